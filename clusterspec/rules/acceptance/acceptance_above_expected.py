@@ -8,8 +8,8 @@ bandwidth of large messages at a small size.
 
 ## Why it matters
 
-A collective never reaches the full line rate: protocol, latency and switch contention take 5 to 20 %. A supplier with a sound
-machine fails, and the clause is waived.
+A collective never reaches the full line rate: protocol, latency and switch contention take 5 to 20 %. A supplier with a
+sound machine fails, and the clause is waived.
 
 ## What to do
 

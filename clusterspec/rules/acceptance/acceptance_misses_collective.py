@@ -2,7 +2,8 @@
 
 ## What it finds
 
-Acceptance tests without all-to-all while ep is above 1, or without all-gather and reduce-scatter while sharding is fsdp or hsdp.
+Acceptance tests without all-to-all while ep is above 1, or without all-gather and reduce-scatter while sharding is fsdp
+or hsdp.
 
 ## Why it matters
 

@@ -7,8 +7,8 @@ where no test uses all accelerators of a domain, such as the 72 of an NVL72.
 
 ## Why it matters
 
-A test inside a domain measures NVLink, not the fabric. On a rack of 72 a test over four trays leaves most of the NVLink switch
-trays idle, so a faulty one is not found.
+A test inside a domain measures NVLink, not the fabric. On a rack of 72 a test over four trays leaves most of the NVLink
+switch trays idle, so a faulty one is not found.
 
 ## What to do
 

@@ -6,8 +6,9 @@ An all-reduce test over two nodes (in two domains) without `algorithm: ring`.
 
 ## Why it matters
 
-On two nodes NCCL uses a tree, and each byte crosses the NICs once per direction. Bus bandwidth is computed for a ring, where each byte
-crosses nearly twice: the figure can exceed the NIC line rate, and a fabric at two thirds of its rate passes.
+On two nodes NCCL uses a tree, and each byte crosses the NICs once per direction. Bus bandwidth is computed for a ring,
+where each byte crosses nearly twice: the figure can exceed the NIC line rate, and a fabric at two thirds of its rate
+passes.
 
 ## What to do
 

@@ -6,7 +6,8 @@ A `size` below 1 GiB over several nodes (256 MiB on one) with a `busbw` of at le
 
 ## Why it matters
 
-Bandwidth grows with size: four nodes of B200 reach 198 GB/s at 128 MiB and 382 GB/s at 16 GiB. A sound machine fails the test.
+Bandwidth grows with size: four nodes of B200 reach 198 GB/s at 128 MiB and 382 GB/s at 16 GiB. A sound machine fails
+the test.
 
 ## What to do
 

@@ -14,8 +14,8 @@ many for twice the run. DeepSeek-V3 trained with 2.3 times the extrapolated size
 
 ## What to do
 
-Use a smaller batch, with the accelerators in tensor, pipeline or context parallelism instead of replicas; or a batch that grows
-during the run.
+Use a smaller batch, with the accelerators in tensor, pipeline or context parallelism instead of replicas; or a batch
+that grows during the run.
 
 ## When to ignore it
 

@@ -6,8 +6,8 @@ A cloud `platform` whose stated `nics_per_node` × `nic_bandwidth` is below the 
 
 ## Why it matters
 
-The remaining NICs are paid for and idle. Infrastructure code attaches only the EFA interfaces that it lists, and a p5 with
-one EFA card has 100 Gb/s of its 3,200 Gb/s.
+The remaining NICs are paid for and idle. Infrastructure code attaches only the EFA interfaces that it lists, and a p5
+with one EFA card has 100 Gb/s of its 3,200 Gb/s.
 
 ## What to do
 

@@ -2,12 +2,13 @@
 
 ## What it finds
 
-A cloud instance whose stated `nics_per_node` × `nic_bandwidth` equals its accelerator fabric plus its frontend (within 2 %).
+A cloud instance whose stated `nics_per_node` × `nic_bandwidth` equals its accelerator fabric plus its frontend (within
+2 %).
 
 ## Why it matters
 
-Collectives never use the frontend. GCP gives 1,800 Gb/s for an A3 Mega: 1,600 Gb/s connect accelerators, 200 Gb/s are for
-storage and the internet.
+Collectives never use the frontend. GCP gives 1,800 Gb/s for an A3 Mega: 1,600 Gb/s connect accelerators, 200 Gb/s are
+for storage and the internet.
 
 ## What to do
 

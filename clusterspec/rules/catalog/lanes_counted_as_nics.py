@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A `nic_bandwidth` equal to the single-lane rate of the InfiniBand generation in `technology`: 50 Gb/s of HDR, 100 of NDR,
-200 of XDR.
+A `nic_bandwidth` equal to the single-lane rate of the InfiniBand generation in `technology`: 50 Gb/s of HDR, 100 of
+NDR, 200 of XDR.
 
 ## Why it matters
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-With `topology: full-mesh` and both figures stated, a `bandwidth` that is not `peer_bandwidth` × (`domain` − 1), in the same
-direction, within 3 %.
+With `topology: full-mesh` and both figures stated, a `bandwidth` that is not `peer_bandwidth` × (`domain` − 1), in the
+same direction, within 3 %.
 
 ## Why it matters
 

@@ -6,7 +6,8 @@ A cloud `platform` with more `nics_per_node` than the instance has, or with a `n
 
 ## Why it matters
 
-The instance does not exist with these NICs. A plan for p5 (32 × 100 Gb/s) with 32 × 200 Gb/s has twice the real bandwidth.
+The instance does not exist with these NICs. A plan for p5 (32 × 100 Gb/s) with 32 × 200 Gb/s has twice the real
+bandwidth.
 
 ## What to do
 

@@ -2,8 +2,9 @@
 
 ## What it finds
 
-A TPU with a stated `scale_up.shape` that is no slice of its generation. v4, v5p and v7x: every side a multiple of 4, or one of the small
-shapes inside a cube (2×2×1, 2×2×2, 2×2×4, 2×4×4). v5e and v6e: one of 1×1, 2×2, 2×4, 4×4, 4×8, 8×8, 8×16, 16×16.
+A TPU with a stated `scale_up.shape` that is no slice of its generation. v4, v5p and v7x: every side a multiple of 4, or
+one of the small shapes inside a cube (2×2×1, 2×2×2, 2×2×4, 2×4×4). v5e and v6e: one of 1×1, 2×2, 2×4, 4×4, 4×8, 8×8,
+8×16, 16×16.
 
 ## Why it matters
 

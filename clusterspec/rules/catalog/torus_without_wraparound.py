@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A stated `shape` with an axis that has no wrap-around links: on v4, v5p and v7x a side that is not a multiple of 4, on v5e and v6e a
-side below 16.
+A stated `shape` with an axis that has no wrap-around links: on v4, v5p and v7x a side that is not a multiple of 4, on
+v5e and v6e a side below 16.
 
 ## Why it matters
 

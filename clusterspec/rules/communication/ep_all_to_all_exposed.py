@@ -7,13 +7,13 @@ true.
 
 ## Why it matters
 
-The all-to-alls are on the critical path four times per layer (twice forward, twice backward). Where they take longer than the
-experts, more than half of the layer is communication.
+The all-to-alls are on the critical path four times per layer (twice forward, twice backward). Where they take longer
+than the experts, more than half of the layer is communication.
 
 ## What to do
 
-Keep ep inside the domain, or use fp8 dispatch, fewer experts per token across nodes (`routing.max_nodes`), or a dispatcher that overlaps two
-micro-batches (`overlap: {ep: true}`).
+Keep ep inside the domain, or use fp8 dispatch, fewer experts per token across nodes (`routing.max_nodes`), or a
+dispatcher that overlaps two micro-batches (`overlap: {ep: true}`).
 
 ## When to ignore it
 

@@ -7,8 +7,8 @@ reduce-scatters of gradients. Silent where `fsdp-across-nodes` proposes hsdp.
 
 ## Why it matters
 
-fsdp gathers every layer again for each micro-batch. The all-gather overlaps only with enough computation: on H100 about 8,900 tokens
-per micro-batch and accelerator at 50 GB/s, about 1,200 at 400 GB/s.
+fsdp gathers every layer again for each micro-batch. The all-gather overlaps only with enough computation: on H100 about
+8,900 tokens per micro-batch and accelerator at 50 GB/s, about 1,200 at 400 GB/s.
 
 ## What to do
 

@@ -7,7 +7,8 @@ step.
 
 ## Why it matters
 
-fp32 doubles the bytes of bf16. Many runs reduce in bf16 and accumulate in fp32 without loss of accuracy; others need fp32.
+fp32 doubles the bytes of bf16. Many runs reduce in bf16 and accumulate in fp32 without loss of accuracy; others need
+fp32.
 
 ## What to do
 

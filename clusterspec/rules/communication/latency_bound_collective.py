@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A collective of the plan that crosses nodes with messages below 64 MiB, whose predicted time is mostly latency, and of which more than
-2 % of the step is exposed.
+A collective of the plan that crosses nodes with messages below 64 MiB, whose predicted time is mostly latency, and of
+which more than 2 % of the step is exposed.
 
 ## Why it matters
 
@@ -12,8 +12,8 @@ faster NICs do not help.
 
 ## What to do
 
-Use larger messages: larger gradient buckets, a larger micro-batch, fewer and longer parts of the sequence. Or keep the axis inside the
-domain, where the latency is a tenth.
+Use larger messages: larger gradient buckets, a larger micro-batch, fewer and longer parts of the sequence. Or keep the
+axis inside the domain, where the latency is a tenth.
 
 ## When to ignore it
 

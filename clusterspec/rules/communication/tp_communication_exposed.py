@@ -13,7 +13,8 @@ often faster than tp 8. The help gives the prediction.
 
 ## What to do
 
-Use a smaller tp, with pp or sharded data parallelism for the memory; or overlap (`overlap: {tp: true}` with sequence parallelism).
+Use a smaller tp, with pp or sharded data parallelism for the memory; or overlap (`overlap: {tp: true}` with sequence
+parallelism).
 
 ## When to ignore it
 

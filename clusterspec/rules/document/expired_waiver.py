@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`# clusterspec: ignore[rule] until 2026-01-31: reason` after that day (`--today` sets the day). It no longer waives the finding.
+`# clusterspec: ignore[rule] until 2026-01-31: reason` after that day (`--today` sets the day). It no longer waives the
+finding.
 
 ## Why it matters
 

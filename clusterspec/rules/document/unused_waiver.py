@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`# clusterspec: ignore[rule]: reason` where the rule does not fire: the flaw is gone, the name is misspelled, or the comment
-is on another line than the finding.
+`# clusterspec: ignore[rule]: reason` where the rule does not fire: the flaw is gone, the name is misspelled, or the
+comment is on another line than the finding.
 
 ## Why it matters
 

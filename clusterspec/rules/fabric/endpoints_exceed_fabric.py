@@ -2,9 +2,9 @@
 
 ## What it finds
 
-More endpoints (nodes and spares × NICs, and extra ones) than the stated tiers of such switches hold, per plane: the ports of a single
-switch; the ports of a rail's switch in a rail-only fabric; ports² × r / (1 + r) in two tiers at oversubscription r; ports³ / 4 in
-three.
+More endpoints (nodes and spares × NICs, and extra ones) than the stated tiers of such switches hold, per plane: the
+ports of a single switch; the ports of a rail's switch in a rail-only fabric; ports² × r / (1 + r) in two tiers at
+oversubscription r; ports³ / 4 in three.
 
 A warning where the ports of a switch are only assumed.
 

@@ -7,8 +7,8 @@ spares in another pod.
 
 ## Why it matters
 
-The slowest link sets the speed of every collective that crosses it. A replacement node in another pod makes a job cross pods that did
-not before.
+The slowest link sets the speed of every collective that crosses it. A replacement node in another pod makes a job cross
+pods that did not before.
 
 ## What to do
 

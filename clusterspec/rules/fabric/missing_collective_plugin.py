@@ -7,8 +7,8 @@ another network: an error. A warning where no plugin is stated, because the imag
 
 ## Why it matters
 
-NCCL does not support these networks by itself. Without the plugin it falls back to TCP sockets silently: 5.4 GB/s of bus
-bandwidth instead of 122.6 GB/s on the same nodes.
+NCCL does not support these networks by itself. Without the plugin it falls back to TCP sockets silently: 5.4 GB/s of
+bus bandwidth instead of 122.6 GB/s on the same nodes.
 
 ## What to do
 

@@ -11,7 +11,8 @@ Nodes in different parts of the zone can be several switches apart: on p4d that 
 
 ## What to do
 
-Use a cluster placement group (AWS), a compact placement policy (GCP), an availability or proximity group (Azure), a cluster network (OCI).
+Use a cluster placement group (AWS), a compact placement policy (GCP), an availability or proximity group (Azure), a
+cluster network (OCI).
 
 ## When to ignore it
 

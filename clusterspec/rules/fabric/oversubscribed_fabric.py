@@ -2,14 +2,14 @@
 
 ## What it finds
 
-Training on more nodes than one full-bandwidth block holds, where the product of the ratios of the levels crossed exceeds 1.
-`levels`, `pod_nodes` and `layout.nodes` are considered; without them the ratio is the leaf's.
+Training on more nodes than one full-bandwidth block holds, where the product of the ratios of the levels crossed
+exceeds 1. `levels`, `pod_nodes` and `layout.nodes` are considered; without them the ratio is the leaf's.
 
 ## Why it matters
 
-Under full load, traffic across the level gets 1/ratio of the bandwidth: at 4:1, 12.5 GB/s per accelerator of the 50 GB/s of its NIC.
-The message gives the predicted step time at this ratio and at 1:1. It is an error where the ratio costs a quarter of the step, and
-a note where it costs less than 5 %.
+Under full load, traffic across the level gets 1/ratio of the bandwidth: at 4:1, 12.5 GB/s per accelerator of the 50
+GB/s of its NIC. The message gives the predicted step time at this ratio and at 1:1. It is an error where the ratio
+costs a quarter of the step, and a note where it costs less than 5 %.
 
 ## What to do
 

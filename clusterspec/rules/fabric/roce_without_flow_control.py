@@ -2,8 +2,8 @@
 
 ## What it finds
 
-RoCE v2 or Spectrum-X with `flow_control: {pfc: false, ecn: false}`: an error. Neither stated: a warning. One of the two: a note.
-Silent where the technology is an assumption, and for clouds, whose provider configures the fabric.
+RoCE v2 or Spectrum-X with `flow_control: {pfc: false, ecn: false}`: an error. Neither stated: a warning. One of the
+two: a note. Silent where the technology is an assumption, and for clouds, whose provider configures the fabric.
 
 ## Why it matters
 

@@ -6,8 +6,8 @@
 
 ## Why it matters
 
-Bursts of other jobs delay collectives, and one late rank delays all. The predicted step is that of an idle fabric; steps on a shared
-one vary by tens of percent.
+Bursts of other jobs delay collectives, and one late rank delays all. The predicted step is that of an idle fabric;
+steps on a shared one vary by tens of percent.
 
 ## What to do
 

@@ -6,8 +6,8 @@ A rail topology with stated `leaf_switches` that are not a multiple of the rails
 
 ## Why it matters
 
-Each rail has its own leaves. With 12 leaves for 8 rails, four rails have twice the ports of the others, and the job runs at the
-bandwidth of the smaller ones.
+Each rail has its own leaves. With 12 leaves for 8 rails, four rails have twice the ports of the others, and the job
+runs at the bandwidth of the smaller ones.
 
 ## What to do
 

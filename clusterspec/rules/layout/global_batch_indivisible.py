@@ -6,7 +6,8 @@ A `global_batch` that dp × `micro_batch` does not divide.
 
 ## Why it matters
 
-Every framework asserts it. 500 sequences over 16 replicas with micro-batches of 2 would be 15.6 micro-batches per replica.
+Every framework asserts it. 500 sequences over 16 replicas with micro-batches of 2 would be 15.6 micro-batches per
+replica.
 
 ## What to do
 

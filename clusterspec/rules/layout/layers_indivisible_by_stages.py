@@ -7,7 +7,8 @@ named), without `stage_layers`.
 
 ## Why it matters
 
-The interleaved schedule asserts it at start. 32 layers on pp 4 are 8 per rank, which allows 2, 4 or 8 virtual stages, not 3.
+The interleaved schedule asserts it at start. 32 layers on pp 4 are 8 per rank, which allows 2, 4 or 8 virtual stages,
+not 3.
 
 ## What to do
 

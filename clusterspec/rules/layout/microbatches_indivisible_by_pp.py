@@ -2,8 +2,8 @@
 
 ## What it finds
 
-With `schedule: interleaved` in Megatron Core or NeMo (or no framework named), and with any pipeline in MaxText, a number
-of micro-batches (global batch / (dp × micro-batch)) that pp does not divide.
+With `schedule: interleaved` in Megatron Core or NeMo (or no framework named), and with any pipeline in MaxText, a
+number of micro-batches (global batch / (dp × micro-batch)) that pp does not divide.
 
 ## Why it matters
 

@@ -2,13 +2,13 @@
 
 ## What it finds
 
-Megatron Core or NeMo with pp and ep above 1, and an `order` that does not end in pp. Silent where expert data parallelism
-equals data parallelism and the pipeline groups of dense and expert layers are the same.
+Megatron Core or NeMo with pp and ep above 1, and an `order` that does not end in pp. Silent where expert data
+parallelism equals data parallelism and the pipeline groups of dense and expert layers are the same.
 
 ## Why it matters
 
-Dense and expert layers are placed separately and must agree on the stage of each rank. Megatron asserts that the order ends in
-pp, or that expert_dp equals dp; and that both give the same pipeline groups.
+Dense and expert layers are placed separately and must agree on the stage of each rank. Megatron asserts that the order
+ends in pp, or that expert_dp equals dp; and that both give the same pipeline groups.
 
 ## What to do
 

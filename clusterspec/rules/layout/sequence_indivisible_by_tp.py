@@ -7,8 +7,8 @@ multiple of 2 × cp and cp × tp; in torchtitan, of 2 × cp × tp. Silent where 
 
 ## Why it matters
 
-Between the tensor-parallel blocks each rank keeps an equal share of the sequence. A length that does not divide is a shape
-error in the first layer.
+Between the tensor-parallel blocks each rank keeps an equal share of the sequence. A length that does not divide is a
+shape error in the first layer.
 
 ## What to do
 

@@ -6,8 +6,8 @@ torchtitan with pp above 1 and a model with `tied_embeddings`.
 
 ## Why it matters
 
-The embedding table would be on the first and the last stage, and its gradients would have to be summed between them, which
-torchtitan does not implement.
+The embedding table would be on the first and the last stage, and its gradients would have to be summed between them,
+which torchtitan does not implement.
 
 ## What to do
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`cp_method: all-to-all` (Ulysses) where the heads of a tensor-parallel rank are not a multiple of cp, or where its key-value heads
-are not. DeepSpeed also accepts a cp that is a multiple of the key-value heads: it replicates them.
+`cp_method: all-to-all` (Ulysses) where the heads of a tensor-parallel rank are not a multiple of cp, or where its
+key-value heads are not. DeepSpeed also accepts a cp that is a multiple of the key-value heads: it replicates them.
 
 ## Why it matters
 

@@ -2,13 +2,13 @@
 
 ## What it finds
 
-`precision: fp8` or `fp4` with a hidden or feed-forward width, or its share after tp, that is not a multiple of 16; of 32 with
-`parameter_precision: mxfp8` or `mxfp4`. An error in Megatron Core and NeMo, a note elsewhere.
+`precision: fp8` or `fp4` with a hidden or feed-forward width, or its share after tp, that is not a multiple of 16; of
+32 with `parameter_precision: mxfp8` or `mxfp4`. An error in Megatron Core and NeMo, a note elsewhere.
 
 ## Why it matters
 
-Transformer Engine, which Megatron and NeMo use, raises an error unless dimensions divide by 16, and MXFP8 needs multiples of
-32. torchtitan leaves such layers in bf16, at half the rate of fp8.
+Transformer Engine, which Megatron and NeMo use, raises an error unless dimensions divide by 16, and MXFP8 needs
+multiples of 32. torchtitan leaves such layers in bf16, at half the rate of fp8.
 
 ## What to do
 

@@ -6,8 +6,8 @@ Over several domains, at 1 GiB and more, a bus bandwidth below 15 % of the ceili
 
 ## Why it matters
 
-The collective library did not find its network plugin and silently fell back to TCP sockets: 5.4 GB/s instead of 122.6 GB/s on one
-cluster, 4 instead of 340 GB/s on another.
+The collective library did not find its network plugin and silently fell back to TCP sockets: 5.4 GB/s instead of 122.6
+GB/s on one cluster, 4 instead of 340 GB/s on another.
 
 ## What to do
 

@@ -2,12 +2,13 @@
 
 ## What it finds
 
-Inside one domain, at 1 GiB and more, a bus bandwidth of 33 to 46 % of the stated scale-up bandwidth per direction. Silent where the
-catalog's figure of the part is the stated one.
+Inside one domain, at 1 GiB and more, a bus bandwidth of 33 to 46 % of the stated scale-up bandwidth per direction.
+Silent where the catalog's figure of the part is the stated one.
 
 ## Why it matters
 
-Sound machines reach about 80 % of one direction. About 40 % therefore suggests that the stated figure sums both directions.
+Sound machines reach about 80 % of one direction. About 40 % therefore suggests that the stated figure sums both
+directions.
 
 ## What to do
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`layout.offload` with a stated `cluster.host_memory`, where the optimizer states and activations kept on the host, for all
-accelerators of a node, exceed it; a warning from 80 % of it on.
+`layout.offload` with a stated `cluster.host_memory`, where the optimizer states and activations kept on the host, for
+all accelerators of a node, exceed it; a warning from 80 % of it on.
 
 ## Why it matters
 

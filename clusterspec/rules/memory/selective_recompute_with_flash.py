@@ -6,8 +6,8 @@ Megatron Core or NeMo (or no framework named) with `recompute: selective` and `a
 
 ## Why it matters
 
-Megatron's selective recomputation discards the attention scores, and flash attention never stores them: it saves about 2 % of the
-activations instead of the 70 % of its paper.
+Megatron's selective recomputation discards the attention scores, and flash attention never stores them: it saves about
+2 % of the activations instead of the 70 % of its paper.
 
 ## What to do
 

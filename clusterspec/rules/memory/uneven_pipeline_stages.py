@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A stage whose GEMM weights, output head included, exceed the mean by more than 5 % where a more even split exists. A note where the
-split is not stated but follows from the layers.
+A stage whose GEMM weights, output head included, exceed the mean by more than 5 % where a more even split exists. A
+note where the split is not stated but follows from the layers.
 
 ## Why it matters
 

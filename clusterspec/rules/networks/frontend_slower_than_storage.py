@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`networks.storage.bandwidth` above nodes × frontend NICs × their rate, where storage has no NICs of its own and does not share the fabric.
+`networks.storage.bandwidth` above nodes × frontend NICs × their rate, where storage has no NICs of its own and does not
+share the fabric.
 
 ## Why it matters
 

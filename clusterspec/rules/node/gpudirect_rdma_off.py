@@ -6,8 +6,8 @@ More than one node, a technology with RDMA, and `gpudirect_rdma: false`.
 
 ## Why it matters
 
-Every byte then crosses host memory and the PCIe root of the CPU, in and out: one cluster went from 33 to 93 GB/s of bus bandwidth when
-GPUDirect RDMA was enabled.
+Every byte then crosses host memory and the PCIe root of the CPU, in and out: one cluster went from 33 to 93 GB/s of bus
+bandwidth when GPUDirect RDMA was enabled.
 
 ## What to do
 

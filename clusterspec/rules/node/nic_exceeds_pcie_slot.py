@@ -7,8 +7,8 @@ after encoding: 126 Gb/s for PCIe 3, 252 for 4 and 504 for 5 (128b/130b), 968 fo
 
 ## Why it matters
 
-The NIC never reaches its line rate: a 400 Gb/s card in a PCIe 4 slot carries at most 252 Gb/s. Packet headers and flow control
-take another 5 to 10 % of these figures, so a rate just below them is not reached either.
+The NIC never reaches its line rate: a 400 Gb/s card in a PCIe 4 slot carries at most 252 Gb/s. Packet headers and flow
+control take another 5 to 10 % of these figures, so a rate just below them is not reached either.
 
 ## What to do
 

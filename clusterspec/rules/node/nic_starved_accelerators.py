@@ -12,7 +12,8 @@ of the reference design. Users report ZeRO-3 over 100 Gb/s per node as unusable,
 
 ## What to do
 
-Use more or faster NICs; else keep communication inside the node, by hsdp, pipeline stages across nodes and large micro-batches.
+Use more or faster NICs; else keep communication inside the node, by hsdp, pipeline stages across nodes and large
+micro-batches.
 
 ## When to ignore it
 

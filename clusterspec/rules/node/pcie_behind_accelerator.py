@@ -6,8 +6,8 @@ A stated `pcie` generation (of the host side) below the one of the accelerator's
 
 ## Why it matters
 
-All traffic between host and accelerator runs at half rate: data loading, offloaded optimizer states, checkpoints, and peer traffic
-where there is no scale-up interconnect.
+All traffic between host and accelerator runs at half rate: data loading, offloaded optimizer states, checkpoints, and
+peer traffic where there is no scale-up interconnect.
 
 ## What to do
 

@@ -2,13 +2,13 @@
 
 ## What it finds
 
-More than one scale-up domain, and fewer NICs than accelerators in a node (packages, not ranks). Silent for accelerators that share NICs by design (a
-TPU host has a NIC for four chips). A note beside `nic-starved-accelerators`.
+More than one scale-up domain, and fewer NICs than accelerators in a node (packages, not ranks). Silent for accelerators
+that share NICs by design (a TPU host has a NIC for four chips). A note beside `nic-starved-accelerators`.
 
 ## Why it matters
 
-Accelerators that send at the same time share the NICs. With four NICs of 400 Gb/s for eight H100, each accelerator has 25 GB/s
-instead of 50 GB/s for gradient reductions, all-gathers of fsdp and all-to-alls across nodes.
+Accelerators that send at the same time share the NICs. With four NICs of 400 Gb/s for eight H100, each accelerator has
+25 GB/s instead of 50 GB/s for gradient reductions, all-gathers of fsdp and all-to-alls across nodes.
 
 ## What to do
 

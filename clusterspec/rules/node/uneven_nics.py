@@ -6,8 +6,8 @@ Neither of `nics_per_node` and `accelerators_per_node` divides the other: six NI
 
 ## Why it matters
 
-Some accelerators share a NIC and others do not. A collective runs at the pace of the slowest rank, so six NICs are no faster than
-four, and the rails of the fabric cannot be cabled evenly.
+Some accelerators share a NIC and others do not. A collective runs at the pace of the slowest rank, so six NICs are no
+faster than four, and the rails of the fabric cannot be cabled evenly.
 
 ## What to do
 

@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A `checkpoint_time` below 14 bytes × parameters / `networks.storage.bandwidth` (weights in bf16, and weights and two moments in fp32).
+A `checkpoint_time` below 14 bytes × parameters / `networks.storage.bandwidth` (weights in bf16, and weights and two
+moments in fp32).
 
 ## Why it matters
 
@@ -10,7 +11,8 @@ The store cannot write that fast. 70.6B parameters are 988 GB of checkpoint: 25 
 
 ## What to do
 
-Use a faster store, or state the real time. Asynchronous saving overlaps with training, but the store still needs this time.
+Use a faster store, or state the real time. Asynchronous saving overlaps with training, but the store still needs this
+time.
 
 ## When to ignore it
 

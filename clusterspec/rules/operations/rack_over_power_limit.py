@@ -7,8 +7,8 @@ of a rack-scale system also has the switches of that domain; the platform's figu
 
 ## Why it matters
 
-The breaker trips, or nodes stay off. Five nodes of 10.2 kW exceed 44 kW. The 18 trays of a GB200 NVL72 draw 97 kW, the whole rack
-with its nine NVLink switch trays 120 kW.
+The breaker trips, or nodes stay off. Five nodes of 10.2 kW exceed 44 kW. The 18 trays of a GB200 NVL72 draw 97 kW, the
+whole rack with its nine NVLink switch trays 120 kW.
 
 ## What to do
 

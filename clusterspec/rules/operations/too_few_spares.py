@@ -7,8 +7,8 @@ failures. Only where both are stated.
 
 ## Why it matters
 
-Nodes fail while others are in repair. With a failure every 3 hours and a day per repair, 8 nodes are in repair on average and 13 in
-the worst 5 % of the time; a job that needs all nodes stops then.
+Nodes fail while others are in repair. With a failure every 3 hours and a day per repair, 8 nodes are in repair on
+average and 13 in the worst 5 % of the time; a job that needs all nodes stops then.
 
 ## What to do
 

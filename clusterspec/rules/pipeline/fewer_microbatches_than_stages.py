@@ -7,8 +7,8 @@ which rejects it.
 
 ## Why it matters
 
-Some stages are idle throughout the step: with 4 micro-batches on 8 stages, at least 7/11 of the machine time is idle. Some
-schedules hang.
+Some stages are idle throughout the step: with 4 micro-batches on 8 stages, at least 7/11 of the machine time is idle.
+Some schedules hang.
 
 ## What to do
 

@@ -8,13 +8,13 @@ micro-batches than stages.
 
 ## Why it matters
 
-Accelerators idle while the pipeline fills and drains. With pp 8 and 16 micro-batches that is 30 % of the machine time; with two
-virtual stages 18 %.
+Accelerators idle while the pipeline fills and drains. With pp 8 and 16 micro-batches that is 30 % of the machine time;
+with two virtual stages 18 %.
 
 ## What to do
 
-Use more micro-batches (a larger batch, a smaller micro-batch, less data parallelism), virtual stages, a smaller pp, or a schedule
-with a smaller bubble.
+Use more micro-batches (a larger batch, a smaller micro-batch, less data parallelism), virtual stages, a smaller pp, or
+a schedule with a smaller bubble.
 
 ## When to ignore it
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`sharding: fsdp` over more than one scale-up domain, where `hsdp` with shard groups of one domain is legal, fits, and is predicted
-to be at least 2 % faster. Silent where it would not fit.
+`sharding: fsdp` over more than one scale-up domain, where `hsdp` with shard groups of one domain is legal, fits, and is
+predicted to be at least 2 % faster. Silent where it would not fit.
 
 ## Why it matters
 

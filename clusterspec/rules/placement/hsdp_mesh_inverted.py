@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`sharding: hsdp` with `dp_replicate` before `dp_shard` in the order of ranks, where shard groups then leave the domain and replicas
-do not.
+`sharding: hsdp` with `dp_replicate` before `dp_shard` in the order of ranks, where shard groups then leave the domain
+and replicas do not.
 
 ## Why it matters
 

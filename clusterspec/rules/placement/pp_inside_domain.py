@@ -2,7 +2,8 @@
 
 ## What it finds
 
-pp above 1 without tp or cp, with an order that places neighboring stages in one domain, and data-parallel groups that leave it.
+pp above 1 without tp or cp, with an order that places neighboring stages in one domain, and data-parallel groups that
+leave it.
 
 ## Why it matters
 

@@ -6,12 +6,13 @@
 
 ## Why it matters
 
-"3.2 Tb/s of InfiniBand" cannot be tested: the ports may exist while collectives run at half their rate. Without a figure, a size and a
-number of nodes, acceptance proves nothing.
+"3.2 Tb/s of InfiniBand" cannot be tested: the ports may exist while collectives run at half their rate. Without a
+figure, a size and a number of nodes, acceptance proves nothing.
 
 ## What to do
 
-Add an entry for each axis of the layout: all-reduce on one node and over four, all-gather for sharding, all-to-all for experts.
+Add an entry for each axis of the layout: all-reduce on one node and over four, all-gather for sharding, all-to-all for
+experts.
 
 ## When to ignore it
 

@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A line whose quantity × unit price is not its price, or lines whose sum is not `quoted_total` (a cent, or one part in a million).
+A line whose quantity × unit price is not its price, or lines whose sum is not `quoted_total` (a cent, or one part in a
+million).
 
 ## Why it matters
 

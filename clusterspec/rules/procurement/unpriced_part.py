@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`prices` given, and a kind of part that the fabric needs (leaf, spine or core switch, cable, transceiver, NIC, node) without one.
+`prices` given, and a kind of part that the fabric needs (leaf, spine or core switch, cable, transceiver, NIC, node)
+without one.
 
 ## Why it matters
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A model with experts, ep above 1, and an expert group, enumerated from `layout.order`, with members in two domains. Silent where the
-spec states that the all-to-all overlaps (`overlap: {ep: true}`, or a share above 0).
+A model with experts, ep above 1, and an expert group, enumerated from `layout.order`, with members in two domains.
+Silent where the spec states that the all-to-all overlaps (`overlap: {ep: true}`, or a share above 0).
 
 ## Why it matters
 
@@ -13,8 +13,8 @@ its own domain. The message gives the predicted bus bandwidth and the exposed ti
 
 ## What to do
 
-Keep ep inside the domain (with `expert_tp: 1` it can use the ranks of tp). Otherwise use a dispatcher that overlaps, fp8 dispatch,
-and routing limited to a few nodes.
+Keep ep inside the domain (with `expert_tp: 1` it can use the ranks of tp). Otherwise use a dispatcher that overlaps,
+fp8 dispatch, and routing limited to a few nodes.
 
 ## When to ignore it
 

@@ -7,8 +7,8 @@ the order of ranks, as far as it fits) does not.
 
 ## Why it matters
 
-On 72 accelerators, tp 8 × cp 2 = 16 fits four and a half times. The fifth pair of groups spans two racks and exchanges keys and
-values over NICs, and every other group waits for it.
+On 72 accelerators, tp 8 × cp 2 = 16 fits four and a half times. The fifth pair of groups spans two racks and exchanges
+keys and values over NICs, and every other group waits for it.
 
 ## What to do
 

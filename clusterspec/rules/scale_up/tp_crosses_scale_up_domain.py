@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A tp that needs more accelerators than one domain has, where the fabric has no in-network reduction. Inside one node with only
-PCIe, `tp-over-pcie` reports it instead.
+A tp that needs more accelerators than one domain has, where the fabric has no in-network reduction. Inside one node
+with only PCIe, `tp-over-pcie` reports it instead.
 
 ## Why it matters
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A tp that fits a domain, with an order of ranks, or a domain size that tp does not divide, that places members of some group in two
-domains. Groups are enumerated from `layout.order`.
+A tp that fits a domain, with an order of ranks, or a domain size that tp does not divide, that places members of some
+group in two domains. Groups are enumerated from `layout.order`.
 
 ## Why it matters
 
@@ -12,7 +12,8 @@ whole job.
 
 ## What to do
 
-Use a tp that divides the domain; put tp first in the order; or use 64 of the 72 accelerators of a rack (`nodes_per_domain: 16`).
+Use a tp that divides the domain; put tp first in the order; or use 64 of the 72 accelerators of a rack
+(`nodes_per_domain: 16`).
 
 ## When to ignore it
 

@@ -2,8 +2,9 @@
 
 ## What it finds
 
-Disaggregated serving in which the transfer of one prompt's cache takes more than 10 % of the predicted time to the first
-token. The transfer uses the scale-up interconnect where one domain holds all engines, else the NICs of the engine.
+Disaggregated serving in which the transfer of one prompt's cache takes more than 10 % of the predicted time to the
+first token. The transfer uses the scale-up interconnect where one domain holds all engines, else the NICs of the
+engine.
 
 ## Why it matters
 

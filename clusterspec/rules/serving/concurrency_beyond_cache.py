@@ -3,7 +3,8 @@
 ## What it finds
 
 A concurrency (stated, or derived from the request rate) more than 10 % above the number of requests that the cache of
-all engines holds. A request occupies its input and, on average, half of its output; in a static batch, all of its output.
+all engines holds. A request occupies its input and, on average, half of its output; in a static batch, all of its
+output.
 
 ## Why it matters
 

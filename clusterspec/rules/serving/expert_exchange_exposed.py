@@ -7,8 +7,8 @@ the predicted decode step and `overlap.ep` is not true.
 
 ## Why it matters
 
-Two all-to-alls per layer are on the critical path of every token. Between nodes each has a latency of tens of microseconds; over
-60 layers that is milliseconds, whatever the bandwidth.
+Two all-to-alls per layer are on the critical path of every token. Between nodes each has a latency of tens of
+microseconds; over 60 layers that is milliseconds, whatever the bandwidth.
 
 ## What to do
 

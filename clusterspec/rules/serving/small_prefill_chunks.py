@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A stated `chunk_tokens` below the ridge point of the accelerator's roofline: the number of tokens from which the GEMMs of
-a step take longer than reading the weights.
+A stated `chunk_tokens` below the ridge point of the accelerator's roofline: the number of tokens from which the GEMMs
+of a step take longer than reading the weights.
 
 ## Why it matters
 

@@ -3,7 +3,8 @@
 ## What it finds
 
 A serving layout whose tp exceeds the `kv_heads` of the model. The finding is a warning if a layout on the same
-accelerators with tp equal to `kv_heads` is predicted to give over 15 % more throughput within the targets; otherwise a note.
+accelerators with tp equal to `kv_heads` is predicted to give over 15 % more throughput within the targets; otherwise a
+note.
 
 ## Why it matters
 

@@ -4,13 +4,13 @@
 
 A serving layout that with half the tp would still have under 10 GB of weights per rank, if twice the replicas are
 predicted to give at least as much throughput within the targets. The finding is a warning if the gain is 15 % or more;
-otherwise a note. It is also a note if the present tp shortens the time per output token of a single request by less than
-15 %.
+otherwise a note. It is also a note if the present tp shortens the time per output token of a single request by less
+than 15 %.
 
 ## Why it matters
 
-With less than 10 GB per rank, a step spends more time on kernel launches and all-reduces than on reading weights. Doubling
-tp halves only the time for reading weights, while two replicas complete twice the requests.
+With less than 10 GB per rank, a step spends more time on kernel launches and all-reduces than on reading weights.
+Doubling tp halves only the time for reading weights, while two replicas complete twice the requests.
 
 ## What to do
 

@@ -13,8 +13,8 @@ and kernel launches add to that time. No concurrency meets the target.
 
 ## What to do
 
-Raise tp, store weights in fewer bytes (`parameter_precision`), use speculative decoding, or use an accelerator with more
-memory bandwidth. Otherwise raise the target.
+Raise tp, store weights in fewer bytes (`parameter_precision`), use speculative decoding, or use an accelerator with
+more memory bandwidth. Otherwise raise the target.
 
 ## When to ignore it
 

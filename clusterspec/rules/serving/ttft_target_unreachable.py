@@ -8,12 +8,13 @@ warning if the predicted time of a single request is above the target.
 
 ## Why it matters
 
-A prompt passes through all layers before the first token. Neither scheduling nor a lower concurrency makes that shorter.
+A prompt passes through all layers before the first token. Neither scheduling nor a lower concurrency makes that
+shorter.
 
 ## What to do
 
-Raise tp of the prefill engine, use a lower precision, state the share of input tokens found in the cache (`prefix_hit`),
-or shorten the input. Otherwise raise the target.
+Raise tp of the prefill engine, use a lower precision, state the share of input tokens found in the cache
+(`prefix_hit`), or shorten the input. Otherwise raise the target.
 
 ## When to ignore it
 

@@ -12,8 +12,8 @@ The slower engines determine the throughput of the plan. The others idle more th
 
 ## What to do
 
-Turn engines of one kind into the other. In balance, prefill engines over decode engines equals the time of a prompt over
-the decode time of a request, times the requests in flight on one decode engine.
+Turn engines of one kind into the other. In balance, prefill engines over decode engines equals the time of a prompt
+over the decode time of a request, times the requests in flight on one decode engine.
 
 ## When to ignore it
 

@@ -9,7 +9,8 @@ bits for bytes.
 
 ## Why it matters
 
-Readers rely on such figures. Eight NICs of 400 Gb/s are 3.2 Tb/s; with 400 Gb/s, 16 GB take 320 ms in the plan instead of 40 ms.
+Readers rely on such figures. Eight NICs of 400 Gb/s are 3.2 Tb/s; with 400 Gb/s, 16 GB take 320 ms in the plan instead
+of 40 ms.
 
 ## What to do
 

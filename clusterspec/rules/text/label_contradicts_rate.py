@@ -8,8 +8,8 @@ reports rates of network ports.
 
 ## Why it matters
 
-Each generation of PCIe doubles the previous one, so either the label or the figure is wrong by a factor of two. A 400 Gb/s NIC needs 50
-of the 63 GB/s of a Gen5 slot, and gets 31.5 GB/s from a Gen4 slot.
+Each generation of PCIe doubles the previous one, so either the label or the figure is wrong by a factor of two. A 400
+Gb/s NIC needs 50 of the 63 GB/s of a Gen5 slot, and gets 31.5 GB/s from a Gen4 slot.
 
 ## What to do
 

@@ -2,12 +2,13 @@
 
 ## What it finds
 
-In Markdown and text files: a peak that is more than 1.2 times the sparse peak of the part in the named precision, times the number of parts
-in the sentence. A lower peak is not reported, because it may be measured.
+In Markdown and text files: a peak that is more than 1.2 times the sparse peak of the part in the named precision, times
+the number of parts in the sentence. A lower peak is not reported, because it may be measured.
 
 ## Why it matters
 
-A utilization relative to a wrong peak is meaningless. A published text gives one DGX H100 17 times its 7.9 PFLOP/s of BF16.
+A utilization relative to a wrong peak is meaningless. A published text gives one DGX H100 17 times its 7.9 PFLOP/s of
+BF16.
 
 ## What to do
 

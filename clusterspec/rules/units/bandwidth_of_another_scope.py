@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A `scale_up.bandwidth` that is, within 3 %, the catalog's figure of one accelerator divided by its links or lanes, or multiplied
-by the accelerators of a node or domain; or a `nic_bandwidth` that is the total of all NICs of a node.
+A `scale_up.bandwidth` that is, within 3 %, the catalog's figure of one accelerator divided by its links or lanes, or
+multiplied by the accelerators of a node or domain; or a `nic_bandwidth` that is the total of all NICs of a node.
 
 ## Why it matters
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A `bandwidth`, `peer_bandwidth` or `axis_bandwidth` under `scale_up` without `duplex` or `unidirectional` (or a synonym such as
-*per direction* or *bidirectional*).
+A `bandwidth`, `peer_bandwidth` or `axis_bandwidth` under `scale_up` without `duplex` or `unidirectional` (or a synonym
+such as *per direction* or *bidirectional*).
 
 ## Why it matters
 

@@ -2,7 +2,8 @@
 
 ## What it finds
 
-An `expected_mfu` above 0.60, up to 1; or one that exceeds the upper end of the predicted range of this plan by more than a quarter.
+An `expected_mfu` above 0.60, up to 1; or one that exceeds the upper end of the predicted range of this plan by more
+than a quarter.
 
 ## Why it matters
 

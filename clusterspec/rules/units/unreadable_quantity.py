@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Text that is not a number with a unit, where a quantity is expected: `fast`, `4OO Gb/s` with letters for zeros, `1,5 TB/s` with a
-decimal comma.
+Text that is not a number with a unit, where a quantity is expected: `fast`, `4OO Gb/s` with letters for zeros, `1,5
+TB/s` with a decimal comma.
 
 ## Why it matters
 

@@ -8,8 +8,8 @@ rules compare figures with the catalog where it has them, such as bandwidths and
 
 ## Why it matters
 
-Such a value is nearly always a wrong unit, a wrong prefix or the wrong side of a ratio. Written `1:4`, a fabric that should be
-oversubscribed gets four uplinks for each downlink: the bill for 128 nodes has 311 switches.
+Such a value is nearly always a wrong unit, a wrong prefix or the wrong side of a ratio. Written `1:4`, a fabric that
+should be oversubscribed gets four uplinks for each downlink: the bill for 128 nodes has 311 switches.
 
 ## What to do
 

@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A size where a bandwidth is expected (`nic_bandwidth: 400 Gb`), a power where a time is expected, a bandwidth with `sparse`.
+A size where a bandwidth is expected (`nic_bandwidth: 400 Gb`), a power where a time is expected, a bandwidth with
+`sparse`.
 
 ## Why it matters
 
