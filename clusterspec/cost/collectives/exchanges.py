@@ -23,9 +23,9 @@ def direct_all_to_all(paths: Paths) -> Candidates:
 
 def staged_all_to_all(paths: Paths) -> Candidates:
     """Data for other islands first moves to the rail of its destination: fewer messages, more traffic inside the
-    island.
+    island. NCCL calls it PXN.
     """
-    if paths.between is None or paths.inside.ranks == 1:
+    if paths.between is None or paths.inside.ranks == 1 or not paths.between.relays:
         return
     latency = SIMPLE.ring_hops[paths.inside.hops] + crossing(SIMPLE, SIMPLE.ring_hops["net"], paths.between)
     latency += SIMPLE.ring + all_to_all.staged_messages(paths.inside.ranks, paths.islands) * stack.PER_MESSAGE.value

@@ -62,8 +62,9 @@ class Between:
     what one crossing of LL adds to the network hop of the stack, in seconds, ``chunk_latency`` one of LL128 and Simple.
     ``switch_chunk`` is the chunk in bytes that the network's plugin sets for reduction in the switches of an island.
     ``protocols`` are those that the network can carry, ``algorithms`` those that its settings leave for an all-reduce,
-    empty for all; ``overlapped`` where CPU threads move the data; ``reduces`` where the switches reduce;
-    ``rails_apart`` where no switch connects the rails, so that data changes rails inside an island only.
+    empty for all; ``overlapped`` where CPU threads move the data; ``reduces`` where the switches reduce; ``relays``
+    where the library sends through NICs of other ranks; ``rails_apart`` where no switch connects the rails, so that
+    data changes rails inside an island only.
     """
 
     tier: str
@@ -78,6 +79,7 @@ class Between:
     algorithms: frozenset[str]
     overlapped: bool
     reduces: bool
+    relays: bool
     rails_apart: bool
 
     @property

@@ -117,13 +117,29 @@ def _reduction(cluster: Cluster, ranks: int) -> Figure | None:
 def _library_reduces(cluster: Cluster, domains: int) -> bool:
     """Whether the release of the collective library, where the spec states it, reduces in the switches of a domain.
 
-    NCCL does so from 2.17 on inside one domain, from 2.18 on with a tree between domains (NCCL release notes).
+    NCCL does so from 2.17 on inside one domain ("NVLS algorithm for allreduce, intra-node only"), from 2.18 on with a
+    tree between domains ("NVLS+Tree"): notes in the commits of the tags v2.17.1-1 and v2.18.1-1.
     """
+    release = _nccl(cluster)
+    return release is None or release >= (2, 17 if domains == 1 else 18)
+
+
+def _library_relays(cluster: Cluster) -> bool:
+    """Whether the release of the library, where the spec states it, sends through the NIC of another rank of the node.
+
+    NCCL does so from 2.12 on ("PXN": notes in the commit of the tag v2.12.7-1).
+    """
+    release = _nccl(cluster)
+    return release is None or release >= (2, 12)
+
+
+def _nccl(cluster: Cluster) -> tuple[int, ...] | None:
+    """The release of NCCL; ``None`` where the spec states none, or another library."""
     stated = cluster.scale_out.collective_library if cluster.scale_out else None
     library, _, release = (stated or "").partition(" ")
     if library.lower() != "nccl" or not release.strip():
-        return True
-    return version(release.strip().removeprefix("v")) >= (2, 17 if domains == 1 else 18)
+        return None
+    return version(release.strip().removeprefix("v"))
 
 
 def least_reduced(entry: Interconnect | None) -> Figure:
@@ -174,6 +190,7 @@ def _between(cluster: Cluster, fabric: ScaleOut, group: Placement, islands: int)
         algorithms=frozenset(fabric.technology.algorithms),
         overlapped=network.overlapped,
         reduces=fabric.in_network_reduction and fabric.technology.in_network_reduction,
+        relays=_library_relays(cluster),
         rails_apart=fabric.topology == "rail-only" and not group.rail_aligned,
     )
 

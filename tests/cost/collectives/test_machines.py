@@ -194,6 +194,14 @@ def slice_of(shape: str, chips: int) -> Cluster:
     return cluster(f"accelerator: tpu-v5p\naccelerators_per_node: 4\nnodes: {chips // 4}\nscale_up: {{shape: {shape}}}")
 
 
+def test_a_library_relays_over_other_ranks_from_a_release_on() -> None:
+    """NCCL sends through NICs of other ranks (PXN) from 2.12 on: 64 ranks post 14 messages each instead of 56."""
+    old, new = (nodes_of(H100, 8, more=f"collective_library: nccl {release}") for release in ("2.11.4", "2.12.7"))
+    assert timed(new, "all-to-all", 64, 2.0**16, "staged").seconds < timed(old, "all-to-all", 64, 2.0**16).seconds
+    with pytest.raises(CollectiveUnavailableError, match="staged"):
+        timed(old, "all-to-all", 64, 2.0**16, "staged")
+
+
 def test_where_no_switch_joins_the_rails_data_changes_rails_inside_the_node() -> None:
     apart, joined = (nodes_of(H100, 4, more=f"topology: {name}") for name in ("rail-only", "rail-optimized"))
     assert timed(apart, "all-to-all", 32, 1024.0).algorithm == "staged"
