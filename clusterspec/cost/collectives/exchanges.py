@@ -41,8 +41,11 @@ def _exchange(paths: Paths, name: str, latency: float, near: float) -> Candidate
     outside = far / between.rate if between else 0.0
     held = stack.CHANNELS.value * stack.MESSAGE_CHUNK / rate if between is None else 0.0
     calls = all_to_all.calls(paths.ranks) * (paths.nodes == 1)
-    launch = launching(paths) + stack.LAUNCH_PER_CALL.value * calls
-    return Candidate(name, "Simple", latency, seconds, outside, held, launch, overlapped(paths))
+    launch = launching(paths)
+    posting = launch + stack.LAUNCH_PER_CALL.value * calls
+    return Candidate(
+        name, "Simple", latency, seconds, outside, held, launch, overlapped=overlapped(paths), posting=posting
+    )
 
 
 def send(paths: Paths) -> Candidates:

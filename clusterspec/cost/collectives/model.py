@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.formulas.alpha_beta import overlapped, pipelined
+from clusterspec.cost.formulas.bus import seconds_at
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.records import dataclass
 
@@ -114,7 +115,7 @@ class Candidate:
     ``latency`` and ``launch`` in seconds. ``inside`` and ``between`` are seconds per byte of the size on either tier;
     both tiers send at the same time. ``held`` is the time in seconds to send the contents of a full pipeline;
     ``overlapped`` where latency overlaps with sending; ``stages`` the number of pipelines one after another, each with
-    ``held``.
+    ``held``; ``posting`` the time in seconds that a process which posts for all ranks needs at least for one call.
     """
 
     algorithm: str
@@ -126,6 +127,7 @@ class Candidate:
     launch: float
     overlapped: bool = False
     stages: float = 1.0
+    posting: float = 0.0
 
     @property
     def per_byte(self) -> float:
@@ -171,7 +173,10 @@ class CollectiveCost:
     @property
     def queued(self) -> float:
         """Seconds on the device: a training step queues its collectives long before they run."""
-        return self.seconds - (self.candidate.launch if self.candidate else 0.0)
+        if self.candidate is None:
+            return self.seconds
+        wire = seconds_at(self.size, self.ceiling_busbw, self.busbw / self.algbw)
+        return max(self.candidate.queued(self.size), wire - self.candidate.launch)
 
     @property
     def uncertainty(self) -> float:

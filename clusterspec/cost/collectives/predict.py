@@ -92,7 +92,7 @@ class CollectiveTiming:
         """The cost of one size above zero."""
         candidate = min(self.candidates, key=lambda each: each.launch + each.queued(size))
         least = seconds_at(size, self.ceiling, self.bus_factor)
-        total = max(candidate.launch + candidate.queued(size), least)
+        total = max(candidate.launch + candidate.queued(size), candidate.posting, least)
         sending = candidate.per_byte * size
         low, high = band(self.paths, candidate, sending, total, least)
         return CollectiveCost(

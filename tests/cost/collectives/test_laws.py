@@ -123,11 +123,10 @@ def test_a_lower_latency_of_the_network_never_hurts(machine: str, name: str, siz
     if links is None or links.between is None:
         return
     near = links.between
-    slower = {
-        key: replace(figure, value=figure.value * factor + 1e-9)
-        for key, figure in (("latency", near.latency), ("chunk_latency", near.chunk_latency))
-    }
-    far = replace(links, between=replace(near, **slower))
+    latency, chunks = (
+        replace(figure, value=figure.value * factor + 1e-9) for figure in (near.latency, near.chunk_latency)
+    )
+    far = replace(links, between=replace(near, latency=latency, chunk_latency=chunks))
     assert timing_on(spec, name, far).cost(size).seconds >= timing_on(spec, name, links).cost(size).seconds * (1 - 1e-9)
 
 

@@ -56,7 +56,7 @@ def test_fitted_figures_lie_in_the_range_of_their_reason() -> None:
     assert 0.3 <= stack.SWITCH_STAGE.value <= 0.35
     alone = stack.LAUNCH.value + 7 * stack.LAUNCH_PER_RANK.value
     assert 10e-6 <= alone <= 22e-6  # what published tests of one node take beyond the device
-    assert 112 * stack.LAUNCH_PER_CALL.value + alone < 58e-6  # 8 ranks post 7 sends and 7 receives each
+    assert 112 * stack.LAUNCH_PER_CALL.value + alone == pytest.approx(58e-6, rel=0.01)  # 7 sends and receives each
     assert stack.LAUNCH_APART.value < stack.LAUNCH.value
     assert stack.PER_MESSAGE.value == stack.TORUS_HOP.value == 1e-6
     assert stack.LAUNCH_PER_RANK.value == 1.5e-6

@@ -89,6 +89,13 @@ def test_an_all_gather_also_copies_the_own_part() -> None:
     assert micro == pytest.approx([1042, 1268, 1400], rel=0.1)
 
 
+def test_one_process_posts_an_all_to_all_no_faster_than_its_calls() -> None:
+    """One to four MiB take 58 to 59 us on one node of eight (nccl-tests issue 314); a training step does not wait."""
+    costs = [timed(nodes_of(H100, 1), "all-to-all", 8, size) for size in (2.0**20, 2.0**21, 2.0**22, 2.0**28)]
+    assert [1e6 * cost.seconds for cost in costs[:3]] == pytest.approx([58, 58, 58], rel=0.03)
+    assert [1e6 * cost.queued for cost in costs] == pytest.approx([16.2, 18.8, 26.3, 765], rel=0.25)
+
+
 def test_settings_of_a_network_leave_the_ring_alone() -> None:
     """NCCL_ALGO=Ring on A3 High: four nodes wait for six crossings of 874 us, a tree would wait for four."""
     spec = nodes_of(H100, 4, "gpudirect-tcpx", 4, 200)
