@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from clusterspec.cluster.model import Design, Serving
 from clusterspec.cluster.stages import of_engines
 from clusterspec.cost.cache import of_next_token
@@ -192,7 +194,8 @@ def _state(pools: Pools) -> tuple[float, Steady]:
     if load.concurrency is not None:
         return float(load.concurrency), closed(pools, float(load.concurrency))
     if load.request_rate is None:
-        return pools.limit * ranks, steady(pools, pools.limit)
+        most = min(pools.limit, (load.requests or inf) / ranks)
+        return most * ranks, steady(pools, most)
     return _open(pools, load.request_rate)
 
 

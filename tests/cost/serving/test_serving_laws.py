@@ -188,3 +188,11 @@ def test_at_most_as_many_requests_meet_a_target_as_wait_for_their_prompt_in_time
     assert most is not None and most > 1
     fewer, more = (times(load=f"concurrency: {round(most * share)}") for share in (0.8, 1.25))
     assert getattr(fewer, name) < limit < getattr(more, name)
+
+
+def test_no_more_requests_run_offline_than_there_are() -> None:
+    everything, few, many = (
+        times(load=f"load: offline{more}") for more in ("", ", requests: 100", ", requests: 100000")
+    )
+    assert few.offered == few.sequences == 100 < everything.offered == many.offered
+    assert few.output_tokens_per_second < many.output_tokens_per_second
