@@ -130,20 +130,21 @@ def launch_time(launches: float, each: float, host: float, sequences: float, *, 
     return launches * each + host + sequences * sequence
 
 
-@formula("(step + sequences / output_tokens * prefill) / tokens_per_step")
+@formula("step / tokens_per_step + sequences / output_tokens * prefill")
 def time_per_output_token(
     step: float, sequences: float, output_tokens: float, prefill: float, *, tokens_per_step: float = 1
 ) -> float:
     """The time per output token: a step with its share of prompts, since a prompt replaces every sequence that ends.
 
-    ``tokens_per_step`` are those that a sequence gains in a step: more than one where drafted tokens are accepted.
+    ``tokens_per_step`` are those that a sequence gains in a step: more than one where drafted tokens are accepted, so
+    that sequences end, and prompts come, after as many times fewer steps.
 
     Source: continuous batching in the steady state; Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 3.
 
     >>> time_per_output_token(0.02, 32, 1024, 0.32)
     0.03
     """
-    return (step + sequences / output_tokens * prefill) / tokens_per_step
+    return step / tokens_per_step + sequences / output_tokens * prefill
 
 
 @formula("wait + prefill + handoff + request + 0.5 * tpot")

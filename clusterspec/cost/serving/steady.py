@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 from clusterspec.cluster.model import Serving
 from clusterspec.cost.formulas.queues import most_load, prompt_wait, wave_load
@@ -14,6 +15,8 @@ from clusterspec.records import NamedTuple
 
 ROUNDS = 24
 """Bisection steps for the number of concurrently decoding requests."""
+BUSY = -inf
+"""No room for more requests: the pool for prompts is always busy."""
 
 
 class Pools(NamedTuple):
@@ -78,13 +81,29 @@ def steady(pools: Pools, sequences: float) -> Steady:
         busy = _busy(pools, sequences, decode.total / gained)
     prefill = pools.prompts.prefill(fresh, float(load.input_tokens), busy, together, context)
     prompt = max(prefill.total, pools.prompts.launching(prefill.steps))
-    carried = 0.0 if pools.apart or static else max(0.0, prefill.device - prefill.steps * decode.device)
+    carried = 0.0 if pools.apart or static else _carried(pools, (each, context), gained, (decode, prefill))
     tpot = time_per_output_token(decode.total, sequences, load.output_tokens, carried, tokens_per_step=gained)
-    share = sequences / load.output_tokens * carried / gained / tpot
+    share = sequences / load.output_tokens * carried / tpot
     rate = sequences * engine.attention_ranks / max(1.0, load.output_tokens - 1.0) / tpot
     service = _service(pools, fresh, prompt, prefill)
     wait = _wait(pools, share, rate, (prompt, service)) if load.load in {"closed", "open"} else 0.0
     return Steady(sequences, decode, prefill, prompt, service, carried, gained, tpot, share, rate, wait)
+
+
+def _carried(pools: Pools, sequences: tuple[float, float], gained: float, steps: tuple[StepTime, StepTime]) -> float:
+    """Seconds that one prompt adds to the decode steps of its engine.
+
+    ``sequences`` are those of a step, and their context; each gains ``gained`` tokens in it. ``steps`` are a decode
+    step, and the steps of one prompt. Where more than one sequence ends in a step, as many prompts share the next.
+    """
+    engine, load = pools.decode, pools.load
+    (each, context), (decode, prefill) = sequences, steps
+    prompts = each * gained / load.output_tokens
+    if prompts <= 1:
+        return max(0.0, prefill.device - prefill.steps * decode.device)
+    fresh, length = load.input_tokens * (1 - load.prefix_hit), float(load.input_tokens)
+    many = engine.prefill(prompts * fresh, length, float(engine.layout.attention_dp), each, context)
+    return max(0.0, many.device - many.steps * decode.device) / prompts
 
 
 def _wait(pools: Pools, share: float, rate: float, each: tuple[float, float]) -> float:
@@ -136,23 +155,23 @@ def closed(pools: Pools, requests: float) -> Steady:
 
     def spare(steady: Steady) -> float:
         if pools.apart and steady.rate * steady.service > capacity:
-            return -1.0
+            return BUSY
         return requests - steady.offered(ranks, pools.load.output_tokens)
 
     top = min(pools.limit, requests / ranks)
     found = steady(pools, top)
     if spare(found) >= 0:
         return found
-    low, high = 1e-6 * top, top
+    low, high, limited = 1e-6 * top, top, spare(found) == BUSY
     for _ in range(ROUNDS):
         middle = (low + high) / 2
-        found = steady(pools, middle)
-        low, high = (middle, high) if spare(found) >= 0 else (low, middle)
+        left = spare(steady(pools, middle))
+        low, high, limited = (middle, high, limited) if left >= 0 else (low, middle, left == BUSY)
         if high - low < 1e-3 * high:
             break
     found = steady(pools, low)
     left = requests - found.offered(ranks, pools.load.output_tokens)
-    return found._replace(wait=found.wait + max(0.0, left) / found.rate) if pools.apart else found
+    return found._replace(wait=found.wait + max(0.0, left) / found.rate) if limited else found
 
 
 def bisected(met: Callable[[float], bool], limit: float) -> float:

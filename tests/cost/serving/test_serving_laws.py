@@ -196,3 +196,21 @@ def test_no_more_requests_run_offline_than_there_are() -> None:
     )
     assert few.offered == few.sequences == 100 < everything.offered == many.offered
     assert few.output_tokens_per_second < many.output_tokens_per_second
+
+
+def test_prompts_that_share_a_step_read_its_weights_once() -> None:
+    # 1,024 requests of 128 tokens: about four end in each step, and faster memory never costs tokens
+    found = [
+        times(model="mixtral-8x7b", input=128, output=128, tp=4, load="concurrency: 1024", bandwidth=rate)
+        for rate in (3350, 4200)
+    ]
+    assert found[1].output_tokens_per_second >= found[0].output_tokens_per_second
+    assert found[1].tpot <= found[0].tpot
+
+
+def test_accepted_drafts_end_requests_sooner_and_bring_their_prompts_as_much_sooner() -> None:
+    drafts = ", speculative: {tokens: 3, acceptance: 0.5}"
+    found = times(input=8192, load=f"concurrency: 64{drafts}")
+    # 2.5 tokens a step: the step is divided by them, the prompt of each 256 tokens is not
+    expected = found.decode.total / 2.5 + found.sequences / 256 * found.carried_prefill
+    assert found.tpot == pytest.approx(expected)
