@@ -12,7 +12,6 @@ from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import StepRecord
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import tables_of, timed
-from clusterspec.cost.uncertainty import step_range
 from clusterspec.records import replace
 
 
@@ -84,5 +83,4 @@ def _with_time(plan: Plan, record: StepRecord) -> Plan:
         mfu=mfu,
         hfu=mfu * recomputation_factor(record.recomputed_flops / record.flops),
         time_to_train=workload.tokens / tokens * seconds if workload.tokens else None,
-        step_time_range=step_range(record, bool(workload.model.experts), layout.software is not None),
     )

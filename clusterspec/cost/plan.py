@@ -39,7 +39,6 @@ class Plan:
     mfu: float | None = None
     hfu: float | None = None
     time_to_train: float | None = None
-    step_time_range: tuple[float, float] | None = None
     serving: ServingTimes | None = None
     """The times of a serving plan; None where the plan trains."""
 
@@ -102,6 +101,16 @@ class Plan:
     def step_seconds(self) -> float | None:
         """Seconds of one step."""
         return self.step.seconds if self.step else None
+
+    @cached_property
+    def step_time_range(self) -> tuple[float, float] | None:
+        """The range in seconds within which four in five measured steps should lie."""
+        workload, layout = self.design.workload, self.design.layout
+        if self.step is None or workload is None or layout is None:
+            return None
+        from clusterspec.cost.uncertainty import step_range
+
+        return step_range(self.step, bool(workload.model.experts), layout.software is not None)
 
     @cached_property
     def step_time(self) -> Term | None:

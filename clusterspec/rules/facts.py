@@ -210,7 +210,7 @@ class Facts(WrittenParts):
             return None
         return Legality(self.design, layout, written)
 
-    @property
+    @cached_property
     def assumed(self) -> Mapping[str, str]:
         """The assumed keys in dotted notation, each with the reason."""
         return {key: why for key, _, why in self.design.assumptions}
