@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from clusterspec.cluster.model import Assumption
-from clusterspec.cost import memory
 from clusterspec.cost.compute.fixed import FIXED, KERNELS
 from clusterspec.cost.compute.index import SPARSE
 from clusterspec.cost.compute.recurrence import RECURRENCE
 from clusterspec.cost.constants import CONSTANTS
+from clusterspec.cost.memory.assumptions import assumptions
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure
 
@@ -23,7 +23,7 @@ def assumptions_of(plan: Plan) -> tuple[Assumption, ...]:
     found = list(plan.design.assumptions)
     parts: list[Iterable[Assumption]] = []
     if plan.stored is not None:
-        parts.append(memory.assumptions(plan.stored.job, plan.stored.rank))
+        parts.append(assumptions(plan.stored.job, plan.stored.rank))
     if plan.serving is not None:
         from clusterspec.cost.serving.constants import ASSUMED  # a training plan needs none of its modules
 

@@ -69,24 +69,15 @@ def run_rules(facts: Facts) -> list[Problem]:
         if not needs or not parts.absent.isdisjoint(needs):
             continue
         try:
-            problems += _run(name, needs, parts)
+            known = parts.of(needs)
+            if known is not None and not (name in _SILENT and _SILENT[name](*known)):
+                problems += [*module(name).check(*known)]
         except Exception as fault:
             faults.append((name, fault))
     problems = _without_superseded(problems)
     if faults:
         raise RulesFailedError(problems, faults) from faults[0][1]
     return problems
-
-
-def _run(name: str, needs: tuple[str, ...], parts: PartCache) -> list[Problem]:
-    """The problems of one rule that needs parts; none where the spec lacks a part that its check requires."""
-    known = parts.of(needs)
-    if known is None:
-        return []
-    silent = _SILENT.get(name)
-    if silent is not None and silent(*known):
-        return []
-    return list(module(name).check(*known))
 
 
 def _without_superseded(problems: list[Problem]) -> list[Problem]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clusterspec import pipeline
-from clusterspec.cli import FOUND, OK, UsageFault, files, fixes, formats
+from clusterspec.cli import FOUND, OK, UsageFault, files, formats
 from clusterspec.cli.choices import today
 from clusterspec.cli.inputs import STDIN, StudyReader, shown
 from clusterspec.cli.output import keep_apart, keep_out, write_whole
@@ -18,6 +19,9 @@ from clusterspec.report import findings_text
 from clusterspec.report.ink import PLAIN
 from clusterspec.results import CheckReport
 from clusterspec.units import plural
+
+if TYPE_CHECKING:
+    from clusterspec.cli.fixes import Changes
 
 
 def run(args: argparse.Namespace) -> int:
@@ -35,6 +39,8 @@ def run(args: argparse.Namespace) -> int:
     found = files.checked(args, reader, names)
     guard(args, names, found, shared)
     if args.diff or args.fix or args.unsafe_fixes:
+        from clusterspec.cli import fixes
+
         given = {shown(args, STDIN): reader.stdin_text()} if STDIN in names else {}
         changes = fixes.fixed(found, args.unsafe_fixes, given)
         if args.diff:
@@ -90,8 +96,10 @@ def guard(args: argparse.Namespace, names: Sequence[str], checked: Sequence[Chec
             keep_out(option, target, shared.config.catalog)
 
 
-def difference(changes: fixes.Changes, args: argparse.Namespace) -> None:
+def difference(changes: Changes, args: argparse.Namespace) -> None:
     """Print the changes of the fixes as a diff."""
+    from clusterspec.cli import fixes
+
     text = fixes.difference(changes)
     if args.output:
         write_whole(Path(args.output[0]), text.encode("utf-8", "backslashreplace"))
@@ -104,12 +112,14 @@ def apply(
     reader: StudyReader,
     names: Sequence[str],
     checked: Sequence[Checked],
-    changes: fixes.Changes,
+    changes: Changes,
 ) -> list[Checked]:
     """Write the changes, print each with its line, and return the findings afterwards.
 
     The fixed text of standard input is written to standard output.
     """
+    from clusterspec.cli import fixes
+
     typed = shown(args, STDIN) if STDIN in names else None
     fixes.write({name: change for name, change in changes.items() if name != typed})
     if not args.quiet:

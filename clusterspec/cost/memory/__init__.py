@@ -7,8 +7,6 @@ from math import inf
 from clusterspec.cluster.model import Assumption, Cluster, Design, Layout, Workload
 from clusterspec.cluster.stages import of_engines
 from clusterspec.cost.memory import peak_memory
-from clusterspec.cost.memory.assumptions import assumptions
-from clusterspec.cost.memory.explain import explained
 from clusterspec.cost.memory.fullest import shortlist
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.peak_memory import LayerMemory, RankMemory
@@ -20,7 +18,7 @@ from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, replace
 from clusterspec.summation import sum_of
 
-__all__ = ["Memory", "assumptions", "explain", "memory", "spare_cache", "use"]
+__all__ = ["Memory", "explain", "memory", "spare_cache", "use"]
 
 
 class Memory(NamedTuple):
@@ -97,11 +95,15 @@ def _capacity(cluster: Cluster, workload: Workload) -> Figure | None:
 
 def explain(design: Design, memory: Memory) -> MemoryUse:
     """The terms of computed memory."""
+    from clusterspec.cost.memory.explain import explained  # most uses of a plan need no terms
+
     return explained(design, memory.rank, memory.ranks, memory.capacity)
 
 
 def use(design: Design) -> tuple[MemoryUse | None, tuple[Assumption, ...]]:
     """Bytes on the fullest accelerator as terms, and the assumptions made; None where `memory` is None."""
+    from clusterspec.cost.memory.assumptions import assumptions
+
     found = memory(design)
     return (None, ()) if found is None else (explain(design, found), assumptions(found.job, found.rank))
 

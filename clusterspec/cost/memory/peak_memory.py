@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from clusterspec.cost.formulas.elementwise import larger
 from clusterspec.cost.layers import Chunk
-from clusterspec.cost.memory import model_states, peak, reserved, serving
+from clusterspec.cost.memory import model_states, peak, reserved
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.line import Lines, added
 from clusterspec.cost.memory.peak import PeakPoint
@@ -83,6 +83,8 @@ def serve(job: Job, rank: Rank, chunks: tuple[Chunk, ...], limit: float) -> Rank
     """Memory of one rank in serving; ``limit`` is the bytes available to it. Engines allocate once, without
     fragmentation.
     """
+    from clusterspec.cost.memory import serving  # training needs none of its modules
+
     weights = serving.weights(job, rank.share)
     beside = (*reserved.reserved(job, rank.share), *serving.step_activations(job))
     taken = added((*weights, *beside))
