@@ -54,9 +54,9 @@ class Plan:
         """The memory of the fullest accelerator as terms, with their parts, formulas and inputs."""
         if self.stored is None:
             return None
-        from clusterspec.cost.memory import explain
+        from clusterspec.cost.memory.explain import explained
 
-        return explain(self.design, self.stored)
+        return explained(self.design, self.stored.rank, self.stored.ranks, self.stored.capacity)
 
     @property
     def memory_range(self) -> tuple[float, float] | None:

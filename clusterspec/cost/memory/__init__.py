@@ -18,7 +18,7 @@ from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, replace
 from clusterspec.summation import sum_of
 
-__all__ = ["Memory", "explain", "memory", "spare_cache", "use"]
+__all__ = ["Memory", "memory", "spare_cache", "use"]
 
 
 class Memory(NamedTuple):
@@ -93,19 +93,15 @@ def _capacity(cluster: Cluster, workload: Workload) -> Figure | None:
     return Figure(whole.value * share, whole.unit, Computed(f"memory × memory_fraction {share:g}"))
 
 
-def explain(design: Design, memory: Memory) -> MemoryUse:
-    """The terms of computed memory."""
-    from clusterspec.cost.memory.explain import explained  # most uses of a plan need no terms
-
-    return explained(design, memory.rank, memory.ranks, memory.capacity)
-
-
 def use(design: Design) -> tuple[MemoryUse | None, tuple[Assumption, ...]]:
     """Bytes on the fullest accelerator as terms, and the assumptions made; None where `memory` is None."""
     from clusterspec.cost.memory.assumptions import assumptions
+    from clusterspec.cost.memory.explain import explained
 
     found = memory(design)
-    return (None, ()) if found is None else (explain(design, found), assumptions(found.job, found.rank))
+    if found is None:
+        return None, ()
+    return explained(design, found.rank, found.ranks, found.capacity), assumptions(found.job, found.rank)
 
 
 def spare_cache(memory: Memory) -> float:

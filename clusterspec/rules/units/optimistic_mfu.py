@@ -82,6 +82,6 @@ def check(written_workload: WorkloadSpec, timed: Plan | None) -> Iterator[Proble
 
 def _highest(plan: Plan | None) -> float | None:
     """The MFU at the fast end of the predicted step time; None where it is not known."""
-    if plan is None or plan.mfu is None or plan.step_time is None or plan.step_time_range is None:
+    if plan is None or plan.mfu is None or plan.step_seconds is None or plan.step_time_range is None:
         return None
-    return plan.mfu * plan.step_time.value / plan.step_time_range[0]
+    return plan.mfu * plan.step_seconds / plan.step_time_range[0]
