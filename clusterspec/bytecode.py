@@ -123,7 +123,7 @@ def compiled(specs: Iterable[ModuleSpec]) -> Iterator[Kept]:
                 yield spec.name, path[len(PACKAGE) + 1 :].replace(os.sep, "/"), known, bytecode
 
 
-def write(key: object, modules: Iterable[Kept]) -> None:
+def write(key: tuple[int, str, str], modules: Iterable[Kept]) -> None:
     """Write the file with what it holds for and its modules, atomically.
 
     Processes that run at the same time write a draft each.

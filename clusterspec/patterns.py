@@ -25,7 +25,7 @@ class _Pattern:
     """Stands for a compiled pattern; its attributes are those of the compiled one."""
 
     def __init__(self, text: str | bytes, flags: int) -> None:
-        self._given = text, flags
+        self._given: tuple[Any, int] = text, flags
 
     def __getattr__(self, name: str) -> Any:
         """An attribute that was not used before."""
