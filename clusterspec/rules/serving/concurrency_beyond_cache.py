@@ -54,6 +54,8 @@ from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plural
 
 RULE = Rule.of(__name__, "warning", "likely")
+NARROW = ("fp8", "int8", "fp4", "int4", "nvfp4", "mxfp4")
+"""Precisions of the cache of at most a byte."""
 MARGIN = 1.1
 """Requests in flight over cache capacity up to which the uncertainty of the capacity explains the excess."""
 
@@ -64,11 +66,17 @@ def check(served: Served) -> Iterator[Problem]:
     if load.load == "offline" or times.offered <= MARGIN * places:
         return
     each = times.kv_capacity_tokens / places
-    key = "concurrency" if load.concurrency is not None else "request_rate"
+    held = f"{int(places):,}"
+    if load.concurrency is not None:
+        key, lower = "concurrency", f"use a concurrency of at most {held}"
+    else:
+        key, lower = "request_rate", f"lower the request rate until at most {held} are in flight"
+    wide = served.workload.kv_precision not in NARROW
+    smaller = ", or a smaller cache (`kv_precision: fp8`)" if wide else ", or weights in fewer bytes"
     yield RULE.problem(
         f"{LOAD}.{key}",
-        f"{plural(round(times.offered), 'request')} in flight exceed the {round(places):,} that the cache holds "
-        f"({display(times.kv_capacity_tokens, '1')} tokens, {display(each, '1')} per request on average): the others queue for "
-        f"{display(times.wait, 's')} on average",
-        f"use a concurrency of at most {int(places):,}, more replicas, or a smaller cache (`kv_precision: fp8`)",
+        f"{plural(round(times.offered), 'request')} in flight exceed the {held} that the cache holds "
+        f"({display(times.kv_capacity_tokens / 1e6, '1')} million tokens, {display(each, '1')} per request on average): "
+        f"the others queue for {display(times.wait, 's')} on average",
+        f"{lower}, use more replicas{smaller}",
     )
