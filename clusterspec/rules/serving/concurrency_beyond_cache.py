@@ -76,7 +76,7 @@ def check(served: Served) -> Iterator[Problem]:
     yield RULE.problem(
         f"{LOAD}.{key}",
         f"{plural(round(times.offered), 'request')} in flight exceed the {held} that the cache holds "
-        f"({display(times.kv_capacity_tokens / 1e6, '1')} million tokens, {display(each, '1')} per request on average): "
+        f"({float(f'{times.kv_capacity_tokens:.3g}'):,.0f} tokens, {display(each, '1')} per request on average): "
         f"the others queue for {display(times.wait, 's')} on average",
         f"{lower}, use more replicas{smaller}",
     )
