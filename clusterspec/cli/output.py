@@ -12,6 +12,11 @@ from pathlib import Path
 from clusterspec.cli import UsageFault
 from clusterspec.document import project_root
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.config import Config
+    from clusterspec.pipeline import Study
+
 
 def write_whole(target: Path, data: bytes) -> None:
     """Write a file atomically: a reader sees either the old or the new content.
@@ -106,9 +111,15 @@ def keep_apart(option: str, target: str, names: Iterable[str | os.PathLike[str]]
                 raise UsageFault(f"{option} {target}: is an input file; name another one")
 
 
+def keep_inputs(option: str, target: str, read: Study, config: Config) -> None:
+    """Raises `UsageFault` if an output is a file that a study read, or is in a folder of its configuration."""
+    keep_apart(option, target, [*read.sources, *read.logs, *filter(None, [config.file])])
+    keep_out(option, target, [*config.catalog, *config.rules])
+
+
 def keep_out(option: str, target: str, folders: Iterable[Path]) -> None:
-    """Raises `UsageFault` if an output is in a catalog folder that is read."""
+    """Raises `UsageFault` if an output is in a folder of a catalog or of rules that is read."""
     for folder in folders:
         with contextlib.suppress(OSError, ValueError, RuntimeError):
             if Path(target).resolve().is_relative_to(folder.resolve()):
-                raise UsageFault(f"{option} {target}: is in the catalog folder {folder}, an input; name another file")
+                raise UsageFault(f"{option} {target}: is in the folder {folder}, an input; name another file")

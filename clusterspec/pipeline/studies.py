@@ -76,7 +76,8 @@ class Settings:
 class Checked:
     """The findings of one file, as kept by a report of many files.
 
-    ``fault`` is the exception of a rule that failed; the findings are those of the other rules.
+    ``fault`` is the exception of a rule that failed; the findings are those of the other rules. ``logs`` are the names
+    of the logs of measurements.
     """
 
     input: Input
@@ -84,6 +85,7 @@ class Checked:
     sources: Mapping[str, Source]
     fault: Exception | None = None
     waived: tuple[Waived, ...] = ()
+    logs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,11 @@ class Study:
     def sources(self) -> dict[str, Source]:
         """The texts that findings may refer to, by name."""
         return {self.source.name: self.source} | (dict(self.document.sources) if self.document else {})
+
+    @property
+    def logs(self) -> tuple[str, ...]:
+        """The names of the logs of measurements."""
+        return tuple(str(self.folder / one.log) for one in self.spec.measured or () if one.log)
 
     @cached_property
     def plan(self) -> Plan:
@@ -129,7 +136,7 @@ class Study:
         config = self.settings.config
         selected = tuple(sorted(rules.bounded(rules.choose(findings, config)), key=_position))
         chosen = (replace(one, finding=found) for one in waived for found in rules.choose([one.finding], config))
-        return Checked(self.input, selected, self.sources, fault, tuple(chosen))
+        return Checked(self.input, selected, self.sources, fault, tuple(chosen), self.logs)
 
     def _exists(self, rule: str) -> bool:
         """Whether a rule that a waiver names exists."""

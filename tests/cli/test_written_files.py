@@ -129,3 +129,36 @@ def test_a_spec_that_is_read_is_never_written_over(name: str, call: Call) -> Non
     Path("link.yaml").symlink_to("spec.yaml")
     done = call("check", "spec.yaml", "--output", name)
     assert (done.status, Path("spec.yaml").read_text()) == (2, FLAWED)
+
+
+LOG = """\
+#       size         count      type   redop    root     time   algbw   busbw #wrong
+  1073741824     268435456     float     sum      -1   4100.1  261.88  261.88      0
+"""
+WRITERS = {
+    "check": ("check", "spec.yaml", "--format", "json", "--output"),
+    "write-baseline": ("check", "spec.yaml", "--write-baseline"),
+    "report": ("report", "spec.yaml", "-o"),
+    "export": ("export", "megatron", "spec.yaml", "--output"),
+    "search": ("search", "spec.yaml", "--write"),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize(
+    "name", ["base.json", "log.json", "spec.yaml", "clusterspec.toml", "policy/own.json", "hard.json"]
+)
+def test_no_command_writes_over_what_it_reads(name: str, writer: str, call: Call) -> None:
+    if writer == "report" and not name.endswith(".json"):
+        pytest.skip("the suffix already refuses it")
+    Path("policy").mkdir()
+    Path("policy/own.json").write_text("{}")
+    Path("clusterspec.toml").write_text('rules = ["policy"]\n')
+    Path("log.json").write_text(LOG)
+    Path("base.json").write_text(BASE)
+    Path("spec.yaml").write_text("clusterspec: 1\nextends: base.json\nmeasured: [{log: log.json}]\n")
+    Path("hard.json").hardlink_to("base.json")
+    before = Path(name).read_bytes()
+    done = call(*WRITERS[writer], name)
+    assert (done.status, len(done.error.splitlines())) == (2, 1), done
+    assert Path(name).read_bytes() == before

@@ -83,17 +83,15 @@ def trust(args: argparse.Namespace) -> None:
 
 def guard(args: argparse.Namespace, names: Sequence[str], checked: Sequence[Checked], shared: Settings) -> None:
     """Raises `UsageFault` if an input would be overwritten."""
-    read = [
-        *names,
-        *(name for one in checked for name in one.sources),
-        *filter(None, [shared.config.file, args.config]),
-    ]
+    sources = [name for one in checked for name in (*one.sources, *one.logs)]
+    read = [*names, *sources, *filter(None, [shared.config.file, args.config])]
+    folders = [*shared.config.catalog, *shared.config.rules, *map(Path, args.catalog)]
     written = [("--output", target) for target in args.output]
     for option, target in [*written, ("--write-baseline", args.write_baseline)]:
         if target:
             baseline = [args.baseline] if args.baseline and option == "--output" else []
             keep_apart(option, target, [*read, *baseline])
-            keep_out(option, target, shared.config.catalog)
+            keep_out(option, target, folders)
 
 
 def difference(changes: Changes, args: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from clusterspec.cli import OK, UsageFault
 from clusterspec.cli.inputs import status_of, study_of
-from clusterspec.cli.output import keep_apart, write_whole
+from clusterspec.cli.output import keep_inputs, write_whole
 from clusterspec.cli.terminal import print_error, print_text
 from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, NotExportable
 from clusterspec.exchange.exporters.registry import EXPORTERS, exporter_of
@@ -28,6 +28,8 @@ def run(args: argparse.Namespace) -> int:
         exported = exporter.write(ExportInput(one.design, one.settings.switch))
     except NotExportable as why:
         raise UsageFault(f"{args.spec}: {why}") from None
+    if args.output:
+        keep_inputs("--output", args.output, one, one.settings.config)
     _put(args, exported)
     for each in exported.omitted:
         print_error(f"clusterspec: {exporter.name} omits {each}")
@@ -37,7 +39,6 @@ def run(args: argparse.Namespace) -> int:
 def _put(args: argparse.Namespace, exported: ExportedFile) -> None:
     content = exported.content
     if args.output:
-        keep_apart("--output", args.output, [args.spec])
         write_whole(Path(args.output), content if isinstance(content, bytes) else content.encode("utf-8"))
     elif isinstance(content, str):
         print_text(content)
