@@ -3,29 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice, product
 
 from clusterspec.catalog import BrokenEntry, Catalog
-from clusterspec.catalog.entries import Model, Platform
+from clusterspec.catalog.entries import Accelerator, Model, Platform
 from clusterspec.cli import UsageFault
+from clusterspec.cost.parameters import count
 from clusterspec.pipeline import Settings, estimate, study_text
 from clusterspec.records import dataclass
 
 DEGREES = (1, 2, 4, 8, 16, 32, 64)
-NODES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+EXPERT_DEGREES = (8, 16, 32, 64)
+NODES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+PRECISIONS = ("bf16", "fp16", "fp8", "fp32")
+"""Of the matrix work, the first that the accelerator has."""
+LEAST_BYTES = {"train": 16, "serve": 1}
+"""Bytes of a parameter that a plan cannot do without, over all accelerators: adam with fp32 states; fp8 weights."""
+LEAST_BYTES_OF_RANK = {"train": 6, "serve": 1}
+"""Those that data parallelism does not divide: weights in bf16 and gradients in fp32; fp8 weights."""
 COMMENTS = 32
 """The column of comments."""
 MOST_TRIED = 120
 """Layouts that are tried; a check takes some ten milliseconds."""
+MOST_OF_NODES = 40
+"""Those of one number of nodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A candidate layout: number of nodes and degrees of parallelism."""
+    """A candidate layout: number of nodes, degrees of parallelism and precision."""
 
     nodes: int
     tp: int
     pp: int
+    ep: int
     recompute: str
+    precision: str
 
     def text(self, platform: Platform, model: Model, kind: str) -> str:
         """The commented spec."""
@@ -33,11 +46,11 @@ class Attempt:
         training = f"""\
   sequence_length: {length}  # tokens
   global_batch: {max(256, self.nodes * 8)}  # sequences per optimizer step
-  precision: bf16
+  precision: {self.precision}
 """
-        serving = """\
+        serving = f"""\
   kind: serve
-  precision: bf16
+  precision: {self.precision}
   serving:
     input_tokens: 2048  # of a usual request
     output_tokens: 256
@@ -45,8 +58,11 @@ class Attempt:
 """
         software = "  framework: megatron-core\n" if kind == "train" else "  framework: vllm\n"
         layout = software + f"  tp: {self.tp}  # tensor parallelism, inside the scale-up domain\n"
-        if kind == "train":
+        if kind == "train" or self.pp > 1:
             layout += f"  pp: {self.pp}  # pipeline stages\n"
+        if self.ep > 1:
+            layout += f"  ep: {self.ep}  # ranks that the experts of a layer lie on\n"
+        if kind == "train":
             layout += "  micro_batch: 1  # sequences\n"
             layout += f"  recompute: {self.recompute}  # none, selective or full\n"
         return aligned(f"""\
@@ -78,14 +94,15 @@ def aligned(text: str) -> str:
     return "\n".join(f"{left.ljust(COMMENTS - 2)}{mark}{right}" if mark else left for left, mark, right in split)
 
 
-def starting_spec(settings: Settings, platform: str, model: str, kind: str) -> str:
-    """The text of a spec without errors. Raises `UsageFault` for unknown names."""
+def starting_spec(settings: Settings, platform: str, model: str, kind: str) -> tuple[str, bool]:
+    """The text of a spec, and whether it is without errors and fits. Raises `UsageFault` for unknown names."""
     machine = _entry(settings.catalog, "platform", platform)
     network = _entry(settings.catalog, "model", model)
     if not isinstance(machine, Platform) or not isinstance(network, Model):
         raise UsageFault("the catalog entry is of another kind")
+    chip = settings.catalog.find("accelerator", machine.accelerator or "")
     best: tuple[int, str] | None = None
-    for number, attempt in enumerate(attempts(machine, kind)):
+    for number, attempt in enumerate(attempts(machine, chip if isinstance(chip, Accelerator) else None, network, kind)):
         text = attempt.text(machine, network, kind)
         one = study_text(text, settings)
         weight = sum({"error": 100, "warning": 1}.get(str(found.severity), 0) for found in one.checked.findings)
@@ -95,20 +112,46 @@ def starting_spec(settings: Settings, platform: str, model: str, kind: str) -> s
             best = weight, text
         if weight < 50 or number >= MOST_TRIED:
             break
-    return best[1] if best else ""
+    return (best[1], best[0] < 50) if best else ("", False)
 
 
-def attempts(platform: Platform, kind: str) -> Iterator[Attempt]:
-    """Candidate layouts by increasing number of nodes, with the lowest degrees first."""
-    node = platform.accelerators_per_node or 1
-    reach = platform.domain or node
-    for nodes in NODES:
-        for recompute in ("none", "selective", "full") if kind == "train" else ("none",):
-            for pp in DEGREES if kind == "train" else (1,):
-                for tp in DEGREES:
-                    ranks = nodes * node
-                    if tp <= reach and tp * pp <= ranks and ranks % (tp * pp) == 0 and (pp == 1 or tp >= min(node, 4)):
-                        yield Attempt(nodes, tp, pp, recompute)
+def attempts(platform: Platform, chip: Accelerator | None, model: Model, kind: str) -> Iterator[Attempt]:
+    """Candidate layouts by increasing number of nodes, from where the parameters fit."""
+    for nodes in NODES[_least(platform, chip, model, kind) :]:
+        yield from islice(_of_nodes(nodes, platform, chip, model, kind), MOST_OF_NODES)
+
+
+def _of_nodes(nodes: int, platform: Platform, chip: Accelerator | None, model: Model, kind: str) -> Iterator[Attempt]:
+    """Candidate layouts on some nodes, with the lowest degrees first, whose ranks hold their share of the model."""
+    each = chip.ranks_per_accelerator if chip else 1
+    node = (platform.accelerators_per_node or 1) * each
+    reach, ranks = (platform.domain or platform.accelerators_per_node or 1) * each, nodes * node
+    known = {*chip.peaks, *chip.unpublished_peaks} if chip else set()
+    precision = next((one for one in PRECISIONS if one in known), PRECISIONS[0])
+    cut = count(model).total * LEAST_BYTES_OF_RANK[kind] / chip.memory.value if chip and chip.memory else 1
+    for recompute in ("none", "selective", "full") if kind == "train" else ("none",):
+        for ep in _expert_degrees(model, ranks, kind):
+            for pp, tp in product(DEGREES, DEGREES):
+                split = tp * pp * ep
+                whole = tp <= reach and tp * pp <= ranks and ranks % split == 0 and split >= cut
+                if whole and pp <= (model.layers or pp) and (pp == 1 or ep > 1 or tp >= min(node, 4)):
+                    yield Attempt(nodes, tp, pp, ep, recompute, precision)
+
+
+def _least(platform: Platform, chip: Accelerator | None, model: Model, kind: str) -> int:
+    """The place in `NODES` of the fewest nodes whose memory holds the parameters."""
+    if chip is None or not chip.memory:
+        return 0
+    needed = count(model).total * LEAST_BYTES[kind]
+    each = (platform.accelerators_per_node or 1) * chip.memory.value
+    return next((number for number, nodes in enumerate(NODES) if nodes * each >= needed), len(NODES) - 1)
+
+
+def _expert_degrees(model: Model, ranks: int, kind: str) -> tuple[int, ...]:
+    """The degrees of expert parallelism to try."""
+    if kind != "train" or not model.experts:
+        return (1,)
+    return (*(ep for ep in EXPERT_DEGREES if model.experts % ep == 0 and ep <= ranks), 1)
 
 
 def _entry(catalog: Catalog, kind: str, name: str) -> object:

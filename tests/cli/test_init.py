@@ -18,6 +18,8 @@ from tests.cli.conftest import Call
         ("gb200-nvl72", "llama-3.1-70b", "train"),
         ("dgx-h100", "llama-3.1-8b", "serve"),
         ("gb200-nvl72", "llama-3.1-70b", "serve"),
+        ("dgx-1", "llama-3.1-8b", "train"),
+        ("dgx-h100", "deepseek-v3", "serve"),
     ],
 )
 def test_a_starting_spec_has_no_error_and_fits(platform: str, model: str, kind: str, call: Call) -> None:
@@ -30,6 +32,13 @@ def test_a_starting_spec_has_no_error_and_fits(platform: str, model: str, kind: 
     assert document["fits"] is True
     assert f"platform: {platform} " in done.out
     assert done.out.count("#") > 6
+
+
+def test_a_model_that_no_usual_layout_holds_is_said(call: Call) -> None:
+    done = call("init", "--platform", "cerebras-cs-3", "--model", "deepseek-v3", "--for", "serve")
+    assert done.status == 0
+    assert done.out.startswith("# yaml-language-server")
+    assert "no usual layout of deepseek-v3 is without errors on cerebras-cs-3" in done.error
 
 
 def test_a_name_that_the_catalog_lacks_names_the_nearest(call: Call) -> None:

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         print_error(f"clusterspec: {target} is not written: the spec cannot be read")
         return FOUND
     for each in (one, *others):
-        keep_inputs("-o", asked.output, each, each.settings.config)
+        keep_inputs("-o", args.output, each, each.settings.config)
     progress = Progress()
     progress(f"writing {target}")
     try:

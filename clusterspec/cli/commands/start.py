@@ -7,7 +7,7 @@ from pathlib import Path
 
 from clusterspec import resources
 from clusterspec.cli import OK
-from clusterspec.cli.terminal import print_text
+from clusterspec.cli.terminal import print_error, print_text
 
 
 def run(args: argparse.Namespace) -> int:
@@ -19,5 +19,11 @@ def run(args: argparse.Namespace) -> int:
     from clusterspec.cli.starting import starting_spec
 
     settings = StudyReader(args).settings(Path.cwd())
-    print_text(starting_spec(settings, args.platform or "dgx-h100", args.model or "llama-3.1-8b", args.kind or "train"))
+    platform, model, kind = args.platform or "dgx-h100", args.model or "llama-3.1-8b", args.kind or "train"
+    text, sound = starting_spec(settings, platform, model, kind)
+    print_text(text)
+    if not sound:
+        print_error(
+            f"clusterspec: no usual layout of {model} is without errors on {platform}, and this one is the nearest"
+        )
     return OK
