@@ -27,8 +27,9 @@ def checked_out(revision: str, path: str, folder: Path) -> Path:
     if commit is None:
         raise UsageFault(f"{revision}: no such revision")
     here = Path.cwd().resolve().relative_to(root).as_posix()
-    start = posixpath.normpath(path[2:] if path.startswith("./") else posixpath.join(here, path))
-    for candidate in (start, posixpath.normpath(path)):
+    start = posixpath.normpath(posixpath.join(here, path))
+    of_root = () if path.startswith(("./", "../")) else (posixpath.normpath(path),)
+    for candidate in (start, *of_root):
         if blob(root, commit, candidate) is not None:
             start = candidate
             break

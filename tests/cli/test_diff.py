@@ -113,3 +113,16 @@ def test_a_price_given_as_a_range_counts_with_its_middle(call: Call) -> None:
     prices = "procurement: {currency: USD, prices: {node: [200000, 300000]}}\n"
     found = effects(compared(call, BASE + prices, BASE.replace("nodes: 4", "nodes: 8") + prices))
     assert found["price of what is priced"][:2] == (1_000_000, 2_000_000)
+
+
+def test_a_path_of_a_revision_is_relative_to_the_folder_or_the_repository(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git("init", "-q", "-b", "main")
+    Path("east").mkdir()
+    Path("east/spec.yaml").write_text(BASE)
+    git("add", "east")
+    git("commit", "-q", "-m", "one")
+    monkeypatch.chdir("east")
+    for name, status in (("spec.yaml", 0), ("./spec.yaml", 0), ("east/spec.yaml", 0), ("./east/spec.yaml", 2)):
+        assert call("diff", f"HEAD:{name}", "spec.yaml").status == status, name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from clusterspec.cli.options import formats, named, shared_options
+from clusterspec.cli.options import formats, named, positive, shared_options
 from clusterspec.cli.options.check import FORMATS
 
 KINDS = "accelerator, interconnect, nic, switch, platform, model or stack"
@@ -17,7 +17,7 @@ def describe(parser: argparse.ArgumentParser) -> None:
     listing = actions.add_parser("list", help="list the entries of a kind, or all", parents=[shared])
     _kinds(listing)
     listing.add_argument("--vendor", default="", metavar="TEXT", help="entries of vendors whose name holds this text")
-    listing.add_argument("--since", type=int, metavar="YEAR", help="entries first shipped in this year or later")
+    listing.add_argument("--since", type=positive, metavar="YEAR", help="entries first shipped in this year or later")
     show = actions.add_parser("show", help="one entry, each figure with its source and equivalents", parents=[shared])
     show.add_argument("entry", metavar="ENTRY", help="an id, or kind/id if two kinds share it")
     search = actions.add_parser("search", help="entries that mention some words", parents=[shared])
