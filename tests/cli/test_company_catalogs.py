@@ -12,7 +12,6 @@ from tests.cli.conftest import Call
 
 
 def test_the_command_writes_an_entry_once(call: Call) -> None:
-    Path("hardware").mkdir()
     assert call("catalog", "new", "accelerators", "acme-x9", "--into", "hardware").status == 0
     assert "id: acme-x9\n" in Path("hardware/accelerators/acme-x9.yaml").read_text()
     again = call("catalog", "new", "accelerator", "acme-x9", "--into", "hardware")
@@ -21,8 +20,9 @@ def test_the_command_writes_an_entry_once(call: Call) -> None:
     assert call("catalog", "show", "acme-x9", "--catalog", "hardware").status == 0
 
 
-@pytest.mark.parametrize("words", [("quark",), ("nic", "../x"), ("nic", "A b"), ("nic", "x", "--into", "absent")])
+@pytest.mark.parametrize("words", [("quark",), ("nic", "../x"), ("nic", "A b"), ("nic", "x", "--into", "file")])
 def test_an_impossible_new_entry_is_a_usage_error(words: tuple[str, ...], call: Call) -> None:
+    Path("file").write_text("")
     done = call("catalog", "new", *words)
     assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1)
 
