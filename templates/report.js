@@ -22,7 +22,7 @@
     var text = value.toFixed(Math.max(0, Math.min(12, places)));
     return text.indexOf(".") < 0 ? String(Math.round(value)) : text.replace(/0+$/, "").replace(/\.$/, "");
   }
-  function say(value, unit) {
+  function display(value, unit) {
     if (value === null || value === undefined || !isFinite(value)) return "not known";
     if (unit === "s") {
       if (value >= 360000) return digits(value / 86400) + " days";
@@ -56,7 +56,7 @@
     var rates = tiers.map(function (tier) { return Math.log10(tier.line_rate); });
     var low = Math.min.apply(null, rates) - 0.6, high = Math.max.apply(null, rates);
     var buttons = tiers.map(function (tier, number) {
-      var button = el("button", { type: "button", role: "option", "data-field": "tiers[" + number + "]", class: "tier k-" + tier.kind, text: tier.name + " · " + say(tier.line_rate, "B/s") });
+      var button = el("button", { type: "button", role: "option", "data-field": "tiers[" + number + "]", class: "tier k-" + tier.kind, text: tier.name + " · " + display(tier.line_rate, "B/s") });
       button.style.width = Math.max(48, 100 * (rates[number] - low) / (high - low)) + "%";
       ["mouseenter", "focus", "click"].forEach(function (kind) { button.addEventListener(kind, function () { show(number); }); });
       button.addEventListener("keydown", function (event) {
@@ -74,13 +74,13 @@
         button.setAttribute("aria-selected", String(each === number));
         button.tabIndex = each === number ? 0 : -1;
       });
-      var lines = [["Tier", tier.name, at + "name"], ["Each way", say(tier.line_rate, "B/s") + " = " + say(tier.bits, "b/s"), at + "line_rate"]];
-      if (tier.duplex) lines.push(["Both ways", say(tier.duplex, "B/s") + " = " + say(2 * tier.bits, "b/s"), at + "duplex"]);
+      var lines = [["Tier", tier.name, at + "name"], ["Each way", display(tier.line_rate, "B/s") + " = " + display(tier.bits, "b/s"), at + "line_rate"]];
+      if (tier.duplex) lines.push(["Both ways", display(tier.duplex, "B/s") + " = " + display(2 * tier.bits, "b/s"), at + "duplex"]);
       else lines.push(["Counts", "reads and writes together", at + "kind"]);
       lines.push(["Reaches", tier.accelerators.toLocaleString("en-US") + (tier.accelerators === 1 ? " accelerator" : " accelerators"), at + "accelerators"]);
-      if (tier.predicted) lines.push(["Predicted", say(tier.predicted, "B/s"), at + "predicted"]);
-      if (tier.measured) lines.push(["Measured", say(tier.measured, "B/s"), at + "measured"]);
-      if (tier.latency) lines.push(["Latency", say(tier.latency, "s"), at + "latency"], ["Crossover size", say(tier.crossover, "B") + ": below it, latency takes most of the time", at + "crossover"]);
+      if (tier.predicted) lines.push(["Predicted", display(tier.predicted, "B/s"), at + "predicted"]);
+      if (tier.measured) lines.push(["Measured", display(tier.measured, "B/s"), at + "measured"]);
+      if (tier.latency) lines.push(["Latency", display(tier.latency, "s"), at + "latency"], ["Crossover size", display(tier.crossover, "B") + ": below it, latency takes most of the time", at + "crossover"]);
       if (tier.fall && next) lines.push(["Falling one tier", "to " + next.name + ": " + digits(tier.fall) + " times slower", at + "fall"]);
       rows(panel, lines);
     }
@@ -191,8 +191,8 @@
         lines.push(["Links passed in the torus of " + data.shape.join(" × "), String(links), "pod.shape"]);
       }
       if (data.rails > 1 && outside) lines.push(["Rails", same ? "both on rail " + (rail(ends[0]) + 1) : "rail " + (rail(ends[0]) + 1) + " and rail " + (rail(ends[1]) + 1) + ": one hop over the scale-up interconnect first", "pod.rails"]);
-      lines.push(["Bottleneck", one.bottleneck, at + "bottleneck"], ["Line rate, this pair alone", say(one.bandwidth, "B/s") + " each way", at + "bandwidth"], ["Line rate, all accelerators at once", say(one.shared, "B/s") + " each way", at + "shared"]);
-      lines.push(["Predicted for a long message", say(one.predicted, "B/s"), at + "predicted"], ["Latency of a short message", say(one.latency, "s"), at + "latency"]);
+      lines.push(["Bottleneck", one.bottleneck, at + "bottleneck"], ["Line rate, this pair alone", display(one.bandwidth, "B/s") + " each way", at + "bandwidth"], ["Line rate, all accelerators at once", display(one.shared, "B/s") + " each way", at + "shared"]);
+      lines.push(["Predicted for a long message", display(one.predicted, "B/s"), at + "predicted"], ["Latency of a short message", display(one.latency, "s"), at + "latency"]);
       rows(panel, lines);
     }
     var note = "Choose A and B on the map in turn, or in the fields.";
@@ -236,14 +236,14 @@
       var line = labelled(text, input);
       line.appendChild(shown);
       controls.appendChild(line);
-      return function () { var said = read(); shown.textContent = said; input.setAttribute("aria-valuetext", said); };
+      return function () { var text = read(); shown.textContent = text; input.setAttribute("aria-valuetext", text); };
     }
     var span = Math.log(data.span);
     var reads = [
       slider("Nodes", state.nodes, 0, data.nodes.length - 1, 1, function () { return data.nodes[state.nodes].toLocaleString("en-US"); }, function (v) { state.nodes = v; }),
       slider("Model", state.model, 0, data.models.length - 1, 1, function () { return data.models[state.model].name; }, function (v) { state.model = v; }),
-      slider("Scale-up bandwidth, each way", 0, -1, 1, 0.01, function () { return say(state.bandwidth, "B/s"); }, function (v) { state.bandwidth = data.bandwidth * Math.exp(v * span); }),
-      slider("NIC rate", 0, -1, 1, 0.01, function () { return say(8 * state.nic, "b/s"); }, function (v) { state.nic = data.nic * Math.exp(v * span); }),
+      slider("Scale-up bandwidth, each way", 0, -1, 1, 0.01, function () { return display(state.bandwidth, "B/s"); }, function (v) { state.bandwidth = data.bandwidth * Math.exp(v * span); }),
+      slider("NIC rate", 0, -1, 1, 0.01, function () { return display(8 * state.nic, "b/s"); }, function (v) { state.nic = data.nic * Math.exp(v * span); }),
       slider("Oversubscription", Math.log(data.taper), Math.log(data.tapers[0]), Math.log(data.tapers[1]), 0.01, function () { return digits(state.taper) + ":1"; }, function (v) { state.taper = Math.exp(v); })
     ];
     var table = el("div", { class: "wires", role: "table", "aria-label": "Seconds on the wire of one step against its computation" });
@@ -266,13 +266,13 @@
         bar.appendChild(dot);
         bar.appendChild(rule);
         var note = (data.strategies.filter(function (each) { return each.name === one.strategy; })[0] || {}).note || "";
-        var said = say(one.wire, "s") + " on the wire, " + say(one.compute, "s") + " of computation: " + (hidden ? "can be hidden" : "exceeds the computation");
+        var text = display(one.wire, "s") + " on the wire, " + display(one.compute, "s") + " of computation: " + (hidden ? "can be hidden" : "exceeds the computation");
         table.appendChild(el("div", { class: "wire " + (hidden ? "good" : "bad"), role: "row", "data-field": "survival.cases", "data-strategy": one.strategy, "data-seconds": one.wire },
-          el("strong", { role: "rowheader", text: one.strategy, title: note }), el("span", { role: "cell", class: "said", text: said }), bar));
+          el("strong", { role: "rowheader", text: one.strategy, title: note }), el("span", { role: "cell", class: "said", text: text }), bar));
       });
       var axis = el("div", { class: "axis", "aria-hidden": "true", "data-field": "survival" });
       for (var power = low; power <= high; power++) {
-        var tick = el("span", { text: say(Math.pow(10, power), "s") });
+        var tick = el("span", { text: display(Math.pow(10, power), "s") });
         tick.style.left = 100 * (power - low) / (high - low) + "%";
         axis.appendChild(tick);
       }

@@ -18,7 +18,7 @@ LOOKALIKES |= dict.fromkeys("█▉▊▋▌", "#") | dict.fromkeys("▍▎▏",
 LONGEST_LINE = 1000
 """Characters of a line on standard error; a name of a file may have thousands."""
 NARROWEST, WIDEST = 40, 200
-"""Columns that are used whatever a terminal says of itself."""
+"""Limits of the columns used, whatever width a terminal reports."""
 
 
 def print_text(text: str, *, exact: bool = False) -> None:

@@ -24,7 +24,7 @@ class Merged:
     written: tuple[ImportedValue, ...]
     same: tuple[ImportedValue, ...]
     kept: tuple[tuple[ImportedValue, str], ...]
-    """Values that were not written, since the spec has another one; the text says which, and where."""
+    """Values not written because the spec has another one, each with a text that names that value and its place."""
 
 
 def tree(reading: ImportResult) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from clusterspec.report import estimate_assumptions, estimate_explain, estimate_
 from clusterspec.results import EstimateReport
 
 MOST_NAMED = 12
-"""Names that the answer to an unknown one lists."""
+"""Number of names listed in the message about an unknown name."""
 
 
 def run(args: argparse.Namespace) -> int:

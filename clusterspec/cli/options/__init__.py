@@ -58,7 +58,7 @@ class Parser(argparse.ArgumentParser):
         self.error(f"one argument too many: {word!r}")
 
     def error(self, message: str) -> NoReturn:
-        raise UsageFault(f"{message} (`{self.prog} --help` says more)")
+        raise UsageFault(f"{message} (`{self.prog} --help` lists the options)")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:

@@ -14,7 +14,7 @@ MEANINGS = {
     "wrong-pcie-generation": "The slots run at an earlier generation than the spec states.",
     "oversubscribed-level": "A level of the fabric is more oversubscribed than the spec states.",
     "straggler": "One size is far slower than its neighbors: an intermittent delay.",
-    "duplex-misreading": "The sum of both directions was taken for one direction.",
+    "duplex-misreading": "The sum of both directions was stated as one direction.",
     "peer-access-off": "Peer access between accelerators is turned off.",
     "wrong-results": "The benchmark found wrong values.",
 }

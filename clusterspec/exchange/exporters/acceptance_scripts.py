@@ -22,7 +22,7 @@ ALGORITHMS = {"ring": "Ring", "tree": "Tree", "nvls": "NVLS", "nvls-tree": "NVLS
 SMALLEST = 8 * 1024**2
 """Bytes of the first size of a sweep, which shows where the plateau begins."""
 SECONDS_A_SWEEP = 30
-"""How long one sweep takes, as a guess for the number of repetitions of a test that must last."""
+"""Assumed duration of one sweep, from which the repetitions of a test of a stated duration follow."""
 _DEVICES = {"NVIDIA": "nvidia.com/gpu", "AMD": "amd.com/gpu"}
 
 

@@ -110,7 +110,7 @@ def _nics(devices: list[PciDevice], builder: ImportBuilder) -> None:
         builder.count(f"nics_{kind}", count, line)
     if devices:
         builder.unknown(
-            "cluster.scale_out.nics_per_node", "lspci does not say which network a NIC serves", devices[0].line
+            "cluster.scale_out.nics_per_node", "lspci does not show which network a NIC serves", devices[0].line
         )
         _links(devices, "nic", builder)
 

@@ -25,7 +25,7 @@ _MAMBA = {
 _SAME = {"attention": "full_attention", "mamba2": "mamba"}
 """Names of one kind of layer."""
 _PATTERNS = {"gemma2": 2, "gemma3": 6, "gemma3_text": 6, "cohere2": 4}
-"""Every so many layers one has full attention, where the file does not say so."""
+"""Period in layers of full attention, where the file does not state it."""
 
 
 def set_attention(keys: Keys, kind: str, builder: ImportBuilder) -> None:
