@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from clusterspec.config.config_error import ConfigFault
+from clusterspec.config.config_fault import ConfigFault
 from clusterspec.finding import Severity
 from clusterspec.records import dataclass, field, replace
 

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from clusterspec import resources
-from clusterspec.config.config_error import ConfigFault
+from clusterspec.config.config_fault import ConfigFault
 
 Schema = dict[str, Any]
 _TYPES: dict[str, tuple[type, ...]] = {

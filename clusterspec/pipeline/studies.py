@@ -154,10 +154,10 @@ class Study:
         if not self.settings.own_rules:
             return []
         from clusterspec.results.estimate_json import body
-        from clusterspec.rules.policy import judge_company_rules
+        from clusterspec.rules.policy import run_company_rules
 
         written = self.document.value if self.document is not None else None
-        return judge_company_rules(self.settings.own_rules, body(self.plan) | {"spec": written})
+        return run_company_rules(self.settings.own_rules, body(self.plan) | {"spec": written})
 
     def _rule_problems(self) -> tuple[list[Problem], Exception | None]:
         try:

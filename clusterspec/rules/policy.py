@@ -151,7 +151,7 @@ _ALLOWED = (
 )  # fmt: skip
 
 
-def judge_company_rules(rules: Sequence[CompanyRule], figures: Mapping[str, Any]) -> list[Problem]:
+def run_company_rules(rules: Sequence[CompanyRule], figures: Mapping[str, Any]) -> list[Problem]:
     """The problems that company rules report for a design; ``figures`` are its values by name."""
     found = []
     for rule in rules:

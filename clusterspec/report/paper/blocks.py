@@ -162,7 +162,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class VerdictBlock:
     """The verdict with reasons and parts not judged."""
 
     word: str
@@ -188,7 +188,7 @@ class Paper:
     kind: str
     subtitle: str
     description: str
-    judgement: Judgement
+    verdict_block: VerdictBlock
     facts: tuple[TitleFact, ...]
     sections: tuple[Section, ...]
     colophon: str

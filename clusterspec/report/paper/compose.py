@@ -25,7 +25,7 @@ def compose(report: FullReport) -> Paper:
         kind=KINDS[report.kind] + (" for tender" if report.tender else ""),
         subtitle=subtitle(design),
         description=design.spec.description or "",
-        judgement=decision.judgement(verdict, report.kind, tender=report.tender),
+        verdict_block=decision.verdict_block(verdict, report.kind, tender=report.tender),
         facts=facts(report),
         sections=tuple(section for section in sections if section is not None and section.blocks),
         colophon=f"clusterspec {tool.version}, catalog {tool.catalog}",

@@ -6,12 +6,12 @@ from clusterspec.report.paper.blocks import (
     Block,
     Card,
     Cards,
-    Judgement,
     PaperTable,
     Section,
     TableColumn,
     TableRow,
     Tone,
+    VerdictBlock,
 )
 from clusterspec.report.serving_rows import serving_rows
 from clusterspec.report.verdict_words import VERDICT_WORDS
@@ -43,12 +43,12 @@ SIGNING = {
 """The decision that a buyer takes from a verdict."""
 
 
-def judgement(verdict: Verdict, kind: str, *, tender: bool) -> Judgement:
+def verdict_block(verdict: Verdict, kind: str, *, tender: bool) -> VerdictBlock:
     """The verdict of the first page; for buyers with the decision first."""
     word = VERDICT_WORDS[verdict.status]
     if kind == "procurement" and not tender:
         word = f"{SIGNING[verdict.status]}: {word[0].lower()}{word[1:]}"
-    return Judgement(word, TONES[verdict.status], verdict.reasons, verdict.not_judged)
+    return VerdictBlock(word, TONES[verdict.status], verdict.reasons, verdict.not_judged)
 
 
 def section(report: FullReport) -> Section:
