@@ -85,7 +85,26 @@ NAMES = {
     *("ATC", "CACM", "COMHPC", "ICLR", "JPDC", "TPDS", "VLDB"),
     *("ARCHITECTURE", "CHANGELOG", "CONTRIBUTING", "DRAFT", "KIND", "SPEC", "FILE", "LOG"),
     *("CSV", "HTML", "JSON", "PDF", "SARIF", "TOML", "XLSX", "XML", "YAML"),
-    *("BY", "CC", "CI", "FLIT", "GB", "IT", "ML", "MW", "PB", "PFLOP", "SHA", "SI", "TB", "TFLOP", "US"),
+    *(
+        "BY",
+        "CC",
+        "CI",
+        "EB",
+        "FLIT",
+        "GB",
+        "GW",
+        "IT",
+        "MB",
+        "ML",
+        "MW",
+        "PB",
+        "PFLOP",
+        "SHA",
+        "SI",
+        "TB",
+        "TFLOP",
+        "US",
+    ),
 }
 """Products, bodies, journals, files, formats and units: abbreviations of pages that are not terms of the field."""
 PAGES = [*sorted(DOCS.glob("*.md")), *sorted((DOCS / "rules").glob("*.md")), *sorted(DOCS.parent.glob("*.md"))]
