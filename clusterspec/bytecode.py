@@ -4,9 +4,9 @@ Python finds, compares and reads the bytecode of each module separately. For the
 sixth of the run time. A command therefore writes their bytecode to one file in ``__pycache__``, from which later
 commands load it.
 
-The file can be deleted at any time. It holds for one version of Python and of the program in one folder. A module is
-loaded from it only while size and modification time of its source are unchanged, as Python does it; other modules are
-imported as usual.
+The file can be deleted at any time, and is not used where its checksum is wrong. It holds for one version of Python and
+of the program in one folder. A module is loaded from it only while size and modification time of its source are
+unchanged, as Python does it; other modules are imported as usual.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import contextlib
 import marshal
 import os
 import sys
+from binascii import crc32
 from importlib.machinery import ModuleSpec, SourceFileLoader
 
 TYPE_CHECKING = False
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
 FILE = f"{PACKAGE}/__pycache__/modules.{sys.implementation.cache_tag}-{sys.flags.optimize}.bytecode"
-START = 16
-"""Bytes at the start of the file: the length of the table, which follows, and that of the bytecode after it."""
+START = 12
+"""Bytes at the start of the file: the CRC-32 of all that follows, and the length of the table, which comes next."""
 WORTHWHILE = 20
 """The number of modules missing in the file from which it is rewritten."""
 
@@ -48,11 +49,8 @@ class Loader(SourceFileLoader):
         )
         return module
 
-    def get_code(self, fullname: str) -> CodeType | None:
-        try:
-            code: CodeType = marshal.loads(self.bytecode)
-        except (EOFError, TypeError, ValueError):  # not what was written
-            return super().get_code(fullname)
+    def get_code(self, fullname: str) -> CodeType:
+        code: CodeType = marshal.loads(self.bytecode)
         return code
 
 
@@ -65,14 +63,14 @@ class Finder:
         self.absent: list[str] = []
         """The modules of the package that were searched for, and are not in the file or have changed."""
         self.content = memoryview(b"")
-        with contextlib.suppress(OSError, ValueError, EOFError, TypeError):  # absent, or not what was written
+        with contextlib.suppress(OSError):
             with open(FILE, "rb") as file:
                 given = memoryview(file.read())
-            table, length = (int.from_bytes(given[at : at + 8], "little") for at in (0, 8))
-            if len(given) == START + table + length:
-                key, rows = marshal.loads(given[START : START + table])
+            if crc32(given[4:]) == int.from_bytes(given[:4], "little") and len(given) > START:
+                end = START + int.from_bytes(given[4:START], "little")
+                key, rows = marshal.loads(given[START:end])
                 if key == self.key:
-                    self.rows, self.content = rows, given[START + table :]
+                    self.rows, self.content = rows, given[end:]
 
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
         """The import spec of a module; None if the file lacks it, or its source has changed."""
@@ -136,11 +134,11 @@ def write(key: tuple[int, str, str], modules: Iterable[Kept]) -> None:
         length += len(bytecode)
         parts.append(bytecode)
     table = marshal.dumps((key, rows))
+    content = b"".join((len(table).to_bytes(START - 4, "little"), table, *parts))
     draft = f"{FILE}.{os.urandom(8).hex()}"
     try:
         with open(draft, "xb") as out:
-            out.write(len(table).to_bytes(8, "little") + length.to_bytes(8, "little") + table)
-            out.writelines(parts)
+            out.write(crc32(content).to_bytes(4, "little") + content)
         os.replace(draft, FILE)
     except BaseException:
         with contextlib.suppress(OSError):
