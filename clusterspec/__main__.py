@@ -30,12 +30,14 @@ def main() -> NoReturn:
             leave(version())
         from clusterspec import __version__, bytecode
 
-        modules = bytecode.use(__version__)  # before anything else is imported
+        # before anything else is imported; `--help` alone loads too few modules
+        modules = bytecode.use(__version__) if len(sys.argv) > 2 else None
         from clusterspec.cli import run
 
         status = run(sys.argv[1:])
         interrupts.end_at_once()
-        modules.keep()
+        if modules is not None:
+            modules.keep()
         leave(status)
     except KeyboardInterrupt:
         os._exit(interrupts.STATUS)
