@@ -16,7 +16,7 @@ def cases() -> list[Case]:
     return list(serving_cases.cases())
 
 
-GOALS = {"tpot": (0.13, 0.35), "ttft": (0.30, 1.0), "throughput": (0.13, 0.40)}
+GOALS = {"tpot": (0.12, 0.30), "ttft": (0.26, 1.0), "throughput": (0.13, 0.40)}
 
 
 @pytest.mark.parametrize("quantity", GOALS)
