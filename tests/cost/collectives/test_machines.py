@@ -96,6 +96,22 @@ def test_one_process_posts_an_all_to_all_no_faster_than_its_calls() -> None:
     assert [1e6 * cost.queued for cost in costs] == pytest.approx([16.2, 18.8, 26.3, 765], rel=0.25)
 
 
+SMALL = [  # us of 1 KiB over 2, 4 and 8 ranks of one node (nccl-tests with a thread for each GPU, aiconfigurator)
+    (A100, "all-reduce", (10.1, 13.9, 21.8)),
+    (A100, "all-gather", (9.1, 10.8, 15.0)),
+    (H100, "all-reduce", (6.4, 9.7, 15.6)),
+    (H100, "all-gather", (5.5, 7.2, 10.5)),
+    ("b200-sxm-180gb", "all-reduce", (9.3, 14.6, 24.9)),
+    ("b200-sxm-180gb", "all-gather", (8.3, 10.7, 15.8)),
+]
+
+
+@pytest.mark.parametrize(("accelerator", "name", "micro"), SMALL)
+def test_a_small_collective_takes_the_hops_of_its_links(accelerator: str, name: str, micro: tuple[float, ...]) -> None:
+    spec = nodes_of(accelerator, 1)
+    assert [1e6 * timed(spec, name, ranks, 1024.0).queued for ranks in (2, 4, 8)] == pytest.approx(micro, rel=0.1)
+
+
 def test_settings_of_a_network_leave_the_ring_alone() -> None:
     """NCCL_ALGO=Ring on A3 High: four nodes wait for six crossings of 874 us, a tree would wait for four."""
     spec = nodes_of(H100, 4, "gpudirect-tcpx", 4, 200)
