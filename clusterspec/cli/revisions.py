@@ -28,8 +28,8 @@ def checked_out(revision: str, path: str, folder: Path) -> Path:
         raise UsageFault(f"{revision}: no such revision")
     here = Path.cwd().resolve().relative_to(root).as_posix()
     start = posixpath.normpath(posixpath.join(here, path))
-    of_root = () if path.startswith(("./", "../")) else (posixpath.normpath(path),)
-    for candidate in (start, *of_root):
+    of_root = [] if path.startswith(("./", "../")) else [posixpath.normpath(path)]
+    for candidate in [start, *of_root]:
         if blob(root, commit, candidate) is not None:
             start = candidate
             break
