@@ -26,6 +26,8 @@ def text(report: DiffReport, ink: Ink = PLAIN) -> str:
     effects = [(one.name, figure(one, one.old), figure(one, one.new), change(one)) for one in report.effects]
     heads = ("effect", "old", "new", "change")
     parts.append(grid(heads, effects, right=(1, 2), ink=ink) if effects else "No figure changes.\n")
+    if report.caution:
+        parts.append("\n".join(wrapped(plain(report.caution), ink.measure)) + "\n")
     for label, findings in (("new", report.found), ("fixed", report.fixed)):
         for one in _ranked(findings):
             line = f"{label} {one.severity}[{one.rule}] {located(one.span)}: {plain(one.message)}"
@@ -40,6 +42,8 @@ def markdown(report: DiffReport) -> str:
     parts.append(table(("key", "old", "new"), rows) if rows else "No key differs.")
     effects = [(one.name, figure(one, one.old), figure(one, one.new), change(one)) for one in report.effects]
     parts.append(table(("effect", "old", "new", "change"), effects) if effects else "No figure changes.")
+    if report.caution:
+        parts.append(plain(report.caution))
     found = [
         (label, *finding(one))
         for label, many in (("new", report.found), ("fixed", report.fixed))

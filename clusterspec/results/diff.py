@@ -13,6 +13,7 @@ from clusterspec.records import dataclass
 from clusterspec.results import Input, Json, Tool, finding_json, head
 from clusterspec.source import Path, pointer
 from clusterspec.summation import sum_of
+from clusterspec.units import percent, plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +79,15 @@ class DiffReport:
     effects: tuple[Effect, ...]
     found: tuple[Finding, ...]
     fixed: tuple[Finding, ...]
+    caution: str = ""
+    """Why figures of the two designs are not comparable; empty if they are."""
 
     def to_json(self) -> Json:
         return head(self.tool, self.new) | {
             "against": self.old.to_json(),
             "changes": [one.to_json() for one in self.changes],
             "effects": [one.to_json() for one in self.effects],
+            "caution": self.caution or None,
             "findings": {
                 "new": [finding_json(one) for one in self.found],
                 "fixed": [finding_json(one) for one in self.fixed],
@@ -95,7 +99,30 @@ def compare(tool: Tool, old: Side, new: Side) -> DiffReport:
     """The difference of two designs, with the figures that differ."""
     effects = tuple(one for one in _effects(old, new) if one.old != one.new)
     found, fixed = _beyond(new.findings, old.findings), _beyond(old.findings, new.findings)
-    return DiffReport(tool, old.read, new.read, tuple(_changes((), old.value, new.value)), effects, found, fixed)
+    changes = tuple(_changes((), old.value, new.value))
+    return DiffReport(tool, old.read, new.read, changes, effects, found, fixed, _caution(old, new))
+
+
+SPECULATIVE = ("workload", "serving", "speculative")
+
+
+def _caution(old: Side, new: Side) -> str:
+    """The difference in speculative decoding, if any: figures with it hold for texts with its acceptance only."""
+    one, other = _drafted(old), _drafted(new)
+    if one == other or None in (_at(old.estimate, ("serving",)), _at(new.estimate, ("serving",))):
+        return ""
+    return (
+        f"Speculative decoding differs: {one} in the old design, {other} in the new one. Time per output token and "
+        f"throughput are not comparable; they hold only for texts with the stated acceptance."
+    )
+
+
+def _drafted(side: Side) -> str:
+    """The draft tokens of a serving plan and their acceptance: `3 draft tokens at 70 %`."""
+    tokens, share = (_at(side.value, (*SPECULATIVE, key)) for key in ("tokens", "acceptance"))
+    if not isinstance(tokens, int) or not tokens:
+        return "none"
+    return f"{plural(tokens, 'draft token')} at {percent(float(share or 0), 2)}"
 
 
 def _changes(path: Path, old: Any, new: Any) -> Iterator[Change]:
@@ -137,6 +164,21 @@ _ESTIMATED: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("step time", "s", ("step_time",), ("range", "step_time")),
     ("tokens per second of an accelerator", "1/s", ("tokens_per_second_per_accelerator",), ("range", "step_time")),
     ("MFU", SHARE, ("mfu",), ("range", "step_time")),
+    *(
+        (name, unit, ("serving", field), ("serving", "range", band))
+        for name, unit, field, band in (
+            ("time to first token", "s", "ttft", "ttft"),
+            ("time per output token", "s", "tpot", "tpot"),
+            ("output tokens per second", "1/s", "output_tokens_per_second", "output_tokens_per_second"),
+            (
+                "output tokens per second of an accelerator",
+                "1/s",
+                "output_tokens_per_second_per_accelerator",
+                "output_tokens_per_second",
+            ),
+            ("concurrency at which the targets break", "", "max_concurrency", ""),
+        )
+    ),
     ("memory of the fullest accelerator", "B", ("memory", "total"), ("range", "memory")),
 )
 

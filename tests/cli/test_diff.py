@@ -126,3 +126,27 @@ def test_a_path_of_a_revision_is_relative_to_the_folder_or_the_repository(
     monkeypatch.chdir("east")
     for name, status in (("spec.yaml", 0), ("./spec.yaml", 0), ("east/spec.yaml", 0), ("./east/spec.yaml", 2)):
         assert call("diff", f"HEAD:{name}", "spec.yaml").status == status, name
+
+
+SERVED = """clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 1000, output_tokens: 500, concurrency: 8}}
+layout: {tp: 2}
+"""
+
+
+def test_a_diff_of_serving_plans_has_their_latencies(call: Call) -> None:
+    document = compared(call, SERVED, SERVED.replace("concurrency: 8", "concurrency: 512"))
+    old, new, within = effects(document)["time per output token"]
+    assert old < new and within is False
+    assert effects(document)["output tokens per second"][2] is False
+    assert document["caution"] is None
+
+
+def test_speculative_figures_are_not_compared_with_plain_ones_without_a_caution(call: Call) -> None:
+    drafted = SERVED.replace("concurrency: 8", "concurrency: 8, speculative: {tokens: 3, acceptance: 0.7}")
+    document = compared(call, SERVED, drafted)
+    assert "3 draft tokens at 70 %" in document["caution"] and "not comparable" in document["caution"]
+    assert "not comparable" in call("diff", "old.yaml", "new.yaml").out
+    assert "not comparable" in call("diff", "old.yaml", "new.yaml", "--format", "markdown").out
+    assert compared(call, drafted, drafted.replace("concurrency: 8", "concurrency: 16"))["caution"] is None
