@@ -77,7 +77,7 @@ def _names(points: Sequence[FrontPoint], present: FrontPoint | None, top: float)
     end = top + 20 * len(rows)
     if present:
         shapes.append(svg.diamond(6, end - 4, "limit"))
-        shapes.append(svg.text(22, end, f"this design: {present.label}", size=12, bold=True))
+        shapes.append(svg.text(22, end, "this design", size=12, bold=True))
         shapes.append(svg.text(svg.WIDTH - 2, end, present.note, size=12, end="end", tint="soft"))
         end += 20
     return shapes, end - 8

@@ -8,10 +8,12 @@ from clusterspec.cluster.model import Serving
 from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.explain import time_of_token
 from clusterspec.cost.serving.ranges import serving_range
+from clusterspec.cost.serving.targets import Tail, tail
 from clusterspec.procurement.money import money
 from clusterspec.report.charts.front import FrontPoint, front
 from clusterspec.report.charts.stacks import StackPart, timeline
 from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text
+from clusterspec.report.serving_rows import TIMES, percentile_name
 from clusterspec.report.serving_search_text import engines, latencies, latency_heads
 from clusterspec.results.full import FullReport
 from clusterspec.results.search import LayoutRow
@@ -66,8 +68,9 @@ def _lead(times: ServingTimes, load: Serving) -> str:
 
 
 def _times(times: ServingTimes, load: Serving) -> PaperTable:
-    targets = {"ttft": load.ttft_target, "tpot": load.tpot_target}
-    rows = []
+    at = tail(times, load)
+    targets = {} if at else {"ttft": load.ttft_target, "tpot": load.tpot_target}
+    rows = list(_at_percentile(at, load)) if at else []
     for title, name, unit in (
         ("Time to first token, median", "ttft", "s"),
         ("Time to first token, mean", "ttft_mean", "s"),
@@ -86,12 +89,11 @@ def _times(times: ServingTimes, load: Serving) -> PaperTable:
         rows.append(TableRow(cells, field, fields=("", field, f"estimate.serving.range.{name}", "spec")))
     each = "estimate.serving.output_tokens_per_second_per_accelerator"
     latency = "estimate.serving.request_latency"
-    share = "estimate.serving.prefill_share"
     rows += [
         _plain("Output tokens per second of an accelerator", display(times.per_accelerator, "1"), each),
         _plain("Output tokens per second of a user", display(1 / times.tpot, "1"), "estimate.serving.tpot"),
         _plain("Request latency", display(times.request_latency, "s"), latency),
-        _plain("Share of the engines' time on prefill", percent(times.prefill_share, 2), share),
+        _prefill(times, load),
     ]
     columns = (
         TableColumn("What"),
@@ -100,6 +102,34 @@ def _times(times: ServingTimes, load: Serving) -> PaperTable:
         TableColumn("Target", "right"),
     )
     return PaperTable(columns, tuple(rows), "estimate.serving", caption="Times and throughput")
+
+
+def _at_percentile(at: Tail, load: Serving) -> Iterator[TableRow]:
+    """The latencies at the percentile of the targets, beside the targets."""
+    for title, name, target in TIMES:
+        low, high = getattr(at, f"{name}_range")
+        goal = getattr(load, target)
+        cells = (
+            f"{title[0].upper()}{title[1:]}, {percentile_name(at.percentile)}",
+            display(getattr(at, name), "s"),
+            f"{display(low, 's')} to {display(high, 's')}",
+            display(goal, "s") if goal is not None else "–",
+        )
+        field = f"estimate.serving.at_percentile.{name}"
+        yield TableRow(cells, field, fields=("", field, f"estimate.serving.at_percentile.range.{name}", "spec"))
+
+
+def _prefill(times: ServingTimes, load: Serving) -> TableRow:
+    """The share of prefill: of the engines' time, of the time of a static batch, or of separate engines."""
+    share = "estimate.serving.prefill_share"
+    if load.prefill is not None:
+        return _plain("Utilization of the prefill engines", percent(min(1.0, times.prompt_load), 2), "")
+    title = (
+        "Share of prefill in the time of the batch"
+        if load.load == "static"
+        else "Share of the engines' time on prefill"
+    )
+    return _plain(title, percent(times.prefill_share, 2), share)
 
 
 def _plain(title: str, value: str, field: str) -> TableRow:
