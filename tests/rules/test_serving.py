@@ -80,3 +80,51 @@ def test_prefill_engines_that_hold_experts_unevenly_are_found_beside_those_that_
     )
     paths = [".".join(map(str, one.path)) for one in check(text) if one.rule == "experts-indivisible-by-ep"]
     assert paths == ["workload.serving.disaggregated.prefill"]
+
+
+EIGHT = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\n"
+SMALL = "model: llama-3.1-70b, precision: fp8, parameter_precision: fp8"
+
+
+def of_model(check: Check, model: str, load: str, layout: str, more: str = "") -> dict[str, Finding]:
+    work = f"workload: {{kind: serve, {model}, serving: {{input_tokens: 1000, output_tokens: 1000, {load}}}}}\n"
+    return {one.rule: one for one in check(f"{EIGHT}{work}layout: {{framework: vllm, {layout}}}\n{more}")}
+
+
+def test_requests_beyond_the_default_share_of_the_memory_are_found(check: Check) -> None:
+    # 70.6 GB of weights and 12 requests of 1,500 tokens at 328 kB, 5.9 GB, of 85.5 GB, with 2.5 GB for buffers: 92 %.
+    few, many = (of_model(check, SMALL, f"concurrency: {8 * each}", "tp: 1") for each in (4, 12))
+    assert "concurrency-beyond-cache" not in few
+    assert "92 %" in many["concurrency-beyond-cache"].message
+    stated = of_model(check, SMALL, "concurrency: 96, memory_fraction: 0.94", "tp: 1")
+    assert "concurrency-beyond-cache" not in stated
+
+
+def test_a_cache_is_not_judged_where_the_weights_do_not_fit(check: Check) -> None:
+    rules = of_model(check, "model: llama-3.1-70b", "concurrency: 512", "tp: 1")
+    assert "states-exceed-memory" in rules and "concurrency-beyond-cache" not in rules
+
+
+def test_advice_compares_plans_on_as_many_ranks(check: Check) -> None:
+    # One engine of tp 4 beside four idle ranks: two of tp 2 take its place, not four.
+    whole, part = (
+        of_model(check, "model: llama-3.1-8b", f"concurrency: {load}", layout)["tp-on-small-weights"]
+        for load, layout in ((512, "tp: 4"), (256, "tp: 4, dp: 1"))
+    )
+    assert whole.message.rpartition("(")[2] == part.message.rpartition("(")[2]
+
+
+def test_a_serving_plan_is_told_nothing_of_jobs_and_checkpoints(check: Check) -> None:
+    more = (
+        "operations: {checkpoint_interval: 1 min, checkpoint_time: 1 s, burn_in: 72 h}\n"
+        "procurement: {currency: USD, prices: {node: 1}}\n"
+    )
+    text = (
+        "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 4, networks: {storage: {bandwidth: 1 GB/s}}}\n"
+        f"workload: {{kind: serve, {SMALL}, serving: {{input_tokens: 1000, output_tokens: 1000, concurrency: 64}}}}\n"
+        f"layout: {{tp: 8}}\n{more}"
+    )
+    findings = check(text)
+    assert not [one.rule for one in findings if "checkpoint" in one.rule]
+    (spares,) = (one for one in findings if one.rule == "procurement-without-spares")
+    assert "engines" in spares.message and "job" not in spares.message

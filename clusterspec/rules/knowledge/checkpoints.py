@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Workload
 from clusterspec.cost.formulas.states import checkpoint_bytes
 from clusterspec.cost.parameters import count
 from clusterspec.records import dataclass
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
+
+
+def serves(workload: Workload | None) -> bool:
+    """Whether a workload serves, and saves no checkpoints."""
+    return workload is not None and workload.kind == "serve"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +27,11 @@ class CheckpointTime:
 
 
 def checkpoint_time(
-    operations: OperationsSpec, networks: NetworksSpec | None, model: Model | None
+    operations: OperationsSpec, networks: NetworksSpec | None, model: Model | None, workload: Workload | None
 ) -> CheckpointTime | None:
-    """The time of one checkpoint; None where neither a time nor a store and a model are known."""
+    """The time of one checkpoint; None where neither a time nor a store and a model are known, and in serving."""
+    if serves(workload):
+        return None
     if operations.checkpoint_time is not None:
         return CheckpointTime(operations.checkpoint_time.value)
     store = networks.storage.bandwidth if networks and networks.storage else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import prod
 from typing import Any
 
 from clusterspec.cluster.model import Cluster, Design, Layout, Serving, Workload
@@ -55,9 +56,11 @@ class Served:
         yield DECODE, self.layout
 
     def with_layout(self, **changes: Any) -> Served | None:
-        """The plan with some keys of the layout written otherwise, the number of replicas derived again."""
+        """The plan with some keys of the layout written otherwise, on as many ranks."""
         section = self.design.spec.layout or LayoutSpec()
-        return self._otherwise(replace(self.design.spec, layout=replace(section, **({"dp": None} | changes))))
+        degrees = [changes.get(key, getattr(self.layout, key)) for key in ("tp", "attention_dp", "pp")]
+        number = max(1, self.layout.ranks // prod(degrees)) if section.dp is not None else None
+        return self._otherwise(replace(self.design.spec, layout=replace(section, **({"dp": number} | changes))))
 
     def with_load(self, **changes: Any) -> Served | None:
         """The plan with some keys of the requests written otherwise."""

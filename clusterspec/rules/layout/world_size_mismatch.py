@@ -67,7 +67,7 @@ def check(
 ) -> Iterator[Problem]:
     nodes, each = layout.nodes, cluster.ranks_per_node
     if nodes > cluster.nodes:
-        message = f"the job uses {nodes:,} nodes of a cluster of {cluster.nodes:,}"
+        message = f"the layout uses {nodes:,} nodes of a cluster of {cluster.nodes:,}"
         yield RULE.problem("layout.nodes", message, f"write {cluster.nodes:,} or fewer; spares are not counted")
         return
     if workload is not None and workload.serving is not None:

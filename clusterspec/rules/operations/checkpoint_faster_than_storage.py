@@ -53,9 +53,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Workload
 from clusterspec.cost.formulas.states import checkpoint_bytes
 from clusterspec.cost.parameters import count
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.checkpoints import serves
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.units import display
@@ -63,9 +65,11 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "error", "likely")
 
 
-def check(operations: OperationsSpec, networks: NetworksSpec, model: Model) -> Iterator[Problem]:
+def check(
+    operations: OperationsSpec, networks: NetworksSpec, model: Model, workload: Workload | None
+) -> Iterator[Problem]:
     store = networks.storage.bandwidth if networks.storage else None
-    if operations.checkpoint_time is None or store is None or store.per_direction <= 0:
+    if operations.checkpoint_time is None or store is None or store.per_direction <= 0 or serves(workload):
         return
     size = checkpoint_bytes(count(model).total)
     needed = size / store.per_direction

@@ -58,6 +58,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Workload
 from clusterspec.cost.formulas.failures import best_interval, lost_share
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.checkpoints import checkpoint_time
@@ -73,11 +74,15 @@ FAR_OFF = 3.0
 
 
 def check(
-    failures: FailureRate, operations: OperationsSpec, networks: NetworksSpec | None, model: Model | None
+    failures: FailureRate,
+    operations: OperationsSpec,
+    networks: NetworksSpec | None,
+    model: Model | None,
+    workload: Workload | None,
 ) -> Iterator[Problem]:
     stated = failures.stated
     between = stated or failures.usual
-    saving = checkpoint_time(operations, networks, model)
+    saving = checkpoint_time(operations, networks, model, workload)
     if operations.checkpoint_interval is None or saving is None or not between:
         return
     interval, cost = operations.checkpoint_interval.value, saving.seconds

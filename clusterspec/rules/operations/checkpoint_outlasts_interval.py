@@ -54,6 +54,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.checkpoints import checkpoint_time
 from clusterspec.rules.rule import Rule
@@ -66,8 +67,10 @@ MOST = 0.10
 HELP = "use a longer interval, a faster store, or asynchronous saving"
 
 
-def check(operations: OperationsSpec, networks: NetworksSpec | None, model: Model | None) -> Iterator[Problem]:
-    interval, saving = operations.checkpoint_interval, checkpoint_time(operations, networks, model)
+def check(
+    operations: OperationsSpec, networks: NetworksSpec | None, model: Model | None, workload: Workload | None
+) -> Iterator[Problem]:
+    interval, saving = operations.checkpoint_interval, checkpoint_time(operations, networks, model, workload)
     if interval is None or saving is None or interval.value <= 0:
         return
     part = saving.seconds / interval.value

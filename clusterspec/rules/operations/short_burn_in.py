@@ -6,7 +6,7 @@
 
 ## Why it matters
 
-3 to 10 % of new parts fail early. During burn-in the supplier replaces them; during training they stop the job.
+3 to 10 % of new parts fail early. During burn-in the supplier replaces them; later they stop jobs and engines.
 
 ## What to do
 
@@ -59,10 +59,12 @@ def check(
     burn_in = operations.burn_in if operations else None
     if burn_in is None:
         at = "operations.burn_in" if operations else "procurement"
-        yield RULE.problem(at, "no burn-in is planned, so early failures stop jobs", "write `burn_in: 72 h`")
+        yield RULE.problem(
+            at, "no burn-in is planned, so parts that fail early stop jobs and engines", "write `burn_in: 72 h`"
+        )
     elif burn_in.value < LEAST:
         yield RULE.problem(
             "operations.burn_in",
-            f"a burn-in of {burn_in.written} is shorter than 48 h: parts that fail early stop jobs instead",
+            f"a burn-in of {burn_in.written} is shorter than 48 h: parts that fail early stop jobs and engines",
             "write `burn_in: 72 h`",
         )

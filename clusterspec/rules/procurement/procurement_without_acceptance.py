@@ -49,6 +49,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec, ProcurementSpec, Spec
@@ -56,11 +57,18 @@ from clusterspec.spec.model import AcceptanceSpec, ProcurementSpec, Spec
 RULE = Rule.of(__name__, "warning")
 
 
-def check(spec: Spec, procurement: ProcurementSpec, acceptance: tuple[AcceptanceSpec, ...] | None) -> Iterator[Problem]:
+def check(
+    spec: Spec,
+    procurement: ProcurementSpec,
+    acceptance: tuple[AcceptanceSpec, ...] | None,
+    cluster: Cluster | None,
+) -> Iterator[Problem]:
     if not acceptance and not spec.unreadable(("acceptance",)):
         message = "the procurement has no acceptance test, so no figure obliges the supplier"
+        single = cluster is not None and cluster.nodes == 1
+        sizes = "the node" if single else "one node and over four"
         yield RULE.problem(
             "procurement",
             message,
-            "add one test for each axis: all-reduce on one node and over four, and the other collectives of the layout",
+            f"add one test for each axis: all-reduce on {sizes}, and the other collectives of the layout",
         )

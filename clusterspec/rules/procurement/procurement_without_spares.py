@@ -6,7 +6,7 @@
 
 ## Why it matters
 
-The first node that fails stops the job until it is repaired, a day or a week later.
+The first node that fails stops a training job, or its serving engines, until it is repaired, a day or a week later.
 
 ## What to do
 
@@ -41,17 +41,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
+from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 
 
-def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, cluster: Cluster, workload: Workload | None) -> Iterator[Problem]:
     if cluster.spare_nodes == 0 and not cluster.cloud and cluster.nodes > 1:
         few, many = -(-cluster.nodes * 5 // 100), -(-cluster.nodes // 10)
-        wanted = f"{few} to {many}" if few < many else f"{many}"
-        message = f"{cluster.nodes:,} nodes are bought without a spare: a failure stops the job until the repair"
-        yield RULE.problem("cluster.spare_nodes", message, f"add {wanted} spare nodes on the same spine")
+        wanted = f"{few} to {many} spare nodes" if few < many else plural(many, "spare node")
+        serves = workload is not None and workload.kind == "serve"
+        effect = "stops its engines" if serves else "stops the job"
+        message = f"{cluster.nodes:,} nodes are bought without a spare: a failure {effect} until the repair"
+        yield RULE.problem("cluster.spare_nodes", message, f"add {wanted} on the same spine")

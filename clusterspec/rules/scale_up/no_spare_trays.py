@@ -46,18 +46,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.degrees import nodes_of_domain
-from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "note")
 
 
-def check(cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+def check(cluster: Cluster, layout: Layout, workload: Workload | None) -> Iterator[Problem]:
     there = nodes_of_domain(cluster)
     switched = cluster.scale_up.topology == "switched"
     if there == 1 or not switched or cluster.spare_nodes or layout.nodes < cluster.nodes:
         return
-    message = f"the job uses all {cluster.nodes:,} nodes ({there} per domain) without a spare: one failed node stops it"
+    serves = workload is not None and workload.kind == "serve"
+    effect = "stops its engines" if serves else "stops it"
+    used = f"{'the plan' if serves else 'the job'} uses all {cluster.nodes:,} nodes ({there} per domain)"
+    message = f"{used} without a spare: one failed node {effect}"
     help_ = f"use {there - 2} of {there} nodes (`nodes_per_domain: {there - 2}`), or add `spare_nodes`"
     yield RULE.problem("layout", message, help_ if there > 3 else "add `spare_nodes`")

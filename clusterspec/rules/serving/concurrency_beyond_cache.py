@@ -3,8 +3,9 @@
 ## What it finds
 
 A concurrency (stated, or derived from the request rate) more than 10 % above the number of requests that the cache of
-all engines holds. A request occupies its input and, on average, half of its output; in a static batch, all of its
-output.
+all engines holds. A request occupies its input and, on average, half of its output; in a static batch, all of its output.
+Also a concurrency whose cache, with the weights and 2 to 3 GB for buffers, exceeds the default share of the memory
+(0.90): the estimate then assumes that the engine is started with a larger `memory_fraction`, up to 0.95.
 
 ## Why it matters
 
@@ -47,11 +48,13 @@ layout: {tp: 8}
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
 
+from clusterspec.cost.memory.line import added
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
-from clusterspec.units import display, plural
+from clusterspec.units import display, percent, plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 NARROW = ("fp8", "int8", "fp4", "int4", "nvfp4", "mxfp4")
@@ -63,7 +66,10 @@ MARGIN = 1.1
 def check(served: Served) -> Iterator[Problem]:
     load, times = served.load, served.times
     places = times.kv_capacity_sequences
-    if load.load == "offline" or times.offered <= MARGIN * places:
+    if load.load == "offline" or served.plan.fits is False:
+        return
+    if times.offered <= MARGIN * places:
+        yield from _raised(served)
         return
     each = times.kv_capacity_tokens / places
     held = f"{int(places):,}"
@@ -79,4 +85,26 @@ def check(served: Served) -> Iterator[Problem]:
         f"({float(f'{times.kv_capacity_tokens:.3g}'):,.0f} tokens, {display(each, '1')} per request on average): "
         f"the others queue for {display(times.wait, 's')} on average",
         f"{lower}, use more replicas{smaller}",
+    )
+
+
+def _raised(served: Served) -> Iterator[Problem]:
+    """The requests in flight need more than the default share of the memory."""
+    load, stored = served.load, served.plan.stored
+    memory = served.cluster.accelerator.memory
+    if not load.raised or load.of_free or stored is None or memory is None or load.prefill is not None:
+        return
+    held = added(stored.rank.activations)
+    each = sum(line.numbers["each"] for line in stored.rank.activations)
+    wanted = -(-(load.concurrency or 0) // served.layout.data_ranks) * each
+    share = (stored.rank.total - held + wanted) * stored.ranks / memory.value
+    if share <= load.memory_fraction:
+        return
+    weights = added(stored.rank.weights) * stored.ranks
+    yield RULE.problem(
+        f"{LOAD}.concurrency",
+        f"the weights ({display(weights, 'B')}) and the cache of the requests in flight ({display(wanted * stored.ranks, 'B')}) need "
+        f"{percent(share, 2)} of the memory of an accelerator, above the `memory_fraction` of {percent(load.memory_fraction, 2)}",
+        f"write `memory_fraction: {min(ceil(100 * share) / 100, 0.95):.2f}` and start the engine with it, lower the concurrency, or use "
+        f"`kv_precision: fp8`",
     )

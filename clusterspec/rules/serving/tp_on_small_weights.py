@@ -2,10 +2,10 @@
 
 ## What it finds
 
-A serving layout that with half the tp would still have under 10 GB of weights per rank, if twice the replicas are
-predicted to give at least as much throughput within the targets. The finding is a warning if the gain is 15 % or more;
-otherwise a note. It is also a note if the present tp shortens the time per output token of a single request by less
-than 15 %.
+A serving layout that with half the tp, or less, would still have under 10 GB of weights per rank, if as many more
+replicas are predicted to give at least as much throughput within the targets. The finding is a warning if the gain is 15 % or more;
+otherwise a note. It is also a note if the present tp shortens the time per output token of a single request by less than
+15 %.
 
 ## Why it matters
 
@@ -55,7 +55,7 @@ from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display
 
-RULE = Rule.of(__name__, "note", "likely")
+RULE = Rule.of(__name__, "note", "likely", yields_to=("tp-crosses-scale-up-domain",))
 LEAST = 0.15
 """The relative gain in time per output token from which doubling tp is not reported."""
 LIGHT = 10e9
@@ -69,13 +69,16 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
     weights = sum(line.value for line in stored.rank.weights)
     if 2 * weights >= LIGHT:
         return
-    halved = {"tp": layout.tp // 2}
-    gain = best(served, legality, [halved])
+    gain = best(served, legality, _narrower(layout.tp, weights))
     if gain is None:
         return
-    kept = f"tp {layout.tp} leaves {display(weights, 'B')} of weights on a rank, tp {layout.tp // 2} {display(2 * weights, 'B')}"
+    tp = gain.served.layout.tp
+    times = layout.tp // tp
+    kept = (
+        f"tp {layout.tp} leaves {display(weights, 'B')} of weights on a rank, tp {tp} {display(times * weights, 'B')}"
+    )
     if gain.share > 0:
-        remedy = f"use tp {layout.tp // 2} and twice the replicas"
+        remedy = f"use tp {tp} and {'twice' if times == 2 else f'{times} times'} the replicas"
         yield RULE.problem("layout.tp", f"{kept}: {compared(gain)}", remedy, severity=gain.severity)
         return
     now, then = served.alone(), gain.served.alone()
@@ -84,6 +87,14 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
     yield RULE.problem(
         "layout.tp",
         f"{kept}: the time per output token of a single request is {display(now.times.tpot, 's')} instead of {display(then.times.tpot, 's')}, "
-        f"for twice the accelerators",
-        f"use tp {layout.tp // 2}, unless the latency of single requests matters most",
+        f"for {'twice' if times == 2 else f'{times} times'} the accelerators",
+        f"use tp {tp}, unless the latency of single requests matters most",
     )
+
+
+def _narrower(tp: int, weights: float) -> Iterator[dict[str, object]]:
+    """Half of tp, a quarter and so on, as long as a rank would hold less than `LIGHT` bytes of weights."""
+    times = 2
+    while tp % times == 0 and times * weights < LIGHT:
+        yield {"tp": tp // times}
+        times *= 2
