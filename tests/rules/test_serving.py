@@ -96,7 +96,7 @@ def test_requests_beyond_the_default_share_of_the_memory_are_found(check: Check)
     few, many = (of_model(check, SMALL, f"concurrency: {8 * each}", "tp: 1") for each in (4, 12))
     assert "concurrency-beyond-cache" not in few
     assert "92 %" in many["concurrency-beyond-cache"].message
-    stated = of_model(check, SMALL, "concurrency: 96, memory_fraction: 0.94", "tp: 1")
+    stated = of_model(check, SMALL, "concurrency: 96, memory_fraction: 0.95", "tp: 1")
     assert "concurrency-beyond-cache" not in stated
 
 

@@ -51,6 +51,7 @@ from collections.abc import Iterator
 from math import ceil
 
 from clusterspec.cost.memory.line import added
+from clusterspec.cost.serving.constants import HIGHEST_FRACTION
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
@@ -61,6 +62,8 @@ NARROW = ("fp8", "int8", "fp4", "int4", "nvfp4", "mxfp4")
 """Precisions of the cache of at most a byte."""
 MARGIN = 1.1
 """Requests in flight over cache capacity up to which the uncertainty of the capacity explains the excess."""
+SPARE = 2
+"""Percent of the memory added to the proposed share, for the uncertainty of weights and buffers."""
 
 
 def check(served: Served) -> Iterator[Problem]:
@@ -105,6 +108,6 @@ def _raised(served: Served) -> Iterator[Problem]:
         f"{LOAD}.concurrency",
         f"the weights ({display(weights, 'B')}) and the cache of the requests in flight ({display(wanted * stored.ranks, 'B')}) need "
         f"{percent(share, 2)} of the memory of an accelerator, above the `memory_fraction` of {percent(load.memory_fraction, 2)}",
-        f"write `memory_fraction: {min(ceil(100 * share) / 100, 0.95):.2f}` and start the engine with it, lower the concurrency, or use "
+        f"write `memory_fraction: {min(ceil(100 * share + SPARE) / 100, HIGHEST_FRACTION):.2f}` and start the engine with it, lower the concurrency, or use "
         f"`kv_precision: fp8`",
     )
