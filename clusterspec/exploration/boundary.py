@@ -63,7 +63,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False) -> S
         searched=best_layout and plan is not None,
         estimate=_estimate_json(plan),
         probes=tuple((probe.value, probe.metric, probe.holds) for probe in found.probes),
-        why="" if found.value is not None else _nearest(found.probes, condition),
+        why="" if found.value is not None else _nearest(found.probes, condition) + _misfit(one.plan, best_layout),
     )
 
 
@@ -77,6 +77,11 @@ def _toward(lever: Lever, condition: Condition) -> Lever:
     """The lever with the direction that satisfies the condition: both throughput and latency grow with the load."""
     grows = lever.name in OF_LOAD and not condition.at_most and condition.metric not in WHOLE
     return replace(lever, better=1) if grows else lever
+
+
+def _misfit(plan: Plan, best_layout: bool) -> str:
+    """The reason why a fixed layout meets no condition where it does not fit; empty if it fits."""
+    return "; the plan of the spec does not fit in memory" if plan.fits is False and not best_layout else ""
 
 
 def _nearest(probes: tuple[Probe, ...], condition: Condition) -> str:
