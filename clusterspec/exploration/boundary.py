@@ -63,7 +63,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False) -> S
         searched=best_layout and plan is not None,
         estimate=_estimate_json(plan),
         probes=tuple((probe.value, probe.metric, probe.holds) for probe in found.probes),
-        why="" if found.value is not None else _nearest(found.probes, condition) + _misfit(one.plan, best_layout),
+        why="" if found.value is not None else _nearest(found.probes, condition) + _misfit(study.plan, best_layout),
     )
 
 
