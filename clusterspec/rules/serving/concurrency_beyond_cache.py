@@ -104,10 +104,11 @@ def _raised(served: Served) -> Iterator[Problem]:
     if share <= load.memory_fraction:
         return
     weights = added(stored.rank.weights) * stored.ranks
+    proposed = min(ceil(100 * share + SPARE) / 100, HIGHEST_FRACTION)
+    smaller = "" if served.workload.kv_precision in NARROW else ", or use `kv_precision: fp8`"
     yield RULE.problem(
         f"{LOAD}.concurrency",
         f"the weights ({display(weights, 'B')}) and the cache of the requests in flight ({display(wanted * stored.ranks, 'B')}) need "
         f"{percent(share, 2)} of the memory of an accelerator, above the `memory_fraction` of {percent(load.memory_fraction, 2)}",
-        f"write `memory_fraction: {min(ceil(100 * share + SPARE) / 100, HIGHEST_FRACTION):.2f}` and start the engine with it, lower the concurrency, or use "
-        f"`kv_precision: fp8`",
+        f"write `memory_fraction: {proposed:.2f}` and start the engine with it, lower the concurrency{smaller}",
     )
