@@ -43,6 +43,7 @@ def pages() -> dict[str, Callable[[], str]]:
         "schemas/editor.schema.json": lambda: editor_schema(Catalog.open()),
         "docs/first-hour.md": first_hour.page,
         "docs/step.svg": figures.timeline,
+        "README.md": figures.readme,
         "clusterspec/units/table.py": units.table,
         "clusterspec/rules/index.py": rules.index,
         "docs/rules.md": rules.overview,

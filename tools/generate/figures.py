@@ -1,4 +1,4 @@
-"""Figures of the pages, drawn as in reports."""
+"""The output and the figure of the README, as the program prints and draws them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from clusterspec import pipeline
 from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.pipeline import Settings, Study
+from clusterspec.report import estimate_text, findings_text
 from clusterspec.report.paper import step
 from tools.generate import ROOT
 
@@ -16,6 +17,7 @@ README_SPEC = re.findall(r"```yaml\n(clusterspec: 1\n.*?)```", (ROOT / "README.m
 """The spec at the top of the README, with its errors."""
 CORRECTIONS = {"900 GB/s unidirectional": "900 GB/s duplex", "tp: 16": "tp: 8"}
 MARGIN = 12
+SETTINGS = Settings(Catalog.open(), Config(), date(2026, 11, 20))
 
 
 def corrected() -> Study:
@@ -23,8 +25,26 @@ def corrected() -> Study:
     text = README_SPEC
     for wrong, right in CORRECTIONS.items():
         text = text.replace(wrong, right)
-    settings = Settings(Catalog.open(), Config(), date(2026, 11, 20))
-    return pipeline.study_text(text, settings, "cluster.yaml")
+    return pipeline.study_text(text, SETTINGS, "cluster.yaml")
+
+
+def outputs() -> dict[str, str]:
+    """The commands of the README with what they print."""
+    one = pipeline.study_text(README_SPEC, SETTINGS, "cluster.yaml")
+    estimated = estimate_text.text(pipeline.estimate(corrected())).splitlines(keepends=True)
+    return {
+        "check cluster.yaml": findings_text.text(pipeline.check([one], SETTINGS)),
+        "estimate cluster.yaml | head -n 19": "".join(estimated[:19]),
+    }
+
+
+def readme() -> str:
+    """The README with the output of its commands."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    for command, printed in outputs().items():
+        start = text.index(f"$ clusterspec {command}\n") + len(f"$ clusterspec {command}\n")
+        text = text[:start] + printed + text[text.index("```", start) :]
+    return text
 
 
 def timeline() -> str:
