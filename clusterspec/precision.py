@@ -85,6 +85,18 @@ def activation_width(work: str) -> float:
     return 2.0 if work in NARROW else width(work)
 
 
+def table_width(stored: str) -> float:
+    """The bytes of a number of the embedding and of the output head where weights are served in precision ``stored``.
+
+    Quantization leaves both in 16 bits: the recipes of vLLM's llm-compressor ignore ``lm_head`` and quantize linear
+    layers only, and ModelOpt excludes ``lm_head`` and ``model.embed_tokens`` (vLLM documentation, "FP8 W8A8").
+
+    >>> table_width("fp8"), table_width("bf16"), table_width("fp32")
+    (2.0, 2.0, 4.0)
+    """
+    return max(2.0, width(stored))
+
+
 def operand_width(work: str) -> float:
     """The bytes of one number of the saved input of a product of precision ``work``, in its block format.
 

@@ -9,18 +9,29 @@ from __future__ import annotations
 from functools import reduce
 
 from clusterspec.catalog.entries import Model
-from clusterspec.cluster.model import Layout
+from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost import mixers
 from clusterspec.cost.attention_flops import attention_flops
 from clusterspec.cost.formulas import flops, parameters
 from clusterspec.cost.formulas.elementwise import larger
 from clusterspec.cost.layers import Chunk, expert_layers, stages
 from clusterspec.cost.mixers import LayerWeights
+from clusterspec.precision import table_width, width
 from clusterspec.recent import recent
-from clusterspec.records import dataclass
+from clusterspec.records import NamedTuple, dataclass
 from clusterspec.summation import sum_of
 
-__all__ = ["Chunk", "Parameters", "Share", "count", "expert_layers", "model_flops_per_token", "share", "stages"]
+__all__ = [
+    "Chunk",
+    "Parameters",
+    "Share",
+    "count",
+    "expert_layers",
+    "model_flops_per_token",
+    "served",
+    "share",
+    "stages",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +243,23 @@ def share(model: Model, layout: Layout, held: tuple[Chunk, ...]) -> Share:
         unit=mixing + 2 * whole.norm + whole.latent_norm + reduce(larger, networks, 0.0),
         units=sum(chunk.layers for chunk in held),
         shapes=sum_of(kind.cut for _, kind in kinds) + ffn / tp + one_expert + head,
+    )
+
+
+class Stored(NamedTuple):
+    """Weights of one kind on a rank that serves: how many, and the bytes of each."""
+
+    name: str
+    weights: float
+    width: float
+
+
+def served(held: Share, work: Workload) -> tuple[Stored, Stored, Stored]:
+    """The weights of a rank as they are served: experts in their own precision, the tables in 16 bits at least."""
+    return (
+        Stored("served weights", held.dense + held.replicated, width(work.parameter_precision)),
+        Stored("served tables", held.embedding + held.head, table_width(work.parameter_precision)),
+        Stored("served experts", held.expert, width(work.expert_parameter_precision)),
     )
 
 

@@ -8,8 +8,7 @@ from clusterspec.cost.formulas.rank_memory import several, tensor_bytes
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.line import Lines, line
-from clusterspec.cost.parameters import Share
-from clusterspec.precision import width
+from clusterspec.cost.parameters import Share, served
 
 PAPER = "Pope et al., arXiv 2211.05102"
 STATE_SOURCE = "Yang et al., arXiv 2412.06464; mamba_ssm_dtype: float32 in the configurations of Qwen3.5 and Nemotron 3"
@@ -19,13 +18,11 @@ ROUNDED = 1 - 1e-9
 
 
 def weights(job: Job, share: Share) -> Lines:
-    """Weights in the precision that they are served in, experts in their own."""
-    work = job.workload
-    kinds = (
-        ("served weights", share.not_expert, work.parameter_precision),
-        ("served experts", share.expert, work.expert_parameter_precision),
+    """Weights in the precision that they are served in: experts in their own, the tables in 16 bits at least."""
+    return tuple(
+        line(kind.name, states.sharded, weights=kind.weights, width=kind.width, ranks=1.0)
+        for kind in served(share, job.workload)
     )
-    return tuple(line(name, states.sharded, weights=count, width=width(kept), ranks=1.0) for name, count, kept in kinds)
 
 
 def sequence_bytes(job: Job, chunks: tuple[Chunk, ...], context: float) -> SequenceBytes:

@@ -7,10 +7,8 @@ from clusterspec.cost import parameters
 from clusterspec.cost.cache import of_sequence
 from clusterspec.cost.formulas.serving import compute_time, stream_time
 from clusterspec.cost.layers import Chunk, layers
-from clusterspec.precision import rate, width
+from clusterspec.precision import rate, table_width, width
 
-TABLE_BYTES = 2.0
-"""Bytes of a weight of the output head, which engines keep in 16 bits."""
 HANDOFF_SHARE = 0.8
 """Share of the line rate at which one cache is sent (DistServe, arXiv 2401.09670; DeepSeek-V3, arXiv 2412.19437)."""
 
@@ -36,7 +34,7 @@ def token_weight_bytes(workload: Workload, layout: Layout) -> float:
     """Bytes of weights on one rank, over all stages, that one token is multiplied with."""
     share = parameters.share(workload.model, layout, (_whole(workload),))
     dense = (share.dense + share.replicated) * width(workload.parameter_precision)
-    head = (share.head or share.embedding) * TABLE_BYTES
+    head = (share.head or share.embedding) * table_width(workload.parameter_precision)
     return dense + head + _chosen(workload, layout) * width(workload.expert_parameter_precision)
 
 

@@ -17,6 +17,7 @@ from clusterspec.cost.serving.software import HostOverhead
 from clusterspec.cost.serving.steps import StepTime
 from clusterspec.precision import NARROW, rate, width
 from clusterspec.records import dataclass
+from clusterspec.summation import sum_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +97,7 @@ class Engine:
     @property
     def weight_bytes(self) -> float:
         """Bytes of the weights of all layers on one rank, experts in their own precision, tables in 16 bits."""
-        share, work = self.share, self.workload
-        tables = 2.0 * (share.embedding + share.head)
-        dense = (share.dense + share.replicated) * width(work.parameter_precision)
-        return dense + share.expert * width(work.expert_parameter_precision) + tables
+        return sum_of(kind.weights * kind.width for kind in parameters.served(self.share, self.workload))
 
     def sequence_bytes(self, context: float) -> float:
         """Bytes of cache of one sequence on one rank, over all layers."""

@@ -22,7 +22,7 @@ from clusterspec.cost.serving import routed
 from clusterspec.cost.serving.origins import from_table
 from clusterspec.cost.serving.rates import DECODE, remaining
 from clusterspec.cost.serving.steps import LAUNCH, Part
-from clusterspec.precision import width
+from clusterspec.precision import table_width, width
 from clusterspec.summation import sum_of
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _dense(engine: Engine, tokens: float) -> Part:
 def _head(engine: Engine, sequences: float) -> Part:
     weights = engine.share.head or engine.share.embedding
     numbers = {
-        "bytes_read": weights * 2.0,
+        "bytes_read": weights * table_width(engine.workload.parameter_precision),
         "bandwidth": engine.rates.stream("bf16"),
         "flops": 2 * weights * sequences,
         "rate": engine.rates.product("bf16", sequences, engine.rates.wide),

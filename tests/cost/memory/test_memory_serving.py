@@ -131,8 +131,15 @@ def test_of_separate_engines_the_fullest_counts() -> None:
     assert leaf(found, "key_value_cache") == pytest.approx(4000 * 61 * 576 * 2)
 
 
+@pytest.mark.parametrize(("kept", "each"), [("fp8", 2.0), ("nvfp4", 2.0), ("bf16", 2.0), ("fp32", 4.0)])
+def test_quantization_leaves_the_tables_in_16_bits(kept: str, each: float) -> None:
+    """Llama 3.1 8B has an embedding and a head of 128,256 × 4,096 weights each."""
+    found = used({"parameter_precision": kept, "serving": REQUESTS}, {"tp": 1})
+    assert leaf(found, "served_tables") == 2 * 128_256 * 4096 * each
+
+
 def test_a_cache_that_fills_the_memory_fits_and_weights_that_nearly_do_may_not() -> None:
-    """Offline requests take the memory that the weights leave; 70.6 GB of weights and one request leave no room."""
+    """Offline requests take the memory that the weights leave; 72.7 GB of weights and one request leave no room."""
 
     def verdict(model: str, load: str) -> tuple[str, tuple[float, float]]:
         text = (
@@ -147,5 +154,5 @@ def test_a_cache_that_fills_the_memory_fits_and_weights_that_nearly_do_may_not()
 
     status, (low, high) = verdict("llama-3.1-8b", "input_tokens: 3000, output_tokens: 1000, load: offline")
     assert status == "clear" and low < high == pytest.approx(0.9 * H100)
-    status, (low, high) = verdict("llama-3.1-70b", "input_tokens: 11000, output_tokens: 1000, concurrency: 8")
+    status, (low, high) = verdict("llama-3.1-70b", "input_tokens: 5000, output_tokens: 1000, concurrency: 8")
     assert status == "reservations" and low < 0.9 * H100 < high
