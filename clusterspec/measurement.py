@@ -10,7 +10,7 @@ from clusterspec.exchange.acceptance import acceptance_cases, evaluate
 from clusterspec.exchange.diagnosis.compare import LogOverrides
 from clusterspec.exchange.diagnosis.diagnose import calibration
 from clusterspec.exchange.diagnosis.diagnose import diagnose as compare
-from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.import_result import FormatError, UnresolvedSpec
 from clusterspec.exchange.input_file import LARGEST, InputFile
 from clusterspec.exchange.merge import Merged, merge
 from clusterspec.logs.benchmark import Benchmark
@@ -40,11 +40,12 @@ def read_logs(paths: Sequence[str | Path]) -> Logs:
 def diagnose(study: Study, logs: Logs, stated: LogOverrides) -> tuple[DiagnosisReport, Merged]:
     """Every collective of some logs compared with the design, and the spec with the measurements in it.
 
-    Raises `FormatError` if nothing can be compared, or the measurements cannot be inserted.
+    Raises `UnresolvedSpec` if the cluster cannot be resolved, and `FormatError` if nothing can be compared or the
+    measurements cannot be inserted.
     """
     cluster = study.design.cluster
     if cluster is None:
-        raise FormatError("the cluster cannot be resolved; `clusterspec check` reports the reason")
+        raise UnresolvedSpec("the cluster cannot be resolved; `clusterspec check` reports the reason")
     found = compare(cluster, logs, stated)
     if not found.compared:
         raise FormatError("; ".join(f"{log}: {why}" for log, why in found.unread[:3]) or "no log is given")
@@ -69,11 +70,11 @@ def _step_time(study: Study) -> float | None:
 def accept(study: Study, logs: Logs) -> tuple[AcceptanceReport, tuple[str, ...]]:
     """Every acceptance test with its status, and the tests of the spec that cannot be run, with the reasons.
 
-    Raises `FormatError` if there is no test that can be run.
+    Raises `UnresolvedSpec` if there is no test that can be run.
     """
     tests, stated, unclear = acceptance_cases(study.design)
     if not tests:
         why = "the cluster cannot be resolved" if study.design.cluster is None else "it has no test that can be run"
-        raise FormatError("; ".join([why, *unclear]))
+        raise UnresolvedSpec("; ".join([why, *unclear]))
     outcomes, unused = evaluate(tests, logs)
     return AcceptanceReport(study.settings.tool, study.input, outcomes, unused, stated), unclear

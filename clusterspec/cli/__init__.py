@@ -21,6 +21,10 @@ class UsageFault(Exception):
     """Raised if the call cannot be carried out; the message is a one-line reason."""
 
 
+class SpecFault(UsageFault):
+    """Raised if a faulty or incomplete spec has no answer; the message is a one-line reason, and the status is 1."""
+
+
 class InternalError(Exception):
     """Raised for an internal error, after all other output."""
 
@@ -47,7 +51,7 @@ def run(arguments: Sequence[str]) -> int:
         if is_callers_fault(fault):
             named = f"{fault.filename}: {fault.strerror}" if isinstance(fault, OSError) else str(fault)
             print_error(f"clusterspec: {named}")
-            return CALL
+            return FOUND if isinstance(fault, SpecFault) else CALL
         if debug:
             raise
         print_error(f"clusterspec: internal error ({one_line(fault)}); please report it with the spec and --debug")

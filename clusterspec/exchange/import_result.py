@@ -19,6 +19,10 @@ class FormatError(Exception):
         super().__init__(f"line {line}: {why}" if line else why)
 
 
+class UnresolvedSpec(FormatError):
+    """Raised, with the reason, if a spec is too faulty or incomplete for what is asked of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileLine:
     """A line of a file; 0 for the whole file."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clusterspec.document import Document, parse
-from clusterspec.exchange.import_result import FormatError, ImportedValue, ImportResult, Value
+from clusterspec.exchange.import_result import FormatError, ImportedValue, ImportResult, UnresolvedSpec, Value
 from clusterspec.exchange.yaml_text import block, comment, flow, scalar
 from clusterspec.records import dataclass
 from clusterspec.source import Path, Position, Source, dotted
@@ -67,7 +67,7 @@ def _heading(reading: ImportResult) -> list[str]:
 def merge(text: str, reading: ImportResult, name: str) -> Merged:
     """The text of a spec with an import result merged in. A key with another value in the spec is kept and listed.
 
-    Raises `FormatError` if the text is not a spec, or nothing can be inserted into it.
+    Raises `UnresolvedSpec` if the text is not a spec, `FormatError` if nothing can be inserted into it.
     """
     written: list[ImportedValue] = []
     same: list[ImportedValue] = []
@@ -100,7 +100,7 @@ def _parsed(text: str, name: str) -> Document:
     document, problems = parse(Source(name, text))
     if document is None or problems or not isinstance(document.value, dict):
         why = problems[0].message if problems else "it is not a mapping"
-        raise FormatError(f"{name} cannot be read as a spec: {why}")
+        raise UnresolvedSpec(f"{name} cannot be read as a spec: {why}")
     return document
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import BASE, Call
+from tests.cli.conftest import BASE, ROOT, Call
 
 BROKEN = BASE.replace("layout:", "layout: {tp: 3}\nlayout_:") if "layout:" in BASE else BASE
 
@@ -35,3 +35,74 @@ def test_a_size_is_printed_as_it_was_asked_for(asked: str, printed: str, call: C
     Path("spec.yaml").write_text(BASE)
     lines = call("collective", "spec.yaml", "all-reduce", "--ranks", "8", "--size", asked).out.splitlines()
     assert any(line.strip().startswith(f"{printed}  ") for line in lines), lines
+
+
+INCOMPLETE = "clusterspec: 1\nname: x\ncluster:\n  nodes: 4\n"
+UNREADABLE = "clusterspec: 1\n a: b: c\n"
+LOG = ROOT / "tests" / "rules" / "logs" / "all-reduce-16-ranks.txt"
+COMMANDS_OF_A_SPEC = (
+    "check spec.yaml",
+    "estimate spec.yaml",
+    "estimate spec.yaml --explain step_time",
+    "collective spec.yaml all-reduce --ranks 8",
+    "search spec.yaml",
+    "solve spec.yaml --for nodes --until fits",
+    "sensitivity spec.yaml",
+    "cost spec.yaml",
+    "bom spec.yaml",
+    "report spec.yaml -o out.json",
+    "diff whole.yaml spec.yaml",
+    "diagnose spec.yaml log.txt",
+    "accept spec.yaml log.txt",
+    "export sbatch spec.yaml",
+    "export megatron spec.yaml",
+    "export cabling spec.yaml",
+    "export bom-csv spec.yaml",
+    "sweep axes.yaml --jobs 1",
+)
+
+
+@pytest.fixture
+def beside(call: Call) -> Call:
+    """A call in a folder with a whole spec, a log, and the axes of a sweep over ``spec.yaml``."""
+    Path("whole.yaml").write_text(BASE)
+    Path("log.txt").write_text(LOG.read_text())
+    Path("axes.yaml").write_text("base: spec.yaml\naxes: {workload.global_batch: [64, 128]}\n")
+    return call
+
+
+@pytest.mark.parametrize("words", COMMANDS_OF_A_SPEC)
+@pytest.mark.parametrize("spec", [INCOMPLETE, UNREADABLE], ids=["incomplete", "unreadable"])
+def test_a_spec_that_cannot_be_answered_for_is_never_the_fault_of_the_call(words: str, spec: str, beside: Call) -> None:
+    Path("spec.yaml").write_text(spec)
+    assert beside(*words.split()).status == 1
+
+
+def test_no_difference_to_an_unreadable_spec_is_a_success(beside: Call) -> None:
+    Path("spec.yaml").write_text(UNREADABLE)
+    assert beside("diff", "spec.yaml", "whole.yaml").status == 1
+
+
+def test_nothing_is_imported_into_an_unreadable_spec(beside: Call) -> None:
+    Path("spec.yaml").write_text(UNREADABLE)
+    assert beside("import", "auto", "log.txt", "--into", "spec.yaml").status == 1
+    assert Path("spec.yaml").read_text() == UNREADABLE
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "estimate whole.yaml --explain nonsense",
+        "export nonsense whole.yaml",
+        "export vllm whole.yaml",
+        "diagnose whole.yaml axes.yaml",
+        "accept whole.yaml axes.yaml",
+        "import auto axes.yaml --into spec.yaml",
+        "sweep whole.yaml",
+        "sweep axes.yaml --catalog nowhere",
+    ],
+)
+def test_a_mistake_of_the_call_is_not_blamed_on_the_spec(words: str, beside: Call) -> None:
+    Path("spec.yaml").write_text(BASE)
+    done = beside(*words.split())
+    assert (done.status, done.out, done.error.count("\n")) == (2, "", 1)

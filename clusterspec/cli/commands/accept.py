@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from clusterspec.cli import FOUND, OK, UsageFault
+from clusterspec.cli import FOUND, OK, SpecFault
 from clusterspec.cli.inputs import study_of
 from clusterspec.cli.logs import benchmarks
 from clusterspec.cli.terminal import ink, print_error, print_json, print_text
-from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.import_result import UnresolvedSpec
 from clusterspec.measurement import accept
 from clusterspec.report import diagnosis_text
 
@@ -18,8 +18,8 @@ def run(args: argparse.Namespace) -> int:
     study = study_of(args, args.spec)
     try:
         report, unclear = accept(study, benchmarks(args.logs))
-    except FormatError as why:
-        raise UsageFault(f"{args.spec}: {why}; `clusterspec check` reports details") from None
+    except UnresolvedSpec as why:
+        raise SpecFault(f"{args.spec}: {why}; `clusterspec check` reports details") from None
     for each in unclear:
         print_error(f"clusterspec: {each}; skipped")
     if args.format == "json":

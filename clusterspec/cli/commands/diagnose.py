@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from clusterspec.cli import FOUND, OK, UsageFault
+from clusterspec.cli import FOUND, OK, SpecFault, UsageFault
 from clusterspec.cli.inputs import STDIN, study_of
 from clusterspec.cli.logs import benchmarks
 from clusterspec.cli.output import write_whole
 from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.exchange.diagnosis.compare import LogOverrides
-from clusterspec.exchange.import_result import FormatError, shown
+from clusterspec.exchange.import_result import FormatError, UnresolvedSpec, shown
 from clusterspec.exchange.merge import Merged
 from clusterspec.measurement import diagnose
 from clusterspec.pipeline import Study
@@ -24,6 +24,8 @@ def run(args: argparse.Namespace) -> int:
     study = study_of(args, args.spec)
     try:
         report, merged = diagnose(study, benchmarks(args.logs), LogOverrides(args.collective, args.ranks))
+    except UnresolvedSpec as why:
+        raise SpecFault(f"{args.spec}: {why}") from None
     except FormatError as why:
         raise UsageFault(f"{args.spec}: {why}") from None
     if args.write:

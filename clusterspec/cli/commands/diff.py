@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from clusterspec import pipeline
+from clusterspec.cli import FOUND
 from clusterspec.cli.inputs import StudyReader, status_of
 from clusterspec.cli.revisions import checked_out, revision_of
 from clusterspec.cli.terminal import ink, print_json, print_text
@@ -18,14 +19,14 @@ from clusterspec.results.diff import Side, compare
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the difference of two designs; 1 if the new one has errors."""
+    """Print the difference of two designs; 1 if the new one has errors or the old one cannot be read."""
     reader = StudyReader(args)
     with tempfile.TemporaryDirectory(prefix="clusterspec-") as place:
         folders = [Path(place).resolve() / str(number) for number in range(2)]
         studies = [studied(reader, name, folder) for name, folder in zip((args.old, args.new), folders, strict=True)]
         sides = [side(one, name) for one, name in zip(studies, (args.old, args.new), strict=True)]
         report = compare(studies[1].settings.tool, *sides)
-        status = status_of(studies[1])
+        status = FOUND if studies[0].document is None else status_of(studies[1])
     if args.format == "json":
         print_json(report.to_json())
     else:

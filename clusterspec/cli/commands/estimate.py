@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from clusterspec import pipeline
-from clusterspec.cli import UsageFault
+from clusterspec.cli import SpecFault, UsageFault
 from clusterspec.cli.inputs import status_of, study_of
 from clusterspec.cli.options import offer
 from clusterspec.cli.terminal import ink, print_json, print_text
@@ -43,10 +43,15 @@ def listed(report: EstimateReport, args: argparse.Namespace) -> str:
 
 
 def explained(report: EstimateReport, args: argparse.Namespace) -> str:
-    """The explanation of a name. Raises `UsageFault` with the known names if it is unknown."""
+    """The explanation of a name.
+
+    Raises `UsageFault` with the known names if it is unknown, `SpecFault` if the spec states too little.
+    """
     found = estimate_explain.explain(report, args.explain, ink(args))
     if found is None:
+        if report.plan.step is None and report.plan.serving is None:
+            raise SpecFault(f"{args.spec}: states too little for an estimate of time; `clusterspec check` reports why")
         known = estimate_explain.names(report)
         meant = offer(args.explain, known) or f"; there are {', '.join(known[:MOST_NAMED])} and their parts"
-        raise UsageFault(f"nothing is called {args.explain!r}{meant if known else ': the spec states too little'}")
+        raise UsageFault(f"nothing is called {args.explain!r}{meant}")
     return found

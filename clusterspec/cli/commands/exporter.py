@@ -6,11 +6,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from clusterspec.cli import OK, UsageFault
+from clusterspec.cli import OK, SpecFault, UsageFault
 from clusterspec.cli.inputs import status_of, study_of
 from clusterspec.cli.output import keep_inputs, write_whole
 from clusterspec.cli.terminal import print_error, print_text
-from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, NotExportable
+from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, MissingPart, NotExportable
 from clusterspec.exchange.exporters.registry import EXPORTERS, exporter_of
 from clusterspec.report.grid import grid
 
@@ -26,6 +26,8 @@ def run(args: argparse.Namespace) -> int:
         exporter = exporter_of(args.kind)
         one = study_of(args, args.spec)
         exported = exporter.write(ExportInput(one.design, one.settings.switch))
+    except MissingPart as why:
+        raise SpecFault(f"{args.spec}: {why}") from None
     except NotExportable as why:
         raise UsageFault(f"{args.spec}: {why}") from None
     if args.output:

@@ -7,12 +7,12 @@ import hashlib
 from pathlib import Path
 
 from clusterspec import document as documents
-from clusterspec.cli import OK, UsageFault
+from clusterspec.cli import OK, SpecFault, UsageFault
 from clusterspec.cli.inputs import STDIN, StudyReader, folder_of, read_bytes
 from clusterspec.cli.output import keep_apart, write_whole
 from clusterspec.cli.terminal import print_json, print_text
 from clusterspec.exchange import import_formats, merge
-from clusterspec.exchange.import_result import FormatError, ImportResult, combined, shown, to_json
+from clusterspec.exchange.import_result import FormatError, ImportResult, UnresolvedSpec, combined, shown, to_json
 from clusterspec.exchange.input_file import LARGEST, InputFile
 from clusterspec.exchange.schema_keys import with_known_keys
 from clusterspec.exchange.yaml_text import comment
@@ -78,12 +78,17 @@ def _read(args: argparse.Namespace, name: str, digest: hashlib._Hash) -> ImportR
 
 
 def _into(args: argparse.Namespace, reading: ImportResult, digest: str) -> None:
-    """Insert an import result into the spec and print the changes. Raises `UsageFault` if that is not possible."""
+    """Insert an import result into the spec and print the changes.
+
+    Raises `SpecFault` if the spec cannot be read, and `UsageFault` if the result cannot be inserted.
+    """
     data = read_bytes(args.into)
     source = documents.decode(args.into, data)
     mark = "\ufeff" if source.text.startswith("\ufeff") else ""
     try:
         merged = merge.merge(source.text.removeprefix(mark), reading, args.into)
+    except UnresolvedSpec as why:
+        raise SpecFault(str(why)) from None
     except FormatError as why:
         raise UsageFault(str(why)) from None
     if merged.written:

@@ -12,7 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from clusterspec.cli import OK, UsageFault
+from clusterspec.cli import OK, SpecFault, UsageFault
+from clusterspec.cli.inputs import status_of, study_of
 from clusterspec.cli.progress import Bar
 from clusterspec.cli.terminal import ink, print_text
 from clusterspec.exploration.sweep import Axes, SweepFault, point, read_axes
@@ -21,7 +22,7 @@ from clusterspec.results.search import SweepRow
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the best layout of every grid point as a table."""
+    """Print the best layout of every grid point as a table; 1 if the base has errors and no point has a layout."""
     try:
         axes = read_axes(Path(args.axes))
     except SweepFault as fault:
@@ -30,6 +31,9 @@ def run(args: argparse.Namespace) -> int:
         raise UsageFault(f"{args.axes}: {fault.strerror}") from None
     if not axes.base.is_file():
         raise UsageFault(f"{args.axes}: its base {axes.base} is not a file")
+    base = study_of(args, str(axes.base.absolute()))
+    if base.document is None:
+        raise SpecFault(f"{axes.base}: cannot be read as a spec; `clusterspec check` reports why")
     rows = []
     bar = Bar("sweeping")
     try:
@@ -42,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         print_text("".join(json.dumps(row.to_json(), ensure_ascii=False) + "\n" for row in rows))
     else:
         print_text(sweep_text.sweep_csv(rows) if args.format == "csv" else sweep_text.sweep(rows, ink(args)))
-    return OK
+    return status_of(base) if all(row.why for row in rows) else OK
 
 
 def _rows(args: argparse.Namespace, axes: Axes) -> Iterator[SweepRow]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clusterspec.exchange.acceptance import AcceptanceCase, acceptance_cases
 from clusterspec.exchange.exporters.environment import not_known, variables
-from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, NotExportable
+from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, MissingPart, NotExportable
 from clusterspec.logs.sizes import size_text
 from clusterspec.units import plural
 
@@ -29,7 +29,7 @@ _DEVICES = {"NVIDIA": "nvidia.com/gpu", "AMD": "amd.com/gpu"}
 def _tests(source: ExportInput) -> tuple[AcceptanceCase, ...]:
     tests, _, unclear = acceptance_cases(source.design)
     if not tests:
-        raise NotExportable(unclear[0] if unclear else "the design has no acceptance tests")
+        raise MissingPart(unclear[0] if unclear else "the design has no acceptance tests")
     if tests[0].tool not in {"nccl-tests", "rccl-tests"}:
         raise NotExportable(f"its tests use {tests[0].tool}, which this format does not support")
     return tests

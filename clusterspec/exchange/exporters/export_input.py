@@ -19,6 +19,10 @@ class NotExportable(Exception):
     """Raised, with the reason, if a design cannot be written in a format."""
 
 
+class MissingPart(NotExportable):
+    """Raised, with the reason, if a spec has no part, or none that can be resolved, that a format needs."""
+
+
 @dataclass(frozen=True)
 class ExportInput:
     """A resolved design; ``switch_of`` returns the catalog entry of a switch by id."""
@@ -35,19 +39,19 @@ class ExportInput:
     @property
     def cluster(self) -> Cluster:
         if self.design.cluster is None:
-            raise NotExportable("the cluster cannot be resolved; `clusterspec check` reports the reason")
+            raise MissingPart("the cluster cannot be resolved; `clusterspec check` reports the reason")
         return self.design.cluster
 
     @property
     def layout(self) -> Layout:
         if self.design.layout is None:
-            raise NotExportable("the spec has no layout that can be resolved")
+            raise MissingPart("the spec has no layout that can be resolved")
         return self.design.layout
 
     @property
     def workload(self) -> Workload:
         if self.design.workload is None:
-            raise NotExportable("the spec has no workload that can be resolved")
+            raise MissingPart("the spec has no workload that can be resolved")
         return self.design.workload
 
     @cached_property
@@ -57,7 +61,7 @@ class ExportInput:
     @property
     def fabric(self) -> Fabric:
         if self.bill.fabric is None:
-            raise NotExportable(f"there is no fabric: {self.bill.why}")
+            raise (NotExportable if self.design.cluster else MissingPart)(f"there is no fabric: {self.bill.why}")
         return self.bill.fabric
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, NotExportable, table
+from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, MissingPart, NotExportable, table
 from clusterspec.procurement.item import Item
 from clusterspec.results.cells import safe
 
@@ -14,7 +14,7 @@ HEADS = ("kind", "part", "quantity", "unit_price", "price", "currency", "derivat
 def _rows(source: ExportInput) -> list[tuple[object, ...]]:
     items = source.bill.items
     if not items:
-        raise NotExportable(f"nothing can be counted: {source.bill.why}")
+        raise MissingPart(f"nothing can be counted: {source.bill.why}")
     return [_row(item) for item in items]
 
 
