@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import date
 
 from clusterspec.document.model import Comment, Document
+from clusterspec.document.nearest import one_of
 from clusterspec.finding import ALWAYS_REPORTED, Confidence, Edit, Finding, Severity
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Position, Span
 
+MOST_COMPARED = 20
+"""Unknown names that are compared with those of all rules, since each comparison takes a millisecond."""
+LONGEST = 60
+"""Characters of an unknown name that are printed; a longer one is compared with none."""
 FORM = "write `# clusterspec: ignore[rule-name] until 2027-01-31: reason`; the date may be left out"
 
 
@@ -31,13 +36,14 @@ class Waiver:
 class WaiverContext:
     """The context of waivers: the rules that each comment waived, the current day, and the rules that did not run.
 
-    ``known`` tests whether a rule exists.
+    ``known`` tests whether a rule exists, ``alike`` returns the rules with similar names.
     """
 
     used: Collection[tuple[Comment, str]]
     today: date
     skipped: Collection[str]
     known: Callable[[str], bool]
+    alike: Callable[[str], Sequence[str]]
 
 
 def has_expired(waiver: Waiver, today: date) -> bool:
@@ -49,9 +55,10 @@ def waiver_findings(waiver: Waiver, document: Document, use: WaiverContext) -> I
     """The findings about a waiver; for one in a base, only those independent of the spec."""
     comment = waiver.comment
     unknown = [rule for rule in waiver.rules if not use.known(rule)]
-    for rule in unknown:
-        message = f"no rule is called `{rule[:60]}`; it waives nothing"
-        advice = "`clusterspec explain` lists the rules"
+    for number, rule in enumerate(unknown):
+        message = f"no rule is called `{rule[:LONGEST]}`; it waives nothing"
+        meant = [*use.alike(rule)] if number < MOST_COMPARED and len(rule) <= LONGEST else []
+        advice = f"did you mean {one_of(meant)}?" if meant else "`clusterspec explain` lists the rules"
         yield of_comment("unreadable-waiver", Severity.WARNING, comment, message, advice)
     if not waiver.reason:
         message = "this waiver has no reason and no effect"

@@ -11,11 +11,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import date
 
 from clusterspec.document.model import Comment, Document
-from clusterspec.document.waiver_findings import FORM, Waiver, WaiverContext, has_expired, of_comment, waiver_findings
+from clusterspec.document.waiver_findings import (
+    FORM,
+    MOST_COMPARED,
+    Waiver,
+    WaiverContext,
+    has_expired,
+    of_comment,
+    waiver_findings,
+)
 from clusterspec.finding import ALWAYS_REPORTED, Finding, Severity
 from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
@@ -49,14 +57,16 @@ def split(
     document: Document,
     today: date,
     skipped: Collection[str] = (),
+    *,
     known: Callable[[str], bool] = lambda _: True,
+    alike: Callable[[str], Sequence[str]] = lambda _: (),
 ) -> tuple[list[Finding], list[Waived]]:
     """The open findings with those about the waivers themselves, and the waived findings.
 
     A waiver without a reason has no effect and gives a warning (waiver-without-reason); one that
     expired before ``today`` has no effect and gives a note (expired-waiver); a rule that a waiver does
     not need gives a note (unused-waiver), unless it is in ``skipped``, the rules that did not run; a
-    rule that is not ``known`` gives a warning (unreadable-waiver).
+    rule that is not ``known`` gives a warning (unreadable-waiver) that offers the rules ``alike``.
     """
     waivers, about_waivers = read(document)
     effective = _by_rule(waiver for waiver in waivers if waiver.reason and not has_expired(waiver, today))
@@ -72,7 +82,8 @@ def split(
         else:
             kept.append(finding)
     for waiver in waivers:
-        about_waivers += waiver_findings(waiver, document, WaiverContext(used, today, skipped, known))
+        compared = alike if len(about_waivers) < MOST_COMPARED else lambda _: ()
+        about_waivers += waiver_findings(waiver, document, WaiverContext(used, today, skipped, known, compared))
     return kept + about_waivers, waived
 
 

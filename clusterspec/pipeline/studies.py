@@ -132,7 +132,9 @@ class Study:
         waived: list[Waived] = []
         if self.document is not None:
             document = self.settings.trusted(self.document)
-            findings, waived = waivers.split(findings, document, self.settings.today, known=self._exists)
+            findings, waived = waivers.split(
+                findings, document, self.settings.today, known=self._exists, alike=self._alike
+            )
         config = self.settings.config
         selected = tuple(sorted(rules.bounded(rules.choose(findings, config)), key=_position))
         chosen = (replace(one, finding=found) for one in waived for found in rules.choose([one.finding], config))
@@ -141,6 +143,10 @@ class Study:
     def _exists(self, rule: str) -> bool:
         """Whether a rule that a waiver names exists."""
         return rules.exists(rule, [one.name for one in self.settings.own_rules])
+
+    def _alike(self, rule: str) -> list[str]:
+        """The rule with the most similar name; none where no name is similar."""
+        return rules.nearest(rule, limit=1, others=[one.name for one in self.settings.own_rules])
 
     def _read(self) -> Iterable[Problem]:
         """The problems found while reading, with those of headline figures."""

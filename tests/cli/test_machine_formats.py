@@ -126,6 +126,16 @@ def test_a_waiver_of_a_rule_that_does_not_exist_is_a_finding(call: Call) -> None
     (finding,) = json.loads(call("check", "spec.yaml", "--format", "json").out)["findings"]
     assert (finding["rule"], finding["severity"]) == ("unreadable-waiver", "warning")
     assert finding["message"] == "no rule is called `shared-nik`; it waives nothing"
+    assert finding["help"] == "did you mean `shared-nic`?"
+
+
+def test_only_a_name_like_that_of_a_rule_is_offered_another(call: Call) -> None:
+    Path("spec.yaml").write_text(BASE.replace("nodes: 4", "nodes: 4  # clusterspec: ignore[zzzz, tight-memry]: x"))
+    findings = json.loads(call("check", "spec.yaml", "--format", "json").out)["findings"]
+    assert [one["help"] for one in findings] == [
+        "`clusterspec explain` lists the rules",
+        "did you mean `tight-memory`?",
+    ]
 
 
 def test_waivers_beyond_the_limit_are_not_read(call: Call) -> None:
