@@ -22,17 +22,19 @@ def text(report: CheckReport, ink: Ink = PLAIN, *, quiet: bool = False) -> str:
 
 
 def framed(finding: Finding, sources: Mapping[str, Source], ink: Ink) -> str:
-    """A finding: message, position, source line, and advice."""
+    """A finding: message, position, source line, and advice; advice that the fix repeats is printed once."""
     label = f"{finding.severity}[{finding.rule}]:"
     lines = folded(label, ink.severity(finding.severity, label), finding.message, "  ", ink)
     lines += frame(finding.span, finding.severity, sources, ink)
     lines += [f"{ink.paint('blue', '   = ')}see {located(span)}: {plain(note)}" for span, note in finding.related]
-    if finding.help:
+    repeated = bool(finding.edits) and finding.fix_description == finding.help.replace("`", "")
+    if finding.help and not repeated:
         lines += folded("   = help:", ink.paint("blue", "   = ") + "help:", finding.help, "     ", ink)
     if finding.edits:
         name, how = ("fix", "") if finding.fix_safe else ("suggestion", " (--unsafe-fixes)")
         painted = ink.paint("green", "   = ") + f"{name}:"
-        lines += folded(f"   = {name}:", painted, finding.fix_description + how, "     ", ink)
+        advice = finding.help if repeated else finding.fix_description
+        lines += folded(f"   = {name}:", painted, advice + how, "     ", ink)
     return "\n".join(lines) + "\n"
 
 
