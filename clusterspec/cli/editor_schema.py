@@ -13,6 +13,7 @@ from typing import Any
 from clusterspec import resources
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.references import KINDS_OF_KEYS
+from clusterspec.report.findings_machines import dumps
 
 Node = dict[str, Any]
 VERSION = "clusterspec"
@@ -30,7 +31,7 @@ def editor_schema(catalog: Catalog) -> str:
     made["$id"] = ADDRESS
     made["required"] = [key for key in spec["required"] if key != "cluster"]
     made["anyOf"] = [{"required": ["cluster"]}, {"required": ["extends"]}]
-    return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+    return dumps(made, indent=1)
 
 
 def _converted(node: Any, catalog: Catalog) -> Any:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
-from math import prod
+from math import isfinite, prod
 from pathlib import Path
 
 from clusterspec import document as documents
 from clusterspec import pipeline
+from clusterspec.document import schema_nodes
 from clusterspec.exploration.layouts import SearchOptions, search
 from clusterspec.exploration.studied import Studied
 from clusterspec.pipeline import Settings, Study
@@ -17,6 +18,7 @@ from clusterspec.records import dataclass
 from clusterspec.results.search import LayoutRow, SweepRow
 from clusterspec.search.variation import changed, divides
 from clusterspec.source import Path as KeyPath
+from clusterspec.spec.schema import schema
 
 MOST_POINTS = 100_000
 KEYS = ("base", "axes", "layout")
@@ -63,10 +65,22 @@ def read_axes(path: Path) -> Axes:
         raise SweepFault(f"{path}: `base` names a spec, and `layout` is best or fixed")
     if not isinstance(axes, dict) or not axes or not all(isinstance(each, list) and each for each in axes.values()):
         raise SweepFault(f"{path}: `axes` maps keys of the spec, such as cluster.nodes, to lists of values")
+    for name, values in axes.items():
+        if not schema_nodes.at(schema(), tuple(name.split("."))):
+            raise SweepFault(f"{path}: the spec has no key {name[:80]!r}")
+        if not _finite(values):
+            raise SweepFault(f"{path}: {name} has a value that is not finite")
     found = Axes(path.parent / value["base"], tuple((k, tuple(v)) for k, v in axes.items()), layout == "best")
     if found.size > MOST_POINTS:
         raise SweepFault(f"{path}: {found.size:,} points; the maximum is {MOST_POINTS:,}")
     return found
+
+
+def _finite(value: object) -> bool:
+    """Whether all numbers in a value are finite."""
+    if isinstance(value, dict | list):
+        return all(map(_finite, value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, float) or isfinite(value)
 
 
 def point(axes: Axes, values: Sequence[object], catalogs: tuple[Path, ...] = ()) -> SweepRow:

@@ -10,6 +10,7 @@ from typing import Any
 
 from clusterspec.finding import Finding, Severity
 from clusterspec.report.fingerprint import distinct, fingerprint
+from clusterspec.report.hidden import escaped
 from clusterspec.report.ink import located, plain
 from clusterspec.report.rule_address import address
 from clusterspec.results import CheckReport
@@ -135,13 +136,10 @@ def cell(text: str) -> str:
     return "`".join(shown)
 
 
-_BREAKS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
-"""What breaks a line for some readers, escaped."""
+def dumps(value: Any, indent: int | None = 2) -> str:
+    """JSON as printed by all commands: UTF-8, indented by two spaces, or one line without ``indent``.
 
-
-def dumps(value: Any) -> str:
-    """JSON as printed by all commands: UTF-8, indented by two spaces, without NaN and CI runner commands."""
-    return (
-        json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False).translate(_BREAKS).replace("##", "#\\u0023")
-        + "\n"
-    )
+    It holds no NaN, no CI runner commands, and hidden characters only as escapes.
+    """
+    text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+    return escaped(text).replace("##", "#\\u0023") + "\n"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+from clusterspec.report.findings_machines import dumps
 from tests.cli.conftest import BASE, Call
 
 COMMANDS = ["::error file=README.yaml::forged", "::stop-commands::x", "##[add-mask]x", "##vso[task.setvariable]x"]
@@ -61,6 +63,40 @@ def test_input_cannot_forge_a_line_of_a_diff_or_a_fix(word: str, call: Call) -> 
         lines = done.out.splitlines() + done.error.splitlines()
         assert any("nodse" in line for line in lines)
         assert not [line for line in lines if obeyed(line, "") and word in COMMANDS]
+
+
+HIDDEN = "ba\u202ese \u2066x\u2069 \u200b\u061c \U000e0041 \x7f\x9f"
+"""Characters that show nothing, or reverse the text around them."""
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_no_format_of_findings_repeats_a_hidden_character(form: str, call: Call) -> None:
+    Path(f"{HIDDEN}.yaml").write_text(BASE.replace("nodes", f"nodes{HIDDEN[2]}"))
+    done = call("check", f"{HIDDEN}.yaml", "--format", form)
+    assert done.status == 1
+    assert not {*done.out} & {*HIDDEN.replace(" ", "")} - {*"basex"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("diff", "spec.yaml", "spec.yaml", "--format", "json"),
+        ("estimate", "spec.yaml", "--format", "json"),
+        ("sweep", "axes.yaml", "--format", "jsonl", "--jobs", "1"),
+        ("report", "spec.yaml", "-o", "out.json"),
+        ("report", "spec.yaml", "-o", "out.html"),
+    ],
+)
+def test_hidden_characters_of_a_spec_are_escaped(words: tuple[str, ...], call: Call) -> None:
+    Path("spec.yaml").write_text(BASE.replace("name: base", f'name: "{HIDDEN[:-3]}"'))
+    Path("axes.yaml").write_text(f'base: spec.yaml\naxes: {{name: ["{HIDDEN[:-3]}"]}}\n')
+    out = call(*words).out + (Path(words[-1]).read_text() if "-o" in words else "")
+    assert out and not {*out} & {*HIDDEN.replace(" ", "")} - {*"basex"}
+    assert "\\u202e" in out or words[0] in ("estimate", "diff")
+
+
+def test_an_escaped_character_is_the_same_for_readers_of_json() -> None:
+    assert json.loads(dumps([HIDDEN])) == [HIDDEN]
 
 
 def test_a_difference_repeats_no_control_of_text_direction(call: Call) -> None:

@@ -89,6 +89,8 @@ BROKEN = {
     + "1, " * 400
     + "1]}\n",
     "no YAML": "base: [\n",
+    "a key that the spec lacks": "base: spec.yaml\naxes: {cluster.nodez: [1]}\n",
+    "an infinite number": "base: spec.yaml\naxes: {cluster.nodes: [1, {a: [.inf]}]}\n",
 }
 
 

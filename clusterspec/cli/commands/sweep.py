@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -18,6 +17,7 @@ from clusterspec.cli.progress import Bar
 from clusterspec.cli.terminal import ink, print_text
 from clusterspec.exploration.sweep import Axes, SweepFault, point, read_axes
 from clusterspec.report import sweep_text
+from clusterspec.report.findings_machines import dumps
 from clusterspec.results.search import SweepRow
 
 
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     if not axes.base.is_file():
         raise UsageFault(f"{args.axes}: its base {axes.base} is not a file")
     base = study_of(args, str(axes.base.absolute()))
-    if base.document is None:
+    if base.document is None or not isinstance(base.document.value, dict):
         raise SpecFault(f"{axes.base}: cannot be read as a spec; `clusterspec check` reports why")
     rows = []
     bar = Bar("sweeping")
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     finally:
         bar.close()
     if args.format == "jsonl":
-        print_text("".join(json.dumps(row.to_json(), ensure_ascii=False) + "\n" for row in rows))
+        print_text("".join(dumps(row.to_json(), indent=None) for row in rows), exact=True)
     else:
         print_text(sweep_text.sweep_csv(rows) if args.format == "csv" else sweep_text.sweep(rows, ink(args)))
     return status_of(base) if all(row.why for row in rows) else OK

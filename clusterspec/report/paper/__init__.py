@@ -15,6 +15,7 @@ from typing import Any
 
 from clusterspec import resources
 from clusterspec.report.charts.palette import style as chart_style
+from clusterspec.report.hidden import escaped
 from clusterspec.report.paper.archive import accessible
 from clusterspec.report.paper.blocks import Paper
 from clusterspec.report.paper.fonts import drawable, font_faces
@@ -84,7 +85,7 @@ def _page(paper: Paper, *, script: str = "", policy: bool = False) -> str:
         missing="",
         policy=_policy(style, script) if policy else "",
     )
-    return page.encode("utf-8", "backslashreplace").decode("utf-8")
+    return escaped(page)
 
 
 def coded(text: str) -> str:
