@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from clusterspec.prose.document import ProseText
 from clusterspec.prose.lexicon import COUNTED, Channel, FigureScope, Hint, PrecisionName
-from clusterspec.prose.sentence import Sentence
+from clusterspec.prose.sentence import PAUSES, Sentence, multiplied_by
+from clusterspec.prose.specifications import is_specified
 from clusterspec.prose.subjects import UNKNOWN, Mention, Subject
 from clusterspec.prose.tokenize import Token, words_of
 from clusterspec.quantity import Direction, Sparsity
@@ -14,10 +16,13 @@ from clusterspec.records import dataclass
 
 _UNITS = frozenset(("B/s", "B", "FLOP/s", "W", "T/s"))
 _BY_UNIT = {"W": Channel.POWER, "FLOP/s": Channel.PEAK, "B": Channel.CAPACITY}
-_LINKING = words_of("of over via for on from with per the using in through a an its by to at each ( ~ - ` about")
+_LINKING = words_of(
+    "tflops pflops gflops petaflops teraflops of over via for on from with per the using in through a an its by to at each ( ~ - ` about"
+)
 _BARRIERS = frozenset((";", "—", "|", "while", "whereas", "but", "than", "vs", "versus", "unlike", "instead"))
 _DOUBLING = words_of("twin dual two 2x osfp qsfp cage cages cable cables transceiver transceivers optics switch")
 _DOUBLING |= words_of("switches breakout split splits aggregate aggregated total combined node bonded bonding pair")
+_NIC_NOUNS = words_of("nic nics hca hcas adapter adapters adaptor adaptors")
 _SPARSE = words_of("sparse sparsity sparsities structured dense")
 MAX_GAP = 5
 """Maximum tokens between a quantity and a subject that follows it."""
@@ -49,6 +54,10 @@ class Claim:
     """Whether a word indicates two of the part: two ports, a cage, a cable."""
     sparse_near: bool = False
     """Whether the sentence mentions sparsity, or has a footnote mark."""
+    measured: bool = False
+    """Whether a word calls the figure measured or achieved."""
+    specified: bool = False
+    """Whether the figure is stated as a property of the part: `X has 80 GB of HBM3`, `X: 3.35 TB/s`."""
 
     @property
     def names_no_part(self) -> bool:
@@ -68,6 +77,7 @@ def claims(sentence: Sentence, text: ProseText) -> Iterator[Claim]:
         token = sentence.words[at]
         if token.unit in _UNITS and not token.ranged and not _is_qualified(sentence, at):
             found = tuple(_subjects_of(sentence, at))
+            found += tuple(_owners(sentence, at, found))
             near = (*_all_subjects(sentence), *sentence.before)
             with_generation = tuple(text.with_generation(each, near) for each in found or sentence.before[-1:])
             if with_generation:
@@ -78,13 +88,14 @@ def _claim(
     sentence: Sentence, at: int, subjects: tuple[Subject, ...], text: ProseText, subject_elsewhere: bool
 ) -> Claim:
     precision = sentence.sole_meaning(at, PrecisionName)
-    scope = sentence.scope(at)
+    channel = _channel(sentence, at, subjects)
+    scope = _scope(sentence, at, channel)
     words = set(sentence.between(0, len(sentence.words)))
     return Claim(
         sentence.words[at],
         subjects,
         tuple(text.with_generation(each, sentence.before) for each in _all_subjects(sentence)),
-        channel=_channel(sentence, at, subjects),
+        channel=channel,
         direction=sentence.sole_meaning(at, Direction),
         scope=scope,
         sparsity=sentence.sole_meaning(at, Sparsity),
@@ -95,7 +106,20 @@ def _claim(
         of_port=scope is FigureScope.PORT or _is_port(sentence, at),
         doubled=bool(words & _DOUBLING),
         sparse_near=bool(words & _SPARSE) or "*" in words,
+        measured=sentence.has_meaning(at, Hint.MEASURED),
+        specified=is_specified(sentence, at),
     )
+
+
+def _scope(sentence: Sentence, at: int, channel: Channel | None) -> FigureScope | None:
+    """The scope of a quantity: of one port after a count (`8 x 400 Gb/s`), of an accelerator for a sum of its links."""
+    scope = sentence.scope(at)
+    multiplied = any(multiplied_by(sentence.words, count) == at for count in sentence.counts)
+    if multiplied and channel is Channel.NETWORK and scope in (None, FigureScope.NODE, FigureScope.SUM):
+        return FigureScope.PORT
+    nouns = {count.noun for count in sentence.counts}
+    directed = sentence.sole_meaning(at, Direction) is not None
+    return FigureScope.DEVICE if scope is FigureScope.SUM and directed and nouns == {FigureScope.LINK} else scope
 
 
 def _is_port(sentence: Sentence, at: int) -> bool:
@@ -117,8 +141,10 @@ def _is_qualified(sentence: Sentence, at: int) -> bool:
 
 def _subjects_of(sentence: Sentence, at: int) -> Iterator[Subject]:
     """The parts that a quantity may refer to: the one that closely follows it, then the one before it."""
-    behind = next((named for named in sentence.named if named.start > at), None)
-    before = next((named for named in reversed(sentence.named) if named.end <= at), None)
+    network = _is_of_nics(sentence, at)
+    allowed = [named for named in sentence.named if not network or _may_have_nics(named.subject)]
+    behind = next((named for named in allowed if named.start > at), None)
+    before = next((named for named in reversed(allowed) if named.end <= at), None)
     near = behind is not None and _is_linked_to(sentence, at, behind)
     if behind is not None and near:
         yield behind.subject
@@ -126,6 +152,28 @@ def _subjects_of(sentence: Sentence, at: int) -> Iterator[Subject]:
             return
     if before is not None and not any(word in _BARRIERS for word in sentence.between(before.end, at)):
         yield before.subject
+
+
+def _is_of_nics(sentence: Sentence, at: int) -> bool:
+    """Whether a noun for NICs follows a quantity (`400 Gb/s NICs`) before any pause."""
+    behind = takewhile(lambda word: word not in PAUSES, sentence.between(at + 1, at + 4))
+    return sentence.words[at].unit == "B/s" and any(word in _NIC_NOUNS for word in behind)
+
+
+def _may_have_nics(subject: Subject) -> bool:
+    return subject.channel in (None, Channel.NETWORK)
+
+
+def _owners(sentence: Sentence, at: int, found: Sequence[Subject]) -> Iterator[Subject]:
+    """The accelerator or machine whose interconnect a figure describes, where only its family is named.
+
+    In `MI300X nodes with eight 400 Gb/s RoCE NICs` the rate is compared with the NICs of MI300X nodes.
+    """
+    if not found or any(each.ids or each.family == UNKNOWN for each in found):
+        return
+    machines = [named for named in sentence.named if named.subject.kind in ("accelerator", "platform")]
+    before = [named.subject for named in machines if named.end <= at]
+    yield from before[-1:] or [named.subject for named in machines[:1]]
 
 
 def _is_linked_to(sentence: Sentence, at: int, named: Mention) -> bool:

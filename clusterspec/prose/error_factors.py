@@ -14,7 +14,8 @@ BINARY = "decimal-binary-mixup"
 DOES_NOT_CLOSE = "arithmetic-does-not-close"
 RULE_OF_FACTOR = {BITS_PER_BYTE: BITS, 1 / BITS_PER_BYTE: BITS, PREFIX_STEP: PREFIX, 1 / PREFIX_STEP: PREFIX}
 """The rule that reports a factor."""
-_STEPS = tuple(1.024**power for power in (1, 2, 3, 4))
+_STEPS = tuple(1.024**power for power in (1, 2, 3, 4, 6, 8))
+"""A prefix counted in the other base, and one converted in the wrong direction (the square)."""
 _DIRECTED = words_of("direction directions way ways bidirectional duplex unidirectional bidir both")
 
 

@@ -32,7 +32,7 @@ def peak_errors(claim: Claim, facts: Sequence[KnownFigure]) -> Iterator[LikelyEr
             and _may_be_dense(claim)
         ):
             yield LikelyError(SPARSE_PEAK, fact, MEANT[SPARSE_PEAK])
-    if claim.precision and own:
+    if claim.precision and own and not _is_explained(claim, own):
         for fact in facts:
             if fact not in own and any(
                 near(value, reading, PRECISION_TOLERANCE) for reading in possible_values(claim, fact)
@@ -42,6 +42,13 @@ def peak_errors(claim: Claim, facts: Sequence[KnownFigure]) -> Iterator[LikelyEr
     gain = MAX_SPARSE_GAIN if claim.sparsity is Sparsity.SPARSE else SPARSE
     if highest is not None and value > MAX_EXCESS * gain * highest.value * max(_multiplicities(claim, facts)):
         yield LikelyError("peak-off-catalog", highest, "more than the peak of the part, dense or sparse")
+
+
+def _is_explained(claim: Claim, own: Sequence[KnownFigure]) -> bool:
+    """Whether a figure may be the sparse peak of the stated precision, or a measured rate below its peak."""
+    value = claim.token.value
+    sparse = claim.sparse_near and any(near(value, SPARSE * fact.value, TOLERANCE) for fact in own)
+    return sparse or (claim.measured and value < max(fact.value for fact in own))
 
 
 def _may_be_dense(claim: Claim) -> bool:

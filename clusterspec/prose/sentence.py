@@ -24,7 +24,7 @@ from clusterspec.records import dataclass, field
 
 _M = TypeVar("_M", Direction, Sparsity, PrecisionName, Channel)
 _ABBREVIATED = frozenset(("e", "g", "i", "vs", "approx", "cf", "al", "no", "fig", "ca", "resp", "incl"))
-_PAUSES = frozenset((",", ";", ":", "and", "or", "while", "whereas", "but", "—", "–", "|", "+", "→", "vs", "versus"))
+PAUSES = frozenset((",", ";", ":", "and", "or", "while", "whereas", "but", "—", "–", "|", "+", "→", "vs", "versus"))
 _STOPS = frozenset((";", "—", "–", "|", "while", "whereas", "but"))
 _NUMERALS = {
     word: n
@@ -37,7 +37,7 @@ MAX_WORDS = 250
 """Maximum tokens of a sentence; a longer one is split, which keeps the work linear."""
 MAX_DISTANCE = 7
 """Maximum weighted distance, in tokens, between a phrase and the quantity it qualifies."""
-_DISTANCE_OF = {**dict.fromkeys(_PAUSES, 3), ")": 2, "(": 0, "-": 0, "~": 0}
+_DISTANCE_OF = {**dict.fromkeys(PAUSES, 3), ")": 2, "(": 0, "-": 0, "~": 0}
 """Weight of tokens between them: three for a comma or `and`, two for a closing bracket; one by default."""
 MAX_SUM_DISTANCE = 4
 """Maximum distance of a phrase (`per GPU`) that sets the scope of a total."""
@@ -171,10 +171,17 @@ def _assign_meanings(sentence: Sentence) -> dict[int, dict[Meaning, int]]:
             meanings[at][phrase.meaning] = min(distance, meanings[at].get(phrase.meaning, distance))
     for count in sentence.counts if meanings else ():
         _assign_each(sentence, count, meanings)
+        if (at := multiplied_by(sentence.words, count)) in meanings and count.noun in _PORT_LIKE:
+            meanings[at][count.noun] = -1
     for at, found in meanings.items():
         if (noun := _adjacent_noun(sentence, at)) is not None:
             found[noun] = -1
     return meanings
+
+
+def multiplied_by(words: Sequence[Token], count: CountedNoun) -> int:
+    """The index after a count and its multiplication sign: of the 400 Gb/s in `8 x 400 Gb/s`, `eight 400 Gb/s NICs`."""
+    return count.at + 1 + (words[count.at + 1].kind is TokenKind.TIMES)
 
 
 def _adjacent_noun(sentence: Sentence, at: int) -> FigureScope | None:
@@ -237,8 +244,8 @@ def _counts(words: Sequence[Token]) -> Iterator[CountedNoun]:
     """Numbers before a multiplication sign, or one to three words before a noun of the lexicon."""
     for at, token in enumerate(words[:-1]):
         value = token.value if token.kind is TokenKind.NUMBER else _NUMERALS.get(token.text.lower(), 0)
-        if value < 1:
-            continue
+        if value < 1 or (at and words[at - 1].text.lower() == "any"):
+            continue  # `between any two GPUs` counts nothing
         times = words[at + 1].kind is TokenKind.TIMES
         noun = _noun(words, at + 1 + times)
         if times or noun is not None:
@@ -247,9 +254,10 @@ def _counts(words: Sequence[Token]) -> Iterator[CountedNoun]:
 
 def _noun(words: Sequence[Token], at: int) -> FigureScope | None:
     """The scope of the first countable noun within four words, before any number or punctuation."""
-    for token in words[at : at + 5]:
+    for before, token in zip(words[at - 1 :], words[at : at + 5], strict=False):
         if token.kind is TokenKind.WORD:
-            if (scope := COUNTED.get(token.text.lower())) is not None:
+            scope = COUNTED.get(token.text.lower())
+            if scope is not None and before.text.lower() != "infinity":  # `seven Infinity Fabric links`
                 return scope
         elif (token.kind is TokenKind.SIGN and token.text not in ("-", "/", ".")) or (
             token.kind is TokenKind.NUMBER and token.value >= 12

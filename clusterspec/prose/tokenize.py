@@ -85,6 +85,11 @@ _UNIT = re.compile(
     r"|ns|µs|μs|us|usec|ms|s|secs?|seconds?|mins?|minutes?|hours?|hrs?|days?|milliseconds?|microseconds?"
     r")(?![A-Za-z0-9])"
 )
+_QUALIFIED_UNIT = re.compile(
+    r"(?:[ ](?:dense|sparse|peak|theoretical|tensor|BF16|bf16|FP16|fp16|FP8|fp8|FP4|fp4|TF32|tf32|INT8|int8)){1,3}"
+    r"(?P<unit>[ ](?:[GTPE]|[Gg]iga|[Tt]era|[Pp]eta|[Ee]xa)(?:FLOPS?|FLOPs|[Ff]lops?)(?:/s(?:ec)?)?)(?![A-Za-z0-9])"
+)
+"""A unit after words that qualify the number: `989 dense BF16 TFLOPS`."""
 _NOMINAL = re.compile(r"(?P<prefix>[GT])(?![\w/])")
 _LANES = frozenset((10.0, 25.0, 40.0, 50.0, 56.0, 100.0, 200.0, 400.0, 800.0, 1600.0, 3200.0, 1.6, 3.2))
 _RANGE = re.compile(rf"[ ]?(?:[-–—/]|to)[ ]?~?(?P<high>{_NUMBER})")
@@ -159,6 +164,10 @@ def _number(token: Token, text: str, begin: int, at: int) -> int:
     elif (bare := _NOMINAL.match(text, at)) and token.value in _LANES:
         _set_unit(token, f"{bare['prefix']}b/s")
         token.nominal, at = True, bare.end()
+    elif far := _QUALIFIED_UNIT.match(text, at):
+        _attach_unit(token, far)  # the words between are read as tokens of their own
+        token.text, token.written = text[begin:at], text[begin : far.end()]
+        return at
     token.text = text[begin:at]
     token.written = token.text
     return at
@@ -179,7 +188,7 @@ def _is_range(token: Token, ranged: re.Match[str], text: str) -> bool:
 
 def _attach_unit(token: Token, unit: re.Match[str]) -> int:
     """Set the unit of a number token if it is known; returns the index after it."""
-    spelling = unit["unit"]
+    spelling = unit["unit"].lstrip()
     symbol = (
         _UNIT_ABBREVIATIONS.get(spelling.removesuffix("/s").removesuffix("s"))
         or _UNIT_ABBREVIATIONS.get(spelling)

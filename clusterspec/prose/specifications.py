@@ -1,0 +1,40 @@
+"""Figures stated as properties of a part: `H200 has 141 GB of HBM3e`, unlike `a job needs 40 GB of each H200`."""
+
+from __future__ import annotations
+
+import re
+
+from clusterspec.prose.sentence import Sentence
+from clusterspec.prose.tokenize import Token, TokenKind, words_of
+
+_STATES = words_of(
+    "has have comes come with carries carry ships ship offers offer features feature provides provide includes include"
+    " packs pack delivers deliver holds hold reads read contains contain : ( = is gives give"
+)
+"""Words of which one stands between a part and its property."""
+_FILLS = words_of(
+    "and , of at its their a an the each every all memory capacity bandwidth gpu gpus chip chips card cards accelerator"
+    " accelerators device devices hbm hbm2 hbm2e hbm3 hbm3e hbm4 on board - version model models peak total"
+)
+"""Words that may stand there as well."""
+_FORM = re.compile(r"sxm\d?|nvl|oam|pcie")
+_MEMORIES = words_of("hbm hbm2 hbm2e hbm3 hbm3e hbm4 memory vram dram gddr6 gddr6x gddr7")
+_USED = words_of("free left available unused used remaining for reserved needed more less extra spare usable cache")
+"""Words after a figure that make it a part of what the part has."""
+
+
+def is_specified(sentence: Sentence, at: int) -> bool:
+    """Whether a memory size or bandwidth is stated as a property of the part named before it."""
+    before = [named for named in sentence.named if named.start <= at]
+    if not before or before[-1].end > at or sentence.words[at].unit not in ("B", "B/s"):
+        return False
+    behind = list(sentence.between(at + 1, at + 5))
+    if _USED & set(behind) or (sentence.words[at].unit == "B" and not _MEMORIES & set(behind[:3])):
+        return False
+    between = sentence.words[before[-1].end : at]
+    return any(word.text.lower() in _STATES for word in between) and all(map(_is_filler, between))
+
+
+def _is_filler(word: Token) -> bool:
+    text = word.text.lower()
+    return text in _STATES or text in _FILLS or word.kind is TokenKind.QUANTITY or bool(_FORM.fullmatch(text))
