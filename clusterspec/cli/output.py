@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import errno
 import os
@@ -9,6 +10,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
+from clusterspec import resources
 from clusterspec.cli import UsageFault
 from clusterspec.document import project_root
 
@@ -103,18 +105,30 @@ def _copy_mode_and_owner(made: Path, place: Path) -> None:
     made.chmod(stat.S_IMODE(before.st_mode) & 0o777)
 
 
+def keep_inputs(
+    args: argparse.Namespace, option: str, target: str, read: Iterable[str | os.PathLike[str]], *configs: Config
+) -> None:
+    """Raises `UsageFault` if an output is an input of the call.
+
+    Inputs are the files that it ``read``, its configurations, and all files in a folder of a catalog or of rules: those
+    of the configurations, of the call, and the shipped catalog.
+    """
+    keep_apart(option, target, [*read, *filter(None, [args.config, *(config.file for config in configs)])])
+    own = [folder for config in configs for folder in (*config.catalog, *config.rules)]
+    keep_out(option, target, [*own, *map(Path, args.catalog), resources.catalog()])
+
+
+def keep_study(args: argparse.Namespace, option: str, target: str, study: Study) -> None:
+    """Raises `UsageFault` if an output is an input of a study (see `keep_inputs`)."""
+    keep_inputs(args, option, target, [*study.sources, *study.logs], study.settings.config)
+
+
 def keep_apart(option: str, target: str, names: Iterable[str | os.PathLike[str]]) -> None:
     """Raises `UsageFault` if an output is one of the inputs."""
     for name in names:
         with contextlib.suppress(OSError, ValueError):
             if Path(name).samefile(target):
                 raise UsageFault(f"{option} {target}: is an input file; name another one")
-
-
-def keep_inputs(option: str, target: str, read: Study, config: Config) -> None:
-    """Raises `UsageFault` if an output is a file that a study read, or is in a folder of its configuration."""
-    keep_apart(option, target, [*read.sources, *read.logs, *filter(None, [config.file])])
-    keep_out(option, target, [*config.catalog, *config.rules])
 
 
 def keep_out(option: str, target: str, folders: Iterable[Path]) -> None:

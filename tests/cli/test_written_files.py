@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from clusterspec import resources
 from clusterspec.cli import UsageFault
 from clusterspec.cli.output import write_whole
-from tests.cli.conftest import BASE, Call
+from tests.cli.conftest import BASE, ROOT, Call
 
 FLAWED = BASE.replace("nodes: 4\n", "nodes: 4\n  scale_up:\n    bandwidth: 900 GB/s unidirectional  # as sold\n")
 MENDED = FLAWED.replace("900 GB/s unidirectional", "900 GB/s duplex")
@@ -162,3 +163,32 @@ def test_no_command_writes_over_what_it_reads(name: str, writer: str, call: Call
     done = call(*WRITERS[writer], name)
     assert (done.status, len(done.error.splitlines())) == (2, 1), done
     assert Path(name).read_bytes() == before
+
+
+WRITERS_OF_ALL_COMMANDS = WRITERS | {
+    "import": ("import", "auto", "log.txt", "--into"),
+    "catalog check": ("catalog", "check", "--format", "json", "--output"),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS_OF_ALL_COMMANDS)
+@pytest.mark.parametrize("name", ["own/models/mine.json", "own/new.json", "team.json"])
+def test_no_command_writes_into_a_catalog_or_a_configuration_of_the_call(name: str, writer: str, call: Call) -> None:
+    Path("own/models").mkdir(parents=True)
+    Path("own/models/mine.json").write_text("clusterspec: 1\n")
+    Path("team.json").write_text('fail-on = "error"\n')
+    Path("log.txt").write_text((ROOT / "tests" / "rules" / "logs" / "all-reduce-16-ranks.txt").read_text())
+    Path("spec.yaml").write_text(BASE)
+    before = Path(name).read_bytes() if Path(name).exists() else None
+    done = call(*WRITERS_OF_ALL_COMMANDS[writer], name, "--catalog", "own", "--config", "team.json")
+    assert (done.status, len(done.error.splitlines())) == (2, 1), done
+    assert "an input" in done.error, done
+    assert (Path(name).read_bytes() if Path(name).exists() else None) == before
+
+
+def test_no_command_writes_into_the_shipped_catalog(call: Call) -> None:
+    Path("spec.yaml").write_text(BASE)
+    target = resources.catalog() / "index.json"
+    before = target.read_bytes()
+    assert call("report", "spec.yaml", "-o", str(target)).status == 2
+    assert target.read_bytes() == before

@@ -13,7 +13,7 @@ from clusterspec.catalog.folders import FOLDER_OF_KIND
 from clusterspec.catalog.skeleton import skeleton
 from clusterspec.cli import FOUND, OK, UsageFault, formats
 from clusterspec.cli.choices import configured, today
-from clusterspec.cli.output import write_whole
+from clusterspec.cli.output import keep_inputs, keep_out, write_whole
 from clusterspec.cli.terminal import print_error, print_text
 from clusterspec.pipeline import Checked, Settings
 from clusterspec.results import Input
@@ -42,6 +42,9 @@ def check(args: argparse.Namespace) -> int:
     except OSError as fault:
         reason = f"the catalog folder {fault.filename}: {fault.strerror}" if fault.filename else str(fault)
         raise UsageFault(reason) from None
+    for target in args.output:
+        keep_inputs(args, "--output", target, [], config)
+        keep_out("--output", target, folders)
     report = pipeline.check(found, Settings(Catalog.open(), config, today(args)))
     for pair in pairs:
         formats.put(report, pair, args, formats.Options(day=today(args)))

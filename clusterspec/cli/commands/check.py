@@ -11,7 +11,7 @@ from clusterspec import pipeline
 from clusterspec.cli import FOUND, OK, UsageFault, files, formats
 from clusterspec.cli.choices import today
 from clusterspec.cli.inputs import STDIN, StudyReader, shown
-from clusterspec.cli.output import keep_apart, keep_out, write_whole
+from clusterspec.cli.output import keep_inputs, write_whole
 from clusterspec.cli.terminal import print_error, print_text
 from clusterspec.finding import Severity
 from clusterspec.pipeline import Checked, Settings
@@ -84,14 +84,12 @@ def trust(args: argparse.Namespace) -> None:
 def guard(args: argparse.Namespace, names: Sequence[str], checked: Sequence[Checked], shared: Settings) -> None:
     """Raises `UsageFault` if an input would be overwritten."""
     sources = [name for one in checked for name in (*one.sources, *one.logs)]
-    read = [*names, *sources, *filter(None, [shared.config.file, args.config])]
-    folders = [*shared.config.catalog, *shared.config.rules, *map(Path, args.catalog)]
+    read = [*names, *sources]
     written = [("--output", target) for target in args.output]
     for option, target in [*written, ("--write-baseline", args.write_baseline)]:
         if target:
             baseline = [args.baseline] if args.baseline and option == "--output" else []
-            keep_apart(option, target, [*read, *baseline])
-            keep_out(option, target, folders)
+            keep_inputs(args, option, target, [*read, *baseline], shared.config)
 
 
 def difference(changes: Changes, args: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from clusterspec.cli import FOUND, OK, SpecFault, UsageFault
 from clusterspec.cli.inputs import STDIN, study_of
 from clusterspec.cli.logs import benchmarks
-from clusterspec.cli.output import write_whole
+from clusterspec.cli.output import keep_inputs, write_whole
 from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.exchange.diagnosis.compare import LogOverrides
 from clusterspec.exchange.import_result import FormatError, UnresolvedSpec, shown
@@ -39,9 +39,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write(args: argparse.Namespace, study: Study, merged: Merged) -> None:
-    """Write the spec with the measurements."""
+    """Write the spec with the measurements. Raises `UsageFault` if that is not possible."""
     if args.spec == STDIN:
         raise UsageFault("--write: standard input cannot be written; name a file")
+    keep_inputs(args, "--write", args.spec, args.logs, study.settings.config)
     if merged.written:
         mark = "\ufeff" if study.source.text.startswith("\ufeff") else ""
         write_whole(Path(args.spec), (mark + merged.text).encode("utf-8", "surrogateescape"))

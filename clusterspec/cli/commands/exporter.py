@@ -8,7 +8,7 @@ from pathlib import Path
 
 from clusterspec.cli import OK, SpecFault, UsageFault
 from clusterspec.cli.inputs import status_of, study_of
-from clusterspec.cli.output import keep_inputs, write_whole
+from clusterspec.cli.output import keep_study, write_whole
 from clusterspec.cli.terminal import print_error, print_text
 from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, MissingPart, NotExportable
 from clusterspec.exchange.exporters.registry import EXPORTERS, exporter_of
@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     except NotExportable as why:
         raise UsageFault(f"{args.spec}: {why}") from None
     if args.output:
-        keep_inputs("--output", args.output, one, one.settings.config)
+        keep_study(args, "--output", args.output, one)
     _put(args, exported)
     for each in exported.omitted:
         print_error(f"clusterspec: {exporter.name} omits {each}")

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from clusterspec import document as documents
 from clusterspec.cli import OK, SpecFault, UsageFault
+from clusterspec.cli.choices import configured
 from clusterspec.cli.inputs import STDIN, StudyReader, folder_of, read_bytes
-from clusterspec.cli.output import keep_apart, write_whole
+from clusterspec.cli.output import keep_inputs, write_whole
 from clusterspec.cli.terminal import print_json, print_text
 from clusterspec.exchange import import_formats, merge
 from clusterspec.exchange.import_result import FormatError, ImportResult, UnresolvedSpec, combined, shown, to_json
@@ -36,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.kind or not args.files:
         raise UsageFault("name a KIND (or auto) and a FILE; `clusterspec import --list` lists the kinds")
     if args.into:
-        keep_apart("--into", args.into, args.files)
+        keep_inputs(args, "--into", args.into, args.files, configured(args, folder_of(args.into)))
     if args.kind != "auto":
         _named(args.kind)
     digest = hashlib.sha256()

@@ -8,7 +8,7 @@ from pathlib import Path
 from clusterspec import pipeline
 from clusterspec.cli import FOUND, UsageFault
 from clusterspec.cli.inputs import StudyReader, status_of
-from clusterspec.cli.output import keep_apart, keep_inputs, write_whole
+from clusterspec.cli.output import keep_apart, keep_study, write_whole
 from clusterspec.cli.terminal import Progress, print_error
 from clusterspec.exploration.levers import sensitivity
 from clusterspec.exploration.serving import plans
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         print_error(f"clusterspec: {target} is not written: the spec cannot be read")
         return FOUND
     for each in (one, *others):
-        keep_inputs("-o", args.output, each, each.settings.config)
+        keep_study(args, "-o", args.output, each)
     progress = Progress()
     progress(f"writing {target}")
     try:

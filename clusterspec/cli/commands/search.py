@@ -8,7 +8,7 @@ from pathlib import Path
 from clusterspec.cli import UsageFault
 from clusterspec.cli.inputs import status_of, study_of
 from clusterspec.cli.options.search import SERVING, TRAINING
-from clusterspec.cli.output import keep_inputs, write_whole
+from clusterspec.cli.output import keep_study, write_whole
 from clusterspec.cli.progress import Bar
 from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.exploration.layouts import SearchOptions, search
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     options = SearchOptions(pins(args.set), args.objective, args.top, args.min_headroom, args.grid)
     study = study_of(args, args.spec)
     if args.write:
-        keep_inputs("--write", args.write, study, study.settings.config)
+        keep_study(args, "--write", args.write, study)
     serves = study.spec.workload is not None and study.spec.workload.kind == "serve"
     _check_options(options, serves)
     bar = Bar("searching")
