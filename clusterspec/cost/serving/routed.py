@@ -32,7 +32,7 @@ def experts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
         "bytes_read": engine.share.expert * read * width(kept),
         "bandwidth": engine.rates.stream(name),
         "flops": work * fullest_load(engine, copies),
-        "rate": engine.rates.product(name, copies / hit, engine.expert_peak) * remaining(kept, name),
+        "rate": engine.rates.product(name, copies / hit if hit else 1.0, engine.expert_peak) * remaining(kept, name),
     }
     origins = from_table(engine, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}")
     return (Part("experts", roofline_time, numbers, origins),)

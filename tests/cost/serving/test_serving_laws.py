@@ -118,6 +118,14 @@ def test_the_new_tokens_of_a_prompt_attend_to_those_found_in_the_cache() -> None
     assert attention(half) == pytest.approx(attention(whole) * 0.5 * 6144 / 4096)
 
 
+def test_a_prompt_wholly_found_in_the_cache_is_answered_sooner_than_one_found_in_part() -> None:
+    pools = SPLIT.format(prefill=1, decode=1)
+    part, whole = (
+        times(model="gpt-oss-120b", tp=4, load=f"concurrency: 8, prefix_hit: {hit}, {pools}") for hit in (0.5, 1)
+    )
+    assert 0 < whole.ttft < part.ttft
+
+
 @pytest.mark.parametrize(
     "text", ["concurrency: 1", f"concurrency: 1, requests: 10, {SPLIT.format(prefill=1, decode=1)}"]
 )
