@@ -9,7 +9,8 @@ from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.catalog.entries import Accelerator, Model, Platform
 from clusterspec.cli import UsageFault
 from clusterspec.cost.parameters import count
-from clusterspec.pipeline import Settings, estimate, study_text
+from clusterspec.finding import Severity
+from clusterspec.pipeline import Settings, Study, study_text
 from clusterspec.records import dataclass
 
 DEGREES = (1, 2, 4, 8, 16, 32, 64)
@@ -21,11 +22,15 @@ LEAST_BYTES = {"train": 16, "serve": 1}
 """Bytes of a parameter that a plan cannot do without, over all accelerators: adam with fp32 states; fp8 weights."""
 LEAST_BYTES_OF_RANK = {"train": 6, "serve": 1}
 """Those that data parallelism does not divide: weights in bf16 and gradients in fp32; fp8 weights."""
+OUTPUT_TOKENS = 256
+"""Of a usual request; prompt and output together stay within what the model can hold."""
 COMMENTS = 32
 """The column of comments."""
-MOST_TRIED = 120
-"""Layouts that are tried; a check takes some ten milliseconds."""
-MOST_OF_NODES = 40
+UNSOUND = (100, 0.0)
+"""The rank of a spec with an error, see `_flaws`."""
+MOST_TRIED = 1000
+"""Layouts that are tried; an estimate takes a millisecond."""
+MOST_OF_NODES = 400
 """Those of one number of nodes."""
 
 
@@ -48,12 +53,13 @@ class Attempt:
   global_batch: {max(256, self.nodes * 8)}  # sequences per optimizer step
   precision: {self.precision}
 """
+        prompt = min(2048, max(length - OUTPUT_TOKENS, 1))
         serving = f"""\
   kind: serve
   precision: {self.precision}
   serving:
-    input_tokens: 2048  # of a usual request
-    output_tokens: 256
+    input_tokens: {prompt}  # of a usual request
+    output_tokens: {OUTPUT_TOKENS}
     concurrency: 16  # requests in flight
 """
         software = "  framework: megatron-core\n" if kind == "train" else "  framework: vllm\n"
@@ -101,18 +107,27 @@ def starting_spec(settings: Settings, platform: str, model: str, kind: str) -> t
     if not isinstance(machine, Platform) or not isinstance(network, Model):
         raise UsageFault("the catalog entry is of another kind")
     chip = settings.catalog.find("accelerator", machine.accelerator or "")
-    best: tuple[int, str] | None = None
-    for number, attempt in enumerate(attempts(machine, chip if isinstance(chip, Accelerator) else None, network, kind)):
+    best: tuple[tuple[int, float], str] | None = None
+    tried = attempts(machine, chip if isinstance(chip, Accelerator) else None, network, kind)
+    for attempt in islice(tried, MOST_TRIED):
         text = attempt.text(machine, network, kind)
-        one = study_text(text, settings)
-        weight = sum({"error": 100, "warning": 1}.get(str(found.severity), 0) for found in one.checked.findings)
-        fits = estimate(one).to_json()["fits"] is not False
-        weight += 0 if fits else 50
-        if best is None or weight < best[0]:
-            best = weight, text
-        if weight < 50 or number >= MOST_TRIED:
+        flaws = _flaws(study_text(text, settings))
+        if best is None or flaws < best[0]:
+            best = flaws, text
+        if flaws < UNSOUND:
             break
-    return (best[1], best[0] < 50) if best else ("", False)
+    return (best[1], best[0] < UNSOUND) if best else ("", False)
+
+
+def _flaws(study: Study) -> tuple[int, float]:
+    """The rank of a spec, less being better: its findings, then the memory in bytes of a plan that does not fit.
+
+    The rules are not asked about a plan that does not fit, since that alone is an error.
+    """
+    if study.plan.fits is False:
+        return UNSOUND[0] + 1, study.plan.memory_bytes or 0.0
+    weights = {Severity.ERROR: UNSOUND[0], Severity.WARNING: 1}
+    return sum(weights.get(found.severity, 0) for found in study.checked.findings), 0.0
 
 
 def attempts(platform: Platform, chip: Accelerator | None, model: Model, kind: str) -> Iterator[Attempt]:

@@ -20,6 +20,8 @@ from tests.cli.conftest import Call
         ("gb200-nvl72", "llama-3.1-70b", "serve"),
         ("dgx-1", "llama-3.1-8b", "train"),
         ("dgx-h100", "deepseek-v3", "serve"),
+        ("dgx-h100", "deepseek-v3", "train"),
+        ("dgx-1", "gpt3-175b", "serve"),
     ],
 )
 def test_a_starting_spec_has_no_error_and_fits(platform: str, model: str, kind: str, call: Call) -> None:
