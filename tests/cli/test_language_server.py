@@ -41,6 +41,15 @@ def test_findings_follow_the_typing(editor: Editor, tmp_path: Path) -> None:
     assert [one["code"] for one in editor.diagnostics()] == ["unreadable-yaml"]
 
 
+def test_markdown_is_checked_while_it_is_written(editor: Editor, tmp_path: Path) -> None:
+    wrong = "# Plan\n\nEach H100 has 900 GB/s of NVLink bandwidth per direction.\n"
+    uri = editor.open(tmp_path / "plan.md", wrong)
+    (found,) = editor.diagnostics()
+    assert (found["code"], found["range"]["start"]["line"]) == ("duplex-counted-as-one-way", 2)
+    editor.change(uri, 2, wrong.replace("900", "450"))
+    assert editor.diagnostics() == []
+
+
 def test_columns_count_utf_16_units(editor: Editor, tmp_path: Path) -> None:
     editor.open(tmp_path / "spec.yaml", 'clusterspec: 1\nlayout: {"🚀🚀": 1, zz: 2}\n')
     ranges = [one["range"]["start"]["character"] for one in editor.diagnostics() if one["code"] == "unknown-key"]

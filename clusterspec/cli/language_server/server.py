@@ -15,10 +15,11 @@ from clusterspec.cli import UsageFault
 from clusterspec.cli.inputs import StudyReader
 from clusterspec.cli.language_server import completion, hover
 from clusterspec.cli.language_server.positions import from_client_position, to_client_range
-from clusterspec.document import prepare, project_root
+from clusterspec.document import LARGEST, prepare, project_root
 from clusterspec.document.spec_files import may_be_spec
 from clusterspec.finding import Finding, Severity
-from clusterspec.pipeline import Settings, Study, study_text
+from clusterspec.pipeline import Settings, Study, prose, study_text
+from clusterspec.records import dataclass
 from clusterspec.report.rule_address import address
 from clusterspec.source import Source
 from clusterspec.spec.schema import schema
@@ -74,6 +75,12 @@ class Server(LanguageServer):
         named = uri.endswith((".yaml", ".yml")) or text.language_id == "yaml"
         return named and may_be_spec(text.source)
 
+    def is_prose(self, uri: str) -> bool:
+        """Whether an open text is Markdown, whose quantities are checked, and no longer than `check` accepts."""
+        text = self.workspace.get_text_document(uri)
+        named = uri.endswith((".md", ".markdown")) or text.language_id == "markdown"
+        return named and len(text.source) <= LARGEST
+
     def completes(self, uri: str) -> bool:
         """Whether keys are offered in a text: in a spec, and in one that has no key yet."""
         return self.is_spec(uri) or not _HAS_KEY.search(self.workspace.get_text_document(uri).source)
@@ -86,8 +93,13 @@ class Server(LanguageServer):
             self.publish(uri)
 
     def publish(self, uri: str) -> None:
-        """Publish the findings of a text; none if it is not a spec."""
-        found = diagnostics(self.study(uri)) if self.is_spec(uri) else []
+        """Publish the findings of a spec or of a Markdown text; none of any other text."""
+        found: list[types.Diagnostic] = []
+        if self.is_spec(uri):
+            found = diagnostics(self.study(uri))
+        elif self.is_prose(uri):
+            path, text = path_of(uri), self.workspace.get_text_document(uri).source
+            found = prose_diagnostics(Source(str(path), text), self.settings(path))
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
 
     def forget(self, uri: str) -> None:
@@ -107,7 +119,25 @@ def diagnostics(study: Study) -> list[types.Diagnostic]:
     return [diagnostic(study, finding) for finding in study.checked.findings]
 
 
-def diagnostic(study: Study, finding: Finding) -> types.Diagnostic:
+def prose_diagnostics(source: Source, settings: Settings) -> list[types.Diagnostic]:
+    """The diagnostics of a running text."""
+    found = prose(source, source.text.encode("utf-8", "surrogatepass"), settings).findings
+    return [diagnostic(Prose(source), finding) for finding in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A running text, as `diagnostic` reads it."""
+
+    source: Source
+    document: None = None
+
+    @property
+    def sources(self) -> dict[str, Source]:
+        return {self.source.name: self.source}
+
+
+def diagnostic(study: Study | Prose, finding: Finding) -> types.Diagnostic:
     """A finding as a diagnostic."""
     at = to_client_range(study.source, finding.span)
     message = finding.message + (f"\n{finding.help}" if finding.help else "")
