@@ -20,6 +20,7 @@ from clusterspec.prose import (
     claims,
     collectives,
     counts,
+    machine_counts,
     table_claims,
     table_consistency,
     tables,
@@ -49,7 +50,7 @@ def check_text(source: Source, catalog: Catalog, today: date | None = None) -> l
 
 def _sentence_problems(text: ProseText) -> Iterator[TextProblem]:
     for sentence in text.sentences:
-        if any(token.value for token in sentence.words):
+        if sentence.counts or any(token.value for token in sentence.words):
             for claim in claims.claims(sentence, text):
                 yield from catalog_comparison.check_claim(claim, text.known)
             yield from _consistency_problems(sentence, text)
@@ -62,6 +63,7 @@ def _consistency_problems(sentence: Sentence, text: ProseText) -> Iterator[TextP
     yield from collectives.volumes(sentence)
     yield from collectives.times(sentence, text)
     yield from counts.miscounted(sentence, text)
+    yield from machine_counts.miscounted(sentence, text)
 
 
 def _table_problems(text: ProseText) -> Iterator[TextProblem]:

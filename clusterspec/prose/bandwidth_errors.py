@@ -55,7 +55,11 @@ def _units(claim: Claim, fact: KnownFigure) -> Iterator[LikelyError]:
     identified = whole and fact.scope is not FigureScope.LANE and (token.bits or not (of_node or fact.unit == "B"))
     if identified and any(near(other, reading, tolerance) for reading in possible_values(claim, fact)):
         yield LikelyError(BITS, fact, meant_by_bits(token.symbol, token.bits))
-    identified = fact.unit != "B" and fact.scope in (FigureScope.DEVICE, FigureScope.PORT, FigureScope.NODE)
+    identified = (fact.unit != "B" or claim.specified) and fact.scope in (
+        FigureScope.DEVICE,
+        FigureScope.PORT,
+        FigureScope.NODE,
+    )
     if identified and any(
         near(token.value * step, reading, TOLERANCE)
         for step in (PREFIX_STEP, 1 / PREFIX_STEP)
@@ -81,7 +85,9 @@ def _directions(claim: Claim, fact: KnownFigure) -> Iterator[LikelyError]:
 def _is_single(claim: Claim, fact: KnownFigure) -> bool:
     """Whether a claim is of one port of a technology or adapter, or of a node, named in its sentence."""
     of_node = claim.scope is FigureScope.NODE and fact.scope is FigureScope.NODE
-    of_port = not claim.doubled and claim.subjects[0].kind in ("interconnect", "nic")
+    subject = claim.subjects[0]
+    named = bool(subject.ids) and not subject.inferred and subject.kind in ("interconnect", "nic")
+    of_port = not claim.doubled and named
     return not claim.subject_elsewhere and (of_node or of_port)
 
 
@@ -112,6 +118,8 @@ def _generations(claim: Claim, facts: Sequence[KnownFigure], known: KnownFigures
     scopes = (FigureScope.LANE,) if lane else (claim.scope or FigureScope.DEVICE, FigureScope.PORT)
     own = next((fact for fact in facts if fact.scope in scopes), None)
     if subject is None or own is None or claim.subject_elsewhere:
+        return
+    if own.channel is Channel.NETWORK and subject.inferred:
         return
     value = claim.token.value / (8 if lane else 1)
     share = subject.lanes / 16 if subject.lanes and not lane else 1

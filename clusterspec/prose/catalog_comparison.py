@@ -8,6 +8,7 @@ from clusterspec.prose.bandwidth_errors import LikelyError, bandwidth_errors
 from clusterspec.prose.claims import Claim
 from clusterspec.prose.known_figures import KnownFigure, KnownFigures
 from clusterspec.prose.lexicon import Channel, FigureScope
+from clusterspec.prose.part_errors import part_errors
 from clusterspec.prose.peak_errors import peak_errors
 from clusterspec.prose.possible_values import agrees
 from clusterspec.prose.text_problem import TextProblem
@@ -59,8 +60,14 @@ def _likely_errors(claim: Claim, known: KnownFigures) -> tuple[LikelyError, ...]
         return ()
     if agrees(claim, facts) or any(agrees(claim, _comparable(claim, known.of(other))) for other in claim.others):
         return ()
+    if claim.channel is Channel.NETWORK:  # the generation of a port is not inferred from another part of the text
+        named = (subject for subject in claim.subjects if not subject.inferred)
+        facts = tuple(fact for subject in named for fact in _comparable(claim, known.of(subject)))
     facts = tuple(sorted(facts, key=lambda fact: _ORDER.index(fact.scope)))
-    errors = tuple(peak_errors(claim, facts) if claim.token.unit == "FLOP/s" else bandwidth_errors(claim, facts, known))
+    if claim.token.unit == "FLOP/s":
+        errors = tuple(peak_errors(claim, facts))
+    else:
+        errors = (*bandwidth_errors(claim, facts, known), *part_errors(claim, facts, known))
     return tuple({error.rule: error for error in reversed(errors)}.values())[::-1]
 
 

@@ -8,16 +8,16 @@ from itertools import takewhile
 from clusterspec.prose.document import ProseText
 from clusterspec.prose.lexicon import COUNTED, Channel, FigureScope, Hint, PrecisionName
 from clusterspec.prose.sentence import PAUSES, Sentence, multiplied_by
-from clusterspec.prose.specifications import is_specified
+from clusterspec.prose.specifications import is_beside_memory_size, is_specified
 from clusterspec.prose.subjects import UNKNOWN, Mention, Subject
 from clusterspec.prose.tokenize import Token, words_of
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.records import dataclass
 
 _UNITS = frozenset(("B/s", "B", "FLOP/s", "W", "T/s"))
-_BY_UNIT = {"W": Channel.POWER, "FLOP/s": Channel.PEAK, "B": Channel.CAPACITY}
+BY_UNIT = {"W": Channel.POWER, "FLOP/s": Channel.PEAK, "B": Channel.CAPACITY}
 _LINKING = words_of(
-    "tflops pflops gflops petaflops teraflops of over via for on from with per the using in through a an its by to at each ( ~ - ` about"
+    "tflops pflops gflops petaflops teraflops as peak peaks of over via for on from with per the using in through a an its by to at each ( ~ - ` about"
 )
 _BARRIERS = frozenset((";", "—", "|", "while", "whereas", "but", "than", "vs", "versus", "unlike", "instead"))
 _DOUBLING = words_of("twin dual two 2x osfp qsfp cage cages cable cables transceiver transceivers optics switch")
@@ -77,7 +77,7 @@ def claims(sentence: Sentence, text: ProseText) -> Iterator[Claim]:
         token = sentence.words[at]
         if token.unit in _UNITS and not token.ranged and not _is_qualified(sentence, at):
             found = tuple(_subjects_of(sentence, at))
-            found += tuple(_owners(sentence, at, found))
+            found = tuple(dict.fromkeys((*found, *_owners(sentence, at, found))))
             near = (*_all_subjects(sentence), *sentence.before)
             with_generation = tuple(text.with_generation(each, near) for each in found or sentence.before[-1:])
             if with_generation:
@@ -114,7 +114,9 @@ def _claim(
 def _scope(sentence: Sentence, at: int, channel: Channel | None) -> FigureScope | None:
     """The scope of a quantity: of one port after a count (`8 x 400 Gb/s`), of an accelerator for a sum of its links."""
     scope = sentence.scope(at)
-    multiplied = any(multiplied_by(sentence.words, count) == at for count in sentence.counts)
+    ends = {named.start: named.end for named in sentence.named}
+    factors = (multiplied_by(sentence.words, count) for count in sentence.counts)
+    multiplied = any(at in (factor, ends.get(factor)) for factor in factors)  # `8x 400 Gb/s`, `8x NDR 400 Gb/s`
     if multiplied and channel is Channel.NETWORK and scope in (None, FigureScope.NODE, FigureScope.SUM):
         return FigureScope.PORT
     nouns = {count.noun for count in sentence.counts}
@@ -169,27 +171,32 @@ def _owners(sentence: Sentence, at: int, found: Sequence[Subject]) -> Iterator[S
 
     In `MI300X nodes with eight 400 Gb/s RoCE NICs` the rate is compared with the NICs of MI300X nodes.
     """
-    if not found or any(each.ids or each.family == UNKNOWN for each in found):
+    if not found or found[0].ids or found[0].family == UNKNOWN:
         return
-    machines = [named for named in sentence.named if named.subject.kind in ("accelerator", "platform")]
-    before = [named.subject for named in machines if named.end <= at]
-    yield from before[-1:] or [named.subject for named in machines[:1]]
+    for kind in ("accelerator", "platform"):
+        machines = [named for named in sentence.named if named.subject.kind == kind]
+        before = [named.subject for named in machines if named.end <= at]
+        yield from before[-1:] or [named.subject for named in machines[:1]]
 
 
 def _is_linked_to(sentence: Sentence, at: int, named: Mention) -> bool:
     """Whether only linking words separate a quantity from a subject that follows it."""
-    if named.start - at > MAX_GAP:
+    if named.start - at > 2 * MAX_GAP:
         return False
     marked = {index for phrase in sentence.phrases for index in range(phrase.start, phrase.end)}
     between = range(at + 1, named.start)
+    if sum(index not in marked for index in between) > MAX_GAP:
+        return False
     return all(index in marked or sentence.words[index].text.lower() in _LINKING for index in between)
 
 
 def _channel(sentence: Sentence, at: int, subjects: Sequence[Subject]) -> Channel | None:
     """The channel of a quantity: from its unit, else its subject, else the words near it."""
-    if (by_unit := _BY_UNIT.get(sentence.words[at].unit)) is not None:
+    if (by_unit := BY_UNIT.get(sentence.words[at].unit)) is not None:
         return by_unit
     for subject in subjects:
         if subject.channel is not None:
             return subject.channel
-    return sentence.sole_meaning(at, Channel)
+    if (named := sentence.sole_meaning(at, Channel)) is not None:
+        return named
+    return Channel.MEMORY if is_beside_memory_size(sentence, at) else None

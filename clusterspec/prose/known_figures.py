@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import islice, takewhile
+from posixpath import commonprefix
 
 from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Nic, Platform
@@ -72,10 +73,29 @@ class KnownFigures:
             if id_ not in subject.ids and re.fullmatch(rf"{subject.family}-(v?\d|[a-z]dr)", id_):
                 yield id_, self.entry(subject.kind, id_)
 
+    def of_vendor(self, subject: Subject) -> Iterator[tuple[str, tuple[KnownFigure, ...]]]:
+        """The other accelerators of an accelerator's vendor, each with its figures, those with a similar id first."""
+        own = self._read(subject.kind, subject.ids[0]) if subject.kind == "accelerator" and subject.ids else None
+        others = [id_ for id_ in self._catalog.ids("accelerator") if id_ not in subject.ids] if own else []
+        for id_ in sorted(others, key=lambda id_: -len(commonprefix((id_, subject.ids[0])))):
+            other = self._read("accelerator", id_)
+            if other is not None and own is not None and other.vendor == own.vendor:
+                yield id_, self.entry("accelerator", id_)
+
+    def machine(self, subject: Subject) -> Platform | None:
+        """The entry of a platform that a subject names."""
+        entry = self._read(subject.kind, subject.ids[0]) if subject.kind == "platform" and subject.ids else None
+        return entry if isinstance(entry, Platform) else None
+
+    def ranks_per_accelerator(self, machine: Platform) -> int:
+        """The devices that software sees in one accelerator of a machine: two in an MI250X."""
+        part = self._read("accelerator", machine.accelerator)
+        return part.ranks_per_accelerator if isinstance(part, Accelerator) else 1
+
     def links(self, subject: Subject) -> tuple[int, int] | None:
         """The accelerators per node of a platform and the links per accelerator."""
-        entry = self._read(subject.kind, subject.ids[0]) if subject.kind == "platform" and subject.ids else None
-        if not isinstance(entry, Platform) or not entry.accelerators_per_node:
+        entry = self.machine(subject)
+        if entry is None or not entry.accelerators_per_node:
             return None
         part = self._read("accelerator", entry.accelerator)
         links = part.links if isinstance(part, Accelerator) else None

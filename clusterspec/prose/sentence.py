@@ -26,13 +26,13 @@ _M = TypeVar("_M", Direction, Sparsity, PrecisionName, Channel)
 _ABBREVIATED = frozenset(("e", "g", "i", "vs", "approx", "cf", "al", "no", "fig", "ca", "resp", "incl"))
 PAUSES = frozenset((",", ";", ":", "and", "or", "while", "whereas", "but", "—", "–", "|", "+", "→", "vs", "versus"))
 _STOPS = frozenset((";", "—", "–", "|", "while", "whereas", "but"))
-_NUMERALS = {
+NUMERALS = {
     word: n
     for n, word in enumerate(
         ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], 2
     )
 }
-_NUMERALS |= {"sixteen": 16, "eighteen": 18}
+NUMERALS |= {"sixteen": 16, "eighteen": 18}
 MAX_WORDS = 250
 """Maximum tokens of a sentence; a longer one is split, which keeps the work linear."""
 MAX_DISTANCE = 7
@@ -243,7 +243,7 @@ def _assign_each(sentence: Sentence, count: CountedNoun, meanings: dict[int, dic
 def _counts(words: Sequence[Token]) -> Iterator[CountedNoun]:
     """Numbers before a multiplication sign, or one to three words before a noun of the lexicon."""
     for at, token in enumerate(words[:-1]):
-        value = token.value if token.kind is TokenKind.NUMBER else _NUMERALS.get(token.text.lower(), 0)
+        value = token.value if token.kind is TokenKind.NUMBER else NUMERALS.get(token.text.lower(), 0)
         if value < 1 or (at and words[at - 1].text.lower() == "any"):
             continue  # `between any two GPUs` counts nothing
         times = words[at + 1].kind is TokenKind.TIMES

@@ -19,6 +19,8 @@ _FILLS = words_of(
 """Words that may stand there as well."""
 _FORM = re.compile(r"sxm\d?|nvl|oam|pcie")
 _MEMORIES = words_of("hbm hbm2 hbm2e hbm3 hbm3e hbm4 memory vram dram gddr6 gddr6x gddr7")
+_PARTIAL = words_of("of on in per half from than")
+"""Words before a part that make it the place of a figure, not its owner."""
 _USED = words_of("free left available unused used remaining for reserved needed more less extra spare usable cache")
 """Words after a figure that make it a part of what the part has."""
 
@@ -28,11 +30,24 @@ def is_specified(sentence: Sentence, at: int) -> bool:
     before = [named for named in sentence.named if named.start <= at]
     if not before or before[-1].end > at or sentence.words[at].unit not in ("B", "B/s"):
         return False
+    if _PARTIAL & set(sentence.between(max(0, before[-1].start - 2), before[-1].start)):
+        return False
     behind = list(sentence.between(at + 1, at + 5))
     if _USED & set(behind) or (sentence.words[at].unit == "B" and not _MEMORIES & set(behind[:3])):
         return False
     between = sentence.words[before[-1].end : at]
     return any(word.text.lower() in _STATES for word in between) and all(map(_is_filler, between))
+
+
+def is_beside_memory_size(sentence: Sentence, at: int) -> bool:
+    """Whether a rate follows a memory size directly: the 6 TB/s in `256 GB of HBM3 at 6 TB/s`."""
+    before = max((other for other in sentence.quantities if other < at), default=None)
+    if before is None or sentence.words[before].unit != "B" or sentence.words[at].unit != "B/s":
+        return False
+    between = list(sentence.between(before + 1, at))
+    return bool(_MEMORIES & set(between)) and all(
+        word in _MEMORIES or word in _FILLS or word == "with" for word in between
+    )
 
 
 def _is_filler(word: Token) -> bool:

@@ -54,7 +54,7 @@ _INFINIBAND = re.compile(r"(FDR|EDR|HDR|NDR|XDR|GDR|LDR)(\d{2,4})?")
 _GLUED = re.compile(r"([a-z]+?)(?:gen|v)?(\d{1,2}e?|v\d\w?)")
 _FORM = re.compile(r"sxm\d*|pcie|nvl\d*|\d+gb|oam|ultra")
 _CLOUDS = re.compile(r"(?:aws|azure|gcp|oci)-")
-_LONGEST = 5
+_LONGEST = 6
 UNKNOWN = "unknown"
 """The family of a generation that the catalog does not have."""
 
@@ -104,6 +104,9 @@ class NameIndex:
             families.setdefault("-".join(words[:cut]), []).append(id_)
             if cut < len(words) and not words[cut].endswith("gb"):
                 families.setdefault("-".join(words[: cut + 1]).rstrip("0123456789"), []).append(id_)
+            sizes = [word for word in words[cut:] if word[0].isdigit() and word.endswith("gb")]
+            for size in sizes:  # `A100 40GB`
+                families.setdefault("-".join((*words[:cut], size)), []).append(id_)
             if words[0] == "tpu" and words[-1][-1:].isalpha():
                 families.setdefault(words[-1], []).append(id_)
         for family, ids in families.items():
@@ -142,7 +145,7 @@ class NameIndex:
             return None
         best, joined = None, ""
         for end in range(at, min(at + _LONGEST, len(words))):
-            text = words[end].text.lower()
+            text = words[end].text.lower().replace(" ", "")
             if words[end].kind is TokenKind.SIGN and text not in ("-", "."):
                 break
             joined += _plain(text)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
-from clusterspec.prose.claims import Claim
+from clusterspec.prose.claims import BY_UNIT, Claim
 from clusterspec.prose.document import ProseText
 from clusterspec.prose.lexicon import Channel, FigureScope, Hint, PrecisionName
 from clusterspec.prose.subjects import Subject
@@ -16,6 +17,10 @@ from clusterspec.quantity import Direction, Sparsity
 
 MAX_NAME_WORDS = 3
 """Maximum words of a cell that is a name."""
+_MEMORY_HEADING = re.compile(
+    r"(?i)(?:gpu |device |hbm )?(?:memory|hbm\d?e?|vram)(?: size| capacity| bandwidth)?(?:,? \(?(?:[GT]i?B(?:/s)?)\)?)?"
+)
+"""Headings of columns that state the memory or memory bandwidth of parts."""
 _OF_PARTS = (FigureScope.LANE, FigureScope.LINK, FigureScope.PORT)
 
 
@@ -65,7 +70,7 @@ def _claim(table: ProseTable, cell: TableCell, subjects: tuple[Subject, ...]) ->
         cell.figure,
         subjects,
         subjects,
-        channel=_channel(subjects, meanings),
+        channel=BY_UNIT.get(cell.figure.unit) or _channel(subjects, meanings),
         direction=sole_meaning(Direction, *meanings),
         scope=scope,
         sparsity=sole_meaning(Sparsity, *meanings),
@@ -75,6 +80,7 @@ def _claim(table: ProseTable, cell: TableCell, subjects: tuple[Subject, ...]) ->
         of_port=scope is FigureScope.PORT or FigureScope.PORT in head.nouns,
         doubled=cell.factor > 1 or FigureScope.SUM in head.meanings,
         sparse_near=sparse or noted or "dense" in head.text.lower(),
+        specified=bool(_MEMORY_HEADING.fullmatch(head.text.strip())),
     )
 
 

@@ -12,7 +12,9 @@ _ERRORS = (
     " injection-called-bisection label-contradicts-rate lanes-counted-as-nics links-miscounted nic-rate-off-technology"
     " one-way-counted-as-duplex peak-off-catalog sparse-peak-as-dense thousandfold-slip"
 )
-_WARNINGS = "bandwidth-of-another-scope metric-unsaid mixed-direction-comparison peak-of-other-precision"
+_WARNINGS = (
+    "bandwidth-of-another-scope contradicts-platform metric-unsaid mixed-direction-comparison peak-of-other-precision"
+)
 _NOTES = "decimal-binary-mixup percentage-off-count"
 SEVERITIES: dict[str, Severity] = {
     **dict.fromkeys(_ERRORS.split(), Severity.ERROR),

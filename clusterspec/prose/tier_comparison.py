@@ -30,6 +30,8 @@ _COMPARING = words_of(
 _TIERS = (Channel.MEMORY, Channel.SCALE_UP, Channel.HOST, Channel.NETWORK)
 MAX_PAIRS = 12
 """Maximum pairs of tiers that a ratio is compared with."""
+_MACHINES = ("accelerator", "platform")
+"""Parts that a number with a multiplication sign counts: `16 x DGX H100`."""
 _NEARBY = 12
 """Maximum tokens between a ratio and a word of comparison."""
 
@@ -89,7 +91,8 @@ def _written_ratios(sentence: Sentence) -> Iterator[tuple[int, float]]:
         times = follows.text in ("x", "×") and (
             behind is None or (behind.kind is not TokenKind.NUMBER and behind.kind is not TokenKind.QUANTITY)
         )
-        if (times or follows.text.lower() in ("times", "fold")) and _compares(sentence, at):
+        counted = any(named.start == at + 2 and named.subject.kind in _MACHINES for named in sentence.named)
+        if (times or follows.text.lower() in ("times", "fold")) and not counted and _compares(sentence, at):
             yield at, token.value
 
 

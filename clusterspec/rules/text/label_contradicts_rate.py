@@ -1,10 +1,11 @@
-"""A named generation has the rate of another generation.
+"""A named generation has the rate of another generation, or an accelerator the memory of another.
 
 ## What it finds
 
 In Markdown and text files: a figure of NVLink, PCIe or another interconnect that is not the named generation's in any
 possible reading, but that of another generation: "PCIe Gen5 x16: 32 GB/s per direction". `nic-rate-off-technology`
-reports rates of network ports.
+reports rates of network ports. Also a memory size or memory bandwidth stated as a property of an accelerator, in a
+sentence ("H200 GPUs have 80 GB of HBM3e") or in a column of memory, that is another accelerator's of the same vendor.
 
 ## Why it matters
 
@@ -18,6 +19,7 @@ Correct the label or the rate. The message names the generation with this rate.
 ## When to ignore it
 
 Ignore it for a part with fewer links than its generation usually has; better, state how many links the part has.
+Ignore it for a variant of an accelerator with another memory, which the catalog does not have.
 
 ## Fires
 
