@@ -14,6 +14,7 @@ from clusterspec import resources
 from clusterspec.catalog.fact_quantity import value_text
 from clusterspec.catalog.library import Catalog
 from clusterspec.catalog.raw_entry import RawEntry
+from clusterspec.document import nearest
 from clusterspec.records import asdict, dataclass
 
 
@@ -67,6 +68,20 @@ def filtered(rows: Sequence[CatalogRow], vendor: str = "", since: int | None = N
         for each in rows
         if vendor.lower() in each.vendor.lower() and (since is None or (each.year is not None and each.year >= since))
     )
+
+
+def nearest_vendors(rows: Sequence[CatalogRow], text: str) -> list[str] | None:
+    """The vendors whose name, or a word of it, is most similar to a text; None if the name of a vendor holds the text.
+
+    >>> nearest_vendors([CatalogRow("nic", "connectx-7", "ConnectX-7", "NVIDIA", "shipping", "", 2022, "")], "nvidea")
+    ['NVIDIA']
+    """
+    vendors = {each.vendor for each in rows if each.vendor}
+    if any(text.lower() in vendor.lower() for vendor in vendors):
+        return None
+    words = {word: vendor for vendor in sorted(vendors, reverse=True) for word in vendor.split() if len(word) > 3}
+    forms = words | {vendor: vendor for vendor in vendors}
+    return sorted({forms[form] for form in nearest(text, forms)})
 
 
 def search(catalog: Catalog, text: str) -> tuple[CatalogRow, ...]:

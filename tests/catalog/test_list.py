@@ -56,6 +56,25 @@ def test_an_unknown_kind_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no kind is called 'cable'; there are accelerator, " in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("vendor", "advice"),
+    [
+        ("nvidea", "did you mean NVIDIA?"),
+        ("amdd", "did you mean AMD?"),
+        ("qqqqqqq", "`clusterspec catalog list` shows"),
+    ],
+)
+def test_an_unknown_vendor_is_refused_with_the_nearest(
+    capsys: pytest.CaptureFixture[str], vendor: str, advice: str
+) -> None:
+    assert run(["catalog", "list", "nics", "--vendor", vendor]) == 2
+    assert f"no vendor's name holds '{vendor}'; {advice}" in capsys.readouterr().err
+
+
+def test_a_known_vendor_without_such_entries_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert listed(capsys, "nics", "--vendor", "huawei") == []
+
+
 def test_piped_output_is_not_truncated(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     assert run(["catalog", "list"]) == 0

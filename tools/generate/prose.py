@@ -22,12 +22,12 @@ Made by `make docs`; the figures below are computed from `tests/prose/claims.tom
 
 `clusterspec check notes.md` (and `.txt`) compares the quantities of a document with the catalog and with each
 other: figures in sentences, lists and tables, with their part, direction and scope; sums and conversions stated in the
-text; ratios between tiers; figures of collectives and bisections. Fenced
-code, comments and addresses are skipped.
+text; ratios between tiers; figures of collectives and bisections; numbers of accelerators and NICs stated of one
+machine. Fenced code, comments and addresses are skipped.
 
 A merely unusual claim is not reported. A finding requires a figure that is wrong in every possible interpretation,
 and a known error that explains it: another direction, bits for bytes, a prefix, another scope, another generation,
-sparse for dense. The finding lists every error that fits.
+sparse for dense, the memory of another accelerator. The finding lists every error that fits.
 
 An intended figure is waived on its line, or on the line above, with a reason:
 

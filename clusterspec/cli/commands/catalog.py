@@ -57,6 +57,9 @@ def run(args: argparse.Namespace) -> int:
 def listed(args: argparse.Namespace, catalog: Catalog) -> Answer:
     found = rows.rows(catalog, _kinds(catalog, [*args.of, *args.kinds]))
     found = rows.filtered(found, args.vendor, args.since)
+    if args.vendor and not found and (near := rows.nearest_vendors(rows.rows(catalog), args.vendor)) is not None:
+        offer = f"did you mean {', '.join(near)}?" if near else "`clusterspec catalog list` shows all entries"
+        raise UsageFault(f"no vendor's name holds {args.vendor!r}; {offer}")
     return tables.list_text(found, _width(args)), {"entries": [row.to_json() for row in found]}
 
 
