@@ -50,7 +50,8 @@ def _units(claim: Claim, fact: KnownFigure) -> Iterator[LikelyError]:
     tolerance = ROUGH_TOLERANCE if fact.unit == "B" else TOLERANCE  # an 80 GB part reports 85.5e9 bytes
     other = token.value * 8 if token.bits else token.value / 8
     of_node = claim.subjects[0].kind in ("accelerator", "platform") and fact.channel is Channel.NETWORK
-    of_node = of_node and claim.scope is not FigureScope.PORT
+    of_machine = claim.subjects[0].kind == "platform" and fact.scope is FigureScope.NODE
+    of_node = of_node and claim.scope is not FigureScope.PORT and not of_machine
     whole = fact.scope in (FigureScope.DEVICE, FigureScope.PORT, FigureScope.NODE) or claim.scope is fact.scope
     identified = whole and fact.scope is not FigureScope.LANE and (token.bits or not (of_node or fact.unit == "B"))
     if identified and any(near(other, reading, tolerance) for reading in possible_values(claim, fact)):

@@ -8,7 +8,7 @@ from itertools import takewhile
 from clusterspec.prose.document import ProseText
 from clusterspec.prose.lexicon import COUNTED, Channel, FigureScope, Hint, PrecisionName
 from clusterspec.prose.sentence import PAUSES, Sentence, multiplied_by
-from clusterspec.prose.specifications import is_beside_memory_size, is_specified
+from clusterspec.prose.specifications import count_before, is_beside_memory_size, is_specified
 from clusterspec.prose.subjects import UNKNOWN, Mention, Subject
 from clusterspec.prose.tokenize import Token, words_of
 from clusterspec.quantity import Direction, Sparsity
@@ -22,7 +22,7 @@ _LINKING = words_of(
 _BARRIERS = frozenset((";", "—", "|", "while", "whereas", "but", "than", "vs", "versus", "unlike", "instead"))
 _DOUBLING = words_of("twin dual two 2x osfp qsfp cage cages cable cables transceiver transceivers optics switch")
 _DOUBLING |= words_of("switches breakout split splits aggregate aggregated total combined node bonded bonding pair")
-_NIC_NOUNS = words_of("nic nics hca hcas adapter adapters adaptor adaptors")
+_NIC_NOUNS = words_of("nic nics supernic supernics hca hcas adapter adapters adaptor adaptors")
 _SPARSE = words_of("sparse sparsity sparsities structured dense")
 MAX_GAP = 5
 """Maximum tokens between a quantity and a subject that follows it."""
@@ -101,7 +101,7 @@ def _claim(
         sparsity=sentence.sole_meaning(at, Sparsity),
         precision=precision.name if precision else "",
         approximate=sentence.has_meaning(at, Hint.ABOUT),
-        counts=tuple(count.value for count in sentence.counts if count.value > 1),
+        counts=_counts(sentence),
         subject_elsewhere=subject_elsewhere,
         of_port=scope is FigureScope.PORT or _is_port(sentence, at),
         doubled=bool(words & _DOUBLING),
@@ -117,6 +117,7 @@ def _scope(sentence: Sentence, at: int, channel: Channel | None) -> FigureScope 
     ends = {named.start: named.end for named in sentence.named}
     factors = (multiplied_by(sentence.words, count) for count in sentence.counts)
     multiplied = any(at in (factor, ends.get(factor)) for factor in factors)  # `8x 400 Gb/s`, `8x NDR 400 Gb/s`
+    multiplied = multiplied or _is_of_one_nic(sentence, at, ends.get(at + 1, at + 1))
     if multiplied and channel is Channel.NETWORK and scope in (None, FigureScope.NODE, FigureScope.SUM):
         return FigureScope.PORT
     nouns = {count.noun for count in sentence.counts}
@@ -141,6 +142,13 @@ def _is_qualified(sentence: Sentence, at: int) -> bool:
     return any(sentence.has_meaning(at, hint) for hint in (Hint.BOUND, Hint.DENIED, Hint.BISECTION))
 
 
+def _is_of_one_nic(sentence: Sentence, at: int, end: int) -> bool:
+    """Whether a noun for NICs or `each` follows a quantity, or the part after it: `400 Gb/s NDR NICs`."""
+    behind = [*sentence.between(end, end + 2), "", ""]
+    noun = behind[0] in _NIC_NOUNS and behind[1] not in ("bandwidth", "capacity", "throughput")
+    return noun or (behind[0] in ("each", "apiece") and any(named.subject.kind == "nic" for named in sentence.named))
+
+
 def _subjects_of(sentence: Sentence, at: int) -> Iterator[Subject]:
     """The parts that a quantity may refer to: the one that closely follows it, then the one before it."""
     network = _is_of_nics(sentence, at)
@@ -154,6 +162,13 @@ def _subjects_of(sentence: Sentence, at: int) -> Iterator[Subject]:
             return
     if before is not None and not any(word in _BARRIERS for word in sentence.between(before.end, at)):
         yield before.subject
+
+
+def _counts(sentence: Sentence) -> tuple[float, ...]:
+    """The counts of a sentence, with those of its parts: `eight H100`."""
+    parts = (count_before(sentence, named.start) for named in sentence.named if named.subject.channel is None)
+    found = (*(count.value for count in sentence.counts), *parts)
+    return tuple(value for value in found if value > 1)
 
 
 def _is_of_nics(sentence: Sentence, at: int) -> bool:

@@ -75,7 +75,7 @@ class PhraseMatch:
 NOUNS: dict[FigureScope, str] = {
     FigureScope.LANE: "lane",
     FigureScope.LINK: "link",
-    FigureScope.PORT: "port|nic|hca|adapter|adaptor|interface|rail",
+    FigureScope.PORT: "port|nic|supernic|hca|adapter|adaptor|interface|rail",
     FigureScope.DEVICE: "gpu|accelerator|chip|device|card|asic|tpu|socket|oam|package",
     FigureScope.NODE: "node|server|host|instance|machine|system|box|vm|tray|chassis",
     FigureScope.SUM: "rack|pod|cluster|domain|fabric|switch|superpod",

@@ -12,10 +12,8 @@ from clusterspec.prose.text_problem import TextProblem
 from clusterspec.prose.tokenize import TokenKind, words_of
 
 RULE = "contradicts-platform"
-MAX_FRONTEND_NICS = 4
-"""Frontend and storage NICs that a count of all NICs may include."""
 _ACCELERATORS = words_of("gpu gpus accelerator accelerators chip chips")
-_NICS = words_of("nic nics hca hcas adapter adapters")
+_NICS = words_of("nic nics supernic supernics hca hcas adapter adapters")
 _STATES = words_of("has have comes come with carries carry contains contain offers offer includes include provides")
 _STATES |= words_of("provide packs pack integrates integrate connects connect features feature houses house : (")
 _FILLS = words_of(
@@ -46,7 +44,8 @@ def miscounted(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
         ):
             continue
         possible = _accelerators(entry, text) if noun == "accelerators" else _nics(entry)
-        if possible and count.value not in possible:
+        more = noun == "NICs" and count.value > max(possible, default=0)  # with those of storage, or virtual ones
+        if possible and count.value not in possible and not more:
             token = sentence.words[count.at]
             message = f"{machines[0].subject.name} has {possible[0]} {noun}, not {token.text}"
             yield TextProblem(RULE, token, message, f"write {possible[0]}, or name the machine that has {token.text}")
@@ -62,10 +61,10 @@ def _accelerators(entry: Platform, text: ProseText) -> tuple[int, ...]:
 
 
 def _nics(entry: Platform) -> tuple[int, ...]:
-    """The possible numbers of NICs: those of the compute fabric, and with some for storage and frontend."""
+    """The number of NICs of the compute fabric; none for racks, whose NICs are counted by tray or by rack."""
     count = entry.nics_per_node
     rack = entry.domain and entry.accelerators_per_node and entry.domain > entry.accelerators_per_node
-    return () if not count or rack else tuple(range(count, count + MAX_FRONTEND_NICS + 1))
+    return () if not count or rack else (count,)
 
 
 def _is_of_one(sentence: Sentence, machine: Mention) -> bool:

@@ -10,7 +10,7 @@ from clusterspec.prose.known_figures import SPARSE, KnownFigure
 from clusterspec.prose.lexicon import FigureScope
 from clusterspec.prose.possible_values import in_scope, possible_values
 from clusterspec.quantity import Sparsity
-from clusterspec.units.common_errors import MEANT, near
+from clusterspec.units.common_errors import MEANT, PREFIX, PREFIX_STEP, near
 from clusterspec.units.common_errors import SPARSE as SPARSE_PEAK
 
 PRECISION_TOLERANCE = 0.01
@@ -32,6 +32,8 @@ def peak_errors(claim: Claim, facts: Sequence[KnownFigure]) -> Iterator[LikelyEr
             and _may_be_dense(claim)
         ):
             yield LikelyError(SPARSE_PEAK, fact, MEANT[SPARSE_PEAK])
+        elif claim.precision and not claim.measured and near(value, fact.value / PREFIX_STEP, PRECISION_TOLERANCE):
+            yield LikelyError(PREFIX, fact, MEANT[PREFIX])
     if claim.precision and own and not _is_explained(claim, own):
         for fact in facts:
             if fact not in own and any(

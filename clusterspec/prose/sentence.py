@@ -37,8 +37,8 @@ MAX_WORDS = 250
 """Maximum tokens of a sentence; a longer one is split, which keeps the work linear."""
 MAX_DISTANCE = 7
 """Maximum weighted distance, in tokens, between a phrase and the quantity it qualifies."""
-_DISTANCE_OF = {**dict.fromkeys(PAUSES, 3), ")": 2, "(": 0, "-": 0, "~": 0}
-"""Weight of tokens between them: three for a comma or `and`, two for a closing bracket; one by default."""
+_DISTANCE_OF = {**dict.fromkeys(PAUSES, 3), ";": MAX_DISTANCE, ")": 2, "(": 0, "-": 0, "~": 0}
+"""Weight of tokens between them: three for a comma or `and`, more for a semicolon, two for a closing bracket; one by default."""
 MAX_SUM_DISTANCE = 4
 """Maximum distance of a phrase (`per GPU`) that sets the scope of a total."""
 _SCOPE_OF_KIND = {"accelerator": FigureScope.DEVICE, "platform": FigureScope.NODE}

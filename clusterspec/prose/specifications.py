@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.prose.sentence import Sentence
+from clusterspec.prose.sentence import NUMERALS, Sentence
 from clusterspec.prose.tokenize import Token, TokenKind, words_of
 
 _STATES = words_of(
@@ -13,7 +13,7 @@ _STATES = words_of(
 )
 """Words of which one stands between a part and its property."""
 _FILLS = words_of(
-    "and , of at its their a an the each every all memory capacity bandwidth gpu gpus chip chips card cards accelerator"
+    "and , @ of at its their a an the each every all memory capacity bandwidth gpu gpus chip chips card cards accelerator"
     " accelerators device devices hbm hbm2 hbm2e hbm3 hbm3e hbm4 on board - version model models peak total"
 )
 """Words that may stand there as well."""
@@ -32,11 +32,24 @@ def is_specified(sentence: Sentence, at: int) -> bool:
         return False
     if _PARTIAL & set(sentence.between(max(0, before[-1].start - 2), before[-1].start)):
         return False
+    if count_before(sentence, before[-1].start) > 1:
+        return False
     behind = list(sentence.between(at + 1, at + 5))
     if _USED & set(behind) or (sentence.words[at].unit == "B" and not _MEMORIES & set(behind[:3])):
         return False
     between = sentence.words[before[-1].end : at]
     return any(word.text.lower() in _STATES for word in between) and all(map(_is_filler, between))
+
+
+def count_before(sentence: Sentence, start: int) -> float:
+    """The count directly before a part: 8 for `8x H100` and `eight H100`; 1 if there is none."""
+    at = start - 1
+    if at > 0 and sentence.words[at].text in ("x", "×"):
+        at -= 1
+    if at < 0:
+        return 1
+    token = sentence.words[at]
+    return token.value if token.kind is TokenKind.NUMBER else NUMERALS.get(token.text.lower(), 1)
 
 
 def is_beside_memory_size(sentence: Sentence, at: int) -> bool:

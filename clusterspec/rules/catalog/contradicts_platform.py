@@ -4,7 +4,7 @@
 
 An `accelerator`, `accelerators_per_node`, `scale_up.domain`, `scale_up.interconnect` or `pcie` that differs from the
 platform's entry. In Markdown and text files: a number of accelerators or NICs stated of one machine, as in "a DGX
-H100 has four GPUs"; up to four further NICs may be those of the storage and frontend networks.
+H100 has four GPUs". More NICs than the entry has may include storage, frontend and virtual ones, and are not reported.
 
 ## Why it matters
 
