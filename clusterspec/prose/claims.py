@@ -118,6 +118,8 @@ def _scope(sentence: Sentence, at: int, channel: Channel | None) -> FigureScope 
     factors = (multiplied_by(sentence.words, count) for count in sentence.counts)
     multiplied = any(at in (factor, ends.get(factor)) for factor in factors)  # `8x 400 Gb/s`, `8x NDR 400 Gb/s`
     multiplied = multiplied or _is_of_one_nic(sentence, at, ends.get(at + 1, at + 1))
+    if _may_be_of_one_link(sentence, at):
+        return None
     if multiplied and channel is Channel.NETWORK and scope in (None, FigureScope.NODE, FigureScope.SUM):
         return FigureScope.PORT
     nouns = {count.noun for count in sentence.counts}
@@ -140,6 +142,14 @@ def _all_subjects(sentence: Sentence) -> tuple[Subject, ...]:
 def _is_qualified(sentence: Sentence, at: int) -> bool:
     """Whether words make a quantity a bound, negate it, or call it a bisection, which has its own check."""
     return any(sentence.has_meaning(at, hint) for hint in (Hint.BOUND, Hint.DENIED, Hint.BISECTION))
+
+
+def _may_be_of_one_link(sentence: Sentence, at: int) -> bool:
+    """Whether a figure may be of one link or of all: `18 links, 25 GB/s each way`, `21 links, 525 GB/s each way`."""
+    links = any(count.noun is FigureScope.LINK and 0 < at - count.at <= MAX_GAP for count in sentence.counts)
+    behind = list(sentence.between(at + 1, at + 5))
+    each = behind.index("each") if "each" in behind else len(behind)
+    return links and behind[each + 1 : each + 2] in (["way"], ["direction"])
 
 
 def _is_of_one_nic(sentence: Sentence, at: int, end: int) -> bool:

@@ -43,6 +43,7 @@ MAX_SUM_DISTANCE = 4
 """Maximum distance of a phrase (`per GPU`) that sets the scope of a total."""
 _SCOPE_OF_KIND = {"accelerator": FigureScope.DEVICE, "platform": FigureScope.NODE}
 _PORT_LIKE = (FigureScope.LANE, FigureScope.LINK, FigureScope.PORT)
+_DIRECTIONS = ("direction", "way", "dir")
 HEDGE_REACH = 2
 """Maximum distance before a quantity of a word that qualifies or negates it."""
 
@@ -82,8 +83,13 @@ class Sentence:
 
     @cached_property
     def quantities(self) -> tuple[int, ...]:
-        """The indices of the tokens that are quantities."""
-        return tuple(at for at, token in enumerate(self.words) if token.kind is TokenKind.QUANTITY)
+        """The indices of the tokens that are quantities; the size in a name (`A100 80GB`) is not one."""
+        inside = {at for each in self.named for at in range(each.start, each.end) if self.words[at].unit == "B"}
+        return tuple(
+            at
+            for at, token in enumerate(self.words)
+            if token.kind is TokenKind.QUANTITY and (at not in inside or token.bits)
+        )
 
     @cached_property
     def counts(self) -> tuple[CountedNoun, ...]:
@@ -180,7 +186,10 @@ def _assign_meanings(sentence: Sentence) -> dict[int, dict[Meaning, int]]:
 
 
 def multiplied_by(words: Sequence[Token], count: CountedNoun) -> int:
-    """The index after a count and its multiplication sign: of the 400 Gb/s in `8 x 400 Gb/s`, `eight 400 Gb/s NICs`."""
+    """The index after a count and its sign: of the 400 Gb/s in `8 x 400 Gb/s`, `eight 400 Gb/s NICs`, `8 ports x 400 Gb/s`."""
+    noun = COUNTED.get(words[count.at + 1].text.lower()) in _PORT_LIKE
+    if noun and count.at + 2 < len(words) and words[count.at + 2].text in ("x", "×", "@"):
+        return count.at + 3
     return count.at + 1 + (words[count.at + 1].kind is TokenKind.TIMES)
 
 
@@ -234,9 +243,13 @@ def _assign_each(sentence: Sentence, count: CountedNoun, meanings: dict[int, dic
         or any(word in _STOPS for word in sentence.between(count.at, after))
     ):
         return
-    tail = list(sentence.between(after + 1, after + 4))
+    tail = list(sentence.between(after + 1, after + 5))
     inner = list(sentence.between(count.at, after))
-    if "each" in tail or "each" in inner:
+    apiece = any(
+        word == "each" and following not in _DIRECTIONS
+        for word, following in zip(tail[:3], [*tail[1:], ""], strict=False)
+    )
+    if apiece or "each" in inner:
         meanings[after][count.noun] = 0
 
 

@@ -30,7 +30,8 @@ def is_specified(sentence: Sentence, at: int) -> bool:
     before = [named for named in sentence.named if named.start <= at]
     if not before or before[-1].end > at or sentence.words[at].unit not in ("B", "B/s"):
         return False
-    if _PARTIAL & set(sentence.between(max(0, before[-1].start - 2), before[-1].start)):
+    lead = list(sentence.between(max(0, before[-1].start - 4), before[-1].start))
+    if _PARTIAL & set(lead[-2:]) and not {"memory", "bandwidth", "capacity"} & set(lead):
         return False
     if count_before(sentence, before[-1].start) > 1:
         return False
@@ -58,6 +59,8 @@ def is_beside_memory_size(sentence: Sentence, at: int) -> bool:
     if before is None or sentence.words[before].unit != "B" or sentence.words[at].unit != "B/s":
         return False
     between = list(sentence.between(before + 1, at))
+    if between in ([","], ["@"], ["and"]):
+        return True
     return bool(_MEMORIES & set(between)) and all(
         word in _MEMORIES or word in _FILLS or word == "with" for word in between
     )
