@@ -16,7 +16,7 @@ _ACCELERATORS = words_of("gpu gpus accelerator accelerators chip chips")
 _NICS = words_of("nic nics supernic supernics hca hcas adapter adapters")
 _STATES = words_of("has have comes come with carries carry contains contain offers offer includes include provides")
 _STATES |= words_of(
-    "provide packs pack integrates integrate connects connect features feature houses house hold holds : ("
+    "provide packs pack integrates integrate connects connect features feature houses house hold holds exposes expose brings bring : ("
 )
 _FILLS = words_of(
     "node nodes server servers system systems box boxes instance instances vm vms rack machine machines and"

@@ -9,7 +9,7 @@ from clusterspec.prose.tokenize import Token, TokenKind, words_of
 
 _STATES = words_of(
     "has have comes come with carries carry ships ship offers offer features feature provides provide includes include"
-    " packs pack delivers deliver holds hold reads read contains contain : ( = is gives give"
+    " packs pack delivers deliver holds hold reads read contains contain : ( = is gives give brings bring"
 )
 """Words of which one stands between a part and its property."""
 _FILLS = words_of(
@@ -59,11 +59,18 @@ def is_beside_memory_size(sentence: Sentence, at: int) -> bool:
     if before is None or sentence.words[before].unit != "B" or sentence.words[at].unit != "B/s":
         return False
     between = list(sentence.between(before + 1, at))
-    if between in ([","], ["@"], ["and"]):
-        return True
+    if between in ([","], ["@"], ["and"]):  # a list of properties: `MI300X (192 GB, 5.3 TB/s)`
+        ends = {named.end for named in sentence.named}
+        start = before - (sentence.words[before - 1].text in ("(", ":")) if before else before
+        return start in ends and _is_larger(sentence, at, before)
     return bool(_MEMORIES & set(between)) and all(
         word in _MEMORIES or word in _FILLS or word == "with" for word in between
     )
+
+
+def _is_larger(sentence: Sentence, at: int, size: int) -> bool:
+    """Whether a rate reads a memory of some size in less than a second, as memory of accelerators does."""
+    return sentence.words[at].value > sentence.words[size].value
 
 
 def _is_filler(word: Token) -> bool:
