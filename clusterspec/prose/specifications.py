@@ -12,6 +12,8 @@ _STATES = words_of(
     " packs pack delivers deliver holds hold reads read contains contain : ( = is gives give brings bring"
 )
 """Words of which one stands between a part and its property."""
+_AMONG = words_of("between among")
+"""Words before the ends of a link, whose figures do not add up."""
 _FILLS = words_of(
     "and , @ of at its their a an the each every all memory capacity bandwidth gpu gpus chip chips card cards accelerator"
     " accelerators device devices hbm hbm2 hbm2e hbm3 hbm3e hbm4 on board - version model models peak total"
@@ -43,13 +45,17 @@ def is_specified(sentence: Sentence, at: int) -> bool:
 
 
 def count_before(sentence: Sentence, start: int) -> float:
-    """The count directly before a part: 8 for `8x H100` and `eight H100`; 1 if there is none."""
+    """The count directly before a part: 8 for `8x H100` and `eight H100`; 1 if there is none, or if the parts are the
+    ends of a link: `between two H100`.
+    """
     at = start - 1
     if at > 0 and sentence.words[at].text in ("x", "×"):
         at -= 1
     if at < 0:
         return 1
     token = sentence.words[at]
+    if at > 0 and sentence.words[at - 1].text.lower() in _AMONG:
+        return 1
     return token.value if token.kind is TokenKind.NUMBER else NUMERALS.get(token.text.lower(), 1)
 
 
