@@ -152,10 +152,11 @@
     });
     var chain = el("ol", { class: "chain", "aria-label": "Path", "data-field": "pod.classes" });
     var panel = el("dl", { class: "panel", "aria-live": "polite", "data-field": "pod.classes" });
+    var SAME = -1, UNCONNECTED = -2;
     function rail(end) { return Math.floor(end[1] * data.nics_per_node / each) % data.rails; }
     function meet() {
       var first = ends[0], second = ends[1];
-      if (first[0] === second[0] && first[1] === second[1]) return -1;
+      if (first[0] === second[0] && first[1] === second[1]) return SAME;
       for (var number = 0; number < data.classes.length; number++) {
         var one = data.classes[number];
         if (number === 0 && data.domain > 1) {
@@ -163,7 +164,7 @@
           if (Math.floor(here / data.domain) === Math.floor(there / data.domain)) return 0;
         } else if (Math.floor(first[0] / one.nodes) === Math.floor(second[0] / one.nodes)) return number;
       }
-      return data.classes.length - 1;
+      return UNCONNECTED;
     }
     function show() {
       marks.forEach(function (mark, which) {
@@ -175,7 +176,7 @@
       });
       var number = meet(), at = "pod.classes[" + number + "].";
       chain.textContent = "";
-      if (number < 0 || !data.classes.length) { rows(panel, [["Path", number < 0 ? "A and B are the same accelerator" : "nothing connects them"]]); return; }
+      if (number < 0) { rows(panel, [["Path", number === SAME ? "A and B are the same accelerator" : "no network between A and B is described"]]); return; }
       var one = data.classes[number], parts = one.parts.slice(), same = data.rails < 2 || rail(ends[0]) === rail(ends[1]);
       var outside = data.domain < 2 || number > 0;
       if (outside && !same && data.domain > 1) parts.splice(1, 0, "accelerator on rail " + (rail(ends[1]) + 1));

@@ -111,6 +111,21 @@ def test_the_path_of_two_accelerators_depends_on_domain_leaf_and_rail(opened: Op
     assert "same accelerator" in same
 
 
+def test_nodes_without_a_network_between_them_have_no_path(browser: Any, tmp_path: Path) -> None:
+    machine = "accelerator: mi300x, accelerators_per_node: 8, nodes: 32, scale_out: {technology: unknown}"
+    spec = f"clusterspec: 1\ncluster: {{{machine}}}\n"
+    path = tmp_path / "alone.html"
+    path.write_text(paper.html(compose(pipeline.report(pipeline.study_text(spec, SETTINGS), "design"))), "utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    shown = page.locator("figure[data-live=pod] .panel")
+    assert "no network between A and B" in str(shown.inner_text())
+    page.locator("figure[data-live=pod] input").nth(2).fill("1")
+    page.locator("figure[data-live=pod] input").nth(3).fill("8")
+    assert "the same scale-up domain" in str(shown.inner_text())
+    page.close()
+
+
 def test_a_click_on_the_map_chooses_a_node(opened: Opened) -> None:
     svg = opened.page.locator("figure[data-live=pod] .live svg")
     box = svg.bounding_box()
