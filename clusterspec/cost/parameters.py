@@ -216,6 +216,11 @@ class Share:
     def total(self) -> float:
         return self.not_expert + self.expert
 
+    @property
+    def output(self) -> float:
+        """Weights that the output head multiplies with: those of the embedding where the two are tied on the rank."""
+        return self.head or self.embedding
+
 
 def share(model: Model, layout: Layout, held: tuple[Chunk, ...]) -> Share:
     """The weights of a rank whose pipeline stage has the chunks ``held`` (see `stages`)."""

@@ -34,7 +34,7 @@ def token_weight_bytes(workload: Workload, layout: Layout) -> float:
     """Bytes of weights on one rank, over all stages, that one token is multiplied with."""
     share = parameters.share(workload.model, layout, (_whole(workload),))
     dense = (share.dense + share.replicated) * width(workload.parameter_precision)
-    head = (share.head or share.embedding) * table_width(workload.parameter_precision)
+    head = share.output * table_width(workload.parameter_precision)
     return dense + head + _chosen(workload, layout) * width(workload.expert_parameter_precision)
 
 

@@ -154,7 +154,7 @@ def _dense(engine: Engine, tokens: float) -> Part:
 
 
 def _head(engine: Engine, sequences: float) -> Part:
-    weights = engine.share.head or engine.share.embedding
+    weights = engine.share.output
     numbers = {
         "bytes_read": weights * table_width(engine.workload.parameter_precision),
         "bandwidth": engine.rates.stream("bf16"),
