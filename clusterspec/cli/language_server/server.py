@@ -218,6 +218,13 @@ def server(args: argparse.Namespace) -> Server:
     """A server with its handlers registered, ready to describe errors without further imports."""
     made = Server(args)
     prepare(schema())
+    _follow_changes(made)
+    _answer_requests(made)
+    return made
+
+
+def _follow_changes(made: Server) -> None:
+    """Register what the server does when texts and files change."""
 
     @made.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def _(server: Server, opened: types.DidOpenTextDocumentParams) -> None:
@@ -242,6 +249,10 @@ def server(args: argparse.Namespace) -> Server:
     @made.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def _(server: Server, _: types.DidChangeWatchedFilesParams) -> None:
         server.reload()
+
+
+def _answer_requests(made: Server) -> None:
+    """Register the answers to hover, completion, quick fixes and definitions."""
 
     @made.feature(types.TEXT_DOCUMENT_HOVER)
     def _(server: Server, wanted: types.HoverParams) -> types.Hover | None:
@@ -273,5 +284,3 @@ def server(args: argparse.Namespace) -> Server:
     @made.feature(types.TEXT_DOCUMENT_DEFINITION)
     def _(server: Server, wanted: types.DefinitionParams) -> types.Location | None:
         return definition(server.study(wanted.text_document.uri), wanted.position)
-
-    return made

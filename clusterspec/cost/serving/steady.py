@@ -16,7 +16,7 @@ from clusterspec.records import NamedTuple
 ROUNDS = 24
 """Bisection steps for the number of concurrently decoding requests."""
 BUSY = -inf
-"""No room for more requests: the pool for prompts is always busy."""
+"""The requests that can be added where the pool for prompts is always busy."""
 
 
 class Pools(NamedTuple):
