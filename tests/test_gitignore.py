@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clusterspec.config.gitignore import compiled, decided
+from clusterspec.config.gitignore import Pattern, compiled, decided
 from tests.effort import examples
 
 PIECES = [
@@ -44,13 +44,17 @@ PATTERN = st.lists(st.sampled_from([*PIECES, " "]), min_size=1, max_size=6).map(
 PATH = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3).map("/".join)
 
 
+def matches(one: Pattern, parts: list[str], folder: bool) -> bool:
+    return (folder or not one.folders) and len(parts) in one.heads(parts)
+
+
 def excluded(lines: list[str], path: str) -> bool:
     """Whether a search of folders skips a file: it never enters an excluded folder."""
     parts, patterns = path.split("/"), compiled(tuple(lines))
     answer = None
     for number in range(1, len(parts) + 1):
         folder = number < len(parts)
-        found = [not one.includes for one in patterns if one.match(parts[:number], folder)]
+        found = [not one.includes for one in patterns if matches(one, parts[:number], folder)]
         answer = found[-1] if found else answer
         if folder and found and answer:
             break

@@ -51,10 +51,6 @@ class Pattern:
         number = len(self.segments)
         return {number} if number <= len(parts) and all(map(fits, self.segments, parts)) else set()
 
-    def match(self, parts: list[str], folder: bool) -> bool:
-        """Whether a path, in segments, matches; ``folder`` if it is one."""
-        return (folder or not self.folders) and len(parts) in self.heads(parts)
-
 
 @lru_cache(maxsize=256)
 def compiled(lines: tuple[str, ...]) -> tuple[Pattern, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.finding import Finding
+
 from .conftest import Check
 
 SCALE_UP = [
@@ -72,6 +74,13 @@ FIGURES = (
 )
 
 
+def assert_only(rule: str | None, fixed: bool, found: list[Finding]) -> None:
+    """One finding on a figure, of this rule, or none; with a fix if it is ``fixed``."""
+    figures = [finding for finding in found if finding.rule in FIGURES]
+    assert [finding.rule for finding in figures] == ([rule] if rule else [])
+    assert bool(figures and figures[0].edits) == fixed
+
+
 @pytest.mark.parametrize(("accelerator", "written", "rule", "fixed"), SCALE_UP)
 def test_a_scale_up_figure_gets_the_reading_it_deserves(
     accelerator: str, written: str, rule: str | None, fixed: bool, check: Check
@@ -84,9 +93,7 @@ cluster:
   nodes: 2
   scale_up: {{bandwidth: {written}}}
 """
-    figures = [finding for finding in check(text) if finding.rule in FIGURES]
-    assert [finding.rule for finding in figures] == ([rule] if rule else [])
-    assert bool(figures and figures[0].edits) == fixed
+    assert_only(rule, fixed, check(text))
 
 
 @pytest.mark.parametrize(("technology", "written", "rule", "fixed"), NIC)
@@ -101,9 +108,7 @@ cluster:
   nodes: 2
   scale_out: {{technology: {technology}, nics_per_node: 8, nic_bandwidth: {written}}}
 """
-    figures = [finding for finding in check(text) if finding.rule in FIGURES]
-    assert [finding.rule for finding in figures] == ([rule] if rule else [])
-    assert bool(figures and figures[0].edits) == fixed
+    assert_only(rule, fixed, check(text))
 
 
 @pytest.mark.parametrize(("accelerator", "written", "rule", "fixed"), [row for row in SCALE_UP if row[3]])
