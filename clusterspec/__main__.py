@@ -28,16 +28,10 @@ def main() -> NoReturn:
         gc.set_threshold(SELDOM)
         if sys.argv[1:] in (["--version"], ["-V"]):
             leave(version())
-        from clusterspec import __version__, bytecode
-
-        # before anything else is imported; `--help` alone loads too few modules
-        modules = bytecode.use(__version__) if len(sys.argv) > 2 else None
         from clusterspec.cli import run
 
         status = run(sys.argv[1:])
         interrupts.end_at_once()
-        if modules is not None:
-            modules.keep()
         leave(status)
     except KeyboardInterrupt:
         os._exit(interrupts.STATUS)

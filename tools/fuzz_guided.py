@@ -43,7 +43,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 
 LARGEST = 8192
 """Bytes of an input."""
-UNTOUCHED = ("clusterspec.__main__", "clusterspec.bytecode", "clusterspec.cli.language_server")
+UNTOUCHED = ("clusterspec.__main__", "clusterspec.cli.language_server")
 """Modules that no target runs."""
 QUANTITIES = (b"900 GB/s duplex", b"8 x 400 Gb/s", b"2:1", b"989 TFLOP/s dense", b"96 GiB", b"40 %", b"3 us")
 PROSE = b"| GPU | NVLink |\n|---|---|\n| H100 | 900 GB/s unidirectional |\n\nEach node has 8 x 400 Gb/s NICs.\n"
