@@ -39,7 +39,7 @@ COMMANDS = {
     "collective": Command("predicts a collective's time and bus bandwidth, as nccl-tests prints them", "collective"),
     "search": Command("finds the best layouts for a cluster and a workload", "search"),
     "solve": Command("finds the minimum or maximum of a key that meets a condition", "solve"),
-    "sensitivity": Command("changes each lever by one step up and down: effect on time, memory, cost", "sensitivity"),
+    "sensitivity": Command("moves each parameter to the next sold value: effect on time, memory, cost", "sensitivity"),
     "sweep": Command("finds the best layout for each point of a grid of specs", "sweep"),
     "bom": Command("prints the bill of materials: nodes, switches, cables, with derivations", "bom"),
     "cost": Command("computes capital, energy, support and rent over the term, by year, run and token", "cost"),

@@ -10,7 +10,7 @@ from clusterspec.pipeline import Study
 from clusterspec.records import replace
 from clusterspec.results import Json
 from clusterspec.results.search import SolveReport
-from clusterspec.search.conditions import WHOLE, Condition, parse
+from clusterspec.search.conditions import WHOLE, Condition, metric_unit, parse
 from clusterspec.search.evaluate import evaluation
 from clusterspec.search.families import families
 from clusterspec.search.layouts import section_of
@@ -21,6 +21,7 @@ from clusterspec.search.solve import Probe
 from clusterspec.search.solve import solve as find_boundary
 from clusterspec.search.space import Space
 from clusterspec.search.variation import Changes, divides
+from clusterspec.units import metric_text
 
 
 def solve(study: Study, key: str, until: str, *, best_layout: bool = False) -> SolveReport:
@@ -30,7 +31,20 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False) -> S
     lever = _toward(LEVERS[key], condition)
     present = lever.value(study.design)
     nothing = SolveReport(
-        study.settings.tool, study.input, key, lever.unit, condition.text, present, None, None, False, {}, None, ()
+        study.settings.tool,
+        study.input,
+        key,
+        lever.unit,
+        condition.text,
+        present,
+        None,
+        None,
+        False,
+        {},
+        None,
+        (),
+        metric=condition.metric,
+        metric_unit=metric_unit(condition.metric),
     )
     served = study.plan.serving is not None and key in OF_LOAD
     if (present is None and not served) or study.document is None or study.plan.memory is None:
@@ -90,8 +104,8 @@ def _nearest(probes: tuple[Probe, ...], condition: Condition) -> str:
         return "no value that was tried gives a layout that divides"
     if condition.metric in WHOLE:
         return "no value that was tried meets it"
-    nearest = min(metrics) if condition.at_most else max(metrics)
-    return f"no value meets it; the nearest reaches {nearest:.4g}"
+    best = min(metrics) if condition.at_most else max(metrics)
+    return f"not reachable: the best value is {metric_text(best, metric_unit(condition.metric) or '1')}"
 
 
 def _best_training(studied: Studied, varied: Design) -> Changes | None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Platform
+from clusterspec.cluster.model import Design
 from clusterspec.cost.estimate import estimate
 from clusterspec.exploration.studied import Studied, currency_of
 from clusterspec.pipeline import Study
@@ -32,8 +35,30 @@ def sensitivity(study: Study) -> SensitivityReport:
 
 
 def _lever_rows(studied: Studied) -> Iterator[LeverRow]:
-    for step in move_levers(studied.one.design, studied.variations, estimate, studied.cost):
+    design = studied.one.design
+    sold = _sold_steps(design, studied.one.settings.catalog)
+    for step in move_levers(design, studied.variations, estimate, studied.cost, sold):
         unit = LEVERS[step.key].unit if step.key in LEVERS else ""
         yield LeverRow(
             step.key, step.before, step.after, unit, step.step_time, step.memory, step.cost, step.fits, step.effect
         )
+
+
+def _sold_steps(design: Design, catalog: Catalog) -> dict[str, tuple[float, ...]]:
+    """The scale-up domains that platforms of the accelerator have, and whole domains of nodes."""
+    cluster = design.cluster
+    if cluster is None:
+        return {}
+    sold: dict[str, tuple[float, ...]] = {}
+    platforms = (catalog.find("platform", id_) for id_ in catalog.ids("platform"))
+    domains = {
+        float(one.domain)
+        for one in platforms
+        if isinstance(one, Platform) and one.accelerator == cluster.accelerator.id and one.domain
+    }
+    if domains:
+        sold["scale_up.domain"] = tuple(sorted(domains))
+    whole = cluster.scale_up.domain // cluster.accelerators_per_node
+    if 1 < whole <= cluster.nodes:
+        sold["nodes"] = tuple(float(whole * factor) for factor in LEVERS["nodes"].steps)
+    return sold

@@ -1,4 +1,4 @@
-"""Results of search, solve and sensitivity as text and CSV."""
+"""Results of search as text and CSV."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ from clusterspec.results.search import (
     Grid,
     GridCell,
     LayoutRow,
-    LeverRow,
     SearchReport,
     Section,
-    SensitivityReport,
-    SolveReport,
 )
-from clusterspec.units import display, display_bits, percent, plural
+from clusterspec.units import display, percent, plural
 
 SHORT = {"virtual_stages": "vpp", "micro_batch": "mb", "shard_group": "group", "expert_tp": "etp"}
 SHOWN = (
@@ -152,102 +149,6 @@ def search_csv(report: SearchReport) -> str:
         for row in report.layouts
     ]
     return grid.separated(fields, rows)
-
-
-OF_REQUESTS = ("concurrency", "request_rate", "input_tokens")
-"""Levers that a serving plan alone has."""
-UPWARD = ("concurrency", "request_rate", "input_tokens", "sequence_length", "oversubscription")
-"""Keys of which the most is sought that keeps a metric below its limit."""
-
-
-def solve(report: SolveReport, ink: Ink = PLAIN) -> str:
-    """The boundary in a sentence, and the values tried."""
-    lines = wrapped(_answer(report), ink.measure)
-    tried = sorted(report.probes)
-    shown = tried if len(tried) <= 12 else _spread(tried)
-    rows = [
-        (f"  {_amount(report, value)}", "?" if metric is None else f"{metric:.4g}", "yes" if holds else "no")
-        for value, metric, holds in shown
-    ]
-    metric = report.condition.split("<")[0].split(">")[0]
-    body = grid.grid((f"  {report.key}", metric, "meets it"), rows, right=(1,), ink=ink)
-    return "\n".join(lines) + "\n\n" + ink.paint("bold", f"{plural(len(tried), 'value')} tried") + "\n" + body
-
-
-def _spread(tried: list[tuple[float, float | None, bool]]) -> list[tuple[float, float | None, bool]]:
-    """Twelve of the values tried, including both ends."""
-    return [tried[round(index * (len(tried) - 1) / 11)] for index in range(12)]
-
-
-def _answer(report: SolveReport) -> str:
-    if report.value is None:
-        return f"{report.condition}: {report.why}."
-    holds = "The spec meets its targets" if report.condition == "targets" else f"{report.condition} holds"
-    if report.free:
-        return f"{holds} at every value of {report.key} that was tried."
-    sold = ""
-    if report.catalog_step is not None and report.catalog_step != report.value and report.key not in OF_REQUESTS:
-        sold = f"; the nearest that is sold or usual and meets it: {_amount(report, report.catalog_step)}"
-    now = f" (now {_amount(report, report.present)})" if report.present is not None else ""
-    sense = "up to" if report.key in UPWARD and ">=" not in report.condition else "from"
-    found = f" The best layout there: {layout_text(report.layout, report.disaggregated)}." if report.searched else ""
-    return f"{holds} {sense} {report.key} = {_amount(report, report.value)}{now}{sold}.{found}"
-
-
-def _amount(report: SolveReport, value: float) -> str:
-    if report.key == "nic_bandwidth":
-        return display_bits(value)
-    if report.unit == "B/s":
-        return f"{display(value, 'B/s')} each way"
-    return f"{value:.4g}:1" if report.key == "oversubscription" else f"{value:,.0f}"
-
-
-def sensitivity(report: SensitivityReport, ink: Ink = PLAIN) -> str:
-    """One line per step of a lever, largest effect on the time per token first."""
-    if not report.levers:
-        return "Nothing to vary: neither step time nor time per output token of the spec can be computed.\n"
-    costs = any(row.cost is not None for row in report.levers)
-    each = "tpot" if any(row.key in OF_REQUESTS for row in report.levers) else "step"
-    heads = (
-        "lever",
-        "from",
-        "to",
-        "time per token",
-        each,
-        "memory",
-        *((f"cost {report.currency}".rstrip(),) if costs else ()),
-    )
-    rows = [
-        (
-            row.key,
-            _lever_value(row, row.before),
-            _lever_value(row, row.after),
-            f"{row.effect:+.1%}".replace("%", " %").replace("-", "−") if row.effect is not None else "?",
-            display(row.step_time, "s") if row.step_time is not None else "?",
-            (display(row.memory, "B") if row.memory is not None else "?") + (" x" if row.fits is False else ""),
-            *((money(round(row.cost)) if row.cost is not None else "",) if costs else ()),
-        )
-        for row in report.levers
-    ]
-    note = "x does not fit in memory\n" if any(row.fits is False for row in report.levers) else ""
-    return grid.grid(heads, rows, right=(3, 4, 5, 6) if costs else (3, 4, 5), ink=ink) + note
-
-
-def _lever_value(row: LeverRow, value: object) -> str:
-    if not isinstance(value, float | int) or isinstance(value, bool):
-        return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
-    if row.key == "nic_bandwidth":
-        return display_bits(float(value))
-    if row.unit == "B/s":
-        return display(float(value), "B/s")
-    return f"{value:g}:1" if row.key == "oversubscription" else f"{value:,.0f}"
-
-
-def sensitivity_csv(report: SensitivityReport) -> str:
-    """One row per step of a lever, in SI units."""
-    fields = ("key", "from", "to", "unit", "effect", "step_time", "memory", "fits", "cost")
-    rows = [row.to_json() for row in report.levers]
-    return grid.separated(fields, ([("" if row[name] is None else row[name]) for name in fields] for row in rows))
 
 
 def layout_text(layout: Section, pools: Mapping[str, Section] | None = None) -> str:

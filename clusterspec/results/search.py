@@ -141,12 +141,18 @@ class SolveReport:
     """The separate engines of a serving plan that was searched for; they belong to `workload.serving`."""
     searched: bool = False
     """Whether ``layout`` is the best one at the value."""
+    metric: str | None = None
+    """The metric of the condition."""
+    metric_unit: str | None = None
+    """The unit of the metric in ``probes``: ``1`` for shares, ``tok/s``, ``s`` or ``B``; None without a limit."""
 
     def to_json(self) -> Json:
         return head(self.tool, self.input) | {
             "key": self.key,
             "unit": self.unit,
             "condition": self.condition,
+            "metric": self.metric,
+            "metric_unit": self.metric_unit,
             "present": self.present,
             "value": self.value,
             "catalog_step": self.catalog_step,

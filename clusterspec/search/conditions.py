@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 from math import inf, isfinite
 
 from clusterspec.cost.plan import Plan
@@ -54,12 +55,12 @@ METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
     "exposed": ("1", _exposed),
     "headroom": ("1", _headroom),
     "memory": ("B", lambda plan: plan.memory_bytes),
-    "tokens_per_second_per_accelerator": ("1", lambda plan: plan.tokens_per_second_per_accelerator),
+    "tokens_per_second_per_accelerator": ("tok/s", lambda plan: plan.tokens_per_second_per_accelerator),
     "ttft": ("s", _served("ttft")),
     "tpot": ("s", _served("tpot")),
     "request_latency": ("s", _served("request_latency")),
-    "output_tokens_per_second": ("1", _served("output_tokens_per_second")),
-    "output_tokens_per_second_per_accelerator": ("1", _served("per_accelerator")),
+    "output_tokens_per_second": ("tok/s", _served("output_tokens_per_second")),
+    "output_tokens_per_second_per_accelerator": ("tok/s", _served("per_accelerator")),
 }
 """What a condition may name: the unit of its limit, and its value in a plan."""
 TARGETS = "targets"
@@ -70,6 +71,8 @@ RELATIVE = "slowdown"
 """The metric of a plan against the spec's own: step time over step time, less one."""
 _FORM = re.compile(r"^\s*([a-z_]+)\s*(<=|>=)\s*(\S.*?)\s*$")
 _KINDS = {"s": "time", "B": "bytes"}
+_UNITS = {"s": "d", "B": " GB"}
+"""Units that the message on a limit without one proposes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,22 +119,51 @@ def parse(text: str, baseline: float | None = None) -> Condition:
         )
     metric, sign, written = match.groups()
     if metric not in METRICS and metric != RELATIVE:
-        known = ", ".join((*METRICS, RELATIVE, *WHOLE))
-        raise ConditionFault(f"`{metric}` is no metric of a condition; there are {known}")
-    unit = "1" if metric == RELATIVE else METRICS[metric][0]
-    return Condition(text.strip(), metric, sign == "<=", _limit(written, unit), baseline or inf)
+        raise ConditionFault(_unknown_metric(metric))
+    return Condition(text.strip(), metric, sign == "<=", _limit(written, metric), baseline or inf)
 
 
-def _limit(text: str, unit: str) -> float:
+def _unknown_metric(metric: str) -> str:
+    """A name that is no metric, with the nearest one and all others."""
+    known = (*METRICS, RELATIVE, *WHOLE)
+    near = get_close_matches(metric, known, n=2, cutoff=0.5)
+    meant = f"; did you mean {' or '.join(f'`{each}`' for each in near)}?" if near else "."
+    return f"unknown metric `{metric}`{meant} Metrics: {', '.join(known)}"
+
+
+def _limit(text: str, metric: str) -> float:
     """A limit in SI units: a percentage, a number, or a quantity of the unit (``30d`` is 30 days)."""
+    unit = metric_unit(metric) or "1"
     try:
-        value = _share(text) if unit == "1" else read_quantity(text, _KINDS[unit]).value
+        value = read_quantity(text, _KINDS[unit]).value if unit in _KINDS else _number(text, unit == "1")
     except (ValueError, UnitFault) as fault:
-        raise ConditionFault(f"`{text}` is no limit: {getattr(fault, 'message', fault)}") from None
+        raise ConditionFault(f"invalid limit `{text}` of {metric}: {_reason(text, unit, fault)}") from None
     if not isfinite(value):
-        raise ConditionFault(f"`{text}` is no limit: it is not finite")
+        raise ConditionFault(f"invalid limit `{text}` of {metric}: it is not finite")
     return value
 
 
-def _share(text: str) -> float:
-    return float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
+def _reason(text: str, unit: str, fault: ValueError | UnitFault) -> str:
+    """Why a limit cannot be read."""
+    if unit not in _KINDS:
+        return str(fault)
+    try:
+        float(text)
+    except ValueError:
+        return str(getattr(fault, "message", fault))
+    return f"the limit needs a unit, such as `{text}{_UNITS[unit]}`"
+
+
+def _number(text: str, share: bool) -> float:
+    """A share, with or without a percent sign, or a number of tokens per second."""
+    try:
+        return float(text.removesuffix("%")) / 100 if share and text.endswith("%") else float(text)
+    except ValueError:
+        raise ValueError("write a share, such as `40%` or `0.4`" if share else "write a number of tok/s") from None
+
+
+def metric_unit(metric: str) -> str | None:
+    """The unit of a metric: ``1`` for shares, ``tok/s``, ``s`` or ``B``; None for a condition without a limit."""
+    if metric in WHOLE:
+        return None
+    return "1" if metric == RELATIVE else METRICS[metric][0]

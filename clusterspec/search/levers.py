@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from clusterspec.cluster.model import Design
 from clusterspec.records import dataclass
@@ -204,12 +204,12 @@ WORDS: Mapping[str, tuple[Path, tuple[object, ...], Callable[[Design], object]]]
 """Levers whose values are a short ordered list, by name: key path, values, and the value of a design."""
 
 
-def next_steps(lever: Lever, value: float) -> tuple[float | None, float | None]:
-    """The sold or usual values next to a value, below and above.
+def next_steps(steps: Sequence[float], value: float) -> tuple[float | None, float | None]:
+    """The steps next to a value, below and above; ``steps`` ascend.
 
-    >>> next_steps(LEVERS["oversubscription"], 2.0)
+    >>> next_steps(LEVERS["oversubscription"].steps, 2.0)
     (1.5, 3.0)
     """
-    below = [step for step in lever.steps if step < value * (1 - 1e-9)]
-    above = [step for step in lever.steps if step > value * (1 + 1e-9)]
+    below = [step for step in steps if step < value * (1 - 1e-9)]
+    above = [step for step in steps if step > value * (1 + 1e-9)]
     return (below[-1] if below else None, above[0] if above else None)

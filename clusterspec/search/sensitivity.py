@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan
@@ -11,6 +11,8 @@ from clusterspec.search.levers import LEVERS, WORDS, next_steps
 from clusterspec.search.variation import Changes, Variations, divides
 
 PlanOf = Callable[[Design], Plan]
+Move = tuple[str, object, object, Changes]
+"""A lever, its value before and after, and the changes to the spec."""
 CostOf = Callable[[Design, Plan], float | None]
 """The cost of a run (or of the term, where no run is described) in the currency of the spec; None where not known."""
 
@@ -34,13 +36,17 @@ class Step:
     """The relative change of the time for a token."""
 
 
-def sensitivity(design: Design, variations: Variations, plan_of: PlanOf, cost_of: CostOf) -> tuple[Step, ...]:
+def sensitivity(
+    design: Design, variations: Variations, plan_of: PlanOf, cost_of: CostOf, sold: Mapping[str, tuple[float, ...]]
+) -> tuple[Step, ...]:
     """Every lever that the design has, one step each way; the largest effect on the time for a token first.
 
+    ``sold`` has, by lever, the values that are sold for this machine, where they are not those of the lever.
     A step whose design cannot be resolved or whose layout no longer divides is left out.
     """
     base = _seconds_per_token(design, plan_of(design))
-    steps = [step for step in _steps(design, base, variations, plan_of, cost_of) if step.step_time is not None]
+    moves = _moves(design, sold)
+    steps = [step for step in _steps(moves, base, variations, plan_of, cost_of) if step.step_time is not None]
     return tuple(sorted(steps, key=lambda step: (-abs(step.effect or 0.0), step.key, str(step.after))))
 
 
@@ -54,9 +60,9 @@ def _seconds_per_token(design: Design, plan: Plan) -> float | None:
 
 
 def _steps(
-    design: Design, base: float | None, variations: Variations, plan_of: PlanOf, cost_of: CostOf
+    moves: Iterable[Move], base: float | None, variations: Variations, plan_of: PlanOf, cost_of: CostOf
 ) -> Iterator[Step]:
-    for key, before, after, changes in _moves(design):
+    for key, before, after, changes in moves:
         varied = variations.design(changes)
         if not divides(varied):
             continue
@@ -72,12 +78,12 @@ OF_TRAINING = frozenset({"global_batch", "sequence_length", "recompute", "micro_
 """Levers that move no serving plan."""
 
 
-def _moves(design: Design) -> Iterator[tuple[str, object, object, Changes]]:
+def _moves(design: Design, sold: Mapping[str, tuple[float, ...]]) -> Iterator[Move]:
     served = design.workload is not None and design.workload.serving is not None
     for lever in LEVERS.values():
         value = None if served and lever.name in OF_TRAINING else lever.value(design)
         if value is not None and value > 0:
-            for step in next_steps(lever, value):
+            for step in next_steps(sold.get(lever.name, lever.steps), value):
                 if step is not None:
                     yield lever.name, value, step, lever.changes(step)
     for name, (path, values, present) in WORDS.items():

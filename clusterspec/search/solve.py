@@ -122,6 +122,6 @@ def _sold(lever: Lever, value: float, seeker: _Seeker) -> float | None:
     """The sold value next to the boundary, on the side that meets the condition."""
     if any(abs(step - value) <= TOLERANCE * value for step in lever.steps):
         return min(lever.steps, key=lambda step: abs(step - value))
-    below, above = next_steps(lever, value)
+    below, above = next_steps(lever.steps, value)
     step = above if lever.better > 0 else below
     return step if step is not None and seeker.holds(step) else None

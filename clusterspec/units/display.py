@@ -106,6 +106,17 @@ def percent(fraction: float, digits: int = 3) -> str:
     return f"{'−' if fraction < 0 else ''}{plain(abs(fraction) * 100, digits)} %"
 
 
+def metric_text(value: float, unit: str, digits: int = 3) -> str:
+    """A metric of a plan: a share (unit ``1``) as a percentage, a rate of tokens (``tok/s``) in full, else `display`.
+
+    >>> metric_text(0.3502, "1"), metric_text(304012.0, "tok/s"), metric_text(4914000.0, "s")
+    ('35 %', '304,012 tok/s', '56.9 days')
+    """
+    if unit == "1":
+        return percent(value, digits)
+    return f"{display(value, '1', digits)} {unit}" if unit == "tok/s" else display(value, unit, digits)
+
+
 def portion(fraction: float, digits: int = 2) -> str:
     """A part of a whole as a percentage; a part below a ten-thousandth is not given in digits.
 

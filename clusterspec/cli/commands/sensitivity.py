@@ -7,7 +7,7 @@ import argparse
 from clusterspec.cli.inputs import status_of, study_of
 from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.exploration.levers import sensitivity
-from clusterspec.report import search_text
+from clusterspec.report import solve_text
 
 
 def run(args: argparse.Namespace) -> int:
@@ -17,7 +17,7 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         print_json(report.to_json())
     elif args.format == "csv":
-        print_text(search_text.sensitivity_csv(report))
+        print_text(solve_text.sensitivity_csv(report))
     else:
-        print_text(search_text.sensitivity(report, ink(args)))
+        print_text(solve_text.sensitivity(report, ink(args)))
     return status_of(study)

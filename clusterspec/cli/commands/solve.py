@@ -8,7 +8,7 @@ from clusterspec.cli import UsageFault
 from clusterspec.cli.inputs import status_of, study_of
 from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.exploration.boundary import solve
-from clusterspec.report import search_text
+from clusterspec.report import solve_text
 from clusterspec.search.conditions import ConditionFault
 
 
@@ -22,5 +22,5 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         print_json(report.to_json())
     else:
-        print_text(search_text.solve(report, ink(args)))
+        print_text(solve_text.solve(report, ink(args)))
     return status_of(study)

@@ -156,7 +156,7 @@ def _levers(moved: SensitivityReport | None) -> Iterator[Picture]:
     ]
     if levers:
         alt = "; ".join(f"{lever.label} {lever.against}: {lever.value_text}" for lever in levers)
-        caption = "Effect of one step of each lever on the time per token"
+        caption = "Effect of one step of each parameter on the time per token"
         yield Picture(tornado(levers, alt, "dp"), caption, "sensitivity.levers")
 
 

@@ -1,0 +1,205 @@
+"""Results of solve and sensitivity as text and CSV."""
+
+from __future__ import annotations
+
+from clusterspec.procurement.money import money
+from clusterspec.report import grid
+from clusterspec.report.ink import PLAIN, Ink, wrapped
+from clusterspec.report.search_text import layout_text
+from clusterspec.results.search import LeverRow, SensitivityReport, SolveReport
+from clusterspec.units import display, display_bits, metric_text, percent, plain, plural
+
+SERVED_KEYS = ("concurrency", "request_rate", "input_tokens")
+"""Keys that only a serving plan has."""
+UPWARD = (*SERVED_KEYS, "sequence_length", "oversubscription")
+"""Keys of which the most is sought that keeps a metric below its limit."""
+WITHOUT_STANDARD = (*SERVED_KEYS, "nodes")
+"""Keys without standard values: any count can be bought or served."""
+SHOWN_PROBES = 12
+NOUNS = {
+    "nic_bandwidth": "NIC line rate",
+    "oversubscription": "oversubscription",
+    "scale_up.bandwidth": "scale-up bandwidth",
+    "scale_up.domain": "scale-up domain",
+    "global_batch": "global batch",
+    "sequence_length": "sequence length",
+    "concurrency": "concurrency",
+    "request_rate": "request rate",
+    "input_tokens": "input length",
+}
+"""What a sentence calls a key; nodes are counted."""
+COUNTED = {"scale_up.domain": "accelerators", "global_batch": "sequences"}
+COUNTED |= {"sequence_length": "tokens", "input_tokens": "tokens", "concurrency": "requests"}
+"""What a sentence counts with a key."""
+NEGLIGIBLE = 5e-4
+"""Relative effect that prints as 0.0 %."""
+
+
+def solve(report: SolveReport, ink: Ink = PLAIN) -> str:
+    """The boundary in a sentence, and the values tried."""
+    answer = "\n".join(wrapped(_answer(report), ink.measure)) + "\n"
+    tried = sorted(report.probes)
+    if not tried:
+        return answer
+    shown = tried if len(tried) <= SHOWN_PROBES else _spread(tried)
+    rows = [
+        (f"  {_amount(report, value)}", _metric(report, metric), "yes" if holds else "no")
+        for value, metric, holds in shown
+    ]
+    body = grid.grid((f"  {report.key}", report.metric or "", "meets it"), rows, right=(1,), ink=ink)
+    missing = any(metric is None for _, metric, _ in shown)
+    note = "– no layout divides there, or the metric cannot be computed\n" if missing else ""
+    return answer + "\n" + ink.paint("bold", f"{plural(len(tried), 'value')} tried") + "\n" + body + note
+
+
+def _metric(report: SolveReport, metric: float | None) -> str:
+    """A metric with its unit; a condition without a limit holds or does not."""
+    if metric is None:
+        return "–"
+    return metric_text(metric, report.metric_unit, 4) if report.metric_unit else ("yes" if metric else "no")
+
+
+def _spread(tried: list[tuple[float, float | None, bool]]) -> list[tuple[float, float | None, bool]]:
+    """Some of the values tried, including both ends."""
+    last = SHOWN_PROBES - 1
+    return [tried[round(index * (len(tried) - 1) / last)] for index in range(SHOWN_PROBES)]
+
+
+def _answer(report: SolveReport) -> str:
+    if report.value is None:
+        return f"{report.condition}: {report.why}."
+    if report.free:
+        return _free(report, report.value)
+    now = f" (the spec has {_counted(report, report.present)})" if report.present is not None else ""
+    found = f" The best layout there: {layout_text(report.layout, report.disaggregated)}." if report.searched else ""
+    return f"{_boundary(report, report.value)}{now}{_standard(report)}.{found}"
+
+
+def _holds(report: SolveReport) -> str:
+    """The beginning of a sentence on values that meet the condition."""
+    sentences = {"targets": "The spec meets its targets", "fits": "The plan fits in memory"}
+    return sentences.get(report.condition, f"{report.condition} holds")
+
+
+def _is_upward(report: SolveReport) -> bool:
+    """Whether the most of the key is sought."""
+    return report.key in UPWARD and ">=" not in report.condition
+
+
+def _free(report: SolveReport, value: float) -> str:
+    """The sentence where every value tried meets the condition."""
+    end = "largest" if _is_upward(report) else "smallest"
+    limit = f"{_holds(report)} at every value tried; {_counted(report, value)} is the {end}"
+    return f"{limit} (the spec has {_counted(report, report.present)})." if report.present is not None else f"{limit}."
+
+
+def _boundary(report: SolveReport, value: float) -> str:
+    """The least or the most that meets the condition, as a sentence without its stop."""
+    if _is_upward(report):
+        return f"{_holds(report)} up to {_named(report, '', value)}"
+    least = _named(report, "at least ", value)
+    return f"{_holds(report)} with {least}" if report.metric_unit is None else f"{report.condition} needs {least}"
+
+
+def _named(report: SolveReport, sense: str, value: float) -> str:
+    """A value with the name of its key: `at least 64 nodes`, `a NIC line rate of at least 200 Gb/s`."""
+    amount = _counted(report, value)
+    noun = NOUNS.get(report.key)
+    if noun is None:
+        return sense + amount
+    article = "an" if noun[0] in "aeiou" else "a"
+    return f"{article} {noun} of {sense}{amount}"
+
+
+def _standard(report: SolveReport) -> str:
+    """The next value that is sold or usual, where a key has such values and the boundary is none of them."""
+    step = report.catalog_step
+    if step is None or step == report.value or report.key in WITHOUT_STANDARD:
+        return ""
+    return f"; the next standard value that meets it: {_amount(report, step)}"
+
+
+def _counted(report: SolveReport, value: float) -> str:
+    """A value with what it counts."""
+    if report.key == "nodes":
+        return plural(round(value), "node")
+    unit = COUNTED.get(report.key)
+    return f"{_amount(report, value)} {unit}" if unit else _amount(report, value)
+
+
+def _amount(report: SolveReport, value: float) -> str:
+    if report.key == "nic_bandwidth":
+        return display_bits(value)
+    if report.unit == "B/s":
+        return f"{display(value, 'B/s')} each way"
+    if report.key == "oversubscription":
+        return f"{value:.4g}:1"
+    return _rate(value) if report.key == "request_rate" else f"{value:,.0f}"
+
+
+def _rate(requests_per_second: float) -> str:
+    return f"{requests_per_second:,.0f}/s" if requests_per_second >= 1000 else f"{plain(requests_per_second, 4)}/s"
+
+
+def sensitivity(report: SensitivityReport, ink: Ink = PLAIN) -> str:
+    """One line per step of a parameter, largest effect on the time per token first."""
+    if not report.levers:
+        return "Nothing to vary: neither step time nor time per output token of the spec can be computed.\n"
+    costs = any(row.cost is not None for row in report.levers)
+    each = "tpot" if any(row.key in SERVED_KEYS for row in report.levers) else "step"
+    cost = (f"cost {report.currency}".rstrip(),) if costs else ()
+    heads = ("parameter", "from", "to", "time per token", each, "memory", *cost)
+    moving = [row for row in report.levers if not _is_idle(row)]
+    rows = [_moved(row, costs) for row in moving]
+    note = "x does not fit in memory\n" if any(row.fits is False for row in moving) else ""
+    body = grid.grid(heads, rows, right=(3, 4, 5, 6) if costs else (3, 4, 5), ink=ink) if rows else ""
+    return body + note + _idle(report, ink)
+
+
+def _is_idle(row: LeverRow) -> bool:
+    """Whether a step changes the time per token by nothing that shows."""
+    return row.effect is not None and abs(row.effect) < NEGLIGIBLE
+
+
+def _idle(report: SensitivityReport, ink: Ink) -> str:
+    """The steps without an effect, in a sentence."""
+    idle = [
+        f"{row.key} {_lever_value(row, row.before)} → {_lever_value(row, row.after)}"
+        for row in report.levers
+        if _is_idle(row)
+    ]
+    text = f"Less than {percent(NEGLIGIBLE)} of the time per token: {', '.join(idle)}."
+    return "\n".join(wrapped(text, ink.measure)) + "\n" if idle else ""
+
+
+def _moved(row: LeverRow, costs: bool) -> tuple[str, ...]:
+    return (
+        row.key,
+        _lever_value(row, row.before),
+        _lever_value(row, row.after),
+        f"{row.effect:+.1%}".replace("%", " %").replace("-", "−") if row.effect is not None else "–",
+        display(row.step_time, "s") if row.step_time is not None else "–",
+        (display(row.memory, "B") if row.memory is not None else "–") + (" x" if row.fits is False else ""),
+        *((money(round(row.cost)) if row.cost is not None else "",) if costs else ()),
+    )
+
+
+def _lever_value(row: LeverRow, value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, float | int):
+        return str(value)
+    if row.key == "nic_bandwidth":
+        return display_bits(float(value))
+    if row.unit == "B/s":
+        return display(float(value), "B/s")
+    if row.key == "request_rate":
+        return _rate(value)
+    return f"{value:g}:1" if row.key == "oversubscription" else f"{value:,.0f}"
+
+
+def sensitivity_csv(report: SensitivityReport) -> str:
+    """One row per step of a parameter, in SI units."""
+    fields = ("key", "from", "to", "unit", "effect", "step_time", "memory", "fits", "cost")
+    rows = [row.to_json() for row in report.levers]
+    return grid.separated(fields, ([("" if row[name] is None else row[name]) for name in fields] for row in rows))

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from clusterspec.exploration.boundary import solve
+from clusterspec.exploration.levers import sensitivity
+from clusterspec.report import solve_text
+from clusterspec.search.conditions import ConditionFault, parse
+from tests.search.jobs import study_of
+
+JOB = """
+cluster: {platform: dgx-h100, nodes: 16, scale_out: {technology: infiniband-ndr, topology: fat-tree}}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, tokens: 1T}
+layout: {framework: megatron-core, tp: 2, pp: 1, micro_batch: 1, sharding: fsdp}
+"""
+SERVED = """
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 64}}
+layout: {framework: vllm, tp: 8}
+"""
+SENTENCES = [
+    (JOB, "nodes", "time_to_train<=15d", r"time_to_train<=15d needs at least \d+ nodes? \(the spec has 16 nodes\)\."),
+    (JOB, "nodes", "time_to_train<=400d", r".* holds at every value tried; 1 node is the smallest \(the spec has 16"),
+    (JOB, "nic_bandwidth", "mfu>=0.99", r"mfu>=0\.99: not reachable: the best value is [\d.]+ %\."),
+    (JOB, "nodes", "time_to_train<=1s", r"time_to_train<=1s: not reachable: the best value is [\d.]+ (days|h)\."),
+    (JOB, "sequence_length", "fits", r"The plan fits in memory up to a sequence length of [\d,]+ tokens \(the spec "),
+    (SERVED, "concurrency", "tpot<=30ms", r"tpot<=30ms holds up to a concurrency of [\d,]+ requests \(the spec "),
+    (SERVED, "concurrency", "output_tokens_per_second>=1e9", r".*not reachable: the best value is [\d,.]+ tok/s\."),
+]
+
+
+@pytest.mark.parametrize(("spec", "key", "condition", "sentence"), SENTENCES)
+def test_a_boundary_is_a_sentence_with_units(spec: str, key: str, condition: str, sentence: str) -> None:
+    text = solve_text.solve(solve(study_of(spec), key, condition))
+    assert re.match(sentence, text.replace("\n", " ")), text
+    assert not re.search(r"\d[eE][+-]?\d|\?", text.replace(condition, "")), text
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ("time_to_train<=30", "invalid limit `30` of time_to_train: the limit needs a unit, such as `30d`"),
+        ("memory<=60", "invalid limit `60` of memory: the limit needs a unit, such as `60 GB`"),
+        ("mfu>=fast", "invalid limit `fast` of mfu: write a share, such as `40%` or `0.4`"),
+        ("output_tokens_per_second>=50%", "invalid limit `50%` of output_tokens_per_second: write a number of tok/s"),
+        ("time<=30d", "unknown metric `time`; did you mean `step_time`? Metrics: mfu, "),
+    ],
+)
+def test_an_invalid_limit_is_told_what_to_write(condition: str, message: str) -> None:
+    with pytest.raises(ConditionFault) as caught:
+        parse(condition)
+    assert str(caught.value).startswith(message)
+
+
+RACKS = """
+cluster: {platform: gb200-nvl72, nodes: 36}
+workload: {model: llama-3.1-70b, sequence_length: 4096, global_batch: 288}
+layout: {framework: megatron-core, tp: 4, pp: 1, micro_batch: 1, sharding: fsdp}
+"""
+
+
+def test_sensitivity_moves_by_values_that_are_sold() -> None:
+    """GB200 is sold in domains of 72 (18 nodes of 4); the domains of H100 are 8 and 256."""
+    steps = {(row.key, row.after) for row in sensitivity(study_of(RACKS)).levers}
+    assert {after for key, after in steps if key == "nodes"} == {18, 72}
+    assert not any(key == "scale_up.domain" for key, _ in steps)
+    assert {row.after for row in sensitivity(study_of(JOB)).levers if row.key == "scale_up.domain"} <= {8, 256}
+
+
+def test_sensitivity_shows_no_row_without_effect() -> None:
+    for spec in (JOB, RACKS, SERVED):
+        text = solve_text.sensitivity(sensitivity(study_of(spec)))
+        assert not re.search(r"[+−]0\.0 %", text), text
