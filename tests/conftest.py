@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -19,6 +21,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ours")
+os.environ.pop("COLUMNS", None)  # which pytest-xdist sets, and every command obeys
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

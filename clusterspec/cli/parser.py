@@ -23,6 +23,7 @@ EPILOG = (
     "3 an internal error."
 )
 BEGIN = "`clusterspec init > cluster.yaml` writes a first spec, `clusterspec check cluster.yaml` checks it."
+HELP = "help"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ COMMANDS = {
     "completion": Command("prints the completion script of a shell: bash, zsh or fish", "completion"),
     "init": Command("prints a starting spec", "start"),
     "schema": Command("prints the JSON Schema of the spec, for editors", "schema"),
+    HELP: Command("prints the options of a command, or this list", ""),
 }
 """Every command, in the order of the help."""
 
@@ -77,10 +79,11 @@ class Version(argparse.Action):
 
 def parser(arguments: Sequence[str] | None = None) -> Parser:
     """The complete parser; with ``arguments``, only with the options of the command that they name."""
-    top = Parser(prog="clusterspec", description=(clusterspec.__doc__ or "").partition("\n")[0], epilog=EPILOG)
+    description = (clusterspec.__doc__ or "").partition("\n")[0]
+    top = Parser(prog="clusterspec", description=description, epilog=EPILOG, parents=[shared_options()])
     top.add_argument("-V", "--version", action=Version, nargs=0, help="show the version of the program and exit")
     commands = top.add_subparsers(title="commands", description=BEGIN, metavar="COMMAND", required=True)
-    wanted = None if arguments is None else next((word for word in arguments if word in COMMANDS), "")
+    wanted = None if arguments is None else command_of(top, arguments)
     for name, command in COMMANDS.items():
         if wanted is not None and wanted != name:
             commands.add_parser(name, add_help=False, help=command.summary)
@@ -89,9 +92,27 @@ def parser(arguments: Sequence[str] | None = None) -> Parser:
             one = commands.add_parser(
                 name, description=command.summary, parents=parents, epilog=EPILOG, help=command.summary
             )
+            if name == HELP:
+                one.add_argument(
+                    "words", metavar="COMMAND", nargs="*", help="the command, and its action if it has some"
+                )
+                one.set_defaults(run=help_of, command=name)
+                continue
             importlib.import_module(f"clusterspec.cli.options.{command.module}").describe(one)
             one.set_defaults(run=runner(name), command=name)
     return top
+
+
+def command_of(top: Parser, arguments: Sequence[str]) -> str:
+    """The command that the arguments name; empty if they name none."""
+    at = top.command_at(arguments)
+    return arguments[at] if at is not None and at < len(arguments) else ""
+
+
+def help_of(args: argparse.Namespace) -> int:
+    """Print the help of a command or of an action, or the list of commands."""
+    parser(args.words).parse_args([*args.words, "--help"])
+    return 0
 
 
 def runner(name: str) -> Callable[[argparse.Namespace], int]:

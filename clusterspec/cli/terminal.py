@@ -93,8 +93,7 @@ codecs.register_error("clusterspec-alike", lookalike)
 def ink(args: argparse.Namespace) -> Ink:
     """Color and width by ``--color``, ``NO_COLOR``, ``FORCE_COLOR`` and the terminal."""
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
-    columns = _columns() if is_terminal else WIDTH
-    width = max(NARROWEST, min(columns, WIDEST))
+    width = columns()
     if args.color != "auto":
         return Ink(args.color == "always", width)
     if os.environ.get("NO_COLOR"):
@@ -102,15 +101,19 @@ def ink(args: argparse.Namespace) -> Ink:
     return Ink(bool(os.environ.get("FORCE_COLOR")) or (is_terminal and os.environ.get("TERM") != "dumb"), width)
 
 
-def _columns() -> int:
-    """The width of the terminal: `COLUMNS`, else as reported by the terminal."""
-    given = os.environ.get("COLUMNS", "")
-    if given.isascii() and given.isdigit() and 0 < len(given) < 6:
-        return int(given)
+def columns() -> int:
+    """The columns to use: `COLUMNS`, else those of the terminal, else `WIDTH`; between two limits."""
     try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or WIDTH
+        found = given_columns() or os.get_terminal_size(sys.stdout.fileno()).columns or WIDTH
     except (OSError, ValueError, AttributeError):
-        return WIDTH
+        found = WIDTH
+    return max(NARROWEST, min(found, WIDEST))
+
+
+def given_columns() -> int:
+    """The value of `COLUMNS`; 0 if it is not a number."""
+    given = os.environ.get("COLUMNS", "")
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 6 else 0
 
 
 class Progress:
@@ -122,7 +125,7 @@ class Progress:
 
     def __call__(self, text: str) -> None:
         if self.on:
-            sys.stderr.write(f"\r\x1b[2K{plain(text)}")
+            sys.stderr.write(f"\r\x1b[2K{plain(text)[: columns() - 1]}")
             sys.stderr.flush()
             self.written = True
 

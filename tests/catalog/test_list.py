@@ -75,8 +75,16 @@ def test_a_known_vendor_without_such_entries_is_no_error(capsys: pytest.CaptureF
     assert listed(capsys, "nics", "--vendor", "huawei") == []
 
 
+def test_columns_that_are_stated_are_obeyed_in_a_pipe(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert run(["catalog", "list"]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 60
+
+
 def test_piped_output_is_not_truncated(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.delenv("COLUMNS", raising=False)
     assert run(["catalog", "list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "…" not in "".join(lines)

@@ -45,7 +45,7 @@ def call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Call:
     """``call("check", "x.yaml", stdin=b"…")`` in an empty folder, on a fixed day."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795996800")
-    for name in ("FORCE_COLOR", "GITHUB_ACTIONS", "GITLAB_CI", "GITHUB_BASE_REF"):
+    for name in ("FORCE_COLOR", "GITHUB_ACTIONS", "GITLAB_CI", "GITHUB_BASE_REF", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
 
     def carried_out(*words: str, stdin: bytes = b"") -> Done:

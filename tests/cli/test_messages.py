@@ -166,8 +166,8 @@ def test_configuration_errors_name_the_remedy(text: str, said: str, call: Call) 
 @pytest.mark.parametrize(
     ("words", "offer"),
     [
-        (("chek", "spec.yaml"), "there is no command 'chek'; did you mean check?"),
-        (("check", "spec.yaml", "--formatt", "json"), "there is no option --formatt; did you mean --format?"),
+        (("chek", "spec.yaml"), "unknown command 'chek'; did you mean check?"),
+        (("check", "spec.yaml", "--formatt", "json"), "unknown option --formatt; did you mean --format?"),
         (("check", "spec.yaml", "--fail-on", "warnings"), "did you mean warning?"),
         (("collective", "spec.yaml", "allreduce"), "did you mean all-reduce?"),
         (("explain", "tp-crosses"), "did you mean tp-crosses-scale-up-domain"),

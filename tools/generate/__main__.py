@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from tools.generate import stale, write
 
 
 def main(arguments: list[str]) -> int:
+    os.environ.pop("COLUMNS", None)  # pages are as wide everywhere
     if arguments == ["write"]:
         print("\n".join(f"wrote {name}" for name in write()) or "everything is current")
         return 0

@@ -11,7 +11,7 @@ from typing import Any
 from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, lookup, rows, tables
 from clusterspec.cli import FOUND, OK, UsageFault
 from clusterspec.cli.choices import configured, headed, opened, today
-from clusterspec.cli.terminal import ink, print_error, print_json, print_text
+from clusterspec.cli.terminal import given_columns, ink, print_error, print_json, print_text
 
 WHOLE = ("list", "search", "export", "audit")
 """The actions that read all entries, and leave out those of a company that are broken."""
@@ -111,5 +111,6 @@ def _kinds(catalog: Catalog, asked: Sequence[str]) -> tuple[str, ...]:
 
 
 def _width(args: argparse.Namespace) -> int:
-    """The width of the terminal; 0 (no limit) if output is not a terminal."""
-    return ink(args).width if sys.stdout is not None and sys.stdout.isatty() else 0
+    """The width of the terminal or of `COLUMNS`; 0 (no limit) where there is neither."""
+    limited = given_columns() or (sys.stdout is not None and sys.stdout.isatty())
+    return ink(args).width if limited else 0

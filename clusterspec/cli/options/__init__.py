@@ -6,7 +6,6 @@ Shared options are here. Modules of this package import only argparse, so that `
 from __future__ import annotations
 
 import argparse
-import os
 
 from clusterspec.cli import UsageFault
 
@@ -18,23 +17,19 @@ if TYPE_CHECKING:
 
 
 argparse._ = lambda text: text  # type: ignore[attr-defined]  # gettext searches the disk for every heading
-MOST_COLUMNS = 120
 
 
 class Help(argparse.HelpFormatter):
     """Help formatter with the terminal's width, without the slow imports of argparse's own width detection."""
 
     def __init__(self, prog: str) -> None:
-        columns = os.environ.get("COLUMNS", "")
-        try:
-            width = int(columns) if columns.isdigit() else os.get_terminal_size().columns
-        except (OSError, ValueError):
-            width = 80
-        super().__init__(prog, width=max(40, min(width, MOST_COLUMNS)) - 2)
+        from clusterspec.cli.terminal import columns
+
+        super().__init__(prog, width=columns() - 2)
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises `UsageFault` with a one-line message for a wrong call."""
+    """A parser that takes options anywhere, and raises `UsageFault` with a one-line message for a wrong call."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": Help} | options)
@@ -46,6 +41,83 @@ class Parser(argparse.ArgumentParser):
             command.unknown(rest[0])
         return found
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As in argparse, with the words in an order that argparse reads: it takes options at few places only."""
+        words = [*args]
+        return super().parse_known_args(self.command_first(words) if self.commands() else self.options_first(words))
+
+    def command_first(self, words: Sequence[str]) -> list[str]:
+        """The words with the command before the options that precede it; without a command, help is printed."""
+        at = self.command_at(words)
+        if at is None:
+            return [*words]
+        if at == len(words):
+            self.print_help()
+            raise SystemExit(0)
+        return [words[at], *words[:at], *words[at + 1 :]]
+
+    def command_at(self, words: Sequence[str]) -> int | None:
+        """The position of the command, behind the last word if there is none; None where help or version is asked for.
+
+        >>> shared_options().command_at(["--catalog", "check", "--debug", "estimate", "check"])
+        3
+        """
+        at = 0
+        while at < len(words) and self.is_option(words[at]):
+            if isinstance(self.option(words[at]), argparse._HelpAction) or words[at] in {"--", "-V", "--version"}:
+                return None
+            at += 1 + self.values_at(words, at)
+        return at
+
+    def options_first(self, words: Sequence[str]) -> list[str]:
+        """The words with all options, each with its values, before the positional arguments.
+
+        >>> shared_options().options_first(["a.yaml", "--color", "never", "b.yaml", "--", "--odd.yaml"])
+        ['--color', 'never', '--', 'a.yaml', 'b.yaml', '--odd.yaml']
+        """
+        options: list[str] = []
+        positional: list[str] = []
+        at = 0
+        while at < len(words) and words[at] != "--":
+            end = at + 1
+            if self.is_option(words[at]):
+                end += self.values_at(words, at)
+                options += words[at:end]
+            else:
+                positional.append(words[at])
+            at = end
+        positional += words[at + 1 :]
+        return [*options, *(["--"] if positional else []), *positional]
+
+    def is_option(self, word: str) -> bool:
+        """Whether a word is an option rather than a value, as argparse decides it."""
+        if len(word) < 2 or not word.startswith("-") or self._negative_number_matcher.match(word):
+            return False
+        return " " not in word or self.option(word.partition("=")[0]) is not None
+
+    def option(self, word: str) -> argparse.Action | None:
+        """The option that a word names in full, abbreviated, with its value, or in a group of letters."""
+        known = self._option_string_actions
+        if word.startswith("--"):
+            name = word.partition("=")[0]
+            begun = {id(action): action for each, action in known.items() if each.startswith(name)}
+            return known.get(name) or (next(iter(begun.values())) if len(begun) == 1 else None)
+        first = known.get(word[:2])
+        return self.option(f"-{word[2:]}") if first is not None and first.nargs == 0 and word[2:] else first
+
+    def values_at(self, words: Sequence[str], at: int) -> int:
+        """The number of words after an option that are its values. Raises `UsageFault` for an unknown option."""
+        word = words[at]
+        option = self.option(word)
+        if option is None:
+            if sum(each.startswith(word.partition("=")[0]) for each in self._option_string_actions) < 2:
+                self.unknown(word)
+            return 0  # ambiguous, as argparse reports
+        glued = "=" in word if word.startswith("--") else len(word) > 2 and self.option(word[:2]) is option
+        most = 0 if glued or option.nargs == 0 else 1 if option.nargs is None else len(words)
+        rest = words[at + 1 : at + 1 + most]
+        return next((count for count, each in enumerate(rest) if self.is_option(each)), len(rest))
+
     def commands(self) -> list[tuple[str, Parser]]:
         """The commands with their parsers, in the order of the help."""
         actions: list[Any] = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
@@ -54,8 +126,11 @@ class Parser(argparse.ArgumentParser):
     def unknown(self, word: str) -> NoReturn:
         """Raises `UsageFault` for an argument that the command does not take."""
         if word.startswith("-"):
-            self.error(f"there is no option {word.partition('=')[0]}{offer(word, self._option_string_actions)}")
-        self.error(f"one argument too many: {word!r}")
+            meant = offer(word, self._option_string_actions)
+            if not meant and self._subparsers is not None:
+                meant = " here; options of a command follow its name"
+            self.error(f"unknown option {word.partition('=')[0]}{meant}")
+        self.error(f"unexpected argument {word!r}")
 
     def error(self, message: str) -> NoReturn:
         raise UsageFault(f"{message} (`{self.prog} --help` lists the options)")
@@ -63,10 +138,11 @@ class Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             known = [str(each) for each in action.choices]
-            meant = offer(str(value), known) or f"; there are {', '.join(known)}"
+            meant, listed = offer(str(value), known), ", ".join(known)
             name = str(action.metavar or "/".join(action.option_strings) or action.dest)
-            what = f"there is no command {value!r}" if name == "COMMAND" else f"{name} cannot be {value!r}"
-            self.error(f"{what}{meant}")
+            if isinstance(action, argparse._SubParsersAction):
+                raise UsageFault(f"unknown {name.lower()} {value!r}{meant or f'. {name.capitalize()}s: {listed}'}")
+            raise UsageFault(f"invalid {name} {value!r}{meant} (choose from {listed})")
 
     def _print_message(self, message: str, file: object = None) -> None:
         from clusterspec.cli.terminal import print_text

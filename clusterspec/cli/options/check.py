@@ -15,8 +15,10 @@ def describe(parser: argparse.ArgumentParser) -> None:
         "paths",
         metavar="PATH",
         type=named,
-        nargs="+",
-        help="specs, folders to search for them, or running text (.md, .txt, .rst); - reads standard input",
+        nargs="*",
+        default=["."],
+        help="specs, folders to search for them, or running text (.md, .txt, .rst); - reads standard input "
+        "(default: the current folder)",
     )
     for group in (_output, _rules, _fixes, _baselines, _run):
         group(parser)

@@ -1,0 +1,147 @@
+"""How a call is read: options anywhere, `--`, help, and the columns that the output may use."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+
+from clusterspec.cli import UsageFault
+from clusterspec.cli.options import Parser
+from clusterspec.cli.parser import COMMANDS, documented, parser
+from tests.cli.conftest import BASE, Call
+
+VALUES = {"DATE": "2026-11-20", "AXIS,AXIS": "tp,pp", "N": "3", "YEAR": "2025", "SHARE": "0.1"}
+LEAVES: dict[str, Parser] = {}
+for _name, _one in documented(parser()):
+    _actions = documented(_one)
+    LEAVES |= {f"{_name} {inner}": leaf for inner, leaf in _actions} if _actions else {_name: _one}
+
+
+def word(action: argparse.Action) -> str:
+    """A value that an argument takes."""
+    return str(next(iter(action.choices))) if action.choices else VALUES.get(str(action.metavar), "x")
+
+
+def positional(leaf: Parser) -> list[str]:
+    return [word(one) for one in leaf._actions if not one.option_strings]
+
+
+def required(leaf: Parser) -> list[list[str]]:
+    return [[one.option_strings[-1], word(one)] for one in leaf._actions if one.option_strings and one.required]
+
+
+def options(leaf: Parser) -> list[list[str]]:
+    """Every option that a call may have, with a value where it takes one."""
+    wanted = [one for one in leaf._actions if one.option_strings and not isinstance(one, argparse._HelpAction)]
+    return [[one.option_strings[-1], *([] if one.nargs == 0 else [word(one)])] for one in wanted if not one.required]
+
+
+def read(*words: str) -> dict[str, object]:
+    return {key: value for key, value in vars(parser(words).parse_args(words)).items() if key != "run"}
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_an_option_means_the_same_before_between_and_after_the_arguments(name: str) -> None:
+    leaf, command = LEAVES[name], name.split()
+    takes = positional(leaf)
+    for option in options(leaf):
+        must = [*itertools.chain(*required(leaf))]
+        expected = read(*command, *must, *option, "--", *takes)
+        greedy = option[0] == "--against"
+        for at in range(len(takes) + 1):
+            between = [*takes[:at], *option, *(["--"] if greedy else []), *takes[at:]]
+            assert read(*command, *must, *between) == expected, between
+        if not greedy:
+            assert read(*command, *takes, *option, *must) == expected
+
+
+@pytest.mark.parametrize("name", LEAVES)
+@pytest.mark.parametrize(
+    "option", [["--catalog", "check"], ["--catalog=list"], ["--debug"], ["--color", "never"]], ids=str
+)
+def test_an_option_of_all_commands_may_precede_the_command(name: str, option: list[str]) -> None:
+    leaf = LEAVES[name]
+    rest = [*itertools.chain(*required(leaf)), *positional(leaf)]
+    expected = read(*name.split(), *option, *rest)
+    for at in range(len(name.split())):
+        command = name.split()
+        assert read(*command[:at], *option, *command[at:], *rest) == expected
+
+
+def test_what_follows_two_dashes_is_no_option() -> None:
+    read_ = read("check", "a.yaml", "--quiet", "--", "--fix", "-", "b.yaml")
+    assert (read_["paths"], read_["quiet"], read_["fix"]) == (["a.yaml", "--fix", "-", "b.yaml"], True, False)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("check -qv a", {"quiet": True, "verbose": True, "paths": ["a"]}),
+        ("check a --stat b", {"statistics": True, "paths": ["a", "b"]}),
+        ("report -oout.html a", {"output": "out.html", "spec": "a"}),
+        ("report a --against b c -o out.html", {"against": ["b", "c"], "spec": "a"}),
+        ("report -o out.html --against b c -- a", {"against": ["b", "c"], "spec": "a"}),
+        ("check - --format=json", {"paths": ["-"], "format": ["json"]}),
+        ("check", {"paths": ["."]}),
+        ("check --quiet", {"paths": ["."]}),
+        ("catalog search --format json nvlink -- switch", {"words": ["nvlink", "switch"]}),
+    ],
+)
+def test_a_call_is_read_as_it_is_meant(words: str, expected: dict[str, object]) -> None:
+    assert read(*words.split()).items() >= expected.items()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("chek a", "unknown command 'chek'; did you mean check?"),
+        ("frobnicate", "unknown command 'frobnicate'. Commands: check, estimate, "),
+        ("catalog lst", "unknown action 'lst'; did you mean list?"),
+        ("check --formatt json a", "unknown option --formatt; did you mean --format?"),
+        ("--format json check a", "unknown option --format here; options of a command follow its name"),
+        ("check --format xml", "invalid --format 'xml' (choose from text, concise, json, "),
+        (
+            "check --fail-on warnings",
+            "invalid --fail-on 'warnings'; did you mean warning? (choose from error, warning, note)",
+        ),
+        ("check --s x", "ambiguous option: --s could match --select, --statistics, --stdin-filename"),
+        ("estimate a b", "unexpected argument 'b'"),
+        ("estimate", "the following arguments are required: SPEC"),
+        ("estimate a --explain", "--explain: expected one argument"),
+        ("search a --top -1", "'-1' is not a whole number from 1"),
+    ],
+)
+def test_a_wrong_call_is_told_what_is_wrong(words: str, said: str) -> None:
+    with pytest.raises(UsageFault, match=re.escape(said)):
+        read(*words.split())
+
+
+@pytest.mark.parametrize("words", [[], ["help"], ["--color", "never"]], ids=str)
+def test_without_a_command_the_help_is_printed(words: list[str], call: Call) -> None:
+    assert call(*words) == call("--help")
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *LEAVES])
+def test_help_of_a_command_is_its_help_option(name: str, call: Call) -> None:
+    done = call("help", *name.split())
+    assert done == call(*name.split(), "--help")
+    assert done.status == 0 and done.out.startswith(f"usage: clusterspec {name} ")
+
+
+def test_help_of_an_unknown_command_offers_the_nearest(call: Call) -> None:
+    done = call("help", "chek")
+    assert (done.status, done.out) == (2, "") and "unknown command 'chek'; did you mean check?" in done.error
+
+
+def test_an_action_that_is_missing_is_listed(call: Call) -> None:
+    assert call("catalog") == call("catalog", "--help")
+
+
+def test_check_without_a_path_checks_the_folder_here(call: Call) -> None:
+    Path("spec.yaml").write_text(BASE.replace("tp: 2", "tp: 3"))
+    assert call("check") == call("check", ".")
+    assert call("check").status == 1
