@@ -12,12 +12,13 @@ from clusterspec.cost.parameters import count
 from clusterspec.finding import Severity
 from clusterspec.pipeline import Settings, Study, study_text
 from clusterspec.records import dataclass
+from clusterspec.rules.fabric.roce_without_flow_control import TECHNOLOGIES as LOSSY
 
 DEGREES = (1, 2, 4, 8, 16, 32, 64)
 EXPERT_DEGREES = (8, 16, 32, 64)
 NODES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-PRECISIONS = ("bf16", "fp16", "fp8", "fp32")
-"""Of the matrix work, the first that the accelerator has."""
+PRECISIONS = {"train": ("bf16", "fp16", "fp8", "fp32"), "serve": ("bf16", "fp16", "fp8", "fp4", "fp32")}
+"""Precisions of GEMMs, the most usual first: the first with a published peak is taken."""
 LEAST_BYTES = {"train": 16, "serve": 1}
 """Bytes of a parameter that a plan cannot do without, over all accelerators: adam with fp32 states; fp8 weights."""
 LEAST_BYTES_OF_RANK = {"train": 6, "serve": 1}
@@ -28,8 +29,15 @@ COMMENTS = 32
 """The column of comments."""
 UNSOUND = (100, 0.0)
 """The rank of a spec with an error, see `_flaws`."""
+FLAWLESS = (0, 0.0)
 MOST_TRIED = 1000
 """Layouts that are tried; an estimate takes a millisecond."""
+INHERENT = {
+    "unreleased-hardware": "announced; confirm the delivery date",
+    "precision-unsupported": "no peak is published; state `peak_flops` once it is known",
+    "shared-nic": "the NICs that the platform has",
+}
+"""Warnings about the platform itself, which no layout avoids, with the reason that the template states in a waiver."""
 MOST_OF_NODES = 400
 """Those of one number of nodes."""
 
@@ -44,13 +52,20 @@ class Attempt:
     ep: int
     recompute: str
     precision: str
+    ranks: int
+
+    @property
+    def global_batch(self) -> int:
+        """Sequences that divide over the data-parallel ranks, 256 or more and eight or more per node."""
+        copies = max(self.ranks // (self.tp * self.pp), 1)
+        return -(-max(256, self.nodes * 8) // copies) * copies
 
     def text(self, platform: Platform, model: Model, kind: str) -> str:
         """The commented spec."""
         length = min(model.max_sequence_length or 8192, 8192)
         training = f"""\
   sequence_length: {length}  # tokens
-  global_batch: {max(256, self.nodes * 8)}  # sequences per optimizer step
+  global_batch: {self.global_batch}  # sequences per optimizer step
   precision: {self.precision}
 """
         prompt = min(2048, max(length - OUTPUT_TOKENS, 1))
@@ -81,12 +96,23 @@ name: {platform.id}-{model.id}
 cluster:
   platform: {platform.id}  # fills every key of the cluster that is not given here
   nodes: {self.nodes}  # nodes that do work; `spare_nodes` come on top
-
+{_fabric(platform)}
 workload:
   model: {model.id}  # a catalog entry, or a mapping that describes the model
 {training if kind == "train" else serving}
 layout:
 {layout}""")
+
+
+def _fabric(platform: Platform) -> str:
+    """The flow control of a RoCE fabric, where the provider of the platform does not state it."""
+    stated = platform.cloud or platform.pfc is not None or platform.ecn is not None
+    if stated or not LOSSY.intersection(platform.technologies[:1]):
+        return ""
+    return """\
+  scale_out:
+    flow_control: {pfc: true, ecn: true}  # RoCE drops packets without it
+"""
 
 
 def aligned(text: str) -> str:
@@ -100,7 +126,9 @@ def aligned(text: str) -> str:
     return "\n".join(f"{left.ljust(COMMENTS - 2)}{mark}{right}" if mark else left for left, mark, right in split)
 
 
-def starting_spec(settings: Settings, platform: str, model: str, kind: str) -> tuple[str, bool]:
+def starting_spec(
+    settings: Settings, platform: str, model: str, kind: str, nodes: int | None = None
+) -> tuple[str, bool]:
     """The text of a spec, and whether it is without errors and fits. Raises `UsageFault` for unknown names."""
     machine = _entry(settings.catalog, "platform", platform)
     network = _entry(settings.catalog, "model", model)
@@ -108,49 +136,74 @@ def starting_spec(settings: Settings, platform: str, model: str, kind: str) -> t
         raise UsageFault("the catalog entry is of another kind")
     chip = settings.catalog.find("accelerator", machine.accelerator or "")
     best: tuple[tuple[int, float], str] | None = None
-    tried = attempts(machine, chip if isinstance(chip, Accelerator) else None, network, kind)
+    tried = attempts(machine, chip if isinstance(chip, Accelerator) else None, network, kind, nodes)
     for attempt in islice(tried, MOST_TRIED):
         text = attempt.text(machine, network, kind)
-        flaws = _flaws(study_text(text, settings))
+        study = study_text(text, settings)
+        flaws = _flaws(study)
         if best is None or flaws < best[0]:
-            best = flaws, text
-        if flaws < UNSOUND:
+            best = flaws, _waived(text, study)
+        if flaws == FLAWLESS:
             break
     return (best[1], best[0] < UNSOUND) if best else ("", False)
+
+
+def _waived(text: str, study: Study) -> str:
+    """A spec with waivers of the warnings about the platform itself, each with its reason."""
+    lines = text.split("\n")
+    found = [one for one in study.checked.findings if one.rule in INHERENT and one.severity is Severity.WARNING]
+    for one in sorted(found, key=lambda one: one.span.start.line, reverse=True):
+        at = one.span.start.line - 1
+        indent = " " * (len(lines[at]) - len(lines[at].lstrip(" ")))
+        lines.insert(at, f"{indent}# clusterspec: ignore[{one.rule}]: {INHERENT[one.rule]}")
+    return "\n".join(lines)
 
 
 def _flaws(study: Study) -> tuple[int, float]:
     """The rank of a spec, less being better: its findings, then the memory in bytes of a plan that does not fit.
 
-    The rules are not asked about a plan that does not fit, since that alone is an error.
+    The rules are not asked about a plan that does not fit, since that alone is an error. What no layout avoids counts
+    as nothing.
     """
     if study.plan.fits is False:
         return UNSOUND[0] + 1, study.plan.memory_bytes or 0.0
     weights = {Severity.ERROR: UNSOUND[0], Severity.WARNING: 1}
-    return sum(weights.get(found.severity, 0) for found in study.checked.findings), 0.0
+    found = [one for one in study.checked.findings if one.rule not in INHERENT or one.severity is Severity.ERROR]
+    return sum(weights.get(one.severity, 0) for one in found), 0.0
 
 
-def attempts(platform: Platform, chip: Accelerator | None, model: Model, kind: str) -> Iterator[Attempt]:
-    """Candidate layouts by increasing number of nodes, from where the parameters fit."""
-    for nodes in NODES[_least(platform, chip, model, kind) :]:
-        yield from islice(_of_nodes(nodes, platform, chip, model, kind), MOST_OF_NODES)
+def attempts(
+    platform: Platform, chip: Accelerator | None, model: Model, kind: str, nodes: int | None
+) -> Iterator[Attempt]:
+    """Candidate layouts on some nodes, else by increasing number of nodes, from where the parameters fit."""
+    for number in (nodes,) if nodes else NODES[_least(platform, chip, model, kind) :]:
+        yield from islice(_of_nodes(number, platform, chip, model, kind), MOST_OF_NODES)
 
 
 def _of_nodes(nodes: int, platform: Platform, chip: Accelerator | None, model: Model, kind: str) -> Iterator[Attempt]:
-    """Candidate layouts on some nodes, with the lowest degrees first, whose ranks hold their share of the model."""
+    """Candidate layouts on some nodes, with the lowest degrees first, whose ranks hold their share of the model.
+
+    Stages begin where tp fills a node, as far as a power of two does (`node & -node` is the largest that divides it).
+    """
     each = chip.ranks_per_accelerator if chip else 1
     node = (platform.accelerators_per_node or 1) * each
     reach, ranks = (platform.domain or platform.accelerators_per_node or 1) * each, nodes * node
-    known = {*chip.peaks, *chip.unpublished_peaks} if chip else set()
-    precision = next((one for one in PRECISIONS if one in known), PRECISIONS[0])
+    precision = _precision(chip, kind)
     cut = count(model).total * LEAST_BYTES_OF_RANK[kind] / chip.memory.value if chip and chip.memory else 1
+    stages = sorted({*DEGREES, *(pp for pp in range(1, DEGREES[-1] + 1) if nodes % pp == 0)})
     for recompute in ("none", "selective", "full") if kind == "train" else ("none",):
         for ep in _expert_degrees(model, ranks, kind):
-            for pp, tp in product(DEGREES, DEGREES):
+            for pp, tp in product(stages, DEGREES):
                 split = tp * pp * ep
                 whole = tp <= reach and tp * pp <= ranks and ranks % split == 0 and split >= cut
-                if whole and pp <= (model.layers or pp) and (pp == 1 or ep > 1 or tp >= min(node, 4)):
-                    yield Attempt(nodes, tp, pp, ep, recompute, precision)
+                if whole and pp <= (model.layers or pp) and (pp == 1 or ep > 1 or tp >= min(node & -node, 4)):
+                    yield Attempt(nodes, tp, pp, ep, recompute, precision, ranks)
+
+
+def _precision(chip: Accelerator | None, kind: str) -> str:
+    """The most usual precision that has a published peak, else one that the accelerator supports."""
+    supported = (chip.peaks, chip.unpublished_peaks) if chip else ()
+    return next((one for known in supported for one in PRECISIONS[kind] if one in known), "bf16")
 
 
 def _least(platform: Platform, chip: Accelerator | None, model: Model, kind: str) -> int:

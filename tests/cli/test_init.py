@@ -40,7 +40,34 @@ def test_a_model_that_no_usual_layout_holds_is_said(call: Call) -> None:
     done = call("init", "--platform", "cerebras-cs-3", "--model", "deepseek-v3", "--for", "serve")
     assert done.status == 0
     assert done.out.startswith("# yaml-language-server")
-    assert "no usual layout of deepseek-v3 is without errors on cerebras-cs-3" in done.error
+    assert "No layout of deepseek-v3 runs on cerebras-cs-3; this template has errors." in done.error
+
+
+SAMPLE = ("aws-dl1-24xlarge", "aws-trn2-48xlarge", "cerebras-cs-4", "gaudi2-hls", "tpu-8t", "tpu-v5e")
+"""Platforms without a published peak, announced, with a mesh, a torus, or three accelerators in a node."""
+
+
+@pytest.mark.parametrize("kind", ["train", "serve"])
+def test_a_starting_spec_checks_without_a_warning(kind: str, call: Call) -> None:
+    for platform in SAMPLE:
+        Path("spec.yaml").write_text(call("init", "--platform", platform, "--for", kind).out)
+        checked = call("check", "spec.yaml", "--fail-on", "warning")
+        assert checked.status == 0, (platform, checked.out)
+
+
+@pytest.mark.parametrize(("platform", "nodes"), [("dgx-h100", 3), ("dgx-h100", 48), ("gb200-nvl72", 36)])
+def test_a_starting_spec_has_the_nodes_that_are_asked_for(platform: str, nodes: int, call: Call) -> None:
+    done = call("init", "--platform", platform, "--nodes", str(nodes))
+    assert f"nodes: {nodes} " in done.out
+    Path("spec.yaml").write_text(done.out)
+    assert call("check", "spec.yaml", "--fail-on", "warning").status == 0
+
+
+def test_too_few_or_too_many_nodes_are_one_clear_line(call: Call) -> None:
+    few = call("init", "--model", "deepseek-v3", "--nodes", "1")
+    assert (few.status, few.out) == (2, "") and "deepseek-v3 divides over 1 node of dgx-h100" in few.error
+    many = call("init", "--nodes", "1000001")
+    assert (many.status, many.out) == (2, "") and "at most 1,000,000 nodes" in many.error
 
 
 def test_a_name_that_the_catalog_lacks_names_the_nearest(call: Call) -> None:
