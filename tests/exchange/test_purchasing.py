@@ -7,6 +7,9 @@ import json
 import zipfile
 
 import pytest
+from hypothesis import given as drawn
+from hypothesis import settings
+from hypothesis import strategies as st
 
 from clusterspec.exchange.import_result import FormatError
 from tests.exchange.imports import counts, given, read, unknown
@@ -92,6 +95,93 @@ def test_quotes_are_read_in_the_forms_of_suppliers(text: str) -> None:
     assert read(text, "auto").kind == "quote"
 
 
+PRICES = [  # headings and cells of one line, and the prices read: (unit price, line price)
+    ("qty;part;unit price;total", "64;Cable;12.375;792.00", (12.375, 792)),
+    ("qty;part;unit price;total", "64;Cable;12,375;792,00", (12.375, 792)),
+    ("qty;part;unit price;total", "8;Clip;0.125;1", (0.125, 1)),
+    ("qty;part;unit price;total", "2;Node;310.000,50;620.001", (310000.5, 620001)),
+    ("qty;part;unit price;total", "2;Node;USD 310 000.00;$620,000", (310000, 620000)),
+    ("qty;part;unit price;total", "2;Node;CHF 310'000.–;620'000.–", (310000, 620000)),
+    ("qty;part;unit price;total", "-1;Credit;1.000,-;(1.000,-)", (1000, -1000)),
+    ("qty;unit;part;unit price", "64;EA;Cable;900", (900, None)),
+    ("qty;unit;part;unit", "64;12;Cable;EA", (12, None)),
+    ("pos;qty;description;list price;net price;amount", "1;2;Node;400.5;310.5;621", (310.5, 621)),
+    ("item;description;qty;price (EUR);total (EUR)", "10;Node;2;310,50;621,00", (310.5, 621)),
+    ("part;qty;price", "Node;2;621", (None, 621)),
+    ("qty;part;unit price;total", "9;Cable;9 per 100;310 k", (None, None)),
+]
+
+
+@pytest.mark.parametrize(("heads", "cells", "prices"), PRICES)
+def test_a_price_read_is_the_price_written_in_the_forms_of_suppliers(
+    heads: str, cells: str, prices: tuple[float | None, float | None]
+) -> None:
+    [line] = [each.value for each in read(f"{heads}\n{cells}\n", "quote").given if each.appended]
+    assert isinstance(line, dict)
+    assert (line.get("unit_price"), line.get("price")) == prices
+    assert line["part"] in {"Node", "Cable", "Clip", "Credit"}
+
+
+def test_an_ambiguous_price_is_refused_with_both_readings() -> None:
+    reading = read("qty;part;unit price\n64;Cable;12.375\n", "quote")
+    assert "12.375 is 12.375 or 12,375" in unknown(reading)
+    assert [each.value for each in reading.given if each.appended] == [{"part": "Cable", "quantity": 64}]
+    mixed = read("qty;part;unit price\n64;Cable;12.375\n2;Clip;0,5\n3;Node;0.5\n", "quote")
+    assert "12.375 is 12.375 or 12,375: other numbers use either mark" in unknown(mixed)
+    assert [each.value["unit_price"] for each in mixed.given if each.appended and "unit_price" in each.value] == [
+        0.5
+    ] * 2  # type: ignore[index, operator, call-overload]
+
+
+def test_amounts_of_two_currencies_are_not_put_into_one_quote() -> None:
+    reading = read("qty;part;unit price\n2;Node;310.50 USD\n9;Cable;12.50 EUR\n", "quote")
+    assert "prices in EUR and USD" in unknown(reading)
+    assert not given(reading)
+    assert [set(each.value) for each in reading.given] == [{"part", "quantity"}] * 2  # type: ignore[arg-type]
+
+
+def written(value: int, decimals: int, mark: str, group: str) -> str:
+    """``value`` / 10^decimals in a convention."""
+    whole = f"{value // 10**decimals:,}".replace(",", group)
+    return whole + (f"{mark}{value % 10**decimals:0{decimals}}" if decimals else "")
+
+
+@settings(max_examples=60, deadline=None)
+@drawn(
+    st.lists(st.tuples(st.integers(0, 10**9), st.integers(0, 4)), min_size=1, max_size=5),
+    st.sampled_from([(".", ","), (",", "."), (".", ""), (",", ""), (".", " "), (",", " "), (".", "'")]),
+    st.sampled_from(["csv", "xlsx", "numbers"]),
+)
+def test_a_price_read_is_the_price_written(prices: list[tuple[int, int]], marks: tuple[str, str], kind: str) -> None:
+    """In both decimal conventions, as CSV and as a workbook: each price is exact, or refused where nothing in the file
+    tells the decimal mark."""
+    texts = [written(value, decimals, *marks) for value, decimals in prices]
+    values = [value / 10**decimals for value, decimals in prices]
+    rows = [["part", "qty", "unit price"], *([f"P{n}", n + 1, text] for n, text in enumerate(texts))]
+    if kind == "csv":
+        data = "\n".join(";".join(map(str, row)) for row in rows).encode()
+    else:
+        if kind == "numbers":
+            rows = [rows[0], *([*row[:2], value] for row, value in zip(rows[1:], values, strict=True))]
+        data = workbook(rows)
+    got = [each.value for each in read(data, "quote").given if each.appended]
+    assert len(got) == len(values)
+    refused = [line for line in got if isinstance(line, dict) and "unit_price" not in line]
+    for line, value in zip(got, values, strict=True):
+        assert isinstance(line, dict) and line.get("unit_price", value) == value
+    tells = any(decimals in (1, 2, 4) or value < 10**decimals for value, decimals in prices if decimals)
+    assert not refused or not (tells or kind == "numbers")
+
+
+def workbook(rows: list[list[object]]) -> bytes:
+    openpyxl = pytest.importorskip("openpyxl")
+    book, out = openpyxl.Workbook(), io.BytesIO()
+    for row in rows:
+        book.active.append(row)
+    book.save(out)
+    return out.getvalue()
+
+
 def test_what_is_no_number_is_listed() -> None:
     reading = read("part,quantity,unit_price\nnode,64,on request\ncable,many,9\n", "quote")
     assert "price of node" in unknown(reading)
@@ -132,11 +222,7 @@ def test_archives_that_are_no_quotes_are_refused(data: bytes, why: str) -> None:
 
 
 def test_a_truncated_workbook_is_refused() -> None:
-    openpyxl = pytest.importorskip("openpyxl")
-    book, out = openpyxl.Workbook(), io.BytesIO()
-    book.active.append(["part", "quantity", "price"])
-    book.active.append(["node", 2, 10])
-    book.save(out)
-    assert counts(read(out.getvalue()))["quote_lines"] == 1
+    data = workbook([["part", "quantity", "price"], ["node", 2, 10]])
+    assert counts(read(data))["quote_lines"] == 1
     with pytest.raises(FormatError):
-        read(out.getvalue()[: len(out.getvalue()) // 2])
+        read(data[: len(data) // 2])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 
 from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, MissingPart, NotExportable, table
+from clusterspec.exchange.purchasing.numbers import written_number
 from clusterspec.procurement.item import Item
 from clusterspec.results.cells import safe
 
@@ -30,9 +31,17 @@ def _amount(price: object) -> object:
     return price
 
 
+def _unambiguous(cell: object) -> object:
+    """A number as text that has one reading: 12.375 with a fourth decimal, since 12.375 may also be 12,375."""
+    if isinstance(cell, float) and written_number(text := f"{cell:.15g}").ambiguous:
+        return f"{text}0"
+    return cell
+
+
 def as_csv(source: ExportInput) -> ExportedFile:
     """One row per item."""
-    return ExportedFile(table(HEADS, _rows(source)))
+    rows = [tuple(_unambiguous(cell) for cell in row) for row in _rows(source)]
+    return ExportedFile(table(HEADS, rows))
 
 
 def as_xlsx(source: ExportInput) -> ExportedFile:

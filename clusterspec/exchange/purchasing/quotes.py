@@ -1,7 +1,8 @@
 """Suppliers' quotes as CSV and XLSX: the lines that have a part, a quantity and a price.
 
-The header is the first row that names a part and a quantity. Numbers may have thousands separators of either kind if
-the result is unambiguous. XLSX is read with openpyxl, which does not evaluate formulas; saved values are used.
+The header is the first row that names a part and a quantity. One decimal mark holds for the whole file, see
+`exchange.purchasing.numbers`; a number that stays ambiguous is listed with both readings. XLSX is read with openpyxl,
+which does not evaluate formulas; saved values are used, and cells that hold numbers are taken as they are.
 """
 
 from __future__ import annotations
@@ -14,22 +15,40 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, Value
 from clusterspec.exchange.input_file import LARGEST_STRUCTURED, InputFile
+from clusterspec.exchange.purchasing.numbers import (
+    CURRENCY,
+    SYMBOLS,
+    DecimalMark,
+    Number,
+    decimal_mark,
+    written_number,
+)
+from clusterspec.records import dataclass
 
 KIND = "quote"
 MOST_ROWS = 20_000
 MOST_LINES = 2_000
 """Lines of one quote; a spec holds no more values than that makes."""
 MOST_COLUMNS = 200
-_COLUMNS = {
-    "kind": r"kind|category|type",
-    "part": r"part|item|description|product|position|article|component",
-    "quantity": r"(qty|quantity|count|units|amount of units|pcs|menge)\b.*",
-    "unit_price": r"(unit|each|list|net)[ _-]*(unit[ _-]*)?(price|cost)|price[ _-]*(per|each|/)[ _-]*.*|unit",
-    "price": r"(line|ext(ended)?\.?|total|sum)[ _-]*(price|cost|amount|total)?|price|amount|cost",
-    "currency": r"currency|curr\.?",
+_COLUMNS: dict[str, tuple[str, ...]] = {
+    "kind": (r"kind|category|type",),
+    "part": (r"part|description|product|component|bezeichnung|beschreibung", r"item|article|artikel", r"position"),
+    "quantity": (r"qty\.?|quantity|count|units|pcs|menge", r"(qty|quantity|count|units|amount of units|pcs|menge)\b.*"),
+    "unit_price": (
+        r"net[ _-]*(unit[ _-]*)?(price|cost)",
+        r"(unit|each)[ _-]*(price|cost)|(price|cost)[ _-]*(per|each|/)[ _-]*.*|einzelpreis|stückpreis",
+        r"list[ _-]*(unit[ _-]*)?(price|cost)",
+        r"unit",
+    ),
+    "price": (
+        r"(line|ext(ended)?\.?|total|sum)[ _-]*(price|cost|amount|total)|gesamtpreis",
+        r"line|ext(ended)?\.?|total|sum|amount|gesamt|betrag",
+        r"price|cost",
+    ),
+    "currency": (r"currency|curr\.?|währung",),
 }
-_MARK = re.compile(r"USD|EUR|GBP|CHF|JPY|CNY|\$|€|£|¥")
-_CODES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY"}
+"""The headings of each field, the clearest first: ``Unit`` names a price only where no heading says so."""
+_NUMBERS = ("quantity", "unit_price", "price")
 _SUM = re.compile(r"(grand |sub)?-?total\b|sum\b|partial_sum", re.IGNORECASE)
 KINDS = {"node", "leaf_switch", "spine_switch", "core_switch", "cable", "transceiver", "nic"}
 
@@ -43,31 +62,79 @@ def matches(file: InputFile) -> bool:
     return any(_heading(cells) for cells in _delimited("\n".join(heads)) if cells)
 
 
+@dataclass(frozen=True, slots=True)
+class _QuoteRow:
+    """A row below the header: its cells by field, and the line of the file."""
+
+    cells: dict[str, object]
+    line: int
+
+    def text(self, field: str) -> str:
+        return _shown(self.cells.get(field)).strip()
+
+    @property
+    def part(self) -> str:
+        kind = self.text("kind")
+        return kind if kind in KINDS else self.text("part") or kind
+
+    @property
+    def currencies(self) -> set[str]:
+        """The currencies that its prices, and its column of currencies, name."""
+        stated = self.text("currency").upper()
+        named = {stated} if re.fullmatch("[A-Z]{3}", stated) else set()
+        marks = (CURRENCY.search(self.text(field)) for field in ("unit_price", "price", "currency"))
+        return named | {SYMBOLS.get(mark[0], mark[0]) for mark in marks if mark}
+
+    def number(self, field: str, mark: DecimalMark) -> Number | None:
+        """The number of a cell: as a workbook holds it, else as the decimal mark of the file reads its text."""
+        cell = self.cells.get(field)
+        if isinstance(cell, int | float) and not isinstance(cell, bool):
+            return int(cell) if cell == int(cell) else cell
+        return mark.value(self.text(field), field)
+
+
 def read(file: InputFile) -> ImportResult:
     """The lines of a quote. Raises `FormatError` if no row names parts and quantities."""
     builder = ImportBuilder(KIND, file.name)
-    rows = _spreadsheet(file, builder) if file.zipped else enumerate(_delimited(_text(file)), 1)
-    columns: dict[str, int] = {}
-    currencies: set[str] = set()
-    count = 0
-    for number, row in rows:
-        if number > MOST_ROWS:
-            raise FormatError(f"has more than {MOST_ROWS:,} rows", number)
-        cells = [_shown(cell) for cell in row[:MOST_COLUMNS]]
-        if not columns:
-            columns = _heading(cells)
-            continue
-        count += _line(cells, columns, builder, number, currencies)
-    if not columns:
-        raise FormatError("has no heading that names a part and a quantity")
+    rows, named = _rows(file, builder)
+    mark = decimal_mark((name, row.text(name)) for row in rows for name in _NUMBERS if _is_text(row.cells.get(name)))
+    currencies = named.union(*(row.currencies for row in rows))
+    prices = len(currencies) <= 1
+    count = sum(_line(row, mark, builder, prices=prices) for row in rows)
     if not count:
         raise FormatError("has no line with a part and a quantity")
     builder.count("quote_lines", count)
-    if len(currencies) == 1:
-        builder.set("procurement.currency", currencies.pop())
-    elif currencies:
-        builder.unknown("procurement.currency", f"several: {', '.join(sorted(currencies))}")
+    if prices:
+        builder.set("procurement.currency", next(iter(currencies), None))
+    else:
+        why = "a spec has one currency, and amounts of several do not add: prices are left out"
+        builder.unknown(f"prices in {' and '.join(sorted(currencies))}", why)
     return builder.reading()
+
+
+def _rows(file: InputFile, builder: ImportBuilder) -> tuple[list[_QuoteRow], set[str]]:
+    """The rows below the header, and the currencies that the header names."""
+    rows = _spreadsheet(file, builder) if file.zipped else enumerate(_delimited(_text(file)), 1)
+    columns: dict[str, int] = {}
+    named: set[str] = set()
+    found = []
+    for number, row in rows:
+        if number > MOST_ROWS:
+            raise FormatError(f"has more than {MOST_ROWS:,} rows", number)
+        if not columns:
+            heads = [_shown(cell) for cell in row[:MOST_COLUMNS]]
+            columns = _heading(heads)
+            marks = (CURRENCY.search(heads[columns[name]]) for name in ("unit_price", "price") if name in columns)
+            named = {SYMBOLS.get(mark[0], mark[0]) for mark in marks if mark}
+            continue
+        found.append(_QuoteRow({name: row[at] for name, at in columns.items() if at < len(row)}, number))
+    if not columns:
+        raise FormatError("has no heading that names a part and a quantity")
+    return found, named
+
+
+def _is_text(cell: object) -> bool:
+    return isinstance(cell, str)
 
 
 def _text(file: InputFile) -> str:
@@ -88,57 +155,70 @@ def _delimited(text: str) -> list[list[str]]:
 
 
 def _heading(cells: Iterable[str]) -> dict[str, int]:
-    """The column of each field; empty if a row is not a header."""
-    found: dict[str, int] = {}
+    """The column of each field; empty if a row is not a header. Of several headings of a field the clearest counts.
+
+    >>> _heading(["Qty", "Unit", "Description", "Unit Price", "Total"])
+    {'part': 2, 'quantity': 0, 'unit_price': 3, 'price': 4}
+    >>> _heading(["Pos", "Item", "Qty", "Price (EUR)", "Total"])
+    {'part': 1, 'quantity': 2, 'price': 4, 'unit_price': 3}
+    """
+    ranked: dict[str, list[tuple[int, int]]] = {}
     for at, cell in enumerate(cells):
-        plain = cell.strip().lower().strip(":#")
-        for name, pattern in _COLUMNS.items():
-            if name not in found and re.fullmatch(pattern, plain):
-                found[name] = at
+        plain = re.sub(r"[\[(][^\])]{0,8}[\])]|\bin\b", "", CURRENCY.sub("", cell)).strip().lower().strip(":#").strip()
+        for name, patterns in _COLUMNS.items():
+            rank = next((rank for rank, pattern in enumerate(patterns) if re.fullmatch(pattern, plain)), None)
+            if rank is not None:
+                ranked.setdefault(name, []).append((rank, at))
                 break
+    found = {name: min(ranked[name])[1] for name in _COLUMNS if name in ranked}
+    prices = sorted(ranked.get("price", ()))
+    if "unit_price" not in found and len(prices) > 1 and prices[0][0] < 2 == prices[-1][0]:
+        found["unit_price"] = next(at for rank, at in prices if rank == 2)
     return found if "quantity" in found and {"part", "kind"} & set(found) else {}
 
 
-def _line(cells: list[str], columns: dict[str, int], builder: ImportBuilder, number: int, currencies: set[str]) -> int:
+def _line(row: _QuoteRow, mark: DecimalMark, builder: ImportBuilder, *, prices: bool) -> int:
     """Add a line of the quote; returns 1 if the row is one. Sums become the quoted total."""
-    fields = {name: cells[at].strip() if at < len(cells) else "" for name, at in columns.items()}
-    currencies |= {_CODES.get(mark, mark) for text in fields.values() for mark in _MARK.findall(text)[:1]}
-    unit, whole = (_number(fields.get(name, "")) for name in ("unit_price", "price"))
-    part = fields.get("kind") if fields.get("kind") in KINDS else fields.get("part") or fields.get("kind") or ""
-    if _SUM.match(part or "") or (fields.get("kind") or "") == "total":
-        if whole is not None and fields.get("kind") != "partial_sum":
+    quantity, unit, whole = (row.number(name, mark) for name in _NUMBERS)
+    part, number = row.part, row.line
+    if _SUM.match(part) or row.text("kind") == "total":
+        if row.text("kind") != "partial_sum" and prices:
+            _report_unread(row, ("price",), mark, builder, "the total")
             builder.set("procurement.quoted_total", whole, number)
         return 0
-    quantity = _number(fields.get("quantity", ""))
     if not part and quantity is None:
         return 0
     if not part or quantity is None:
-        builder.unknown(f"row {', '.join(c for c in cells if c)[:60]}", "no part, or no numeric quantity", number)
+        shown = ", ".join(text for name in row.cells if (text := row.text(name)))
+        why = _ambiguity(row, "quantity", mark) or "no part, or no numeric quantity"
+        builder.unknown(f"row {shown[:60]}", why, number)
         return 0
     if len(builder.given) >= MOST_LINES:
         raise FormatError(f"has more than {MOST_LINES:,} lines with a part and a quantity", number)
-    if unit is None and whole is None:
-        builder.unknown(f"price of {part[:60]}", "not a single number", number)
-    entry: dict[str, Value] = {"part": part[:200], "quantity": quantity, "unit_price": unit, "price": whole}
-    builder.append("procurement.quote", {key: value for key, value in entry.items() if value is not None}, number)
+    entry: dict[str, Value] = {"part": part[:200], "quantity": quantity}
+    if prices:
+        _report_unread(row, ("unit_price", "price"), mark, builder, part)
+        entry |= {name: value for name, value in (("unit_price", unit), ("price", whole)) if value is not None}
+    builder.append("procurement.quote", entry, number)
     return 1
 
 
-def _number(text: str) -> int | float | None:
-    """A number with separators; None if it is not a number or is ambiguous.
+def _report_unread(row: _QuoteRow, fields: Sequence[str], mark: DecimalMark, builder: ImportBuilder, what: str) -> None:
+    """Report prices of a row that are ambiguous, or that none of them is a number."""
+    unclear = [why for field in fields if (why := _ambiguity(row, field, mark))]
+    if not unclear and all(row.number(field, mark) is None for field in fields):
+        unclear = ["not a single number"]
+    for why in unclear:
+        builder.unknown(f"price of {what[:60]}", why, row.line)
 
-    >>> _number("$1,234,567.50"), _number("1.234.567,50 EUR"), _number("310 000"), _number("1,234"), _number("n/a")
-    (1234567.5, 1234567.5, 310000, 1234, None)
-    """
-    plain = re.sub(r"[A-Za-z$€£¥'’\s\u00a0\u202f]", "", text)
-    if re.fullmatch(r"-?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]{1,2})?|-?[0-9]+,[0-9]{1,2}", plain):
-        plain = plain.replace(".", "").replace(",", ".")
-    elif re.fullmatch(r"-?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]{1,6})?", plain):
-        plain = plain.replace(",", "")
-    if not re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,6})?", plain):
-        return None
-    value = float(plain)
-    return int(value) if value == int(value) else value
+
+def _ambiguity(row: _QuoteRow, field: str, mark: DecimalMark) -> str:
+    """Both readings of an ambiguous number; empty if it has been read, or is none."""
+    text = row.text(field)
+    if row.number(field, mark) is not None or not (found := written_number(text)).ambiguous:
+        return ""
+    why = "other numbers use either mark" if mark.mark else "no other number tells the decimal mark"
+    return f"{text[:40]} is {found.readings()}: {why}; write one price with its cents, such as 36,000.00"
 
 
 def _shown(cell: object) -> str:
