@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from clusterspec.catalog.entries import Accelerator, Platform
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Accelerator, Platform, Switch
 from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.parts import Parts
@@ -12,11 +14,13 @@ from clusterspec.cluster.scaleup import NODE_SCALE, resolve_scale_up
 from clusterspec.origin import Written
 from clusterspec.quantity import Figure, Peak, Quantity
 from clusterspec.records import replace
-from clusterspec.spec.model import AcceleratorSpec, ClusterSpec, PcieSpec, PowerSpec
+from clusterspec.spec.model import AcceleratorSpec, ClusterSpec, NetworkSpec, NetworksSpec, PcieSpec, PowerSpec
 
 TRAY = 4
 """Accelerators of one tray or host in the rack-scale machines and slices sold (NVL72, TPU)."""
 USUAL_NODE = 8
+NETWORKS = ("frontend", "storage", "out_of_band")
+"""The networks of a node other than the scale-out fabric."""
 
 
 def resolve_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
@@ -49,7 +53,22 @@ def resolve_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
         host_memory=written_figure(section.host_memory, "cluster.host_memory") if section.host_memory else None,
         node_power=_node_power(section.power, platform),
         cloud=platform.cloud if platform else False,
+        network_switches=tuple(_network_switches(section.networks, lookup)),
     )
+
+
+def _network_switches(networks: NetworksSpec | None, lookup: Lookup) -> Iterator[tuple[str, Switch]]:
+    """The switches that the networks other than the scale-out fabric name; unknown names become problems."""
+    for name in NETWORKS:
+        network: NetworkSpec | None = getattr(networks, name) if networks else None
+        if network is None:
+            continue
+        path = ("cluster", "networks", name)
+        if network.technology is not None:
+            lookup.interconnect(network.technology, (*path, "technology"), other_than="scale-up")
+        switch = lookup.switch(network.switch, (*path, "switch")) if network.switch else None
+        if switch is not None:
+            yield name, switch
 
 
 def _pcie_nic(section: ClusterSpec, pcie: PcieSpec, platform: Platform | None, fabric: ScaleOut | None) -> int | None:

@@ -145,6 +145,8 @@ class Cluster:
     """Measured shares of line rate, which replace those of the catalog."""
     kernels: Kernels | None = field(default=None, compare=False)
     """Measured kernels that times of serving are made of; None where the design does not serve."""
+    network_switches: tuple[tuple[str, Switch], ...] = ()
+    """The switches of the networks other than the scale-out fabric that name one, by the network's key."""
 
     @property
     def all_nodes(self) -> int:

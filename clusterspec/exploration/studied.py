@@ -65,7 +65,7 @@ class Studied:
             return None
         key = repr((design.cluster.nodes, design.cluster.spare_nodes, design.cluster.scale_out))
         if key not in self._bills:
-            self._bills[key] = bill(design, self.one.settings.switch)
+            self._bills[key] = bill(design)
         found = cost(design, plan, self._bills[key])
         term = _term(plan, found) if found else None
         return term.value if term else None

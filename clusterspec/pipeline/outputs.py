@@ -84,9 +84,7 @@ def bill(study: Study) -> BillReport:
     """The bill of materials with prices."""
     from clusterspec.procurement.bill import bill as counted
 
-    return BillReport(
-        study.settings.tool, study.input, counted(study.design, study.settings.switch), study.checked.findings
-    )
+    return BillReport(study.settings.tool, study.input, counted(study.design), study.checked.findings)
 
 
 def cost(study: Study) -> CostReport:
@@ -96,7 +94,7 @@ def cost(study: Study) -> CostReport:
     from clusterspec.procurement.neighbor import cheaper_neighbor
     from clusterspec.results.cost import CostReport
 
-    items = counted(study.design, study.settings.switch)
+    items = counted(study.design)
     found = worked_out(study.design, study.plan, items)
     neighbor = cheaper_neighbor(study.design, items)
     return CostReport(study.settings.tool, study.input, found, neighbor, study.checked.findings)

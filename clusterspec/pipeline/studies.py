@@ -12,7 +12,6 @@ import clusterspec
 from clusterspec import document as documents
 from clusterspec import rules
 from clusterspec.catalog import BrokenEntry, Catalog
-from clusterspec.catalog.entries import Switch
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.resolve import resolve
 from clusterspec.config import Config, discover
@@ -61,11 +60,6 @@ class Settings:
         """
         config = discover(folder)
         return cls(Catalog.open([*config.catalog, *catalogs]), config, today or datetime.now(UTC).date())
-
-    def switch(self, id_: str) -> Switch | None:
-        """The catalog entry of a switch; None if there is none."""
-        entry = self.catalog.find("switch", id_)
-        return entry if isinstance(entry, Switch) else None
 
     @property
     def tool(self) -> Tool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from clusterspec.catalog.entries import Switch
 from clusterspec.cluster.clos import parts
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.fabric import Fabric, fabric
@@ -64,12 +63,9 @@ class Bill:
         }
 
 
-SwitchOf = Callable[[str], Switch | None]
-
-
-def bill(design: Design, switch_of: SwitchOf = lambda id_: None) -> Bill:
+def bill(design: Design) -> Bill:
     """The bill of a design, including spare nodes with their NICs and cables. Parts with a quantity of zero are
-    omitted. ``switch_of`` finds the switches that `cluster.networks` names.
+    omitted.
     """
     cluster, written = design.cluster, design.spec.cluster
     if cluster is None:
@@ -77,7 +73,7 @@ def bill(design: Design, switch_of: SwitchOf = lambda id_: None) -> Bill:
     found = fabric(cluster, written.scale_out if written else None)
     built = found if isinstance(found, Fabric) else None
     lines = [*_nodes(cluster), *(_fabric_items(built) if built else ())]
-    others = list(_others(cluster, written or ClusterSpec(), design.spec.procurement, switch_of))
+    others = list(_others(cluster, written or ClusterSpec(), design.spec.procurement))
     lines += [line for line in others if isinstance(line, Item)]
     assumed = {key: why for key, _, why in design.assumptions}
     items = tuple(_priced(_marked(line, assumed), design.spec.procurement) for line in lines if line.quantity)
@@ -117,13 +113,11 @@ def _fabric_items(built: Fabric) -> Iterator[Item]:
     yield Item("transceiver", "transceiver module", built.transceivers, how["transceivers"], assumed=assumed)
 
 
-def _others(
-    cluster: Cluster, written: ClusterSpec, procurement: ProcurementSpec | None, switch_of: SwitchOf
-) -> Iterator[Item | str]:
+def _others(cluster: Cluster, written: ClusterSpec, procurement: ProcurementSpec | None) -> Iterator[Item | str]:
     """Items for other networks, storage and racks; none for rented machines."""
     if cluster.cloud:
         return
-    yield from network_items(cluster, written.networks, switch_of)
+    yield from network_items(cluster, written.networks)
     store = written.networks.storage if written.networks else None
     prices = (procurement.prices if procurement else None) or {}
     if store is not None or "storage" in prices:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from clusterspec.catalog.entries import Switch
 from clusterspec.cluster.clos import parts
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.scaleout import broken_out_ports
@@ -15,11 +14,8 @@ from clusterspec.units import plural
 COUNTED = ("frontend", "out_of_band")
 TITLES = {"frontend": "frontend network", "out_of_band": "out-of-band network"}
 
-SwitchOf = Callable[[str], Switch | None]
-"""The catalog entry of a switch by its id; None if there is none."""
 
-
-def network_items(cluster: Cluster, written: NetworksSpec | None, switch_of: SwitchOf) -> Iterator[Item | str]:
+def network_items(cluster: Cluster, written: NetworksSpec | None) -> Iterator[Item | str]:
     """The switches and cables of each described network; a text for each part that is not counted.
 
     Each network is counted as one tier of leaf switches with all NICs cabled; higher tiers depend on the existing
@@ -27,10 +23,10 @@ def network_items(cluster: Cluster, written: NetworksSpec | None, switch_of: Swi
     """
     for name in COUNTED:
         network: NetworkSpec | None = getattr(written, name) if written else None
-        yield from _network(cluster, name, network, switch_of)
+        yield from _network(cluster, name, network)
 
 
-def _network(cluster: Cluster, name: str, network: NetworkSpec | None, switch_of: SwitchOf) -> Iterator[Item | str]:
+def _network(cluster: Cluster, name: str, network: NetworkSpec | None) -> Iterator[Item | str]:
     title = TITLES[name]
     if network is None:
         yield f"{title}: not described (`cluster.networks.{name}`)"
@@ -44,9 +40,10 @@ def _network(cluster: Cluster, name: str, network: NetworkSpec | None, switch_of
     links = cluster.all_nodes * nics
     derivation = f"{plural(cluster.all_nodes, 'node')} × {plural(nics, 'NIC')}"
     yield Item(f"{name}_cable", f"{title} cable", links, derivation)
-    switch = switch_of(network.switch) if network.switch else None
+    switch = dict(cluster.network_switches).get(name)
     if switch is None:
-        yield f"{title} switches: `switch` is missing"
+        why = "is not in the catalog" if network.switch else "is missing"
+        yield f"{title} switches: `switch` {why}"
         return
     rate = network.nic_bandwidth.per_direction if network.nic_bandwidth else 0.0
     ports = broken_out_ports(switch, rate) or switch.ports

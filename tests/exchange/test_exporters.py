@@ -27,7 +27,7 @@ WORK = "workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 51
 
 def source(cluster: str, rest: str = "") -> ExportInput:
     study = study_text(f"clusterspec: 1\nname: pod\ncluster: {{{cluster}}}\n{rest}", SETTINGS)
-    return ExportInput(study.design, SETTINGS.switch)
+    return ExportInput(study.design)
 
 
 def pod(
@@ -166,7 +166,7 @@ def test_an_infragraph_comes_back_as_the_same_topology_and_bill(
     before = pod(nodes, topology, extra, more)
     text = new_spec(imported("infragraph", "infragraph", before))
     spec = text.replace("cluster:\n", "cluster:\n  platform: dgx-h100\n", 1)
-    after = ExportInput(study_text(spec, SETTINGS).design, SETTINGS.switch)
+    after = ExportInput(study_text(spec, SETTINGS).design)
     wanted, found = before.fabric, after.fabric
     for name in ("tiers", "leaf_switches", "spine_switches", "core_switches", "links", "cables", "switch_ports"):
         assert getattr(found, name) == getattr(wanted, name), name

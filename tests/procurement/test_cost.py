@@ -6,8 +6,9 @@ from clusterspec.cost.estimate import estimate
 from clusterspec.cost.term import Term
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import Cost, by_year, cost
+from clusterspec.procurement.money import middle
 from clusterspec.procurement.neighbor import cheaper_neighbor
-from tests.cluster.resolving import clean
+from tests.cluster.resolving import clean, resolve_text
 from tests.cost.expressions import evaluate
 
 OWNED = """
@@ -172,3 +173,34 @@ def test_the_neighbor_keeps_the_nodes_that_the_job_uses() -> None:
     text = OWNED.replace("nodes: 31\n  spare_nodes: 1", "nodes: 34").replace("layout: {", "layout: {nodes: 33, ")
     design = clean(text.replace("global_batch: 496", "global_batch: 528"))
     assert cheaper_neighbor(design, bill(design)) is None
+
+
+def test_the_neighbor_counts_the_switches_of_every_network() -> None:
+    """What it saves is the difference of the two bills, the switches of the frontend network included."""
+    frontend = "networks: {frontend: {nics_per_node: 2, nic_bandwidth: 400 Gb/s, switch: spectrum-4-sn5600}}"
+    text = OWNED.replace("  scale_out:", f"  {frontend}\n  scale_out:").replace(
+        "rack: 5000", "rack: 5000, frontend_cable: 500, frontend_switch: 250000"
+    )
+    more, fewer = (
+        clean(
+            text.replace("nodes: 31\n  spare_nodes: 1", f"nodes: {nodes}").replace("batch: 496", f"batch: {16 * nodes}")
+        )
+        for nodes in (33, 32)
+    )
+    mine, other = bill(more), bill(fewer)
+    assert {item.kind: item.quantity for item in other.items}["frontend_switch"] == 1
+    found = cheaper_neighbor(more, mine)
+    assert found is not None and found.fewer == 1 and mine.total is not None and other.total is not None
+    assert found.saved == pytest.approx(middle(mine.total) - middle(other.total))
+    assert found.saved_on_fabric == pytest.approx(found.saved - 250_000)
+
+
+@pytest.mark.parametrize("network", ["frontend", "storage", "out_of_band"])
+@pytest.mark.parametrize(("key", "wrong"), [("switch", "spectrum-4-sn5601"), ("technology", "ethernett")])
+def test_an_unknown_id_of_a_network_is_a_problem_at_its_key(network: str, key: str, wrong: str) -> None:
+    _, problems = resolve_text(
+        f"cluster: {{platform: dgx-h100, nodes: 4, networks: {{{network}: {{{key}: {wrong}}}}}}}"
+    )
+    [problem] = [one for one in problems if one.rule == "unknown-catalog-id"]
+    assert problem.path == ("cluster", "networks", network, key)
+    assert {"switch": "spectrum-4-sn5600", "technology": "ethernet"}[key] in (problem.help or "")

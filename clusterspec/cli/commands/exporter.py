@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         exporter = exporter_of(args.kind)
         one = study_of(args, args.spec)
-        exported = exporter.write(ExportInput(one.design, one.settings.switch))
+        exported = exporter.write(ExportInput(one.design))
     except MissingPart as why:
         raise SpecFault(f"{args.spec}: {why}") from None
     except NotExportable as why:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from clusterspec.catalog.entries import Switch
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.procurement.bill import Bill, bill
@@ -25,10 +24,9 @@ class MissingPart(NotExportable):
 
 @dataclass(frozen=True)
 class ExportInput:
-    """A resolved design; ``switch_of`` returns the catalog entry of a switch by id."""
+    """A resolved design."""
 
     design: Design
-    switch_of: Callable[[str], Switch | None]
 
     @property
     def name(self) -> str:
@@ -56,7 +54,7 @@ class ExportInput:
 
     @cached_property
     def bill(self) -> Bill:
-        return bill(self.design, self.switch_of)
+        return bill(self.design)
 
     @property
     def fabric(self) -> Fabric:
