@@ -10,7 +10,7 @@ from clusterspec.finding import Finding
 from clusterspec.report.findings_machines import cell
 from clusterspec.report.grid import grid
 from clusterspec.report.ink import PLAIN, Ink, located, plain, titled, wrapped
-from clusterspec.results.diff import SHARE, DiffReport, Effect
+from clusterspec.results.diff import PRICE, SHARE, DiffReport, Effect
 from clusterspec.source import dotted
 from clusterspec.units import display, percent
 
@@ -84,7 +84,7 @@ def figure(effect: Effect, number: float | None) -> str:
         return display(number, effect.unit)
     if effect.unit == SHARE:
         return percent(number)
-    if effect.name == "price of what is priced":
+    if effect.name == PRICE:
         return f"{number:,.0f} {effect.unit}".rstrip()
     return f"{number:,.4g}" if abs(number) < 10_000 else f"{number:,.0f}"
 

@@ -107,6 +107,18 @@ SPECULATIVE = ("workload", "serving", "speculative")
 
 
 def _caution(old: Side, new: Side) -> str:
+    """Why figures of the two designs do not compare: their currencies, their speculative decoding."""
+    return " ".join(text for text in (_caution_of_prices(old.bill, new.bill), _caution_of_drafts(old, new)) if text)
+
+
+def _caution_of_prices(old: Json, new: Json) -> str:
+    if not _two_currencies(old, new):
+        return ""
+    one, other = (f"in {name}" if name else "in no stated currency" for name in (_currency(old), _currency(new)))
+    return f"Prices are {one} in the old design and {other} in the new one: they are not comparable."
+
+
+def _caution_of_drafts(old: Side, new: Side) -> str:
     """The difference in speculative decoding, if any: figures with it hold for texts with its acceptance only."""
     one, other = _drafted(old), _drafted(new)
     if one == other or None in (_at(old.estimate, ("serving",)), _at(new.estimate, ("serving",))):
@@ -146,9 +158,28 @@ def _effects(old: Side, new: Side) -> Iterator[Effect]:
     kinds = dict.fromkeys(item["kind"] for side in (old, new) for item in side.bill["items"])
     for kind in kinds:
         yield Effect(f"{kind.replace('_', ' ')} count", "", _count(old.bill, kind), _count(new.bill, kind))
-    yield Effect(
-        "price of what is priced", _at(new.bill, ("total", "currency")) or "", _price(old.bill), _price(new.bill)
-    )
+    yield from _price_effects(old.bill, new.bill)
+
+
+PRICE = "price of what is priced"
+
+
+def _price_effects(old: Json, new: Json) -> Iterator[Effect]:
+    """The price of both bills; one effect for each currency where they have two, since the amounts do not compare."""
+    first, second = _price(old), _price(new)
+    if not _two_currencies(old, new):
+        yield Effect(PRICE, _currency(new) or _currency(old), first, second)
+        return
+    yield Effect(PRICE, _currency(old), first, None)
+    yield Effect(PRICE, _currency(new), None, second)
+
+
+def _two_currencies(old: Json, new: Json) -> bool:
+    return None not in (_price(old), _price(new)) and _currency(old) != _currency(new)
+
+
+def _currency(bill: Json) -> str:
+    return str(_at(bill, ("total", "currency")) or "")
 
 
 SHARE = "share"

@@ -109,6 +109,18 @@ def test_an_unknown_revision_is_a_usage_error(name: str, said: str, call: Call) 
     assert said in done.error
 
 
+def test_amounts_of_two_currencies_are_not_compared(call: Call) -> None:
+    def priced(currency: str) -> str:
+        return f"{BASE}procurement: {{{currency}prices: {{node: 200000}}}}\n"
+
+    for one, other in (("currency: USD, ", "currency: EUR, "), ("currency: USD, ", "")):
+        document = compared(call, priced(one), priced(other))
+        prices = [row for row in document["effects"] if row["name"] == "price of what is priced"]
+        assert [(row["old"], row["new"]) for row in prices] == [(800_000, None), (None, 800_000)]
+        assert "Prices are in USD in the old design" in document["caution"]
+    assert compared(call, priced("currency: USD, "), priced("currency: USD, "))["caution"] is None
+
+
 def test_a_price_given_as_a_range_counts_with_its_middle(call: Call) -> None:
     prices = "procurement: {currency: USD, prices: {node: [200000, 300000]}}\n"
     found = effects(compared(call, BASE + prices, BASE.replace("nodes: 4", "nodes: 8") + prices))
