@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clusterspec.catalog.entries import Platform
 from clusterspec.cluster.model import Cluster, Engines, Workload
 from clusterspec.cluster.resolution_log import ResolutionLog
 from clusterspec.records import dataclass
@@ -40,6 +41,24 @@ class Degrees:
 def nodes_of_domain(cluster: Cluster) -> int:
     """Nodes of one scale-up domain; 1 where it is within a node."""
     return max(1, cluster.scale_up.domain // cluster.accelerators_per_node)
+
+
+def nodes_of_rack(platform: Platform) -> int:
+    """Nodes of a rack-scale machine as sold, also where a cluster has fewer; 1 for a node."""
+    return max(1, (platform.domain or 1) // (platform.accelerators_per_node or 1))
+
+
+def domain_overhead(cluster: Cluster) -> float:
+    """Watts of a rack-scale machine besides its nodes, for scale-up switches and power conversion, by its platform; 0
+    where the platform states no power of a rack.
+    """
+    platform = cluster.platform
+    nodes = nodes_of_rack(platform) if platform else 1
+    if platform is None or platform.rack_power is None or nodes == 1:
+        return 0.0
+    stated = platform.power.value if platform.power else 0.0
+    own = cluster.node_power.value if cluster.node_power else 0.0
+    return max(0.0, platform.rack_power.value - nodes * max(stated, own))
 
 
 def job_nodes(section: LayoutSpec, cluster: Cluster) -> int:

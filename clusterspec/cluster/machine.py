@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Accelerator, Platform, Switch
+from clusterspec.cluster.degrees import nodes_of_rack
 from clusterspec.cluster.lookup import Lookup
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.parts import Parts
 from clusterspec.cluster.resolution_log import ResolutionLog, written_figure
 from clusterspec.cluster.scaleout import resolve_scale_out
 from clusterspec.cluster.scaleup import NODE_SCALE, resolve_scale_up
-from clusterspec.origin import Written
+from clusterspec.origin import Computed, Written
 from clusterspec.quantity import Figure, Peak, Quantity
 from clusterspec.records import replace
 from clusterspec.spec.model import AcceleratorSpec, ClusterSpec, NetworkSpec, NetworksSpec, PcieSpec, PowerSpec
@@ -51,7 +52,7 @@ def resolve_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
         pcie_host=host,
         pcie_nic=_pcie_nic(section, pcie, platform, scale_out),
         host_memory=written_figure(section.host_memory, "cluster.host_memory") if section.host_memory else None,
-        node_power=_node_power(section.power, platform),
+        node_power=_node_power(section.power, parts),
         cloud=platform.cloud if platform else False,
         network_switches=tuple(_network_switches(section.networks, lookup)),
     )
@@ -133,7 +134,28 @@ def _per_node(section: ClusterSpec, platform: Platform | None, accelerator: Acce
     return log.assume(key, TRAY, f"a tray or host of a machine built of {accelerator.id} usually has {TRAY}")
 
 
-def _node_power(section: PowerSpec | None, platform: Platform | None) -> Figure | None:
+def _node_power(section: PowerSpec | None, parts: Parts) -> Figure | None:
+    """The power of one node: as written, else that of the platform with the accelerators that the spec describes, else
+    the share of a node in its rack; None where none of these is known.
+    """
+    platform = parts.platform
     if section is not None and section.node is not None:
         return written_figure(section.node, "cluster.power.node")
-    return platform.power if platform else None
+    if platform is None or parts.per_node != (platform.accelerators_per_node or parts.per_node):
+        return None
+    if platform.power is not None:
+        return _with_own_accelerators(platform.power, parts)
+    nodes = nodes_of_rack(platform)
+    if platform.rack_power is None or nodes == 1:
+        return None
+    return Figure(platform.rack_power.value / nodes, "W", Computed("rack_power / nodes_of_rack"))
+
+
+def _with_own_accelerators(rated: Figure, parts: Parts) -> Figure | None:
+    """The power of the platform's node with the accelerators of the spec; None where theirs is not known."""
+    sold = parts.lookup.known("accelerator", parts.platform.accelerator) if parts.platform else None
+    own = parts.accelerator.power
+    if not isinstance(sold, Accelerator) or sold.power is None or own is None or own.value == sold.power.value:
+        return rated
+    more = parts.per_node * (own.value - sold.power.value)
+    return Figure(rated.value + more, "W", Computed("power of the platform, with the power of these accelerators"))

@@ -1,21 +1,34 @@
-"""Racks and electrical power of nodes, spare nodes and switches."""
+"""Racks and electrical power of nodes, spare nodes, switches and scale-up domains."""
 
 from __future__ import annotations
 
 from clusterspec.cluster.clos import parts
+from clusterspec.cluster.degrees import domain_overhead, nodes_of_rack
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster
-from clusterspec.origin import Written
+from clusterspec.origin import Assumed, Computed, Written
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass
 from clusterspec.spec.model import PowerSpec
+
+HOST_SHARES = (0.4, 1.1)
+"""Power of the rest of a node (processors, NICs, fans, conversion) per watt of its accelerators, lowest and highest.
+
+The ratings of DGX-1, DGX-2 and DGX A100, H100, H200, B200 and B300 give 0.46 to 1.08. An HGX H100 measured at most
+8.4 kW in training, that is 0.50 (Latif et al., Single-Node Power Demand During AI Training, IEEE Access 13, 2025).
+"""
+WHY = (
+    "the accelerators plus 0.4 to 1.1 of their power for the rest of the node: DGX systems of seven generations are"
+    " rated at 0.46 to 1.08, an HGX H100 measured 0.50; state the power of your server"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class PowerDraw:
     """The power of each part of the machine at full load in watts; None if unknown.
 
-    ``nodes`` and ``switches`` are the installed numbers, including spares. ``racks`` is None if
+    ``nodes`` and ``switches`` are the installed numbers, including spares. ``node_range`` is the range of a node whose
+    power is assumed. ``domain_overhead`` is what a rack-scale domain draws besides its nodes. ``racks`` is None if
     `cluster.power.nodes_per_rack` is missing; racks with only switches are not counted.
     """
 
@@ -25,31 +38,61 @@ class PowerDraw:
     switches: int
     rack_overhead: Figure
     racks: int | None
+    domain_overhead: Figure | None = None
+    domains: int = 0
+    node_range: tuple[float, float] | None = None
+    accelerator: str = ""
 
     @property
     def missing(self) -> tuple[str, ...]:
         """The figures missing from the sum."""
         lacking = []
         if self.node is None:
-            lacking.append("power of a node (`cluster.power.node`)")
+            why = f"; the catalog has no power of {self.accelerator}" if self.accelerator else ""
+            lacking.append(f"power of a node (`cluster.power.node`){why}")
         if self.switch is None and self.switches:
             lacking.append("power of a switch (`cluster.power.switch`)")
+        if self.racks is None and self.rack_overhead.value:
+            lacking.append("number of racks with an overhead (`cluster.power.nodes_per_rack`)")
         return tuple(lacking)
 
 
 def power_draw(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | None) -> PowerDraw:
-    """The power of the machine from the spec, else from the catalog entries of platform and switch."""
+    """The power of the machine from the spec, else from the catalog entries of platform and switch.
+
+    A node without either is its accelerators and an assumed share for the rest.
+    """
     per_rack = written.nodes_per_rack if written else None
     switches = fabric.leaf_switches + fabric.spine_switches + fabric.core_switches if fabric else 0
-    overhead = written.rack_overhead.value if written and written.rack_overhead else 0.0
+    stated = written.rack_overhead if written else None
+    low, high = _assumed_range(cluster) if cluster.node_power is None else (None, None)
+    middle = Figure((low + high) / 2, "W", Assumed("cluster.power.node", WHY)) if low and high else None
     return PowerDraw(
-        node=cluster.node_power,
+        node=cluster.node_power or middle,
         nodes=cluster.all_nodes,
         switch=_switch_power(cluster, written),
         switches=switches,
-        rack_overhead=Figure(overhead, "W", Written("cluster.power.rack_overhead")),
+        rack_overhead=Figure(stated.value if stated else 0.0, "W", Written("cluster.power.rack_overhead")),
         racks=parts(cluster.all_nodes, per_rack) if per_rack else None,
+        domain_overhead=_besides_nodes(cluster) if stated is None else None,
+        domains=parts(cluster.all_nodes, nodes_of_rack(cluster.platform) if cluster.platform else 1),
+        node_range=(low, high) if low and high else None,
+        accelerator=cluster.accelerator.id,
     )
+
+
+def _assumed_range(cluster: Cluster) -> tuple[float, float] | tuple[None, None]:
+    """The power of a node whose server is not known, in watts from low to high; None without that of accelerators."""
+    if cluster.accelerator.power is None:
+        return None, None
+    accelerators = cluster.accelerators_per_node * cluster.accelerator.power.value
+    low, high = (accelerators * (1 + share) for share in HOST_SHARES)
+    return low, high
+
+
+def _besides_nodes(cluster: Cluster) -> Figure | None:
+    watts = domain_overhead(cluster)
+    return Figure(watts, "W", Computed("rack_power - nodes_of_rack * node_power")) if watts else None
 
 
 def _switch_power(cluster: Cluster, written: PowerSpec | None) -> Figure | None:

@@ -85,7 +85,7 @@ def _parts(inputs: Inputs, pick: Pick) -> Iterator[Term | None]:
     if inputs.years is None:
         return
     yield _rent(inputs, pick, inputs.years)
-    yield _energy(inputs, inputs.years)
+    yield _energy(inputs, pick, inputs.years)
     yield _support(inputs, pick, inputs.years)
     yield _racks(inputs, pick, inputs.years)
 
@@ -118,10 +118,21 @@ def _rent(inputs: Inputs, pick: Pick, years: float) -> Term | None:
 
 
 def watts(power: PowerDraw) -> Term:
-    """The known electrical power of the machine at full load, in watts."""
-    parts = []
-    if power.node is not None:
-        parts.append(_power("nodes", power.nodes, power.node))
+    """The electrical power of the machine at full load, in watts, with its range where that of a node is assumed.
+
+    Without parts where the power of a node is not known: switches alone are not the power of the machine.
+    """
+    return ranged(*(_watts(power, pick) for pick in PICKS))
+
+
+def _watts(power: PowerDraw, pick: Pick) -> Term:
+    parts: list[Term] = []
+    if power.node is None:
+        return summed("watts", parts, "W")
+    node = replace(power.node, value=pick(power.node_range)) if power.node_range else power.node
+    parts.append(_power("nodes", power.nodes, node))
+    if power.domain_overhead is not None:
+        parts.append(_power("scale_up_and_conversion", power.domains, power.domain_overhead))
     if power.switch is not None and power.switches:
         parts.append(_power("switches", power.switches, power.switch))
     if power.racks and power.rack_overhead.value:
@@ -134,9 +145,9 @@ def _power(name: str, count: int, figure: Figure) -> Term:
     return computed(name, power_of_parts, "W", (("count", number), ("watts_each", figure)))
 
 
-def _energy(inputs: Inputs, years: float) -> Term | None:
+def _energy(inputs: Inputs, pick: Pick, years: float) -> Term | None:
     price = inputs.procurement.electricity
-    drawn = watts(inputs.power)
+    drawn = _watts(inputs.power, pick)
     if price is None or inputs.rented or inputs.cluster.cloud or not drawn.parts:
         return None
     figures = (
@@ -197,7 +208,7 @@ def missing(inputs: Inputs) -> Iterator[str]:
 def assumptions(inputs: Inputs, term: Term | None) -> tuple[Assumption, ...]:
     """The assumptions of the sum."""
     used = {figure.origin for part in (term.walk() if term else ()) for _, figure in part.inputs}
-    known = (inputs.pue, inputs.utilization)
+    known = (inputs.pue, inputs.utilization, *((inputs.power.node,) if inputs.power.node else ()))
     return tuple(
         (figure.origin.key, figure, figure.origin.why)
         for figure in known

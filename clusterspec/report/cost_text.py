@@ -69,8 +69,14 @@ def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
         yield (
             "power",
             display(cost.watts.value, "W"),
-            "IT power at full load: " + cost.watts.formula.replace("_", " "),
+            "IT power at full load: " + cost.watts.formula.replace("_", " ") + _power_range(cost.watts),
         )
+
+
+def _power_range(watts: Term) -> str:
+    if watts.low is None or watts.high is None:
+        return ""
+    return f"; {display(watts.low, 'W')} to {display(watts.high, 'W')}, since the power of a node is assumed"
 
 
 def _amount(term: Term | None, currency: str) -> str:

@@ -53,6 +53,7 @@ def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
         "goodput": _value(cost.goodput),
         "time_to_train_with_interruptions": _value(cost.run),
         "watts": cost.watts.value if cost.watts.parts else None,
+        "watts_range": _range(cost.watts) if cost.watts.parts else None,
         "accelerators_used": cost.accelerators_used,
         "accelerators": cost.accelerators,
         "terms": [

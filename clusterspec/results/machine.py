@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_rack
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster
@@ -151,8 +151,11 @@ def _rack(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None) -> R
     per_rack = power.nodes_per_rack if power else None
     if not per_rack or drawn.racks is None:
         return None
-    node = drawn.node.value if drawn.node else None
-    overhead = drawn.rack_overhead.value
+    node = drawn.node.value if drawn.node and not drawn.node_range else None
+    domain = drawn.domain_overhead.value if drawn.domain_overhead else 0.0
+    overhead = drawn.rack_overhead.value + (
+        domain * (per_rack // nodes_of_rack(cluster.platform)) if cluster.platform else 0.0
+    )
     limit = power.rack_limit.value if power and power.rack_limit else None
     watts = node * min(per_rack, cluster.all_nodes) + overhead if node is not None else None
     return Rack(per_rack, drawn.racks, watts, limit, node, overhead)

@@ -56,7 +56,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.degrees import domain_overhead, nodes_of_rack
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
@@ -71,7 +71,7 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
     each, limit, nodes = cluster.node_power, power.rack_limit, power.nodes_per_rack
     if each is None or limit is None or nodes is None or deviations.concern("power"):
         return
-    overhead = power.rack_overhead.value if power.rack_overhead else _switches(cluster, nodes)
+    overhead = power.rack_overhead.value if power.rack_overhead else _besides_nodes(cluster, nodes)
     drawn = each.value * nodes + overhead
     if drawn <= limit.value or each.value <= 0:
         return
@@ -87,11 +87,6 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
     )
 
 
-def _switches(cluster: Cluster, nodes: int) -> float:
-    """Watts of a rack without its nodes, by the platform, where the rack has a whole domain; else 0."""
-    rack = cluster.platform.rack_power if cluster.platform else None
-    own = cluster.platform.power if cluster.platform else None
-    whole = nodes_of_domain(cluster)
-    if rack is None or own is None or whole == 1 or nodes < whole:
-        return 0.0
-    return max(0.0, rack.value - own.value * whole) * (nodes // whole)
+def _besides_nodes(cluster: Cluster, nodes: int) -> float:
+    """Watts of a rack without its nodes, where the rack has whole domains; else 0."""
+    return domain_overhead(cluster) * (nodes // nodes_of_rack(cluster.platform)) if cluster.platform else 0.0

@@ -1,0 +1,111 @@
+"""Power of the machine: no node is without its accelerators, and no rack without its switches."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.catalog.entries import Accelerator, Platform
+from clusterspec.cluster.model import Cluster
+from clusterspec.origin import Assumed
+from clusterspec.procurement.bill import bill
+from clusterspec.procurement.cost import Cost, cost
+from clusterspec.procurement.racks import HOST_SHARES, power_draw
+from tests.cluster.resolving import catalog, clean, cluster_of, resolve_text
+
+MONEY = """
+procurement:
+  {currency: USD, term: 4 years, electricity: 0.10, pue: 1.25, utilization: 0.8, prices: {node: 1}}
+"""
+
+
+def costs(cluster: str) -> Cost:
+    design = clean(f"cluster: {{{cluster}}}{MONEY}")
+    found = cost(design, None, bill(design))
+    assert found is not None
+    return found
+
+
+def energy(found: Cost) -> float | None:
+    assert found.total is not None
+    return next((part.value for part in found.total.parts if part.name == "energy"), None)
+
+
+def without_switches(found: Cost) -> float:
+    return sum(part.value for part in found.watts.parts if part.name != "switches")
+
+
+# 4 years are 35,064 h; at 0.8 × 1.25 × 0.10 a kW costs 3,506.40 USD.
+KILOWATT = 35_064 * 0.8 * 1.25 * 0.10
+
+
+def test_a_baseboard_draws_its_accelerators_and_a_share_for_the_server() -> None:
+    """32 HGX B200: 256 × 1 kW, plus 40 to 110 % for the servers."""
+    found = costs("platform: hgx-b200, nodes: 32")
+    nodes = found.watts.parts[0]
+    assert (nodes.low, nodes.value, nodes.high) == pytest.approx((358_400, 448_000, 537_600))
+    assert energy(found) == pytest.approx(found.watts.value / 1_000 * KILOWATT)
+    assert found.total is not None and found.watts.low is not None
+    assert found.total.parts[-1].low == pytest.approx(found.watts.low / 1_000 * KILOWATT)
+    [(_, figure, why)] = [row for row in found.assumptions if row[0] == "cluster.power.node"]
+    assert isinstance(figure.origin, Assumed) and "0.4 to 1.1" in why
+
+
+def test_a_rack_draws_what_its_platform_states() -> None:
+    """Eight GB300 racks of 135 kW; eight GB200 racks of 18 trays of 5.4 kW and 22.8 kW for switches and conversion."""
+    for platform, rack in (("gb300-nvl72", 135_000), ("gb200-nvl72", 120_000)):
+        found = costs(f"platform: {platform}, nodes: 144")
+        assert without_switches(found) == pytest.approx(8 * rack)
+        assert found.watts.low is None
+    assert without_switches(costs("platform: gb300-nvl72, nodes: 9")) == pytest.approx(9 * 7_500)
+    split = costs("platform: gb200-nvl72, nodes: 9")
+    assert without_switches(split) == pytest.approx(9 * 5_400 + 22_800)
+
+
+def test_a_node_draws_what_is_written_and_the_accelerators_that_are_written() -> None:
+    def node(text: str) -> float:
+        power = cluster_of(f"cluster: {{platform: dgx-h100, nodes: 2, {text}}}").node_power
+        assert power is not None
+        return power.value
+
+    assert node("power: {node: 9 kW}") == 9_000
+    assert node("accelerator: {power: 500 W}") == 10_200 - 8 * 200
+    assert node("accelerator: h200-sxm-141gb") == 10_200
+    assert cluster_of("cluster: {platform: dgx-h100, accelerators_per_node: 4, nodes: 2}").node_power is None
+
+
+def test_without_the_power_of_the_accelerator_there_is_no_energy_and_a_reason() -> None:
+    found = costs("accelerator: tpu-v5p, nodes: 4")
+    assert not found.watts.parts and energy(found) is None
+    assert any("catalog has no power of tpu-v5p" in line for line in found.missing)
+
+
+def every_cluster() -> list[Cluster]:
+    texts = [
+        f"cluster: {{{kind}: {name}, nodes: 4}}" for kind in ("platform", "accelerator") for name in catalog().ids(kind)
+    ]
+    return [cluster for text in texts if (cluster := resolve_text(text)[0].cluster) is not None]
+
+
+def test_no_cluster_draws_less_than_its_accelerators() -> None:
+    clusters = every_cluster()
+    assert len(clusters) > 100
+    for cluster in clusters:
+        drawn, each = power_draw(cluster, None, None), cluster.accelerator.power
+        if each is None and cluster.node_power is None:
+            assert drawn.node is None and drawn.missing
+            continue
+        assert drawn.node is not None
+        if each is not None:
+            accelerators = cluster.accelerators_per_node * each.value
+            assert min(drawn.node_range or (drawn.node.value,)) >= accelerators, cluster.accelerator.id
+
+
+def test_the_rated_systems_lie_within_the_assumed_share() -> None:
+    rated = ["dgx-1", "dgx-2", "dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200", "dgx-b300"]
+    for name in rated:
+        platform = catalog().find("platform", name)
+        assert isinstance(platform, Platform) and platform.power is not None and platform.accelerators_per_node
+        accelerator = catalog().find("accelerator", platform.accelerator)
+        assert isinstance(accelerator, Accelerator) and accelerator.power is not None
+        share = platform.power.value / (platform.accelerators_per_node * accelerator.power.value) - 1
+        assert HOST_SHARES[0] <= share <= HOST_SHARES[1], (name, share)
