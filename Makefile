@@ -7,7 +7,7 @@ OUT    := out
 SPEC   ?= examples/dgx-h100-pod.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test docs accuracy fit catalog-audit fuzz interrupt mutate bench release test-lowest lock sbom audit clean
+.PHONY: help demo test docs accuracy fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
@@ -51,7 +51,7 @@ bench: $(VENV)/developed ## start-up, 1,000 specs, the language server, rules, e
 	$(BIN)/python -m tools.benchmark
 
 release: $(VENV)/developed ## build wheel, sdist and schema, and try them in empty environments
-	$(BIN)/pip install --quiet "build>=1.2"
+	$(BIN)/pip install --quiet --require-hashes -r requirements/build.txt
 	@sh tools/release/release.sh $(BIN)
 
 test-lowest: ## the tests with the lowest versions of the dependencies that are allowed
@@ -64,8 +64,14 @@ test-lowest: ## the tests with the lowest versions of the dependencies that are 
 lock: $(VENV)/developed ## write requirements/*.txt anew, with hashes
 	$(BIN)/pip install --quiet "pip-tools>=7.4"
 	$(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-emit-index-url --generate-hashes --extra dev --output-file requirements/dev.txt pyproject.toml
-	$(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-emit-index-url --generate-hashes --extra pdf --output-file requirements/run.txt pyproject.toml
-	$(BIN)/python -m tools.release.clean_lock requirements/dev.txt requirements/run.txt
+	$(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-emit-index-url --generate-hashes --output-file requirements/run.txt pyproject.toml
+	$(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-emit-index-url --generate-hashes --output-file requirements/build.txt requirements/build.in
+	$(BIN)/python -m tools.release.clean_lock requirements/dev.txt requirements/run.txt requirements/build.txt
+
+IMAGE ?= docker.io/library/python:3.12-slim-bookworm
+pin-image: ## write the digest that IMAGE has now into the Containerfile (needs skopeo and the network)
+	digest=$$(skopeo inspect --format '{{.Digest}}' docker://$(IMAGE)) && \
+	sed -i "s|^ARG PYTHON_IMAGE=.*|ARG PYTHON_IMAGE=$(IMAGE)@$$digest|" Containerfile
 
 sbom: $(VENV)/developed ## write a software bill of materials (CycloneDX) of what is installed
 	$(BIN)/pip install --quiet "cyclonedx-bom>=4"
@@ -73,13 +79,13 @@ sbom: $(VENV)/developed ## write a software bill of materials (CycloneDX) of wha
 
 audit: ## ask pip-audit about known vulnerabilities of the pinned dependencies
 	$(PYTHON) -m venv out/audit && out/audit/bin/pip install --quiet "pip-audit>=2.7"
-	out/audit/bin/pip-audit --strict --disable-pip --require-hashes -r requirements/run.txt -r requirements/dev.txt
+	out/audit/bin/pip-audit --strict --disable-pip --require-hashes -r requirements/run.txt -r requirements/dev.txt -r requirements/build.txt
 
 clean: ## remove what was made
 	rm -rf $(VENV) $(OUT) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/installed: pyproject.toml tools/prepare.sh
-	@sh tools/prepare.sh $(PYTHON) $(VENV) ".[pdf]"
+	@sh tools/prepare.sh $(PYTHON) $(VENV) "."
 	@touch $@
 
 $(VENV)/developed: pyproject.toml tools/prepare.sh

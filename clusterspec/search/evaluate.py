@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from math import inf
 
 from clusterspec.cluster.model import Design
@@ -32,10 +31,12 @@ Evaluate = Callable[[Space], Iterator[EvaluatedBlock]]
 
 def evaluation(design: Design, job: SearchJob) -> Evaluate:
     """The fastest available evaluation of the layouts of a design; all evaluations give the same numbers."""
-    if find_spec("numpy") is None:
+    try:
+        from clusterspec.search.columns import on_columns
+    except ModuleNotFoundError as missing:
+        if missing.name != "numpy":
+            raise
         return one_by_one(design, job)
-    from clusterspec.search.columns import on_columns
-
     return on_columns(design, job)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,11 @@ from tests.cli.test_trust import git
 from tests.cli.test_written_files import FLAWED
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+PUBLISH: dict[str, Any] = yaml.safe_load((ROOT / "publish" / "action.yml").read_text("utf-8"))
+RELEASE: dict[str, Any] = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8"))
+IN_CI: dict[str, Any] = yaml.safe_load(
+    (ROOT / "docs" / "ci.md").read_text("utf-8").split("```")[1].removeprefix("yaml")
+)
 
 
 @pytest.fixture
@@ -39,7 +46,7 @@ def job(call: Call) -> dict[str, str]:
         "GITHUB_OUTPUT": str(Path("output").resolve()),
         "GITHUB_STEP_SUMMARY": str(Path("summary").resolve()),
         "BASE_SHA": base,
-        "DRY_RUN": "1",
+        "FOLDER": str(Path("runner/clusterspec-results").resolve()),
     }
 
 
@@ -50,13 +57,20 @@ def step(name: str, environment: dict[str, str]) -> subprocess.CompletedProcess[
     )
 
 
+def difference(environment: dict[str, str]) -> str:
+    """The design diff that the action leaves for the second job."""
+    done = step("diff", environment)
+    assert done.returncode == 0, done.stderr
+    return Path("runner/clusterspec-results/clusterspec-diff.md").read_text("utf-8")
+
+
 @pytest.mark.parametrize("trust", ["spec", "base", "none"])
 def test_the_check_step_annotates_uploads_and_sums_up(trust: str, job: dict[str, str]) -> None:
     Path("spec.yaml").write_text(FLAWED)
     done = step("check", job | {"PATHS": "spec.yaml", "FAIL_ON": "error", "TRUST": trust})
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("::error title=clusterspec (duplex-counted-as-one-way),file=spec.yaml,line=7")
-    assert Path("output").read_text() == f"sarif={Path('runner/clusterspec.sarif').resolve()}\n"
+    assert Path("output").read_text() == f"sarif={Path('runner/clusterspec-results/clusterspec.sarif').resolve()}\n"
     assert "| error | `spec.yaml:7:16` |" in Path("summary").read_text()
 
 
@@ -74,16 +88,42 @@ def test_no_name_in_a_pull_request_reaches_the_shell(job: dict[str, str]) -> Non
     for path in list(Path().glob("*.yaml")):
         path.write_text(BASE)
     step("check", job | {"PATHS": ". --output=caught", "TRUST": "spec"})
-    step("comment", job)
+    step("diff", job)
     assert not [path.name for path in Path().iterdir() if path.name == "caught"]
 
 
 def test_the_comment_step_shows_what_a_change_does(job: dict[str, str]) -> None:
     Path("spec.yaml").write_text(BASE.replace("nodes: 4", "nodes: 8"))
-    done = step("comment", job)
-    assert done.returncode == 0, done.stderr
-    assert "| `cluster.nodes` | 4 | 8 |" in done.stdout
-    assert "step time" in done.stdout
+    said = difference(job)
+    assert "| `cluster.nodes` | 4 | 8 |" in said
+    assert "step time" in said
+
+
+def test_a_pull_request_that_changes_no_spec_gets_no_comment(job: dict[str, str]) -> None:
+    assert step("diff", job).returncode == 0
+    assert not Path("runner/clusterspec-results/clusterspec-diff.md").exists()
+    assert step("comment", job | {"FOLDER": str(Path("runner").resolve())}).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["check", "diff"])
+@pytest.mark.parametrize("base", ["--upload-pack=touch caught", "main", "HEAD~1", "-h"])
+def test_a_base_that_is_no_commit_reaches_no_git(name: str, base: str, job: dict[str, str]) -> None:
+    done = step(name, job | {"BASE_SHA": base, "TRUST": "base"})
+    assert (done.returncode, done.stdout) == (2, "") and "is not a commit" in done.stderr
+    assert not Path("caught").exists()
+
+
+def test_the_base_of_a_shallow_clone_is_fetched(job: dict[str, str]) -> None:
+    git("config", "uploadpack.allowAnySHA1InWant", "true")
+    Path("spec.yaml").write_text(BASE.replace("nodes: 4", "nodes: 8"))
+    git("commit", "-q", "-a", "-m", "two")
+    here = Path.cwd()
+    git("clone", "-q", "--depth=1", f"file://{here}", "shallow")
+    os.chdir("shallow")
+    said = step("diff", job)
+    os.chdir(here)
+    assert said.returncode == 0, said.stderr
+    assert "| `cluster.nodes` | 4 | 8 |" in Path("runner/clusterspec-results/clusterspec-diff.md").read_text("utf-8")
 
 
 GH = """#!/bin/sh
@@ -106,7 +146,8 @@ def test_one_comment_is_kept_up_to_date_or_the_summary_has_the_diff(
     Path("bin/gh").chmod(0o755)
     Path("spec.yaml").write_text(BASE.replace("nodes: 4", "nodes: 8"))
     path = f"{Path('bin').resolve()}:{os.environ['PATH']}"
-    told = {"PATH": path, "KNOWN": known, "REFUSED": refused, "DRY_RUN": "", "NUMBER": "7", "REPOSITORY": "a/b"}
+    told = {"PATH": path, "KNOWN": known, "REFUSED": refused, "NUMBER": "7", "REPOSITORY": "a/b"}
+    difference(job)
     done = step("comment", job | told)
     assert done.returncode == 0, done.stderr
     assert Path("calls").read_text().splitlines()[-1].startswith(last)
@@ -116,13 +157,14 @@ def test_one_comment_is_kept_up_to_date_or_the_summary_has_the_diff(
 def test_a_long_diff_is_cut_to_what_a_comment_may_hold(job: dict[str, str]) -> None:
     keys = "".join(f"  key-{number}: {'é' * 90}\n" for number in range(900))
     Path("spec.yaml").write_text(BASE + keys)
-    said = step("comment", job).stdout
+    said = difference(job)
     assert 50_000 < len(said.encode()) < 61_000
     assert "The rest is cut" in said
 
 
 def test_a_call_that_is_refused_uploads_nothing_of_an_earlier_one(job: dict[str, str]) -> None:
-    Path("runner/clusterspec.sarif").write_text("{}")
+    Path("runner/clusterspec-results").mkdir()
+    Path("runner/clusterspec-results/clusterspec.sarif").write_text("{}")
     Path("clusterspec.toml").write_text("surprise = 1\n")
     assert step("check", job | {"TRUST": "spec"}).returncode == 2
     assert not Path("output").exists()
@@ -136,9 +178,53 @@ def test_without_a_base_the_files_as_they_are_count(job: dict[str, str]) -> None
 
 
 def test_the_action_runs_scripts_of_its_own_and_puts_no_input_into_a_shell() -> None:
-    for one in ACTION["runs"]["steps"]:
+    for one in [*ACTION["runs"]["steps"], *PUBLISH["runs"]["steps"], *steps_of(RELEASE), *steps_of(IN_CI)]:
         assert "${{ inputs." not in one.get("run", "")
         assert "${{ github.event" not in one.get("run", "")
+
+
+def steps_of(workflow: dict[str, Any]) -> list[dict[str, Any]]:
+    return [one for job in workflow["jobs"].values() for one in job["steps"]]
+
+
+def test_every_action_of_others_is_named_by_its_commit() -> None:
+    for one in [*ACTION["runs"]["steps"], *PUBLISH["runs"]["steps"], *steps_of(RELEASE), *steps_of(IN_CI)]:
+        name, _, version = one.get("uses", "").partition("@")
+        if name and not name.startswith("clusterspec/clusterspec"):
+            assert re.fullmatch("[0-9a-f]{40}", version), one
+
+
+def test_a_job_that_may_write_installs_nothing_and_runs_no_program_of_a_pull_request() -> None:
+    publishing = {"jobs": {"publish": {"permissions": {"pull-requests": "write"}, "steps": PUBLISH["runs"]["steps"]}}}
+    for workflow in (RELEASE, IN_CI, publishing):
+        assert workflow.get("permissions", {}) == {}
+        for job in workflow["jobs"].values():
+            if "write" not in job["permissions"].values():
+                continue
+            for one in job["steps"]:
+                assert not re.search(r"pip|python|clusterspec/bin", one.get("run", "")), one
+                assert one.get("uses", "").split("@")[0] not in {"clusterspec/clusterspec", "actions/checkout"}, one
+
+
+def test_what_is_installed_for_a_check_has_a_hash() -> None:
+    commands = [
+        *(one["run"] for one in [*ACTION["runs"]["steps"], *steps_of(RELEASE)] if "run" in one),
+        (ROOT / "Containerfile").read_text("utf-8"),
+        (ROOT / "tools" / "release" / "release.sh").read_text("utf-8"),
+    ]
+    for line in "\n".join(commands).splitlines():
+        if re.search(r"\bpip\b.* (install|wheel)|\bpip (install|wheel)", line):
+            assert "--require-hashes" in line or "--no-index" in line, line
+
+
+def test_the_packages_state_the_license_of_each_part_and_hold_its_text() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["license"] == "Apache-2.0 AND OFL-1.1 AND CC-BY-4.0"
+    texts = [(ROOT / name).read_text("utf-8") for name in project["license-files"]]
+    for text, said in zip(
+        texts, ("Apache License", "Attribution 4.0 International", "SIL OPEN FONT LICENSE"), strict=True
+    ):
+        assert said in text and len(text) > 4000
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -222,11 +308,11 @@ def test_the_lowest_versions_are_those_of_the_project() -> None:
 
     pins = dict(one.split("==") for one in lowest())
     assert pins["pint"] == "0.24.4"
-    assert {"PyYAML", "weasyprint", "jsonschema", "pygls"} <= pins.keys()
+    assert {"PyYAML", "weasyprint", "jsonschema", "numpy", "pygls", "distributed", "openpyxl"} <= pins.keys()
 
 
 def test_what_is_pinned_has_hashes() -> None:
-    for name in ("dev", "run"):
+    for name in ("dev", "run", "build"):
         text = (ROOT / "requirements" / f"{name}.txt").read_text("utf-8")
         pinned = [line for line in text.splitlines() if "==" in line and not line.lstrip().startswith("#")]
         assert len(pinned) >= 5

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import tomllib
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -189,6 +191,16 @@ def test_a_bill_comes_back_from_csv_and_xlsx() -> None:
         ]
         assert lines[0] == {"part": "node", "quantity": 64, "unit_price": 310000, "price": 19840000}
         assert given(reading)["procurement.currency"] == "USD"
+
+
+def test_a_spreadsheet_does_not_hold_the_time_of_its_making() -> None:
+    pytest.importorskip("openpyxl")
+    content = exporter_of("bom-xlsx").write(pod()).content
+    assert isinstance(content, bytes)
+    with zipfile.ZipFile(io.BytesIO(content)) as parts:
+        assert {part.date_time for part in parts.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        assert re.search(rb"\d{4}-\d\d-\d\d", parts.read("docProps/core.xml")) is None
+    assert exporter_of("bom-xlsx").write(pod()).content == content
 
 
 def test_a_scheduler_gets_every_working_node_once() -> None:

@@ -16,6 +16,8 @@ IN_WHEEL = (
     "clusterspec/_data/schemas/spec.schema.json",
     "clusterspec/_data/catalog/VERSION",
 )
+LICENSES = ("LICENSE", "LICENSES/CC-BY-4.0.txt", "templates/fonts/LICENSE.txt")
+"""The texts of the licenses of program, catalog and fonts, in both packages."""
 NOWHERE = {"__pycache__", ".venv", ".git", "node_modules", ".hypothesis", ".mypy_cache", ".ruff_cache", "out", "dist"}
 """Folders that no package holds."""
 
@@ -29,6 +31,9 @@ def faults(folder: Path) -> list[str]:
         in_wheel = package.namelist()
     found = [f"{sdist.name} lacks {name}" for name in IN_SDIST if name not in in_sdist]
     found += [f"{wheel.name} lacks {name}" for name in IN_WHEEL if name not in in_wheel]
+    kept = {name.partition(".dist-info/licenses/")[2] for name in in_wheel}
+    found += [f"{wheel.name} lacks the license {name}" for name in LICENSES if name not in kept]
+    found += [f"{sdist.name} lacks the license {name}" for name in LICENSES if name not in in_sdist]
     found += [f"{name} should not be there" for name in (*in_sdist, *in_wheel) if stray(name)]
     return found + [f"{name} should not be in the wheel" for name in in_wheel if name.startswith(("tests/", "tools/"))]
 

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-EXTRAS = ("report", "pdf", "lsp", "search", "xlsx")
+EXTRAS = ("dask", "lsp", "xlsx")
 
 
 def lowest() -> list[str]:

@@ -3,12 +3,14 @@
 set -eu
 bin=$1
 rm -rf dist
-"$bin/python" -m build --outdir dist
+"$bin/python" -m build --no-isolation --outdir dist
 "$bin/python" -m tools.release.contents dist
 for package in dist/*.whl dist/*.tar.gz; do
   place=$(mktemp -d)
   "$bin/python" -m venv "$place/venv"
-  "$place/venv/bin/pip" install --quiet --disable-pip-version-check "$package"
+  pip() { "$place/venv/bin/pip" --quiet --disable-pip-version-check "$@"; }
+  pip install --require-hashes -r requirements/build.txt -r requirements/run.txt
+  pip install --no-deps --no-index --no-build-isolation "$package"
   (
     cd "$place"
     PYTHONPATH= ./venv/bin/clusterspec init >spec.yaml

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import io
+import re
+import zipfile
 
 from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, MissingPart, NotExportable, table
 from clusterspec.exchange.purchasing.numbers import written_number
 from clusterspec.procurement.item import Item
 from clusterspec.results.cells import safe
 
+DAY = (1980, 1, 1, 0, 0, 0)
+"""The time of each part of a spreadsheet, the first that the ZIP format has, so that equal bills are equal files."""
 HEADS = ("kind", "part", "quantity", "unit_price", "price", "currency", "derivation")
 
 
@@ -60,4 +64,16 @@ def as_xlsx(source: ExportInput) -> ExportedFile:
         sheet.append([safe(cell) for cell in row])
     out = io.BytesIO()
     book.save(out)
-    return ExportedFile(out.getvalue())
+    return ExportedFile(undated(out.getvalue()))
+
+
+def undated(workbook: bytes) -> bytes:
+    """A spreadsheet without the time at which it was written, which openpyxl puts into it."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(workbook)) as given, zipfile.ZipFile(out, "w") as made:
+        for name in given.namelist():
+            content = given.read(name)
+            if name == "docProps/core.xml":
+                content = re.sub(rb"<dcterms:(created|modified)\b.*?</dcterms:\1>", b"", content)
+            made.writestr(zipfile.ZipInfo(name, DAY), content, zipfile.ZIP_DEFLATED)
+    return out.getvalue()

@@ -20,11 +20,11 @@ from clusterspec.report.paper.archive import accessible
 from clusterspec.report.paper.blocks import Paper
 from clusterspec.report.paper.fonts import drawable, font_faces
 
-INSTALL_PDF = 'PDF needs WeasyPrint: pip install "clusterspec[pdf]"'
+INSTALL_PDF = "PDF needs WeasyPrint: pip install weasyprint"
 INSTALL_PANGO = (
     "PDF needs the Pango library: on Debian, apt-get install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0"
 )
-INSTALL_HTML = 'reports need Jinja2: pip install "clusterspec[report]"'
+INSTALL_HTML = "reports need Jinja2: pip install Jinja2"
 
 
 class MissingLibrary(Exception):

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# The diff step of the action: the design diff of every spec that a pull request changes, in Markdown.
+# Reads BASE_SHA; writes clusterspec-diff.md to the results, if there is a difference.
+set -euo pipefail
+program="${CLUSTERSPEC:-$RUNNER_TEMP/clusterspec/bin/clusterspec}"
+results="$RUNNER_TEMP/clusterspec-results"
+body="$results/clusterspec-diff.md"
+longest=60000 # characters; GitHub refuses more than 65,536
+[[ $BASE_SHA =~ ^[0-9a-f]{40,64}$ ]] || { echo "the base revision is not a commit: $BASE_SHA" >&2; exit 2; }
+mkdir -p -- "$results"
+git fetch --quiet --no-tags --depth=1 origin -- "$BASE_SHA" || true
+: >"$body"
+while IFS= read -r -d '' name; do
+  case "$name" in *.yaml | *.yml) ;; *) continue ;; esac
+  grep -q -E '^["'\'']?clusterspec["'\'']?[[:space:]]*:' -- "$name" || continue
+  "$program" diff --format markdown -- "$BASE_SHA:$name" "$name" >>"$body" || true
+  echo >>"$body"
+done < <(git diff --no-ext-diff --no-textconv --name-only -z --diff-filter=M "$BASE_SHA" --)
+if [ ! -s "$body" ]; then
+  rm -f -- "$body"
+  exit 0
+fi
+if [ "$(wc -c <"$body")" -gt "$longest" ]; then
+  # Whole lines only, so that no character and no table row is cut.
+  head -c "$longest" -- "$body" | sed '$d' >"$body.cut"
+  printf '\nThe rest is cut: the diff is longer than a comment may be.\n' >>"$body.cut"
+  mv -- "$body.cut" "$body"
+fi
