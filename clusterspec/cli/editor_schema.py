@@ -1,8 +1,8 @@
-"""The JSON Schema for editors: the spec schema in draft 7, with catalog ids as suggestions.
+"""The JSON Schema for editors: the spec schema in draft 7, with the units of quantities and the ids of the catalog.
 
-Editors and SchemaStore read draft 7 without custom keywords. Unknown ids are allowed, since a company may add them;
-`clusterspec check` reports them. A spec that extends another may omit `cluster`, and delete any key with null; in other
-specs null counts as absent, which `check` reports.
+Editors and SchemaStore read draft 7 without custom keywords. Ids that the catalog lacks are refused; a company prints
+the schema with its own (``--catalog``, or the configuration). A spec that extends another may omit `cluster` and delete
+any key with null; in other specs null counts as absent, which `check` reports.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import Any
 
 from clusterspec import resources
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.references import KINDS_OF_KEYS
+from clusterspec.catalog.references import KINDS_OF_KEYS, ids_of_key
 from clusterspec.report.findings_machines import dumps
+from clusterspec.units.json_schema import quantity_schema
 
 Node = dict[str, Any]
 VERSION = "clusterspec"
@@ -41,6 +42,8 @@ def _converted(node: Any, catalog: Catalog) -> Any:
     if not isinstance(node, dict):
         return node
     kept = {key: value for key, value in node.items() if not key.startswith("x-")}
+    if "x-quantity" in node:
+        kept = {key: value for key, value in kept.items() if key in _ABOUT} | quantity_schema(node["x-quantity"])
     made: Node = {}
     for key, value in kept.items():
         if key == "properties":
@@ -58,15 +61,14 @@ def _converted(node: Any, catalog: Catalog) -> Any:
 
 
 def _property(name: str, node: Node, catalog: Catalog) -> Any:
-    """The schema of a key, which may be null, with the catalog ids as suggestions if its value may be one."""
+    """The schema of a key, which may be null; a text that names an entry is one of the ids that the key takes."""
     made = _converted(node, catalog)
-    kind = KINDS_OF_KEYS.get(name)
-    ids = {"enum": list(catalog.ids(kind))} if kind else {}
-    if kind and made.get("type") == "string":
-        text = {key: made.pop(key) for key in ("type", "minLength", "maxLength", "pattern") if key in made}
-        made["anyOf"] = [ids, text]
-    elif kind and "anyOf" in made and any(one.get("type") == "string" for one in made["anyOf"]):
-        made["anyOf"] = [ids, *made["anyOf"]]
+    named = name in KINDS_OF_KEYS and not node.get("x-unused")
+    ids = {"type": "string", "enum": list(ids_of_key(catalog, name))} if named else {}
+    if ids and made.get("type") == "string":
+        made = {key: value for key, value in made.items() if key in _ABOUT} | ids
+    elif ids and "anyOf" in made:
+        made["anyOf"] = [ids if one.get("type") == "string" else one for one in made["anyOf"]]
     return made if name == VERSION else _or_null(made)
 
 

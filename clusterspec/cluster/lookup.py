@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Model, Nic, Platform, Switch
+from clusterspec.catalog.references import REFUSED_SCOPES
 from clusterspec.cluster.resolution_log import ResolutionLog
 from clusterspec.finding import Fix, Problem, Replacement
 from clusterspec.source import Path, dotted
@@ -32,13 +33,13 @@ class Lookup:
     def accelerator(self, name: str, path: Path) -> Accelerator | None:
         return self._find("accelerator", Accelerator, name, path)
 
-    def interconnect(self, name: str, path: Path, other_than: str, usual: str = "") -> Interconnect | None:
-        """An interconnect; one of the scope ``other_than`` (a scale-up one as technology) is rejected.
+    def interconnect(self, name: str, path: Path, usual: str = "") -> Interconnect | None:
+        """An interconnect; one of a scope that the key does not take (a scale-up one as technology) is rejected.
 
         ``usual`` is the interconnect of the accelerator, for the help about an unknown name.
         """
         entry = self._find("interconnect", Interconnect, name, path, usual)
-        if entry is None or entry.scope != other_than:
+        if entry is None or entry.scope != REFUSED_SCOPES[str(path[-1])]:
             return entry
         message = f"`{name}` is a {entry.scope} interconnect, which `{dotted(path)}` does not take"
         self.log.problems.append(Problem("unknown-catalog-id", path, message, "name one of the other kind"))

@@ -94,7 +94,7 @@ def nic_rate(nic: Nic | None) -> Bandwidth | None:
 def _technology(sources: _FabricSources) -> Interconnect | None:
     path = (*PATH, "technology")
     if sources.section.technology is not None:
-        return sources.parts.lookup.interconnect(sources.section.technology, path, other_than="scale-up")
+        return sources.parts.lookup.interconnect(sources.section.technology, path)
     if sources.log.unreadable(path):
         return None
     name = _supplied_technology(sources)

@@ -75,7 +75,7 @@ def _interconnect(parts: Parts, section: ScaleUpSpec) -> Interconnect | None:
         return usual
     path = ("cluster", "scale_up", "interconnect")
     owner = f"{parts.accelerator.id} has `{usual.id}`" if usual else ""
-    return parts.lookup.interconnect(section.interconnect, path, other_than="scale-out", usual=owner) or usual
+    return parts.lookup.interconnect(section.interconnect, path, usual=owner) or usual
 
 
 def _domain(sources: _DomainSources) -> int:

@@ -39,6 +39,18 @@ _TIME_WORDS = {
 }
 _TIME_WORDS |= {word: word for word in ("day", "week", "month", "year")}
 
+
+def time_spellings(words: bool) -> list[str]:
+    """The words of a time, whose case does not matter and which may have a plural, or its symbols.
+
+    >>> time_spellings(words=True)[:3], "µs" in time_spellings(words=False)
+    (['second', 'minute', 'hour'], True)
+    """
+    if words:
+        return [*_TIME_WORDS]
+    return [*_TIME_SYMBOLS, *(symbol for symbol, (unit, _, _) in TABLE.items() if unit == "s")]
+
+
 COUNTS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9, "G": 10**9, "T": 10**12}
 COUNTS |= {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 

@@ -54,7 +54,8 @@ def test_the_starting_spec_checks_clean(call: Call) -> None:
 
 
 def test_the_schema_is_printed_as_shipped(call: Call) -> None:
-    assert call("schema").out == (resources.schemas() / "spec.schema.json").read_text("utf-8")
+    assert call("schema").out == (resources.schemas() / "editor.schema.json").read_text("utf-8")
+    assert call("schema", "--annotated").out == (resources.schemas() / "spec.schema.json").read_text("utf-8")
 
 
 @pytest.mark.parametrize("command", ["estimate", "bom", "check"])

@@ -21,6 +21,6 @@ for package in dist/*.whl dist/*.tar.gz; do
   rm -rf "$place"
   echo "tried $package in an empty environment"
 done
-cp schemas/spec.schema.json dist/clusterspec.schema.json
+cp schemas/editor.schema.json dist/clusterspec.schema.json
 (cd dist && sha256sum ./* >SHA256SUMS)
 echo "dist/ holds the release; tag it v$("$bin/python" -c 'import clusterspec; print(clusterspec.__version__)')"

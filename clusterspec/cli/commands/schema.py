@@ -11,15 +11,19 @@ from clusterspec.cli.terminal import print_text
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the JSON Schema of the spec as shipped, or the one for editors.
+    """Print the JSON Schema for editors, or the one that the program reads.
 
     Raises `UsageFault` for a catalog folder that cannot be read.
     """
-    if args.editor:
-        from clusterspec.cli.choices import configured, opened
-        from clusterspec.cli.editor_schema import editor_schema
+    from clusterspec.cli.choices import configured, opened
 
-        print_text(editor_schema(opened(args, configured(args, Path.cwd()))), exact=True)
+    config = configured(args, Path.cwd())
+    own = args.catalog or config.catalog
+    if args.annotated or not own:
+        name = "spec.schema.json" if args.annotated else "editor.schema.json"
+        print_text((resources.schemas() / name).read_text("utf-8"), exact=True)
         return OK
-    print_text((resources.schemas() / "spec.schema.json").read_text("utf-8"), exact=True)
+    from clusterspec.cli.editor_schema import editor_schema
+
+    print_text(editor_schema(opened(args, config)), exact=True)
     return OK

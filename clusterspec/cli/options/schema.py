@@ -7,8 +7,14 @@ import argparse
 
 def describe(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
-    parser.add_argument(
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
         "--editor",
         action="store_true",
-        help="the schema for editors: draft 7, with the ids of the catalog and of company folders as suggestions",
+        help="draft 7 with the units of quantities and the ids of the catalog and of company folders (default)",
+    )
+    what.add_argument(
+        "--annotated",
+        action="store_true",
+        help="the schema that the program reads: draft 2020-12 with the kinds of quantities as annotations",
     )
