@@ -1,14 +1,34 @@
-"""The latest results of a function, kept by its arguments."""
+"""The latest results, kept by what they were computed from: the one cache of values that no hash identifies."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Generic, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+class Recent(Generic[T]):
+    """The latest values, ``most`` of them.
+
+    Several threads may use it: the values are a tuple that is replaced as a whole. Of two values kept at the same
+    moment one may be lost, and is then computed again.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.kept: tuple[T, ...] = ()
+
+    def find(self, applies: Callable[[T], bool]) -> T | None:
+        """The latest value that applies; None if there is none."""
+        return next((value for value in reversed(self.kept) if applies(value)), None)
+
+    def keep(self, value: T) -> T:
+        """Keep a value, instead of the oldest where there are too many, and return it."""
+        self.kept = (*self.kept, value)[-self._most :]
+        return value
 
 
 def recent(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
@@ -27,17 +47,15 @@ def recent(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """
 
     def decorate(function: Callable[P, T]) -> Callable[P, T]:
-        kept: deque[tuple[tuple[object, ...], T]] = deque(maxlen=most)
+        results: Recent[tuple[tuple[object, ...], T]] = Recent(most)
 
         @wraps(function)
         def remembered(*args: P.args, **kwargs: P.kwargs) -> T:
             given = (*args, *kwargs.items())
-            for known, result in reversed(tuple(kept)):
+            for known, result in reversed(results.kept):
                 if known == given:
                     return result
-            result = function(*args, **kwargs)
-            kept.append((given, result))
-            return result
+            return results.keep((given, function(*args, **kwargs)))[1]
 
         return remembered
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
-from clusterspec.recent import recent
+from clusterspec.recent import Recent, recent
 
 
 def test_equal_arguments_are_computed_once() -> None:
@@ -51,3 +53,42 @@ def test_an_exception_is_not_kept() -> None:
     with pytest.raises(ValueError, match="once"):
         fragile()
     assert fragile() == "done"
+
+
+def test_the_latest_value_that_applies_is_found() -> None:
+    known: Recent[int] = Recent(3)
+    for value in (1, 2, 3, 4):
+        assert known.keep(value) == value
+    assert known.find(lambda value: value < 4) == 3
+    assert known.find(lambda value: value == 1) is None
+
+
+def test_threads_share_a_cache_without_a_wrong_result() -> None:
+    """Each thread asks for other values, in a cache that drops values all the time."""
+
+    @recent(4)
+    def square(value: list[int]) -> int:
+        return value[0] ** 2
+
+    def squares(first: int) -> list[int]:
+        return [square([number % 7]) for number in range(first, first + 2000)]
+
+    with ThreadPoolExecutor(4) as pool:
+        for first, found in zip(range(8), pool.map(squares, range(8)), strict=True):
+            assert found == [(number % 7) ** 2 for number in range(first, first + 2000)]
+
+
+def test_designs_estimated_in_threads_have_the_figures_of_one() -> None:
+    from clusterspec.pipeline import study_text
+    from tests.cli.conftest import BASE
+    from tests.settings import SETTINGS
+
+    texts = [BASE.replace("nodes: 4", f"nodes: {nodes}") for nodes in (1, 2, 4, 8, 16, 32)] * 4
+
+    def seconds(text: str) -> float | None:
+        return study_text(text, SETTINGS).plan.step_time
+
+    expected = [seconds(text) for text in texts]
+    assert None not in expected
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(seconds, texts)) == expected

@@ -13,6 +13,7 @@ from clusterspec.cluster.software import Software, resolve_software
 from clusterspec.cluster.workload import resolve_workload
 from clusterspec.document.schema_nodes import at
 from clusterspec.finding import Problem
+from clusterspec.recent import Recent
 from clusterspec.records import replace
 from clusterspec.spec.model import ClusterSpec, LayoutSpec, Spec
 from clusterspec.spec.schema import schema
@@ -41,8 +42,8 @@ def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
     return Design(spec, cluster, workload, layout, tuple(log.assumptions)), log.problems
 
 
-MOST_CLUSTERS = 4
-_RECENT: dict[tuple[Catalog, str], tuple[Cluster | None, list[Assumption], list[Problem]]] = {}
+Resolved = tuple[Cluster | None, list[Assumption], list[Problem]]
+_RECENT: Recent[tuple[tuple[Catalog, str], Resolved]] = Recent(4)
 """The clusters of recent specs by catalog and section: many specs describe one machine, and so does one that is edited.
 """
 
@@ -52,14 +53,12 @@ def _cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
     log, key = lookup.log, (lookup.catalog, repr(section))
     if log.spec.broken:  # which keys are unreadable determines what is reported
         return resolve_cluster(section, lookup)
-    found = _RECENT.get(key)
-    if found is None:
+    known = _RECENT.find(lambda each: each[0] == key)
+    if known is None:
         own = ResolutionLog(log.spec)
-        found = resolve_cluster(section, Lookup(lookup.catalog, own)), own.assumptions, own.problems
-        while len(_RECENT) >= MOST_CLUSTERS:
-            _RECENT.pop(next(iter(_RECENT)), None)
-        _RECENT[key] = found
-    cluster, assumptions, problems = found
+        found = resolve_cluster(section, Lookup(lookup.catalog, own))
+        known = _RECENT.keep((key, (found, own.assumptions, own.problems)))
+    cluster, assumptions, problems = known[1]
     log.assumptions += assumptions
     log.problems += problems
     return cluster

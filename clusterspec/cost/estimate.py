@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 from clusterspec.cluster.model import Design
 from clusterspec.cost import memory, parameters
 from clusterspec.cost.communication import communication
@@ -12,6 +10,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import StepRecord
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import tables_of, timed
+from clusterspec.recent import Recent
 from clusterspec.records import replace
 
 
@@ -30,19 +29,17 @@ def estimate(design: Design, tables: Tables | None = None) -> Plan:
     return _with_time(replace(plan, tables=tables), found) if found else plan
 
 
-_RECENT: deque[Tables] = deque(maxlen=4)
+_RECENT: Recent[Tables] = Recent(4)
 """The tables of recent jobs: a job is usually estimated several times, with other layouts."""
 
 
 def _known(design: Design) -> Tables | None:
     """The tables of a design; created where no recent ones apply to it."""
-    for tables in reversed(tuple(_RECENT)):
-        if tables.hold_for(design):
-            return tables
+    known = _RECENT.find(lambda tables: tables.hold_for(design))
+    if known is not None:
+        return known
     made = tables_of(design)
-    if made is not None:
-        _RECENT.append(made)
-    return made
+    return None if made is None else _RECENT.keep(made)
 
 
 def _with_serving(plan: Plan) -> Plan:

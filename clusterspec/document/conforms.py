@@ -15,8 +15,6 @@ from clusterspec.document.schema_nodes import Schema
 
 Keyword = Callable[[Any, Any, Schema, Schema], bool]
 """A function that tests a value against a keyword, given the keyword's argument, its node and the root schema."""
-_LONGEST_UNIQUE = 1000
-"""Items of a list that are compared; one that is far too long fails ``maxItems`` anyway."""
 _ANNOTATIONS = {"$schema", "$id", "$comment", "$defs", "title", "description", "examples", "default", "then", "else"}
 
 
@@ -89,16 +87,26 @@ def _items(value: Any, schema: Schema, _: Schema, root: Schema) -> bool:
     return not isinstance(value, list) or all(conforms(item, schema, root) for item in value)
 
 
+def _identity(value: Any) -> object:
+    """What equal JSON values have in common, hashable: 1 equals 1.0, and neither equals true."""
+    if isinstance(value, dict):
+        return frozenset((key, _identity(each)) for key, each in value.items())
+    if isinstance(value, list):
+        return tuple(map(_identity, value))
+    if isinstance(value, bool):
+        return str, value
+    return object() if value != value else value  # noqa: PLR0124 - NaN equals nothing
+
+
 def _equal(one: Any, other: Any) -> bool:
     """JSON equality, in which true is not 1."""
-    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+    if isinstance(one, str) or isinstance(other, str):
+        return bool(one == other)
+    return _identity(one) == _identity(other)
 
 
 def _unique(value: Any, wanted: bool, *_: Schema) -> bool:
-    if not wanted or not isinstance(value, list) or len(value) > _LONGEST_UNIQUE:
-        return True
-    seen = [repr(item) for item in value]
-    return len(set(seen)) == len(seen)
+    return not wanted or not isinstance(value, list) or len(set(map(_identity, value))) == len(value)
 
 
 def _bounded(met: Callable[[Any, Any], bool]) -> Keyword:

@@ -77,11 +77,16 @@ class _PlainParser:
         item = self.text.startswith("- ", at)
         kind = "list" if item else "mapping"
         if self.waiting:
-            if self.opened and column <= self.opened[-1][0]:
+            deepest, around = self.opened[-1] if self.opened else (-1, "mapping")
+            beside = item and around == "mapping" and column == deepest  # a list may start at the column of its key
+            if column <= deepest and not beside:
                 raise _NotPlainError
             self._open(kind, at, column)
         else:
             self._close(column)
+            if not item and self.opened[-2:] == [(column, "mapping"), (column, "list")]:
+                self.opened.pop()
+                self.found.append(Event("end", 0, 0))
             if not self.opened or self.opened[-1] != (column, kind):
                 raise _NotPlainError
         if not item:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from clusterspec.document.conforms import _ANNOTATIONS, _KEYWORDS, conforms
 from clusterspec.document.schema import _validator
@@ -46,6 +47,37 @@ JUNK = st.recursive(
 @given(JUNK)
 def test_validator_and_jsonschema_agree_on_any_value(value: Any) -> None:
     agreed(value)
+
+
+ALIKE = st.sampled_from([0, 1, 0.0, 1.0, True, False, None, "", "1", [], [1], [True], [1.0], {}, {"a": 1}, {"a": True}])
+NESTED = st.recursive(
+    ALIKE, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.just("a"), inner), max_leaves=4
+)
+
+
+@given(st.lists(NESTED, max_size=4), NESTED)
+def test_equality_is_that_of_json_as_in_jsonschema(values: list[Any], other: Any) -> None:
+    for node in ({"uniqueItems": True}, {"const": other}, {"enum": [other]}):
+        for value in (values, *values):
+            assert conforms(value, node, node) == Draft202012Validator(node).is_valid(value), (node, value)
+
+
+@pytest.mark.parametrize(
+    ("values", "unique"),
+    [
+        ([1, True], True),
+        ([0, False], True),
+        ([1, 1.0], False),
+        ([[1], [1.0]], False),
+        ([{"a": 1, "b": 2}, {"b": 2, "a": 1.0}], False),
+        ([{"a": 1}, {"a": True}], True),
+        (["1", 1], True),
+        ([*range(1500), 0], False),
+    ],
+)
+def test_items_are_unique_unless_their_values_are_equal(values: list[Any], unique: bool) -> None:
+    node = {"uniqueItems": True}
+    assert conforms(values, node, node) is unique
 
 
 def test_every_keyword_of_the_schema_is_known() -> None:

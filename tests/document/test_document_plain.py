@@ -96,7 +96,8 @@ def test_changed_specs_are_read_alike_by_both_parsers(text: str, changes: list[t
         "a: {b}\n",
         "a: {b: }\n",
         "a: [b\nc]\n",
-        "a:\n- b\n",
+        "a:\n- b\n - c\n",
+        "a:\n- b:\n- c\n",
         "- - a\n",
         "'a': b\n",
         "a: - b\n",
@@ -105,6 +106,28 @@ def test_changed_specs_are_read_alike_by_both_parsers(text: str, changes: list[t
 )
 def test_ambiguous_scalars_are_left_to_the_full_parser(text: str) -> None:
     assert plain.events(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a:\n- b\n- c\nd: e\n",
+        "a:\n  b:\n  - c\n  - d: e\n    f: g\n  h: i\nj: k\n",
+        "- a:\n  - b\n  - c\n  d:\n  - {e: f}\n- g\n",
+        "a: # why\n\n# list\n- b\n",
+        "a:\n- b:\n  - c:\n    - d\n- e\n",
+    ],
+)
+def test_a_list_at_the_column_of_its_key_is_plain(text: str) -> None:
+    assert agrees(text)
+
+
+LINES = st.tuples(st.integers(0, 3), st.sampled_from(["a:", "b: 1", "- c", "- d: 2", "- e:", "f: [g]", "# h", ""]))
+
+
+@given(st.lists(LINES, max_size=9))
+def test_lists_and_mappings_of_any_indentation_are_read_alike(lines: list[tuple[int, str]]) -> None:
+    agrees("".join(f"{' ' * indent}{line}\n" for indent, line in lines))
 
 
 def test_nesting_beyond_what_is_accepted_is_not_plain() -> None:

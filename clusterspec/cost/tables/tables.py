@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 from clusterspec.catalog.entries import Stack
 from clusterspec.cluster.groups import place_runs, runs
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
@@ -23,6 +21,7 @@ from clusterspec.cost.tables.group import Group
 from clusterspec.cost.tables.hiding import Hiding
 from clusterspec.cost.tables.layer import LayerKernels, name_of, timed_layer
 from clusterspec.cost.tables.phase import PhaseTimer
+from clusterspec.recent import Recent
 from clusterspec.records import replace
 
 LANES = 16
@@ -37,19 +36,18 @@ Groups = dict[object, Group]
 """Groups by the offsets of their ranks, and by their paths."""
 Kernels = dict[tuple[Layer, Shard], LayerKernels]
 """The kernels of a layer on one rank, without recomputation."""
-_RECENT: deque[tuple[Speed, SoftwareBehavior, Kernels]] = deque(maxlen=4)
+_RECENT: Recent[tuple[Speed, SoftwareBehavior, Kernels]] = Recent(4)
 MOST_KERNELS = 1000
 """Shards of which the kernels are kept for other clusters."""
 
 
 def kernels_of(speed: Speed, software: SoftwareBehavior) -> Kernels:
     """The kernels that are known for these rates: those of clusters that differ only in their networks and size."""
-    for other, another, kernels in _RECENT:
-        if other == speed and another == software and len(kernels) < MOST_KERNELS:
-            return kernels
-    made: Kernels = {}
-    _RECENT.append((speed, software, made))
-    return made
+
+    def applies(known: tuple[Speed, SoftwareBehavior, Kernels]) -> bool:
+        return known[:2] == (speed, software) and len(known[2]) < MOST_KERNELS
+
+    return (_RECENT.find(applies) or _RECENT.keep((speed, software, {})))[2]
 
 
 class Tables:
