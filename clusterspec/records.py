@@ -3,8 +3,9 @@ import, and `typing.NamedTuple` without compiling the annotations.
 
 The standard decorator compiles six or more functions for each class, 0.4 to 1.4 ms (measured with Python 3.11), which
 for the classes of this program takes longer than checking a spec. Here the methods are shared, and ``__init__`` is
-compiled only for classes with many instances. `dataclasses.replace`, `fields` and `asdict` work on these
-classes, too; a type checker sees the standard decorator.
+compiled only for classes with many instances. `dataclasses.replace`, `fields` and `asdict`, `inspect.signature` and
+debuggers work on these classes, too; a type checker sees the standard decorator. What the standard decorator refuses,
+and what this one does not support, is refused where the class is defined.
 """
 
 from __future__ import annotations
@@ -35,8 +36,12 @@ else:
             self.default, self.default_factory = default, default_factory
             self.compare, self.repr = compare, repr
 
-    def field(*, default=MISSING, default_factory=MISSING, compare=True, repr=True, init=True, **_):  # noqa: A002
+    def field(*, default=MISSING, default_factory=MISSING, compare=True, repr=True, init=True):  # noqa: A002
         """A field with options other than a default; with ``init=False`` it needs a default or a factory."""
+        if default is not MISSING and default_factory is not MISSING:
+            raise ValueError("cannot specify both default and default_factory")
+        if not init and default is MISSING and default_factory is MISSING:
+            raise TypeError("a field without an argument needs a default or a factory")
         made = _Field(default, default_factory, compare, repr)
         made.type = "" if init else "no init"
         return made
@@ -51,14 +56,9 @@ else:
 
     def _made(cls, *, frozen, slots, order, eq):
         described = {name: one for base in reversed(cls.__mro__[1:]) for name, one in _described(base).items()}
-        own = {}
-        for name, annotation in cls.__annotations__.items():
-            if not annotation.startswith("ClassVar"):
-                given = cls.__dict__.get(name, MISSING)
-                one = given if isinstance(given, _Field) else _Field(given)
-                one.name, one.type = name, ("no init" if one.type == "no init" else annotation)
-                own[name] = one
+        own = _own_fields(cls)
         described |= own
+        _refuse_what_is_unsound(cls, described, frozen=frozen, order=order, eq=eq)
         added = _methods(cls, described, frozen=frozen, slots=slots, order=order, eq=eq)
         if slots:
             made = _slotted(cls, own, added)
@@ -71,8 +71,51 @@ else:
                     delattr(cls, name)
             for name, value in added.items():
                 setattr(cls, name, value)
-        made.__init__ = made.__dict__.get("__init__") or _generic_init(made, described)
+        if "__init__" not in made.__dict__:
+            made.__init__ = _named_init(_generic_init(made, described), made)
         return made
+
+    def _own_fields(cls):
+        """The fields that a class itself annotates. Raises TypeError or ValueError for those that are not supported."""
+        own = {}
+        for name, annotation in cls.__annotations__.items():
+            if not isinstance(annotation, str):
+                raise TypeError(f"{cls.__module__} lacks `from __future__ import annotations`, which records need")
+            kind = annotation.partition("[")[0].rpartition(".")[2].strip()
+            if kind in {"InitVar", "KW_ONLY"}:
+                raise TypeError(f"{cls.__name__}.{name}: records do not support {kind}")
+            if kind != "ClassVar":
+                given = cls.__dict__.get(name, MISSING)
+                one = given if isinstance(given, _Field) else _Field(given)
+                if one.default is not MISSING and type(one.default).__hash__ is None:
+                    raise ValueError(f"{cls.__name__}.{name}: all instances would share one {type(one.default)}")
+                one.name, one.type = name, ("no init" if one.type == "no init" else annotation)
+                own[name] = one
+        loose = [name for name, given in cls.__dict__.items() if isinstance(given, _Field) and name not in own]
+        if loose:
+            raise TypeError(f"{cls.__name__}.{loose[0]} is a field without an annotation")
+        return own
+
+    def _refuse_what_is_unsound(cls, described, *, frozen, order, eq):
+        """Raises TypeError or ValueError where the standard decorator does."""
+        defaulted = ""
+        for one in described.values():
+            if one.type == "no init":
+                continue
+            if one.default is not MISSING or one.default_factory is not MISSING:
+                defaulted = one.name
+            elif defaulted:
+                raise TypeError(f"{cls.__name__}.{one.name} has no default and follows {defaulted}, which has one")
+        for base in cls.__mro__[1:]:
+            known = base.__dict__.get("__dataclass_params__")
+            if known is not None and known.frozen != frozen:
+                raise TypeError(f"{cls.__name__}: frozen and other records cannot inherit from each other")
+        if order and not eq:
+            raise ValueError(f"{cls.__name__}: an order needs a comparison for equality")
+        taken = [name for name in _ORDERING if order and name in cls.__dict__]
+        taken += [name for name in ("__setattr__", "__delattr__") if frozen and name in cls.__dict__]
+        if taken:
+            raise TypeError(f"{cls.__name__} defines {taken[0]}, which the decorator adds")
 
     def _described(base):
         """The fields of a base, a record or a standard data class."""
@@ -110,8 +153,9 @@ else:
             added["__hash__"] = methods["__hash__"]  # Python's own None beside an __eq__
         added |= {_MARK: described, _VALUES: attrgetter(*compared) if compared else _nothing}
         added["__dataclass_fields__"] = _STANDARD
+        added["__signature__"] = _SIGNATURE
         added["__dataclass_params__"] = _PARAMETERS[frozen]
-        added["__match_args__"] = tuple(described)
+        added["__match_args__"] = tuple(name for name, one in described.items() if one.type != "no init")
         return added
 
     def _eq(self, other):
@@ -140,7 +184,7 @@ else:
         def __init__(self, *args, **kwargs):  # noqa: N807 - it becomes a method
             count[0] += 1
             if count[0] == _MANY and self.__class__ is cls:
-                cls.__init__ = _compiled(cls, described)
+                cls.__init__ = _named_init(_compiled(cls, described), cls)
             if len(args) > len(names):
                 raise TypeError(f"{cls.__name__}() takes {len(names)} arguments, not {len(args)}")
             if kwargs and not (kwargs.keys() <= allowed and kwargs.keys().isdisjoint(names[: len(args)])):
@@ -187,8 +231,47 @@ else:
                 lines.append(f"    _fields[{name!r}] = {value}\n")
         if hasattr(cls, "__post_init__"):
             lines.append("    self.__post_init__()\n")
-        exec(f"def __init__({', '.join(['self', *parameters])}):\n{''.join(lines) or '    pass'}", space)
+        text = f"def __init__({', '.join(['self', *parameters])}):\n{''.join(lines) or '    pass'}"
+        space["__name__"], space["__loader__"] = cls.__module__, _Text(text)
+        exec(compile(text, f"{cls.__module__}.{cls.__qualname__}.__init__", "exec"), space)
         return space["__init__"]
+
+    class _Text:
+        """The source text of a compiled ``__init__``, from which debuggers and tracebacks show lines."""
+
+        def __init__(self, text):
+            self.text = text
+
+        def get_source(self, _):
+            return self.text
+
+    def _named_init(function, cls):
+        """The ``__init__`` of a record with the name that errors and profiles show."""
+        function.__qualname__, function.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
+        function.made_for = cls
+        return function
+
+    class _Signature:
+        """A descriptor of the signature of a record, created on access."""
+
+        def __get__(self, instance, owner):
+            cls = getattr(owner.__init__, "made_for", None)
+            if instance is not None or cls is None:
+                raise AttributeError("__signature__")
+            import dataclasses
+            from inspect import Parameter, Signature
+
+            parameters = []
+            for one in cls.__dataclass_fields__.values():
+                if one.init:
+                    default = Parameter.empty if one.default is dataclasses.MISSING else one.default
+                    if one.default_factory is not dataclasses.MISSING:
+                        default = dataclasses._HAS_DEFAULT_FACTORY
+                    kind = Parameter.POSITIONAL_OR_KEYWORD
+                    parameters.append(Parameter(one.name, kind, default=default, annotation=one.type))
+            return Signature(parameters, return_annotation=None)
+
+    _SIGNATURE = _Signature()
 
     def _repr(self):
         described = getattr(type(self), _MARK)

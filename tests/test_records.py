@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import pickle
-from typing import Any
+import traceback
+import typing  # noqa: F401 - the standard decorator looks it up in this module
+from typing import Any, ClassVar  # noqa: F401 - as above
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from clusterspec import records
 
@@ -160,3 +165,125 @@ def test_the_program_defines_no_class_with_the_standard_decorator() -> None:
         str(path) for path in (ROOT / "clusterspec").rglob("*.py") if "from dataclasses import" in path.read_text()
     ]
     assert [name for name in found if not name.endswith("records.py")] == []
+
+
+HEAD = "from __future__ import annotations\nimport typing\nfrom typing import ClassVar\n"
+DEFAULTS = ["", " = 1", " = None", " = []", " = field(default=2)", " = field(default_factory=list)"]
+DEFAULTS += [" = field(default=3, repr=False)", " = field(default=4, compare=False)", " = field(default=5, init=False)"]
+TYPES = ["int", "list[int]", "ClassVar[int]", "typing.ClassVar", "int | None"]
+FIELDS = st.tuples(st.sampled_from("abcd"), st.sampled_from(TYPES), st.sampled_from(DEFAULTS)).filter(
+    lambda field: not ("ClassVar" in field[1] and "field" in field[2])
+)
+OPTIONS = st.fixed_dictionaries({name: st.booleans() for name in ("frozen", "slots", "order", "eq")})
+EXTRAS = st.sampled_from(["", "    def __lt__(self, other): return False\n", "    def __repr__(self): return 'own'\n"])
+VALUES = st.sampled_from([0, 1, None, "x"])
+
+
+def text_of(name: str, base: str, fields: list[tuple[str, str, str]], options: dict[str, bool], extra: str) -> str:
+    given = ", ".join(f"{key}={value}" for key, value in options.items())
+    body = "".join(f"    {field}: {kind}{default}\n" for field, kind, default in fields)
+    return f"@dataclass({given})\nclass {name}{base}:\n{body}{extra}    pass\n"
+
+
+def defined(module: Any, text: str) -> Any:
+    """The last class of a text, or the kind of exception that its definition raises."""
+    space: dict[str, Any] = {"dataclass": module.dataclass, "field": module.field, "__name__": __name__}
+    try:
+        exec(HEAD + text, space)
+    except (TypeError, ValueError) as fault:
+        return type(fault)
+    return space.get("Derived") or space["Base"]
+
+
+def behavior(cls: Any, args: list[Any], other: list[Any]) -> list[Any]:
+    """What instances do that are made with some arguments, or the exceptions that they raise."""
+    found: list[Any] = [str(inspect.signature(cls)), cls.__match_args__, cls.__hash__ is None]
+    try:
+        one, two, three = cls(*args), cls(*args), cls(*other)
+        found += [
+            repr(one),
+            one == two,
+            one == three,
+            dataclasses.asdict(one),
+            [f.name for f in dataclasses.fields(cls)],
+        ]
+        found.append(hash(one) == hash(two))
+        found.append(one < three)
+    except (TypeError, ValueError) as fault:
+        found.append(type(fault))
+    return found
+
+
+@given(
+    st.lists(FIELDS, max_size=4, unique_by=lambda field: field[0]),
+    st.none() | st.lists(FIELDS, max_size=3, unique_by=lambda field: field[0]),
+    OPTIONS,
+    OPTIONS,
+    EXTRAS,
+    st.lists(VALUES, max_size=5),
+    st.lists(VALUES, max_size=5),
+)
+def test_a_class_is_defined_and_behaves_as_with_the_standard_decorator(
+    base: list[tuple[str, str, str]],
+    derived: list[tuple[str, str, str]] | None,
+    options: dict[str, bool],
+    others: dict[str, bool],
+    extra: str,
+    args: list[Any],
+    other: list[Any],
+) -> None:
+    text = text_of("Base", "", base, options, extra)
+    if derived is not None:
+        text += text_of("Derived", "(Base)", derived, others, "")
+    ours, theirs = defined(records, text), defined(dataclasses, text)
+    if type(theirs) is not type or issubclass(theirs, Exception):
+        assert issubclass(ours, TypeError | ValueError), text
+        return
+    assert not issubclass(ours, Exception), text
+    expected = behavior(theirs, args, other)
+    assert behavior(ours, args, other) == expected, text
+    for _ in range(40):
+        behavior(ours, args, other)
+    assert behavior(ours, args, other) == expected, f"with the compiled __init__:\n{text}"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("class X:\n    a: int = 1\n    b: int\n", "b has no default and follows a"),
+        ("class X:\n    a: list = []\n", "all instances would share one"),
+        ("class X:\n    a: int = field(init=False)\n", "needs a default or a factory"),
+        ("class X:\n    a: int = field(kw_only=True, default=1)\n", "kw_only"),
+        ("class X:\n    a = field(default=1)\n", "a is a field without an annotation"),
+        ("class X:\n    a: InitVar[int]\n", "records do not support InitVar"),
+        ("class X:\n    a: dataclasses.KW_ONLY\n", "records do not support KW_ONLY"),
+        ("class X:\n    a: int = field(default=1, default_factory=int)\n", "both default and default_factory"),
+    ],
+)
+def test_an_unsound_class_is_refused_where_it_is_defined(text: str, said: str) -> None:
+    space: dict[str, Any] = {"dataclass": records.dataclass, "field": records.field}
+    with pytest.raises((TypeError, ValueError), match=said):
+        exec(f"{HEAD}@dataclass\n{text}", space)
+
+
+def test_a_class_whose_annotations_are_evaluated_is_refused() -> None:
+    space: dict[str, Any] = {"dataclass": records.dataclass, "__name__": "some.module"}
+    with pytest.raises(TypeError, match=r"some\.module lacks `from __future__ import annotations`"):
+        exec(compile("@dataclass\nclass X:\n    a: int\n", "x", "exec", dont_inherit=True), space)
+
+
+def test_a_debugger_sees_the_lines_of_a_compiled_init() -> None:
+    @records.dataclass
+    class Checked:
+        a: int
+
+        def __post_init__(self) -> None:
+            if self.a == 50:
+                raise ValueError("fifty")
+
+    with pytest.raises(ValueError, match="fifty") as caught:
+        for number in range(60):
+            Checked(number)
+    frame = next(each for each in traceback.extract_tb(caught.tb) if each.name == "__init__")
+    assert frame.line == "self.__post_init__()"
+    assert "Checked.__init__" in frame.filename
