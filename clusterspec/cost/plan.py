@@ -108,9 +108,16 @@ class Plan:
         workload, layout = self.design.workload, self.design.layout
         if self.step is None or workload is None or layout is None:
             return None
-        from clusterspec.cost.uncertainty import step_range
+        from clusterspec.cost.uncertainty import highest_mfu, step_range, unseen
 
-        return step_range(self.step, bool(workload.model.experts), layout.software is not None)
+        gained, highest = unseen(self.design), highest_mfu(self.design)
+        return step_range(
+            self.step,
+            bool(workload.model.experts),
+            layout.software is not None,
+            gained.value if gained else 0.0,
+            self.mfu / highest if self.mfu and highest else 0.0,
+        )
 
     @cached_property
     def step_time(self) -> Term | None:

@@ -29,7 +29,7 @@ def assumptions_of(plan: Plan) -> tuple[Assumption, ...]:
 
         parts.append(_assumed((one.origin.key, one) for one in ASSUMED if isinstance(one.origin, Assumed)))
     if plan.step is not None:
-        parts.append((*plan.step.rates.assumptions, *_assumed(_of_time(plan))))
+        parts.append((*plan.step.rates.assumptions, *_assumed(_of_time(plan)), *_assumed(_of_range(plan))))
     for part in parts:
         keys = {key for key, _, _ in found}
         found += [each for each in part if each[0] not in keys]
@@ -46,6 +46,14 @@ def _of_time(plan: Plan) -> Iterator[tuple[str, Figure]]:
     yield from ((f"{KERNELS} {name}", figure) for name, figure in FIXED.items() if not name.startswith("usual."))
     for group, held in ((RECURRENCE, workload.model.linear), (SPARSE, workload.model.sparse)):
         yield from ((f"{group} {name}", figure) for name, figure in CONSTANTS[group].items() if held)
+
+
+def _of_range(plan: Plan) -> Iterator[tuple[str, Figure]]:
+    """What the range of the step gains because no run like it is published."""
+    from clusterspec.cost.uncertainty import record_of, unseen
+
+    if (gained := unseen(plan.design)) is not None and plan.design.cluster is not None:
+        yield f"{plan.design.cluster.accelerator.id} {record_of(plan.design)}", gained
 
 
 def _assumed(figures: Iterable[tuple[str, Figure]]) -> Iterator[Assumption]:

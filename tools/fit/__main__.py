@@ -6,7 +6,7 @@ import argparse
 
 from tools.fit import result, spread
 from tools.fit.constants import constants
-from tools.fit.held_out import Errors, errors, folds, sources
+from tools.fit.held_out import Errors, errors, families, folds, kinds, sources
 from tools.fit.result import Summary
 from tools.fit.runs import runs
 from tools.fit.search import fitted, sensitive
@@ -18,18 +18,21 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="put constants and bands into the catalog")
     chosen, everything = parser.parse_args(), runs()
     fit = fitted(constants(), everything)
-    by_fold, by_source = folds(fit), sources(fit)
+    by_fold, by_source, by_family, by_kind = folds(fit), sources(fit), families(fit), kinds(fit)
     print_errors("fitted", errors(fit.values, (run for run in everything if run.fitted)))
     print_errors("checked", errors(fit.values, (run for run in everything if not run.fitted)))
     print_errors("each fifth left out", by_fold)
     print_errors("each source left out", by_source)
+    print_errors("each family of chips left out", by_family)
+    print_errors("each kind left out", by_kind)
     for stack in sorted({name for run in everything for kind, name in run.owners if kind == "stack"}):
         print_errors(stack, [(run, error) for run, error in by_fold if ("stack", stack) in run.owners])
     if chosen.write:
         for file in write(fit.values, {constant: sensitive(constant, fit) for constant in fit.values}):
             print(f"wrote {file}")
         spread.write(spread.spreads(by_fold, by_source))
-        result.write(fit, by_fold, by_source)
+        spread.write_reached(everything)
+        result.write(fit, by_fold, by_source, by_family, by_kind)
 
 
 def print_errors(name: str, found: Errors) -> None:

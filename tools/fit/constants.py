@@ -45,6 +45,12 @@ def copies() -> dict[str, str]:
     return {copy: of for chip in table()["chips"].values() for copy, of in chip.get("copies", {}).items()}
 
 
+def family(accelerator: str) -> str:
+    """The chip of an accelerator of the table: the first group that lists it."""
+    chips: dict[str, Any] = table()["chips"]
+    return next(name for name, chip in chips.items() if accelerator in chip["accelerators"])
+
+
 def constants() -> tuple[Constant, ...]:
     return tuple(_constants())
 

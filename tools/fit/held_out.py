@@ -1,4 +1,4 @@
-"""Every run predicted by a fit that did not see it: its fifth of the runs, or its source, left out."""
+"""Every run predicted by a fit that did not see it, with a fifth of the runs, a source, a chip or a kind left out."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Errors = list[tuple[Run, float]]
 """Runs, each with predicted over published seconds, less one."""
 
 
-def errors(values: Values, some: Iterable[Run]) -> Errors:
-    """The errors of some runs under some values."""
-    return [(run, exp(run.error(values)) - 1) for run in some]
+def errors(values: Values, some: Iterable[Run], measured: bool = True) -> Errors:
+    """The errors of some runs under some values; without ``measured``, on accelerators without a figure."""
+    return [(run, exp(run.error(values, measured)) - 1) for run in some]
 
 
 def folds(fit: Fit) -> Errors:
@@ -29,9 +29,19 @@ def sources(fit: Fit) -> Errors:
     return _left_out(fit, lambda run: run.source)
 
 
-def _left_out(fit: Fit, part: Callable[[Run], object]) -> Errors:
+def families(fit: Fit) -> Errors:
+    """Each family of chips left out, and predicted without any figure of its own."""
+    return _left_out(fit, lambda run: run.family, measured=False)
+
+
+def kinds(fit: Fit) -> Errors:
+    """The runs of one family of chips in one precision with one framework left out."""
+    return _left_out(fit, lambda run: (run.family, run.record))
+
+
+def _left_out(fit: Fit, part: Callable[[Run], object], measured: bool = True) -> Errors:
     found: Errors = []
     for each in dict.fromkeys(map(part, fit.runs)):
         unseen = [run for run in fit.runs if part(run) == each]
-        found += errors(fit.without({run.id for run in unseen}), unseen)
+        found += errors(fit.without({run.id for run in unseen}), unseen, measured)
     return found

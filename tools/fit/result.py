@@ -13,6 +13,7 @@ import numpy as np
 from tools.fit.constants import Constant, left_out
 from tools.fit.held_out import Errors, errors
 from tools.fit.search import Fit, sensitive
+from tools.fit.spread import unseen
 
 NOTICED = 0.003
 """Relative change of a run over that of a constant from which the run counts as one that notices it."""
@@ -38,12 +39,19 @@ class Summary:
         return f"{self.runs:4} runs  " + "  ".join(f"{name} {100 * value:5.1f} %" for name, value in shares)
 
 
-def write(fit: Fit, by_fold: Errors, by_source: Errors) -> None:
+def write(fit: Fit, by_fold: Errors, by_source: Errors, by_family: Errors, by_kind: Errors) -> None:
     """Writes the held-out errors and every constant with what it is worth."""
     found: dict[str, Any] = {
         "folds": _by_kind(by_fold),
         "sources": _by_kind(by_source),
         "each_source": {source: _summary(by_source, source) for source in sorted({run.source for run, _ in by_source})},
+        "families": _by_kind(by_family),
+        "each_family": {name: _of_family(by_family, name) for name in sorted({run.family for run, _ in by_family})},
+        "kinds": _by_kind(by_kind),
+        "unseen": {
+            "part": round(unseen(by_family, by_fold, lambda run: run.family), 4),
+            "kind": round(unseen(by_kind, by_fold, lambda run: (run.family, run.record)), 4),
+        },
         "constants": [_constant(fit, constant) for constant in fit.values if sensitive(constant, fit)],
     }
     FILE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
@@ -64,6 +72,10 @@ def _by_kind(found: Errors) -> dict[str, dict[str, float]]:
 
 def _summary(found: Errors, source: str) -> dict[str, float]:
     return asdict(Summary.of([each for each in found if each[0].source == source]))
+
+
+def _of_family(found: Errors, family: str) -> dict[str, float]:
+    return asdict(Summary.of([each for each in found if each[0].family == family]))
 
 
 def _constant(fit: Fit, constant: Constant) -> dict[str, object]:

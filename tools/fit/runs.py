@@ -14,10 +14,11 @@ from clusterspec.cluster.model import Design
 from clusterspec.cost import parameters
 from clusterspec.cost.tables import Groups
 from clusterspec.cost.timing import tables_of, timed
+from clusterspec.cost.uncertainty import record_of
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure
 from tools.accuracy.cases import published_runs, study
-from tools.fit.constants import Constant, Owner
+from tools.fit.constants import Constant, Owner, family
 
 Values = Mapping[Constant, float]
 E = TypeVar("E", Accelerator, Stack)
@@ -39,6 +40,7 @@ class Run:
     seconds: float
     fitted: bool
     groups: Groups
+    accelerators: int
 
     @property
     def owners(self) -> frozenset[Owner]:
@@ -51,9 +53,36 @@ class Run:
         assert self.design.workload is not None
         return bool(self.design.workload.model.experts)
 
-    def error(self, values: Values) -> float:
-        """The logarithm of predicted over published seconds."""
+    @property
+    def family(self) -> str:
+        """The chip, as the table of constants groups accelerators."""
+        assert self.design.cluster is not None
+        return family(self.design.cluster.accelerator.id)
+
+    @property
+    def record(self) -> str:
+        """The figure of the accelerator that records runs of its precision and framework."""
+        found = record_of(self.design)
+        assert found is not None
+        return found
+
+    @property
+    def mfu(self) -> float:
+        """The published FLOPs utilization, with the FLOPs that the program counts."""
+        workload = self.design.workload
+        assert workload and workload.peak
+        tokens = workload.global_batch * workload.sequence_length / self.accelerators
+        flops = parameters.model_flops_per_token(workload.model, workload.sequence_length)
+        return tokens * flops / self.seconds / workload.peak.value
+
+    def error(self, values: Values, measured: bool = True) -> float:
+        """The logarithm of predicted over published seconds; without ``measured``, as for an accelerator of which
+        nobody has measured anything."""
         design = _changed(self.design, values)
+        assert design.cluster is not None
+        if not measured:
+            unmeasured = replace(design.cluster.accelerator, achievable={})
+            design = replace(design, cluster=replace(design.cluster, accelerator=unmeasured))
         tables = tables_of(design, self.groups)
         found = timed(design, tables) if tables else None
         assert found is not None
@@ -82,7 +111,7 @@ def _source(name: str) -> str:
 def _run(row: dict[str, Any], source: str, fitted: bool) -> Run:
     design = study(row["spec"]).design
     assert design and design.cluster and design.layout
-    return Run(row["id"], source, design, _seconds(row, design), fitted, {})
+    return Run(row["id"], source, design, _seconds(row, design), fitted, {}, row["accelerators"])
 
 
 def _seconds(row: dict[str, Any], design: Design) -> float:

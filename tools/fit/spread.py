@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import exp, log1p, sqrt
 
 from clusterspec import resources
@@ -44,6 +45,28 @@ def _drawn(stack: str, experts: bool, folds: Errors, everything: float) -> tuple
     return exp(weight * _quantile(own, experts) + (1 - weight) * everything) - 1, count
 
 
+def unseen(left_out_errors: Errors, folds: Errors, group: Callable[[Run], object]) -> float:
+    """The half-width that the range of a run gains where nothing of its group was measured.
+
+    With that of runs left out by fifths it adds, in quadrature, to the half-width that holds nine in ten of the runs
+    whose group is left out. Each group counts alike: a user's accelerator is like one group, not like one run.
+    """
+    wide, usual = (_quantile_of_groups(errors, group) for errors in (left_out_errors, folds))
+    return exp(sqrt(max(0.0, wide**2 - usual**2))) - 1
+
+
+def _quantile_of_groups(errors: Errors, group: Callable[[Run], object]) -> float:
+    """The size of an error that holds nine in ten runs, where each group counts alike."""
+    kept = [(run, abs(log1p(error))) for run, error in errors if run.id not in left_out()]
+    members = Counter(group(run) for run, _ in kept)
+    reached = 0.0
+    for run, size in sorted(kept, key=lambda each: each[1]):
+        reached += 1 / members[group(run)]
+        if reached >= HELD * len(members):
+            return size
+    return 0.0
+
+
 def _quantile(errors: Iterable[tuple[Run, float]], experts: bool) -> float:
     sizes = sorted(abs(log1p(e)) for run, e in errors if run.experts is experts and run.id not in left_out())
     return sizes[min(len(sizes) - 1, int(HELD * len(sizes)))] if sizes else 0.0
@@ -58,6 +81,34 @@ def write(found: dict[str, dict[bool, tuple[float, int]]]) -> None:
             line = re.compile(rf"^  {re.escape(FACTS[experts])}: .*$", re.MULTILINE)
             text = line.sub(_line(experts, width, count), text)
         file.write_text(text, "utf-8")
+
+
+def write_reached(runs: Iterable[Run]) -> None:
+    """Puts the highest published FLOPs utilization of each accelerator, precision and framework into the catalog."""
+    reached: defaultdict[str, defaultdict[str, list[Run]]] = defaultdict(lambda: defaultdict(list))
+    for run in runs:
+        assert run.design.cluster and run.design.layout and run.design.layout.stack
+        if not run.design.layout.stack.id.startswith(run.record.split(".", 2)[2]):
+            continue  # a framework of its own, of which the catalog holds nothing
+        reached[run.design.cluster.accelerator.id][run.record].append(run)
+    for accelerator, kinds in reached.items():
+        file = resources.catalog() / "accelerators" / f"{accelerator}.yaml"
+        file.write_text(with_reached(file.read_text("utf-8"), kinds), "utf-8")
+
+
+def with_reached(text: str, kinds: Mapping[str, Sequence[Run]]) -> str:
+    """The text of an entry with the highest of the published runs of each kind, at the end of its figures."""
+    lines = [line for line in text.splitlines(keepends=True) if not line.startswith("  mfu.")]
+    start = lines.index("achievable:\n") + 1
+    end = next((number for number in range(start, len(lines)) if not lines[number].startswith(" ")), len(lines))
+    return "".join([*lines[:end], *(_reached(name, kinds[name]) for name in sorted(kinds)), *lines[end:]])
+
+
+def _reached(name: str, runs: Sequence[Run]) -> str:
+    best = max(runs, key=lambda run: run.mfu)
+    many = "the only published run" if len(runs) == 1 else f"the highest of {len(runs)} published runs"
+    why = f"{many} in docs/accuracy.md ({best.id}), with FLOPs counted as the program counts them"
+    return f'  {name}: {{is: {best.mfu:.3f}, of: peak.{name.split(".")[1]}, assumed: "{why}"}}\n'
 
 
 def _line(experts: bool, width: float, count: int) -> str:

@@ -122,12 +122,17 @@ def _speed(cluster: Cluster, software: SoftwareBehavior, reached: dict[str, floa
     )
 
 
+def rate_name(precision: str) -> str:
+    """The precision under which an entry keeps the achieved shares of another; those above 16 bits share one."""
+    return precision if precision in NARROWER else "bf16"
+
+
 def _share(precision: str, reached: _Reached) -> Factors:
     """The achieved share of a precision's peak; precisions above 16 bits achieve the share of 16 bits.
 
     Where no best GEMM was measured, ``sustained`` is a share of the peak itself.
     """
-    name = precision if precision in NARROWER else "bf16"
+    name = rate_name(precision)
     known = reached.accelerator.achievable
     if f"sustained.{name}" in known and f"matmul.{name}" not in known:
         return (("sustained", reached.share(f"sustained.{name}", "sustained")),)

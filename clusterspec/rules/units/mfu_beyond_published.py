@@ -1,0 +1,77 @@
+"""The predicted model FLOPs utilization exceeds every published training run.
+
+## What it finds
+
+A plan whose predicted MFU exceeds by more than a tenth the highest one published for its kind of accelerator in its
+precision: 0.627 in 16 bits, 0.525 in 8 bits and 0.233 in 4 bits on accelerators with many cores; 0.715 in 16 bits and
+0.341 in 8 bits on TPUs.
+
+## Why it matters
+
+The cost model is fitted to published runs. Beyond them it extrapolates: what no run has reached, a limit that it does
+not know may forbid. A schedule that rests on such an MFU has no precedent.
+
+## What to do
+
+Plan with the step time at the published MFU, which the message states, until one node has been measured.
+
+## When to ignore it
+
+Ignore it where a run of this model on this accelerator was measured at the predicted MFU.
+
+## Fires
+
+```yaml workload
+clusterspec: 1
+cluster:
+  accelerator: tpu-v5e
+  nodes: 2
+  accelerators_per_node: 8
+workload: {model: llama-3.1-8b, sequence_length: 2048, global_batch: 512}
+layout: {framework: maxtext, tp: 1, sharding: fsdp, recompute: none, micro_batch: 32}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  accelerator: tpu-v5e
+  nodes: 2
+  accelerators_per_node: 8
+workload: {model: llama-3.1-8b, sequence_length: 2048, global_batch: 512}
+layout: {framework: maxtext, tp: 1, sharding: fsdp, recompute: full}
+```
+
+## Sources
+
+- The published runs and their errors: https://arxiv.org/abs/2204.02311
+- MaxText's published runs: https://github.com/AI-Hypercomputer/maxtext
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.uncertainty import highest_mfu
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.units import display, percent
+
+RULE = Rule.of(__name__, "warning", "heuristic")
+BEYOND = 1.1
+"""Times the highest published MFU: nine in ten published dense runs are predicted within a tenth."""
+
+
+def check(timed: Plan) -> Iterator[Problem]:
+    highest = highest_mfu(timed.design)
+    if timed.mfu is None or timed.step_seconds is None or highest is None or timed.mfu <= BEYOND * highest:
+        return
+    at_published = display(timed.step_seconds * timed.mfu / highest, "s")
+    yield RULE.problem(
+        "workload",
+        f"the predicted MFU of {percent(timed.mfu)} exceeds the {percent(highest)} that the best published run in this precision"
+        " reached on such accelerators: the cost model extrapolates",
+        f"plan with {at_published} a step, which is the published MFU, until a node is measured",
+    )

@@ -1,0 +1,155 @@
+"""The range of a step depends on what was measured near it; a utilization that nobody published is questioned."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Accelerator
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.uncertainty import HIGHEST_MFU, UNSEEN_KIND, UNSEEN_PART, highest_mfu, record_of, unseen
+from tests.cost.plans import plan
+from tools.accuracy.cases import published_runs, study
+from tools.fit import result, spread
+from tools.fit.runs import runs
+
+CATALOG = Catalog.open()
+MACHINE: dict[str, Any] = {"platform": None, "accelerators_per_node": 8, "scale_out": {"nic_bandwidth": "400 Gb/s"}}
+
+
+def accelerators() -> list[Accelerator]:
+    found = (CATALOG.get("accelerator", name) for name in CATALOG.ids("accelerator"))
+    return [entry for entry in found if isinstance(entry, Accelerator)]
+
+
+def width(found: Plan) -> float:
+    """The half-width of the range of a step, relative."""
+    assert found.step_seconds and found.step_time_range
+    return found.step_time_range[1] / found.step_seconds - 1
+
+
+def of_part(name: str) -> Plan:
+    return plan({**MACHINE, "accelerator": name})
+
+
+def test_the_less_is_measured_the_wider_is_the_range() -> None:
+    """H100 with published runs; GH200, the same chip without; MI325X, whose best product alone is measured; MI250X."""
+    measured, same_chip, product, nothing = map(of_part, ("h100-sxm-80gb", "gh200-144gb", "mi325x", "mi250x"))
+    assert [
+        each and each.value for each in (unseen(found.design) for found in (measured, same_chip, product, nothing))
+    ] == [
+        None,
+        UNSEEN_KIND.value,
+        UNSEEN_PART.value,
+        UNSEEN_PART.value,
+    ]
+    assert width(measured) < width(same_chip) < min(width(product), width(nothing))
+    assert width(product) > UNSEEN_PART.value
+
+
+@pytest.mark.parametrize("entry", accelerators(), ids=lambda entry: str(entry.id))
+def test_no_part_without_a_published_run_has_the_range_of_one_with(entry: Accelerator) -> None:
+    found, measured = of_part(entry.id), width(of_part("h100-sxm-80gb"))
+    if found.step_time_range is None:
+        assert found.step_seconds is None
+        return
+    published = any(name.startswith("mfu.bf16.megatron-core") for name in entry.achievable)
+    assert published or width(found) > math.hypot(measured, 0.9 * UNSEEN_KIND.value) > measured
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [{"framework": "maxtext", "tp": 4}, {"framework": "custom"}, {"framework": None}, {"framework": "internevo"}],
+)
+def test_a_framework_without_runs_on_the_part_widens_the_range(layout: dict[str, Any]) -> None:
+    b200 = {**MACHINE, "accelerator": "b200-sxm-180gb"}
+    found, seen = plan(b200, layout=layout), plan(b200)
+    assert unseen(seen.design) is None
+    assert unseen(found.design) == UNSEEN_KIND
+    assert any(figure == UNSEEN_KIND for _, figure, _ in found.assumptions)
+
+
+def test_a_precision_without_runs_on_the_part_widens_the_range() -> None:
+    machine = {**MACHINE, "accelerator": "b200-sxm-180gb"}
+    found = {
+        name: unseen(plan(machine, workload={"precision": name}).design) for name in ("bf16", "fp16", "fp8", "fp4")
+    }
+    assert found == {"bf16": None, "fp16": None, "fp8": None, "fp4": UNSEEN_KIND}
+
+
+def test_every_published_run_has_a_run_near_it() -> None:
+    """But those with a framework of their own, of which the catalog holds nothing."""
+    for run in published_runs():
+        design = study(run["spec"]).design
+        assert design is not None
+        assert (unseen(design) is None) is (not str(record_of(design)).endswith(".custom")), run["id"]
+
+
+def test_the_widths_are_those_of_the_runs_left_out() -> None:
+    found = result.read()["unseen"]
+    assert pytest.approx(found["part"], abs=0.005) == UNSEEN_PART.value
+    assert pytest.approx(found["kind"], abs=0.005) == UNSEEN_KIND.value
+
+
+def test_a_width_adds_to_the_usual_one_in_quadrature_and_groups_count_alike() -> None:
+    """Ten runs of one group are off by 10 %, one of another by 40 %: half of the groups, so that its error counts."""
+    few = runs()[:11]
+    groups = {run.id: index < 10 for index, run in enumerate(few)}
+    usual = [(run, math.exp(0.05) - 1) for run in few]
+    apart = [(run, math.exp(0.1 if groups[run.id] else 0.4) - 1) for run in few]
+    found = spread.unseen(apart, usual, lambda run: groups[run.id])
+    assert found == pytest.approx(math.exp(math.sqrt(0.4**2 - 0.05**2)) - 1)
+    assert spread.unseen(usual, apart, lambda run: groups[run.id]) == 0
+
+
+def test_the_catalog_holds_the_highest_published_utilization() -> None:
+    """The stated highest of a kind of accelerator is that of its entries, and each of those is of its runs."""
+    for (systolic, precision), figure in HIGHEST_MFU.items():
+        kind = [entry for entry in accelerators() if (entry.array is not None) is systolic]
+        reached = [
+            value.value
+            for entry in kind
+            for name, value in entry.achievable.items()
+            if name.startswith(f"mfu.{precision}.")
+        ]
+        assert figure.value == max(reached)
+    for run in runs():
+        assert run.design.cluster is not None
+        known = run.design.cluster.accelerator.achievable.get(run.record)
+        assert known is None or run.mfu <= known.value + 0.0005, run.id
+
+
+def test_figures_of_runs_are_written_at_the_end_of_what_is_achievable() -> None:
+    kept = [run for run in runs() if run.source == "kor"]
+    text = "kind: accelerator\nachievable:\n  memory: {is: 0.8}\n  mfu.bf16.old: {is: 0.1}\nnotes:\n  - one\n"
+    found = spread.with_reached(text, {"mfu.bf16.megatron-core": kept})
+    first, last = found.split("  mfu.bf16.megatron-core: ")
+    assert first == "kind: accelerator\nachievable:\n  memory: {is: 0.8}\n"
+    assert last.startswith(f'{{is: {max(run.mfu for run in kept):.3f}, of: peak.bf16, assumed: "the highest of 2 ')
+    assert last.endswith("notes:\n  - one\n")
+    assert spread.with_reached(found, {"mfu.bf16.megatron-core": kept}) == found
+
+
+def test_the_range_of_an_unpublished_utilization_reaches_the_published_one() -> None:
+    """TPU v5p, fully sharded: predicted above the 71.5 % that is the highest published."""
+    tpu = {"platform": None, "accelerator": "tpu-v5p", "nodes": 16}
+    work = {"model": "llama-3.1-70b", "global_batch": 64}
+    found = plan(
+        tpu, workload=work, layout={"framework": "maxtext", "software_year": None, "tp": 4, "sharding": "fsdp"}
+    )
+    highest = highest_mfu(found.design)
+    assert found.mfu and found.step_seconds and found.step_time_range and highest == 0.715
+    assert found.mfu > highest
+    assert found.step_time_range[1] >= found.step_seconds * found.mfu / highest
+
+
+def test_a_narrower_precision_without_runs_is_compared_with_every_precision() -> None:
+    """No run of a TPU in 4 bits is published."""
+    known = {precision: figure.value for (systolic, precision), figure in HIGHEST_MFU.items() if systolic}
+    assert "fp4" not in known
+    tpu = {"platform": None, "accelerator": {"like": "tpu-v7x", "peak": {"fp4": "4000 TFLOP/s dense"}}, "nodes": 16}
+    found = plan(tpu, workload={"precision": "fp4"}, layout={"framework": "maxtext"})
+    assert highest_mfu(found.design) == max(known.values())
