@@ -90,7 +90,7 @@ def record_of(design: Design) -> str | None:
     if workload is None or layout is None or layout.stack is None:
         return None
     framework = SAME_SOFTWARE.get(layout.framework, layout.framework)
-    return f"mfu.{rate_name(workload.precision)}.{framework}"
+    return f"mfu.{rate_name(workload.precision)}.{framework.replace('-', '_')}"
 
 
 def unseen(design: Design) -> Figure | None:

@@ -56,7 +56,7 @@ def test_no_part_without_a_published_run_has_the_range_of_one_with(entry: Accele
     if found.step_time_range is None:
         assert found.step_seconds is None
         return
-    published = any(name.startswith("mfu.bf16.megatron-core") for name in entry.achievable)
+    published = any(name.startswith("mfu.bf16.megatron_core") for name in entry.achievable)
     assert published or width(found) > math.hypot(measured, 0.9 * UNSEEN_KIND.value) > measured
 
 
@@ -125,12 +125,12 @@ def test_the_catalog_holds_the_highest_published_utilization() -> None:
 def test_figures_of_runs_are_written_at_the_end_of_what_is_achievable() -> None:
     kept = [run for run in runs() if run.source == "kor"]
     text = "kind: accelerator\nachievable:\n  memory: {is: 0.8}\n  mfu.bf16.old: {is: 0.1}\nnotes:\n  - one\n"
-    found = spread.with_reached(text, {"mfu.bf16.megatron-core": kept})
-    first, last = found.split("  mfu.bf16.megatron-core: ")
+    found = spread.with_reached(text, {"mfu.bf16.megatron_core": kept})
+    first, last = found.split("  mfu.bf16.megatron_core: ")
     assert first == "kind: accelerator\nachievable:\n  memory: {is: 0.8}\n"
     assert last.startswith(f'{{is: {max(run.mfu for run in kept):.3f}, of: peak.bf16, assumed: "the highest of 2 ')
     assert last.endswith("notes:\n  - one\n")
-    assert spread.with_reached(found, {"mfu.bf16.megatron-core": kept}) == found
+    assert spread.with_reached(found, {"mfu.bf16.megatron_core": kept}) == found
 
 
 def test_the_range_of_an_unpublished_utilization_reaches_the_published_one() -> None:
