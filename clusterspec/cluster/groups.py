@@ -44,7 +44,8 @@ class Placement:
     ``ranks`` is the size of a group, ``groups`` their number, ``straddling`` the number of groups with members in two
     or more domains, ``first_straddling`` the ranks of the first such group (at most 16). ``domains`` …
     ``ranks_per_node`` describe the worst group: the first in the most nodes among those in the most domains.
-    ``ranks_per_domain`` and ``ranks_per_node`` are its members in its fullest domain and node, ``accelerators`` the
+    ``ranks_per_domain`` and ``ranks_per_node`` are its members in its fullest domain and node, ``least_in_domain`` and
+    ``least_in_node`` those in the emptier of its outermost domains and nodes, ``accelerators`` the
     most packages it has in one domain. ``stride`` is the distance between neighbors, in ranks. ``groups_per_node`` is
     the number of groups of this axis that have members on one node and also on others, and so share its NICs at the
     same time: 0 where no group leaves its node. ``levels`` are the indices into `fabric_levels` of the switch levels
@@ -59,8 +60,10 @@ class Placement:
     first_straddling: tuple[int, ...]
     domains: int
     ranks_per_domain: int
+    least_in_domain: int
     nodes: int
     ranks_per_node: int
+    least_in_node: int
     accelerators: int
     stride: int
     groups_per_node: int
@@ -185,8 +188,10 @@ def _placement(axis: str, group: Runs, others: Runs, blocks: _Blocks) -> Placeme
         first_straddling=() if first is None else tuple(islice(members(first, group), SHOWN)),
         domains=in_domains.blocks,
         ranks_per_domain=in_domains.fullest,
+        least_in_domain=in_domains.least,
         nodes=in_nodes.blocks,
         ranks_per_node=in_nodes.fullest,
+        least_in_node=in_nodes.least,
         accelerators=_packages(worst, group, blocks, in_domains.fullest),
         stride=group[0][1] if group else 1,
         groups_per_node=groups_sharing_a_node(group, others, blocks.node),

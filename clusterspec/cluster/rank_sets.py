@@ -37,6 +37,11 @@ class BlockSpread:
     last: int
     last_members: int
 
+    @property
+    def least(self) -> int:
+        """The members of the emptier of the outermost blocks."""
+        return min(self.first_members, self.last_members)
+
 
 def merged(runs: Runs) -> Runs:
     """The same rank set with the fewest runs: a run that starts where the previous one ends is merged with it.

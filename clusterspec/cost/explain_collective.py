@@ -68,7 +68,9 @@ def _slowest(paths: Paths, candidate: Candidate) -> tuple[Figure, Figure]:
     """The line rate of the tier that sends longest, and the share of it that the algorithm achieves."""
     send = candidate.algorithm == "send"
     if paths.between is not None and candidate.between >= candidate.inside:
-        return paths.between.sender if send else paths.between.line, paths.between.share
+        exchanged = candidate.algorithm in ("direct", "staged")
+        line = paths.between.exchange if exchanged else paths.between.line
+        return paths.between.sender if send else line, paths.between.share
     inside = paths.inside
     if candidate.algorithm.startswith("nvls") and inside.reduction is not None:
         return inside.line, inside.reduction

@@ -94,7 +94,9 @@ def seen(cluster: Cluster, layout: Layout, axis: str) -> Placement:
         first_straddling=tuple(straddling[0][:16]) if straddling else (),
         domains=_blocks(worst, used),
         ranks_per_domain=max(Counter(rank // used for rank in worst).values()),
+        least_in_domain=_least(worst, used),
         nodes=_blocks(worst, node),
+        least_in_node=_least(worst, node),
         ranks_per_node=max(Counter(rank // node for rank in worst).values()),
         accelerators=max(map(len, packages.values())),
         stride=worst[1] - worst[0] if len(worst) > 1 else 1,
@@ -102,6 +104,12 @@ def seen(cluster: Cluster, layout: Layout, axis: str) -> Placement:
         levels=tuple(i for i, level in enumerate(levels) if any(_blocks(group, level) > 1 for group in groups)),
         rail_aligned=all(len({rank % node for rank in group}) == 1 for group in groups),
     )
+
+
+def _least(group: list[int], block: int) -> int:
+    """Members in the emptier of the first and the last block."""
+    members = Counter(rank // block for rank in group)
+    return min(members[min(members)], members[max(members)])
 
 
 def _blocks(group: list[int], block: int) -> int:

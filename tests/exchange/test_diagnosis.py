@@ -146,6 +146,19 @@ def test_one_size_far_below_its_neighbors_is_a_straggler() -> None:
     assert "straggler" not in names(diagnosed(DGX, sound))
 
 
+@pytest.mark.parametrize("ranks", [8, 64])
+def test_nodes_are_told_apart_in_a_log_of_several_nodes_alone(ranks: int) -> None:
+    """One slow size and wrong values; every next step of a log of one node is about that node."""
+    sound = log(DGX, ranks, scale=0.6)
+    points = list(sound.series[0].points)
+    points[8] = replace(points[8], busbw=points[8].busbw * 0.3)
+    broken = replace(sound, series=(replace(sound.series[0], points=tuple(points), wrong=3),))
+    steps = [cause.next for cause in diagnosed(DGX, broken).causes]
+    assert len(steps) >= 2
+    assert any("pairs of nodes" in step for step in steps) is (ranks > 8)
+    assert any("each node" in step for step in steps) is (ranks > 8)
+
+
 def test_a_log_of_small_messages_says_so() -> None:
     slow = log(DGX, 32, scale=0.3)
     few = replace(slow, series=(replace(slow.series[0], points=slow.series[0].points[:4]),))

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec import units
+from clusterspec.pipeline import study_text
+from clusterspec.records import replace
+from clusterspec.rules.acceptance import acceptance_above_ceiling
+from clusterspec.rules.knowledge import benchmarks
+from tests.settings import SETTINGS
+
 from .conftest import Check
 from .reports import Reported, one, reported
 
@@ -165,3 +172,24 @@ def test_measurements_do_not_lower_recommended_thresholds(check: Check) -> None:
     entry = "{collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 200 GB/s}"
     text = f"{H100}\nacceptance: [{entry}]\nmeasured: [{entry}]\n"
     assert reported(check, "acceptance", text) == one("lenient-acceptance", BUSBW)
+
+
+@pytest.mark.parametrize("algorithm", ["", "ring", "tree", "nvls", "nvls-tree", "collnet", "hierarchical"])
+@pytest.mark.parametrize("placed", ["nodes: 1", "nodes: 2", "nodes: 16", "ranks: 9", "nodes: 4, ranks: 4"])
+def test_the_ceiling_of_an_algorithm_is_never_exceeded_by_its_own_acceptance(algorithm: str, placed: str) -> None:
+    """What is recommended passes below the ceiling; 2 % above the ceiling is refused."""
+    named = f", algorithm: {algorithm}" if algorithm else ""
+    study = study_text(
+        f"clusterspec: 1\n{H100}\nacceptance:\n  - {{collective: all-reduce, {placed}{named}}}\n", SETTINGS
+    )
+    assert study.spec is not None and study.design.cluster is not None
+    (stated,) = study.spec.acceptance
+    best = benchmarks.predicted(stated, study.design.cluster, benchmarks.PLATEAU)
+    if best is None:
+        return  # the algorithm needs another group
+    assert max(benchmarks.RECOMMENDED) * best.busbw < best.busbw <= best.ceiling_busbw
+    above_it = replace(stated, busbw=units.read(f"{1.02 * best.ceiling_busbw} B/s per direction", "bandwidth"))
+    assert benchmarks.bus_bandwidth(above_it, study.design.cluster) == pytest.approx(1.02 * best.ceiling_busbw)
+    assert [each.rule for each in acceptance_above_ceiling.check((above_it,), study.design.cluster)] == [
+        "acceptance-above-ceiling"
+    ]

@@ -14,15 +14,24 @@ def factor(name: str, ranks: int) -> float:
     return float(gather_factor(ranks)) if name in {"all-gather", "reduce-scatter", "all-to-all"} else 1.0
 
 
-def ceiling(name: str, paths: Paths, *, reduces: bool) -> float:
+IN_DOMAIN = frozenset({"nvls", "nvls-tree"})
+"""Algorithms that reduce in the switches of a scale-up domain."""
+IN_FABRIC = frozenset({"collnet"})
+"""Algorithms that reduce in the switches of the scale-out network."""
+
+
+def ceiling(name: str, paths: Paths, algorithm: str | None = None, *, reduces: bool) -> float:
     """The bus bandwidth in B/s that the links of the group allow; for two or more ranks.
 
-    ``reduces`` is whether the switches of the domain can reduce, with or without a gain.
+    ``reduces`` is whether the switches of the domain can reduce, with or without a gain. With an ``algorithm`` the
+    reduction of switches counts only where that algorithm uses it.
     """
     if name == "send-recv":
         return _send(paths)
-    inside = _inside(name, paths, reduces=reduces)
-    return inside if paths.between is None else min(inside, _between(name, paths))
+    inside = _inside(name, paths, reduces=reduces and (algorithm is None or algorithm in IN_DOMAIN))
+    if paths.between is None:
+        return inside
+    return min(inside, _between(name, paths, reduces=algorithm is None or algorithm in IN_FABRIC))
 
 
 def _send(paths: Paths) -> float:
@@ -42,14 +51,15 @@ def _inside(name: str, paths: Paths, *, reduces: bool) -> float:
     return inside.line.value * gain
 
 
-def _between(name: str, paths: Paths) -> float:
+def _between(name: str, paths: Paths, *, reduces: bool) -> float:
     between, ranks, m = paths.between, paths.ranks, paths.inside.ranks
     assert between is not None
     line = between.line.value
     if name == "all-to-all":
-        return float(all_to_all.bus_bandwidth_ceiling(ranks, m, line / m)) if ranks > m else float("inf")
+        exchange = between.exchange.value / m
+        return float(all_to_all.bus_bandwidth_ceiling(ranks, m, exchange)) if ranks > m else float("inf")
     if name == "broadcast":
         return line
-    if name == "all-reduce" and between.reduces:
+    if name == "all-reduce" and reduces and between.reduces:
         return line * factor(name, ranks)
     return float(hierarchical.bus_bandwidth_ceiling(ranks, between.islands, line * between.islands / ranks))

@@ -38,7 +38,7 @@ def _exchange(paths: Paths, name: str, latency: float, near: float) -> Candidate
     far = all_to_all.traffic_between(1.0, paths.ranks, inside.ranks) * inside.ranks
     rate = inside.line.value * inside.exchange.value
     seconds = near / rate + copying(paths, 1 / paths.ranks)
-    outside = far / between.rate if between else 0.0
+    outside = far / between.exchange_rate if between else 0.0
     held = stack.CHANNELS.value * stack.MESSAGE_CHUNK / rate if between is None else 0.0
     calls = all_to_all.calls(paths.ranks) * (paths.nodes == 1)
     launch = launching(paths)

@@ -58,8 +58,9 @@ class Inside:
 class Between:
     """The tier between islands.
 
-    ``line`` is the line rate of one island of the group: its share of NICs that several groups use, behind
-    oversubscribed switches. ``sender`` is that of a single rank. ``share`` is the achieved share of it; ``latency`` is
+    ``line`` is the line rate of the island with the fewest ranks of the group: their share of NICs that several groups
+    use, behind oversubscribed switches. ``exchange`` is the same for an all-to-all, as that of an island with the most
+    ranks. ``sender`` is that of a single rank. ``share`` is the achieved share of it; ``latency`` is
     what one crossing of LL adds to the network hop of the stack, in seconds, ``chunk_latency`` one of LL128 and Simple.
     ``switch_chunk`` is the chunk in bytes that the network's plugin sets for reduction in the switches of an island.
     ``protocols`` are those that the network can carry, ``algorithms`` those that its settings leave for an all-reduce,
@@ -71,6 +72,7 @@ class Between:
     tier: str
     islands: int
     line: Bandwidth
+    exchange: Bandwidth
     sender: Bandwidth
     share: Figure
     latency: Figure
@@ -87,6 +89,11 @@ class Between:
     def rate(self) -> float:
         """B/s that an island of the group achieves."""
         return self.line.value * self.share.value
+
+    @property
+    def exchange_rate(self) -> float:
+        """B/s that an island of the group achieves in an all-to-all."""
+        return self.exchange.value * self.share.value
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ from clusterspec.cost.collectives.torus import torus_exchange, torus_line, torus
 from clusterspec.cost.formulas.links import mesh_bandwidth, share, slot_rate
 from clusterspec.origin import Assumed, Computed
 from clusterspec.quantity import Bandwidth, Figure
+from clusterspec.records import dataclass
+from clusterspec.units import plural
 
 MESHES = frozenset({"full-mesh", "partial-mesh"})
 
@@ -174,13 +176,17 @@ def _between(cluster: Cluster, fabric: ScaleOut, group: Placement, islands: int)
     own = network.line * fabric.nics_per_node / cluster.ranks_per_node
     node = min(node, _slots(cluster, group.ranks_per_node, own))
     nearest = max(network.line, own) / taper
+    lines = _IslandLines.of(cluster, group, islands, sharing, (node, own / taper, nearest))
     derivation = f"{fabric.nics_per_node} NICs of {network.line:.4g} B/s"
+    if lines.partial:
+        derivation = f"the NICs of {plural(lines.least, 'rank')} in the emptiest island, {network.line:.4g} B/s each"
     derivation += f" among {sharing} groups" if sharing > 1 else ""
     origin = Computed(derivation + (f", behind levels oversubscribed {taper:g}:1" if taper > 1 else ""))
     return Between(
         tier="scale-out",
         islands=islands,
-        line=Bandwidth.one_way(node * max(1.0, group.nodes / islands), origin),
+        line=Bandwidth.one_way(lines.line, origin),
+        exchange=Bandwidth.one_way(lines.exchange, origin),
         sender=Bandwidth.one_way(min(node, nearest), origin),
         share=network.share,
         latency=network.latency,
@@ -193,6 +199,38 @@ def _between(cluster: Cluster, fabric: ScaleOut, group: Placement, islands: int)
         relays=_library_relays(cluster),
         rails_apart=fabric.topology == "rail-only" and not group.rail_aligned,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _IslandLines:
+    """The line rate of the island that bounds a group, in B/s, over the NICs of the ranks that take part.
+
+    ``line`` is that of the emptiest island, which a ring, a tree and a gather cross with as many bytes as a full one.
+    ``exchange`` is the rate at which a full island takes as long as the slowest one does in an all-to-all, where
+    an island of r of n ranks sends r (n − r) parts. ``least`` is the ranks in the emptiest island; ``partial`` where
+    fewer NICs than those of a node bound the group.
+    """
+
+    line: float
+    exchange: float
+    least: int
+    partial: bool
+
+    @classmethod
+    def of(
+        cls, cluster: Cluster, group: Placement, islands: int, sharing: int, rates: tuple[float, float, float]
+    ) -> _IslandLines:
+        """``rates``: of one node, of the NICs of one rank, and of the nearest NIC; ``sharing`` groups share a node."""
+        node, own, nearest = rates
+        nodes = max(1.0, group.nodes / islands)
+        by_node = islands == group.nodes
+        fullest = group.ranks_per_node if by_node else group.ranks_per_domain
+        least = group.least_in_node if by_node else group.least_in_domain
+        taking_part = min(least * sharing, cluster.ranks_per_node * nodes)
+        used = max(nearest, own * taking_part) / sharing
+        uneven = fullest * (group.ranks - fullest) / (least * (group.ranks - least))
+        whole = node * nodes
+        return cls(min(whole, used), min(whole, used * uneven), least, used < whole * (1 - 1e-9))
 
 
 def _taper(cluster: Cluster, group: Placement) -> float:

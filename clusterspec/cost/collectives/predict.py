@@ -52,7 +52,7 @@ def timing_on(cluster: Cluster, name: str, paths: Paths, algorithm: str | None =
             f"{name} has no algorithm `{algorithm}` on these ranks; of {offered} some apply"
         )
     candidates = candidates if algorithm else _allowed(paths, name, candidates)
-    highest = ceiling(name, paths, reduces=cluster.scale_up.in_network_reduction)
+    highest = ceiling(name, paths, algorithm, reduces=cluster.scale_up.in_network_reduction)
     return CollectiveTiming(name, paths, candidates, highest, factor(name, paths.ranks))
 
 

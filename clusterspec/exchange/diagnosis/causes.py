@@ -145,7 +145,7 @@ def _slow_size(run: PlacedRun) -> Iterator[Cause]:
         usual = median((before.ratio, after.ratio))
         if row.ratio < DIP * usual and row.measured < DIP * min(before.measured, after.measured):
             evidence = f"{_size(row.size)} reaches {percent(row.ratio)} of the expected, its neighbors {percent(usual)}"
-            following = "run pairs of nodes in turn (all_reduce_perf on 2 nodes each), and look for the slow one"
+            following = _narrowed(run, "run pairs of nodes in turn (all_reduce_perf on 2 nodes each)")
             yield Cause("straggler", evidence, following, STRONG)
             return
 
@@ -184,8 +184,16 @@ def _direction_error(run: PlacedRun) -> Iterator[Cause]:
 def _wrong_results(run: PlacedRun) -> Iterator[Cause]:
     if run.series.wrong:
         evidence = f"{run.series.wrong} values of the results are wrong"
-        following = "dcgmi diag -r 3; run each node alone with -c 1 until the faulty one remains"
+        following = f"dcgmi diag -r 3; {_narrowed(run, 'run each node alone with -c 1')}"
         yield Cause("wrong-results", evidence, following, STATED)
+
+
+def _narrowed(run: PlacedRun, by_node: str) -> str:
+    """The next step towards the slow or faulty part: by nodes, or by accelerators where the run is on one node."""
+    part = (
+        by_node if run.group.nodes > 1 else "run half of the accelerators (CUDA_VISIBLE_DEVICES), then the other half"
+    )
+    return f"{part}, until the one at fault remains"
 
 
 def _size(size: float) -> str:

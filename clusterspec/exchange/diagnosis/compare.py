@@ -44,7 +44,8 @@ class PlacedRun:
 
     def predicted(self, cluster: Cluster, size: float, algorithm: str | None = None) -> float | None:
         """The predicted bus bandwidth of this run on another machine in B/s; None if it cannot run there."""
-        cost = cost_of(cluster, self.name, self.group, size, algorithm or self.series.algorithm)
+        group = contiguous(cluster, self.group.ranks, self.group.nodes)  # a fault can change the levels of the fabric
+        cost = cost_of(cluster, self.name, group, size, algorithm or self.series.algorithm)
         return cost.busbw if cost else None
 
 

@@ -20,8 +20,6 @@ SOCKETS = 0.15
 """Share of the NICs' bandwidth between TCP sockets (below) and network plugins (above): aws-ofi-nccl issue 803 measured
 5.4 GB/s and 122.6.
 """
-FORCED = ("ring", "tree", "direct")
-"""Algorithms without in-network reduction: a test that names one is compared with the line rate."""
 
 
 def ranks_of(stated: AcceptanceSpec, cluster: Cluster) -> int | None:
@@ -57,17 +55,12 @@ def predicted(stated: AcceptanceSpec, cluster: Cluster, size: float) -> Collecti
     if name not in NAMES or not ranks or not 1 < ranks <= there:
         return None
     algorithm = stated.algorithm if stated.algorithm in names_of(name) else None
-    machine = _without_reduction(cluster) if algorithm in FORCED else replace(cluster, measured=())
     try:
-        return collective(machine, name, contiguous(cluster, ranks, nodes_of(stated, cluster)), size, algorithm)
+        return collective(
+            replace(cluster, measured=()), name, contiguous(cluster, ranks, nodes_of(stated, cluster)), size, algorithm
+        )
     except CollectiveUnavailableError:
         return None
-
-
-def _without_reduction(cluster: Cluster) -> Cluster:
-    up, out = replace(cluster.scale_up, in_network_reduction=False), cluster.scale_out
-    out = replace(out, in_network_reduction=False) if out else None
-    return replace(cluster, scale_up=up, scale_out=out, measured=())
 
 
 def best_possible(cost: CollectiveCost) -> float:

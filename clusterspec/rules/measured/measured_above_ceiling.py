@@ -63,6 +63,10 @@ def check(measurements: tuple[Measurement, ...], rated: Cluster) -> Iterator[Pro
         tree = measurement.collective == "all-reduce" and measurement.nodes == 2 and measurement.algorithm != "ring"
         if best is None or tree or seen <= ROUNDED * best.ceiling_busbw:
             continue
-        message = f"{measurement_name(measurement)}: {display(seen, 'B/s')} exceeds the {display(best.ceiling_busbw, 'B/s')} that the links carry"
-        help_ = "declare in_network_reduction, or check the ranks and whether it is bus or algorithm bandwidth"
+        by = f" by {measurement.algorithm}" if measurement.algorithm else ""
+        message = f"{measurement_name(measurement)}{by}: {display(seen, 'B/s')} exceeds the {display(best.ceiling_busbw, 'B/s')} that the links carry"
+        reduction = (
+            "check that the run used this algorithm" if measurement.algorithm else "declare in_network_reduction"
+        )
+        help_ = f"{reduction}, or check the ranks and whether it is bus or algorithm bandwidth"
         yield RULE.problem(measurement.at, message, help_)

@@ -273,3 +273,56 @@ def test_figures_without_a_catalog_entry_are_assumptions() -> None:
     assert isinstance(paths[1] and paths[1].inside.ring.origin, Assumed)
     wide, narrow = (timed(spec, "all-gather", 8) for spec in (unknown, known))
     assert (wide.high - wide.low) / wide.seconds > (narrow.high - narrow.low) / narrow.seconds
+
+
+@pytest.mark.parametrize(
+    ("name", "ranks", "nodes", "gigabytes_"),
+    [
+        ("all-reduce", 9, 2, 2 * 8 / 9 * 50),  # one NIC of 50 GB/s carries all of the data in and out
+        ("all-gather", 9, 2, 2 * 8 / 9 * 50),
+        ("all-reduce", 20, 3, 19 / 20 * 200 * 3 / 2),  # four NICs
+        ("all-to-all", 9, 2, 50),  # 8 of 9 parts of one rank leave by its NIC
+        ("all-to-all", 17, 3, 50),  # 16 of 17 parts of the last rank do, 8 × 9 of each full node by eight NICs
+        ("all-to-all", 16, 2, 93.75),
+    ],
+)
+def test_ranks_that_take_no_part_lend_no_nic(name: str, ranks: int, nodes: int, gigabytes_: float) -> None:
+    cost = timed(nodes_of(H100, nodes), name, ranks)
+    assert cost.ceiling_busbw == pytest.approx(min(450e9, gigabytes_ * 1e9))
+    assert cost.busbw <= cost.ceiling_busbw
+
+
+def test_the_narrowest_node_bounds_a_ring() -> None:
+    """Of 8 + 1 ranks one has one NIC of 50 GB/s; 8 + 8 use eight each."""
+    spec = nodes_of(H100, 2)
+    assert 0.9 * 50 < gigabytes(timed(spec, "all-reduce", 9, algorithm="ring")) < 50
+    assert gigabytes(timed(spec, "all-reduce", 16, algorithm="ring")) > 300
+
+
+@pytest.mark.parametrize("name", ["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast"])
+@pytest.mark.parametrize("ranks", [9, 10, 12, 15, 17, 23])
+def test_a_fuller_last_node_never_lowers_the_rate_of_an_island(name: str, ranks: int) -> None:
+    spec = nodes_of(H100, 3)
+    least, full = (timed(spec, name, each).seconds for each in (ranks, -(-ranks // 8) * 8))
+    assert full <= least * (2.2 if name == "all-to-all" else 1.05)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "nodes", "ceiling"),
+    [
+        ("ring", 1, 450),
+        ("tree", 1, 450),
+        ("nvls", 1, 700),  # 450 × 2 × 7 / 8 × 8 / 9
+        (None, 1, 700),
+        ("ring", 2, 450),
+        ("hierarchical", 2, 450),
+        ("nvls-tree", 2, 700),
+    ],
+)
+def test_the_ceiling_of_an_algorithm_is_its_own(algorithm: str | None, nodes: int, ceiling: float) -> None:
+    """NVLink of 450 GB/s, in switches that reduce: a ring does not use the reduction."""
+    spec = nodes_of(H100, nodes, up="in_network_reduction: true")
+    cost = timed(spec, "all-reduce", 8 * nodes, algorithm=algorithm)
+    assert cost.ceiling_busbw / 1e9 == pytest.approx(ceiling, rel=0.1)
+    assert (cost.ceiling_busbw > 451e9) is (ceiling > 450)
+    assert cost.busbw <= cost.ceiling_busbw
