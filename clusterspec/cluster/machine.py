@@ -66,7 +66,7 @@ def _network_switches(networks: NetworksSpec | None, lookup: Lookup) -> Iterator
             continue
         path = ("cluster", "networks", name)
         if network.technology is not None:
-            lookup.interconnect(network.technology, (*path, "technology"), other_than="scale-up")
+            lookup.interconnect(network.technology, (*path, "technology"))
         switch = lookup.switch(network.switch, (*path, "switch")) if network.switch else None
         if switch is not None:
             yield name, switch
