@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cost.formulas.elementwise import larger
 from clusterspec.cost.formulas.failures import best_interval, goodput, job_time_between_failures
 from clusterspec.cost.formulas.states import checkpoint_bytes
 from clusterspec.origin import Assumed, Cited, Computed, Written
@@ -75,10 +76,13 @@ def interruptions(
     operations: OperationsSpec | None,
     networks: NetworksSpec | None,
     parameters: float | None,
+    *,
+    step: float,
 ) -> Interruptions:
     """The interruptions of a job, from figures of the spec and published failure rates.
 
-    ``parameters`` gives the checkpoint size where the spec states a store and no checkpoint time.
+    ``parameters`` gives the checkpoint size where the spec states a store and no checkpoint time. ``step`` is the time
+    of a step in seconds: training saves at most once per step, however little a checkpoint costs.
     """
     written = operations or OperationsSpec()
     accelerators = layout.nodes * cluster.accelerators_per_node
@@ -86,7 +90,9 @@ def interruptions(
     checkpoint = _checkpoint(written, networks, parameters)
     restart = _restart(cluster, written)
     interval = _stated(written.checkpoint_interval, "checkpoint_interval") or Figure(
-        best_interval(between.value, checkpoint.value), "s", Computed("sqrt(2 * between * checkpoint)")
+        larger(step, best_interval(between.value, checkpoint.value)),
+        "s",
+        Computed("max(step_time, sqrt(2 * between * checkpoint))"),
     )
     share, low, high = (
         goodput(interval.value, each, checkpoint.value, restart.value) for each in (between.value, *rates)
@@ -137,4 +143,4 @@ def _restart(cluster: Cluster, written: OperationsSpec) -> Figure:
 
 
 def _stated(quantity: Quantity | None, key: str) -> Figure | None:
-    return Figure(quantity.value, "s", Written(f"operations.{key}")) if quantity and quantity.value > 0 else None
+    return Figure(quantity.value, "s", Written(f"operations.{key}")) if quantity is not None else None

@@ -134,8 +134,8 @@ def _used(design: Design) -> float | None:
 def _interruptions(design: Design, plan: Plan | None) -> Interruptions | None:
     if design.cluster is None or design.layout is None or plan is None or plan.step is None:
         return None
-    networks = design.spec.cluster.networks if design.spec.cluster else None
-    return interruptions(design.cluster, design.layout, design.spec.operations, networks, plan.parameters)
+    networks, step = design.spec.cluster.networks if design.spec.cluster else None, plan.step.seconds
+    return interruptions(design.cluster, design.layout, design.spec.operations, networks, plan.parameters, step=step)
 
 
 def _goodput(interruptions: Interruptions) -> Term:
@@ -159,6 +159,8 @@ def _per_second(inputs: Inputs, whole: Term | None, plan: Plan | None) -> Term |
     if whole is None or not inputs.years or plan is None or plan.design.layout is None:
         return None
     used = _used(plan.design)
+    if not inputs.utilization.value:
+        return None  # a machine that is never used has no cost per second of use
     assert used is not None
     figures = (
         ("total", Figure(whole.value, whole.unit, Computed(whole.formula))),

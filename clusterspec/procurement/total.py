@@ -57,7 +57,7 @@ class Inputs:
     def rented(self) -> bool:
         """Whether nodes are rented by the hour: there is an hourly price but no purchase price."""
         prices = self.procurement.prices or {}
-        return bool(prices.get("node_hour")) and not prices.get("node")
+        return prices.get("node_hour") is not None and prices.get("node") is None
 
     @property
     def pue(self) -> Figure:
@@ -163,7 +163,7 @@ def _energy(inputs: Inputs, pick: Pick, years: float) -> Term | None:
 
 def _support(inputs: Inputs, pick: Pick, years: float) -> Term | None:
     price = (inputs.procurement.prices or {}).get("support_per_year")
-    if not price:
+    if price is None:
         return None
     figure = Figure(pick(price), inputs.bill.currency, Written("procurement.prices.support_per_year"))
     return computed("support", yearly_cost, inputs.bill.currency, (("per_year", figure), ("years", _years(years))))
@@ -171,7 +171,7 @@ def _support(inputs: Inputs, pick: Pick, years: float) -> Term | None:
 
 def _racks(inputs: Inputs, pick: Pick, years: float) -> Term | None:
     price, racks = (inputs.procurement.prices or {}).get("rack_per_month"), inputs.power.racks
-    if not price or racks is None:
+    if price is None or racks is None:
         return None
     figures = (
         ("racks", Figure(float(racks), "1", Computed("nodes / nodes_per_rack, rounded up"))),

@@ -39,10 +39,12 @@ class Reliability:
 def reliability(plan: Plan) -> Reliability | None:
     """The reliability of a training plan; None without a step time."""
     design = plan.design
-    if design.cluster is None or design.layout is None or plan.step_time is None:
+    if design.cluster is None or design.layout is None or plan.step is None:
         return None
     networks = design.spec.cluster.networks if design.spec.cluster else None
-    found = interruptions(design.cluster, design.layout, design.spec.operations, networks, plan.parameters)
+    found = interruptions(
+        design.cluster, design.layout, design.spec.operations, networks, plan.parameters, step=plan.step.seconds
+    )
     between, interval = found.between.value, found.interval.value
     checkpoint, restart = found.checkpoint.value, found.restart.value
     curve = tuple(

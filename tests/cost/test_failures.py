@@ -18,7 +18,7 @@ ALONE = 54 * DAY * 16_384 / 419
 
 
 def found(
-    operations: str = "", networks: str = "", *, spares: int = 0, parameters: float | None = None
+    operations: str = "", networks: str = "", *, spares: int = 0, parameters: float | None = None, step: float = 5.0
 ) -> Interruptions:
     """The interruptions of a job on 64 DGX H100, 512 accelerators."""
     text = f"cluster: {{platform: dgx-h100, nodes: 64, spare_nodes: {spares}{networks}}}\n{WORK}"
@@ -26,7 +26,9 @@ def found(
     assert design.cluster is not None and design.layout is not None and design.spec.cluster is not None
     of_spec = design.spec
     assert of_spec.cluster is not None
-    return interruptions(design.cluster, design.layout, of_spec.operations, of_spec.cluster.networks, parameters)
+    return interruptions(
+        design.cluster, design.layout, of_spec.operations, of_spec.cluster.networks, parameters, step=step
+    )
 
 
 def test_a_run_without_figures_has_those_of_published_fleets() -> None:
@@ -86,6 +88,8 @@ def test_a_rate_per_node_needs_the_number_of_nodes() -> None:
         ("", "100 GB/s unidirectional", 70e9, 9.8),  # 14 bytes a weight: 980 GB
         ("checkpoint_time: 2 min", "100 GB/s unidirectional", 70e9, 120),
         ("checkpoint_time: 2 min", "", None, 120),
+        ("checkpoint_time: 0 s", "", None, 0),
+        ("checkpoint_time: 0 s", "100 GB/s unidirectional", 70e9, 0),
     ],
 )
 def test_a_checkpoint_takes_the_stated_time_else_that_of_the_store(
@@ -107,6 +111,7 @@ def test_a_checkpoint_takes_the_stated_time_else_that_of_the_store(
         ("repair_time: 5 min", 0, 600, ""),
         ("repair_time: 2 h, restart_time: 5 min", 0, 300, "restart_time"),
         ("restart_time: 5 min", 1, 300, "restart_time"),
+        ("repair_time: 2 h, restart_time: 0 s", 0, 0, "restart_time"),
     ],
 )
 def test_a_restart_waits_for_the_repair_only_without_a_spare_node(
@@ -132,6 +137,14 @@ def test_a_stated_interval_precedes_the_best_one() -> None:
         "checkpoint": run.checkpoint,
         "restart": run.restart,
     }
+
+
+@pytest.mark.parametrize(("checkpoint", "interval"), [("0 s", 5.0), ("1 us", 5.0), ("2 s", 1200.0)])
+def test_training_saves_at_most_once_per_step(checkpoint: str, interval: float) -> None:
+    """Failures every 100 hours, steps of 5 s: sqrt(2 * 360000 * 2) = 1200 s, and sqrt(2 * 360000 * 1e-6) = 0.85 s."""
+    run = found(f"mean_time_between_failures: 100 h, checkpoint_time: {checkpoint}, restart_time: 0 s")
+    assert run.interval.value == pytest.approx(interval)
+    assert run.share == pytest.approx(1 - run.checkpoint.value / interval - interval / 720_000)
 
 
 def test_goodput_is_zero_if_failures_come_faster_than_restarts() -> None:

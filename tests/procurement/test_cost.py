@@ -66,6 +66,21 @@ def test_support_and_rack_space_run_over_the_term() -> None:
     assert part(found, "racks").value == pytest.approx(8 * 2_000 * 12 * 4)
 
 
+@pytest.mark.parametrize("name", ["support_per_year", "rack_per_month", "node"])
+def test_a_price_of_zero_is_a_price(name: str) -> None:
+    given = {"support_per_year": "250000", "rack_per_month": "2000", "node": "[200000, 300000]"}[name]
+    found = costs(OWNED.replace(f"{name}: {given}", f"{name}: 0, node_hour: 100"))
+    assert not any(name in text for text in found.missing)
+    names = {"support_per_year": "support", "rack_per_month": "racks", "node": "capital"}
+    assert found.total is not None and "rent" not in [each.name for each in found.total.parts]
+    assert part(found, names[name]).value == (0.0 if name != "node" else part(costs(OWNED), "capital").value - 8e6)
+
+
+def test_a_machine_that_is_never_used_has_no_cost_of_a_run() -> None:
+    found = costs(OWNED.replace("utilization: 0.8", "utilization: 0"))
+    assert (found.per_run, found.per_million_tokens) == (None, None)
+
+
 def test_goodput_loses_checkpoints_half_an_interval_and_a_restart_a_failure() -> None:
     # 36 / 3,600 + 3,600 / (2 × 72,000) + 720 / 72,000 = 0.01 + 0.025 + 0.01
     found = costs(OWNED)
