@@ -52,7 +52,7 @@ class Fix:
     """A fix as a description and replacements; offered only if it is unambiguous.
 
     ``safe`` fixes are applied by ``--fix``: a quantity with exactly one reading, a misspelled key with exactly one near
-    key. All others are suggestions, applied by ``--unsafe-fixes`` alone: a value that names hardware, a model, a
+    key. All others are suggestions, applied only with ``--unsafe-fixes``: a value that names hardware, a model, a
     platform, a switch, a topology or the version of the format, and every change of the design.
     """
 
@@ -85,10 +85,22 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A text that replaces a span."""
+    """A text that replaces a span: the value at ``path``, or its key with ``renames``.
+
+    The path is empty where no key is edited, as in a comment.
+    """
 
     span: Span
     text: str
+    path: Path = ()
+    renames: bool = False
+
+    @property
+    def keys(self) -> frozenset[Path]:
+        """The paths that the edit writes: that of its value, and the new one of a renamed key."""
+        if not self.path:
+            return frozenset()
+        return frozenset({self.path, (*self.path[:-1], self.text)} if self.renames else {self.path})
 
 
 @dataclass(frozen=True, slots=True)

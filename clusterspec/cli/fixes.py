@@ -1,17 +1,22 @@
-"""``check --fix``, ``--unsafe-fixes`` and ``--diff``: fixes of findings that preserve the YAML formatting."""
+"""``check --fix``, ``--unsafe-fixes`` and ``--diff``: fixes of findings that preserve the YAML formatting.
+
+Every fixed text is checked before it is written or shown.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path as FilePath
 
+from clusterspec.cli.inputs import STDIN, StudyReader
 from clusterspec.cli.output import write_whole
 from clusterspec.document import applied_edits, apply_edits, decode, read_bytes
-from clusterspec.finding import Edit
-from clusterspec.pipeline import Checked
+from clusterspec.finding import ALWAYS_REPORTED, Edit, Finding
+from clusterspec.pipeline import Checked, Study
 from clusterspec.records import dataclass
 from clusterspec.report.ink import disarmed, located, plain
-from clusterspec.source import Source
+from clusterspec.source import Path, Position, Source
 
 MARK = "\ufeff"
 LONGEST = 60
@@ -46,33 +51,135 @@ def quoted(text: str) -> str:
     return f"`{shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + '…'}`" if shown else "nothing"
 
 
-def fixed(checked: Sequence[Checked], unsafe: bool, given: Mapping[str, str]) -> Changes:
+@dataclass(frozen=True, slots=True)
+class FixedFiles:
+    """The changes of the fixes, and one line for each fix that is left out because it would make its file worse."""
+
+    changes: Changes
+    refused: tuple[str, ...]
+
+
+def fixed(reader: StudyReader, checked: Sequence[Checked], unsafe: bool, given: Mapping[str, str]) -> FixedFiles:
     """The changes of the fixes, for files that have not changed since the check.
 
-    ``unsafe`` adds suggestions to the safe fixes. ``given`` has the texts of inputs that are not files, by name.
+    Only the checked files themselves change, never their bases. ``unsafe`` adds suggestions to the safe fixes.
+    ``given`` has the texts of inputs that are not files, by name.
     """
-    rules: dict[str, dict[Edit, str]] = {}
-    texts: dict[str, str] = {}
+    changes: dict[str, FileChange] = {}
+    refused: list[str] = []
     for one in checked:
-        for finding in (finding for finding in one.findings if finding.fix_safe or unsafe):
-            for edit in finding.edits:
-                rules.setdefault(edit.span.file, {}).setdefault(edit, finding.rule)
-                texts[edit.span.file] = one.sources[edit.span.file].text
-    present = {name: text for name in rules if (text := given.get(name) or present_text(name)) is not None}
-    return {
-        name: FileChange(
-            name, before, after, tuple((edit, rules[name][edit]) for edit in applied_edits(before, rules[name]))
+        name = one.input.name
+        fixes = applicable(one, unsafe)
+        before = (given.get(name) or present_text(name)) if fixes else None
+        if before is None or before.removeprefix(MARK) != one.sources[name].text.removeprefix(MARK):
+            continue
+        trial = Trial(reader, STDIN if name in given else name, before)
+        kept = trial.sound(compatible(fixes))
+        refused += trial.refused
+        rules = {edit: finding.rule for finding in reversed(kept) for edit in finding.edits}
+        if (after := apply_edits(before, rules)) != before:
+            edits = tuple((edit, rules[edit]) for edit in applied_edits(before, rules))
+            changes[name] = FileChange(name, before, after, edits)
+    return FixedFiles(changes, tuple(refused))
+
+
+def applicable(one: Checked, unsafe: bool) -> list[Finding]:
+    """The findings whose fixes apply: safe ones, and suggestions if asked for, that edit the checked file alone."""
+    return [
+        finding
+        for finding in one.findings
+        if (finding.fix_safe or unsafe) and {edit.span.file for edit in finding.edits} == {one.input.name}
+    ]
+
+
+def compatible(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings whose fixes can be applied together: of two that write the same key or overlap, the first.
+
+    A fix is applied whole or not at all. Safe fixes have precedence over suggestions.
+    """
+    kept: list[Finding] = []
+    edits: set[Edit] = set()
+    keys: set[Path] = set()
+    spans: list[tuple[Position, Position]] = []
+    for finding in sorted(findings, key=lambda one: not one.fix_safe):
+        new = [edit for edit in finding.edits if edit not in edits]
+        if any(edit.keys & keys or overlaps(edit, spans) for edit in new):
+            continue
+        kept.append(finding)
+        edits.update(new)
+        for edit in new:
+            keys |= edit.keys
+            insort(spans, (edit.span.start, edit.span.end))
+    return kept
+
+
+def overlaps(edit: Edit, spans: Sequence[tuple[Position, Position]]) -> bool:
+    """Whether an edit overlaps one of some spans, which are sorted and do not overlap each other."""
+    start, end = edit.span.start, edit.span.end
+    at = bisect_left(spans, (start, start))
+    after = at < len(spans) and (spans[at][0] < end or spans[at][0] == start)
+    return after or (at > 0 and spans[at - 1][1] > start)
+
+
+MOST_TRIED = 50
+"""Fixes of one file that are tried one by one, after all of them together made it worse."""
+
+
+class Trial:
+    """Tries fixes on the text of a file, and refuses those that make it worse."""
+
+    def __init__(self, reader: StudyReader, name: str, before: str) -> None:
+        self.reader, self.name, self.text = reader, name, before
+        self.before = reader.changed(name, before)
+        self.refused: list[str] = []
+
+    def sound(self, findings: Sequence[Finding]) -> list[Finding]:
+        """The findings whose fixes, applied together, do not make the file worse."""
+        if not self.harm(findings):
+            return [*findings]
+        kept: list[Finding] = []
+        for number, finding in enumerate(findings):
+            why = self.harm([*kept, finding]) if number < MOST_TRIED else f"more than {MOST_TRIED} fixes were tried"
+            if why:
+                self.refused.append(f"{located(finding.span)}: not fixed {finding.rule}: {plain(why)}")
+            else:
+                kept.append(finding)
+        return kept
+
+    def harm(self, findings: Sequence[Finding]) -> str:
+        """What the fixes of some findings break; empty if they break nothing.
+
+        An error that the file had before, or that only shows because more of the file can be checked, is no harm.
+        """
+        edits = [edit for finding in findings for edit in finding.edits]
+        after = self.reader.changed(self.name, apply_edits(self.text, edits))
+        if after.checked.fault is not None and self.before.checked.fault is None:
+            return "the fixed file cannot be checked"
+        for (rule, path), problem in after.errors.items():
+            if (rule, path) not in self.before.errors and not self.shown_by(findings, after, rule, path):
+                return f"the fixed file would have error[{rule}]: {problem.message}"
+        return ""
+
+    def shown_by(self, findings: Sequence[Finding], after: Study, rule: str, path: Path) -> bool:
+        """Whether a new error was there before, and shows because the fixes of some findings let more be checked."""
+        edits = [edit for finding in findings for edit in finding.edits]
+        if rule in ALWAYS_REPORTED or any(path in edit.keys for edit in edits):
+            return False
+        if rule in self.before.unchecked or all(finding.fix_safe for finding in findings):
+            return True
+        if any(edit.renames and path[: len(edit.path)] == (*edit.path[:-1], edit.text) for edit in edits):
+            return True
+        before, now = self.before.design, after.design
+        return (rule, path) in {(one.rule, one.path) for one in after.problems} and any(
+            getattr(before, part) is None and getattr(now, part) is not None
+            for part in ("cluster", "workload", "layout")
         )
-        for name, before in present.items()
-        if before.removeprefix(MARK) == texts[name].removeprefix(MARK)
-        and (after := apply_edits(before, rules[name])) != before
-    }
 
 
 def present_text(name: str) -> str | None:
     """The current text of a file, with its byte order mark; None if there is no such file."""
     try:
-        return decode(name, read_bytes(name)).text if Path(name).is_file() else None
+        return decode(name, read_bytes(name)).text if FilePath(name).is_file() else None
     except OSError:
         return None
 
@@ -108,4 +215,4 @@ def compared(change: FileChange, context: int = 3) -> list[str]:
 def write(changes: Changes) -> None:
     """Write all changed files."""
     for name, change in changes.items():
-        write_whole(Path(name), change.after.encode("utf-8", "surrogateescape"))
+        write_whole(FilePath(name), change.after.encode("utf-8", "surrogateescape"))

@@ -68,7 +68,13 @@ class StudyReader:
 
     def study(self, name: str) -> Study:
         """A study of a spec file, or of standard input for ``-``."""
-        data = self.read(name)
+        return self._study_of(name, self.read(name))
+
+    def changed(self, name: str, text: str) -> Study:
+        """A study of another text in place of a spec's, as it would be read from the same file."""
+        return self._study_of(name, text.encode("utf-8", "surrogateescape"))
+
+    def _study_of(self, name: str, data: bytes) -> Study:
         folder, _ = self._folder(name)
         return study(documents.decode(shown(self.asked, name), data), data, self._settings_in(name, folder), folder)
 

@@ -103,7 +103,11 @@ def _edits(fix: Fix | None, document: Document) -> tuple[Edit, ...]:
     spans = [_target(place, key=wanted.key) for place, wanted in zip(places, fix.replacements, strict=True) if place]
     if any(span is None for span in spans):
         return ()
-    edits = [Edit(span, wanted.text) for span, wanted in zip(spans, fix.replacements, strict=True) if span]
+    edits = [
+        Edit(span, wanted.text, wanted.path, wanted.key)
+        for span, wanted in zip(spans, fix.replacements, strict=True)
+        if span
+    ]
     return tuple(sorted(edits, key=lambda edit: (edit.span.file, edit.span.start)))
 
 

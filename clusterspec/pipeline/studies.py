@@ -18,13 +18,13 @@ from clusterspec.config import Config, discover
 from clusterspec.cost.plan import Plan
 from clusterspec.document import Document, places, waivers
 from clusterspec.document.waivers import Waived
-from clusterspec.finding import Finding, Problem
+from clusterspec.finding import Finding, Problem, Severity
 from clusterspec.records import dataclass, field, replace
 from clusterspec.results import (
     Input,
     Tool,
 )
-from clusterspec.source import Source
+from clusterspec.source import Path, Source
 from clusterspec.spec.model import Spec
 from clusterspec.spec.reader import read
 from clusterspec.spec.schema import schema
@@ -120,8 +120,8 @@ class Study:
 
         Raises `BrokenEntry` if a rule needs an unreadable entry of a company catalog.
         """
-        found, fault = self._rule_problems()
-        problems = rules.bounded((*self._read(), *found))
+        found, fault = self._found
+        problems = rules.bounded(found)
         findings = [places.to_finding(problem, self.document, self.source) for problem in problems]
         waived: list[Waived] = []
         if self.document is not None:
@@ -133,6 +133,11 @@ class Study:
         selected = tuple(sorted(rules.bounded(rules.choose(findings, config)), key=_position))
         chosen = (replace(one, finding=found) for one in waived for found in rules.choose([one.finding], config))
         return Checked(self.input, selected, self.sources, fault, tuple(chosen), self.logs)
+
+    @cached_property
+    def unchecked(self) -> frozenset[str]:
+        """The rules that do not run, since the spec lacks a part that they need or it cannot be resolved."""
+        return rules.unchecked_rules(self.facts())
 
     def _exists(self, rule: str) -> bool:
         """Whether a rule that a waiver names exists."""
@@ -158,6 +163,17 @@ class Study:
 
         written = self.document.value if self.document is not None else None
         return run_company_rules(self.settings.own_rules, body(self.plan) | {"spec": written})
+
+    @cached_property
+    def _found(self) -> tuple[list[Problem], Exception | None]:
+        """All problems, whatever the configuration selects, and the exception of a rule that failed."""
+        found, fault = self._rule_problems()
+        return [*self._read(), *found], fault
+
+    @property
+    def errors(self) -> dict[tuple[str, Path], Problem]:
+        """The errors by rule and key path, whatever the configuration selects and whatever is waived."""
+        return {(one.rule, one.path): one for one in self._found[0] if one.severity is Severity.ERROR}
 
     def _rule_problems(self) -> tuple[list[Problem], Exception | None]:
         try:

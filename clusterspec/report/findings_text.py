@@ -31,7 +31,7 @@ def framed(finding: Finding, sources: Mapping[str, Source], ink: Ink) -> str:
     if finding.help and not repeated:
         lines += folded("   = help:", ink.paint("blue", "   = ") + "help:", finding.help, "     ", ink)
     if finding.edits:
-        name, how = ("fix", "") if finding.fix_safe else ("suggestion", " (--unsafe-fixes)")
+        name, how = ("fix", "") if finding.fix_safe else ("suggestion", " (--fix --unsafe-fixes)")
         painted = ink.paint("green", "   = ") + f"{name}:"
         advice = finding.help if repeated else finding.fix_description
         lines += folded(f"   = {name}:", painted, advice + how, "     ", ink)

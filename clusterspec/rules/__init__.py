@@ -7,7 +7,7 @@ of rules; `knowledge` holds what several rules share, `advice` estimates other l
 from __future__ import annotations
 
 from clusterspec.rules.configured import bounded, choose
-from clusterspec.rules.engine import RulesFailedError, run_rules
+from clusterspec.rules.engine import RulesFailedError, run_rules, unchecked_rules
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.headlines import name_headlines
 from clusterspec.rules.incomplete import check_incomplete, estimable
@@ -45,4 +45,5 @@ __all__ = [
     "page",
     "run_rules",
     "summary_of",
+    "unchecked_rules",
 ]

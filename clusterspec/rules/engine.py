@@ -80,6 +80,12 @@ def run_rules(facts: Facts) -> list[Problem]:
     return problems
 
 
+def unchecked_rules(facts: Facts) -> frozenset[str]:
+    """The rules that do not run, since the design lacks a part that they need."""
+    parts = PartCache(facts)
+    return frozenset(name for name, (_, needs) in RULES.items() if needs and parts.of(needs) is None)
+
+
 def _without_superseded(problems: list[Problem]) -> list[Problem]:
     """The problems without those whose rule yields to another rule at the same key."""
     reported = {(problem.path, problem.rule) for problem in problems}

@@ -83,9 +83,70 @@ def test_safe_fixes_are_applied_and_printed_with_their_line(old: str, new: str, 
 def test_suggestions_are_shown_and_written_only_when_asked_for(call: Call) -> None:
     flawed = BASE.replace("dgx-h100", "dgx-h10")
     Path("spec.yaml").write_text(flawed)
-    assert "(--unsafe-fixes)" in call("check", "spec.yaml").out
+    assert "(--fix --unsafe-fixes)" in call("check", "spec.yaml").out
     assert "+  platform: dgx-h100" in call("check", "spec.yaml", "--diff", "--unsafe-fixes").out
     assert Path("spec.yaml").read_text() == flawed
     done = call("check", "spec.yaml", "--unsafe-fixes")
+    assert (done.status, Path("spec.yaml").read_text()) == (1, flawed)
+    assert "+  platform: dgx-h100" in done.error and "nothing is written without --fix" in done.error
+    done = call("check", "spec.yaml", "--fix", "--unsafe-fixes")
     assert (done.status, Path("spec.yaml").read_text()) == (0, BASE)
     assert done.error.startswith("spec.yaml:4:13: fixed unknown-catalog-id: `dgx-h10` → `dgx-h100`")
+
+
+@pytest.mark.parametrize(
+    ("layout", "fixed"),
+    [
+        ("tensor_parallel: 4\n  TP: 2", "tensor_parallel: 4\n  tp: 2"),  # the safe fix has precedence
+        ("tensor_parallel: 4\n  tensor_model_parallel_size: 2", "tp: 4\n  tensor_model_parallel_size: 2"),
+        ("tp: 2\n  zero_stage: 3", "tp: 2\n  zero_stage: 3"),  # `sharding: 3` is no choice
+        ("tp: 2\n  zero: 2\n  zero_stage: 3", "tp: 2\n  zero: 2\n  zero_stage: 3"),
+        ("tp: 2\n  zero_stage: fsdp", "tp: 2\n  sharding: fsdp"),
+    ],
+)
+def test_two_fixes_of_one_key_are_never_both_applied_and_none_makes_a_file_worse(
+    layout: str, fixed: str, call: Call
+) -> None:
+    Path("spec.yaml").write_text(BASE.replace("tp: 2", layout))
+    done = call("check", "spec.yaml", "--fix", "--unsafe-fixes", "--format", "json")
+    assert Path("spec.yaml").read_text() == BASE.replace("tp: 2", fixed)
+    assert "duplicate-key" not in done.out
+    assert ("not fixed unknown-key: the fixed file would have error[wrong-type]" in done.error) == (
+        "zero_stage: 3" in fixed
+    )
+
+
+def test_a_fix_that_reveals_an_error_is_written(call: Call) -> None:
+    """With its number of nodes the machine can be resolved, and tp 16 turns out to cross nodes of 8."""
+    Path("spec.yaml").write_text(BASE.replace("nodes: 4", "nodse: 4").replace("tp: 2", "tp: 24"))
+    done = call("check", "spec.yaml", "--fix", "--format", "concise")
+    assert "nodes: 4" in Path("spec.yaml").read_text()
+    assert done.status == 1 and "unknown-key" not in done.out
+
+
+def test_a_suggestion_that_leads_to_an_error_is_not_written(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule proposes tp 3, which does not divide the heads of the model."""
+    from clusterspec.finding import Fix, Problem, Replacement
+    from clusterspec.rules.pages import module
+
+    wrong = Fix("use 3", (Replacement(("layout", "tp"), "3"),))
+    found = Problem("unusual-value", ("layout", "tp"), "2 is unusual", fix=wrong)
+    monkeypatch.setattr(module("unusual-value"), "check", lambda *_: [found])
+    monkeypatch.setattr("clusterspec.rules.engine._SILENT", {})
+    Path("spec.yaml").write_text(BASE)
+    done = call("check", "spec.yaml", "--fix", "--unsafe-fixes")
+    assert Path("spec.yaml").read_text() == BASE
+    assert "spec.yaml:11:7: not fixed unusual-value: the fixed file would have error[" in done.error
+
+
+@pytest.mark.parametrize("words", [("spec.yaml",), ("one.yaml", "spec.yaml")], ids=len)
+def test_a_fix_writes_no_file_that_was_not_named(words: tuple[str, ...], call: Call) -> None:
+    flawed = BASE.replace("nodes: 4", "nodse: 4")
+    Path("base.yaml").write_text(flawed)
+    for name in ("spec.yaml", "one.yaml"):
+        Path(name).write_text("clusterspec: 1\nextends: base.yaml\nname: other\n")
+    done = call("check", *words, "--fix", "--unsafe-fixes", "--format", "json")
+    assert Path("base.yaml").read_text() == flawed
+    assert done.status == 1
+    call("check", *words, "base.yaml", "--fix")
+    assert Path("base.yaml").read_text() == BASE

@@ -80,10 +80,12 @@ def test_the_difference_of_standard_input_is_that_of_a_file(call: Call) -> None:
     assert call("check", "-", "--stdin-filename", "spec.yaml", "--diff", stdin=FLAWED.encode()) == of_file
 
 
-def test_a_fix_applies_to_the_base_of_a_spec(call: Call) -> None:
+def test_a_fix_applies_to_the_base_of_a_spec_only_where_the_base_is_named(call: Call) -> None:
     Path("base.yaml").write_text(FLAWED)
     Path("spec.yaml").write_text("extends: base.yaml\nname: other\n")
-    assert call("check", "spec.yaml", "--fix").status == 0
+    done = call("check", "spec.yaml", "--fix")
+    assert (done.status, done.error, Path("base.yaml").read_text()) == (1, "fixed 0 files\n", FLAWED)
+    assert call("check", "spec.yaml", "base.yaml", "--fix").status == 0
     assert Path("base.yaml").read_text() == MENDED
 
 

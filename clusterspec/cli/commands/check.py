@@ -38,14 +38,13 @@ def run(args: argparse.Namespace) -> int:
         announce(args, reader, names)
     found = files.checked(args, reader, names)
     guard(args, names, found, shared)
+    changes: Changes = {}
     if args.diff or args.fix or args.unsafe_fixes:
-        from clusterspec.cli import fixes
-
-        given = {shown(args, STDIN): reader.stdin_text()} if STDIN in names else {}
-        changes = fixes.fixed(found, args.unsafe_fixes, given)
-        if args.diff:
-            difference(changes, args)
-            return FOUND if changes else OK
+        changes = changes_of(args, reader, names, found)
+    if args.diff:
+        difference(changes, args)
+        return FOUND if changes else OK
+    if args.fix:
         found = apply(args, reader, names, found, changes)
     report = pipeline.check(found, shared)
     if args.baseline or args.write_baseline:
@@ -54,7 +53,9 @@ def run(args: argparse.Namespace) -> int:
         report = with_baseline(args, report)
     threshold = Severity(args.fail_on or shared.config.fail_on)
     for pair in pairs:
-        show(args, report, pair, threshold, fixed_input=STDIN in names and (args.fix or args.unsafe_fixes))
+        show(args, report, pair, threshold, fixed_input=STDIN in names and args.fix)
+    if args.unsafe_fixes and not args.fix:
+        preview(changes)
     if fault := files.fault_of(found):
         raise fault
     return FOUND if report.reaches(threshold) else OK
@@ -90,6 +91,29 @@ def guard(args: argparse.Namespace, names: Sequence[str], checked: Sequence[Chec
         if target:
             baseline = [args.baseline] if args.baseline and option == "--output" else []
             keep_inputs(args, option, target, [*read, *baseline], shared.config)
+
+
+def changes_of(
+    args: argparse.Namespace, reader: StudyReader, names: Sequence[str], checked: Sequence[Checked]
+) -> Changes:
+    """The changes of the requested fixes; those that are left out are printed."""
+    from clusterspec.cli import fixes
+
+    given = {shown(args, STDIN): reader.stdin_text()} if STDIN in names else {}
+    made = fixes.fixed(reader, checked, args.unsafe_fixes, given)
+    for line in made.refused:
+        print_error(line)
+    return made.changes
+
+
+def preview(changes: Changes) -> None:
+    """Print, on standard error, the changes that ``--unsafe-fixes`` would make with ``--fix``."""
+    from clusterspec.cli import fixes
+
+    for line in fixes.difference(changes).splitlines():
+        print_error(line)
+    if changes:
+        print_error(f"nothing is written without --fix: {plural(len(changes), 'file')} would change")
 
 
 def difference(changes: Changes, args: argparse.Namespace) -> None:

@@ -64,7 +64,8 @@ def _fixes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unsafe-fixes",
         action="store_true",
-        help="apply suggestions, too: names of hardware, models and topologies, and design changes",
+        help="show the changes of suggestions, too: names of hardware, models and topologies, and design changes; "
+        "--fix writes them",
     )
     parser.add_argument("--diff", action="store_true", help="show the changes of --fix without applying them")
 
