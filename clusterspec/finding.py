@@ -108,7 +108,8 @@ class Finding:
     """A problem with its position, as reported to the user.
 
     ``written`` is the value as written, empty for a mapping or an absent key. ``fix_safe`` means that ``--fix``
-    applies the edits.
+    applies the edits. ``base`` is the place in a base, of a finding that is reported at the ``extends`` of a spec;
+    ``heirs`` are the checked specs that inherit a finding of their base.
     """
 
     rule: str
@@ -123,3 +124,5 @@ class Finding:
     edits: tuple[Edit, ...] = ()
     fix_safe: bool = False
     written: str = ""
+    base: Span | None = None
+    heirs: tuple[str, ...] = ()

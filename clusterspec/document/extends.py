@@ -24,7 +24,11 @@ MAX_BASES = 16
 
 
 class _UnresolvedError(Exception):
-    """Raised, with the reason, if a base cannot be read."""
+    """Raised, with the reason and the advice, if a base cannot be read."""
+
+    def __init__(self, why: str, advice: str = "name a spec inside the project, relative to this file") -> None:
+        super().__init__(why)
+        self.advice = advice
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +43,12 @@ class _Project:
 def project_root(folder: FilePath) -> FilePath:
     """The nearest parent folder with a project marker, else ``folder``; symlinks are resolved."""
     folder = folder.resolve()
-    for candidate in (folder, *folder.parents):
-        if any(os.path.exists(candidate / mark) for mark in ROOT_MARKS):  # noqa: PTH110 — never raises
-            return candidate
-    return folder
+    return next((candidate for candidate in (folder, *folder.parents) if _is_marked(candidate)), folder)
+
+
+def _is_marked(folder: FilePath) -> bool:
+    """Whether a folder holds a project marker."""
+    return any(os.path.exists(folder / mark) for mark in ROOT_MARKS)  # noqa: PTH110 — never raises
 
 
 def extend(document: Document, folder: FilePath, keys: Collection[str] = ()) -> tuple[Document, list[Problem]]:
@@ -60,7 +66,7 @@ def extend(document: Document, folder: FilePath, keys: Collection[str] = ()) -> 
         try:
             folder, base, further = _base(chain[-1], folder, named, project)
         except _UnresolvedError as error:
-            problems.append(_unresolved(chain, named, str(error)))
+            problems.append(_unresolved(chain, named, str(error), error.advice))
             break
         problems += further
         if base is None:
@@ -76,9 +82,8 @@ def _named(document: Document) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _unresolved(chain: list[Document], named: str, why: str) -> Problem:
+def _unresolved(chain: list[Document], named: str, why: str, advice: str) -> Problem:
     place = chain[-1].places[(KEY,)]
-    advice = "name a spec inside the project, relative to this file"
     return Problem("unresolved-extends", (KEY,), f"extends names {_short(named)}, {why}", advice, span=place.value)
 
 
@@ -112,7 +117,7 @@ def _data(target: FilePath, project: _Project) -> bytes:
     try:
         resolved = target.resolve()
         if not resolved.is_relative_to(project.root):
-            raise _UnresolvedError("which lies outside the project")
+            raise _outside(project.root)
         if resolved in project.seen:
             raise _UnresolvedError("which forms a cycle")
         if len(project.seen) > MAX_BASES:
@@ -124,6 +129,24 @@ def _data(target: FilePath, project: _Project) -> bytes:
     except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a cycle of symlinks before Python 3.13
         reason = getattr(error, "strerror", None) or "not a file name"
         raise _UnresolvedError(f"which cannot be opened: {reason.lower()}") from None
+
+
+def _outside(root: FilePath) -> _UnresolvedError:
+    """The error of a base outside of the project, with what makes a project."""
+    marks = "`clusterspec.toml`, `pyproject.toml` or `.git`"
+    if _is_marked(root):
+        why = f"which lies outside the project, the nearest folder above this file with {marks}"
+        return _UnresolvedError(why, "copy the base into the project")
+    why = f"which lies outside the project: no folder above this file has {marks}, so its own folder is the project"
+    return _UnresolvedError(why, "create an empty `clusterspec.toml` in the folder that holds both files")
+
+
+def is_derived_spec(document: Document | None, folder: FilePath) -> bool:
+    """Whether a document without the key of specs gets it from its bases, all of which can be read."""
+    if document is None or _named(document) is None:
+        return False
+    merged, problems = extend(document, folder)
+    return not problems and isinstance(merged.value, dict) and KEY_OF_SPECS in merged.value
 
 
 def _fold(chain: list[Document], *, partial: bool) -> Document:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path as FilePath
 
 from clusterspec.document.extends import project_root
-from clusterspec.finding import Finding
 from clusterspec.records import dataclass
-from clusterspec.source import Position
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,29 +52,6 @@ def _roots(folder: str) -> tuple[str, str]:
         if os.path.exists(candidate / ".git"):  # noqa: PTH110 - never raises
             return str(project), str(candidate)
     return str(project), str(project)
-
-
-def without_repeats(groups: Sequence[tuple[str, Sequence[Finding]]]) -> Iterator[Finding]:
-    """The findings of files checked together, without duplicates; each group is a file with its findings.
-
-    A finding in a base is reported once: with the base if that was also checked, else with the first file that
-    extends it.
-    """
-    own = {(_spot(one), real(name)) for name, findings in groups for one in findings if one.span.file == name}
-    seen: set[tuple[object, ...]] = set()
-    for name, findings in groups:
-        for one in findings:
-            if one.span.file == name:
-                yield one
-                continue
-            place = (_spot(one), real(one.span.file))
-            if place not in own and (*place, one.message) not in seen:
-                seen.add((*place, one.message))
-                yield one
-
-
-def _spot(finding: Finding) -> tuple[str, Position]:
-    return finding.rule, finding.span.start
 
 
 def real(name: str) -> str:

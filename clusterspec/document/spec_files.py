@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 
-from clusterspec.document.extends import project_root
+from clusterspec.document.extends import is_derived_spec, project_root
 from clusterspec.document.parse import parse
 from clusterspec.document.source_text import decode, read_bytes
 from clusterspec.patterns import pattern
@@ -19,6 +19,7 @@ DEEPEST = 100
 _SKIPPED = {"node_modules", "__pycache__"}
 _NAMES_KEY = pattern(rb"""cluster[-_ ]?spec["']?\s*:""", re.IGNORECASE)
 _TOP_KEY = pattern(rb"""^(?:\xef\xbb\xbf)?["']?cluster[-_ ]?spec["']?\s*:""", re.MULTILINE | re.IGNORECASE)
+_EXTENDS = pattern(rb"""^(?:\xef\xbb\xbf)?["']?extends["']?\s*:""", re.MULTILINE)
 _FIRST_KEY = pattern(rb"""(?:[ ]*(?:#[^\n]*)?\r?\n)*cluster[-_ ]?spec:(?=[ \r\n])""", re.IGNORECASE)
 """The key at the very start of a text, after comments: it then is a key of the top mapping, or the text is broken."""
 _SPELT = pattern("cluster[-_ ]?spec", re.IGNORECASE)
@@ -43,6 +44,18 @@ def may_be_spec(text: str) -> bool:
     return bool(_TOP_KEY.search(data) or (flow and _NAMES_KEY.search(data)))
 
 
+def is_derived(text: str, path: FilePath) -> bool:
+    """Whether a text without the key of specs, of the file at a path, extends a spec."""
+    data = text.encode("utf-8", "replace")
+    return _may_extend(data) and is_derived_spec(parse(decode(str(path), data))[0], path.parent)
+
+
+def _may_extend(data: bytes) -> bool:
+    """Whether a text may have the key of a base at its top level."""
+    flow = b"extends" in data and data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+    return flow or _EXTENDS.search(data) is not None
+
+
 def specs(
     path: str,
     *,
@@ -51,7 +64,7 @@ def specs(
     skipped: Skipped = lambda _, __: False,
 ) -> list[str]:
     """The specs of a path: a file (or ``-``) itself; of a folder every YAML file whose top mapping has
-    the key ``clusterspec`` in any case, sorted by name.
+    the key ``clusterspec`` in any case, itself or from the base that it extends, sorted by name.
 
     Hidden folders, ``node_modules`` and symlinked folders are skipped, and with ``only_specs`` also
     files that are not specs. Raises `OSError` if ``path`` does not exist or is an unreadable folder.
@@ -123,10 +136,13 @@ def _is_spec(name: str, passed_over: PassedOver, entry: os.DirEntry[str] | FileP
         return False
     if _FIRST_KEY.match(data):
         return True
-    document, _ = parse(decode(name, data)) if _NAMES_KEY.search(data) else (None, ())
+    if not _NAMES_KEY.search(data) and not _may_extend(data):
+        return False
+    document, _ = parse(decode(name, data))
     if document is None:
         return _TOP_KEY.search(data) is not None
-    return isinstance(document.value, dict) and any(_SPELT.fullmatch(key) for key in document.value)
+    own = isinstance(document.value, dict) and any(_SPELT.fullmatch(key) for key in document.value)
+    return own or is_derived_spec(document, FilePath(name).parent)
 
 
 def _leads_out(path: FilePath) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from clusterspec.document import file_names
+from clusterspec.document.derived import FileFindings, attributed
 from clusterspec.results import (
     BillReport,
     CheckReport,
@@ -24,13 +25,21 @@ from clusterspec.pipeline.studies import Checked, Settings, Study
 
 
 def check(studies: Sequence[Study | Checked], settings: Settings) -> CheckReport:
-    """The findings of all files in one report; findings in a common base appear once."""
-    findings = tuple(file_names.without_repeats([(one.input.name, one.findings) for one in studies]))
+    """The findings of all files in one report, those in bases as `attributed` places them."""
+    findings = tuple(attributed([_file_findings(one) for one in studies]))
     sources = {name: source for one in studies for name, source in one.sources.items()}
     pointed = file_names.file_names(dict.fromkeys([*sources, *(finding.span.file for finding in findings)]))
     waived = tuple(each for one in studies for each in (one.checked if isinstance(one, Study) else one).waived)
     inputs = tuple(one.input for one in studies)
-    return CheckReport(settings.tool, inputs, findings, sources, pointed, waived=waived)
+    failed = tuple(one.input.name for one in studies if isinstance(one, Checked) and one.fault is not None)
+    return CheckReport(settings.tool, inputs, findings, sources, pointed, waived=waived, failed=failed)
+
+
+def _file_findings(one: Study | Checked) -> FileFindings:
+    """The findings of one file. Raises the exception of a failed rule of a study."""
+    name, extends = one.input.name, one.extends
+    bases = frozenset(file_names.real(each) for each in one.sources if each != name) if extends else frozenset()
+    return FileFindings(name, one.findings, extends, bases)
 
 
 def estimate(study: Study) -> EstimateReport:

@@ -17,6 +17,7 @@ from clusterspec.cluster.resolve import resolve
 from clusterspec.config import Config, discover
 from clusterspec.cost.plan import Plan
 from clusterspec.document import Document, places, waivers
+from clusterspec.document.extends import KEY as EXTENDS
 from clusterspec.document.waivers import Waived
 from clusterspec.finding import Finding, Problem, Severity
 from clusterspec.records import dataclass, field, replace
@@ -24,7 +25,7 @@ from clusterspec.results import (
     Input,
     Tool,
 )
-from clusterspec.source import Path, Source
+from clusterspec.source import Path, Source, Span
 from clusterspec.spec.model import Spec
 from clusterspec.spec.reader import read
 from clusterspec.spec.schema import schema
@@ -71,7 +72,7 @@ class Checked:
     """The findings of one file, as kept by a report of many files.
 
     ``fault`` is the exception of a rule that failed; the findings are those of the other rules. ``logs`` are the names
-    of the logs of measurements.
+    of the logs of measurements, ``extends`` is the place of the name of the base.
     """
 
     input: Input
@@ -80,6 +81,7 @@ class Checked:
     fault: Exception | None = None
     waived: tuple[Waived, ...] = ()
     logs: tuple[str, ...] = ()
+    extends: Span | None = None
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,12 @@ class Study:
         """The names of the logs of measurements."""
         return tuple(str(self.folder / one.log) for one in self.spec.measured or () if one.log)
 
+    @property
+    def extends(self) -> Span | None:
+        """The place of the name of the base; None without one."""
+        place = self.document.places.get((EXTENDS,)) if self.document else None
+        return place.value if place and place.value.file == self.source.name else None
+
     @cached_property
     def plan(self) -> Plan:
         """The plan of the design; computed on first access."""
@@ -132,7 +140,7 @@ class Study:
         config = self.settings.config
         selected = tuple(sorted(rules.bounded(rules.choose(findings, config)), key=_position))
         chosen = (replace(one, finding=found) for one in waived for found in rules.choose([one.finding], config))
-        return Checked(self.input, selected, self.sources, fault, tuple(chosen), self.logs)
+        return Checked(self.input, selected, self.sources, fault, tuple(chosen), self.logs, self.extends)
 
     @cached_property
     def unchecked(self) -> frozenset[str]:

@@ -28,7 +28,7 @@ def text(report: DiffReport, ink: Ink = PLAIN) -> str:
     parts.append(grid(heads, effects, right=(1, 2), ink=ink) if effects else "No figure changes.\n")
     if report.caution:
         parts.append("\n".join(wrapped(plain(report.caution), ink.measure)) + "\n")
-    for label, findings in (("new", report.found), ("fixed", report.fixed)):
+    for label, findings in _labeled(report):
         for one in _ranked(findings):
             line = f"{label} {one.severity}[{one.rule}] {located(one.span)}: {plain(one.message)}"
             parts.append("\n".join(wrapped(line, ink.measure, then="  ")) + "\n")
@@ -44,14 +44,15 @@ def markdown(report: DiffReport) -> str:
     parts.append(table(("effect", "old", "new", "change"), effects) if effects else "No figure changes.")
     if report.caution:
         parts.append(plain(report.caution))
-    found = [
-        (label, *finding(one))
-        for label, many in (("new", report.found), ("fixed", report.fixed))
-        for one in _ranked(many)
-    ]
+    found = [(label, *finding(one)) for label, many in _labeled(report) for one in _ranked(many)]
     if found:
         parts.append(table(("", "severity", "rule", "what"), found))
     return "\n\n".join(parts) + "\n"
+
+
+def _labeled(report: DiffReport) -> tuple[tuple[str, Sequence[Finding]], ...]:
+    """The findings that differ, by what happened to them."""
+    return ("new", report.found), ("fixed", report.fixed), ("no longer checked", report.unchecked)
 
 
 def _ranked(findings: Sequence[Finding]) -> list[Finding]:

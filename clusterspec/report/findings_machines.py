@@ -13,7 +13,7 @@ from clusterspec.report.fingerprint import distinct, fingerprint
 from clusterspec.report.hidden import escaped
 from clusterspec.report.ink import located, plain
 from clusterspec.report.rule_address import address
-from clusterspec.results import CheckReport
+from clusterspec.results import INCOMPLETE, NOTHING_CHECKED, CheckReport
 from clusterspec.units import plural
 
 Json = dict[str, Any]
@@ -21,17 +21,24 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(report: CheckReport, fail_on: Severity = Severity.ERROR, day: date = date.min) -> str:
-    """One test case per finding, failing from a severity up; a passing one per clean file. ``day`` is the current day.
+    """One test case per finding, failing from a severity up; one per file without findings. ``day`` is the current day.
 
+    The case of a file also fails where it inherits a failing finding, and is an error where its check is incomplete.
     Valid by the schema of Ant's JUnit reports, which requires a time and a host: passing findings have no element in
     it, so their messages are the output of the suite.
     """
     cases = [junit_case(finding, fail_on) for finding in report.findings]
     named = {finding.span.file for finding in report.findings}
-    clean = [name for name in dict.fromkeys(one.name for one in report.inputs) if name not in named]
-    cases += [f'    <testcase classname={quoted(name)} name="check" time="0"/>' for name in clean]
+    faults = {name: junit_inherited(name, report, fail_on) for name in dict.fromkeys(one.name for one in report.inputs)}
+    faults |= dict.fromkeys(report.failed, f'<error type="internal" message={quoted(INCOMPLETE)}/>')
+    cases += [
+        f'    <testcase classname={quoted(name)} name="check" time="0"{f">{fault}</testcase>" if fault else "/>"}'
+        for name, fault in faults.items()
+        if fault or name not in named
+    ]
     passing = [one for one in report.findings if one.severity.rank > fail_on.rank]
-    counts = f'tests="{len(cases)}" failures="{len(report.findings) - len(passing)}" errors="0"'
+    failures = sum("<failure" in case for case in cases)
+    counts = f'tests="{len(cases)}" failures="{failures}" errors="{len(report.failed)}"'
     where = f'package="clusterspec" id="0" timestamp="{day}T00:00:00" hostname="localhost" time="0"'
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
@@ -40,7 +47,7 @@ def junit(report: CheckReport, fail_on: Severity = Severity.ERROR, day: date = d
         "    <properties/>",
         *cases,
         f"    <system-out>{chr(10).join(map(junit_line, passing))}</system-out>",
-        "    <system-err/>",
+        f"    <system-err>{chr(10).join(map(xml, report.notes))}</system-err>" if report.notes else "    <system-err/>",
         "  </testsuite>",
         "</testsuites>",
     ]
@@ -55,6 +62,16 @@ def junit_case(finding: Finding, fail_on: Severity) -> str:
         return f"{case}/>"
     failure = f"<failure type={quoted(str(finding.severity))} message={quoted(finding.message)}>"
     return f"{case}>{failure}{xml(located(finding.span))}\nhelp: {xml(finding.help)}</failure></testcase>"
+
+
+def junit_inherited(name: str, report: CheckReport, fail_on: Severity) -> str:
+    """The failure of a file whose base has failing findings, which are test cases of the base; empty if it has none."""
+    inherited = [one for one in report.findings if name in one.heirs and one.severity.rank <= fail_on.rank]
+    if not inherited:
+        return ""
+    message = f"inherits {plural(len(inherited), 'finding')} of a base"
+    lines = "\n".join(map(junit_line, inherited))
+    return f'<failure type="inherited" message={quoted(message)}>{lines}</failure>'
 
 
 def junit_line(finding: Finding) -> str:
@@ -96,9 +113,12 @@ def gitlab(report: CheckReport) -> list[Json]:
 
 def markdown(report: CheckReport) -> str:
     """A table for a pull request's comment or a job summary."""
-    if not report.findings:
+    if not report.inputs:
+        return f"**clusterspec**: {NOTHING_CHECKED}\n"
+    if not report.findings and not report.failed:
         return f"**clusterspec**: {plural(len(report.inputs), 'file')} checked, nothing found.\n"
     counted = ", ".join(plural(number, level) for level, number in report.summary.items())
+    counted += "".join(f"; {cell(note)}" for note in report.notes)
     head = [
         f"**clusterspec**: {counted}",
         "",

@@ -56,7 +56,16 @@ def sarif(report: CheckReport, describe: Describe = RuleText) -> Json:
         "originalUriBaseIds": {ROOT: {"description": {"text": "The root of the repository."}}},
         "results": results,
     }
+    if report.notes:
+        run["invocations"] = [invocation(report)]
     return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+
+
+def invocation(report: CheckReport) -> Json:
+    """The run of the program, where it checked nothing or not everything."""
+    level = "error" if report.failed else "warning"
+    notes = [{"level": level, "message": {"text": plain(note)}} for note in report.notes]
+    return {"executionSuccessful": not report.failed, "toolExecutionNotifications": notes}
 
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from clusterspec.finding import Finding, Severity
 from clusterspec.report.grid import grid, wide
 from clusterspec.report.ink import PLAIN, Ink, located, plain, wrapped
-from clusterspec.results import CheckReport
+from clusterspec.results import INCOMPLETE, NOTHING_CHECKED, CheckReport
 from clusterspec.source import Source, Span
 from clusterspec.units import plural
 
@@ -105,14 +105,17 @@ def summary(report: CheckReport, ink: Ink = PLAIN) -> str:
     """The numbers of findings and files, in one line."""
     files = plural(len(report.inputs), "file")
     if not report.inputs:
-        return ink.paint("yellow", "No specs found: no YAML file with a top-level `clusterspec:` key.")
-    if not report.findings:
+        return ink.paint("yellow", NOTHING_CHECKED)
+    if not report.findings and not report.failed:
         return ink.paint("green", f"All clear: {files} checked, nothing found.")
     counts = [
         ink.severity(Severity(level), plural(number, level)) for level, number in report.summary.items() if number
     ]
+    if report.failed:
+        counts.append(ink.paint("red", f"{plural(len(report.failed), 'incomplete check')} ({INCOMPLETE})"))
     joined = counts[0] if len(counts) == 1 else ", ".join(counts[:-1]) + " and " + counts[-1]
-    return f"{joined} in {files}. `clusterspec explain RULE` describes a rule."
+    advice = " `clusterspec explain RULE` describes a rule." if report.findings else ""
+    return f"{joined} in {files}.{advice}"
 
 
 MOST_STALE = 10
@@ -155,7 +158,8 @@ def concise(report: CheckReport, ink: Ink = PLAIN) -> str:
 
 def github(report: CheckReport) -> str:
     """GitHub workflow commands, shown as annotations of a pull request."""
-    return "".join(annotation(report, finding) + "\n" for finding in report.findings)
+    notes = (f"::{'error' if report.failed else 'warning'} title=clusterspec::{escape(note)}" for note in report.notes)
+    return "".join(f"{line}\n" for line in (*(annotation(report, finding) for finding in report.findings), *notes))
 
 
 COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 VERSION = 1
+NOTHING_CHECKED = "No specs found: no YAML file with a top-level `clusterspec:` key. Nothing was checked."
+INCOMPLETE = "an internal error prevented a part of the check"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,15 @@ class CheckReport:
     hidden: int | None = None
     stale: tuple[tuple[str, str], ...] = ()
     waived: tuple[Waived, ...] = ()
+    failed: tuple[str, ...] = ()
+    """The inputs of which an internal error prevented a part of the check."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What limits the result: that nothing was checked, or that a check is incomplete."""
+        if not self.inputs:
+            return (NOTHING_CHECKED,)
+        return tuple(f"{name}: {INCOMPLETE}" for name in self.failed)
 
     def name_of(self, finding: Finding) -> FileName:
         """The file of a finding, relative to its project and to its repository."""
@@ -158,7 +169,7 @@ class CheckReport:
         return any(finding.severity.rank <= threshold.rank for finding in self.findings)
 
     def to_json(self) -> Json:
-        single = self.inputs[0] if len(self.inputs) == 1 else Input(", ".join(i.name for i in self.inputs))
+        single = self.inputs[0] if len(self.inputs) == 1 else Input(", ".join(i.name for i in self.inputs) or None)
         return (
             head(self.tool, single)
             | {
@@ -167,6 +178,7 @@ class CheckReport:
                 "summary": self.summary,
             }
             | self._baseline()
+            | ({"notes": list(self.notes)} if self.notes else {})
         )
 
     def _baseline(self) -> Json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from math import isfinite
 from typing import Any
 
@@ -59,18 +59,23 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the designs: the input, its keys with bases merged in, and its estimate and bill as JSON."""
+    """One of the designs: the input, its keys with bases merged in, and its estimate and bill as JSON.
+
+    ``unchecked`` are the rules that do not run, since the design lacks a part that they need.
+    """
 
     read: Input
     value: Any
     estimate: Json
     bill: Json
     findings: Sequence[Finding]
+    unchecked: Collection[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class DiffReport:
-    """The difference of two designs."""
+    """The difference of two designs. ``unchecked`` are findings of the old one that the new one lacks because their
+    section, or what their rule needs, is gone."""
 
     tool: Tool
     old: Input
@@ -79,6 +84,7 @@ class DiffReport:
     effects: tuple[Effect, ...]
     found: tuple[Finding, ...]
     fixed: tuple[Finding, ...]
+    unchecked: tuple[Finding, ...] = ()
     caution: str = ""
     """Why figures of the two designs are not comparable; empty if they are."""
 
@@ -91,6 +97,7 @@ class DiffReport:
             "findings": {
                 "new": [finding_json(one) for one in self.found],
                 "fixed": [finding_json(one) for one in self.fixed],
+                "unchecked": [finding_json(one) for one in self.unchecked],
             },
         }
 
@@ -98,9 +105,19 @@ class DiffReport:
 def compare(tool: Tool, old: Side, new: Side) -> DiffReport:
     """The difference of two designs, with the figures that differ."""
     effects = tuple(one for one in _effects(old, new) if one.old != one.new)
-    found, fixed = _beyond(new.findings, old.findings), _beyond(old.findings, new.findings)
+    found, gone = _beyond(new.findings, old.findings), _beyond(old.findings, new.findings)
+    unchecked = tuple(one for one in gone if one.rule in new.unchecked or _lost_section(one, old.value, new.value))
+    fixed = tuple(one for one in gone if one not in unchecked)
     changes = tuple(_changes((), old.value, new.value))
-    return DiffReport(tool, old.read, new.read, changes, effects, found, fixed, _caution(old, new))
+    return DiffReport(tool, old.read, new.read, changes, effects, found, fixed, unchecked, _caution(old, new))
+
+
+def _lost_section(finding: Finding, old: Any, new: Any) -> bool:
+    """Whether the top-level section that a finding is about is gone; an unknown key is no section."""
+    path = finding.path[:-1] if finding.rule == "unknown-key" else finding.path
+    if not path or not isinstance(new, dict):
+        return not isinstance(new, dict)
+    return isinstance(_at(old, (str(path[0]),)), dict | list) and path[0] not in new
 
 
 SPECULATIVE = ("workload", "serving", "speculative")

@@ -27,7 +27,7 @@ def effects(document: dict[str, Any]) -> dict[str, tuple[Any, Any, Any]]:
 def test_a_spec_against_itself_changes_nothing(call: Call) -> None:
     document = compared(call, BASE, BASE)
     assert (document["changes"], document["effects"]) == ([], [])
-    assert document["findings"] == {"new": [], "fixed": []}
+    assert document["findings"] == {"new": [], "fixed": [], "unchecked": []}
     assert "No key differs" in call("diff", "old.yaml", "new.yaml").out
 
 
@@ -65,6 +65,33 @@ def test_findings_are_new_or_fixed(call: Call) -> None:
         assert call("diff", "old.yaml", "new.yaml").status == (1 if kind == "new" else 0)
 
 
+WIDE = BASE.replace("tp: 2", "tp: 3")
+UNKNOWN = BASE.replace("tp: 2", "tp: 2\n  tpp: 3")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fixed", "unchecked"),
+    [
+        (WIDE, BASE, 5, 0),
+        (WIDE, WIDE.replace("layout:\n  tp: 3\n", ""), 0, 5),  # the section of the findings is gone
+        (WIDE, WIDE.split("workload:")[0] + "layout:\n  tp: 3\n", 0, 3),  # what their rules need is gone
+        (UNKNOWN, BASE, 1, 0),  # the key was the fault
+        (UNKNOWN, UNKNOWN.replace("layout:\n  tp: 2\n  tpp: 3\n", ""), 0, 1),
+        (BASE.replace("layout:", "layuot:"), BASE, 1, 0),
+        (BASE + "operations: {burn_in: 1 h}\n", BASE, 0, 1),
+        (BASE + "operations: {burn_in: 1 h}\n", BASE + "operations: {burn_in: 72 h}\n", 1, 0),
+        (FLAWED, "a: [", 0, 1),
+    ],
+)
+def test_a_finding_of_a_removed_section_is_not_fixed(
+    old: str, new: str, fixed: int, unchecked: int, call: Call
+) -> None:
+    findings = compared(call, old, new)["findings"]
+    assert (len(findings["fixed"]), len(findings["unchecked"])) == (fixed, unchecked), findings
+    done = call("diff", "old.yaml", "new.yaml")
+    assert (done.out.count("\nfixed "), done.out.count("\nno longer checked ")) == (fixed, unchecked)
+
+
 def test_a_key_deleted_or_added_is_absent_on_one_side(call: Call) -> None:
     document = compared(call, BASE, BASE.replace("  tp: 2\n", "  pp: 2\n"))
     assert {one["path"]: (one["old"], one["new"]) for one in document["changes"]} == {
@@ -87,6 +114,23 @@ def test_a_revision_is_compared_with_its_bases(form: str, call: Call) -> None:
     assert "cluster.nodes" in done.out or '"/cluster/nodes"' in done.out
     assert "main:specs/spec.yaml" in done.out
     assert not list(Path().glob("clusterspec-*"))
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_no_copy_of_a_revision_is_named(form: str, call: Call) -> None:
+    """The fault lies in the base, on both sides; `fixed` and `new` name it as the caller would."""
+    git("init", "-q", "-b", "main")
+    Path("specs").mkdir()
+    Path("specs/base.yaml").write_text(FLAWED)
+    Path("specs/spec.yaml").write_text("clusterspec: 1\nextends: base.yaml\nname: one\n")
+    git("add", ".")
+    git("commit", "-q", "-m", "one")
+    Path("specs/base.yaml").write_text(BASE)
+    for names in (("main:specs/spec.yaml", "specs/spec.yaml"), ("specs/spec.yaml", "main:specs/spec.yaml")):
+        done = call("diff", *names, "--format", form)
+        assert "duplex-counted-as-one-way" in done.out
+        assert "clusterspec-" not in done.out + done.error and "/tmp" not in done.out + done.error
+        assert form == "markdown" or "main:specs/base.yaml" in done.out
 
 
 @pytest.mark.parametrize(

@@ -117,11 +117,19 @@ def test_extends_leads_to_the_base(editor: Editor, tmp_path: Path) -> None:
     uri = editor.open(tmp_path / "spec.yaml", text)
     (found,) = editor.diagnostics()
     assert found["range"]["start"] == {"line": 1, "character": 9}
+    related = found["relatedInformation"][0]
+    assert related["message"] == "in the base" and related["location"]["uri"] == (tmp_path / "base.yaml").as_uri()
     place = editor.ask("textDocument/definition", at(uri, text, "base.yaml", 2))
     assert place["uri"] == (tmp_path / "base.yaml").as_uri()
     outside = text.replace("base.yaml", "/etc/passwd")
     editor.change(uri, 2, outside)
     assert editor.ask("textDocument/definition", at(uri, outside, "/etc", 2)) is None
+
+
+def test_a_spec_with_the_key_of_its_base_alone_is_a_spec(editor: Editor, tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text(FLAWED)
+    editor.open(tmp_path / "derived.yaml", "extends: base.yaml\n")
+    assert [one["code"] for one in editor.diagnostics()] == ["duplex-counted-as-one-way"]
 
 
 def test_no_input_terminates_the_server(editor: Editor, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from clusterspec.catalog import Catalog
 from clusterspec.cli import files
 from clusterspec.cluster.resolve import resolve
+from clusterspec.results import NOTHING_CHECKED
 from clusterspec.spec.model import Spec
 from tests.cli.conftest import BASE, Call
 
@@ -53,6 +54,37 @@ def test_a_rule_that_crashes_hides_no_other_finding(jobs: str, call: Call, monke
     assert "two.yaml" in done.out
     assert done.error.startswith("clusterspec: internal error (./one.yaml: RulesFailedError: rule unusual")
     assert len(done.error.splitlines()) == 1
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "github", "markdown"])
+@pytest.mark.parametrize("files", [{}, {"one.yaml": BASE}], ids=["nothing checked", "internal error"])
+def test_no_format_calls_a_run_clean_that_checked_nothing_or_not_everything(
+    files: dict[str, str], form: str, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from clusterspec.rules.pages import module
+
+    monkeypatch.setattr(module("unusual-value"), "check", crash)
+    for name, text in files.items():
+        Path(name).write_text(text)
+    done = call("check", ".", "--format", form)
+    assert done.status == (3 if files else 0)
+    assert ("internal error prevented a part of the check" if files else NOTHING_CHECKED[:14]) in done.out
+    assert "All clear" not in done.out and "nothing found" not in done.out
+    if form == "sarif":
+        invocation = json.loads(done.out)["runs"][0]["invocations"][0]
+        assert invocation["executionSuccessful"] == (not files) and len(invocation["toolExecutionNotifications"]) == 1
+    if form == "json":
+        assert len(json.loads(done.out)["notes"]) == 1
+    if form == "junit":
+        assert f'tests="{len(files)}" failures="0" errors="{len(files)}"' in done.out
+
+
+@pytest.mark.parametrize("words", [("--format", "concise"), ("--format", "gitlab"), ("--format", "json"), ("-q",)])
+def test_a_run_that_checked_nothing_says_so_on_standard_error(words: tuple[str, ...], call: Call) -> None:
+    done = call("check", ".", *words)
+    assert (done.status, done.error) == (0, f"clusterspec: {NOTHING_CHECKED}\n")
+    Path("one.yaml").write_text(BASE)
+    assert call("check", ".", *words).error == ""
 
 
 @pytest.mark.parametrize("words", [("estimate",), ("bom",), ("collective", "all-reduce", "--ranks", "8")], ids=str)
@@ -111,7 +143,8 @@ def test_only_specs_are_checked_where_a_hook_names_every_file(call: Call) -> Non
     for name, text in OTHER.items():
         Path(name).write_text(text)
     done = call("check", "--only-specs", *OTHER, "--format", "concise")
-    assert (done.status, done.out, done.error) == (0, "", "")
+    assert (done.status, done.out) == (0, "")
+    assert done.error == f"clusterspec: {NOTHING_CHECKED}\n"
     Path("good.yaml").write_text(BASE)
     Path("bad.yaml").write_text(FLAWED)
     done = call("check", "--only-specs", *OTHER, "good.yaml", "bad.yaml", "--format", "json")

@@ -146,6 +146,19 @@ def test_without_a_project_the_folder_of_the_spec_is_the_limit(tmp_path: Path) -
     assert [problem.rule for problem in loaded(tmp_path / "deep/spec.yaml")[1]] == ["unresolved-extends"]
 
 
+def test_what_makes_a_project_is_said_where_a_base_lies_outside(tmp_path: Path) -> None:
+    written(tmp_path, base="a: 1\n")
+    written(tmp_path / "deep", spec="extends: ../base.yaml\n")
+    [problem] = loaded(tmp_path / "deep/spec.yaml")[1]
+    assert "no folder above this file has `clusterspec.toml`, `pyproject.toml` or `.git`" in problem.message
+    assert problem.help == "create an empty `clusterspec.toml` in the folder that holds both files"
+    (tmp_path / "clusterspec.toml").touch()
+    assert loaded(tmp_path / "deep/spec.yaml")[1] == []
+    (tmp_path / "deep" / "pyproject.toml").touch()
+    [problem] = loaded(tmp_path / "deep/spec.yaml")[1]
+    assert "the nearest folder above this file with `clusterspec.toml`" in problem.message
+
+
 def test_a_broken_base_is_shown_where_it_is_broken(tmp_path: Path) -> None:
     folder = project(tmp_path) / "specs"
     written(folder, spec="extends: ../broken.yaml\nb: 2\n")
@@ -177,6 +190,12 @@ def test_folders_are_searched_for_specs_and_files_are_taken_as_named(tmp_path: P
             "broken": "clusterspec: 1\na: [\n",
             "deep/c": "clusterspec: 1\n",
             "other": "kind: Deployment\n# clusterspec: 1\n",
+            "derived": "# no key of its own\nextends: deep/c.yaml\nname: x\n",
+            "deep/derived": "{extends: ../derived.yaml}\n",
+            "of_other": "extends: other.yaml\n",
+            "of_nothing": "extends: missing.yaml\n",
+            "of_itself": "extends: of_itself.yaml\n",
+            "of_list": "extends: [a.yaml]\n",
             "nested": "a: {clusterspec: 1}\n",
             "broken_other": "a: [\n",
             ".git/x": "clusterspec: 1\n",
@@ -188,7 +207,7 @@ def test_folders_are_searched_for_specs_and_files_are_taken_as_named(tmp_path: P
     (tmp_path / "loop.yaml").symlink_to(tmp_path / "loop.yaml")
     (tmp_path / "again").symlink_to(tmp_path)
     found = [os.path.relpath(name, tmp_path) for name in specs(str(tmp_path))]
-    assert found == ["a.yaml", "b.yaml", "broken.yaml", "flow.yaml", "deep/c.yaml"]
+    assert found == ["a.yaml", "b.yaml", "broken.yaml", "derived.yaml", "flow.yaml", "deep/c.yaml", "deep/derived.yaml"]
     assert specs(str(tmp_path / "other.yaml")) == [str(tmp_path / "other.yaml")]
     assert specs("-") == ["-"]
     with pytest.raises(FileNotFoundError):

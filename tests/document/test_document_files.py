@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from clusterspec.document import parse, plain, to_finding, validate
-from clusterspec.document.file_names import FileName, file_name, file_names, without_repeats
+from clusterspec.document.derived import FileFindings, attributed
+from clusterspec.document.file_names import FileName, file_name, file_names, real
 from clusterspec.finding import Confidence, Finding, Problem, Severity
 from clusterspec.source import Position, Source, Span
 
@@ -17,29 +18,57 @@ def finding(file: str, line: int, rule: str = "shared-nic", message: str = "m") 
     return Finding(rule, Severity.WARNING, Confidence.CERTAIN, message, "", Span(file, at, at), ())
 
 
+def derived(name: str, *findings: Finding, bases: tuple[str, ...] = ("base.yaml",)) -> FileFindings:
+    """The findings of a spec whose second line extends a base."""
+    at = Position(2, 10)
+    return FileFindings(name, findings, Span(name, at, at), frozenset(map(real, bases)))
+
+
 BASE = finding("base.yaml", 1)
-GROUPS = [  # files with their findings, and what is reported, as file of the group and finding
-    ([("a", [finding("a", 1), finding("a", 1)])], [finding("a", 1), finding("a", 1)]),  # its own are all kept
-    ([("a", [BASE])], [BASE]),
-    ([("a", [BASE]), ("b", [BASE])], [BASE]),
-    ([("a", [BASE]), ("b", [finding("base.yaml", 2)])], [BASE, finding("base.yaml", 2)]),
-    ([("a", [BASE]), ("b", [finding("base.yaml", 1, "few-spines")])], [BASE, finding("base.yaml", 1, "few-spines")]),
+OTHER = finding("base.yaml", 1, message="n")
+ALONE = FileFindings("base.yaml", [BASE])
+GROUPS = [  # files with their findings, and what is reported: file, line, line in the base, heirs
+    ([FileFindings("a", [finding("a", 1), finding("a", 1)])], [("a", 1, 0, ()), ("a", 1, 0, ())]),
+    ([derived("a", BASE)], [("a", 2, 1, ())]),
+    ([derived("a", BASE), derived("b", BASE)], [("a", 2, 1, ()), ("b", 2, 1, ())]),
+    ([derived("a", BASE), ALONE], [("base.yaml", 1, 0, ("a",))]),
+    ([ALONE, derived("a", BASE), derived("b", BASE)], [("base.yaml", 1, 0, ("a", "b"))]),
+    ([FileFindings("./base.yaml", [finding("./base.yaml", 1)]), derived("a", BASE)], [("./base.yaml", 1, 0, ("a",))]),
+    ([ALONE, derived("a", OTHER)], [("base.yaml", 1, 0, ()), ("a", 2, 1, ())]),  # another message at the same place
+    ([ALONE, derived("a", finding("base.yaml", 1, "few-spines"))], [("base.yaml", 1, 0, ()), ("a", 2, 1, ())]),
+    ([ALONE, derived("a", finding("base.yaml", 2))], [("base.yaml", 1, 0, ()), ("a", 2, 2, ())]),
+    ([derived("a", BASE, finding("a", 1))], [("a", 1, 0, ()), ("a", 2, 1, ())]),
+    # a chain: the middle file combines the fault, the top inherits it
     (
-        [("a", [BASE]), ("b", [finding("base.yaml", 1, message="n")])],
-        [BASE, finding("base.yaml", 1, message="n")],  # another message at the same place
+        [derived("top", OTHER, bases=("middle", "base.yaml")), derived("middle", OTHER), FileFindings("base.yaml", [])],
+        [("middle", 2, 1, ("top",))],
     ),
-    ([("a", [BASE]), ("base.yaml", [BASE])], [BASE]),  # with the base itself
-    ([("base.yaml", [BASE]), ("a", [BASE])], [BASE]),
-    ([("a", [finding("base.yaml", 1, message="n")]), ("base.yaml", [BASE])], [BASE]),
-    ([("a", [finding("base.yaml", 2)]), ("base.yaml", [BASE])], [finding("base.yaml", 2), BASE]),
-    ([("a", [BASE]), ("./base.yaml", [finding("./base.yaml", 1)])], [finding("./base.yaml", 1)]),  # the same file
-    ([("a", [BASE]), ("b", [finding("other.yaml", 1)])], [BASE, finding("other.yaml", 1)]),
+    (
+        [derived("top", BASE, bases=("middle", "base.yaml")), derived("middle", BASE), ALONE],
+        [("base.yaml", 1, 0, ("top", "middle"))],
+    ),
+    # the same fault in a file that is no base
+    ([derived("a", BASE), derived("b", BASE, bases=("base.yaml",))], [("a", 2, 1, ()), ("b", 2, 1, ())]),
 ]
 
 
-@pytest.mark.parametrize(("groups", "reported"), GROUPS)
-def test_a_finding_in_a_base_is_reported_once(groups: list[tuple[str, list[Finding]]], reported: list[Finding]) -> None:
-    assert list(without_repeats(groups)) == reported
+@pytest.mark.parametrize(("files", "reported"), GROUPS)
+def test_a_fault_is_reported_where_it_arises(
+    files: list[FileFindings], reported: list[tuple[str, int, int, tuple[str, ...]]]
+) -> None:
+    found = attributed(files)
+    placed = [(one.span.file, one.span.start.line, one.base.start.line if one.base else 0, one.heirs) for one in found]
+    assert placed == reported
+    for one in found:
+        notes = [note for _, note in one.related]
+        assert notes == (["in the base"] if one.base else []) + ["inherits this"] * len(one.heirs)
+        assert (one.base is not None) == one.message.startswith("base.yaml:")
+
+
+def test_many_heirs_are_counted() -> None:
+    found = attributed([ALONE, *(derived(f"{number}", BASE) for number in range(30))])
+    assert len(found) == 1 and len(found[0].heirs) == 30
+    assert [note for _, note in found[0].related][-1] == "inherits this, as 25 more do"
 
 
 def test_a_file_is_named_from_its_project_and_from_its_repository(tmp_path: Path) -> None:

@@ -73,7 +73,11 @@ no effect. A waiver without a matching finding or of an unknown rule is reported
 
 `--write-baseline FILE` writes the current findings; `--baseline FILE` reports only new ones. Findings are compared by
 rule, file (relative to the project), key path and the value as written. The summary counts hidden findings and
-lists entries that no longer match any.
+lists entries that no longer match any. A baseline that names a rule which does not exist is refused.
+
+A fault that a base of `extends` has alone is reported at the base, if the base is checked too, and names the specs that
+inherit it. Every other fault in the keys of a base is a finding of each spec that extends it, at its `extends`. `--fix`
+never changes a base that was not named.
 """
 
 

@@ -17,7 +17,7 @@ from clusterspec.finding import Severity
 from clusterspec.pipeline import Checked, Settings
 from clusterspec.report import findings_text
 from clusterspec.report.ink import PLAIN
-from clusterspec.results import CheckReport
+from clusterspec.results import NOTHING_CHECKED, CheckReport
 from clusterspec.units import plural
 
 if TYPE_CHECKING:
@@ -50,12 +50,13 @@ def run(args: argparse.Namespace) -> int:
     if args.baseline or args.write_baseline:
         from clusterspec.cli.baselines import with_baseline
 
-        report = with_baseline(args, report)
+        report = with_baseline(args, reader, report)
     threshold = Severity(args.fail_on or shared.config.fail_on)
     for pair in pairs:
         show(args, report, pair, threshold, fixed_input=STDIN in names and args.fix)
     if args.unsafe_fixes and not args.fix:
         preview(changes)
+    tell_nothing_checked(args, report, pairs)
     if fault := files.fault_of(found):
         raise fault
     return FOUND if report.reaches(threshold) else OK
@@ -168,3 +169,12 @@ def show(
     if form != "text" and not args.quiet:
         for line in findings_text.about_baseline(report):
             print_error(f"clusterspec: {line}")
+
+
+def tell_nothing_checked(args: argparse.Namespace, report: CheckReport, pairs: Sequence[formats.Pair]) -> None:
+    """Print on standard error that nothing was checked, unless a format for people says it on standard output."""
+    said = {form for form, target in pairs if not target}
+    if args.quiet and not args.statistics:
+        said.discard("text")
+    if not report.inputs and said.isdisjoint({"text", "markdown", "github"}):
+        print_error(f"clusterspec: {NOTHING_CHECKED}")

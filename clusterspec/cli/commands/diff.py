@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from clusterspec.records import replace
 from clusterspec.report import diff_text
 from clusterspec.results import Input
 from clusterspec.results.diff import Side, compare
+from clusterspec.source import Span
 
 
 def run(args: argparse.Namespace) -> int:
@@ -24,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="clusterspec-") as place:
         folders = [Path(place).resolve() / str(number) for number in range(2)]
         studies = [studied(reader, name, folder) for name, folder in zip((args.old, args.new), folders, strict=True)]
-        sides = [side(one, name) for one, name in zip(studies, (args.old, args.new), strict=True)]
+        sides = [side(*each) for each in zip(studies, (args.old, args.new), folders, strict=True)]
         report = compare(studies[1].settings.tool, *sides)
         status = FOUND if studies[0].document is None else status_of(studies[1])
     if args.format == "json":
@@ -43,12 +45,20 @@ def studied(reader: StudyReader, name: str, folder: Path) -> Study:
     return reader.study_at(checked_out(*revision, folder), Path.cwd())
 
 
-def side(study: Study, name: str) -> Side:
-    """The compared data of a design, with positions under the name given by the caller."""
+def side(study: Study, name: str, folder: Path) -> Side:
+    """The compared data of a design, with positions under the names that the caller knows, not those of copies."""
     read = Input(name, study.input.data)
+    revision = f"{name.partition(':')[0]}:"
+
+    def known(span: Span) -> Span:
+        if span.file == study.source.name:
+            return replace(span, file=name)
+        return replace(span, file=span.file.replace(f"{folder}{os.sep}", revision))
+
     findings = tuple(
-        replace(finding, span=replace(finding.span, file=name)) if finding.span.file == study.source.name else finding
+        replace(finding, span=known(finding.span), related=tuple((known(span), note) for span, note in finding.related))
         for finding in study.checked.findings
     )
     value = study.document.value if study.document is not None else None
-    return Side(read, value, pipeline.estimate(study).to_json(), pipeline.bill(study).to_json(), findings)
+    figures = pipeline.estimate(study).to_json(), pipeline.bill(study).to_json()
+    return Side(read, value, *figures, findings, study.unchecked)

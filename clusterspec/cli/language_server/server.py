@@ -16,7 +16,8 @@ from clusterspec.cli.inputs import StudyReader
 from clusterspec.cli.language_server import completion, hover
 from clusterspec.cli.language_server.positions import from_client_position, to_client_range
 from clusterspec.document import LARGEST, prepare, project_root
-from clusterspec.document.spec_files import may_be_spec
+from clusterspec.document.derived import at_extends
+from clusterspec.document.spec_files import is_derived, may_be_spec
 from clusterspec.finding import Finding, Severity
 from clusterspec.pipeline import Settings, Study, prose, study_text
 from clusterspec.records import dataclass
@@ -73,7 +74,7 @@ class Server(LanguageServer):
         """Whether an open text is a spec."""
         text = self.workspace.get_text_document(uri)
         named = uri.endswith((".yaml", ".yml")) or text.language_id == "yaml"
-        return named and may_be_spec(text.source)
+        return named and (may_be_spec(text.source) or is_derived(text.source, path_of(uri)))
 
     def is_prose(self, uri: str) -> bool:
         """Whether an open text is Markdown, whose quantities are checked, and no longer than `check` accepts."""
@@ -130,7 +131,7 @@ class Prose:
     """A running text, as `diagnostic` reads it."""
 
     source: Source
-    document: None = None
+    extends: None = None
 
     @property
     def sources(self) -> dict[str, Source]:
@@ -139,16 +140,10 @@ class Prose:
 
 def diagnostic(study: Study | Prose, finding: Finding) -> types.Diagnostic:
     """A finding as a diagnostic."""
+    if finding.span.file != study.source.name and study.extends is not None:
+        finding = at_extends(finding, study.extends)
     at = to_client_range(study.source, finding.span)
     message = finding.message + (f"\n{finding.help}" if finding.help else "")
-    if finding.span.file != study.source.name:
-        place = study.document.places.get(("extends",)) if study.document else None
-        at = (
-            to_client_range(study.source, place.value)
-            if place
-            else types.Range(types.Position(0, 0), types.Position(0, 1))
-        )
-        message = f"{finding.span}: {message}"
     related = [
         types.DiagnosticRelatedInformation(
             types.Location(from_fs_path(span.file) or "", to_client_range(source, span)), words
