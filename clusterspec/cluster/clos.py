@@ -2,9 +2,9 @@
 
 Each plane is counted separately, in ports of one rate. All uplinks of a leaf are cabled, also where nodes are missing.
 They are spread evenly over the spines where that needs at most 1.5 times the spines that the ports need: the number of
-spines above a leaf then divides its uplinks, and the number of cores above a spine divides its uplinks. The published
-DGX SuperPOD reference architectures count the same way: 95 nodes have 16 spines, not 12, because 12 does not divide 32
-uplinks. Where an even spread needs more (32 spines for 18), some pairs of switches have one link more than others.
+spines above a leaf then divides its uplinks. The published DGX SuperPOD reference architectures count the same way: 95
+nodes have 16 spines, not 12, because 12 does not divide 32 uplinks. Where an even spread needs more (32 spines for 18),
+some pairs of switches have one link more than others. No published design adds cores: the links decide their number.
 """
 
 from __future__ import annotations
@@ -111,18 +111,31 @@ def three_tiers(leaves: int, leaf: Ports, ports: int, ratio: float, unit: int) -
     return min(trees, key=lambda tree: (not tree.fits, tree.spines + tree.cores, tree.spines_of_pod))
 
 
+def uneven(switches: int, links: int, ports: int, below: int) -> int | None:
+    """The number of switches that would spread ``links`` of each switch below evenly, where ``switches`` do not and a
+    number near does; None where the spread is as even as it gets. ``below`` switches have the links, ``ports`` are
+    those of a switch above.
+
+    >>> uneven(12, 32, 64, 16), uneven(10, 32, 64, 20), uneven(64, 32, 64, 16), uneven(16, 32, 64, 16)
+    (16, None, 8, None)
+    """
+    if links % switches == 0:
+        return None
+    near = (even(least, links) for least in (switches, parts(below * links, ports)) if least <= links)
+    return next((count for count in near if links % count == 0), None)
+
+
 def in_pods(leaves: int, leaf: Ports, ports: int, ratio: float, leaves_of_pod: int) -> FoldedClos:
-    """Pods of a given size below one row of cores."""
+    """Pods of a given size below one row of as many cores as the links need."""
     spine = Ports.split(ports, ratio)
     pods = parts(leaves, leaves_of_pod)
     spines = even(parts(leaves_of_pod * leaf.up, spine.down), leaf.up)
     up = min(spine.up, ceiling(parts(leaves_of_pod * leaf.up, spines) / ratio - 1e-9))
-    cores = even(parts(pods * up, ports), up)
     return FoldedClos(
         tiers=3,
         leaves=leaves,
         spines=pods * spines,
-        cores=spines * cores,
+        cores=parts(pods * spines * up, ports),
         leaf_spine=leaves * leaf.up,
         spine_core=pods * spines * up,
         fits=leaves_of_pod <= spine.down and pods <= ports,

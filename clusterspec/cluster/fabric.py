@@ -7,7 +7,7 @@ from typing import Any
 
 from clusterspec.cluster.fabric_levels import count_levels
 from clusterspec.cluster.fabric_plane import SwitchCount, count_plane
-from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.optics import ModuleCount, count_modules
 from clusterspec.recent import recent
 from clusterspec.records import dataclass
@@ -44,6 +44,7 @@ class Fabric:
     core_switches: int
     links: Links
     cables: Links
+    links_per_cable: Links
     modules: ModuleCount
     endpoints: int
     capacity: int | None
@@ -115,8 +116,8 @@ def _assembled(cluster: Cluster, count: SwitchCount, written: ScaleOutSpec) -> F
     endpoints = nodes * scale_out.nics_per_node + scale_out.extra_endpoints
     between = (endpoints, count.leaf_spine, count.spine_core)
     links = {level: number * planes for level, number in zip(LEVELS, between, strict=True)}
-    carries = written.links_per_cable or LinkCounts()
-    per_cable = {level: getattr(carries, level) or 1 for level in LEVELS}
+    carries = _carried(scale_out, written.links_per_cable or LinkCounts())
+    per_cable = {level: carries[level][0] for level in LEVELS}
     cables = {level: -(-number // per_cable[level]) for level, number in links.items()}
     modules = count_modules(cluster, count, written.cable_type or {}, per_cable)
     return Fabric(
@@ -129,6 +130,7 @@ def _assembled(cluster: Cluster, count: SwitchCount, written: ScaleOutSpec) -> F
         core_switches=count.cores * planes,
         links=links,
         cables=cables,
+        links_per_cable=per_cable,
         modules=modules,
         endpoints=endpoints,
         capacity=count.capacity,
@@ -144,6 +146,39 @@ def _assembled(cluster: Cluster, count: SwitchCount, written: ScaleOutSpec) -> F
     )
 
 
+def _carried(scale_out: ScaleOut, stated: LinkCounts) -> dict[str, tuple[int, str]]:
+    """The links of one cable by level, with the reason.
+
+    A port below the rate of its cage is one part of a breakout cable: a NIC with several planes has one cable for each
+    of its ports, and switches connect by ports that are not split. Published counts of dual-plane designs count so.
+    """
+    rate = scale_out.nic_bandwidth.value / scale_out.planes
+    at_node = max(1, scale_out.planes // min(scale_out.planes, _connectors(scale_out)))
+    full = scale_out.switch.port_bandwidth.value if scale_out.switch and scale_out.switch.port_bandwidth else None
+    between = max(1, int(round((full or scale_out.nic_bandwidth.value) / rate, 6)))
+    reason = (
+        f"a cable is one port of the switch, {between} links"
+        if full
+        else f"a cable has the rate of a NIC, {between} links"
+    )
+    usual = {
+        "node_leaf": (at_node, f"a cable has {at_node} planes of a NIC"),
+        "leaf_spine": (between, reason),
+        "spine_core": (between, reason),
+    }
+    written = {level: getattr(stated, level) for level in LEVELS}
+    return {
+        level: (written[level], f"{written[level]} links a cable, as stated") if written[level] else usual[level]
+        for level in LEVELS
+    }
+
+
+def _connectors(scale_out: ScaleOut) -> int:
+    """Cables that one NIC takes: its cages, else its ports, of the named adapter; else one."""
+    nic = scale_out.nic
+    return (nic.cages or nic.ports or 1) if nic is not None else 1
+
+
 def _switch_name(cluster: Cluster) -> str:
     scale_out = cluster.scale_out
     if scale_out is not None and scale_out.switch is not None:
@@ -151,7 +186,7 @@ def _switch_name(cluster: Cluster) -> str:
     return f"{scale_out.switch_ports}-port switch" if scale_out and scale_out.switch_ports else "switch"
 
 
-def _derivations(cluster: Cluster, count: SwitchCount, carries: LinkCounts) -> dict[str, str]:
+def _derivations(cluster: Cluster, count: SwitchCount, carries: Mapping[str, tuple[int, str]]) -> dict[str, str]:
     scale_out = cluster.scale_out
     assert scale_out is not None
     planes = f", in each of {scale_out.planes} planes" if scale_out.planes > 1 else ""
@@ -159,11 +194,16 @@ def _derivations(cluster: Cluster, count: SwitchCount, carries: LinkCounts) -> d
     extra = f" + {scale_out.extra_endpoints} extra endpoints" if scale_out.extra_endpoints else ""
     nodes = f"({cluster.nodes}{spares} nodes)" if spares else f"{cluster.nodes} nodes"
     ends = f"{nodes} × {scale_out.nics_per_node} NICs{extra}"
-    carried = max(getattr(carries, level) or 1 for level in LEVELS)
-    return {name: text + planes * ("none" not in text) for name, text in count.how.items()} | {
-        "node_leaf": f"{ends}{planes}",
-        "cables": "one per link" if carried == 1 else "links / links_per_cable, rounded up",
-    }
+    return (
+        {name: text + planes * ("none" not in text) for name, text in count.how.items()}
+        | {
+            "node_leaf": f"{ends}{planes}",
+        }
+        | {
+            f"cables_{level}": "one per link" if carried == 1 else f"{why}, rounded up"
+            for level, (carried, why) in carries.items()
+        }
+    )
 
 
 def _stated(written: ScaleOutSpec) -> dict[str, int | Mapping[str, int]]:

@@ -185,10 +185,6 @@ def _how(demand: _Demand, leaf: Ports, spine: Ports, tree: FoldedClos) -> dict[s
             f"{tree.pods} pods × ({of_pod} leaves × {leaf.up} uplinks / {spine.down} ports down: {spread})"
         )
         up = tree.spine_core // tree.spines
-        spread = describe_spread(tree.cores // tree.spines_of_pod, parts(tree.pods * up, demand.ports), up)
-        how["core_switches"] = (
-            f"{tree.spines_of_pod} groups × "
-            f"({tree.pods} pods × {up} uplinks of a spine / {demand.ports} ports: {spread})"
-        )
+        how["core_switches"] = f"{tree.spines} spines × {up} uplinks / {demand.ports} ports, rounded up"
         how["spine_core"] = f"{tree.spines} spines × {up} uplinks"
     return how

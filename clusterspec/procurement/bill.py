@@ -107,7 +107,7 @@ def _fabric_items(built: Fabric) -> Iterator[Item]:
         yield Item(f"{row}_switch", built.switch, count, how[f"{row}_switches"])
     titles = {"node_leaf": "node to leaf", "leaf_spine": "leaf to spine", "spine_core": "spine to core"}
     for level, title in titles.items():
-        yield Item("cable", f"{title} cable", built.cables[level], f"{how[level]}; {how['cables']}")
+        yield Item("cable", f"{title} cable", built.cables[level], f"{how[level]}; {how[f'cables_{level}']}")
     unknown = " and ".join(built.modules.assumed)
     assumed = f"cages of the {unknown} are not known: one module for each port" if unknown else ""
     yield Item("transceiver", "transceiver module", built.transceivers, how["transceivers"], assumed=assumed)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from math import gcd
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,9 +37,10 @@ def ports_used(tree: FoldedClos, leaf: Ports, ports: int) -> bool:
         return parts(tree.leaves * leaf.up, tree.spines) <= ports and leaf.up >= tree.spines
     of_pod = parts(tree.leaves, tree.pods)
     up = tree.spine_core // tree.spines
-    groups = tree.cores // tree.spines_of_pod
+    groups = gcd(tree.cores, tree.spines_of_pod)
+    core_ports = parts(tree.spines // groups * up, tree.cores // groups)
     spine_ports = parts(of_pod * leaf.up, tree.spines_of_pod) + up
-    return spine_ports <= ports and parts(tree.pods * up, groups) <= ports
+    return spine_ports <= ports and core_ports <= ports
 
 
 @given(leaves=st.integers(1, 2000), ports=PORTS, leaf_ratio=RATIOS, ratio=RATIOS, rails=st.sampled_from([1, 2, 4, 8]))

@@ -60,6 +60,68 @@ def counted(machine: Cluster) -> Fabric:
     return found
 
 
+CABLES = [  # platform and fabric as published, and the cables: node to leaf, leaf to spine, spine to core
+    # NVIDIA counts a cable for each NIC and for each whole port of a switch, also where both are split into planes
+    (SPX, "platform: dgx-b300, nodes: 64", "technology: spectrum-x, planes: 2", (512, 512, 0)),
+    (SPX, "platform: dgx-b300, nodes: 128", "technology: spectrum-x, planes: 2", (1024, 1024, 0)),
+    (SPX, "platform: dgx-b300, nodes: 1024", "technology: spectrum-x, planes: 2", (8192, 8192, 0)),
+    (XDR, "platform: dgx-b300, nodes: 72", "technology: infiniband-xdr", (576, 576, 0)),
+    (XDR, "platform: dgx-b300, nodes: 576", "technology: infiniband-xdr", (4608, 4608, 0)),
+    (B200, "platform: dgx-b200, nodes: 256", "technology: infiniband-ndr", (2048, 2048, 0)),
+    (B200, "platform: dgx-b200, nodes: 2048", "technology: infiniband-ndr", (16384, 16384, 16384)),
+    # Without a switch, cables between switches have the rate of a NIC
+    (SPX, "platform: dgx-b300, nodes: 128", "technology: spectrum-x, planes: 2, switch_ports: 128", (1024, 1024, 0)),
+    # A port of a switch at twice the rate of the NICs: 64 ports of 800 Gb/s are 128 of 400, and switches connect by 800
+    ("", "platform: dgx-h100, nodes: 128", "technology: roce-v2, switch: spectrum-4-sn5600", (1024, 512, 0)),
+    ("", "platform: dgx-h100, nodes: 8", "technology: roce-v2, switch: spectrum-4-sn5600", (64, 0, 0)),
+]
+
+
+@pytest.mark.parametrize(("source", "machine", "scale_out", "want"), CABLES)
+def test_cables_are_counted_by_whole_ports(
+    source: str, machine: str, scale_out: str, want: tuple[int, int, int]
+) -> None:
+    text = f"cluster: {{{machine}, scale_out: {{topology: rail-optimized, {scale_out}}}}}"
+    assert tuple(counted(cluster_of(text)).cables.values()) == want, source
+
+
+def test_the_pod_of_hpn_7_has_60_cables_above_each_leaf() -> None:
+    """Alibaba HPN, SIGCOMM 2024: 15 segments of 128 hosts; a leaf of 51.2 Tb/s has 128 ports of 200 Gb/s in use, 8
+    spare and 60 uplinks of 400 Gb/s, to the 60 spines of its plane; 2 planes of 8 rails."""
+    machine = cluster_of("""
+cluster:
+  accelerator: h800-sxm-80gb
+  nodes: 1920
+  scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s, planes: 2, switch_ports: 248,
+              topology: rail-optimized, oversubscription: '128:120'}
+""")
+    found = counted(machine)
+    assert (found.leaf_switches, found.spine_switches) == (15 * 16, 2 * 60)
+    assert found.cables["leaf_spine"] == 240 * 60
+
+
+def test_an_adapter_of_two_cages_has_two_cables() -> None:
+    machine = cluster(128, topology="rail-optimized", planes=2, switch_ports=128)
+    assert machine.scale_out is not None and machine.scale_out.nic is not None
+    twin = replace(machine.scale_out, nic=replace(machine.scale_out.nic, cages=2))
+    assert counted(machine).cables["node_leaf"] == 1024
+    assert counted(replace(machine, scale_out=twin)).cables["node_leaf"] == 2048
+
+
+CORES = [  # nodes of 8 NICs, ports, leaves, spines, and the cores that their links need
+    (512, 64, 128, 128, 64),
+    (2048, 64, 512, 512, 256),
+    (12_500, 128, 1568, 1568, 784),  # 100,352 links / 128; 98 pods of 16 spines
+    (12_672, 128, 1584, 1584, 792),  # 101,376 links / 128; 99 pods, so that two groups of cores share 99
+]
+
+
+@pytest.mark.parametrize(("nodes", "ports", "leaves", "spines", "cores"), CORES)
+def test_cores_are_as_many_as_the_links_need(nodes: int, ports: int, leaves: int, spines: int, cores: int) -> None:
+    found = counted(cluster(nodes, topology="rail-optimized", switch_ports=ports))
+    assert (found.leaf_switches, found.spine_switches, found.core_switches) == (leaves, spines, cores)
+
+
 @pytest.mark.parametrize(("source", "nodes", "ports", "planes", "want"), PUBLISHED)
 def test_published_reference_designs_come_out_exactly(
     source: str, nodes: int, ports: int, planes: int, want: tuple[int | None, ...]

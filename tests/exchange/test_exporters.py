@@ -125,6 +125,7 @@ TREES = [
     (60, "fat-tree", 3, ", spare_nodes: 4"),
     (512, "rail-optimized", 0, ""),
     (300, "fat-tree", 0, ""),
+    (400, "rail-optimized", 0, ""),  # 13 pods of 8 spines, 52 cores: two groups of cores share 13
 ]
 
 

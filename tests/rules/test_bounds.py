@@ -98,7 +98,7 @@ BOUNDS = [
     (
         "few-spines",
         "cluster: {{platform: dgx-h100, nodes: {}, scale_out: {{technology: infiniband-ndr, switch_ports: 144, "
-        "topology: rail-optimized, leaf_switches: 8, spine_switches: 4}}}}\n",
+        "topology: rail-optimized, leaf_switches: 8, spine_switches: 5}}}}\n",
         33,
         32,
     ),

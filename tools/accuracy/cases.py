@@ -187,7 +187,7 @@ def fabrics() -> Iterator[Case]:
         found = fabric.to_json()
         wanted = [("leaf", "leaf_switches"), ("spine", "spine_switches"), ("core", "core_switches")]
         pairs = [(name, row[name], found[key]) for name, key in wanted]
-        pairs += [(k, row[f"cables_{k}"], found["links"][k]) for k in ("leaf_spine", "spine_core")]
+        pairs += [(k, row[f"cables_{k}"], found["cables"][k]) for k in ("leaf_spine", "spine_core")]
         for name, published, predicted in pairs:
             if published not in ("", "0"):
                 yield Case(f"{row['id']} {name}", name, float(published), float(predicted), source=row["source"])

@@ -7,6 +7,7 @@ NICs of a node use adjacent ports. Spines are numbered pod by pod, and within a 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import gcd
 
 from clusterspec.cluster.clos import parts
 from clusterspec.cluster.fabric import Fabric
@@ -149,17 +150,22 @@ def _uplinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
 
 
 def _corelinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
-    """Each spine spreads its uplinks over the cores of its group."""
+    """Each spine spreads its uplinks over the cores of its group: as many groups as divide both rows."""
     if not plane.cores:
         return
     used = [0] * plane.cores
     spines_of_pod = plane.spines // plane.pods
-    up, cores_of_group = plane.spine_core // plane.spines, plane.cores // spines_of_pod
-    below = parts(plane.leaves, plane.pods) * plane.up // spines_of_pod
+    groups = gcd(spines_of_pod, plane.cores)
+    up, cores_of_group, spines_of_group = (
+        plane.spine_core // plane.spines,
+        plane.cores // groups,
+        plane.spines // groups,
+    )
+    below = parts(parts(plane.leaves, plane.pods) * plane.up, spines_of_pod)
     for spine in range(plane.spines):
-        group = spine // plane.pods
+        group, device = divmod(spine, spines_of_group)
         for uplink in range(up):
-            core = group * cores_of_group + _spread(uplink, up, spine % plane.pods, cores_of_group)
+            core = group * cores_of_group + _spread(uplink, up, device, cores_of_group)
             used[core] += 1
             yield LinkEnd("spine", spine + 1, below + uplink + 1), LinkEnd("core", core + 1, used[core])
 

@@ -3,7 +3,8 @@
 ## What it finds
 
 `links.node_leaf`, or `cables.node_leaf` × `links_per_cable`, below the endpoints over all planes; or `leaf_spine` below
-the uplinks that the stated oversubscription requires. A cable carries one link unless stated otherwise.
+the uplinks that the stated oversubscription requires. Where `links_per_cable` is absent, a cable carries the planes of a
+NIC, and the links of one whole port of the switch.
 
 ## Why it matters
 
@@ -15,7 +16,7 @@ Order the computed number, or state the links per cable.
 
 ## When to ignore it
 
-Do not ignore it. If one cable carries several links, state `links_per_cable`.
+Do not ignore it. If a cable carries more links than a whole port of the switch, state `links_per_cable`.
 
 ## Fires
 
@@ -70,7 +71,7 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
     needs = {"node_leaf": fabric.endpoints * fabric.planes, "leaf_spine": fabric.least_leaf_spine_links}
     between = {"node_leaf": "nodes and leaves", "leaf_spine": "leaves and spines"}
     for level, needed in needs.items():
-        written = ordered(written_scale_out, level)
+        written = ordered(written_scale_out, level, fabric.links_per_cable[level])
         if written is not None and needed is not None and written.links < needed:
             planes = f" over {fabric.planes} planes" if fabric.planes > 1 else ""
             message = (

@@ -49,6 +49,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import near_multiples
+from clusterspec.rules.knowledge.fabric_counts import FabricCount
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.spec.model import ScaleOutSpec
@@ -56,8 +57,10 @@ from clusterspec.spec.model import ScaleOutSpec
 RULE = Rule.of(__name__, "warning", yields_to=("too-few-switches",))
 
 
-def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
     leaves, step = written_scale_out.leaf_switches, scale_out.rails * scale_out.planes
+    if counts.fabric is not None and leaves == counts.fabric.leaf_switches:
+        return  # one switch holds the NICs of all rails
     if scale_out.topology in {"rail-optimized", "rail-only"} and leaves and leaves % step:
         planes = f" in {scale_out.planes} planes" if scale_out.planes > 1 else ""
         message = f"{leaves:,} leaves are not a multiple of {scale_out.rails} rails{planes}: some rails have fewer ports than others"

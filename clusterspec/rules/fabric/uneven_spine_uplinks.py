@@ -2,12 +2,14 @@
 
 ## What it finds
 
-`leaf_switches` and `spine_switches` stated, where neither of the uplinks per leaf and the spines divides the other.
+`leaf_switches` and `spine_switches` stated, where the spines do not divide the uplinks per leaf although a number near
+does, or where a leaf has fewer uplinks than there are spines.
 
 ## Why it matters
 
 Some spines get more links than others, and evenly distributed traffic saturates those with fewer links first: 72
-uplinks over 16 spines are four or five each.
+uplinks over 16 spines are four or five each. A leaf with 32 uplinks reaches only 32 of 64 spines: leaves that share no
+spine have no path in two tiers.
 
 ## What to do
 
@@ -56,6 +58,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.clos import uneven
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_counts import FabricCount, ordered
 from clusterspec.rules.rule import Rule
@@ -74,16 +77,19 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
         return
     if fabric is not None and fabric.fits and spines < (fabric.least_spine_switches or 0):
         return
-    written = ordered(written_scale_out, "leaf_spine")
+    carried = fabric.links_per_cable["leaf_spine"] if fabric else 1
+    written = ordered(written_scale_out, "leaf_spine", carried)
     uplinks = written.links // leaves if written else fabric.up_ports if fabric else 0
-    planes = fabric.planes if fabric else 1
+    planes, ports = (fabric.planes, fabric.switch_ports) if fabric else (1, None)
     each = max(1, spines // planes)
-    if uplinks > 0 and uplinks % each and each % uplinks:
-        near = [size for size in range(1, uplinks + 1) if uplinks % size == 0 and size >= each][:1]
-        help_ = (
-            f"use {near[0] * planes} spines, which divide the uplinks"
-            if near
-            else "use a number of spines that divides them"
+    best = uneven(each, uplinks, ports or uplinks, max(1, leaves // planes)) if uplinks > 0 else None
+    if best is not None:
+        of_plane = " of a plane" if planes > 1 else ""
+        message = (
+            f"{uplinks} uplinks of a leaf do not divide over {each} spines{of_plane}: some spines get more links than others"
+            if each <= uplinks
+            else f"{uplinks} uplinks of a leaf reach only {uplinks} of {each} spines{of_plane}: "
+            "some leaves do not reach each other"
         )
-        message = f"{uplinks} uplinks of a leaf do not divide over {each} spines{' of a plane' if planes > 1 else ''}: some spines get more links than others"
+        help_ = f"use {best * planes} spines, which divide the uplinks"
         yield RULE.problem("cluster.scale_out.spine_switches", message, help_)

@@ -41,15 +41,18 @@ class Ordered:
     how: str
 
 
-def ordered(written: ScaleOutSpec, level: str) -> Ordered | None:
-    """The stated links of a level, or its cables times the links per cable; None where neither is stated."""
+def ordered(written: ScaleOutSpec, level: str, usual: int = 1) -> Ordered | None:
+    """The stated links of a level, or its cables times the links per cable; None where neither is stated.
+
+    ``usual`` are the links of a cable where the spec states none.
+    """
     links = getattr(written.links or LinkCounts(), level)
     if links is not None:
         return Ordered(f"cluster.scale_out.links.{level}", links, f"{links:,} links")
     cables = getattr(written.cables or LinkCounts(), level)
     if cables is None:
         return None
-    carried = getattr(written.links_per_cable or LinkCounts(), level) or 1
+    carried = getattr(written.links_per_cable or LinkCounts(), level) or usual
     each = f" of {carried} links" if carried > 1 else ""
     return Ordered(f"cluster.scale_out.cables.{level}", cables * carried, f"{cables:,} cables{each}")
 
