@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from clusterspec import document as documents
 from clusterspec import pipeline
-from clusterspec.document.extends import merge
+from clusterspec.cluster.variation import layout_changes
 from clusterspec.pipeline import Settings, Study
 from clusterspec.records import dataclass
+from clusterspec.source import Path as KeyPath
+from clusterspec.source import Source
 
 if TYPE_CHECKING:
     from clusterspec.cluster.model import Assumption, Cluster, Layout, Workload
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
     from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
     from clusterspec.results.search import SearchReport
 
-DEGREES = frozenset({"tp", "cp", "pp", "nodes", "nodes_per_domain", "attention_dp"})
-"""Keys of a layout from which dp follows."""
 Catalogs = str | Path | Sequence[str | Path]
 
 
@@ -126,23 +126,23 @@ class LoadedDesign:
     def with_layout(self, **changes: Any) -> LoadedDesign:
         """The design with keys of its layout changed; None deletes a key.
 
-        An explicit dp is removed if a degree that determines it changes.
+        An explicit dp is removed if a degree that determines it changes, and so are the layers of stages.
         """
-        derived = {"dp": None} if "dp" not in changes and DEGREES & changes.keys() else {}
-        return self._with("layout", {**derived, **changes})
+        return self._with({str(path[-1]): value for path, value in layout_changes(changes).items()}, "layout")
 
     def with_cluster(self, **changes: Any) -> LoadedDesign:
         """The design with keys of its cluster changed; mappings are merged key by key, None deletes a key."""
-        return self._with("cluster", changes)
+        return self._with(changes, "cluster")
 
     def with_workload(self, **changes: Any) -> LoadedDesign:
         """The design with keys of its workload changed; mappings are merged key by key, None deletes a key."""
-        return self._with("workload", changes)
+        return self._with(changes, "workload")
 
-    def _with(self, section: str, changes: Mapping[str, Any]) -> LoadedDesign:
-        whole = merge(self.to_mapping(), {section: dict(changes)})
-        whole.pop("extends", None)
-        return _of_text(json.dumps(whole), self.study.settings, self.study.source.name, self.study.folder)
+    def _with(self, changes: Mapping[str, Any], section: str) -> LoadedDesign:
+        value = _plain_values(changes)
+        if self.study.document is None:
+            return _of_text(json.dumps({section: value}), self.study.settings, self.name, self.study.folder)
+        return LoadedDesign(pipeline.rewritten(self.study, dict(_leaves(value, (section,)))))
 
     # As a value
 
@@ -184,6 +184,23 @@ def load(
     folder = path.resolve().parent
     settings = Settings.of(folder, folders, day)
     return LoadedDesign(pipeline.study(documents.decode(str(path), data), data, settings, folder))
+
+
+def _plain_values(changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Values as the YAML reader would hold them."""
+    document, problems = documents.parse(Source("changes", json.dumps(changes) + "\n"))
+    if document is None or not isinstance(document.value, dict):
+        raise ValueError(problems[0].message if problems else "the changes are no mapping")
+    return document.value
+
+
+def _leaves(value: Mapping[str, Any], head: KeyPath) -> Iterator[tuple[KeyPath, object]]:
+    """The values of nested mappings by key path, as `document.extends.merge` replaces them."""
+    for key, item in value.items():
+        if isinstance(item, dict) and item:
+            yield from _leaves(item, (*head, key))
+        else:
+            yield (*head, key), item
 
 
 def _of_text(text: str, settings: Settings, name: str, folder: Path) -> LoadedDesign:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,52 @@ with contextlib.redirect_stdout(io.StringIO()):
     run(["check", sys.argv[1]])
 print(*sorted(name for name in sys.modules if "." not in name))
 """
+
+
+DESIGNED = {"cluster", "workload", "layout", "scale_out", "scale_up", "accelerator", "stack", "measured", "spec"}
+"""Parts of a design, of a spec and of a cluster."""
+VARYING = {"cluster/variation.py", "pipeline/variation.py"}
+FIRST_READING = {"pipeline/studies.py", "cluster/resolve.py", "cluster/software.py", "exchange/workloads/sizes.py"}
+"""Modules that change designs, and those that make the design of a text, or read a model that is imported."""
+OTHER_RECORDS = {"results/search.py", "results/tiers.py"}
+"""Modules whose records have fields of the same names, and that touch no design."""
+SHARES = "cost/measured/calibration.py"
+"""The module that finds the measured shares of a cluster."""
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_designs_are_varied_in_one_place(module: Path) -> None:
+    """No module resolves or reads a spec again, builds a design, or replaces a part of one by hand."""
+    name = module.relative_to(ROOT / "clusterspec").as_posix()
+    if name in VARYING | FIRST_READING | OTHER_RECORDS | {SHARES}:
+        return
+    assert not list(_other_ways(ast.parse(module.read_text("utf-8"))))
+
+
+def _other_ways(tree: ast.AST) -> Iterator[str]:
+    doors = {("clusterspec.cluster.resolve", "resolve"), ("clusterspec.spec.reader", "read")}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield from (alias.name for alias in node.names if (node.module, alias.name) in doors)
+        if not isinstance(node, ast.Call):
+            continue
+        called = ast.unparse(node.func)
+        if called in {"Design", "Study", "model.Design"}:
+            yield called
+        if called.rpartition(".")[2] == "replace" and {word.arg for word in node.keywords} & DESIGNED:
+            yield ast.unparse(node)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from clusterspec.cluster.resolve import resolve",
+        "from clusterspec.spec.reader import read as read_spec",
+        "Design(spec, cluster)",
+        "replace(design, cluster=other)",
+        "replace(spec, layout=replace(spec.layout, tp=4))",
+        "records.replace(cluster, scale_out=fabric)",
+    ],
+)
+def test_another_way_to_change_a_design_is_found(code: str) -> None:
+    assert list(_other_ways(ast.parse(code)))

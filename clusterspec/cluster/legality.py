@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 from math import lcm
 
 from clusterspec.catalog.entries import Model
+from clusterspec.cluster.model import Design, Layout
 from clusterspec.records import dataclass
+from clusterspec.spec.model import LayoutSpec
 
 BUILT_ON_MEGATRON = frozenset({"megatron-core", "nemo"})
 """Frameworks built on Megatron Core."""
@@ -103,6 +105,47 @@ class LayoutNumbers:
         return demands.batch // (self.dp(demands) * self.micro_batch)
 
 
+def demands_of(design: Design) -> Demands:
+    """The inputs of the conditions of a design with a cluster and a layout."""
+    cluster, layout, workload = design.cluster, design.layout, design.workload
+    assert cluster is not None and layout is not None
+    training = workload if workload and workload.kind == "train" else None
+    ranks = layout.tp * layout.data_ranks * layout.cp * layout.pp
+    return Demands(
+        ranks if layout.separate_engines else layout.nodes * cluster.ranks_per_node,
+        _named_framework(design),
+        workload.model if workload else None,
+        training.global_batch if training else None,
+        training.sequence_length if training else None,
+    )
+
+
+def numbers_of(design: Design) -> LayoutNumbers:
+    """The layout of a design in numbers."""
+    layout = design.layout
+    assert layout is not None
+    return LayoutNumbers(
+        layout.tp,
+        layout.cp,
+        layout.ep,
+        layout.expert_tp,
+        layout.pp,
+        layout.virtual_stages,
+        layout.micro_batch,
+        layout.schedule == "interleaved",
+        layout.sequence_parallel,
+        design.spec.layout is not None and design.spec.layout.stage_layers is not None,
+        layout.cp_method != "all-to-all",
+        layout.attention_dp,
+        layout.redundant_experts,
+    )
+
+
+def _named_framework(design: Design) -> str:
+    """The framework that the spec names; empty where it names none."""
+    return (design.spec.layout or LayoutSpec()).framework or ""
+
+
 def violations(numbers: LayoutNumbers, demands: Demands) -> frozenset[str]:
     """The names of the conditions that a layout violates."""
     return frozenset(name for name, broken in CONDITIONS.items() if broken(numbers, demands))
@@ -188,24 +231,32 @@ def _expert_ranks(numbers: LayoutNumbers, demands: Demands) -> bool:
     return (dp * numbers.replica // numbers.pp) % (numbers.expert_tp * numbers.ep) != 0
 
 
+def sequence_chunks(cp: int, ring: bool) -> int:
+    """The chunks of a sequence over cp ranks: a ring balances causal attention with two for each rank."""
+    return (2 if ring else 1) * cp
+
+
 def _chunks(numbers: LayoutNumbers, demands: Demands) -> bool:
-    chunks = (2 if numbers.ring else 1) * numbers.cp
+    chunks = sequence_chunks(numbers.cp, numbers.ring)
     return demands.sequence is not None and numbers.cp > 1 and demands.sequence % chunks != 0
 
 
 def _sequence_shards(numbers: LayoutNumbers, demands: Demands) -> bool:
     if demands.sequence is None or not numbers.sequence_parallel or numbers.tp == 1 or _chunks(numbers, demands):
         return False
-    return demands.sequence % sequence_step(numbers.tp, numbers.cp, demands.framework) != 0
+    return demands.sequence % sequence_step(numbers.tp, numbers.cp, demands.framework, ring=numbers.ring) != 0
 
 
-def sequence_step(tp: int, cp: int, framework: str) -> int:
+def sequence_step(tp: int, cp: int, framework: str, *, ring: bool) -> int:
     """The number of which the sequence length must be a multiple, with sequence parallelism over tp and chunks
     over cp.
+
+    >>> sequence_step(3, 2, "", ring=True), sequence_step(3, 2, "", ring=False)
+    (12, 6)
     """
     if framework == "torchtitan":
         return 2 * cp * tp
-    return lcm(2 * cp, cp * tp) if cp > 1 else tp
+    return lcm(sequence_chunks(cp, ring), cp * tp) if cp > 1 else tp
 
 
 CONDITIONS: Mapping[str, Callable[[LayoutNumbers, Demands], bool]] = {
@@ -223,3 +274,68 @@ CONDITIONS: Mapping[str, Callable[[LayoutNumbers, Demands], bool]] = {
     "sequence-indivisible-by-tp": _sequence_shards,
 }
 """Functions that return True where the rule of that name is violated."""
+
+
+def refusals(design: Design) -> frozenset[str]:
+    """The names of the rules that find an error in the degrees of a layout, by `CONDITIONS` and by what the framework
+    combines; empty without a layout.
+
+    Layers that do not divide over stages are no error, since stages may differ; fewer layers than stages are.
+    """
+    if design.cluster is None or design.layout is None or design.workload is None:
+        return frozenset()
+    found = violations(numbers_of(design), demands_of(design)) - {"layers-indivisible-by-pp"}
+    return found | {name for name, refused in _OF_DESIGNS.items() if refused(design, design.layout)}
+
+
+def stages_exceed_layers(design: Design, layout: Layout) -> bool:
+    """Whether the pipeline has more stages than the model has layers."""
+    model = design.workload.model if design.workload else None
+    return model is not None and layout.pp > 1 and model.layers < layout.pp * layout.virtual_stages
+
+
+def _other_world(design: Design, layout: Layout) -> bool:
+    """Whether the layout has other ranks than its nodes; the engines of serving may leave ranks idle."""
+    assert design.cluster is not None and design.workload is not None
+    there = layout.nodes * design.cluster.ranks_per_node
+    if layout.nodes > design.cluster.nodes:
+        return True
+    written = design.spec.layout.dp if design.spec.layout else None
+    if layout.separate_engines or written is None:
+        wanted = layout.ranks
+    else:
+        wanted = layout.tp * layout.attention_dp * layout.cp * layout.pp * written
+    return wanted > there if design.workload.serving is not None else wanted != there
+
+
+def _pipeline_refused(design: Design, layout: Layout) -> bool:
+    return layout.pp > 1 and forbids_pipeline(_named_framework(design), layout.software_year, layout.sharding)
+
+
+def _expert_parallel_refused(_: Design, layout: Layout) -> bool:
+    return layout.ep > 1 and forbids_expert_parallel(layout.framework, layout.software_year, layout.sharding)
+
+
+def _tied_pipeline(design: Design, layout: Layout) -> bool:
+    model = design.workload.model if design.workload else None
+    return model is not None and tied_pipeline_refused(model, layout)
+
+
+def tied_pipeline_refused(model: Model, layout: Layout) -> bool:
+    """Whether the framework does not support a pipeline of a model whose head is its embedding."""
+    return layout.framework == "torchtitan" and layout.pp > 1 and model.tied_embeddings
+
+
+def _no_experts(design: Design, layout: Layout) -> bool:
+    return layout.ep > 1 and design.workload is not None and not design.workload.model.experts
+
+
+_OF_DESIGNS: Mapping[str, Callable[[Design, Layout], bool]] = {
+    "world-size-mismatch": _other_world,
+    "layers-indivisible-by-pp": stages_exceed_layers,
+    "sharding-forbids-pipeline": _pipeline_refused,
+    "sharding-forbids-expert-parallel": _expert_parallel_refused,
+    "tied-embeddings-with-pipeline": _tied_pipeline,
+    "ep-without-experts": _no_experts,
+}
+"""Functions that return True where the rule of that name finds an error in a whole design."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Model, Nic, Platform, Stack, Switch
 from clusterspec.cluster.communication import Dispatcher, Overlap
 from clusterspec.cluster.requests import Engines, Serving
@@ -271,3 +272,5 @@ class Design:
     workload: Workload | None = None
     layout: Layout | None = None
     assumptions: tuple[Assumption, ...] = field(default=())
+    catalog: Catalog | None = field(default=None, compare=False, repr=False)
+    """The catalog that names were looked up in; variations of the design use it too."""

@@ -39,7 +39,7 @@ def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
     layout = None
     if cluster is not None and software is not None:
         layout = resolve_layout(spec.layout or LayoutSpec(), cluster, workload, software, log)
-    return Design(spec, cluster, workload, layout, tuple(log.assumptions)), log.problems
+    return Design(spec, cluster, workload, layout, tuple(log.assumptions), catalog), log.problems
 
 
 Resolved = tuple[Cluster | None, list[Assumption], list[Problem]]

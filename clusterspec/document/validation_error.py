@@ -61,7 +61,7 @@ class ValidationError:
         if isinstance(self.value, dict | list):
             return "a mapping" if isinstance(self.value, dict) else "a list"
         text = text_at(self.document, self.path)
-        return f"`{shown(text if not text.startswith('*') else str(self.value))}`"
+        return f"`{shown(text if text and not text.startswith('*') else str(self.value))}`"
 
     @property
     def expected(self) -> str:

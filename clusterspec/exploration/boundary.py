@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
+from clusterspec import pipeline
 from clusterspec.cluster.model import Design
-from clusterspec.cost.estimate import estimate
+from clusterspec.cluster.variation import Changes
 from clusterspec.cost.plan import Plan
 from clusterspec.exploration.studied import POOLS, Studied, job_of, present_section, whole_section
 from clusterspec.pipeline import Study
@@ -17,11 +20,13 @@ from clusterspec.search.layouts import section_of
 from clusterspec.search.levers import LEVERS, OF_LOAD, Lever
 from clusterspec.search.run import Limits
 from clusterspec.search.run import search as run_search
-from clusterspec.search.solve import Probe
+from clusterspec.search.solve import Probe, Refusal, Trial
 from clusterspec.search.solve import solve as find_boundary
 from clusterspec.search.space import Space
-from clusterspec.search.variation import Changes, divides
 from clusterspec.units import metric_text
+
+MOST_TRIED = 8
+"""Layouts of one value that the rules are asked about, the fastest first."""
 
 
 def solve(study: Study, key: str, until: str, *, best_layout: bool = False) -> SolveReport:
@@ -49,26 +54,13 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False) -> S
     served = study.plan.serving is not None and key in OF_LOAD
     if (present is None and not served) or study.document is None or study.plan.memory is None:
         return replace(nothing, why=f"the design has no {key} to vary")
-    studied = Studied(study)
-    layouts: dict[float, Changes] = {}
-
-    def plan_at(value: float) -> Plan | None:
-        changes = lever.changes(value)
-        varied = studied.variations.design(changes)
-        if not best_layout:
-            return estimate(varied) if divides(varied) else None
-        best = _best_serving(studied, varied, condition) if study.plan.serving else _best_training(studied, varied)
-        if best is None:
-            return None
-        layouts[value] = best
-        return estimate(studied.variations.design({**changes, **best}))
-
-    found = find_boundary(lever, condition, plan_at, present or 1.0)
-    plan, best = found.plan, layouts.get(found.value or 0.0, {})
+    trials = _Trials(Studied(study), lever, condition, best_layout=best_layout)
+    found = find_boundary(lever, condition, trials.trial, present or 1.0)
+    plan, best = found.plan, trials.layouts.get(found.value or 0.0, {})
     section = best.get(("layout",), present_section(study))
     pools = best.get(POOLS)
-    return replace(
-        nothing,
+    return SolveReport(
+        **{name: getattr(nothing, name) for name in ("tool", "input", "key", "unit", "condition", "present")},
         value=_counted(lever, found.value),
         catalog_step=found.catalog_step,
         free=found.free,
@@ -78,7 +70,45 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False) -> S
         estimate=_estimate_json(plan),
         probes=tuple((probe.value, probe.metric, probe.holds) for probe in found.probes),
         why="" if found.value is not None else _nearest(found.probes, condition) + _misfit(study.plan, best_layout),
+        metric=nothing.metric,
+        metric_unit=nothing.metric_unit,
+        errors={probe.value: probe.errors for probe in found.probes if probe.errors},
     )
+
+
+class _Trials:
+    """The study at values of a lever, each with its layout; ``layouts`` are the best ones found, by value."""
+
+    def __init__(self, studied: Studied, lever: Lever, condition: Condition, *, best_layout: bool) -> None:
+        self.studied, self.lever, self.condition, self.best_layout = studied, lever, condition, best_layout
+        self.layouts: dict[float, Changes] = {}
+
+    def trial(self, value: float) -> Trial:
+        """The plan at a value, and the rules that refuse it."""
+        varied = pipeline.varied(self.studied.one, self.lever.changes(value))
+        if not self.best_layout:
+            return self._trial(varied)
+        none = self._trial(varied)._replace(plan=None)
+        for changes in self._best(varied):
+            found = pipeline.rewritten(varied, changes)
+            if not self._refusal(found).of_others:
+                self.layouts[value] = changes
+                return self._trial(found)
+        return none
+
+    def _trial(self, study: Study) -> Trial:
+        return Trial(study.plan if study.possible else None, lambda: self._refusal(study))
+
+    def _refusal(self, study: Study) -> Refusal:
+        refused = self.studied.refused(study)
+        own = {found.rule for found in study.found_errors if found.path == self.lever.path}
+        return Refusal(refused, of_others=not own.issuperset(refused))
+
+    def _best(self, varied: Study) -> Iterable[Changes]:
+        """The keys of the best layouts of a variation, the best first."""
+        if self.studied.one.plan.serving is not None:
+            return _best_serving(self.studied, varied.design, self.condition)
+        return _best_training(self.studied, varied.design)
 
 
 def _counted(lever: Lever, value: float | None) -> float | None:
@@ -108,27 +138,25 @@ def _nearest(probes: tuple[Probe, ...], condition: Condition) -> str:
     return f"not reachable: the best value is {metric_text(best, metric_unit(condition.metric) or '1')}"
 
 
-def _best_training(studied: Studied, varied: Design) -> Changes | None:
-    """The keys of the best layout of a varied design."""
+def _best_training(studied: Studied, varied: Design) -> Iterator[Changes]:
+    """The keys of the best layouts of a varied design."""
     job = job_of(varied)
     if job is None:
-        return None
+        return
     memory = job.cluster.accelerator.memory
     limits = Limits(memory.value if memory else None)
     space = Space(list(families(job)))
-    found = run_search(space, evaluation(varied, job), limits, top=1)
-    best = found.best[0] if found.best else found.smallest
-    if best is None:
-        return None
-    return {("layout",): whole_section(studied.one, section_of(job, space.choice(best.number)))}
+    for best in run_search(space, evaluation(varied, job), limits, top=MOST_TRIED).best[:MOST_TRIED]:
+        yield {("layout",): whole_section(studied.one, section_of(job, space.choice(best.number)))}
 
 
-def _best_serving(studied: Studied, varied: Design, condition: Condition) -> Changes | None:
+def _best_serving(studied: Studied, varied: Design, condition: Condition) -> Iterator[Changes]:
     """The keys of the serving plan of a varied design that meets the condition most easily."""
     from clusterspec.exploration.serving import best_by, written
 
     found = best_by(varied, condition.metric)
-    return written(studied, *found) if found else None
+    if found is not None:
+        yield written(studied, *found)
 
 
 def _estimate_json(plan: Plan | None) -> Json | None:

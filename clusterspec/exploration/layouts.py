@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from clusterspec import pipeline
 from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan
 from clusterspec.exploration.options import SearchOptions
@@ -91,14 +90,14 @@ def _checked(
 
 def _estimated(studied: Studied, section: Section) -> LayoutRow:
     """A row for a layout in place of the spec's, regardless of findings."""
-    varied = pipeline.study_document(studied.with_layout(section), studied.one)
+    varied = studied.with_layout(section)
     return _row(studied, section, varied.design, varied.plan)
 
 
 def _layout_row(studied: Studied, section: Section) -> LayoutRow | None:
     """A row for a layout in place of the spec's, estimated and checked; None if a rule finds an error that the machine
     alone does not have."""
-    varied = pipeline.study_document(studied.with_layout(section), studied.one)
+    varied = studied.with_layout(section)
     if errors_of(varied) - studied.machine_errors:
         return None
     return _row(studied, section, varied.design, varied.plan)

@@ -7,6 +7,7 @@ from math import inf
 
 from clusterspec import pipeline
 from clusterspec.cluster.model import Design, Engines
+from clusterspec.cluster.variation import revalued
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving.targets import missed
 from clusterspec.exploration.options import SearchOptions
@@ -21,7 +22,6 @@ from clusterspec.search.serving.run import FoundPlans
 from clusterspec.search.serving.run import search as run_search
 from clusterspec.search.serving.space import ServingJob, serving_job
 from clusterspec.search.space import Pins
-from clusterspec.search.variation import changed
 from clusterspec.source import Path as KeyPath
 
 NOTHING_TO_SEARCH = "a search needs a cluster, and requests (`workload.serving`) that resolve"
@@ -86,7 +86,7 @@ def _with_a_layout(study: Study) -> Study:
     """The study, with an empty layout where the spec has none."""
     if study.document is None or study.design.layout is not None:
         return study
-    return pipeline.study_document(changed(study.document, {("layout",): {}}), study)
+    return pipeline.rewritten(study, {("layout",): {}})
 
 
 def _why(plans: FoundPlans) -> str:
@@ -112,12 +112,11 @@ def _of_plan(studied: Studied, job: ServingJob, rated: Rated, *, strict: bool = 
     """A row for a plan in place of the spec's, estimated and checked; with ``strict``, None where a rule finds an
     error.
     """
-    assert studied.one.document is not None
     section, pools = section_of(job, rated)
     changes = written(studied, job, rated)
     if rated.concurrency is not None:
         changes |= _only_concurrency(rated.concurrency)
-    varied = pipeline.study_document(changed(studied.one.document, changes), studied.one)
+    varied = pipeline.rewritten(studied.one, changes)
     if strict and errors_of(varied) - studied.machine_errors - _of_targets(rated):
         return None
     return _row(studied, varied, section, pools=pools)
@@ -220,5 +219,5 @@ def _cost(studied: Studied, design: Design, plan: Plan) -> float | None:
     """The cost of a million output tokens if only the nodes of the plan are bought; None without prices."""
     if design.cluster is None or design.layout is None:
         return None
-    bought = replace(design, cluster=replace(design.cluster, nodes=min(design.cluster.nodes, design.layout.nodes)))
+    bought = revalued(design, {("cluster", "nodes"): min(design.cluster.nodes, design.layout.nodes)})
     return studied.cost(bought, replace(plan, design=bought))

@@ -8,14 +8,11 @@ from clusterspec import pipeline
 from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Term
-from clusterspec.document import Document
-from clusterspec.finding import Severity
 from clusterspec.pipeline import Study
 from clusterspec.procurement.bill import Bill, bill
 from clusterspec.procurement.cost import Cost, cost
 from clusterspec.results.search import Section
 from clusterspec.search.space import SearchJob
-from clusterspec.search.variation import Variations, changed
 from clusterspec.source import Path as KeyPath
 
 KEPT_KEYS = (
@@ -37,38 +34,55 @@ POOLS: KeyPath = ("workload", "serving", "disaggregated")
 
 
 class Studied:
-    """A study with the variations of its document."""
+    """A study with its variations, their errors, and their costs."""
 
     def __init__(self, one: Study) -> None:
         self.one = one
-        assert one.document is not None
-        self.variations = Variations(one.document, self._design_of)
         self._bills: dict[str, Bill] = {}
 
-    def _design_of(self, document: Document) -> Design:
-        return pipeline.study_document(document, self.one).design
-
-    def with_layout(self, section: Section | None) -> Document:
-        """The document with another layout section; None leaves it out."""
-        assert self.one.document is not None
+    def with_layout(self, section: Section | None) -> Study:
+        """The study with another layout section; None leaves it out."""
         layout = None if section is None else whole_section(self.one, section)
-        return changed(self.one.document, {("layout",): layout})
+        return pipeline.rewritten(self.one, {("layout",): layout})
 
     @cached_property
     def machine_errors(self) -> frozenset[str]:
         """Rules that find an error in the spec without any layout."""
-        return errors_of(pipeline.study_document(self.with_layout(None), self.one))
+        return errors_of(self.with_layout(None))
+
+    @cached_property
+    def errors(self) -> frozenset[str]:
+        """Rules that find an error in the spec itself."""
+        return errors_of(self.one)
+
+    def refused(self, study: Study) -> tuple[str, ...]:
+        """Rules for which a variation is no alternative: those that find an error that the spec does not have, and any
+        error where the layout cannot run or does not fit.
+        """
+        found = errors_of(study)
+        worse = found if study.plan.fits is False or not study.possible else found - self.errors
+        return tuple(sorted(worse))
 
     def cost(self, design: Design, plan: Plan) -> float | None:
         """The cost of one run, else of the term, or of a million output tokens; None where prices are missing."""
         if design.spec.procurement is None or not design.spec.procurement.prices or design.cluster is None:
             return None
-        key = repr((design.cluster.nodes, design.cluster.spare_nodes, design.cluster.scale_out))
+        found = cost(design, plan, self._bill(design))
+        term = _term(plan, found) if found else None
+        return term.value if term and self._comparable(design) else None
+
+    def _bill(self, design: Design) -> Bill:
+        key = repr((design.spec.cluster, design.cluster.nodes if design.cluster else None))
         if key not in self._bills:
             self._bills[key] = bill(design)
-        found = cost(design, plan, self._bills[key])
-        term = _term(plan, found) if found else None
-        return term.value if term else None
+        return self._bills[key]
+
+    def _comparable(self, design: Design) -> bool:
+        """Whether the bill of a variation has all parts of that of the spec; one node needs no fabric."""
+        mine, other = self._bill(self.one.design), self._bill(design)
+        left_out = {item.kind for item in other.unpriced} - {item.kind for item in mine.unpriced}
+        alone = design.cluster is not None and design.cluster.all_nodes == 1
+        return not left_out and (alone or other.fabric is not None or mine.fabric is None)
 
 
 def _term(plan: Plan, cost: Cost) -> Term | None:
@@ -78,7 +92,7 @@ def _term(plan: Plan, cost: Cost) -> Term | None:
 
 def errors_of(study: Study) -> frozenset[str]:
     """Rules that find an error in a study."""
-    return frozenset(found.rule for found in study.checked.findings if found.severity is Severity.ERROR)
+    return frozenset(found.rule for found in study.found_errors)
 
 
 def currency_of(study: Study) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import product
 from math import isfinite, prod
@@ -10,14 +10,13 @@ from pathlib import Path
 
 from clusterspec import document as documents
 from clusterspec import pipeline
+from clusterspec.cluster.variation import Changes, under
 from clusterspec.document import schema_nodes
 from clusterspec.exploration.layouts import SearchOptions, search
-from clusterspec.exploration.studied import Studied
+from clusterspec.exploration.studied import Studied, errors_of
 from clusterspec.pipeline import Settings, Study
-from clusterspec.records import dataclass
+from clusterspec.records import dataclass, replace
 from clusterspec.results.search import LayoutRow, SweepRow
-from clusterspec.search.variation import changed, divides
-from clusterspec.source import Path as KeyPath
 from clusterspec.spec.schema import schema
 
 MOST_POINTS = 100_000
@@ -87,31 +86,54 @@ def point(axes: Axes, values: Sequence[object], catalogs: tuple[Path, ...] = ())
     """A point of a sweep; results that cannot be computed are None, with the reason."""
     one = _base(axes.base, catalogs)
     assert one.document is not None
-    changes: Mapping[KeyPath, object] = {
-        tuple(name.split(".")): value for name, value in zip(axes.names, values, strict=True)
-    }
-    varied = pipeline.study_document(changed(one.document, changes), one)
+    changes: Changes = {tuple(name.split(".")): value for name, value in zip(axes.names, values, strict=True)}
+    studied, varied = Studied(one), pipeline.rewritten(one, changes)
     row = SweepRow(dict(zip(axes.names, values, strict=True)))
     if axes.best_layout:
-        report = search(varied, SearchOptions({}, top=1))
-        best = next(iter(report.layouts), None)
-        if best is None:
-            return row.without(report.why)
-        return row.of(best)
-    if not divides(varied.design):
-        return row.without("ranks or batch do not divide over the layout")
-    return row.of(_fixed(varied))
+        return _best(studied, varied, row, changes)
+    refused = studied.refused(varied)
+    if refused:
+        held = (varied.plan.memory_bytes, varied.plan.fits) if varied.possible else (None, None)
+        return row.refused(*held, refused, _reason(varied, refused, changes))
+    return replace(row.of(_fixed(varied, studied)), errors=tuple(sorted(errors_of(varied))))
 
 
-def _fixed(study: Study) -> LayoutRow:
+def _best(studied: Studied, varied: Study, row: SweepRow, changes: Changes) -> SweepRow:
+    """The row of the best layout of a point; without figures where the machine or the workload has errors."""
+    alone = Studied(varied).with_layout(None)
+    refused = tuple(sorted(errors_of(alone) - Studied(studied.one).machine_errors)) or _unreadable(varied)
+    if refused:
+        return row.refused(None, None, refused, _reason(varied, refused, changes))
+    report = search(varied, SearchOptions({}, top=1))
+    found = next(iter(report.layouts), None)
+    if found is None:
+        return row.without(report.why)
+    return replace(row.of(found), errors=tuple(sorted(errors_of(alone))))
+
+
+def _unreadable(study: Study) -> tuple[str, ...]:
+    """The rules that report a key as unreadable or unknown, on which figures would rest."""
+    if study.possible:
+        return ()
+    return tuple(sorted({one.rule for one in study.found_errors if one.path[:1] != ("layout",)}))
+
+
+def _reason(study: Study, refused: Collection[str], changes: Changes) -> str:
+    """The first error of a refused point, of a changed key if there is one, with the name of its rule."""
+    found = [one for one in study.found_errors if one.rule in refused]
+    first = min(found, key=lambda one: not under(one.path, changes), default=None)
+    return f"{first.rule}: {first.message}" if first else ", ".join(refused)
+
+
+def _fixed(study: Study, base: Studied) -> LayoutRow:
     """The row of a study as its spec describes it."""
-    plan, studied = study.plan, Studied(study)
+    plan = study.plan
     if plan.serving is not None:
         from clusterspec.exploration.serving import present
 
-        return present(studied)
+        return present(Studied(study))
     layout = study.document.value.get("layout") or {} if study.document else {}
-    cost = studied.cost(study.design, plan)
+    cost = base.cost(study.design, plan)
     return LayoutRow(layout, plan.step_seconds, None, None, plan.mfu, plan.memory_bytes, plan.fits, cost)
 
 

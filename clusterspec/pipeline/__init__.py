@@ -2,7 +2,8 @@
 
     YAML text → Document → Spec (+ Catalog) → Design → Plan → findings → result
 
-Every stage returns its result and its findings. `studies` resolves a spec as far as possible, `outputs` computes the
+Every stage returns its result and its findings. `studies` resolves a spec as far as possible, `variation`
+changes keys of one, `outputs` computes the
 results of the commands, `reports` those of reports.
 """
 
@@ -15,10 +16,10 @@ from clusterspec.pipeline.studies import (
     as_written,
     prose,
     study,
-    study_document,
     study_file,
     study_text,
 )
+from clusterspec.pipeline.variation import rewritten, varied
 
 __all__ = [
     "Checked",
@@ -34,9 +35,10 @@ __all__ = [
     "planned_tests",
     "prose",
     "report",
+    "rewritten",
     "study",
-    "study_document",
     "study_file",
     "study_text",
     "tender",
+    "varied",
 ]

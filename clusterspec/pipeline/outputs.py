@@ -61,7 +61,7 @@ def influences(study: Study) -> tuple[Influence, ...]:
     """The assumptions that move the step time or the memory of a design by more than 1 %, largest first."""
     from clusterspec.results.influence import influences as found
 
-    return found(study.plan, study.settings.catalog)
+    return found(study.plan)
 
 
 def collective(

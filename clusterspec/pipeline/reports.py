@@ -92,7 +92,7 @@ def _report(study: Study, kind: str, audience: str, *, live: bool) -> FullReport
     from clusterspec.results.survival import survival
     from clusterspec.results.tiers import tiers
 
-    catalog, cluster = study.settings.catalog, study.design.cluster
+    cluster = study.design.cluster
     power = study.design.spec.cluster.power if study.design.spec.cluster else None
     whole = replace(
         _compared(study, kind, audience),
@@ -106,7 +106,7 @@ def _report(study: Study, kind: str, audience: str, *, live: bool) -> FullReport
         whole,
         stages=stage_memory(study.plan),
         roofline=roofline(study.plan),
-        layouts=layout_grid(study.plan, catalog),
+        layouts=layout_grid(study.plan),
         pod=pod(cluster, power.nodes_per_rack if power else None),
-        survival=survival(study.design, catalog, live=live),
+        survival=survival(study.design, live=live),
     )

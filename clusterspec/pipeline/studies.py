@@ -12,6 +12,7 @@ import clusterspec
 from clusterspec import document as documents
 from clusterspec import rules
 from clusterspec.catalog import BrokenEntry, Catalog
+from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.resolve import resolve
 from clusterspec.config import Config, discover
@@ -98,6 +99,10 @@ class Study:
     folder: FilePath = field(default_factory=FilePath.cwd)
     measurements: tuple[Measurement, ...] = ()
     """What `measured:` holds, logs read; the design reaches what they show."""
+    loading: tuple[Problem, ...] = ()
+    """The problems of the texts, and of the logs of measurements."""
+    reading: tuple[Problem, ...] = ()
+    """The problems of keys and values; ``problems`` also has those of the catalog lookup."""
 
     @property
     def sources(self) -> dict[str, Source]:
@@ -194,6 +199,19 @@ class Study:
             return crash.problems, crash
 
     @property
+    def found_errors(self) -> tuple[Finding, ...]:
+        """The findings that are errors. Raises the exception of a failed rule."""
+        return tuple(found for found in self.findings if found.severity is Severity.ERROR)
+
+    @cached_property
+    def possible(self) -> bool:
+        """Whether figures of the design mean something: every key that they rest on is readable, every name is known,
+        and its layout can run.
+        """
+        unknown = any(problem.rule == "unknown-catalog-id" for problem in self.problems)
+        return not unknown and rules.estimable(self.spec) and not refusals(self.design)
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """The findings. Raises the exception of a failed rule, so that missing findings are not taken as success."""
         if self.checked.fault is not None:
@@ -220,25 +238,21 @@ def _position(finding: Finding) -> tuple[str, int, int, int, str]:
 
 def study(source: Source, data: bytes, settings: Settings, folder: FilePath) -> Study:
     """A study of a text; ``folder`` is the base of its ``extends`` paths."""
-    document, problems = documents.load_source(source, folder, schema()["properties"])
+    document, loaded = documents.load_source(source, folder, schema()["properties"])
     spec, found = read(document) if document is not None else (Spec(source.name), [])
-    design, further = resolve(spec, settings.catalog) if document is not None else (Design(spec), [])
-    design, measurements, unread = _measured(spec, design, folder)
-    problems = [*problems, *found, *further, *unread]
+    design, further = Design(spec, catalog=settings.catalog), list[Problem]()
+    if document is not None:
+        design, further = resolve(spec, settings.catalog)
+    design, measurements, unread = calibrated_by_logs(spec, design, folder)
+    problems = (*loaded, *found, *further, *unread)
     read_from = Input(source.name, data)
-    return Study(settings, read_from, source, document, spec, design, tuple(problems), folder, measurements)
+    texts = (*loaded, *unread), tuple(found)
+    return Study(settings, read_from, source, document, spec, design, problems, folder, measurements, *texts)
 
 
-def study_document(document: Document, like: Study) -> Study:
-    """A study of a changed document, under the settings, folder and measurements of another study."""
-    spec, found = read(document)
-    design, further = resolve(spec, like.settings.catalog)
-    design, measurements, unread = _measured(spec, design, like.folder)
-    problems = (*found, *further, *unread)
-    return Study(like.settings, like.input, like.source, document, spec, design, problems, like.folder, measurements)
-
-
-def _measured(spec: Spec, design: Design, folder: FilePath) -> tuple[Design, tuple[Measurement, ...], list[Problem]]:
+def calibrated_by_logs(
+    spec: Spec, design: Design, folder: FilePath
+) -> tuple[Design, tuple[Measurement, ...], list[Problem]]:
     """The design with measurements in place of catalog efficiencies; log paths are relative to ``folder``."""
     if not spec.measured:
         return design, (), []

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Design
+from clusterspec.cluster.variation import varied
 from clusterspec.procurement.bill import Bill, bill
 from clusterspec.procurement.item import Item
 from clusterspec.procurement.money import middle
-from clusterspec.records import dataclass, replace
+from clusterspec.records import dataclass
 from clusterspec.summation import sum_of
 
 MOST_FEWER = 0.05
@@ -43,13 +44,20 @@ def cheaper_neighbor(design: Design, counted: Bill) -> Neighbor | None:
     fabric = _fabric_price(counted)
     found = None
     for fewer in range(step, most + 1, step):
-        other = bill(replace(design, cluster=replace(cluster, nodes=cluster.nodes - fewer)))
+        other = bill(_with_nodes(design, cluster.nodes - fewer))
         saved = fabric - _fabric_price(other)
         if other.fabric is None or saved <= LEAST_SAVED * fabric * fewer / cluster.nodes:
             continue
         if found is None or saved > found.saved_on_fabric:
             found = _neighbor(cluster.nodes, fewer, counted, other)
     return found
+
+
+def _with_nodes(design: Design, nodes: int) -> Design:
+    """The design with fewer nodes; the spare nodes are those of the design."""
+    spares = design.cluster.spare_nodes if design.cluster else None
+    changes = {"nodes": nodes, "spare_nodes": spares, "accelerators": None}
+    return varied(design, {("cluster", key): value for key, value in changes.items()})
 
 
 def _idle(design: Design) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from clusterspec.procurement.money import money
 from clusterspec.report import grid
 from clusterspec.report.ink import PLAIN, Ink, wrapped
@@ -43,13 +45,18 @@ def solve(report: SolveReport, ink: Ink = PLAIN) -> str:
         return answer
     shown = tried if len(tried) <= SHOWN_PROBES else _spread(tried)
     rows = [
-        (f"  {_amount(report, value)}", _metric(report, metric), "yes" if holds else "no")
+        (f"  {_amount(report, value)}", _metric(report, metric), _verdict(holds, report.errors.get(value, ())))
         for value, metric, holds in shown
     ]
     body = grid.grid((f"  {report.key}", report.metric or "", "meets it"), rows, right=(1,), ink=ink)
     missing = any(metric is None for _, metric, _ in shown)
     note = "– no layout divides there, or the metric cannot be computed\n" if missing else ""
     return answer + "\n" + ink.paint("bold", f"{plural(len(tried), 'value')} tried") + "\n" + body + note
+
+
+def _verdict(holds: bool, errors: Sequence[str]) -> str:
+    """Whether a value meets the condition, with the rules that refuse it."""
+    return ("yes" if holds else "no") + (f" ({', '.join(errors)})" if errors else "")
 
 
 def _metric(report: SolveReport, metric: float | None) -> str:
@@ -72,7 +79,13 @@ def _answer(report: SolveReport) -> str:
         return _free(report, report.value)
     now = f" (the spec has {_counted(report, report.present)})" if report.present is not None else ""
     found = f" The best layout there: {layout_text(report.layout, report.disaggregated)}." if report.searched else ""
-    return f"{_boundary(report, report.value)}{now}{_standard(report)}.{found}"
+    return f"{_boundary(report, report.value)}{now}{_standard(report)}.{found}{_refused(report, report.value)}"
+
+
+def _refused(report: SolveReport, value: float) -> str:
+    """A sentence on the rules that refuse the boundary itself; empty where `check` passes it."""
+    errors = report.errors.get(value, ())
+    return f" `check` finds an error in {_amount(report, value)} itself: {', '.join(errors)}." if errors else ""
 
 
 def _holds(report: SolveReport) -> str:
@@ -149,11 +162,11 @@ def sensitivity(report: SensitivityReport, ink: Ink = PLAIN) -> str:
     each = "tpot" if any(row.key in SERVED_KEYS for row in report.levers) else "step"
     cost = (f"cost {report.currency}".rstrip(),) if costs else ()
     heads = ("parameter", "from", "to", "time per token", each, "memory", *cost)
-    moving = [row for row in report.levers if not _is_idle(row)]
+    moving = [row for row in report.levers if not _is_idle(row) and not row.errors]
     rows = [_moved(row, costs) for row in moving]
     note = "x does not fit in memory\n" if any(row.fits is False for row in moving) else ""
     body = grid.grid(heads, rows, right=(3, 4, 5, 6) if costs else (3, 4, 5), ink=ink) if rows else ""
-    return body + note + _idle(report, ink)
+    return body + note + _idle(report, ink) + _refusals(report, ink)
 
 
 def _is_idle(row: LeverRow) -> bool:
@@ -170,6 +183,17 @@ def _idle(report: SensitivityReport, ink: Ink) -> str:
     ]
     text = f"Less than {percent(NEGLIGIBLE)} of the time per token: {', '.join(idle)}."
     return "\n".join(wrapped(text, ink.measure)) + "\n" if idle else ""
+
+
+def _refusals(report: SensitivityReport, ink: Ink) -> str:
+    """The steps in which a rule finds an error, in a sentence."""
+    refused = [
+        f"{row.key} {_lever_value(row, row.before)} → {_lever_value(row, row.after)} ({', '.join(row.errors)})"
+        for row in report.levers
+        if row.errors
+    ]
+    text = f"No alternative, since `check` finds an error: {'; '.join(refused)}."
+    return "\n".join(wrapped(text, ink.measure)) + "\n" if refused else ""
 
 
 def _moved(row: LeverRow, costs: bool) -> tuple[str, ...]:
@@ -200,6 +224,6 @@ def _lever_value(row: LeverRow, value: object) -> str:
 
 def sensitivity_csv(report: SensitivityReport) -> str:
     """One row per step of a parameter, in SI units."""
-    fields = ("key", "from", "to", "unit", "effect", "step_time", "memory", "fits", "cost")
-    rows = [row.to_json() for row in report.levers]
+    fields = ("key", "from", "to", "unit", "effect", "step_time", "memory", "fits", "cost", "errors")
+    rows = [row.to_json() | {"errors": " ".join(row.errors)} for row in report.levers]
     return grid.separated(fields, ([("" if row[name] is None else row[name]) for name in fields] for row in rows))

@@ -20,7 +20,7 @@ def sweep(rows: list[SweepRow], ink: Ink = PLAIN) -> str:
     names = list(rows[0].axes) if rows else []
     columns: list[Column] = [(name.rpartition(".")[2], _axis(name)) for name in names]
     columns += _serving() if any(row.serving for row in rows) else _training()
-    columns.append(("memory", lambda row: _amount(row.memory, "B")))
+    columns += [("memory", lambda row: _amount(row.memory, "B")), ("fits", lambda row: FITS[row.fits])]
     if any(row.cost is not None for row in rows):
         head = "per M tokens" if any(row.serving for row in rows) else "cost"
         columns.append((head, _cost))
@@ -36,6 +36,7 @@ def sweep(rows: list[SweepRow], ink: Ink = PLAIN) -> str:
 
 
 POOLS = "disaggregated"
+FITS = {True: "yes", False: "no", None: ""}
 
 
 def _axis(name: str) -> Callable[[SweepRow], str]:
@@ -81,9 +82,10 @@ def sweep_csv(rows: list[SweepRow]) -> str:
     """One row per point, in SI units."""
     names = list(rows[0].axes) if rows else []
     served: Sequence[str] = SERVING_COLUMNS if any(row.serving for row in rows) else ()
-    fields = (*names, "step_time", "mfu", *served, "memory", "cost", "layout", "why")
+    fields = (*names, "step_time", "mfu", *served, "memory", "cost", "layout", "why", "fits", "errors")
     found = []
     for row in rows:
         pools = (row.serving or {}).get(POOLS)
-        found.append(row.to_json() | (row.serving or {}) | {"layout": layout_text(row.layout or {}, pools)})
+        texts = {"layout": layout_text(row.layout or {}, pools), "errors": " ".join(row.errors)}
+        found.append(row.to_json() | (row.serving or {}) | texts)
     return grid.separated(fields, (["" if one.get(name) is None else one[name] for name in fields] for one in found))

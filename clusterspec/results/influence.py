@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
-from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Assumption, Design
-from clusterspec.cluster.resolve import resolve
+from clusterspec.cluster.variation import has_key, revalued, varied
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure, Quantity
-from clusterspec.records import dataclass, is_dataclass, replace
+from clusterspec.records import dataclass, replace
 from clusterspec.results.verdict import ranks_match
-from clusterspec.spec.model import Spec
 from clusterspec.spec.schema import schema
 from clusterspec.summation import sum_of
 
@@ -48,28 +46,23 @@ class Influence:
         return max(abs(self.step_time), abs(self.memory))
 
 
-def influences(plan: Plan, catalog: Catalog) -> tuple[Influence, ...]:
+def influences(plan: Plan) -> tuple[Influence, ...]:
     """The assumptions that change the step time or memory of a plan by more than `LEAST`, largest first.
 
     Numbers vary over their range, or by `STEP` without one; keywords vary over all choices, and the largest change
     counts. Each alternative is another estimate, which takes about two milliseconds.
     """
-    found = (_largest(plan, each, catalog) for each in plan.assumptions)
+    found = (_largest(plan, each) for each in plan.assumptions)
     return tuple(sorted((one for one in found if one and one.size > LEAST), key=lambda one: -one.size))
 
 
-def varied(plan: Plan) -> frozenset[str]:
-    """The keys of the assumptions that `influences` can vary."""
-    return frozenset(each[0] for each in plan.assumptions if _variants(plan, each) or _spread(plan, each))
-
-
-def _largest(plan: Plan, assumption: Assumption, catalog: Catalog) -> Influence | None:
+def _largest(plan: Plan, assumption: Assumption) -> Influence | None:
     spread = _spread(plan, assumption)
     if spread is not None:
         return spread
     known: list[Influence] = []
     for against, design_of in _variants(plan, assumption):
-        design = design_of(catalog)
+        design = design_of(plan.design, assumption[0], against.value if isinstance(against, Figure) else against)
         found = _effect(plan, assumption, against, estimate(design, plan.tables)) if design is not None else None
         known += [found] if found else []
         if found and isinstance(against, Figure) and found.size < LEAST / 2:
@@ -97,18 +90,18 @@ def _slower(plan: Plan, other: Plan) -> float:
     return other.step.seconds / plan.step.seconds - 1 if other.step and plan.step else 0.0
 
 
-Variant = tuple[Any, Callable[[Catalog], Design | None]]
+Variant = tuple[Any, Callable[[Design, str, Any], Design | None]]
 
 
 def _variants(plan: Plan, assumption: Assumption) -> list[Variant]:
-    """The alternative values of an assumption, each with its design."""
+    """The alternative values of an assumption, each with the function that returns its design."""
     key, value, _ = assumption
     design = plan.design
     if key in {name for name, _, _ in design.assumptions}:
-        return [(other, _rewritten(design, key, other)) for other in _alternatives(key, value)]
+        return [(other, _rewritten) for other in _alternatives(key, value)]
     if isinstance(value, Figure):
         return [
-            (replace(value, value=value.value * factor), _refigured(design, key, value.value * factor))
+            (replace(value, value=value.value * factor), _refigured)
             for factor in (1 - STEP, 1 + STEP)
             if _holder(design, key)
         ]
@@ -147,34 +140,11 @@ def _choices(key: str) -> tuple[Any, ...]:
     return tuple(node.get("enum", ()))
 
 
-def _rewritten(design: Design, key: str, value: Any) -> Callable[[Catalog], Design | None]:
-    def changed(catalog: Catalog) -> Design | None:
-        spec: Spec | None = _with_value(design.spec, key.split("."), value)
-        if spec is None:
-            return None
-        other, _ = resolve(spec, catalog)
-        measured = design.cluster.measured if design.cluster else ()
-        return replace(other, cluster=replace(other.cluster, measured=measured)) if other.cluster else None
-
-    return changed
-
-
-def _with_value(part: Any, keys: list[str], value: Any) -> Any:
-    """A part of a spec with another value at a key path; None if there is no such key."""
-    name, *rest = keys
-    hints = get_type_hints(type(part))
-    if name not in hints:
-        return None
-    if rest:
-        below = getattr(part, name)
-        if below is None:
-            below = next(
-                (kind() for kind in get_args(hints[name]) if isinstance(kind, type) and is_dataclass(kind)), None
-            )
-        value = _with_value(below, rest, value) if is_dataclass(below) else None
-        if value is None:
-            return None
-    return replace(part, **{name: value})
+def _rewritten(design: Design, key: str, value: Any) -> Design | None:
+    """The design with another value for a key of the spec; None if the assumption is about no key."""
+    path = tuple(key.split("."))
+    other = varied(design, {path: value}) if has_key(design.spec, path) else None
+    return other if other is not None and other.cluster is not None else None
 
 
 def _holder(design: Design, key: str) -> str:
@@ -187,20 +157,11 @@ def _holder(design: Design, key: str) -> str:
     return "stack" if stack and owner == stack.id and name in stack.achievable else ""
 
 
-def _refigured(design: Design, key: str, value: float) -> Callable[[Catalog], Design | None]:
-    def changed(_: Catalog) -> Design | None:
-        name, cluster, layout = key.partition(" ")[2], design.cluster, design.layout
-        assert cluster is not None
-        if _holder(design, key) == "accelerator":
-            part = cluster.accelerator
-            known = dict(part.achievable) | {name: replace(part.achievable[name], value=value)}
-            return replace(design, cluster=replace(cluster, accelerator=replace(part, achievable=known)))
-        assert layout is not None and layout.stack is not None
-        stack = layout.stack
-        known = dict(stack.achievable) | {name: replace(stack.achievable[name], value=value)}
-        return replace(design, layout=replace(layout, stack=replace(stack, achievable=known)))
-
-    return changed
+def _refigured(design: Design, key: str, value: float) -> Design:
+    """The design with another value for an ``achievable`` figure of its accelerator or its stack."""
+    name = key.partition(" ")[2]
+    owner = ("cluster", "accelerator") if _holder(design, key) == "accelerator" else ("layout", "stack")
+    return revalued(design, {(*owner, "achievable", name, "value"): value})
 
 
 def _spread(plan: Plan, assumption: Assumption) -> Influence | None:

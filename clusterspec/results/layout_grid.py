@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from clusterspec.catalog import Catalog
-from clusterspec.cluster.legality import cut_heads
+from clusterspec.cluster.legality import cut_heads, demands_of, refusals
 from clusterspec.cluster.model import Design
-from clusterspec.cluster.resolve import resolve
+from clusterspec.cluster.variation import layout_changes, varied
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
-from clusterspec.records import asdict, dataclass, replace
+from clusterspec.records import asdict, dataclass
 
 MOST_PP = 64
 """Pipeline stages beyond which the grid ends."""
@@ -28,6 +28,8 @@ class LayoutCell:
     fits: bool | None
     why: str = ""
     present: bool = False
+    errors: tuple[str, ...] = ()
+    """The rules that find an error in the layout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class LayoutGrid:
         return asdict(self)
 
 
-def layout_grid(present: Plan, catalog: Catalog) -> LayoutGrid | None:
+def layout_grid(present: Plan) -> LayoutGrid | None:
     """The grid of powers of two around the present layout; None if there is no training layout."""
     design = present.design
     cluster, work, layout = design.cluster, design.workload, design.layout
@@ -52,7 +54,7 @@ def layout_grid(present: Plan, catalog: Catalog) -> LayoutGrid | None:
     ranks = layout.nodes * cluster.ranks_per_node
     tps = _degrees(min(ranks, MOST_TP, work.model.heads or 1), layout.tp)
     pps = _degrees(min(ranks, MOST_PP, work.model.layers or 1), layout.pp)
-    cells = tuple(_cell(present, catalog, tp, pp) for tp in tps for pp in pps)
+    cells = tuple(_cell(present, tp, pp) for tp in tps for pp in pps)
     memory = cluster.accelerator.memory
     return LayoutGrid(tps, pps, cells, memory.value if memory else None)
 
@@ -63,38 +65,32 @@ def _degrees(most: int, present: int) -> tuple[int, ...]:
     return tuple(sorted(powers | {present}))
 
 
-def _cell(present: Plan, catalog: Catalog, tp: int, pp: int) -> LayoutCell:
-    design = present.design
-    layout, cluster = design.layout, design.cluster
-    assert layout is not None and cluster is not None and design.spec.layout is not None
+def _cell(present: Plan, tp: int, pp: int) -> LayoutCell:
+    design, layout = present.design, present.design.layout
+    assert layout is not None
     here = (tp, pp) == (layout.tp, layout.pp)
-    why = "" if here else _illegal(design, tp, pp, layout.nodes * cluster.ranks_per_node)
-    if why:
-        return LayoutCell(tp, pp, None, None, None, why)
-    own = {} if here else {"dp": None, "stage_layers": None}
-    illegal = replace(design.spec.layout, tp=tp, pp=pp, **own)
-    other = design if here else resolve(replace(design.spec, layout=illegal), catalog)[0]
-    if not here and other.cluster is not None:
-        other = replace(other, cluster=replace(other.cluster, measured=cluster.measured))
-    plan = estimate(other, present.tables)
-    step = plan.step_seconds
-    used = plan.memory
-    return LayoutCell(tp, pp, step, used.total.value if used else None, used.fits if used else None, "", here)
+    other = design if here else varied(design, layout_changes({"tp": tp, "pp": pp}))
+    refused = sorted(refusals(other))
+    if refused or other.layout is None:
+        return LayoutCell(tp, pp, None, None, None, _reason(other, refused), here, tuple(refused))
+    plan = present if here else estimate(other, present.tables)
+    return LayoutCell(tp, pp, plan.step_seconds, plan.memory_bytes, plan.fits, "", here)
 
 
-def _illegal(design: Design, tp: int, pp: int, ranks: int) -> str:
-    """The reason why degrees are not legal; empty if they are."""
-    work, layout = design.workload, design.layout
-    assert work is not None and layout is not None
-    model, cut = work.model, tp * pp * layout.cp
-    if ranks % cut:
-        return f"tp × cp × pp = {cut} does not divide {ranks} ranks"
-    for name, count in cut_heads(model):
-        if count % tp:
-            return f"tp {tp} does not divide {count} {name}"
-    if model.layers < pp * layout.virtual_stages:
-        return f"{model.layers} layers do not fill {pp} stages"
-    replicas = ranks // cut
-    if work.global_batch % (replicas * layout.micro_batch):
-        return f"dp {replicas} does not divide the batch of {work.global_batch}"
-    return ""
+def _reason(design: Design, refused: Sequence[str]) -> str:
+    """The reason why a layout is not legal: the numbers of the most telling condition, else the name of its rule."""
+    if design.cluster is None or design.layout is None or design.workload is None:
+        return "the layout does not resolve"
+    layout, model, demands = design.layout, design.workload.model, demands_of(design)
+    cut = layout.tp * layout.pp * layout.cp
+    known = {
+        "world-size-mismatch": f"tp × cp × pp = {cut} does not divide {demands.ranks} ranks",
+        "heads-indivisible-by-tp": next(
+            (f"tp {layout.tp} does not divide {count} {name}" for name, count in cut_heads(model) if count % layout.tp),
+            "",
+        ),
+        "kv-heads-indivisible-by-tp": f"{model.kv_heads} key-value heads do not distribute over tp {layout.tp}",
+        "layers-indivisible-by-pp": f"{model.layers} layers do not fill {layout.pp * layout.virtual_stages} stages",
+        "global-batch-indivisible": f"dp {layout.dp} does not divide the batch of {design.workload.global_batch}",
+    }
+    return next((words for name, words in known.items() if name in refused), refused[0])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from clusterspec.cluster.model import Cluster, MeasuredShare
+from clusterspec.cluster.variation import without_measured
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
-from clusterspec.records import replace
 from clusterspec.units import percent
 
 HEADS = ("collective", "of", "reached", "measured")
@@ -50,5 +50,5 @@ def unmeasured_step_time(plan: Plan) -> float | None:
     cluster = plan.design.cluster
     if plan.step is None or cluster is None or not cluster.measured:
         return None
-    other = estimate(replace(plan.design, cluster=replace(cluster, measured=())), plan.tables)
+    other = estimate(without_measured(plan.design), plan.tables)
     return other.step.seconds if other.step else None

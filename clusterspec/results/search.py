@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clusterspec.records import dataclass, replace
+from clusterspec.records import dataclass, field, replace
 from clusterspec.results import Input, Json, Tool, head
 
 Section = Mapping[str, object]
@@ -145,6 +145,8 @@ class SolveReport:
     """The metric of the condition."""
     metric_unit: str | None = None
     """The unit of the metric in ``probes``: ``1`` for shares, ``tok/s``, ``s`` or ``B``; None without a limit."""
+    errors: Mapping[float, tuple[str, ...]] = field(default_factory=dict)
+    """The rules that refuse a value of ``probes``."""
 
     def to_json(self) -> Json:
         return head(self.tool, self.input) | {
@@ -160,7 +162,10 @@ class SolveReport:
             "layout": dict(self.layout),
             "disaggregated": self.disaggregated,
             "estimate": self.estimate,
-            "probes": [{"value": value, "metric": metric, "holds": holds} for value, metric, holds in self.probes],
+            "probes": [
+                {"value": value, "metric": metric, "holds": holds, "errors": list(self.errors.get(value, ()))}
+                for value, metric, holds in self.probes
+            ],
             "why": self.why or None,
         }
 
@@ -178,6 +183,8 @@ class LeverRow:
     cost: float | None
     fits: bool | None
     effect: float | None
+    errors: tuple[str, ...] = ()
+    """The rules that refuse this step; it has no figures then."""
 
     def to_json(self) -> Json:
         return {
@@ -190,6 +197,7 @@ class LeverRow:
             "cost": self.cost,
             "fits": self.fits,
             "effect": self.effect,
+            "errors": list(self.errors),
         }
 
 
@@ -241,6 +249,9 @@ class SweepRow:
     why: str = ""
     serving: Json | None = None
     """The times of a serving plan, as in `LayoutRow`."""
+    fits: bool | None = None
+    errors: tuple[str, ...] = ()
+    """The rules that find an error in the design of the point."""
 
     def of(self, found: LayoutRow) -> SweepRow:
         """The row of a point with its results."""
@@ -252,7 +263,12 @@ class SweepRow:
             cost=found.cost,
             layout=found.layout,
             serving=found.serving,
+            fits=found.fits,
         )
+
+    def refused(self, memory: float | None, fits: bool | None, errors: tuple[str, ...], why: str) -> SweepRow:
+        """The row of a point whose design has errors: without times and cost, which would rank it."""
+        return replace(self, memory=memory, fits=fits, errors=errors, why=why)
 
     def without(self, why: str) -> SweepRow:
         """The row of a point without a layout."""
@@ -267,4 +283,6 @@ class SweepRow:
             "layout": dict(self.layout) if self.layout is not None else None,
             "serving": self.serving,
             "why": self.why or None,
+            "fits": self.fits,
+            "errors": list(self.errors),
         }

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from math import log
 from typing import Any
 
-from clusterspec.catalog import Catalog
+from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.cluster.resolve import resolve
+from clusterspec.cluster.variation import revalued, varied
 from clusterspec.cost.communication import sent
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
@@ -18,7 +18,8 @@ from clusterspec.quantity import Bandwidth
 from clusterspec.records import dataclass, replace
 from clusterspec.results.survival_grid import Curve, Seconds, tabulated
 from clusterspec.results.wire import WireTime, wire_times
-from clusterspec.spec.model import LayoutSpec, ModelSpec, ScaleOutSpec, Spec
+from clusterspec.source import Path
+from clusterspec.spec.model import LayoutSpec, ModelSpec
 from clusterspec.summation import sum_of
 
 SPAN = 4.0
@@ -103,7 +104,7 @@ class Survival:
         }
 
 
-def survival(design: Design, catalog: Catalog, *, live: bool = True) -> Survival | None:
+def survival(design: Design, *, live: bool = True) -> Survival | None:
     """The grid around a design, of which only its own nodes and model unless ``live``.
 
     None unless the design is training on more than one node with a switched fabric."""
@@ -113,13 +114,13 @@ def survival(design: Design, catalog: Catalog, *, live: bool = True) -> Survival
     nodes = tuple(sorted({max(2, min(MOST_NODES, round(cluster.nodes * factor))) for factor in NODE_FACTORS}))
     used = cluster.nodes * cluster.ranks_per_node
     sequences = max(1, round(work.global_batch / used))
-    models = _models(design, catalog)
+    models = _models(design)
     if not live:
         nodes, models = (cluster.nodes,), tuple(each for each in models if each[0] == (work.model.id or "this model"))
     cases, worst, checked = [], 0.0, 0
     for count in nodes:
         for model, _ in models:
-            for name, plan in _plans(design, catalog, count, model, sequences):
+            for name, plan in _plans(design, count, model, sequences):
                 curve = _curve(plan, name, cluster)
                 if curve is None or plan.step is None:
                     continue
@@ -140,39 +141,29 @@ def survival(design: Design, catalog: Catalog, *, live: bool = True) -> Survival
     )
 
 
-def _models(design: Design, catalog: Catalog) -> tuple[tuple[str, float], ...]:
+def _models(design: Design) -> tuple[tuple[str, float], ...]:
     """The model of the spec and two of `MODELS` nearest in size, by parameters; names are catalog ids."""
     from clusterspec.cost.parameters import count
 
-    assert design.workload is not None
+    assert design.workload is not None and design.catalog is not None
     own = design.workload.model
     found = {own.id or "this model": count(own).total}
-    others = {name: count(catalog.model(name)).total for name in MODELS if name != own.id}
+    others = {name: count(design.catalog.model(name)).total for name in MODELS if name != own.id}
     nearest = sorted(others.items(), key=lambda pair: abs(log(pair[1] / found[own.id or "this model"])))
     found |= dict(nearest[:2])
     return tuple(sorted(found.items(), key=lambda pair: pair[1]))
 
 
-def _plans(design: Design, catalog: Catalog, nodes: int, model: str, sequences: int) -> Iterator[tuple[str, Plan]]:
+def _plans(design: Design, nodes: int, model: str, sequences: int) -> Iterator[tuple[str, Plan]]:
     """The plans of the legal strategies."""
     for strategy in STRATEGIES:
-        spec = varied_spec(design, nodes, model, sequences, strategy.name)
-        if spec is None:
-            continue
-        other, _ = resolve(spec, catalog)
-        if (
-            other.workload is None
-            or other.layout is None
-            or (strategy.name == "EP" and not other.workload.model.experts)
-        ):
-            continue
-        if other.layout.ranks != nodes * (other.cluster.ranks_per_node if other.cluster else 0):
-            continue
-        yield strategy.name, estimate(other)
+        other = varied_design(design, nodes, model, sequences, strategy.name)
+        if other is not None and other.layout is not None and other.workload is not None and not refusals(other):
+            yield strategy.name, estimate(other)
 
 
-def varied_spec(design: Design, nodes: int, model: str, sequences: int, strategy: str) -> Spec | None:
-    """The spec of a case: the design with a number of nodes and one kind of parallelism; None if it is not legal."""
+def varied_design(design: Design, nodes: int, model: str, sequences: int, strategy: str) -> Design | None:
+    """A case: the design with a number of nodes and one kind of parallelism; None if the machine has no such layout."""
     cluster, spec = design.cluster, design.spec
     assert cluster is not None and spec.cluster is not None and spec.workload is not None
     ranks = nodes * cluster.ranks_per_node
@@ -189,13 +180,17 @@ def varied_spec(design: Design, nodes: int, model: str, sequences: int, strategy
     layout = replace(spec_layout[strategy], framework=framework, micro_batch=1)
     if (strategy in ("TP", "EP") and inside < 2) or (strategy == "PP" and ranks % STAGES):
         return None
-    machine = replace(spec.cluster, nodes=nodes, spare_nodes=None, accelerators=None)
-    out = spec.cluster.scale_out or ScaleOutSpec()
     # One level with one ratio, which `varied_cluster` sets: groups must not lie across levels that it lacks.
-    machine = replace(machine, scale_out=replace(out, tiers=None, levels=None, oversubscription=None))
-    chosen = spec.workload.model if model == "this model" else ModelSpec(base=model)
-    work = replace(spec.workload, model=chosen, global_batch=ranks * sequences, tokens=None, expected_mfu=None)
-    return replace(spec, cluster=machine, workload=work, layout=layout, measured=None)
+    machine = {"nodes": nodes, "spare_nodes": None, "accelerators": None}
+    fabric = dict.fromkeys(("tiers", "levels", "oversubscription"))
+    work = {"global_batch": ranks * sequences, "tokens": None, "expected_mfu": None}
+    changes: dict[Path, object] = {("layout",): layout}
+    changes |= {("cluster", key): value for key, value in machine.items()}
+    changes |= {("cluster", "scale_out", key): value for key, value in fabric.items()}
+    changes |= {("workload", key): value for key, value in work.items()}
+    if model != "this model":
+        changes[("workload", "model")] = ModelSpec(base=model)
+    return varied(design, changes)
 
 
 def _inside(cluster: Cluster) -> int:
@@ -206,21 +201,22 @@ def _inside(cluster: Cluster) -> int:
 
 def varied_cluster(cluster: Cluster, bandwidth: float, nic: float, taper: float) -> Cluster:
     """The cluster with other rates: scale-up at ``bandwidth``, all NICs at ``nic``, leaf oversubscription ``taper``."""
-    up, out = cluster.scale_up, cluster.scale_out
-    assert out is not None
+    up = cluster.scale_up
     factor = bandwidth / up.bandwidth.value
 
     def scaled(rate: Bandwidth) -> Bandwidth:
         return replace(rate, value=rate.value * factor)
 
-    up = replace(
-        up,
-        bandwidth=scaled(up.bandwidth),
-        peer_bandwidth=scaled(up.peer_bandwidth),
-        axis_bandwidth=tuple(map(scaled, up.axis_bandwidth)),
+    return revalued(
+        cluster,
+        {
+            ("scale_up", "bandwidth"): scaled(up.bandwidth),
+            ("scale_up", "peer_bandwidth"): scaled(up.peer_bandwidth),
+            ("scale_up", "axis_bandwidth"): tuple(map(scaled, up.axis_bandwidth)),
+            ("scale_out", "nic_bandwidth", "value"): nic,
+            ("scale_out", "oversubscription"): (taper,),
+        },
     )
-    rated = replace(out.nic_bandwidth, value=nic)
-    return replace(cluster, scale_up=up, scale_out=replace(out, nic_bandwidth=rated, oversubscription=(taper,)))
 
 
 def _curve(plan: Plan, name: str, base: Cluster) -> tuple[Curve, float, int] | None:

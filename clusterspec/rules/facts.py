@@ -170,7 +170,7 @@ class Facts(WrittenParts):
     @cached_property
     def what_if(self) -> WhatIf:
         """Estimates of this design with some keys of the spec changed."""
-        return WhatIf(self.design, self.catalog, self.legality, self.plan, self.timed)
+        return WhatIf(self.design, self.legality, self.plan, self.timed)
 
     # Counts and placement
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from clusterspec.cluster.variation import changed_spec, redesigned
 from clusterspec.finding import Problem
-from clusterspec.records import replace
 from clusterspec.rules.engine import run_rules
 from clusterspec.rules.facts import Facts
 from clusterspec.source import Path
@@ -46,36 +46,28 @@ def estimable(spec: Spec) -> bool:
 
 def check_incomplete(facts: Facts, known: Collection[Problem] = ()) -> list[Problem]:
     """The further problems that hold for every value of the missing keys."""
-    specs = [_filled(facts.spec, number) for number in range(3)]
-    if None in specs:
+    missing = _missing(facts.spec)
+    if not missing:
         return []
-    found = [{_key(one): one for one in _problems(facts, spec)} for spec in specs if spec]
+    found = [{_key(one): one for one in _problems(facts, missing, number)} for number in range(3)]
     old = {_key(one) for one in known}
     return [one for key, one in found[0].items() if key not in old and all(key in others for others in found[1:])]
 
 
-def _filled(spec: Spec, number: int) -> Spec | None:
-    """The spec with substitute values for missing keys; None where it lacks none of them."""
-    filled: set[Path] = set()
+def _missing(spec: Spec) -> list[Path]:
+    """The keys with substitute values that a spec lacks."""
     cluster, workload = spec.cluster, spec.workload
-    if cluster is not None and cluster.nodes is None:
-        cluster = replace(cluster, nodes=STAND_INS["nodes"][number])
-        filled.add(("cluster", "nodes"))
+    missing: list[Path] = [("cluster", "nodes")] if cluster is not None and cluster.nodes is None else []
     if workload is not None and workload.kind != "serve":
-        if workload.sequence_length is None:
-            workload = replace(workload, sequence_length=STAND_INS["sequence_length"][number])
-            filled.add(("workload", "sequence_length"))
-        if workload.global_batch is None:
-            workload = replace(workload, global_batch=STAND_INS["global_batch"][number])
-            filled.add(("workload", "global_batch"))
-    return replace(spec, cluster=cluster, workload=workload, broken=spec.broken - filled) if filled else None
+        keys = ("sequence_length", "global_batch")
+        missing += [("workload", key) for key in keys if getattr(workload, key) is None]
+    return missing
 
 
-def _problems(facts: Facts, spec: Spec) -> list[Problem]:
-    """The problems of the rules that need no estimate."""
-    from clusterspec.cluster.resolve import resolve
-
-    design, problems = resolve(spec, facts.catalog)
+def _problems(facts: Facts, missing: Collection[Path], number: int) -> list[Problem]:
+    """The problems of the rules that need no estimate, with one substitute for each missing key."""
+    spec = changed_spec(facts.spec, {path: STAND_INS[str(path[-1])][number] for path in missing})
+    design, problems = redesigned(facts.design, spec)
     return [*problems, *run_rules(facts.for_spec(spec, design))]
 
 

@@ -334,7 +334,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "sequence-indivisible-by-tp": lambda legality, training, layout: not legality.breaks('sequence-indivisible-by-tp'),
     "sequence-parallel-without-tp": lambda written_layout, layout: not (written_layout.sequence_parallel and layout.tp == 1),
     "shard-group-not-dividing-dp": lambda legality, written_layout, layout: layout.sharding != 'hsdp' or written_layout.shard_group is None or layout.dp * layout.cp % written_layout.shard_group == 0 or (not legality.whole_world),
-    "sharding-forbids-expert-parallel": lambda layout: (layout.framework not in {'megatron-core', 'nemo'} or layout.sharding not in {'fsdp', 'hsdp'} or layout.ep == 1) or layout.software_year >= 2025,
+    "sharding-forbids-expert-parallel": lambda layout: layout.ep == 1 or not (layout.framework in {'megatron-core', 'nemo'} and layout.software_year < 2025 and (layout.sharding in {'fsdp', 'hsdp'})),
     "sharding-forbids-pipeline": lambda legality, layout: not (layout.pp > 1 and (layout.sharding in {'fsdp', 'hsdp'} | {'zero2'} if legality.framework in {'deepspeed', 'megatron-deepspeed'} else legality.framework in {'megatron-core', 'nemo'} and layout.software_year < 2025 and (layout.sharding in {'fsdp', 'hsdp'}))),
     "stage-layers-mismatch": lambda written_layout, layout, model: written_layout.stage_layers is None,
     "tied-embeddings-with-pipeline": lambda model, layout: not (layout.framework == 'torchtitan' and layout.pp > 1 and model.tied_embeddings),

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from math import inf
 
 from clusterspec.cluster.model import Design
+from clusterspec.cluster.variation import revalued
 from clusterspec.cost.memory import memory
 from clusterspec.cost.timing import tables_of, timed
-from clusterspec.records import NamedTuple, replace
+from clusterspec.records import NamedTuple
 from clusterspec.search.front import Numbers
 from clusterspec.search.layouts import layout_of
 from clusterspec.search.space import SearchJob, Space, choices
@@ -51,7 +52,8 @@ def one_by_one(design: Design, job: SearchJob) -> Evaluate:
 
     def evaluate(space: Space) -> Iterator[EvaluatedBlock]:
         for first, family in zip(space.first, space.families, strict=False):
-            pairs = [seconds_and_bytes(replace(design, layout=layout_of(job, choice))) for choice in choices(family)]
+            layouts = (layout_of(job, choice) for choice in choices(family))
+            pairs = [seconds_and_bytes(revalued(design, {("layout",): layout})) for layout in layouts]
             yield EvaluatedBlock(
                 range(first, first + family.size), [seconds for seconds, _ in pairs], [held for _, held in pairs]
             )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from clusterspec.cluster.model import Design
+from clusterspec.cluster.variation import Changes
+from clusterspec.quantity import Direction, Quantity
 from clusterspec.records import dataclass
-from clusterspec.search.variation import Changes
 from clusterspec.source import Path
 
 GIGABIT = 1e9 / 8
@@ -20,6 +21,7 @@ class Lever:
     ``steps`` are the values that are sold or usual, ascending. ``better`` is 1 where a larger value never slows a
     step down on the same layout, -1 where it never speeds one up. ``whole`` values are counts, which divisibility
     makes uneven: they are scanned instead of bisected. ``removed`` are keys that would contradict a new value.
+    ``written`` returns the value of the key in a spec.
     """
 
     name: str
@@ -47,8 +49,16 @@ def _oversubscription(design: Design) -> float | None:
     return fabric.oversubscription[0] if fabric and not fabric.levels and fabric.oversubscription else None
 
 
-def _rate_text(value: float) -> str:
-    return f"{value / GIGABIT:.9g} Gb/s"
+def _line_rate(value: float) -> Quantity:
+    return Quantity(value, "B/s", f"{value / GIGABIT:.9g} Gb/s", "Gb/s", bits=True)
+
+
+def _one_way(value: float) -> Quantity:
+    return Quantity(value, "B/s", f"{value / 1e9:.9g} GB/s unidirectional", "GB/s", direction=Direction.ONE_WAY)
+
+
+def _ratio(value: float) -> tuple[Quantity, ...]:
+    return (Quantity(value, "1", f"{value:.9g}:1"),)
 
 
 def _load(name: str) -> Callable[[Design], float | None]:
@@ -77,7 +87,7 @@ LEVERS: Mapping[str, Lever] = {
             tuple(rate * GIGABIT for rate in (25, 50, 100, 200, 400, 800, 1600)),
             1,
             _nic_bandwidth,
-            _rate_text,
+            _line_rate,
             removed=((*SCALE_OUT, "nic"), (*SCALE_OUT, "switch"), (*SCALE_OUT, "switch_ports")),
         ),
         Lever(
@@ -87,7 +97,7 @@ LEVERS: Mapping[str, Lever] = {
             (1.0, 1.5, 2.0, 3.0, 4.0, 7.0, 8.0, 16.0),
             -1,
             _oversubscription,
-            lambda value: f"{value:.9g}:1",
+            _ratio,
         ),
         Lever(
             "scale_up.bandwidth",
@@ -96,7 +106,7 @@ LEVERS: Mapping[str, Lever] = {
             tuple(rate * 1e9 for rate in (32, 64, 150, 200, 300, 450, 900, 1800)),
             1,
             lambda design: design.cluster.scale_up.bandwidth.value if design.cluster else None,
-            lambda value: f"{value / 1e9:.9g} GB/s unidirectional",
+            _one_way,
             removed=((*SCALE_UP, "interconnect"), (*SCALE_UP, "peer_bandwidth"), (*SCALE_UP, "axis_bandwidth")),
         ),
         Lever(

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from math import sqrt
 
 from clusterspec.cost.plan import Plan
-from clusterspec.records import dataclass
+from clusterspec.records import NamedTuple, dataclass
 from clusterspec.search.conditions import Condition
-from clusterspec.search.levers import Lever, next_steps
+from clusterspec.search.levers import Lever
 
 TOLERANCE = 1e-3
 """Relative distance at which a bisection stops."""
@@ -17,17 +17,42 @@ SPAN = 64.0
 MOST_PROBED = 400
 """Values of a count that one scan estimates."""
 
-PlanAt = Callable[[float], Plan | None]
-"""The plan with the lever at a value: the spec's layout, or the best one there; None where there is none."""
+
+class Refusal(NamedTuple):
+    """The rules that find an error in a design; ``of_others`` if one of them is about another key than the lever's.
+
+    A rule about the lever's own key refuses a value that is not sold, which may lie between two that are.
+    """
+
+    errors: tuple[str, ...] = ()
+    of_others: bool = False
+
+
+class Trial(NamedTuple):
+    """The plan with the lever at a value, and its refusal: with the spec's layout, or the best one there.
+
+    ``plan`` is None where no layout can run.
+    """
+
+    plan: Plan | None
+    refusal: Callable[[], Refusal]
+
+
+TrialAt = Callable[[float], Trial]
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """One value that was tried, the metric there, and whether the condition holds."""
+    """One value that was tried, the metric there, whether the condition holds, and the rules that refuse the value.
+
+    Rules are asked where the condition holds or nothing can run. A value meets no condition where a rule finds an error
+    at another key.
+    """
 
     value: float
     metric: float | None
     holds: bool
+    errors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +70,9 @@ class Solution:
     free: bool = False
 
 
-def solve(lever: Lever, condition: Condition, plan_at: PlanAt, present: float) -> Solution:
+def solve(lever: Lever, condition: Condition, trial_at: TrialAt, present: float) -> Solution:
     """Finds the boundary of the condition; ``present`` is the value of the key in the spec."""
-    seeker = _Seeker(lever, condition, plan_at)
+    seeker = _Seeker(lever, condition, trial_at)
     value = seeker.scan(_counts(lever, present)) if lever.whole else seeker.bisect(present)
     step = _sold(lever, value, seeker) if value is not None else None
     plan = seeker.plan(value) if value is not None else None
@@ -59,8 +84,8 @@ def solve(lever: Lever, condition: Condition, plan_at: PlanAt, present: float) -
 class _Seeker:
     """Evaluates a condition at values of a lever, each value once."""
 
-    def __init__(self, lever: Lever, condition: Condition, plan_at: PlanAt) -> None:
-        self.lever, self.condition, self._plan_at = lever, condition, plan_at
+    def __init__(self, lever: Lever, condition: Condition, trial_at: TrialAt) -> None:
+        self.lever, self.condition, self._trial_at = lever, condition, trial_at
         self.probes: dict[float, Probe] = {}
         self._plans: dict[float, Plan | None] = {}
 
@@ -71,9 +96,12 @@ class _Seeker:
     def holds(self, value: float) -> bool:
         """Whether the condition holds at a value."""
         if value not in self.probes:
-            plan = self._plans[value] = self._plan_at(value)
+            trial = self._trial_at(value)
+            plan = self._plans[value] = trial.plan
             metric = self.condition.value(plan) if plan else None
-            self.probes[value] = Probe(value, metric, bool(plan and self.condition.holds(plan)))
+            holds = plan is not None and self.condition.holds(plan)
+            refusal = trial.refusal() if holds or plan is None else Refusal()
+            self.probes[value] = Probe(value, metric, holds and not refusal.of_others, refusal.errors)
         return self.probes[value].holds
 
     def bisect(self, present: float) -> float | None:
@@ -119,9 +147,11 @@ def _fractions(present: float) -> Iterator[float]:
 
 
 def _sold(lever: Lever, value: float, seeker: _Seeker) -> float | None:
-    """The sold value next to the boundary, on the side that meets the condition."""
+    """The sold value next to the boundary, on the side that meets the condition, in which no rule finds an error."""
     if any(abs(step - value) <= TOLERANCE * value for step in lever.steps):
-        return min(lever.steps, key=lambda step: abs(step - value))
-    below, above = next_steps(lever.steps, value)
-    step = above if lever.better > 0 else below
-    return step if step is not None and seeker.holds(step) else None
+        near = min(lever.steps, key=lambda step: abs(step - value))
+        if seeker.holds(near) and not seeker.probes[near].errors:
+            return near
+    further = lever.steps if lever.better > 0 else tuple(reversed(lever.steps))
+    beyond = (step for step in further if (step > value if lever.better > 0 else step < value))
+    return next((step for step in beyond if seeker.holds(step) and not seeker.probes[step].errors), None)

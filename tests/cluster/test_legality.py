@@ -176,7 +176,19 @@ def test_key_value_heads_are_sharded_evenly_or_by_megatron_replicated(
     ],
 )
 def test_a_sequence_divides_into_chunks_over_cp_and_shards_over_tp(tp: int, cp: int, framework: str, step: int) -> None:
-    assert sequence_step(tp, cp, framework) == step
+    assert sequence_step(tp, cp, framework, ring=True) == step
+
+
+@pytest.mark.parametrize("ring", [True, False])
+@pytest.mark.parametrize("tp", [2, 3, 4, 6])
+@pytest.mark.parametrize("cp", [2, 3, 4])
+def test_a_length_that_shards_over_tp_and_cp_also_divides_into_chunks(tp: int, cp: int, ring: bool) -> None:
+    step = sequence_step(tp, cp, "megatron-core", ring=ring)
+    numbers = replace(NUMBERS, tp=tp, cp=cp, ring=ring)
+    demands = replace(DEMANDS, model=None, sequence=step)
+    assert not {CHUNKS, SHARDS} & violations(numbers, demands)
+    least = next(each for each in range(1, step + 1) if each % (tp * cp) == 0 and each % (cp * (1 + ring)) == 0)
+    assert least == step
 
 
 @pytest.mark.parametrize(

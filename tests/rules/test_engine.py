@@ -15,6 +15,7 @@ import pytest
 import clusterspec
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Design
+from clusterspec.cluster.variation import Changes
 from clusterspec.config import Config
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Confidence, Finding, Problem, Severity
@@ -167,9 +168,9 @@ def test_a_plan_is_estimated_at_most_once_and_advice_only_where_a_rule_has_fired
     asked: list[str] = []
     estimate = WhatIf.estimate
 
-    def counted(self: WhatIf, spec: Spec) -> Plan | None:
+    def counted(self: WhatIf, changes: Changes) -> Plan | None:
         asked.append("again")
-        return estimate(self, spec)
+        return estimate(self, changes)
 
     monkeypatch.setattr(WhatIf, "estimate", counted)
     sound = POD.replace("tp: 16, pp: 3", "tp: 2").replace("llama-3.1-70b", "llama-3.1-8b")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.cluster.variation import varied
 from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.targets import missed
 from clusterspec.exploration.boundary import solve
@@ -96,11 +97,10 @@ def test_a_longer_sequence_fits_no_better() -> None:
 @pytest.mark.parametrize("name", ["nic_bandwidth", "oversubscription", "scale_up.bandwidth"])
 def test_a_monotone_lever_never_hurts_in_its_better_direction(name: str) -> None:
     from clusterspec.cost.estimate import estimate
-    from clusterspec.exploration.studied import Studied
 
     lever = LEVERS[name]
-    variations = Studied(study_of(JOB)).variations
-    times = [estimate(variations.design(lever.changes(step))).step_time for step in lever.steps]
+    one = study_of(JOB)
+    times = [estimate(varied(one.design, lever.changes(step))).step_time for step in lever.steps]
     seconds = [term.value for term in times if term is not None]
     assert len(seconds) == len(lever.steps)
     assert seconds == sorted(seconds, reverse=lever.better > 0)

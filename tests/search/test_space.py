@@ -12,7 +12,6 @@ from clusterspec.finding import Severity
 from clusterspec.search.families import families
 from clusterspec.search.layouts import layout_of, section_of
 from clusterspec.search.space import Pins, SearchJob, Space, choices, divisors
-from clusterspec.search.variation import changed
 from tests.search.jobs import DENSE, EXPERT, JOBS, job, study_of
 
 
@@ -40,7 +39,7 @@ def test_pasted_into_the_spec_a_layout_resolves_to_itself(name: str) -> None:
     for family in Random(1).sample(every, min(12, len(every))):
         choice = Random(2).choice(list(islice(choices(family), 400)))
         section = whole_section(one, section_of(searched, choice))
-        varied = pipeline.study_document(changed(one.document, {("layout",): section}), one)
+        varied = pipeline.rewritten(one, {("layout",): section})
         assert varied.design.layout == layout_of(searched, choice), section
 
 
@@ -53,7 +52,7 @@ def test_rules_of_divisibility_find_no_error_in_a_layout_of_the_search(name: str
     for family in Random(3).sample(every, min(10, len(every))):
         choice = Random(4).choice(list(islice(choices(family), 400)))
         section = whole_section(one, section_of(searched, choice))
-        varied = pipeline.study_document(changed(one.document, {("layout",): section}), one)
+        varied = pipeline.rewritten(one, {("layout",): section})
         errors = {found.rule for found in varied.checked.findings if found.severity is Severity.ERROR}
         assert not {rule for rule in errors if "indivisible" in rule or "mismatch" in rule or "forbids" in rule}, (
             section

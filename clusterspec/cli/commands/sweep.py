@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from clusterspec.cli import OK, SpecFault, UsageFault
+from clusterspec.cli import FOUND, SpecFault, UsageFault
 from clusterspec.cli.inputs import status_of, study_of
 from clusterspec.cli.progress import Bar
 from clusterspec.cli.terminal import ink, print_text
@@ -22,7 +22,7 @@ from clusterspec.results.search import SweepRow
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the best layout of every grid point as a table; 1 if the base has errors and no point has a layout."""
+    """Print the best layout of every grid point as a table; 1 if the base has errors or no point has a layout."""
     try:
         axes = read_axes(Path(args.axes))
     except SweepFault as fault:
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         print_text("".join(dumps(row.to_json(), indent=None) for row in rows), exact=True)
     else:
         print_text(sweep_text.sweep_csv(rows) if args.format == "csv" else sweep_text.sweep(rows, ink(args)))
-    return status_of(base) if all(row.why for row in rows) else OK
+    return FOUND if all(row.why for row in rows) else status_of(base)
 
 
 def _rows(args: argparse.Namespace, axes: Axes) -> Iterator[SweepRow]:

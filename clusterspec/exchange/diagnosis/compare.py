@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from clusterspec.cluster.groups import Placement, contiguous
 from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.variation import revalued
 from clusterspec.cost.collectives import NAMES, CollectiveCost, CollectiveUnavailableError, collective
 from clusterspec.logs.benchmark import Benchmark, Series
-from clusterspec.records import dataclass, replace
+from clusterspec.records import dataclass
 from clusterspec.results.diagnosis import ComparedRow
 from clusterspec.summation import sum_of
 
@@ -64,7 +65,7 @@ def place(cluster: Cluster, benchmark: Benchmark, series: Series, log: str, stat
 
     Raises `NotComparable` if the collective or ranks are unknown, or do not fit the machine.
     """
-    bare = replace(cluster, measured=())
+    bare = revalued(cluster, {("measured",): ()})
     known = series.collective or stated.collective
     if known is None or known not in NAMES:
         raise NotComparable("the log does not state its collective: use --collective")

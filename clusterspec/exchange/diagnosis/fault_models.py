@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.variation import Changes, revalued
 from clusterspec.exchange.diagnosis.compare import PlacedRun
-from clusterspec.quantity import Bandwidth
-from clusterspec.records import dataclass, replace
+from clusterspec.records import dataclass
 from clusterspec.units import display
 
 
@@ -25,24 +25,17 @@ class FaultModel:
     across: bool | None
 
 
-def _fabric(
-    run: PlacedRun, change: Callable[[ScaleOut], ScaleOut | None], description: str
-) -> Iterator[tuple[Cluster, str]]:
-    fabric = run.cluster.scale_out
-    changed = change(fabric) if fabric is not None else None
-    if changed is not None:
-        yield replace(run.cluster, scale_out=changed), description
-
-
 def _sockets(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
     """TCP sockets instead of RDMA, which the library uses on a proprietary network without a plugin."""
+    fabric = run.cluster.scale_out
+    if fabric is not None and fabric.technology.family != "tcp":
+        changes: Changes = {("technology", "proprietary"): True, ("collective_plugin",): "none"}
+        yield _with_fabric(run, changes), "TCP sockets instead of RDMA"
 
-    def change(fabric: ScaleOut) -> ScaleOut | None:
-        if fabric.technology.family == "tcp":
-            return None
-        return replace(fabric, technology=replace(fabric.technology, proprietary=True), collective_plugin="none")
 
-    return _fabric(run, change, "TCP sockets instead of RDMA")
+def _with_fabric(run: PlacedRun, changes: Changes) -> Cluster:
+    """The cluster of a run with other values of its fabric."""
+    return revalued(run.cluster, {("scale_out", *path): value for path, value in changes.items()})
 
 
 def _fewer_nics(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
@@ -50,14 +43,14 @@ def _fewer_nics(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
     count = fabric.nics_per_node if fabric else 0
     for used in (1, 2, 4):
         if used < count:
-            yield from _fabric(run, lambda one, used=used: replace(one, nics_per_node=used), f"{used} of {count} NICs")  # type: ignore[misc]
+            yield _with_fabric(run, {("nics_per_node",): used}), f"{used} of {count} NICs"
 
 
 def _without_gpudirect(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
-    def change(fabric: ScaleOut) -> ScaleOut | None:
-        return replace(fabric, gpudirect_rdma=False) if fabric.gpudirect_rdma and fabric.technology.rdma else None
-
-    return _fabric(run, change, "GPUDirect RDMA off: all traffic passes through host memory")
+    fabric = run.cluster.scale_out
+    if fabric is not None and fabric.gpudirect_rdma and fabric.technology.rdma:
+        changes: Changes = {("gpudirect_rdma",): False}
+        yield _with_fabric(run, changes), "GPUDirect RDMA off: all traffic passes through host memory"
 
 
 def _oversubscribed(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
@@ -65,26 +58,22 @@ def _oversubscribed(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
     fabric = run.cluster.scale_out
     for ratio in (2.0, 3.0, 4.0, 8.0):
         if fabric and ratio > fabric.taper:
-            cluster = replace(
-                run.cluster, scale_out=replace(fabric, nic_bandwidth=_divided(fabric, ratio / fabric.taper))
-            )
+            rate = fabric.nic_bandwidth.value * fabric.taper / ratio
+            cluster = _with_fabric(run, {("nic_bandwidth", "value"): rate})
             yield cluster, f"a fabric level oversubscribed {ratio:g}:1 (the spec states {fabric.taper:g}:1)"
-
-
-def _divided(fabric: ScaleOut, ratio: float) -> Bandwidth:
-    return replace(fabric.nic_bandwidth, value=fabric.nic_bandwidth.value / ratio)
 
 
 def _no_reduction(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
     if run.cluster.scale_up.in_network_reduction:
-        up = replace(run.cluster.scale_up, in_network_reduction=False)
-        yield replace(run.cluster, scale_up=up), "no reduction in the switches of the domain (NVLS)"
+        cluster = revalued(run.cluster, {("scale_up", "in_network_reduction"): False})
+        yield cluster, "no reduction in the switches of the domain (NVLS)"
 
 
 def _older_slots(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
     host = run.cluster.pcie_host
     if host and host > 1:
-        yield replace(run.cluster, pcie_host=host - 1), f"PCIe {host - 1} slots instead of the {host} of the spec"
+        cluster = revalued(run.cluster, {("pcie_host",): host - 1})
+        yield cluster, f"PCIe {host - 1} slots instead of the {host} of the spec"
 
 
 FAULT_MODELS = (

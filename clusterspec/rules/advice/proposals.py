@@ -7,7 +7,7 @@ from functools import cached_property
 from math import log2
 
 from clusterspec.cluster.degrees import EXPERTS_CUT_BY_TP
-from clusterspec.cluster.legality import CONDITIONS, Demands, LayoutNumbers, violations
+from clusterspec.cluster.legality import CONDITIONS, Demands, LayoutNumbers, demands_of, numbers_of, violations
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.records import fields, replace
 from clusterspec.rules.words import either
@@ -68,37 +68,12 @@ class Legality:
     @cached_property
     def demands(self) -> Demands:
         """The inputs of the conditions."""
-        cluster, layout, workload = self._design.cluster, self._layout, self._design.workload
-        assert cluster is not None
-        training = workload if workload and workload.kind == "train" else None
-        ranks = layout.tp * layout.data_ranks * layout.cp * layout.pp
-        return Demands(
-            ranks if layout.separate_engines else layout.nodes * cluster.ranks_per_node,
-            self.framework,
-            workload.model if workload else None,
-            training.global_batch if training else None,
-            training.sequence_length if training else None,
-        )
+        return demands_of(self._design)
 
     @cached_property
     def numbers(self) -> LayoutNumbers:
         """The layout in numbers."""
-        layout = self._layout
-        return LayoutNumbers(
-            layout.tp,
-            layout.cp,
-            layout.ep,
-            layout.expert_tp,
-            layout.pp,
-            layout.virtual_stages,
-            layout.micro_batch,
-            layout.schedule == "interleaved",
-            layout.sequence_parallel,
-            self._written.stage_layers is not None,
-            layout.cp_method != "all-to-all",
-            layout.attention_dp,
-            layout.redundant_experts,
-        )
+        return numbers_of(self._design)
 
     def _with(self, numbers: LayoutNumbers, axis: str, value: int) -> LayoutNumbers:
         """The numbers with one axis changed, and the axes that follow it."""

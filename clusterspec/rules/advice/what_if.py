@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import islice
-from typing import Any
 
-from clusterspec.catalog import Catalog
 from clusterspec.cluster.groups import place
 from clusterspec.cluster.legality import forbids_pipeline
 from clusterspec.cluster.model import Design
+from clusterspec.cluster.variation import Changes, varied
 from clusterspec.cost.plan import Plan
-from clusterspec.records import dataclass, replace
+from clusterspec.records import dataclass
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.words import changed_keys
-from clusterspec.spec.model import ScaleOutSpec, Spec
 from clusterspec.units import display, percent
 
 A_QUARTER = 0.25
@@ -57,11 +55,8 @@ class WhatIf:
     ``plan`` is the estimate of the design itself; ``timed`` is None where its times rest on a figure reported as wrong.
     """
 
-    def __init__(
-        self, design: Design, catalog: Catalog, legality: Legality | None, plan: Plan | None, timed: Plan | None
-    ) -> None:
+    def __init__(self, design: Design, legality: Legality | None, plan: Plan | None, timed: Plan | None) -> None:
         self.design = design
-        self._catalog = catalog
         self._legality = legality
         self._plan = plan
         self._timed = timed
@@ -71,37 +66,31 @@ class WhatIf:
         """Seconds per step of the design itself; None where not known."""
         return self._timed.step_seconds if self._timed else None
 
-    def with_layout(self, **changes: Any) -> Plan | None:
+    def with_layout(self, **changes: object) -> Plan | None:
         """The plan with some keys of the layout changed and dp derived again; None where it cannot be estimated."""
-        spec = self.design.spec
-        if spec.layout is None:
+        if self.design.spec.layout is None:
             return None
-        return self.estimate(replace(spec, layout=replace(spec.layout, **({"dp": None} | changes))))
+        return self.estimate({("layout", key): value for key, value in ({"dp": None} | changes).items()})
 
-    def with_workload(self, **changes: Any) -> Plan | None:
+    def with_workload(self, **changes: object) -> Plan | None:
         """The plan with some keys of the workload changed; None where it cannot be estimated."""
-        spec = self.design.spec
-        return self.estimate(replace(spec, workload=replace(spec.workload, **changes))) if spec.workload else None
-
-    def with_scale_out(self, **changes: Any) -> Plan | None:
-        """The plan with some keys of the fabric changed; None where it cannot be estimated."""
-        spec = self.design.spec
-        if spec.cluster is None:
+        if self.design.spec.workload is None:
             return None
-        fabric = replace(spec.cluster.scale_out or ScaleOutSpec(), **changes)
-        return self.estimate(replace(spec, cluster=replace(spec.cluster, scale_out=fabric)))
+        return self.estimate({("workload", key): value for key, value in changes.items()})
 
-    def estimate(self, spec: Spec) -> Plan | None:
-        """The plan of a changed spec, with the measured shares of this design."""
-        from clusterspec.cluster.resolve import resolve
+    def with_scale_out(self, **changes: object) -> Plan | None:
+        """The plan with some keys of the fabric changed; None where it cannot be estimated."""
+        if self.design.spec.cluster is None:
+            return None
+        return self.estimate({("cluster", "scale_out", key): value for key, value in changes.items()})
+
+    def estimate(self, changes: Changes) -> Plan | None:
+        """The plan with some keys of the spec changed."""
         from clusterspec.cost.estimate import estimate
 
-        design, _ = resolve(spec, self._catalog)
+        design = varied(self.design, changes)
         if not (design.cluster and design.workload and design.layout):
             return None
-        measured = self.design.cluster.measured if self.design.cluster else ()
-        if measured:
-            design = replace(design, cluster=replace(design.cluster, measured=measured))
         return estimate(design, self._plan.tables if self._plan else None)
 
     def fitting(self, candidates: Iterable[Mapping[str, object]]) -> list[Alternative]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from clusterspec.cluster.groups import contiguous
 from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.variation import revalued
 from clusterspec.cost.collectives import NAMES, CollectiveCost, CollectiveUnavailableError, collective, names_of
 from clusterspec.cost.collectives.ceilings import factor
 from clusterspec.cost.measured import Measurement
-from clusterspec.records import replace
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import display, percent
 
@@ -56,9 +56,8 @@ def predicted(stated: AcceptanceSpec, cluster: Cluster, size: float) -> Collecti
         return None
     algorithm = stated.algorithm if stated.algorithm in names_of(name) else None
     try:
-        return collective(
-            replace(cluster, measured=()), name, contiguous(cluster, ranks, nodes_of(stated, cluster)), size, algorithm
-        )
+        bare = revalued(cluster, {("measured",): ()})
+        return collective(bare, name, contiguous(cluster, ranks, nodes_of(stated, cluster)), size, algorithm)
     except CollectiveUnavailableError:
         return None
 

@@ -8,13 +8,14 @@ from typing import Any
 
 from clusterspec.cluster.model import Cluster, Design, Layout, Serving, Workload
 from clusterspec.cluster.stages import of_engines
+from clusterspec.cluster.variation import Changes
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving import ServingTimes
-from clusterspec.records import dataclass, field, replace
-from clusterspec.spec.model import LayoutSpec, Spec
+from clusterspec.records import dataclass, field
+from clusterspec.spec.model import LayoutSpec
 
-Redone = Callable[[Spec], Plan | None]
-"""Resolves and estimates a changed spec."""
+Redone = Callable[[Changes], Plan | None]
+"""Estimates the design with changed keys of its spec."""
 LOAD = "workload.serving"
 PREFILL = f"{LOAD}.disaggregated.prefill"
 DECODE = f"{LOAD}.disaggregated.decode"
@@ -60,19 +61,18 @@ class Served:
         section = self.design.spec.layout or LayoutSpec()
         degrees = [changes.get(key, getattr(self.layout, key)) for key in ("tp", "attention_dp", "pp")]
         number = max(1, self.layout.ranks // prod(degrees)) if section.dp is not None else None
-        return self._otherwise(replace(self.design.spec, layout=replace(section, **({"dp": number} | changes))))
+        return self._otherwise({("layout", key): value for key, value in ({"dp": number} | changes).items()})
 
     def with_load(self, **changes: Any) -> Served | None:
         """The plan with some keys of the requests written otherwise."""
         spec = self.design.spec
         if spec.workload is None or spec.workload.serving is None:
             return None
-        work = replace(spec.workload, serving=replace(spec.workload.serving, **changes))
-        return self._otherwise(replace(spec, workload=work))
+        return self._otherwise({("workload", "serving", key): value for key, value in changes.items()})
 
     def alone(self) -> Served | None:
         """The plan with one request in flight."""
         return self.with_load(concurrency=1, request_rate=None, load="closed", requests=None)
 
-    def _otherwise(self, spec: Spec) -> Served | None:
-        return Served.of(self.redone(spec), self.redone)
+    def _otherwise(self, changes: Changes) -> Served | None:
+        return Served.of(self.redone(changes), self.redone)

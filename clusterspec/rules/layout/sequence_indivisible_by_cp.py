@@ -46,6 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.legality import sequence_chunks
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality, near_multiples
@@ -56,7 +57,7 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Problem]:
-    step = layout.cp if layout.cp_method == "all-to-all" else 2 * layout.cp
+    step = sequence_chunks(layout.cp, ring=layout.cp_method != "all-to-all")
     if legality.breaks(RULE.name):
         near = either(near_multiples(training.sequence_length, step))
         why = f"cp {layout.cp}" if step == layout.cp else f"2 × cp {layout.cp} (two chunks per rank)"

@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.legality import BUILT_ON_MEGATRON, FULL_SHARDING, OWN_FULL_SHARDING
+from clusterspec.cluster.legality import OWN_FULL_SHARDING, forbids_expert_parallel
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule, rewrite
@@ -56,9 +56,7 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(layout: Layout) -> Iterator[Problem]:
-    if layout.framework not in BUILT_ON_MEGATRON or layout.sharding not in FULL_SHARDING or layout.ep == 1:
-        return
-    if layout.software_year >= OWN_FULL_SHARDING:
+    if layout.ep == 1 or not forbids_expert_parallel(layout.framework, layout.software_year, layout.sharding):
         return
     message = (
         f"{layout.framework} of {layout.software_year} combines {layout.sharding} with no expert parallelism "

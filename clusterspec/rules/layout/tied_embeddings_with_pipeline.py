@@ -48,6 +48,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Model
+from clusterspec.cluster.legality import tied_pipeline_refused
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
@@ -56,6 +57,6 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(model: Model, layout: Layout) -> Iterator[Problem]:
-    if layout.framework == "torchtitan" and layout.pp > 1 and model.tied_embeddings:
+    if tied_pipeline_refused(model, layout):
         message = f"torchtitan does not support tied embeddings with pp {layout.pp}"
         yield RULE.problem("layout.pp", message, "untie the embeddings, or set pp to 1")

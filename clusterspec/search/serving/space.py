@@ -8,6 +8,7 @@ from clusterspec.cluster.degrees import default_expert_tp, fewest_copies
 from clusterspec.cluster.legality import Demands, LayoutNumbers, violations
 from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Serving, Workload
 from clusterspec.cluster.stages import of_engines
+from clusterspec.cluster.variation import revalued
 from clusterspec.records import dataclass, replace
 from clusterspec.search.space import NO_PINS, Pins, divisors
 
@@ -152,7 +153,7 @@ def designed(job: ServingJob, plan: Plan, *, concurrency: int | None = None) -> 
     load = replace(job.load, ttft_target=None, tpot_target=None, prefill=prefill, decode=decode if prefill else None)
     if concurrency is not None:
         load = replace(load, load="closed", concurrency=concurrency, request_rate=None, requests=None)
-    return replace(job.design, layout=layout, workload=replace(job.workload, serving=load))
+    return revalued(job.design, {("layout",): layout, ("workload", "serving"): load})
 
 
 def replicated(job: ServingJob, engine: Engines) -> Iterator[Plan]:

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from clusterspec import pipeline
-from clusterspec.cluster.resolve import resolve
+from clusterspec.cluster.variation import revalued
 from clusterspec.cost.estimate import estimate
 from clusterspec.report import paper
 from clusterspec.report.paper.compose import compose
 from clusterspec.results.full import FullReport
-from clusterspec.results.survival import SPAN, STRATEGIES, varied_cluster, varied_spec
+from clusterspec.results.survival import SPAN, STRATEGIES, varied_cluster, varied_design
 from tests.settings import SETTINGS
 
 SPEC = """\
@@ -149,12 +149,9 @@ def test_random_positions_agree_with_the_program(opened: Opened) -> None:
         )
         assert shown
         for row in shown:
-            spec = varied_spec(design, grid.nodes[nodes], grid.models[model][0], grid.sequences, row["strategy"])
-            assert spec is not None
-            other, _ = resolve(spec, SETTINGS.catalog)
-            assert other.cluster is not None
-            cluster = varied_cluster(other.cluster, up, nic, taper)
-            plan = estimate(type(other)(other.spec, cluster, other.workload, other.layout, other.assumptions))
+            other = varied_design(design, grid.nodes[nodes], grid.models[model][0], grid.sequences, row["strategy"])
+            assert other is not None and other.cluster is not None
+            plan = estimate(revalued(other, {("cluster",): varied_cluster(other.cluster, up, nic, taper)}))
             axes = next(one.axes for one in STRATEGIES if one.name == row["strategy"])
             true = sum(flow.seconds for flow in plan.communication if flow.axis in axes)
             worst = max(worst, abs(row["wire"] / true - 1))

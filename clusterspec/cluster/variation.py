@@ -1,0 +1,137 @@
+"""Changed designs: the only module that makes a design, a spec or a resolved machine with other values.
+
+A change is a value at a key path. `varied` changes keys of the spec and resolves it again with the catalog of the
+design; `revalued` changes values of the resolved design, for figures that no key of a spec states. Both keep the
+measured shares of links: a measurement replaces an efficiency, which the other design keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from clusterspec.cluster.model import Design
+from clusterspec.cluster.resolve import resolve
+from clusterspec.finding import Problem
+from clusterspec.records import is_dataclass, replace
+from clusterspec.source import Path
+from clusterspec.spec.model import Spec
+from clusterspec.spec.reader import keys_of, types_of
+
+R = TypeVar("R")
+
+Changes = Mapping[Path, object]
+"""New values by key path; None removes a key of a spec."""
+DEGREES = frozenset({"tp", "cp", "pp", "nodes", "nodes_per_domain", "attention_dp"})
+"""Keys of a layout from which dp follows."""
+STAGES = frozenset({"pp", "virtual_stages"})
+"""Keys of a layout from which the number of stages follows."""
+
+
+class NoSuchKeyError(ValueError):
+    """Raised for a path that a spec or a design does not have."""
+
+
+def layout_changes(changes: Mapping[str, object]) -> dict[Path, object]:
+    """Changes to keys of the layout, without the keys that follow from a changed one: dp, and the layers of stages.
+
+    >>> layout_changes({"pp": 4})
+    {('layout', 'pp'): 4, ('layout', 'dp'): None, ('layout', 'stage_layers'): None}
+    """
+    whole = dict(changes)
+    if DEGREES & changes.keys():
+        whole.setdefault("dp", None)
+    if STAGES & changes.keys():
+        whole.setdefault("stage_layers", None)
+    return {("layout", key): value for key, value in whole.items()}
+
+
+def varied(design: Design, changes: Changes) -> Design:
+    """The design of the spec with other values of the types of `spec.model`."""
+    return redesigned(design, changed_spec(design.spec, changes))[0]
+
+
+def redesigned(design: Design, spec: Spec) -> tuple[Design, list[Problem]]:
+    """The design of a changed spec with the catalog and the measured shares of another design, and its problems."""
+    if design.catalog is None:
+        raise ValueError("a design without a catalog cannot be varied")
+    other, problems = resolve(spec, design.catalog)
+    return with_measured(other, design), problems
+
+
+def with_measured(design: Design, source: Design) -> Design:
+    """The design with the measured shares of ``source``."""
+    measured = source.cluster.measured if source.cluster else ()
+    if design.cluster is None or design.cluster.measured == measured:
+        return design
+    return revalued(design, {("cluster", "measured"): measured})
+
+
+def without_measured(design: Design) -> Design:
+    """The design with the shares of the catalog only."""
+    if design.cluster is None or not design.cluster.measured:
+        return design
+    return revalued(design, {("cluster", "measured"): ()})
+
+
+def changed_spec(spec: Spec, changes: Changes) -> Spec:
+    """The spec with other values; a changed key no longer counts as unreadable.
+
+    Raises `NoSuchKeyError` for a path that no spec has.
+    """
+    broken = frozenset(path for path in spec.broken if not under(path, changes))
+    return revalued(replace(spec, broken=broken), changes)
+
+
+def under(path: Path, changes: Changes) -> bool:
+    """Whether a path is that of a change, or lies below it."""
+    return any(path[: len(head)] == head for head in changes)
+
+
+def revalued(record: R, changes: Changes) -> R:
+    """A record, such as a resolved design or cluster, with other values at key paths; nothing is resolved again.
+
+    Raises `NoSuchKeyError` for a path that the record does not have.
+    """
+    for path, value in changes.items():
+        record = _with_value(record, path, value)
+    return record
+
+
+def has_key(record: object, path: Path) -> bool:
+    """Whether a key of a record can be given a value: every part above it is a record, or absent."""
+    try:
+        _with_value(record, path, None)
+    except NoSuchKeyError:
+        return False
+    return True
+
+
+def _with_value(part: Any, path: Path, value: object) -> Any:
+    key, *rest = path
+    if isinstance(part, Mapping):
+        return _in_mapping(part, key, tuple(rest), value)
+    record: type = type(part)
+    if not is_dataclass(record) or key not in keys_of(record):
+        raise NoSuchKeyError(f"{record.__name__} has no key {key!r}")
+    name = keys_of(record)[str(key)]
+    if rest:
+        below = getattr(part, name)
+        new = _with_value(_empty(record, name) if below is None else below, tuple(rest), value)
+        value = None if below is None and value is None else new
+    return replace(part, **{name: value})
+
+
+def _in_mapping(part: Mapping[Any, Any], key: object, rest: Path, value: object) -> Mapping[Any, Any]:
+    if rest and key not in part:
+        raise NoSuchKeyError(f"there is no {key!r}")
+    new = _with_value(part[key], rest, value) if rest else value
+    return {name: each for name, each in part.items() if name != key} | ({} if new is None else {key: new})
+
+
+def _empty(record: type, name: str) -> object:
+    """An empty record of the type of a field."""
+    for kind in types_of(record, name):
+        if isinstance(kind, type) and is_dataclass(kind):
+            return kind()
+    raise NoSuchKeyError(f"{record.__name__}.{name} is no mapping")

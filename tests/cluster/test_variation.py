@@ -1,0 +1,155 @@
+"""Laws of changed designs: what a change does not name stays, and a changed design is the one of the changed spec."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec import pipeline
+from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.variation import NoSuchKeyError, has_key, layout_changes, revalued, varied
+from clusterspec.document.dump import dump
+from clusterspec.quantity import Quantity
+from clusterspec.search.levers import LEVERS
+from clusterspec.source import Path
+from clusterspec.units import read
+from tests.search.jobs import study_of
+
+MEASURED = """
+cluster: {platform: dgx-h100, nodes: 16, scale_out: {technology: infiniband-ndr}}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {framework: megatron-core, tp: 2, sharding: fsdp}
+measured:
+  - {collective: all-reduce, nodes: 16, size: 8 GiB, busbw: 200 GB/s duplex}
+"""
+DEEP = """
+cluster: {platform: dgx-h100, nodes: 16, scale_out: {technology: infiniband-ndr}}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 256}
+layout: {framework: megatron-core, tp: 4, pp: 4, dp: 8, micro_batch: 1}
+"""
+CHANGES: list[dict[Path, object]] = [
+    {("cluster", "nodes"): 8, ("layout", "dp"): None},
+    {("cluster", "scale_out", "oversubscription"): "2:1"},
+    {("cluster", "scale_out", "nic_bandwidth"): "400"},
+    {("cluster", "platform"): "dgx-h1000"},
+    {("workload", "precision"): "fp9"},
+    {("workload", "global_batch"): 250},
+    {("layout", "pp"): 8, ("layout", "dp"): None},
+    {("layout", "tp"): 3},
+    {("layout",): None},
+    {("layout", "stage_layers"): [20, 20, 20, 20]},
+]
+
+
+@pytest.mark.parametrize("changes", CHANGES, ids=str)
+def test_a_variation_is_the_study_of_the_changed_text(changes: dict[Path, object]) -> None:
+    one = study_of(DEEP)
+    other = pipeline.rewritten(one, changes)
+    assert other.document is not None
+    alone = pipeline.study_text(dump(other.document.value), one.settings)
+    assert other.design == alone.design
+    found = {(each.rule, each.severity, each.path) for each in other.findings}
+    assert found == {(each.rule, each.severity, each.path) for each in alone.findings}
+    assert other.plan.step_seconds == alone.plan.step_seconds
+
+
+@pytest.mark.parametrize("name", ["nic_bandwidth", "oversubscription", "scale_up.bandwidth", "nodes", "global_batch"])
+def test_a_value_varied_is_the_text_varied(name: str) -> None:
+    lever, one = LEVERS[name], study_of(DEEP)
+    for step in lever.steps:
+        changes = lever.changes(step)
+        by_value = pipeline.varied(one, changes)
+        texts = {path: _text(value) for path, value in changes.items()}
+        by_text = pipeline.rewritten(one, texts)
+        assert by_value.design == by_text.design
+        assert by_value.document is not None and by_text.document is not None
+        assert by_value.document.value == by_text.document.value
+        assert {each.rule for each in by_value.findings} == {each.rule for each in by_text.findings}
+
+
+def _text(value: object) -> object:
+    if isinstance(value, Quantity):
+        return value.written
+    return [_text(each) for each in value] if isinstance(value, tuple) else value
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "text"),
+    [
+        ("nic_bandwidth", "line_rate", "400 Gb/s"),
+        ("oversubscription", "ratio", "2:1"),
+        ("scale_up.bandwidth", "bandwidth", "450 GB/s unidirectional"),
+    ],
+)
+def test_a_lever_writes_what_the_reader_of_quantities_reads(name: str, kind: str, text: str) -> None:
+    quantity = read(text, kind)
+    written = LEVERS[name].written(quantity.value)
+    assert (written[0] if isinstance(written, tuple) else written) == quantity
+
+
+def test_a_variation_keeps_the_measured_shares_and_the_catalog() -> None:
+    one = study_of(MEASURED)
+    assert one.design.cluster is not None and one.design.cluster.measured
+    for path, value in ((("layout", "tp"), 4), (("cluster", "nodes"), 8), (("workload", "global_batch"), 512)):
+        other = varied(one.design, {path: value})
+        assert other.cluster is not None and other.cluster.measured == one.design.cluster.measured
+        assert other.catalog is one.settings.catalog
+    study = pipeline.varied(one, {("workload", "global_batch"): 512})
+    assert study.measurements == one.measurements and study.design.cluster == one.design.cluster
+    slower = pipeline.varied(one, {("cluster", "scale_out", "nic_bandwidth"): read("200 Gb/s", "line_rate")})
+    assert slower.design.cluster is not None and slower.design.cluster.measured == one.design.cluster.measured
+    assert not slower.measurements, "what was measured on the machine is not compared with another one"
+
+
+def test_without_its_measurements_a_variation_has_the_shares_of_the_catalog() -> None:
+    other = pipeline.rewritten(study_of(MEASURED), {("measured",): None})
+    assert other.design.cluster is not None and not other.design.cluster.measured
+
+
+def test_the_problems_of_other_keys_stay_and_those_of_the_changed_key_go() -> None:
+    one = study_of(DEEP.replace("global_batch: 256", "global_batch: 256, precision: fp9"))
+    assert {each.rule for each in one.found_errors} == {"unknown-choice"}
+    assert {each.rule for each in pipeline.varied(one, {("cluster", "nodes"): 16}).found_errors} == {"unknown-choice"}
+    assert not pipeline.varied(one, {("workload", "precision"): "bf16"}).found_errors
+
+
+def test_dp_and_the_layers_of_stages_follow_from_the_degrees() -> None:
+    assert layout_changes({"tp": 2}) == {("layout", "tp"): 2, ("layout", "dp"): None}
+    assert layout_changes({"tp": 2, "dp": 4}) == {("layout", "tp"): 2, ("layout", "dp"): 4}
+    assert layout_changes({"micro_batch": 2}) == {("layout", "micro_batch"): 2}
+    other = varied(study_of(DEEP).design, layout_changes({"tp": 8}))
+    assert other.layout is not None and (other.layout.dp, refusals(other)) == (4, frozenset())
+
+
+def test_a_key_that_no_spec_has_is_refused() -> None:
+    design = study_of(DEEP).design
+    assert has_key(design.spec, ("cluster", "scale_out", "tiers"))
+    for path in (("cluster", "nodez"), ("layout", "tp", "more"), ("dgx-h100 launch",), ("cluster", "platform", "id")):
+        assert not has_key(design.spec, path)
+        with pytest.raises(NoSuchKeyError):
+            revalued(design.spec, {path: 1})
+
+
+def test_removing_an_absent_key_changes_nothing() -> None:
+    design = study_of(DEEP).design
+    assert varied(design, {("cluster", "scale_up", "shape"): None}).spec == design.spec
+
+
+@pytest.mark.parametrize(
+    ("layout", "rules"),
+    [
+        ("{framework: torchtitan, tp: 16}", {"kv-heads-indivisible-by-tp"}),
+        ("{framework: torchtitan, tp: 8, pp: 2}", set()),
+        ("{framework: megatron-core, tp: 2, ep: 8}", {"ep-without-experts"}),
+        ("{framework: megatron-core, tp: 3}", {"world-size-mismatch"}),
+        ("{framework: megatron-core, pp: 8, dp: 7}", {"world-size-mismatch"}),
+        ("{framework: deepspeed, pp: 2, sharding: fsdp}", {"sharding-forbids-pipeline"}),
+        ("{framework: megatron-core, pp: 16, virtual_stages: 8, schedule: interleaved}", {"layers-indivisible-by-pp"}),
+    ],
+)
+def test_what_legality_refuses_is_an_error_of_check(layout: str, rules: set[str]) -> None:
+    one = study_of(DEEP.partition("layout:")[0] + f"layout: {layout}\n")
+    refused = refusals(one.design)
+    assert rules <= refused and (bool(rules) or not refused)
+    errors = {each.rule for each in one.found_errors}
+    assert rules <= errors and bool(refused & errors) is bool(refused)
+    assert one.possible is not bool(refused)
