@@ -17,6 +17,7 @@ def accelerator(read: FactReader) -> Accelerator:
         **_header(read),
         ranks_per_accelerator=read.count("ranks_per_accelerator") or 1,
         memory=read.figure("memory", "bytes"),
+        memory_printed=read.printed("memory"),
         memory_bandwidth=read.figure("memory_bandwidth", "rate"),
         peaks=read.peaks("peak"),
         unpublished_peaks=read.texts("unpublished_peaks"),

@@ -34,11 +34,13 @@ class Accelerator(Entry):
     shared); ``compute_units`` the number of GEMM tiles processed concurrently, ``array`` the side of
     a systolic array to which GEMMs are padded; ``host_link`` B/s per direction to the host processor
     if it is not PCIe; ``unpublished_peaks`` the supported precisions without a published peak;
-    ``kernels`` the table of measured kernels that applies.
+    ``kernels`` the table of measured kernels that applies; ``memory_printed`` the memory as the vendor prints it, where
+    the device reports another.
     """
 
     ranks_per_accelerator: int = 1
     memory: Figure | None = None
+    memory_printed: str = ""
     memory_bandwidth: Figure | None = None
     peaks: Mapping[str, Peak] = field(default_factory=dict)
     unpublished_peaks: tuple[str, ...] = ()

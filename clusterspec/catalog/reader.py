@@ -53,6 +53,11 @@ class FactReader:
         """Several words."""
         return tuple(str(value) for value in self._values(name))
 
+    def printed(self, name: str) -> str:
+        """A figure as the vendor prints it; empty where that is the figure itself."""
+        fact = self._fact(name)
+        return fact.prints if fact else ""
+
     def counts(self, name: str) -> tuple[int, ...]:
         """Several whole numbers."""
         return tuple(value for value in self._values(name) if isinstance(value, int))

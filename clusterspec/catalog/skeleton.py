@@ -26,7 +26,7 @@ sources:
     read: {today}
 source: data-sheet
 facts:
-  year: {{is: {year}, assumed: "placeholder of the skeleton; write the year that the data sheet gives"}}
+  year: {{is: {year}, assumed: "placeholder; write the year that the data sheet gives"}}
 """
 TAIL = """\
 #notes:

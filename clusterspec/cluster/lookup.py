@@ -84,6 +84,7 @@ def unknown(catalog: Catalog, kind: str, name: str, path: Path, usual: str = "")
         return _ambiguous(name, path, family)
     help_ = f"nearest: {', '.join(near)}" if near else f"`clusterspec catalog list` shows every {kind}"
     help_ = f"{usual}; {help_}" if usual else help_
+    help_ += "; `--catalog DIR` adds entries of your own"
     meant = family[0] if len(family) == 1 else _clearly_meant(name[:LONGEST].lower(), near)
     fix = Fix(f"write `{meant}`", (Replacement(path, meant),)) if meant else None
     return Problem("unknown-catalog-id", path, f"the catalog has no {kind} `{name}`", help_, fix=fix)

@@ -92,7 +92,10 @@ def _accelerator(section: ClusterSpec, platform: Platform | None, lookup: Lookup
     supplied = lookup.known("accelerator", platform.accelerator) if platform is not None else None
     if isinstance(supplied, Accelerator):
         return adjusted(supplied, wanted) if wanted else supplied
-    if section.platform is None:
+    if wanted is not None and section.platform is None:
+        remedy = "write `like: h100-sxm-80gb` for the nearest part, or make an entry with `clusterspec catalog new accelerator`"
+        lookup.log.missing((*path, "like"), "an accelerator described in place starts from a catalog entry", remedy)
+    elif section.platform is None:
         remedy = "name a platform such as dgx-h100, or an accelerator such as h100-sxm-80gb"
         lookup.log.missing(("cluster", "platform"), "neither a platform nor an accelerator is named", remedy)
     return None
@@ -104,11 +107,21 @@ def adjusted(entry: Accelerator, section: AcceleratorSpec) -> Accelerator:
     written = {name: written_peak(value, f"{key}.peak.{name}") for name, value in (section.peak or {}).items()}
     return replace(
         entry,
+        name=_own_name(entry, section),
+        memory_printed="" if section.memory else entry.memory_printed,
         memory=_or(section.memory, f"{key}.memory", entry.memory),
         memory_bandwidth=_or(section.memory_bandwidth, f"{key}.memory_bandwidth", entry.memory_bandwidth),
         power=_or(section.power, f"{key}.power", entry.power),
         peaks={**entry.peaks, **{name: peak for name, peak in written.items() if peak is not None}},
     )
+
+
+def _own_name(entry: Accelerator, section: AcceleratorSpec) -> str:
+    """The name of the entry with the figures that the spec states instead."""
+    stated = {"memory": section.memory, "memory bandwidth": section.memory_bandwidth, "power": section.power}
+    stated |= {f"{precision} peak": peak for precision, peak in (section.peak or {}).items()}
+    changes = [f"{name} {quantity.written}" for name, quantity in stated.items() if quantity is not None]
+    return f"{entry.name} with {', '.join(changes)}" if changes else entry.name
 
 
 def written_peak(quantity: Quantity, key: str) -> Peak | None:

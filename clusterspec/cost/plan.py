@@ -11,6 +11,7 @@ from clusterspec.cost.record import StepRecord
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.records import dataclass, field
+from clusterspec.units import display, percent
 
 if TYPE_CHECKING:
     from clusterspec.cost.serving import ServingTimes
@@ -89,6 +90,22 @@ class Plan:
     def memory_capacity(self) -> float | None:
         """Bytes that one accelerator has; None where that is not known."""
         return self.stored.capacity.value if self.stored and self.stored.capacity else None
+
+    @property
+    def capacity_text(self) -> str:
+        """The capacity, with the share that an engine may use and the figure under which it is sold.
+
+        For example ``85.5 GB (sold as 80 GB)`` or ``77 GB (90 % of 85.5 GB, sold as 80 GB)``.
+        """
+        cluster, capacity = self.design.cluster, self.memory_capacity
+        whole = cluster.accelerator.memory if cluster else None
+        if cluster is None or capacity is None or whole is None:
+            return "an unknown capacity"
+        available, printed = display(whole.value, "B"), cluster.accelerator.memory_printed
+        share = f"{percent(capacity / whole.value)} of {available}" if capacity < whole.value * (1 - 1e-6) else ""
+        sold = f"sold as {printed}" if printed and printed != available else ""
+        notes = ", ".join(note for note in (share, sold) if note)
+        return display(capacity, "B") + (f" ({notes})" if notes else "")
 
     @property
     def fits(self) -> bool | None:

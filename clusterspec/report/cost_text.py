@@ -41,9 +41,10 @@ def _headline(cost: Cost, ink: Ink) -> str:
 
 def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
     when = f"prices of {cost.as_of}" if cost.as_of else "prices without a date"
-    span = f"over {cost.years:g} years" if cost.years else "purchase alone: no `procurement.term`"
-    partial = "; a partial sum, see below" if cost.missing else ""
-    yield ("total", _amount(cost.total, cost.currency), f"{span}, {when}{partial}")
+    span = f"over {cost.years:g} years" if cost.years else "purchase only"
+    running = "" if cost.years else ". For running costs add `procurement.term`"
+    partial = ". Some prices are missing: see below" if cost.missing else ""
+    yield ("total", _amount(cost.total, cost.currency), f"{span}, {when}{running}{partial}")
     used = f"{cost.accelerators_used:,.0f} of {cost.accelerators:,} accelerators" if cost.accelerators_used else ""
     if cost.per_run is not None and cost.run is not None:
         without = f"{display(cost.run.inputs[0][1].value, 's')} without interruptions"

@@ -28,12 +28,12 @@ def moving(influences: Sequence[Influence], report: EstimateReport, ink: Ink, mo
         return heading(f"No assumption moves {moved}", ink)
     shown = influences[: max(1, most - 3)]
     rows = [_row(one) for one in shown]
-    heads = ("  assumed", "value", "against", "tpot" if report.plan.serving is not None else "step time", "memory")
+    heads = ("  assumed", "value", "alternative", "tpot" if report.plan.serving is not None else "step time", "memory")
     table = grid(heads, rows, right=(3, 4), ink=ink)
     more = len(influences) - len(shown)
-    more_text = f"{plural(more, 'more assumption')} that {'moves' if more == 1 else 'move'} it; " if more else ""
+    more_text = f"{plural(more, 'more assumption')} with an effect; " if more else ""
     note = f"  {more_text}`--assumptions` and `--constants` list all {rest:,}"
-    return f"{heading(f'Assumptions that move {moved}', ink)}{table}{ink.paint('dim', note)}\n"
+    return f"{heading(f'Assumptions with most effect: more than {percent(LEAST)} of {time} or memory', ink)}{table}{ink.paint('dim', note)}\n"
 
 
 def _row(influence: Influence) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from shlex import quote
 
+from clusterspec.catalog.entries import Accelerator
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, MemoryUse
 from clusterspec.report import communication as traffic
@@ -46,7 +47,8 @@ def tables(report: EstimateReport, ink: Ink) -> Iterable[str]:
     if plan.communication:
         yield ink.paint("bold", "Communication per step and accelerator") + "\n" + communication(plan, ink)
     if plan.memory:
-        yield ink.paint("bold", "Memory of the fullest accelerator") + "\n" + memory(plan.memory, ink)
+        part = plan.design.cluster.accelerator if plan.design.cluster else None
+        yield ink.paint("bold", "Memory of the fullest accelerator") + "\n" + memory(plan.memory, part, ink)
     if seen := shares(report.design.cluster):
         rows = [(f"  {name}", *rest) for name, *rest in map(row, seen)]
         table = grid((f"  {HEADS[0]}", *HEADS[1:]), rows, right=(2,), wrap=(1, 3), ink=ink)
@@ -165,7 +167,7 @@ def _in_order(flows: Sequence[Communication], rest: Sequence[Communication]) -> 
     return [flow for flow in flows if id(flow) not in left]
 
 
-def memory(use: MemoryUse, ink: Ink) -> str:
+def memory(use: MemoryUse, accelerator: Accelerator | None, ink: Ink) -> str:
     """The parts of memory against the capacity."""
     whole = use.capacity.value if use.capacity else use.total.value
     rows = [
@@ -179,8 +181,22 @@ def memory(use: MemoryUse, ink: Ink) -> str:
         if part.value or part is use.total
     ]
     table = grid(("  part", "size", "of capacity" if use.capacity else "share", ""), rows, right=(1, 2), ink=ink)
-    views = f"  (as the driver reports it; the framework's allocator holds {display(use.allocator, 'B')} of it)"
+    views = _views(use, accelerator)
     return f"{table.rstrip()}\n{ink.paint('dim', views)}\n"
+
+
+def _views(use: MemoryUse, accelerator: Accelerator | None) -> str:
+    """What counts as memory: as the device reports it, as the vendor prints it, and what a framework can use."""
+    shown = "as nvidia-smi shows it" if accelerator and accelerator.vendor == "NVIDIA" else "as the driver reports it"
+    lines = [f"({shown}; of this, {display(use.allocator, 'B')} is held by the framework's allocator)"]
+    whole = accelerator.memory if accelerator else None
+    if accelerator and whole and use.capacity:
+        printed = accelerator.memory_printed
+        sold = f", sold as {printed}" if printed and printed != display(whole.value, "B") else ""
+        usable = use.capacity.value - (use.total.value - use.allocator)
+        device = f"{display(whole.value, 'B')} on the device{sold}"
+        lines.append(f"({device}; a framework can use {display(max(usable, 0.0), 'B')} of it)")
+    return "\n".join(f"  {line}" for line in lines)
 
 
 def footer(report: EstimateReport, ink: Ink) -> str:

@@ -171,7 +171,7 @@ def fit_text(plan: Plan) -> str:
     total, capacity = plan.memory.total.value, plan.memory.capacity.value
     low, high = plan.memory_range or (total, total)
     band = f" (range {display(low, 'B')} to {display(high, 'B')})" if high > low else ""
-    return f"memory {display(total, 'B')}{band} is {percent(total / capacity)} of {display(capacity, 'B')}"
+    return f"memory {display(total, 'B')}{band} is {percent(total / capacity)} of {plan.capacity_text}"
 
 
 def ranks_match(design: Design) -> bool:

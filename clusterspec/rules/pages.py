@@ -149,12 +149,15 @@ def explain(name: str) -> str:
 
 
 def nearest(name: str, limit: int = 3, others: Iterable[str] = ()) -> list[str]:
-    """The names of rules, and of ``others``, most similar to ``name``; before them those that contain it."""
+    """The names of rules, and of ``others``, most similar to ``name``; between the near ones and others those that
+    contain it.
+    """
     from difflib import get_close_matches
 
     names = [*RULES, *others]
     holding = [one for one in names if name and name in one]
-    return list(dict.fromkeys((*holding, *get_close_matches(name, names, n=limit, cutoff=0.5))))[:limit]
+    near = get_close_matches(name, names, n=limit, cutoff=0.8)
+    return list(dict.fromkeys((*near, *holding, *get_close_matches(name, names, n=limit, cutoff=0.5))))[:limit]
 
 
 def _examples(section: str) -> tuple[Example, ...]:

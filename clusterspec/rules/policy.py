@@ -136,12 +136,13 @@ def compiled(text: str) -> ast.expr:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         tree = None
     if tree is None:
-        raise PolicyFault(f"{text[:60]!r} is no condition")
+        raise PolicyFault(f"{text[:60]!r} is not a valid condition")
     for node in ast.walk(tree):
         if not isinstance(node, _ALLOWED) or (isinstance(node, ast.Attribute) and node.attr.startswith("_")):
             raise PolicyFault(f"{text[:60]!r} holds {type(node).__name__}, which no condition may")
         if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS):
-            raise PolicyFault(f"{text[:60]!r} calls what is none of {', '.join(_FUNCTIONS)}")
+            *others, last = _FUNCTIONS
+            raise PolicyFault(f"{text[:60]!r} is not valid: only {', '.join(others)} and {last} can be called")
     return tree
 
 

@@ -22,7 +22,7 @@ from clusterspec.units.table import TABLE
 DIGITS = 6
 """Significant digits of a converted value: enough to tell GB from GiB and a line rate from its payload."""
 
-_ANY = Kind("", "a quantity of a cluster spec", ("GB/s", "Gb/s", "GB"))
+_ANY = Kind("", "a quantity with a unit", ("GB/s", "Gb/s", "GB"))
 _KIND_OF_UNIT = {"B/s": "rate", "B": "bytes", "FLOP/s": "peak", "FLOP": "work", "T/s": "transfer_rate"}
 _KIND_OF_UNIT |= {"W": "power", "s": "time"}
 _UNSTATED = {

@@ -30,8 +30,10 @@ def listed() -> tuple[str, dict[str, object]]:
 
 def explained(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
     """The page of a rule, as text and as JSON. Raises `UsageFault` for an unknown name."""
+    if members := rules.of_group(name):
+        raise UsageFault(f"{name!r} is a group of rules; each has a page: {', '.join(members)}")
     if not rules.known(name):
-        near = rules.nearest(name)
+        near = rules.nearest(name, others=rules.groups())
         raise UsageFault(
             f"no rule is called {name!r}"
             + (f"; did you mean {', '.join(near)}?" if near else "; `clusterspec explain` lists the rules")

@@ -20,6 +20,7 @@ from clusterspec.exchange.yaml_text import comment
 from clusterspec.report.grid import grid
 from clusterspec.results import Input, head
 from clusterspec.source import dotted
+from clusterspec.units import plural
 
 
 def run(args: argparse.Namespace) -> int:
@@ -97,11 +98,21 @@ def _into(args: argparse.Namespace, reading: ImportResult, digest: str) -> None:
     if args.format == "json":
         print_json(_document(args, reading, digest) | {"merged": _merged_json(merged)})
         return
-    lines = [f"wrote {dotted(each.path)}: {shown(each.value)}  ({each.at})" for each in merged.written]
+    lines = [_summary(merged, args.into)]
+    lines += [f"wrote {dotted(each.path)}: {shown(each.value)}  ({each.at})" for each in merged.written]
     lines += [f"same  {dotted(each.path)}: {shown(each.value)}  ({each.at})" for each in merged.same]
     lines += [f"kept  {held}; {each.at} states {shown(each.value)}" for each, held in merged.kept]
     lines += [f"unknown {each.what}: {each.why}  ({each.at})" for each in reading.unknown]
     print_text("".join(f"{comment(line)}\n" for line in lines))
+
+
+def _summary(merged: merge.Merged, name: str) -> str:
+    """What an import changed in a spec and what it kept, in one line."""
+    total = len(merged.written) + len(merged.same) + len(merged.kept)
+    kept = f"kept {plural(len(merged.kept), 'value')} of {name}, since the spec states another" if merged.kept else ""
+    same = f"{len(merged.same)} already stated" if merged.same else ""
+    parts = (f"wrote {len(merged.written)} of {plural(total, 'value')}", same, kept)
+    return ", ".join(part for part in parts if part)
 
 
 def _merged_json(merged: merge.Merged) -> dict[str, object]:

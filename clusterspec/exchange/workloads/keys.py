@@ -7,6 +7,7 @@ from typing import Any
 
 from clusterspec.exchange.import_result import ImportBuilder, Value
 from clusterspec.records import dataclass, field
+from clusterspec.units import plural
 
 LARGEST_COUNT = 10**12
 Table = Mapping[str, tuple[str, ...]]
@@ -126,4 +127,4 @@ def list_unused(keys: Keys, builder: ImportBuilder) -> None:
     unused = keys.unused()
     if unused:
         shown = ", ".join(unused[:12]) + (", …" if len(unused) > 12 else "")
-        builder.unknown(f"{len(unused)} keys", f"not imported: {shown}")
+        builder.unknown(plural(len(unused), "key"), f"not imported: {shown}")

@@ -36,7 +36,7 @@ STATES: dict[str, tuple[str, Tone]] = {
 
 SIGNING = {
     VerdictStatus.FAILS: "Do not sign",
-    VerdictStatus.RESERVATIONS: "Sign only with the reservations below accepted",
+    VerdictStatus.RESERVATIONS: "Sign only if you accept these reservations",
     VerdictStatus.CLEAR: "Nothing found against signing",
     VerdictStatus.NOT_JUDGED: "Not ready to be signed: not all of it was judged",
 }
@@ -183,7 +183,7 @@ def _memory(report: FullReport) -> list[Card]:
     low, high = plan.memory_range or (total, total)
     tone: Tone = "bad" if low > capacity else "fair" if high > capacity else "good"
     word = {"bad": "does not fit", "fair": "may not fit", "good": "fits"}[tone]
-    note = f"{word}: {display(total, 'B')} of {display(capacity, 'B')}"
+    note = f"{word}: {display(total, 'B')} of {plan.capacity_text}"
     return [Card("Memory", percent(total / capacity), note, "estimate.memory.total", tone)]
 
 

@@ -113,7 +113,7 @@ def memory(report: FullReport) -> Section | None:
     capacity = use.capacity.value if use.capacity else None
     alt = "; ".join(f"{part.label} {part.value_text}" for part in slices)
     drawn = against_capacity(slices, capacity, plan.memory_range, lambda tick: display(tick, "B"), alt)
-    share = f", {percent(use.total.value / capacity)} of {display(capacity, 'B')}" if capacity else ""
+    share = f", {percent(use.total.value / capacity)} of {plan.capacity_text}" if capacity else ""
     caption = f"Memory of the fullest accelerator: {display(use.total.value, 'B')}{share}"
     columns = (
         TableColumn("Part", key="name"),

@@ -80,7 +80,7 @@ def check(
     yield RULE.problem(
         _key(written_layout, layout) if training else "workload.sequence_length",
         f"{display(total, 'B')} on the fullest accelerator ({display(states, 'B')} of states, {display(memory.activations.value, 'B')} of {what}, "
-        f"{display(memory.other.value, 'B')} of framework memory) exceed its {display(capacity, 'B')}{_range(plan)}",
+        f"{display(memory.other.value, 'B')} of framework memory) exceed its {plan.capacity_text}{_range(plan)}",
         in_words(
             for_activations(what_if, cluster, layout) if training else [],
             "use recomputation, cp or more ranks" if training else "shorten the cache, or raise tp",

@@ -73,7 +73,7 @@ def check(workload: Workload, cluster: Cluster, layout: Layout, plan: Plan, what
     training = workload.kind == "train"
     yield RULE.problem(
         "layout.sharding" if training else "layout.tp",
-        f"{display(states, 'B')} of model states on the fullest accelerator ({parts}) exceed its {display(capacity, 'B')} of memory",
+        f"{display(states, 'B')} of model states on the fullest accelerator ({parts}) exceed its memory of {plan.capacity_text}",
         _help(what_if, cluster, layout) if training else SERVING_HELP,
         severity="warning" if may_fit(plan) else "error",
     )

@@ -65,7 +65,10 @@ def check(plan: Plan, thresholds: Thresholds, workload: Workload) -> Iterator[Pr
     if thresholds.of(RULE.name, MOST) * capacity < total <= capacity:
         free = capacity - total
         severity = "warning" if total > FULLEST * capacity else "note"
-        message = f"{display(total, 'B')} is {percent(total / capacity, 2)} of the {display(capacity, 'B')} of memory: {display(free, 'B')} remain free"
+        message = (
+            f"{display(total, 'B')} is {percent(total / capacity)} of the memory of {plan.capacity_text}: "
+            f"{display(free, 'B')} remain free"
+        )
         yield RULE.problem(
             "layout", message, "keep a tenth free, by more recomputation or more sharding", severity=severity
         )

@@ -64,7 +64,7 @@ def check(
     cluster: Cluster | None,
 ) -> Iterator[Problem]:
     if not acceptance and not spec.unreadable(("acceptance",)):
-        message = "the procurement has no acceptance test, so no figure obliges the supplier"
+        message = "the procurement has no acceptance test, so nothing binds the supplier"
         single = cluster is not None and cluster.nodes == 1
         sizes = "the node" if single else "one node and over four"
         yield RULE.problem(

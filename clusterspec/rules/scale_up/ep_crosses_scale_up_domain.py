@@ -80,12 +80,22 @@ def check(
     if placement is None or placement.straddling == 0:
         return
     most = used_domain(cluster, layout) // max(1, layout.expert_tp)
-    help_ = f"keep ep to at most {most} inside the domain" + (
-        ", or write `expert_tp: 1`" if layout.expert_tp > 1 else ""
-    )
+    inside = f"use an ep of up to {most} whose groups divide the domain"
+    expert_tp = ", or write `expert_tp: 1`" if layout.expert_tp > 1 else ""
+    help_ = f"{inside}{expert_tp}{_aligned(cluster, layout)}"
     help_ += "; or use a dispatcher that overlaps (`overlap: {ep: true}`)"
     message = f"{straddling_groups(placement)}{bandwidth_across(deviations, cluster, placement, 'all-to-all')}{_exposed(timed)}"
     yield RULE.problem("layout.ep", message, help_)
+
+
+def _aligned(cluster: Cluster, layout: Layout) -> str:
+    """The nodes of a domain that hold whole groups, where the groups fit a domain and do not divide it."""
+    domain, group = cluster.ranks_per_domain, layout.ep * max(1, layout.expert_tp)
+    nodes = domain // group * group // cluster.ranks_per_node
+    if layout.nodes_per_domain or cluster.scale_up.domain <= cluster.accelerators_per_node or domain % group == 0:
+        return ""
+    whole = f"{group} does not divide the {domain} ranks of a domain, so that some groups span two domains"
+    return f"; {whole}: use {nodes} nodes of each domain (`nodes_per_domain: {nodes}`)" if nodes else ""
 
 
 def _overlap_stated(written: LayoutSpec) -> bool:

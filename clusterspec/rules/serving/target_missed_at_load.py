@@ -74,6 +74,6 @@ def check(served: Served) -> Iterator[Problem]:
     bound = f"; the median meets the targets up to a concurrency of {int(most):,}" if 1 <= most < times.offered else ""
     yield RULE.problem(
         f"{LOAD}.targets",
-        f"with {plural(round(times.offered), 'request')} in flight, percentile {plain(load.percentile)} misses its target: {both(parts)}{bound}",
+        f"with {plural(round(times.offered), 'request')} in flight, {'the median' if load.percentile == 50 else f'percentile {plain(load.percentile)}'} misses its target: {both(parts)}{bound}",
         "add replicas, lower the concurrency, or let `clusterspec search` find a layout for the load",
     )
