@@ -93,7 +93,8 @@ def _accelerator(section: ClusterSpec, platform: Platform | None, lookup: Lookup
     if isinstance(supplied, Accelerator):
         return adjusted(supplied, wanted) if wanted else supplied
     if wanted is not None and section.platform is None:
-        remedy = "write `like: h100-sxm-80gb` for the nearest part, or make an entry with `clusterspec catalog new accelerator`"
+        start = "write `like: h100-sxm-80gb` for the nearest part"
+        remedy = f"{start}, or make an entry with `clusterspec catalog new accelerator`"
         lookup.log.missing((*path, "like"), "an accelerator described in place starts from a catalog entry", remedy)
     elif section.platform is None:
         remedy = "name a platform such as dgx-h100, or an accelerator such as h100-sxm-80gb"

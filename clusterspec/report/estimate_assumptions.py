@@ -33,7 +33,8 @@ def moving(influences: Sequence[Influence], report: EstimateReport, ink: Ink, mo
     more = len(influences) - len(shown)
     more_text = f"{plural(more, 'more assumption')} with an effect; " if more else ""
     note = f"  {more_text}`--assumptions` and `--constants` list all {rest:,}"
-    return f"{heading(f'Assumptions with most effect: more than {percent(LEAST)} of {time} or memory', ink)}{table}{ink.paint('dim', note)}\n"
+    title = heading(f"Assumptions with most effect: more than {percent(LEAST)} of {time} or memory", ink)
+    return f"{title}{table}{ink.paint('dim', note)}\n"
 
 
 def _row(influence: Influence) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ def test_into_a_spec_keeps_what_it_states(call: Call) -> None:  # noqa: F811
     again = call("import", "auto", "topo.xml", "--into", "spec.yaml")
     assert Path("spec.yaml").read_text() == text
     assert "wrote" not in again.out
+    assert "kept 1 value of spec.yaml, since the spec states another" in again.out.splitlines()[0]
 
 
 def test_a_log_can_be_read_from_standard_input(call: Call) -> None:  # noqa: F811

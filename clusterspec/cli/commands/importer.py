@@ -111,7 +111,8 @@ def _summary(merged: merge.Merged, name: str) -> str:
     total = len(merged.written) + len(merged.same) + len(merged.kept)
     kept = f"kept {plural(len(merged.kept), 'value')} of {name}, since the spec states another" if merged.kept else ""
     same = f"{len(merged.same)} already stated" if merged.same else ""
-    parts = (f"wrote {len(merged.written)} of {plural(total, 'value')}", same, kept)
+    new = f"wrote {len(merged.written)} of {plural(total, 'value')}" if merged.written else "nothing new"
+    parts = (new, same, kept)
     return ", ".join(part for part in parts if part)
 
 

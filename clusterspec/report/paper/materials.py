@@ -81,7 +81,7 @@ def cost(report: FullReport) -> Section | None:
     if unit is not None:
         blocks.append(unit)
     blocks += _not_counted("cost.not_counted", found.missing, beside=report.bill.bill.not_counted)
-    over = f"over {found.years:g} years" if found.years else "purchase only, since the spec states no `procurement.term`"
+    over = f"over {found.years:g} years" if found.years else "purchase only, without a `procurement.term`"
     dated = f"prices of {found.as_of}" if found.as_of else "prices without a date"
     return Section(
         "cost",
