@@ -14,11 +14,13 @@ from clusterspec.catalog import Catalog
 from clusterspec.cli import FOUND, OK, UsageFault
 from clusterspec.cli.choices import configured, opened, today, with_options
 from clusterspec.cli.output import leads_out
+from clusterspec.cli.terminal import print_error
 from clusterspec.config import Config
 from clusterspec.document import Document
 from clusterspec.finding import Problem, Severity
 from clusterspec.pipeline import Checked, Settings, Study, as_written, prose, study
 from clusterspec.records import replace
+from clusterspec.report.ink import located
 from clusterspec.results import Input
 from clusterspec.source import Position, Source, Span
 
@@ -196,6 +198,22 @@ def _refuse_link_out(name: str) -> None:
 def study_of(args: argparse.Namespace, name: str) -> Study:
     """A study of the spec of a command."""
     return StudyReader(args).study(name)
+
+
+MOST_NAMED = 20
+"""Errors of a spec that are named before its figures."""
+
+
+def study_with_errors_named(args: argparse.Namespace, name: str) -> Study:
+    """A study of the spec of a command; its errors are named on standard error, since all figures rest on them."""
+    found = study_of(args, name)
+    errors = [finding for finding in found.checked.findings if finding.severity is Severity.ERROR]
+    for finding in errors[:MOST_NAMED]:
+        print_error(f"{located(finding.span)}: {finding.severity}[{finding.rule}] {finding.message}")
+    if errors:
+        them = "this error is" if len(errors) == 1 else f"these {len(errors)} errors are"
+        print_error(f"clusterspec: figures of {shown(args, name)} are conditional until {them} corrected")
+    return found
 
 
 def status_of(study: Study) -> int:

@@ -46,7 +46,8 @@ def search(study: Study, options: SearchOptions, progress: Progress = lambda don
     )
     rows, refused = _checked(studied, job, space, found.best, options.top)
     front, _ = _checked(studied, job, space, found.front, options.top)
-    present = _row(studied, present_section(study), design, study.plan) if study.plan.step_time else None
+    runs = study.possible and study.plan.step_time is not None
+    present = _row(studied, present_section(study), design, study.plan) if runs else None
     least = found.smallest if found.smallest and not found.fitting else None
     return SearchReport(
         study.settings.tool,

@@ -104,7 +104,7 @@ def cost(study: Study) -> CostReport:
     from clusterspec.results.cost import CostReport
 
     items = counted(study.design)
-    found = worked_out(study.design, study.plan, items)
+    found = worked_out(study.design, study.plan if study.possible else None, items)
     neighbor = cheaper_neighbor(study.design, items)
     return CostReport(study.settings.tool, study.input, found, neighbor, study.checked.findings)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -106,3 +107,44 @@ def test_a_mistake_of_the_call_is_not_blamed_on_the_spec(words: str, beside: Cal
     Path("spec.yaml").write_text(BASE)
     done = beside(*words.split())
     assert (done.status, done.out, done.error.count("\n")) == (2, "", 1)
+
+
+WRONG = """clusterspec: 1
+name: wrong
+cluster: {platform: dgx-h100, nodes: 9, scale_out: {technology: infiniband-ndr}}
+workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 72}
+layout: {framework: megatron-core, ep: 64}
+procurement: {currency: USD, term: 1 year, prices: {node: 300000}}
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("search", "wrong.yaml"),
+        ("solve", "wrong.yaml", "--for", "nodes", "--until", "mfu>=0.1"),
+        ("cost", "wrong.yaml"),
+        ("sensitivity", "wrong.yaml"),
+        ("collective", "wrong.yaml", "all-reduce", "--ranks", "16"),
+        ("export", "nccl-env", "wrong.yaml"),
+        ("export", "megatron", "wrong.yaml"),
+    ],
+    ids=" ".join,
+)
+def test_figures_of_a_spec_with_errors_follow_its_errors(command: tuple[str, ...], call: Call) -> None:
+    Path("wrong.yaml").write_text(WRONG)
+    done = call(*command)
+    assert done.status == 1
+    told = done.error.splitlines()
+    assert "error[ep-not-dividing-ranks]" in told[0]
+    assert any("conditional until" in line for line in told)
+
+
+def test_a_layout_that_cannot_run_has_no_times(call: Call) -> None:
+    Path("wrong.yaml").write_text(WRONG)
+    assert json.loads(call("search", "wrong.yaml", "--format", "json").out)["present"] is None
+    cost = json.loads(call("cost", "wrong.yaml", "--format", "json").out)
+    assert cost["per_run"] is None and cost["per_million_tokens"] is None
+    moved = json.loads(call("sensitivity", "wrong.yaml", "--format", "json").out)
+    assert moved["step_time"] is None and moved["levers"] == []
+    assert call("export", "megatron", "wrong.yaml").out == ""

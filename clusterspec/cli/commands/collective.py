@@ -6,7 +6,7 @@ import argparse
 
 from clusterspec import pipeline, units
 from clusterspec.cli import UsageFault
-from clusterspec.cli.inputs import status_of, study_of
+from clusterspec.cli.inputs import status_of, study_with_errors_named
 from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.cost.collectives import names_of
 from clusterspec.report import collective_text
@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     sizes = [size_of(text) for text in written]
     if args.algorithm and args.algorithm not in names_of(args.collective):
         raise UsageFault(f"--algorithm {args.algorithm}: {args.collective} has {', '.join(names_of(args.collective))}")
-    study = study_of(args, args.spec)
+    study = study_with_errors_named(args, args.spec)
     cluster = study.design.cluster
     if cluster is not None and args.ranks > cluster.nodes * cluster.ranks_per_node:
         most = cluster.nodes * cluster.ranks_per_node

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from clusterspec.cli import OK, SpecFault, UsageFault
-from clusterspec.cli.inputs import status_of, study_of
+from clusterspec.cli.inputs import status_of, study_with_errors_named
 from clusterspec.cli.output import keep_study, write_whole
 from clusterspec.cli.terminal import print_error, print_text
 from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, MissingPart, NotExportable
@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageFault("name a KIND and a SPEC; `clusterspec export --list` lists the kinds")
     try:
         exporter = exporter_of(args.kind)
-        one = study_of(args, args.spec)
+        one = study_with_errors_named(args, args.spec)
         exported = exporter.write(ExportInput(one.design))
     except MissingPart as why:
         raise SpecFault(f"{args.spec}: {why}") from None

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from clusterspec.cli import UsageFault
-from clusterspec.cli.inputs import status_of, study_of
+from clusterspec.cli.inputs import status_of, study_with_errors_named
 from clusterspec.cli.options.search import SERVING, TRAINING
 from clusterspec.cli.output import keep_study, write_whole
 from clusterspec.cli.progress import Bar
@@ -30,7 +30,7 @@ OF_SERVING_ALONE = ("attention_dp", "pools")
 def run(args: argparse.Namespace) -> int:
     """Prints the best layouts of a job; ``--write`` puts the best into a copy of the spec."""
     options = SearchOptions(pins(args.set), args.objective, args.top, args.min_headroom, args.grid)
-    study = study_of(args, args.spec)
+    study = study_with_errors_named(args, args.spec)
     if args.write:
         keep_study(args, "--write", args.write, study)
     serves = study.spec.workload is not None and study.spec.workload.kind == "serve"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from clusterspec.cli.inputs import status_of, study_of
+from clusterspec.cli.inputs import status_of, study_with_errors_named
 from clusterspec.cli.terminal import ink, print_json, print_text
 from clusterspec.exploration.levers import sensitivity
 from clusterspec.report import solve_text
@@ -12,7 +12,7 @@ from clusterspec.report import solve_text
 
 def run(args: argparse.Namespace) -> int:
     """Print the effect of each lever, one step up and one down."""
-    study = study_of(args, args.spec)
+    study = study_with_errors_named(args, args.spec)
     report = sensitivity(study)
     if args.format == "json":
         print_json(report.to_json())

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from clusterspec.cli import FOUND, SpecFault, UsageFault
-from clusterspec.cli.inputs import status_of, study_of
+from clusterspec.cli.inputs import status_of, study_with_errors_named
 from clusterspec.cli.progress import Bar
 from clusterspec.cli.terminal import ink, print_text
 from clusterspec.exploration.sweep import Axes, SweepFault, point, read_axes
@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageFault(f"{args.axes}: {fault.strerror}") from None
     if not axes.base.is_file():
         raise UsageFault(f"{args.axes}: its base {axes.base} is not a file")
-    base = study_of(args, str(axes.base.absolute()))
+    base = study_with_errors_named(args, str(axes.base.absolute()))
     if base.document is None or not isinstance(base.document.value, dict):
         raise SpecFault(f"{axes.base}: cannot be read as a spec; `clusterspec check` reports why")
     rows = []

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from clusterspec.cluster.fabric import Fabric
+from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.procurement.bill import Bill, bill
 from clusterspec.records import dataclass
@@ -44,6 +45,9 @@ class ExportInput:
     def layout(self) -> Layout:
         if self.design.layout is None:
             raise MissingPart("the spec has no layout that can be resolved")
+        refused = refusals(self.design)
+        if refused:
+            raise MissingPart(f"the layout cannot run ({', '.join(sorted(refused))}); `clusterspec check` reports why")
         return self.design.layout
 
     @property

@@ -1,0 +1,54 @@
+"""The layouts and wire times that a report varies: those with figures pass check, and measured links stay measured."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec import pipeline
+from clusterspec.cluster.variation import layout_changes
+from clusterspec.results.layout_grid import layout_grid
+from clusterspec.results.survival import survival, varied_design
+from tests.search.jobs import study_of
+
+JOB = """
+cluster: {{platform: dgx-h100, nodes: 16, scale_out: {{technology: infiniband-ndr}}}}
+workload: {{model: {model}, sequence_length: 8192, global_batch: 256}}
+layout: {{framework: {framework}, tp: 4, pp: 2, dp: 16, micro_batch: 1}}
+"""
+MEASURED = """
+measured:
+  - {collective: all-reduce, nodes: 16, size: 8 GiB, busbw: 200 GB/s duplex}
+"""
+
+
+@pytest.mark.parametrize("framework", ["torchtitan", "megatron-core", "deepspeed"])
+@pytest.mark.parametrize("model", ["llama-3.1-70b", "llama-3.2-3b"])
+def test_a_cell_has_figures_exactly_where_check_finds_no_error_in_the_degrees(framework: str, model: str) -> None:
+    one = study_of(JOB.format(framework=framework, model=model))
+    grid = layout_grid(one.plan)
+    assert grid is not None
+    for cell in grid.cells[:: 3 if framework == "deepspeed" else 2]:
+        other = one if cell.present else pipeline.rewritten(one, layout_changes({"tp": cell.tp, "pp": cell.pp}))
+        errors = {each.rule for each in other.found_errors}
+        assert bool(cell.errors) is (cell.step_time is None) and bool(cell.why) is bool(cell.errors)
+        assert not cell.errors or errors & set(cell.errors)
+        assert cell.errors or not {rule for rule in errors if "indivisible" in rule or "mismatch" in rule}
+
+
+def test_torchtitan_gives_eight_key_value_heads_to_no_more_than_eight_ranks() -> None:
+    grid = layout_grid(study_of(JOB.format(framework="torchtitan", model="llama-3.1-70b")).plan)
+    assert grid is not None
+    wide = [cell for cell in grid.cells if cell.tp in (16, 32)]
+    assert wide and all("kv-heads-indivisible-by-tp" in cell.errors and cell.step_time is None for cell in wide)
+
+
+def test_wire_times_keep_the_measured_shares() -> None:
+    text = JOB.format(framework="megatron-core", model="llama-3.1-8b")
+    plain, measured = study_of(text).design, study_of(text + MEASURED).design
+    assert measured.cluster is not None and measured.cluster.measured
+    other = varied_design(measured, 16, "llama-3.1-8b", 2, "DDP")
+    assert other is not None and other.cluster is not None and other.cluster.measured == measured.cluster.measured
+    slower, faster = survival(measured, live=False), survival(plain, live=False)
+    assert slower is not None and faster is not None
+    times = [{case.strategy: case.curve.to_json() for case in one.cases} for one in (slower, faster)]
+    assert times[0]["DDP"] != times[1]["DDP"]
