@@ -68,7 +68,7 @@ def test_the_search_ends_at_the_repository(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("selct = []", "unknown key selct; did you mean select?"),
+        ("selct = []", "unknown key `selct`; did you mean select?"),
         ("select = 'a'", "select is a list of words"),
         ("ignore = [1]", "ignore is a list of words"),
         ("error = ['']", "error is a list of words"),

@@ -75,7 +75,7 @@ def _items(value: list[Any], node: Schema, name: str) -> None:
     for item in value:
         if node["items"].get("type") == "string" and (not isinstance(item, str) or not item or "\0" in item):
             raise ConfigFault(f"{name} is {_wanted(node)}")
-        check(item, node["items"], f"an item of {name}")
+        check(item, node["items"], f"[[{name}]]" if node["items"].get("type") == "object" else f"an item of {name}")
 
 
 def _table(value: dict[str, Any], node: Schema, name: str) -> None:
@@ -92,7 +92,8 @@ def _table(value: dict[str, Any], node: Schema, name: str) -> None:
 
             near = get_close_matches(key[:_SHOWN], known, n=1)
             advice = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(sorted(known))}"
-            raise ConfigFault(f"unknown key {prefix}{_word(key)}; {advice}")
+            where = f" in `{name}`" if name != TOP else ""
+            raise ConfigFault(f"unknown key `{_word(key)}`{where}; {advice}")
     for key in node.get("required", ()):
         if key not in value:
             raise ConfigFault(f"{name} lacks {key}")

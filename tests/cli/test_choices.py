@@ -18,7 +18,7 @@ CONFIGURATIONS = [
     ('severity = {no-such-rule = "note"}', "no rule or group is called 'no-such-rule'"),
     ("thresholds = {no-such-rule = 1}", "no rule or group is called 'no-such-rule'"),
     ('catalog = ["absent"]', "absent is not a folder"),
-    ("surprise = 1", "unknown key surprise"),
+    ("surprise = 1", "unknown key `surprise`"),
     ("= =", "not TOML"),
 ]
 

@@ -14,6 +14,7 @@ import yaml
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.references import KINDS_OF_KEYS
 from clusterspec.catalog.skeleton import skeleton
+from clusterspec.cli.language_server.completion import Place, offers
 from clusterspec.document import parse
 from clusterspec.pipeline import Settings, study_text
 from clusterspec.source import Source
@@ -236,3 +237,21 @@ def test_it_agrees_with_check_on_quantities_and_names(old: str, new: str) -> Non
     document, _ = parse(Source("spec.yaml", text))
     assert document is not None
     assert valid(document.value) == (not findings_of_form(text)), findings_of_form(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "offered", "withheld"),
+    [
+        ("cluster:\n  scale_out:\n    technology: ", "infiniband-ndr", "nvlink-4"),
+        ("cluster:\n  scale_up:\n    interconnect: ", "nvlink-4", "infiniband-ndr"),
+        ("cluster:\n  power:\n    switch: ", "1.7 kW", "quantum-2-qm9700"),
+        ("cluster:\n  pcie:\n    nic: ", "6", "connectx-7"),
+        ("cluster:\n  scale_out:\n    switch: ", "quantum-2-qm9700", "1.7 kW"),
+    ],
+)
+def test_completion_offers_what_the_key_takes(text: str, offered: str, withheld: str) -> None:
+    lines = text.split("\n")
+    found = {one.text: one.detail for one in offers(Place(lines, 2, len(lines[2]), ROOT), Catalog.open())}
+    assert offered in found and withheld not in found
+    if offered in ("infiniband-ndr", "nvlink-4", "quantum-2-qm9700"):
+        assert " · " in found[offered]

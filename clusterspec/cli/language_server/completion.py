@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path as FilePath
 
-from clusterspec.catalog import Catalog
-from clusterspec.catalog.references import KINDS_OF_KEYS
+from clusterspec.catalog import BrokenEntry, Catalog
+from clusterspec.catalog.references import KINDS_OF_KEYS, ids_of_key
+from clusterspec.catalog.rows import rows
 from clusterspec.document import project_root, schema_nodes
 from clusterspec.records import dataclass
 from clusterspec.rules.index import RULES
@@ -113,6 +114,14 @@ def _siblings(lines: list[str], line: int, before: str) -> set[str]:
     return found
 
 
+def _summaries(catalog: Catalog, kind: str) -> dict[str, str]:
+    """Name, main figures and state of each entry of a kind; none where an entry of a company cannot be read."""
+    try:
+        return {row.id: f"{row.name} · {row.headline} · {row.status}" for row in rows(catalog, [kind])}
+    except BrokenEntry:
+        return {}
+
+
 def _keys(path: Path, present: set[str]) -> list[CompletionItem]:
     known = schema_nodes.keys(schema_nodes.at(schema(), path), schema())
     return [
@@ -123,10 +132,11 @@ def _keys(path: Path, present: set[str]) -> list[CompletionItem]:
 
 
 def _values(path: Path, catalog: Catalog) -> list[CompletionItem]:
-    kind = KINDS_OF_KEYS.get(str(path[-1]))
-    if kind is not None:
-        return [CompletionItem(id_, kind) for id_ in catalog.ids(kind)]
     node = schema_nodes.at(schema(), path)
+    kind = KINDS_OF_KEYS.get(str(path[-1]))
+    if kind is not None and any(branch.get("type") == "string" for branch in schema_nodes.branches(node, schema())):
+        summaries = _summaries(catalog, kind)
+        return [CompletionItem(id_, kind, summaries.get(id_, "")) for id_ in ids_of_key(catalog, str(path[-1]))]
     words: list[str] = []
     for branch in schema_nodes.branches(node, schema()):
         words += [str(word) for word in (*branch.get("enum", ()), *([branch["const"]] if "const" in branch else []))]
