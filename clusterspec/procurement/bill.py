@@ -9,11 +9,11 @@ from clusterspec.cluster.clos import parts
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.fabric import Fabric, fabric
 from clusterspec.cluster.model import Cluster, Design
+from clusterspec.money import Money
 from clusterspec.procurement.item import PRICED_AS, Item
-from clusterspec.procurement.money import added, plain
 from clusterspec.procurement.networks import network_items
 from clusterspec.records import dataclass, replace
-from clusterspec.spec.model import ClusterSpec, Price, ProcurementSpec
+from clusterspec.spec.model import ClusterSpec, ProcurementSpec
 from clusterspec.units import display_bits
 
 
@@ -37,10 +37,10 @@ class Bill:
         return tuple(item for item in self.items if item.price is None)
 
     @property
-    def total(self) -> Price | None:
+    def total(self) -> Money | None:
         """The sum of all priced lines; None if no line has a price. See `complete`."""
         prices = [item.price for item in self.items if item.price is not None]
-        return added(prices) if prices else None
+        return Money.total(prices) if prices else None
 
     @property
     def complete(self) -> bool:
@@ -55,7 +55,7 @@ class Bill:
     def total_json(self) -> dict[str, Any]:
         """The sum as JSON, with the unpriced lines."""
         return {
-            "price": plain(self.total),
+            "price": self.total.to_json() if self.total is not None else None,
             "currency": self.currency or None,
             "complete": self.complete,
             "unpriced": [item.part for item in self.unpriced],
@@ -152,4 +152,5 @@ def _marked(item: Item, assumed: dict[str, str]) -> Item:
 def _priced(item: Item, procurement: ProcurementSpec | None) -> Item:
     prices = (procurement.prices if procurement else None) or {}
     currency = (procurement.currency if procurement else None) or ""
-    return replace(item, unit_price=prices.get(PRICED_AS.get(item.kind, item.kind)), currency=currency)
+    price, as_of = prices.get(PRICED_AS.get(item.kind, item.kind)), procurement.as_of if procurement else None
+    return replace(item, unit_price=None if price is None else Money.of(price, currency, as_of), currency=currency)

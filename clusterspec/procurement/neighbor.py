@@ -5,11 +5,10 @@ from __future__ import annotations
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import varied
+from clusterspec.money import Money
 from clusterspec.procurement.bill import Bill, bill
 from clusterspec.procurement.item import Item
-from clusterspec.procurement.money import middle
 from clusterspec.records import dataclass
-from clusterspec.summation import sum_of
 
 MOST_FEWER = 0.05
 """The largest share of the nodes that a neighbor gives up."""
@@ -86,4 +85,5 @@ def _fabric_price(counted: Bill) -> float:
 
 
 def _sum(items: tuple[Item, ...]) -> float:
-    return sum_of(middle(item.price or 0) for item in items)
+    """The sum of all prices at their midpoints. Raises `CurrencyMismatch` for prices in several currencies."""
+    return Money.total(item.price for item in items if item.price is not None).middle.low

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from clusterspec.cost.expressions import EXPRESSIONS
 from clusterspec.cost.term import Term
+from clusterspec.money import CurrencyMismatch
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.summation import sum_of
@@ -20,7 +21,10 @@ def computed(name: str, formula: Callable[..., float], unit: str, inputs: Inputs
 
 
 def summed(name: str, parts: Sequence[Term], unit: str) -> Term:
-    """The sum of parts whose names are identifiers."""
+    """The sum of parts whose names are identifiers. Raises `CurrencyMismatch` for a part in another unit."""
+    for part in parts:
+        if part.unit != unit:
+            raise CurrencyMismatch(f"{part.name} is in {part.unit}, the sum {name} in {unit}")
     return Term(
         name,
         sum_of(part.value for part in parts),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from clusterspec.cluster.model import Assumption, Cluster
 from clusterspec.cost.term import Term
+from clusterspec.money import Money
 from clusterspec.origin import Assumed, Computed, Written
 from clusterspec.procurement.bill import Bill
 from clusterspec.procurement.formulas import (
@@ -17,7 +18,6 @@ from clusterspec.procurement.formulas import (
     yearly_cost,
 )
 from clusterspec.procurement.item import PRICED_AS
-from clusterspec.procurement.money import ends, middle
 from clusterspec.procurement.racks import PowerDraw
 from clusterspec.procurement.terms import computed, ranged, summed
 from clusterspec.quantity import Figure
@@ -40,7 +40,11 @@ UTILIZATION = Figure(1.0, "1", Assumed("procurement.utilization", "the machine i
 
 Pick = Callable[[Price], float]
 """A function that selects the low end, middle or high end of a price range."""
-PICKS: tuple[Pick, Pick, Pick] = (lambda price: ends(price)[0], middle, lambda price: ends(price)[1])
+PICKS: tuple[Pick, Pick, Pick] = (
+    lambda price: Money.of(price).low,
+    lambda price: Money.of(price).middle.low,
+    lambda price: Money.of(price).high,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,11 @@ class Inputs:
     power: PowerDraw
     procurement: ProcurementSpec
     years: float | None
+
+    @property
+    def currency(self) -> str:
+        """The unit of every amount."""
+        return self.bill.currency or "currency"
 
     @property
     def rented(self) -> bool:
@@ -102,7 +111,7 @@ def _line(index: int, bill: Bill, pick: Pick) -> Term:
     key = PRICED_AS.get(item.kind, item.kind)
     inputs = (
         ("quantity", Figure(float(item.quantity), "1", Computed(item.derivation))),
-        ("unit_price", Figure(pick(item.unit_price), bill.currency, Written(f"procurement.prices.{key}"))),
+        ("unit_price", Figure(pick(item.unit_price.price), bill.currency, Written(f"procurement.prices.{key}"))),
     )
     return computed(name, line_price, bill.currency or "currency", inputs)
 
@@ -114,7 +123,7 @@ def _rent(inputs: Inputs, pick: Pick, years: float) -> Term | None:
     nodes = Figure(float(inputs.cluster.all_nodes), "1", Written("cluster.nodes"))
     rate = Figure(pick(price), inputs.bill.currency, Written("procurement.prices.node_hour"))
     figures = (("nodes", nodes), ("node_hour", rate), ("hours", _hours(years)))
-    return computed("rent", node_rent, inputs.bill.currency, figures)
+    return computed("rent", node_rent, inputs.currency, figures)
 
 
 def watts(power: PowerDraw) -> Term:
@@ -166,7 +175,7 @@ def _support(inputs: Inputs, pick: Pick, years: float) -> Term | None:
     if price is None:
         return None
     figure = Figure(pick(price), inputs.bill.currency, Written("procurement.prices.support_per_year"))
-    return computed("support", yearly_cost, inputs.bill.currency, (("per_year", figure), ("years", _years(years))))
+    return computed("support", yearly_cost, inputs.currency, (("per_year", figure), ("years", _years(years))))
 
 
 def _racks(inputs: Inputs, pick: Pick, years: float) -> Term | None:
@@ -178,7 +187,7 @@ def _racks(inputs: Inputs, pick: Pick, years: float) -> Term | None:
         ("per_month", Figure(pick(price), inputs.bill.currency, Written("procurement.prices.rack_per_month"))),
         ("years", _years(years)),
     )
-    return computed("racks", rack_rent, inputs.bill.currency, figures)
+    return computed("racks", rack_rent, inputs.currency, figures)
 
 
 def missing(inputs: Inputs) -> Iterator[str]:

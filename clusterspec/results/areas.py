@@ -7,7 +7,6 @@ from typing import Any
 
 from clusterspec.cost.plan import Plan
 from clusterspec.procurement.bill import Bill
-from clusterspec.procurement.money import ends
 from clusterspec.records import asdict, dataclass, replace
 from clusterspec.results.machine import Rack
 from clusterspec.results.verdict import condition
@@ -148,5 +147,5 @@ def _budget(plan: Plan, bill: Bill) -> Iterator[Area]:
     if budget and bill.total is not None:
         note = "" if bill.complete else "some lines have no price"
         yield _area(
-            "budget", bill.total_title.lower(), ends(bill.total)[1], float(budget), unit=bill.currency or "1", note=note
+            "budget", bill.total_title.lower(), bill.total.high, float(budget), unit=bill.currency or "1", note=note
         )

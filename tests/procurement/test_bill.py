@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from clusterspec.money import Money
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.item import Item
 from tests.cluster.resolving import clean, resolve_text
@@ -14,6 +15,10 @@ procurement:
   currency: USD
   prices: {node: [280000, 340000], leaf_switch: 36000, spine_switch: 36000, cable: 900, transceiver: 1200.5, nic: 1500}
 """
+
+
+def dollars(price: float | tuple[float, float]) -> Money:
+    return Money.of(price, "USD")
 
 
 def items(text: str) -> dict[tuple[str, str], Item]:
@@ -31,9 +36,9 @@ def test_every_part_is_counted_once_and_says_how() -> None:
 
 def test_prices_multiply_and_ranges_stay_ranges() -> None:
     found = items(POD)
-    assert found["node", "dgx-h100"].price == (31 * 280000, 31 * 340000)
-    assert found["spare_node", "dgx-h100"].unit_price == (280000, 340000)
-    assert found["leaf_switch", "quantum-2-qm9700"].price == 8 * 36000
+    assert found["node", "dgx-h100"].price == dollars((31 * 280000, 31 * 340000))
+    assert found["spare_node", "dgx-h100"].unit_price == dollars((280000, 340000))
+    assert found["leaf_switch", "quantum-2-qm9700"].price == dollars(8 * 36000)
     assert found["transceiver", "transceiver module"].price_text == "614,656 USD"
     assert found["node", "dgx-h100"].price_text == "8,680,000 – 10,540,000 USD"
 
@@ -71,10 +76,10 @@ def test_a_sum_is_a_total_only_where_every_line_has_a_price() -> None:
     # 31 + 1 nodes × 280,000–340,000, 8 leaves and 4 spines × 36,000, 512 cables × 900, 512 modules × 1,200.5
     whole = bill(clean(POD))
     rest = 12 * 36000 + 512 * 900 + 512 * 1200.5
-    assert whole.total == (32 * 280000 + rest, 32 * 340000 + rest)
+    assert whole.total == dollars((32 * 280000 + rest, 32 * 340000 + rest))
     assert (whole.complete, whole.total_title) == (True, "Total")
     partial = bill(clean(POD.replace("cable: 900, ", "")))
-    assert partial.total == (32 * 280000 + rest - 512 * 900, 32 * 340000 + rest - 512 * 900)
+    assert partial.total == dollars((32 * 280000 + rest - 512 * 900, 32 * 340000 + rest - 512 * 900))
     assert [item.part for item in partial.unpriced] == ["node to leaf cable", "leaf to spine cable"]
     assert (partial.complete, partial.total_title) == (False, "Sum of the 5 priced lines")
 

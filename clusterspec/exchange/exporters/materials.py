@@ -24,7 +24,7 @@ def _rows(source: ExportInput) -> list[tuple[object, ...]]:
 
 
 def _row(item: Item) -> tuple[object, ...]:
-    unit, whole = (_amount(price) for price in (item.unit_price, item.price))
+    unit, whole = (_amount(price.price if price else None) for price in (item.unit_price, item.price))
     return (item.kind, item.part, item.quantity, unit, whole, item.currency, item.derivation)
 
 

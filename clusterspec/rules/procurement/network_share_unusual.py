@@ -54,12 +54,13 @@ procurement:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from clusterspec.cluster.model import Design
 from clusterspec.finding import Problem
+from clusterspec.money import Money
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.money import middle
+from clusterspec.procurement.item import Item
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent
@@ -76,11 +77,16 @@ def check(design: Design, procurement: ProcurementSpec) -> Iterator[Problem]:
     fabric_lines = [item for item in counted.items if item.kind in FABRIC]
     if counted.fabric is None or any(item.price is None for item in fabric_lines):
         return
-    nodes = sum(middle(item.price or 0) for item in counted.items if item.kind in {"node", "spare_node"})
-    network = sum(middle(item.price or 0) for item in fabric_lines)
+    nodes = _midpoint(item for item in counted.items if item.kind in {"node", "spare_node"})
+    network = _midpoint(fabric_lines)
     if nodes <= 0:
         return
     share = network / (network + nodes)
     if not USUAL[0] <= share <= USUAL[1]:
         message = f"the network is {percent(share, 2)} of the price of nodes and network; 3 to 25 % is usual"
         yield RULE.problem("procurement.prices", message, "compare the quote with `clusterspec bom`, line by line")
+
+
+def _midpoint(items: Iterable[Item]) -> float:
+    """The sum of prices at their midpoints."""
+    return Money.total(item.price for item in items if item.price is not None).middle.low
