@@ -174,7 +174,12 @@ def _effects(old: Side, new: Side) -> Iterator[Effect]:
     yield Effect("memory headroom", "B", _headroom(one), _headroom(other), _overlap(*_memory(one, other)))
     kinds = dict.fromkeys(item["kind"] for side in (old, new) for item in side.bill["items"])
     for kind in kinds:
-        yield Effect(f"{kind.replace('_', ' ')} count", "", _count(old.bill, kind), _count(new.bill, kind))
+        yield Effect(
+            f"{kind.replace('_', ' ')} count",
+            "",
+            _counted(old.bill, new.bill, kind),
+            _counted(new.bill, old.bill, kind),
+        )
     yield from _price_effects(old.bill, new.bill)
 
 
@@ -183,7 +188,7 @@ PRICE = "price of what is priced"
 
 def _price_effects(old: Json, new: Json) -> Iterator[Effect]:
     """The price of both bills; one effect for each currency where they have two, since the amounts do not compare."""
-    first, second = _price(old), _price(new)
+    first, second = _comparable_price(old, new), _comparable_price(new, old)
     if not _two_currencies(old, new):
         yield Effect(PRICE, _currency(new) or _currency(old), first, second)
         return
@@ -263,6 +268,23 @@ def _memory(one: Json, other: Json) -> tuple[Any, Any]:
 
 def _count(bill: Json, kind: str) -> float:
     return float(sum_of(item["quantity"] or 0 for item in bill["items"] if item["kind"] == kind))
+
+
+def _uncounted(bill: Json, other: Json) -> bool:
+    """Whether the fabric of a bill cannot be counted, and that of the other is: the first only looks cheaper."""
+    nodes = _count(bill, "node") + _count(bill, "spare_node")
+    return bill["fabric"] is None and other["fabric"] is not None and nodes > 1
+
+
+def _counted(bill: Json, other: Json, kind: str) -> float | None:
+    """The number of parts of a kind; None where none is counted since the fabric cannot be."""
+    found = _count(bill, kind)
+    return None if not found and _uncounted(bill, other) else found
+
+
+def _comparable_price(bill: Json, other: Json) -> float | None:
+    """The price of a bill; None where it lacks the fabric that the other has."""
+    return None if _uncounted(bill, other) else _price(bill)
 
 
 def _price(bill: Json) -> float | None:

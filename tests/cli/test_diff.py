@@ -206,3 +206,21 @@ def test_speculative_figures_are_not_compared_with_plain_ones_without_a_caution(
     assert "not comparable" in call("diff", "old.yaml", "new.yaml").out
     assert "not comparable" in call("diff", "old.yaml", "new.yaml", "--format", "markdown").out
     assert compared(call, drafted, drafted.replace("concurrency: 8", "concurrency: 16"))["caution"] is None
+
+
+def test_a_design_whose_fabric_cannot_be_counted_is_no_cheaper(call: Call) -> None:
+    prices = "{node: 300000, nic: 1500, leaf_switch: 20000, spine_switch: 20000, cable: 500}"
+    text = (
+        "clusterspec: 1\nname: pod\n"
+        "cluster: {platform: dgx-h100, nodes: 16, scale_out: {technology: infiniband-ndr}}\n"
+        f"procurement: {{currency: USD, term: 3 years, prices: {prices}}}\n"
+    )
+    Path("old.yaml").write_text(text)
+    Path("new.yaml").write_text(text.replace("infiniband-ndr", "infiniband-ndr, nic_bandwidth: 800 Gb/s"))
+    effects = {
+        each["name"]: each
+        for each in json.loads(call("diff", "old.yaml", "new.yaml", "--format", "json").out)["effects"]
+    }
+    assert effects["price of what is priced"]["old"] is not None
+    assert effects["price of what is priced"]["new"] is None
+    assert effects["leaf switch count"]["old"] == 4 and effects["leaf switch count"]["new"] is None
