@@ -121,7 +121,8 @@ def uneven(switches: int, links: int, ports: int, below: int) -> int | None:
     """
     if links % switches == 0:
         return None
-    near = (even(least, links) for least in (switches, parts(below * links, ports)) if least <= links)
+    near = [even(least, links) for least in (switches, parts(below * links, ports)) if least <= links]
+    near += [links] if switches > links else []
     return next((count for count in near if links % count == 0), None)
 
 

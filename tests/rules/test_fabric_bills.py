@@ -86,6 +86,7 @@ UNEVEN = [  # leaves and spines of 64 nodes on 64-port switches, and the spines 
     (16, 12, 16),
     (16, 10, 8),
     (16, 64, 8),  # 32 uplinks reach 32 of 64 spines
+    (20, 64, 32),
     (16, 33, 8),
     (16, 16, None),
     (16, 32, None),
