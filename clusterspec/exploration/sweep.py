@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
+from difflib import get_close_matches
+from functools import cache, lru_cache
 from itertools import product
 from math import isfinite, prod
 from pathlib import Path
+from typing import Any
 
 from clusterspec import document as documents
-from clusterspec import pipeline
+from clusterspec import pipeline, resources
 from clusterspec.cluster.variation import Changes, under
-from clusterspec.document import schema_nodes
+from clusterspec.document import Document, schema_nodes, to_finding
+from clusterspec.document.nearest import one_of
+from clusterspec.document.schema_nodes import Schema
 from clusterspec.exploration.layouts import SearchOptions, search
 from clusterspec.exploration.studied import Studied, errors_of
+from clusterspec.finding import Problem
 from clusterspec.pipeline import Settings, Study
 from clusterspec.records import dataclass, replace
 from clusterspec.results.search import LayoutRow, SweepRow
+from clusterspec.search.levers import LEVERS
+from clusterspec.source import Path as KeyPath
+from clusterspec.source import Source, dotted
 from clusterspec.spec.schema import schema
 
 MOST_POINTS = 100_000
-KEYS = ("base", "axes", "layout")
 
 
 class SweepFault(ValueError):
@@ -50,29 +58,71 @@ class Axes:
 
 
 def read_axes(path: Path) -> Axes:
-    """The axes of a sweep file; its base is relative to it. Raises `SweepFault`, and `OSError` if the file cannot be
-    read."""
-    data = documents.read_bytes(path)
-    document, problems = documents.parse(documents.decode(str(path), data))
-    if document is None or problems:
-        raise SweepFault(f"{path}: {problems[0].message if problems else 'no YAML'}")
-    value = document.value
-    if not isinstance(value, dict) or set(value) - set(KEYS) or not {"base", "axes"} <= set(value):
-        raise SweepFault(f"{path}: a sweep file has the keys `base` (a spec), `axes`, and `layout` (best or fixed)")
-    axes, layout = value["axes"], value.get("layout", "best")
-    if not isinstance(value["base"], str) or layout not in ("best", "fixed"):
-        raise SweepFault(f"{path}: `base` names a spec, and `layout` is best or fixed")
-    if not isinstance(axes, dict) or not axes or not all(isinstance(each, list) and each for each in axes.values()):
-        raise SweepFault(f"{path}: `axes` maps keys of the spec, such as cluster.nodes, to lists of values")
-    for name, values in axes.items():
-        if not schema_nodes.at(schema(), tuple(name.split("."))):
-            raise SweepFault(f"{path}: the spec has no key {name[:80]!r}")
-        if not _finite(values):
-            raise SweepFault(f"{path}: {name} has a value that is not finite")
-    found = Axes(path.parent / value["base"], tuple((k, tuple(v)) for k, v in axes.items()), layout == "best")
-    if found.size > MOST_POINTS:
-        raise SweepFault(f"{path}: {found.size:,} points; the maximum is {MOST_POINTS:,}")
+    """The axes of a sweep file; its base is relative to it. Raises `SweepFault` with file, line and column, and
+    `OSError` if the file cannot be read."""
+    source = documents.decode(str(path), documents.read_bytes(path))
+    document, problems = documents.parse(source)
+    if document is None:
+        raise _fault(problems[0], document, source)
+    problems = [*problems, *documents.validate(document, sweep_schema()), *_axis_problems(document.value)]
+    if problems:
+        raise _fault(problems[0], document, source)
+    value: dict[str, Any] = document.value
+    axes = tuple((dotted(key_path(name)), tuple(values)) for name, values in value["axes"].items())
+    found = Axes(path.parent / value["base"], axes, value.get("layout", "best") == "best")
+    if not axes or found.size > MOST_POINTS:
+        number = f"{found.size:,} points; the maximum is {MOST_POINTS:,}" if axes else "`axes` names no key"
+        raise _fault(Problem("wrong-type", ("axes",), number, ""), document, source)
     return found
+
+
+@cache
+def sweep_schema() -> Schema:
+    """The schema of a sweep file."""
+    loaded: Schema = json.loads((resources.schemas() / "sweep.schema.json").read_text("utf-8"))
+    return loaded
+
+
+def _fault(problem: Problem, document: Document | None, source: Source) -> SweepFault:
+    """The first problem of a sweep file, with its place and what to do, in one line."""
+    found = to_finding(problem, document, source)
+    at = found.span.start
+    advice = f"; {found.help}" if found.help else ""
+    return SweepFault(f"{source.name}:{at.line}:{at.column}: {found.message}{advice}")
+
+
+def _axis_problems(value: object) -> Iterator[Problem]:
+    """Axes that are no key of a spec, or have a value that is not finite."""
+    axes = value.get("axes") if isinstance(value, dict) else None
+    for name, values in axes.items() if isinstance(axes, dict) else ():
+        if not schema_nodes.at(schema(), key_path(name)):
+            near = get_close_matches(name[:80], _dotted_keys(), n=2, cutoff=0.6)
+            advice = f"did you mean {one_of(near)}?" if near else "write a dotted path, such as cluster.nodes"
+            yield Problem("unknown-key", ("axes", name), f"the spec has no key {name[:80]!r}", advice, at_key=True)
+        elif not _finite(values):
+            yield Problem("wrong-type", ("axes", name), f"{name} has a value that is not finite", "")
+
+
+def key_path(name: str) -> KeyPath:
+    """The path of an axis: that of a key that `solve` takes, else the dotted path itself.
+
+    >>> key_path("nodes"), key_path("workload.precision")
+    (('cluster', 'nodes'), ('workload', 'precision'))
+    """
+    return LEVERS[name].path if name in LEVERS else tuple(name.split("."))
+
+
+@cache
+def _dotted_keys() -> tuple[str, ...]:
+    """The dotted paths of the keys of a spec in mappings, and the names that `solve` takes."""
+    found: list[str] = [*LEVERS]
+    waiting: list[tuple[KeyPath, Schema]] = [((), schema())]
+    for path, node in waiting:
+        for name, sub in schema_nodes.keys(node, schema()).items():
+            found.append(dotted((*path, name)))
+            if len(path) < 3:
+                waiting.append(((*path, name), schema_nodes.resolved(sub, schema())))
+    return tuple(found)
 
 
 def _finite(value: object) -> bool:

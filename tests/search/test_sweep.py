@@ -12,6 +12,7 @@ import pytest
 
 from clusterspec import pipeline
 from clusterspec.cli import run
+from clusterspec.exploration.sweep import SweepFault, read_axes
 from tests.search.jobs import DENSE
 
 AXES = """
@@ -137,3 +138,36 @@ def test_a_point_of_a_serving_plan_has_its_latencies(
     assert run(["sweep", str(folder / "fixed.yaml"), "--format", "csv", "--jobs", "1"]) == 0
     table = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert float(table[1]["ttft"]) == many["serving"]["ttft"] and table[0]["step_time"] == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (
+            "base: b.yaml\naxes:\n  cluster.nods: [2]\n",
+            ":3:3: the spec has no key 'cluster.nods'; did you mean",
+        ),
+        ("base: b.yaml\naxes:\n  nodez: [2]\n", ":3:3: the spec has no key 'nodez'; did you mean `nodes`?"),
+        ("base: b.yaml\naxis: {nodes: [2]}\n", ":2:1: `axis` is not a key of the top level; did you mean `axes`?"),
+        ("base: b.yaml\naxes: {nodes: 3}\n", ":2:15: `nodes` takes a list, but `3` is a number"),
+        ("base: b.yaml\naxes: {nodes: []}\n", ":2:15: `nodes` is empty"),
+        ("base: b.yaml\naxes: {}\n", ":2:7: `axes` names no key"),
+        (
+            "base: b.yaml\nlayout: bst\naxes: {nodes: [1]}\n",
+            ":2:9: `bst` is not one of the choices of `layout`",
+        ),
+        ("[1]\n", ":1:1: the top level is a list"),
+        ("", ":1:1: the file is empty"),
+        ("base: b.yaml\naxes: {nodes: [.inf]}\n", ":2:15: nodes has a value that is not finite"),
+    ],
+)
+def test_a_fault_of_a_sweep_file_has_its_place(text: str, fault: str, tmp_path: Path) -> None:
+    (tmp_path / "sweep.yaml").write_text(text)
+    with pytest.raises(SweepFault) as caught:
+        read_axes(tmp_path / "sweep.yaml")
+    assert str(caught.value).startswith(f"{tmp_path / 'sweep.yaml'}{fault}")
+
+
+def test_an_axis_is_a_key_that_solve_takes_or_a_dotted_path(tmp_path: Path) -> None:
+    (tmp_path / "sweep.yaml").write_text("base: b.yaml\naxes: {nodes: [2], workload.precision: [fp8]}\n")
+    assert read_axes(tmp_path / "sweep.yaml").names == ("cluster.nodes", "workload.precision")
