@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from pathlib import Path
+
 import pytest
 
+from clusterspec import rules
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import HEADINGS, page
@@ -29,6 +34,33 @@ def test_a_page_has_every_heading_and_examples_of_both_kinds(name: str) -> None:
     assert seen.summary.endswith(".") and "\n" not in seen.summary
     assert seen.sections["When to ignore it"].startswith(("Ignore it ", "Do not ignore "))
     assert "- " in seen.sections["Sources"]
+
+
+def severities(name: str) -> set[str]:
+    """The severities that a rule's file gives: its own, the words in its code, and what it takes from shared code."""
+    seen = page(name).rule
+    file = Path(rules.__file__).parent / RULES[name][0].replace("-", "_") / f"{name.replace('-', '_')}.py"
+    code = ast.parse(file.read_text("utf-8")).body[1:]
+    nodes = [node for statement in code for node in ast.walk(statement)]
+    found = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    shared = "severity_of" in names or any(ast.unparse(node) == "counts.severity" for node in nodes)
+    words = {str(one) for one in Severity}
+    return (found & words) | {str(seen.severity)} | ({"error", "warning"} if shared else set())
+
+
+SEVERAL = [name for name in RULES if len(severities(name)) > 1]
+
+
+def test_some_rules_have_several_severities() -> None:
+    assert {"oversubscribed-fabric", "too-few-switches", "dp-reduction-exposed", "tight-memory"} <= set(SEVERAL)
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_a_page_names_every_severity_of_its_rule(name: str) -> None:
+    said = " ".join(page(name).sections.values())
+    prose = re.sub(r"```.*?```", "", said, flags=re.DOTALL)
+    assert {word for word in severities(name) if not re.search(rf"\b{word}s?\b", prose)} == set()
 
 
 @pytest.mark.parametrize(("name", "number"), FIRES)

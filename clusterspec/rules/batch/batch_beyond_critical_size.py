@@ -2,9 +2,9 @@
 
 ## What it finds
 
-A global batch, in tokens, above the critical batch size of a run of `tokens`, within the measured range: models up to
-1.2 billion parameters and runs of 1.7 to 24.6 billion tokens. Outside that range the size is extrapolated, and the rule
-gives a note from four times the extrapolated size on.
+A global batch, in tokens, above the critical batch size of a run of `tokens`: a warning within the measured range
+(models up to 1.2 billion parameters and runs of 1.7 to 24.6 billion tokens). Outside that range the size is
+extrapolated, and the rule gives a note from four times the extrapolated size on.
 
 ## Why it matters
 

@@ -5,6 +5,8 @@
 A stated `data_loading` time above 5 % of the predicted step; or a store whose `bandwidth` is below the predicted token
 rate (at 4 bytes per token).
 
+An error from a quarter of the step on, below it a warning.
+
 ## Why it matters
 
 Exposed data loading of 0.5 s in a step of 5 s leaves all accelerators idle for a tenth of the time.

@@ -3,7 +3,7 @@
 ## What it finds
 
 A `technology` whose catalog entry is discontinued, and GPUDirect-TCPX and -TCPXO, which no instance after the A3 Mega
-uses. A note where the accelerators are discontinued as well: such a machine exists already.
+uses. A warning for new machines; a note where the accelerators are discontinued as well: such a machine exists already.
 
 ## Why it matters
 

@@ -4,6 +4,8 @@
 
 `overlap: {dp: false}` with data-parallel groups that leave their node.
 
+An error from a quarter of the step in exposed reduction on, below it a warning.
+
 ## Why it matters
 
 The gradients of a layer are ready long before the step ends. A reduction that starts immediately overlaps with the

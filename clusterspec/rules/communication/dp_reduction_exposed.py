@@ -5,6 +5,8 @@
 More than 5 % of the predicted step in exposed gradient reduction. Silent where `overlap.dp` is off (see
 `dp-overlap-off`) and with fsdp (see `fsdp-gather-exposed`).
 
+An error from a quarter of the step on, below it a warning.
+
 ## Why it matters
 
 The reduction overlaps only with the backward pass of the last micro-batch; the rest is exposed in every step.

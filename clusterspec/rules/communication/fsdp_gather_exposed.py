@@ -5,6 +5,8 @@
 Sharding fsdp (or hsdp) over nodes, with more than 5 % of the predicted step in exposed all-gathers of weights and
 reduce-scatters of gradients. Silent where `fsdp-across-nodes` proposes hsdp.
 
+An error from a quarter of the step on, below it a warning.
+
 ## Why it matters
 
 fsdp gathers every layer again for each micro-batch. The all-gather overlaps only with enough computation: on H100 about

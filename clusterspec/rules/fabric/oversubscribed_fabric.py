@@ -9,7 +9,7 @@ exceeds 1. `levels`, `pod_nodes` and `layout.nodes` are considered; without them
 
 Under full load, traffic across the level gets 1/ratio of the bandwidth: at 4:1, 12.5 GB/s per accelerator of the 50
 GB/s of its NIC. The message gives the predicted step time at this ratio and at 1:1. It is an error where the ratio
-costs a quarter of the step, and a note where it costs less than 5 %.
+costs a quarter of the step, a note where it costs less than 5 %, and a warning between and where the time is not known.
 
 ## What to do
 

@@ -6,7 +6,7 @@
 the stated oversubscription, over all planes. In a rail fabric, leaves come in multiples of the rails. Silent where the
 tiers cannot connect the endpoints at all.
 
-A warning where the ports of a switch are only assumed.
+An error; a warning where the ports of a switch are only assumed.
 
 ## Why it matters
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Training of a model with experts, `tp` above 1 and `sequence_parallel: false`, in Megatron Core or NeMo. A warning where
-no framework is named.
+Training of a model with experts, `tp` above 1 and `sequence_parallel: false`, in Megatron Core or NeMo: an error.
+A warning where no framework is named.
 
 ## Why it matters
 

@@ -3,7 +3,7 @@
 ## What it finds
 
 `pp` above 1, a number of layers that it does not divide, and no `stage_layers`. The split is then assumed to be as even
-as possible. An error only where there are fewer layers than stages; a note in torchtitan and DeepSpeed, which
+as possible. A warning; an error where there are fewer layers than stages; a note in torchtitan and DeepSpeed, which
 distribute the layers themselves, and in custom frameworks.
 
 ## Why it matters

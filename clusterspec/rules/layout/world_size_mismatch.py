@@ -4,7 +4,8 @@
 
 Ranks (nodes of the job × accelerators per node × ranks per accelerator) that tp × cp × pp does not divide; a stated
 `dp` with which tp × cp × pp × dp is not the number of ranks; a `layout.nodes` above the nodes of the cluster. Spares do
-not run the job and are not counted; `nodes_per_domain` is counted.
+not run the job and are not counted; `nodes_per_domain` is counted. An error; a
+note where the stated engines leave ranks idle.
 
 ## Why it matters
 

@@ -3,7 +3,7 @@
 ## What it finds
 
 A stage whose GEMM weights, output head included, exceed the mean by more than 5 % where a more even split exists. A
-note where the split is not stated but follows from the layers.
+warning where the split is stated; a note where it follows from the layers.
 
 ## Why it matters
 

@@ -3,7 +3,8 @@
 ## What it finds
 
 More than one scale-up domain, and fewer NICs than accelerators in a node (packages, not ranks). Silent for accelerators
-that share NICs by design (a TPU host has a NIC for four chips). A note beside `nic-starved-accelerators`.
+that share NICs by design (a TPU host has a NIC for four chips). A warning, but a note beside
+`nic-starved-accelerators`.
 
 ## Why it matters
 

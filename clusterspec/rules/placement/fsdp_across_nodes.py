@@ -3,7 +3,7 @@
 ## What it finds
 
 `sharding: fsdp` over more than one scale-up domain, where `hsdp` with shard groups of one domain is legal, fits, and is
-predicted to be at least 2 % faster. Silent where it would not fit.
+predicted to be at least 2 % faster. Silent where it would not fit. An error from a quarter of the step on, else a warning.
 
 ## Why it matters
 
