@@ -43,12 +43,10 @@ def serving_rows(times: ServingTimes, load: Serving, held: str) -> Iterator[Serv
     yield ServingRow(
         "request latency", display(times.request_latency, "s"), prefill_note(times, load), "request_latency"
     )
-    requests = (
-        f"tokens, {times.kv_capacity_sequences:,.0f} requests, {display(times.kv_bytes_per_token, 'B')} per token"
-    )
+    requests = f"tokens, {times.places:,} requests, {display(times.kv_bytes_per_token, 'B')} per token"
     yield ServingRow("cache holds", f"{float(f'{times.kv_capacity_tokens:.3g}'):,.0f}", requests, "kv_capacity_tokens")
-    if times.max_concurrency is not None:
-        yield ServingRow("most concurrency", f"{times.max_concurrency:,.0f}", most_note(load), "max_concurrency")
+    if times.most_in_flight is not None:
+        yield ServingRow("most concurrency", f"{times.most_in_flight:,}", most_note(load), "max_concurrency")
 
 
 def _at_percentile(at: Tail, name: str, aim: str, held: str) -> ServingRow:

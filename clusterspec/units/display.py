@@ -96,14 +96,16 @@ def _plural(word: str) -> str:
 
 
 def percent(fraction: float, digits: int = 3) -> str:
-    """A fraction of one as a percentage.
+    """A fraction of one as a percentage, at least to the whole percent: with few digits, too, 1.174 is 117 %.
 
-    >>> percent(0.4117), percent(1.0)
-    ('41.2 %', '100 %')
+    >>> percent(0.4117), percent(1.0), percent(1.174, 2)
+    ('41.2 %', '100 %', '117 %')
     """
     if not math.isfinite(fraction):
         return display(fraction, "1")
-    return f"{'−' if fraction < 0 else ''}{plain(abs(fraction) * 100, digits)} %"
+    of_hundred = abs(fraction) * 100
+    whole = math.floor(math.log10(of_hundred)) + 1 if of_hundred >= 1 else 1
+    return f"{'−' if fraction < 0 else ''}{plain(of_hundred, max(digits, whole))} %"
 
 
 def metric_text(value: float, unit: str, digits: int = 3) -> str:

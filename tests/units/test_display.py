@@ -84,3 +84,11 @@ def test_a_data_sheet_may_print_one_bandwidth_four_ways() -> None:
         "100 GB/s",
         "800 Gb/s",
     )
+
+
+@pytest.mark.parametrize("fraction", [0.999, 1.006, 1.104, 1.106, 1.17, 9.994, 11.7, 1234.5])
+def test_percentages_of_one_quantity_agree_to_the_whole_percent(fraction: float) -> None:
+    """A table and a sentence print the same share with two and with three digits."""
+    shown = {round(float(percent(fraction, digits).removesuffix(" %").replace(",", ""))) for digits in (1, 2, 3)}
+    assert len(shown) == 1 or fraction < 1
+    assert shown == {round(100 * fraction)} or fraction < 1

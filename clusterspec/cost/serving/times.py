@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import floor, inf
 
 from clusterspec.cluster.model import Design, Serving
 from clusterspec.cluster.stages import of_engines
@@ -86,6 +86,16 @@ class ServingTimes:
     def handoff(self) -> float:
         """Seconds to transfer the cache of a prompt to its decode engine; 0 where the same engine decodes."""
         return self.sent.seconds if self.sent else 0.0
+
+    @property
+    def places(self) -> int:
+        """Whole requests that the caches hold on average: what does not fit as a whole is not held."""
+        return floor(self.kv_capacity_sequences * (1 + 1e-12))
+
+    @property
+    def most_in_flight(self) -> int | None:
+        """Whole requests in flight within the targets; None where there are no targets."""
+        return None if self.max_concurrency is None else floor(self.max_concurrency * (1 + 1e-12))
 
     @property
     def per_accelerator(self) -> float:

@@ -173,18 +173,18 @@ def _parts(times: ServingTimes) -> PaperTable:
 
 
 def _cache(times: ServingTimes, load: Serving) -> PaperTable:
-    most = times.max_concurrency
+    most = times.most_in_flight
     rows = [
         ("A token", display(times.kv_bytes_per_token, "B"), "kv_bytes_per_token"),
         ("Tokens that all engines hold", display(times.kv_capacity_tokens, "1"), "kv_capacity_tokens"),
         (
             "Requests that they hold on average",
-            display(round(times.kv_capacity_sequences), "1"),
+            f"{times.places:,}",
             "kv_capacity_sequences",
         ),
     ]
     if load.ttft_target is not None or load.tpot_target is not None:
-        shown = "none" if not most else display(round(most), "1")
+        shown = "none" if not most else f"{most:,}"
         rows.append(("Requests in flight within the targets", shown, "max_concurrency"))
     cells = tuple(TableRow((name, value), f"estimate.serving.{field}") for name, value, field in rows)
     return PaperTable((TableColumn("What"), TableColumn("Number", "right")), cells, "estimate.serving", caption="Cache")

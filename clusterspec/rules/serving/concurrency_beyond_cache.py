@@ -75,7 +75,7 @@ def check(served: Served) -> Iterator[Problem]:
         yield from _raised(served)
         return
     each = times.kv_capacity_tokens / places
-    held = f"{int(places):,}"
+    held = f"{times.places:,}"
     if load.concurrency is not None:
         key, lower = "concurrency", f"use a concurrency of at most {held}"
     else:
