@@ -22,6 +22,15 @@ LONGEST = 64
 LISTED = 8
 """Members of a family that a message lists."""
 
+SLICES = {
+    "v4": ("tpu-v4", 2),
+    "v5p": ("tpu-v5p", 2),
+    "v5e": ("tpu-v5e", 1),
+    "v5litepod": ("tpu-v5e", 1),
+    "v6e": ("tpu-v6e", 1),
+}
+"""Chips, and the units of one that the names of its slices count (docs.cloud.google.com/tpu/docs/v5p and v6e)."""
+
 
 class Lookup:
     """The catalog, with problems recorded in the log."""
@@ -79,6 +88,8 @@ def unknown(catalog: Catalog, kind: str, name: str, path: Path, usual: str = "")
 
     ``usual`` is the entry that other parts of the design suggest; the help lists it first.
     """
+    if kind in {"accelerator", "platform"} and (slice_ := _slice(name)):
+        return Problem("unknown-catalog-id", path, f"`{name}` names a slice, not {_article(kind)}", slice_)
     family, near = catalog.family(kind, name), catalog.nearest(kind, name)
     if kind == "accelerator" and len(family) > 1:
         return _ambiguous(name, path, family)
@@ -88,6 +99,26 @@ def unknown(catalog: Catalog, kind: str, name: str, path: Path, usual: str = "")
     meant = family[0] if len(family) == 1 else _clearly_meant(name[:LONGEST].lower(), near)
     fix = Fix(f"write `{meant}`", (Replacement(path, meant),)) if meant else None
     return Problem("unknown-catalog-id", path, f"the catalog has no {kind} `{name}`", help_, fix=fix)
+
+
+def _slice(name: str) -> str:
+    """The keys that describe a TPU slice of this name; empty where the name is not that of a slice.
+
+    >>> _slice("v5p-512")
+    'write `accelerator: tpu-v5p` and `accelerators: 256`: the name counts TensorCores, of which a chip has two'
+    >>> _slice("v6e-256"), _slice("h100-80")
+    ('write `accelerator: tpu-v6e` and `accelerators: 256`: the name counts chips', '')
+    """
+    generation, _, number = name[:LONGEST].lower().removeprefix("tpu-").partition("-")
+    chip, cores = SLICES.get(generation, ("", 0))
+    if not cores or not (number.isascii() and number.isdigit()) or int(number) < cores or int(number) % cores:
+        return ""
+    counts = "chips" if cores == 1 else "TensorCores, of which a chip has two"
+    return f"write `accelerator: {chip}` and `accelerators: {int(number) // cores}`: the name counts {counts}"
+
+
+def _article(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
 def _ambiguous(name: str, path: Path, family: tuple[str, ...]) -> Problem:

@@ -29,11 +29,16 @@ def resolve_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
     log = lookup.log
     platform = lookup.platform(section.platform, ("cluster", "platform")) if section.platform else None
     accelerator = _accelerator(section, platform, lookup)
-    if section.nodes is None:
-        log.missing(("cluster", "nodes"), "the size of the machine is not known", "state how many nodes run the job")
-    if accelerator is None or section.nodes is None:
+    per_node = _per_node(section, platform, accelerator, log) if accelerator is not None else 0
+    nodes = section.nodes or _nodes(section.accelerators, per_node, log)
+    if nodes is None:
+        why = "the size of the machine is not known"
+        if section.accelerators and per_node:
+            why = f"{section.accelerators:,} accelerators are no whole number of nodes of {per_node}"
+        log.missing(("cluster", "nodes"), why, "state how many nodes run the job")
+    if accelerator is None or nodes is None:
         return None
-    parts = Parts(section, platform, accelerator, section.nodes, _per_node(section, platform, accelerator, log), lookup)
+    parts = Parts(section, platform, accelerator, nodes, per_node, lookup)
     pcie = section.pcie or PcieSpec()
     host = pcie.host or (platform.pcie_host if platform else None) or accelerator.pcie
     scale_up = resolve_scale_up(parts, host)
@@ -42,7 +47,7 @@ def resolve_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
     scale_out = resolve_scale_out(parts, scale_up.domain)
     return Cluster(
         accelerator=accelerator,
-        nodes=section.nodes,
+        nodes=nodes,
         spare_nodes=section.spare_nodes or 0,
         accelerators_per_node=parts.per_node,
         ranks_per_accelerator=section.ranks_per_accelerator or accelerator.ranks_per_accelerator,
@@ -146,6 +151,13 @@ def _per_node(section: ClusterSpec, platform: Platform | None, accelerator: Acce
     if usual <= NODE_SCALE:
         return log.assume(key, usual, f"a node of {accelerator.id} is usually one scale-up domain")
     return log.assume(key, TRAY, f"a tray or host of a machine built of {accelerator.id} usually has {TRAY}")
+
+
+def _nodes(accelerators: int | None, per_node: int, log: ResolutionLog) -> int | None:
+    """Nodes of the stated total of accelerators; None where none is stated, or where it is no whole number of nodes."""
+    if accelerators is None or not per_node or accelerators % per_node or log.unreadable(("cluster", "nodes")):
+        return None
+    return log.assume("cluster.nodes", accelerators // per_node, f"{accelerators:,} accelerators, {per_node} a node")
 
 
 def _node_power(section: PowerSpec | None, parts: Parts) -> Figure | None:

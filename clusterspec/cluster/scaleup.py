@@ -81,7 +81,8 @@ def _interconnect(parts: Parts, section: ScaleUpSpec) -> Interconnect | None:
 def _domain(sources: _DomainSources) -> int:
     """Accelerators of a domain: as stated, else the product of the shape, else that of the entry or the cluster.
 
-    An entry with node-sized domains never extends beyond the node that the spec describes.
+    An entry with node-sized domains never extends beyond the node that the spec describes. A part that is also sold
+    alone has the domain of the stated node, where such nodes are sold.
     """
     section = sources.section
     if section.domain:
@@ -91,7 +92,8 @@ def _domain(sources: _DomainSources) -> int:
     if sources.topology == PCIE:
         return 1
     sold = sources.parts.accelerator.domains or (1,)
-    usual = max(sold) if sources.topology == "torus" else sold[0]
+    stated = sources.parts.section.accelerators_per_node
+    usual = max(sold) if sources.topology == "torus" else stated if stated in sold and sold[0] == 1 else sold[0]
     largest = (sources.parts.platform.domain if sources.parts.platform else None) or usual
     reach = sources.parts.per_node if _stays_in_node(sources, largest) else sources.parts.accelerators
     return max(1, min(largest, reach))

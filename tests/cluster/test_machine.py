@@ -164,3 +164,58 @@ def test_a_cluster_with_an_unreadable_key_is_incomplete() -> None:
     assert [problem.path for problem in complete] == [("cluster", "nodes")]
     _, broken = resolve_text("cluster: {platform: dgx-h100, nodes: many}\n")
     assert ("cluster", "nodes") not in [problem.path for problem in broken if problem.rule == "missing-key"]
+
+
+@pytest.mark.parametrize(
+    ("written", "nodes"),
+    [
+        ("{accelerator: tpu-v5p, accelerators: 256}", 64),  # four chips a host
+        ("{accelerator: tpu-v5e, accelerators_per_node: 8, accelerators: 256}", 32),
+        ("{platform: dgx-h100, accelerators: 64}", 8),
+        ("{platform: dgx-h100, nodes: 4, accelerators: 64}", 4),  # a stated number of nodes holds
+    ],
+)
+def test_nodes_follow_from_the_accelerators(written: str, nodes: int) -> None:
+    design, _ = resolve_text(f"cluster: {written}")
+    assert design.cluster is not None and design.cluster.nodes == nodes
+    assumed = [value for key, value, _ in design.assumptions if key == "cluster.nodes"]
+    assert assumed == ([] if "nodes: 4" in written else [nodes])
+
+
+def test_half_a_node_is_not_assumed() -> None:
+    design, problems = resolve_text("cluster: {platform: dgx-h100, accelerators: 60}")
+    assert design.cluster is None
+    (missing,) = [problem for problem in problems if problem.rule == "missing-key"]
+    assert missing.path == ("cluster", "nodes")
+    assert "60 accelerators are no whole number of nodes of 8" in missing.message
+
+
+@pytest.mark.parametrize(
+    ("name", "help_"),
+    [
+        ("v5p-512", "`accelerator: tpu-v5p` and `accelerators: 256`"),
+        ("v4-4096", "`accelerator: tpu-v4` and `accelerators: 2048`"),
+        ("v5litepod-256", "`accelerator: tpu-v5e` and `accelerators: 256`"),
+        ("tpu-v6e-16", "`accelerator: tpu-v6e` and `accelerators: 16`"),
+    ],
+)
+@pytest.mark.parametrize("key", ["accelerator", "platform"])
+def test_the_name_of_a_slice_is_turned_into_chips(key: str, name: str, help_: str) -> None:
+    _, problems = resolve_text(f"cluster: {{{key}: {name}, nodes: 1}}")
+    (unknown,) = [problem for problem in problems if problem.rule == "unknown-catalog-id"]
+    assert help_ in unknown.help and unknown.fix is None
+
+
+def test_a_node_of_four_gh200_is_one_domain() -> None:
+    alone, four = (
+        cluster_of(f"cluster: {{accelerator: gh200-96gb, accelerators_per_node: {n}, nodes: 1}}") for n in (1, 4)
+    )
+    assert (alone.scale_up.domain, four.scale_up.domain) == (1, 4)
+    assert four.scale_up.topology != "pcie"
+    quad = cluster_of("cluster: {platform: gh200-quad, nodes: 2}").scale_up
+    assert (quad.domain, quad.topology, quad.bandwidth.value, quad.peer_bandwidth.value) == (
+        4,
+        "full-mesh",
+        450e9,
+        150e9,
+    )
