@@ -182,7 +182,7 @@ def test_the_ceiling_of_an_algorithm_is_never_exceeded_by_its_own_acceptance(alg
     study = study_text(
         f"clusterspec: 1\n{H100}\nacceptance:\n  - {{collective: all-reduce, {placed}{named}}}\n", SETTINGS
     )
-    assert study.spec is not None and study.design.cluster is not None
+    assert study.spec is not None and study.spec.acceptance and study.design.cluster is not None
     (stated,) = study.spec.acceptance
     best = benchmarks.predicted(stated, study.design.cluster, benchmarks.PLATEAU)
     if best is None:
