@@ -50,12 +50,15 @@ def acceptance_cases(design: Design) -> tuple[tuple[AcceptanceCase, ...], bool, 
     if cluster is None:
         return (), False, ()
     stated = design.spec.acceptance
+    if not stated and design.spec.unreadable(("acceptance",)):
+        return (), True, ("acceptance: an entry cannot be read; `clusterspec check` reports details",)
     if not stated:
         return _cases_of_design(cluster), False, ()
     tests: list[AcceptanceCase] = []
     unclear: list[str] = []
     for number, entry in enumerate(stated):
-        test = _case_of_spec(entry, cluster)
+        unread = sorted(str(path[2]) for path in design.spec.broken if path[:2] == ("acceptance", number) and path[2:])
+        test = f"`{unread[0]}` cannot be read" if unread else _case_of_spec(entry, cluster)
         if isinstance(test, AcceptanceCase):
             tests.append(test)
         else:
@@ -98,8 +101,12 @@ def _case_of_spec(entry: AcceptanceSpec, cluster: Cluster) -> AcceptanceCase | s
     else:
         return "it requires no bandwidth"
     nodes = entry.nodes or -(-ranks // cluster.ranks_per_node)
-    runs = _RUNS.fullmatch(entry.passes or "")
-    scope = _SCOPE.fullmatch(entry.scope or "")
+    runs = _RUNS.fullmatch(entry.passes) if entry.passes else None
+    scope = _SCOPE.fullmatch(entry.scope) if entry.scope else None
+    if runs and int(runs[1]) > int(runs[2]):
+        return f"`pass: {entry.passes}` requires more runs than there are"
+    if scope and int(scope[1]) > cluster.nodes:
+        return f"`scope: {entry.scope}` is more than the {plural(cluster.nodes, 'node')} of the cluster"
     return AcceptanceCase(
         name=_name(entry.collective, nodes, entry.size.value),
         collective=entry.collective,
@@ -109,9 +116,9 @@ def _case_of_spec(entry: AcceptanceSpec, cluster: Cluster) -> AcceptanceCase | s
         threshold=threshold,
         tool=benchmark_of(cluster),
         algorithm=entry.algorithm,
-        passes=min(int(runs[1]), int(runs[2])) if runs else 1,
-        runs=max(1, int(runs[2])) if runs else 1,
-        groups=max(1, cluster.nodes // int(scope[1])) if scope and int(scope[1]) else 1,
+        passes=int(runs[1]) if runs else 1,
+        runs=int(runs[2]) if runs else 1,
+        groups=cluster.nodes // int(scope[1]) if scope else 1,
         duration=entry.duration.value if entry.duration else None,
     )
 

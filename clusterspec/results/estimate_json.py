@@ -24,6 +24,13 @@ MFU_CONVENTION = (
 )
 
 
+BODY_FIELDS = (
+    *("cluster", "layout", "parameters", "active_parameters", "step_time", "tokens_per_second_per_accelerator"),
+    *("model_flops_per_accelerator", "mfu", "hfu", "mfu_convention", "time_to_train", "fits", "range", "memory"),
+    *("allocated_memory", "serving", "communication", "terms", "measured", "unmeasured_step_time", "assumptions"),
+)
+
+
 def body(plan: Plan, provenance: Provenance = PLAIN) -> Json:
     """The fields of ``estimate`` after the header and the verdict."""
     design = plan.design
@@ -55,6 +62,36 @@ def body(plan: Plan, provenance: Provenance = PLAIN) -> Json:
     }
 
 
+SERVING_FIELDS = (
+    *RANGED,
+    "request_latency",
+    "kv_bytes_per_token",
+    "kv_capacity_tokens",
+    "kv_capacity_sequences",
+    "max_concurrency",
+    "prefill_share",
+)
+MEMORY_PARTS = ("total", "weights", "gradients", "optimizer", "activations", "other")
+
+
+def figure_names() -> Json:
+    """The names of `body`, nested; None at figures. Sections that a design lacks are included."""
+    sections: Json = dict.fromkeys(BODY_FIELDS)
+    serving: Json = dict.fromkeys((*SERVING_FIELDS, "output_tokens_per_second_per_accelerator", "speculative"))
+    tails: Json = {"percentile": None, "ttft": None, "tpot": None, "range": dict.fromkeys(("ttft", "tpot"))}
+    return sections | {
+        "cluster": {
+            **dict.fromkeys(("accelerator", "accelerators", "nodes")),
+            "scale_up": dict.fromkeys(("domain", "bandwidth", "peer_bandwidth")),
+            "scale_out": dict.fromkeys(("bandwidth_per_accelerator", "oversubscription")),
+        },
+        "layout": dict.fromkeys(LAYOUT_FIELDS),
+        "range": dict.fromkeys(("step_time", "memory")),
+        "memory": dict.fromkeys((*MEMORY_PARTS, "capacity")),
+        "serving": serving | {"range": dict.fromkeys(RANGED), "at_percentile": tails},
+    }
+
+
 def terms(plan: Plan) -> tuple[Term, ...]:
     """The root terms of explanations: the step time, then each part of memory."""
     found: tuple[Term, ...] = (plan.step_time,) if plan.step_time else ()
@@ -67,17 +104,8 @@ def serving_json(times: ServingTimes | None, load: Serving | None) -> Json | Non
     """The latencies (seconds) and throughput of a serving plan; None for training."""
     if times is None or load is None:
         return None
-    names = (
-        *RANGED,
-        "request_latency",
-        "kv_bytes_per_token",
-        "kv_capacity_tokens",
-        "kv_capacity_sequences",
-        "max_concurrency",
-        "prefill_share",
-    )
     ranges = {name: serving_range(times, name) for name in RANGED}
-    out = {name: getattr(times, name) for name in names}
+    out = {name: getattr(times, name) for name in SERVING_FIELDS}
     out |= {"output_tokens_per_second_per_accelerator": times.per_accelerator, "range": ranges}
     return out | {"at_percentile": _tail_json(tail(times, load)), "speculative": load.draft_tokens > 0}
 
@@ -142,10 +170,9 @@ def layout_json(layout: Layout | None) -> Json | None:
 
 
 def memory_json(memory: MemoryUse | None) -> Json:
-    parts = ("total", "weights", "gradients", "optimizer", "activations", "other")
     if memory is None:
-        return dict.fromkeys((*parts, "capacity"))
-    return {part: getattr(memory, part).value for part in parts} | {
+        return dict.fromkeys((*MEMORY_PARTS, "capacity"))
+    return {part: getattr(memory, part).value for part in MEMORY_PARTS} | {
         "capacity": memory.capacity.value if memory.capacity else None,
     }
 

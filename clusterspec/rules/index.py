@@ -392,7 +392,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "measured-ranks-exceed-cluster": lambda measurements, measured, cluster: not any((not (not (measured[measurement.index].nodes is not None and measured[measurement.index].nodes > cluster.all_nodes) and (not (measurement.ranks is not None and measurement.ranks > cluster.all_nodes * cluster.ranks_per_node))) for measurement in measurements)),
     "measured-socket-fallback": lambda measurements, rated, scale_out: not any((not (measurement.largest is None or measurement.largest.size < float(1 << 30) or (not measurement.ranks) or (measurement.ranks <= rated.ranks_per_domain)) for measurement in measurements)),
     "measured-suggests-duplex-slip": lambda catalog, measurements, cluster, written_cluster, written_scale_up: written_scale_up.bandwidth is None or written_scale_up.bandwidth.direction is None,
-    "metric-unsaid": lambda spec: not (spec.measured or spec.acceptance or spec.description),
+    "metric-unsaid": lambda spec: not (spec.measured or spec.description),
     "unused-measurement": lambda spec, measurements, measured, cluster: not any((not (spec.unreadable(('measured', measurement.index)) or not (measured[measurement.index].log or measured[measurement.index].busbw or measured[measurement.index].algbw)) for measurement in measurements)),
     "wrong-results": lambda measurements: not any((measurement.wrong for measurement in measurements)),
     "acceptance-exceeds-cluster": lambda acceptance, cluster: not any((not (not (test.nodes is not None and test.nodes > cluster.all_nodes) and (not (test.ranks is not None and test.ranks > cluster.all_nodes * cluster.ranks_per_node))) for number, test in enumerate(acceptance))),

@@ -9,22 +9,27 @@
         at: cluster.scale_out.oversubscription
 
 A condition is arithmetic and comparison over the names of ``estimate --format json`` and, behind ``spec.``, the keys as
-written. A quantity in quotes is read with its unit. A name without a value makes the rule silent.
+written. A quantity in quotes is read with its unit. A name that exists and has no value in a design makes the rule
+silent; a name that does not exist is refused, and a condition that cannot be evaluated is an error of the design.
 """
 
 from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from clusterspec.document import decode, parse, read_bytes
+from clusterspec.document import decode, nearest, parse, read_bytes
+from clusterspec.document.nearest import one_of
+from clusterspec.document.schema_nodes import child, keys
 from clusterspec.finding import Problem, Severity
 from clusterspec.records import dataclass
+from clusterspec.results.estimate_json import figure_names
 from clusterspec.rules.pages import OWN
 from clusterspec.rules.rule import place
+from clusterspec.spec.schema import schema
 from clusterspec.units import KINDS, UnitFault
 from clusterspec.units import read as read_quantity
 
@@ -32,6 +37,8 @@ LONGEST = 500
 """Limit of characters of a condition."""
 MOST = 200
 """Limit of rules and of files in one folder."""
+SPEC = "spec"
+"""The prefix of keys as written."""
 _KEYS = {"name", "when", "assert", "message", "help", "severity", "at"}
 _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -120,6 +127,7 @@ def _rule(one: Any) -> CompanyRule:
     if one.get("severity", "warning") not in list(Severity):
         raise PolicyFault(f"severity is error, warning or note, not {one['severity'][:60]!r}")
     when = compiled(one["when"]) if "when" in one else None
+    _refuse_unknown_key(one.get("at", ""))
     severity = Severity(one.get("severity", "warning"))
     texts = (one["message"][:300], one.get("help", "")[:300])
     return CompanyRule(OWN + name, when, compiled(one["assert"]), *texts, severity, one.get("at", ""))
@@ -143,7 +151,50 @@ def compiled(text: str) -> ast.expr:
         if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS):
             *others, last = _FUNCTIONS
             raise PolicyFault(f"{text[:60]!r} is not valid: only {', '.join(others)} and {last} can be called")
+    for node in _outermost_names(tree):
+        _refuse_unknown_name(node)
     return tree
+
+
+def _outermost_names(tree: ast.expr) -> Iterator[ast.expr]:
+    """The names of a condition, each with its attributes; functions are no names."""
+    inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.Attribute) and id(node) not in inner | called:
+            yield node
+
+
+def _refuse_unknown_name(node: ast.expr) -> None:
+    """Raises `PolicyFault`, with the nearest name, for one that neither an estimate nor a spec has."""
+    parts = ast.unparse(node).split(".")
+    if parts[0] == SPEC:
+        _refuse_unknown_key(".".join(parts[1:]), f"{SPEC}.")
+        return
+    known: Any = {**figure_names(), SPEC: None}
+    for number, part in enumerate(parts):
+        if not isinstance(known, dict) or part not in known:
+            outer = "".join(f"{one}." for one in parts[:number])
+            raise PolicyFault(_unknown(outer, part, known if isinstance(known, dict) else {}))
+        known = known[part]
+
+
+def _refuse_unknown_key(dotted: str, prefix: str = "") -> None:
+    """Raises `PolicyFault`, with the nearest key, for a key that no spec has."""
+    root = schema()
+    node: Any = root
+    for key in place(dotted) if dotted else ():
+        inner = child(node, root, key)
+        if inner is None:
+            raise PolicyFault(_unknown(prefix, str(key), keys(node, root)))
+        node, prefix = inner, f"{prefix}{key}."
+
+
+def _unknown(outer: str, part: str, known: Iterable[str]) -> str:
+    """The message about a name that does not exist."""
+    meant = nearest(part, known)
+    advice = f"; did you mean {one_of([outer + name for name in meant])}?" if meant else ""
+    return f"no name `{outer}{part[:60]}` exists{advice}"
 
 
 _ALLOWED = (
@@ -156,14 +207,30 @@ def run_company_rules(rules: Sequence[CompanyRule], figures: Mapping[str, Any]) 
     """The problems that company rules report for a design; ``figures`` are its values by name."""
     found = []
     for rule in rules:
+        at = place(rule.at) if rule.at else ()
         try:
-            holds = rule.when is None or _value(rule.when, figures)
-            if holds and not _value(rule.demand, figures):
-                at = place(rule.at) if rule.at else ()
+            holds = rule.when is None or _truth(rule.when, figures)
+            if holds and not _truth(rule.demand, figures):
                 found.append(Problem(rule.name, at, rule.message, rule.help, rule.severity))
-        except (_UnknownError, ArithmeticError, RecursionError, TypeError, ValueError):
+        except _UnknownError:
             continue
+        except (ArithmeticError, RecursionError, TypeError, ValueError) as fault:
+            why = "nested too deeply" if isinstance(fault, RecursionError) else str(fault) or type(fault).__name__
+            message = f"the conditions of {rule.name} cannot be evaluated: {why}"
+            found.append(Problem(rule.name, at, message, "correct the rule, or its `when`"))
     return found
+
+
+def _truth(node: ast.expr, figures: Mapping[str, Any]) -> bool:
+    """The value of a condition. Raises `TypeError` if it is neither true nor false."""
+    value = _value(node, figures)
+    if not isinstance(value, bool):
+        raise TypeError(f"`{ast.unparse(node)[:60]}` is {_shown(value)}, neither true nor false")
+    return value
+
+
+def _shown(value: Any) -> str:
+    return repr(value)[:60]
 
 
 def _value(node: ast.expr, figures: Mapping[str, Any]) -> Any:
@@ -172,13 +239,14 @@ def _value(node: ast.expr, figures: Mapping[str, Any]) -> Any:
 
 
 def _both(node: Any, figures: Mapping[str, Any]) -> bool:
-    values = (_value(item, figures) for item in node.values)
+    values = (_truth(item, figures) for item in node.values)
     return all(values) if isinstance(node.op, ast.And) else any(values)
 
 
 def _signed(node: Any, figures: Mapping[str, Any]) -> Any:
-    operand = _value(node.operand, figures)
-    return not operand if isinstance(node.op, ast.Not) else -_number(operand)
+    return (
+        not _truth(node.operand, figures) if isinstance(node.op, ast.Not) else -_number(_value(node.operand, figures))
+    )
 
 
 def _arithmetic(node: Any, figures: Mapping[str, Any]) -> Any:
@@ -188,7 +256,7 @@ def _arithmetic(node: Any, figures: Mapping[str, Any]) -> Any:
 def _number(value: Any) -> float:
     """A number. Text is rejected, since text times a number would grow without limit."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError
+        raise TypeError(f"{_shown(value)} is no number")
     return value
 
 
@@ -196,7 +264,12 @@ def _compared(node: ast.Compare, figures: Mapping[str, Any]) -> bool:
     left = _value(node.left, figures)
     for sign, item in zip(node.ops, node.comparators, strict=True):
         right = _value(item, figures)
-        one, other = _alike(left, right), _alike(right, left)
+        if isinstance(sign, _ORDERED) and isinstance(left, str) and isinstance(right, str):
+            (unit, one), (other_unit, other) = _size(left), _size(right)
+            if unit != other_unit:
+                raise TypeError(f"{_shown(left)} and {_shown(right)} have different units")
+        else:
+            one, other = _alike(left, right), _alike(right, left)
         if not _OPERATORS[type(sign)](one, other):
             return False
         left = right
@@ -207,13 +280,21 @@ def _alike(value: Any, other: Any) -> Any:
     """The value of a quantity in quotes where it is compared with a number; any other value unchanged."""
     if not isinstance(value, str) or isinstance(other, bool) or not isinstance(other, int | float):
         return value
+    return _size(value)[1]
+
+
+_ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+
+
+def _size(text: str) -> tuple[str, float]:
+    """The unit and the value of a quantity in quotes. Raises `TypeError` for any other text, which has no order."""
     for kind in KINDS:
         try:
-            quantity = read_quantity(value, kind)
+            quantity = read_quantity(text, kind)
         except UnitFault:
             continue
-        return quantity.value if quantity.direction is None else quantity.per_direction
-    raise TypeError
+        return quantity.unit, quantity.value if quantity.direction is None else quantity.per_direction
+    raise TypeError(f"{_shown(text)} is no quantity")
 
 
 def _named(node: ast.expr, figures: Mapping[str, Any]) -> Any:

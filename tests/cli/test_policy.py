@@ -40,9 +40,10 @@ def write(demand: str, when: str = "cluster.nodes > 0") -> None:
         ('memory.total < "1 GB"', False),
         ('spec.name == "base"', True),
         ("not cluster.nodes > 2", False),
-        ("absent.name > 2", True),
-        ("1 / 0 > 2", True),
-        ('"a" * 9999999 == "b"', True),
+        ("serving.ttft < 1", True),  # a name that exists and has no value in a training design
+        ('spec.cluster.platform in ["dgx-h100", "dgx-b200"]', True),
+        ('"400 Gb/s" >= "50 GB/s"', True),  # as quantities, not as texts
+        ('"9 GB/s unidirectional" > "10 GB/s unidirectional"', False),
         ("min(cluster.nodes, 2) == 2", True),
     ],
 )
@@ -116,11 +117,84 @@ def test_a_company_rule_that_does_not_exist_is_refused_and_its_waiver_reported(k
         assert "did you mean own/small?" in done.error
 
 
-@pytest.mark.parametrize("demand", ["min([]) > 1", "-" * 490 + "1 > 2", '[1] < ["a"]'])
-def test_a_condition_without_a_value_reports_nothing(demand: str, call: Call) -> None:
-    write(demand)
-    done = call("check", "spec.yaml", "--debug")
-    assert (done.status, done.error) == (0, "")
+@pytest.mark.parametrize(
+    ("demand", "why"),
+    [
+        ("min([]) > 1", "empty"),
+        ("-" * 490 + "1 > 2", "nested too deeply"),
+        ('[1] < ["a"]', "not supported"),
+        ("1 / 0 > 2", "division by zero"),
+        ("cluster.nodes / (cluster.nodes - 4) > 2", "division by zero"),
+        ("cluster.nodes % 0 == 1", "modulo"),
+        ('"a" * 9999999 == "b"', "'a' is no number"),
+        ("cluster.nodes", "`cluster.nodes` is 4, neither true nor false"),
+        ("not cluster.nodes", "neither true nor false"),
+        ("layout.framework or 1 > 2", "neither true nor false"),
+        ('cluster.nodes > "many"', "'many' is no quantity"),
+        ('spec.name > "a"', "'base' is no quantity"),
+        ('"1 GB" < "2 GB/s"', "have different units"),
+        ("4 in cluster.nodes", "not iterable"),
+        ('step_time + "a" > 1', "'a' is no number"),
+    ],
+)
+@pytest.mark.parametrize("key", ["assert", "when"])
+def test_a_condition_that_cannot_be_evaluated_is_an_error(key: str, demand: str, why: str, call: Call) -> None:
+    write(*((demand,) if key == "assert" else ("1 > 2", demand)))
+    Path("policy/own.yaml").write_text(Path("policy/own.yaml").read_text().replace("severity: error", "severity: note"))
+    done = call("check", "spec.yaml", "--debug", "--format", "json")
+    [found] = json.loads(done.out)["findings"]
+    assert (done.status, done.error, found["rule"], found["severity"]) == (1, "", "own/small", "error")
+    assert why in found["message"]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("cluster.ndoes", "cluster.nodes"),
+        ("clutser.nodes", "cluster"),
+        ("step_tme", "step_time"),
+        ("serving.ttf", "serving.ttft"),
+        ("memory.totals", "memory.total"),
+        ("spec.cluster.nics_per_nod", ""),
+        ("spec.cluster.scale_out.nics_per_nod", "spec.cluster.scale_out.nics_per_node"),
+        ("spec.workload.model.layer", "spec.workload.model.layers"),
+        ("cluster.nodes.count", ""),
+        ("absent", ""),
+    ],
+)
+def test_a_name_that_does_not_exist_is_refused_with_the_nearest(name: str, meant: str, call: Call) -> None:
+    for demand, when in ((f"{name} > 2", "1 > 0"), ("1 > 0", f"1 > 2 and {name} > 2")):
+        write(demand, when)
+        done = call("check", "spec.yaml")
+        assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1)
+        assert (f"did you mean `{meant}`?" in done.error) == bool(meant)
+
+
+def test_the_key_at_which_a_rule_reports_exists(call: Call) -> None:
+    write("cluster.nodes <= 2")
+    Path("policy/own.yaml").write_text(
+        Path("policy/own.yaml").read_text().replace("at: cluster.nodes", "at: cluster.node")
+    )
+    done = call("check", "spec.yaml")
+    assert (done.status, "did you mean `cluster.nodes`?" in done.error) == (2, True)
+
+
+def test_the_names_of_conditions_are_those_of_an_estimate() -> None:
+    from clusterspec import load
+    from clusterspec.results.estimate_json import body, figure_names
+
+    load_of_server = "{input_tokens: 1000, output_tokens: 500, concurrency: 8, targets: {tpot: 50 ms, percentile: 99}}"
+    work = f"workload: {{kind: serve, model: llama-3.1-8b, serving: {load_of_server}}}\nlayout: {{tp: 2}}\n"
+    served = f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: 1}}\n{work}"
+    for text in (BASE, served):
+        found = body(load(text, today="2026-11-20").plan)
+        assert found.keys() == figure_names().keys()
+        for name, names in figure_names().items():
+            if names is not None and found[name] is not None:
+                assert {*found[name]} == {*names}, name
+                for inner, further in names.items():
+                    if further is not None and found[name][inner] is not None:
+                        assert {*found[name][inner]} == {*further}
 
 
 def test_no_file_of_rules_is_left_out_silently(call: Call) -> None:

@@ -52,6 +52,35 @@ def test_the_rule_of_a_test_decides(extra: str, rates: list[float], expected: st
     assert outcomes(extra, rates) == [(expected, min(rates) * 1e9 if rates else None)]
 
 
+@pytest.mark.parametrize(
+    ("extra", "why", "checked"),
+    [
+        (", scope: each-4-nodes", "`scope` cannot be read", "such as `every-4-nodes`"),
+        (", scope: every-0-nodes", "`scope` cannot be read", "such as `every-4-nodes`"),
+        (", scope: all", "`scope` cannot be read", "such as `every-4-nodes`"),
+        (", pass: all", "`pass` cannot be read", "such as `10 of 10`"),
+        (", pass: 3", "`pass` cannot be read", ""),
+        (", pass: 0 of 3", "`pass` cannot be read", "such as `10 of 10`"),
+        (", pass: every run", "`pass` cannot be read", "such as `10 of 10`"),
+        (", pass: 4 of 3", "requires more runs than there are", ""),
+        (", scope: every-17-nodes", "is more than the 16 nodes", ""),
+        (", duration: long", "`duration` cannot be read", "long"),
+    ],
+)
+def test_a_condition_that_cannot_be_read_weakens_no_contract(extra: str, why: str, checked: str) -> None:
+    found = study_text(f"{BASE}acceptance:\n{TEST.format(extra)}", SETTINGS)
+    tests, stated, unclear = acceptance_cases(found.design)
+    assert (tests, stated, len(unclear)) == ((), True, 1)
+    assert unclear[0].startswith("acceptance[0]: ") and why in unclear[0]
+    assert not checked or any(checked in one.message and str(one.severity) == "error" for one in found.findings)
+
+
+def test_tests_that_cannot_be_read_are_not_replaced_by_default_ones() -> None:
+    for text in ("all of them", "[all of them]"):
+        tests, stated, unclear = acceptance_cases(study_text(f"{BASE}acceptance: {text}\n", SETTINGS).design)
+        assert (tests, stated, len(unclear)) == ((), True, 1)
+
+
 def test_another_size_or_group_is_not_the_test() -> None:
     assert outcomes("", [350], size=2.0**30) == [("not-run", None)]
     assert outcomes("", [350], ranks=16) == [("not-run", None)]

@@ -28,7 +28,7 @@ _DEVICES = {"NVIDIA": "nvidia.com/gpu", "AMD": "amd.com/gpu"}
 
 def _tests(source: ExportInput) -> tuple[AcceptanceCase, ...]:
     tests, _, unclear = acceptance_cases(source.design)
-    if not tests:
+    if unclear or not tests:
         raise MissingPart(unclear[0] if unclear else "the design has no acceptance tests")
     if tests[0].tool not in {"nccl-tests", "rccl-tests"}:
         raise NotExportable(f"its tests use {tests[0].tool}, which this format does not support")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.exchange.acceptance import acceptance_cases
-from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput
+from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, MissingPart
 from clusterspec.logs.sizes import size_text
 from clusterspec.units import display, display_bits, plural
 
@@ -73,7 +73,9 @@ def _fabric(source: ExportInput) -> Iterator[str]:
 
 
 def _acceptance(source: ExportInput) -> Iterator[str]:
-    tests, _, _ = acceptance_cases(source.design)
+    tests, _, unclear = acceptance_cases(source.design)
+    if unclear:
+        raise MissingPart(unclear[0])
     for test in tests:
         runs = f" in {test.passes} of {plural(test.runs, 'run')}" if test.runs > 1 else ""
         groups = f" on each of {test.groups} sets of nodes" if test.groups > 1 else ""

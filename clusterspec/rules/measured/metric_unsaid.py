@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A measured entry with neither `busbw`, `algbw` nor a log; and a rate in text (`scope`, `pass`, `description`) of a
-collective, with neither name.
+A measured entry with neither `busbw`, `algbw` nor a log; and a rate of a collective in `description`, with neither
+name.
 
 ## Why it matters
 
@@ -56,7 +56,6 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.source import Path
 from clusterspec.spec.model import Spec
 
 RULE = Rule.of(__name__, "warning")
@@ -69,24 +68,13 @@ _METRIC = re.compile(r"\b(?:busbw|algbw|bus|algorithm)\b", re.IGNORECASE)
 
 
 def check(spec: Spec) -> Iterator[Problem]:
-    if not (spec.measured or spec.acceptance or spec.description):
+    if not (spec.measured or spec.description):
         return
     for index, entry in enumerate(spec.measured or ()):
         at = ("measured", index)
         if not (entry.busbw or entry.algbw or entry.log or spec.unreadable(at)):
             yield RULE.problem(at, "the measurement has no `busbw`, no `algbw` and no log", HELP)
-    for path, text in _prose(spec):
-        if _RATE.search(text) and _COLLECTIVE.search(text) and not _METRIC.search(text):
-            yield RULE.problem(
-                path,
-                "the text gives the rate of a collective, but neither as bus bandwidth nor as algorithm bandwidth",
-                HELP,
-            )
-
-
-def _prose(spec: Spec) -> Iterator[tuple[Path, str]]:
-    yield ("description",), spec.description or ""
-    for index, entry in enumerate(spec.acceptance or ()):
-        collective = f"{entry.collective or ''} "
-        yield ("acceptance", index, "scope"), collective + entry.scope if entry.scope else ""
-        yield ("acceptance", index, "pass"), collective + entry.passes if entry.passes else ""
+    text = spec.description or ""
+    if _RATE.search(text) and _COLLECTIVE.search(text) and not _METRIC.search(text):
+        what = "the text gives the rate of a collective, but neither as bus bandwidth nor as algorithm bandwidth"
+        yield RULE.problem(("description",), what, HELP)
