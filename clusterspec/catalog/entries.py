@@ -17,6 +17,9 @@ from clusterspec.catalog.status import Status
 from clusterspec.quantity import Bandwidth, Figure, Peak
 from clusterspec.records import dataclass, field
 
+FULLY = frozenset({"fsdp", "hsdp"})
+"""The shardings that shard weights."""
+
 __all__ = ["Accelerator", "Entry", "Interconnect", "Kernels", "Model", "Nic", "Platform", "Stack", "Status", "Switch"]
 
 
@@ -203,7 +206,8 @@ class Stack(Entry):
     fully sharded implementation and memory it uses if it has none of its own, ``reduces`` the precision in which it
     sends gradients if narrower than the one in which it keeps them, ``attention_year`` the year of its attention
     kernels if later than ``year``, ``compiled`` that the host does not launch kernels individually,
-    ``serving`` the defaults of serving software, None for training software.
+    ``serving`` the defaults of serving software, None for training software. ``fully_sharded`` is the memory of layouts
+    that shard weights, where it is that of another stack; it is set when the software of a layout is resolved.
     """
 
     year: int = 0
@@ -217,8 +221,13 @@ class Stack(Entry):
     attention_year: int = 0
     compiled: bool = False
     memory: FrameworkMemory = field(default_factory=FrameworkMemory)
+    fully_sharded: FrameworkMemory | None = None
     serving: ServingSoftware | None = None
     achievable: Mapping[str, Figure] = field(default_factory=dict)
+
+    def memory_of(self, sharding: str) -> FrameworkMemory:
+        """The memory of the software in layouts with this sharding."""
+        return self.memory if self.fully_sharded is None or sharding not in FULLY else self.fully_sharded
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,24 +50,22 @@ def resolve_software(
     find = _of_calendar if framework in CALENDAR else _of_release
     found = find(framework, release, generations, lookup) if release is not None else None
     if found is not None:
-        return _sharded(found, section, lookup)
+        return _sharded(found, lookup)
     why = "the newest known" if release is None else f"the catalog has no release of {framework}: the newest year"
     year = lookup.log.either(section.software_year, f"{KEY}.software_year", NEWEST_SOFTWARE, why)
     if serves and not generations:
         return Software(framework, year, None, None)
-    return _sharded(Software(framework, year, None, _of_year(framework, year, generations, lookup)), section, lookup)
+    return _sharded(Software(framework, year, None, _of_year(framework, year, generations, lookup)), lookup)
 
 
-def _sharded(software: Software, section: LayoutSpec, lookup: Lookup) -> Software:
-    """The software, with the memory of the stack whose full sharding it uses, where the layout shards weights."""
+def _sharded(software: Software, lookup: Lookup) -> Software:
+    """The software, with the memory of the stack whose full sharding it uses."""
     name = software.stack.full_sharding if software.stack is not None else None
-    if name is None or section.sharding not in {"fsdp", "hsdp"}:
-        return software
-    other = lookup.known("stack", name)
+    other = lookup.known("stack", name) if name is not None else None
     if software.stack is None or not isinstance(other, Stack):
         return software
     memory = replace(other.memory, gradients=software.stack.memory.gradients)
-    return replace(software, stack=replace(software.stack, memory=memory))
+    return replace(software, stack=replace(software.stack, fully_sharded=memory))
 
 
 def _written(section: LayoutSpec, lookup: Lookup, frameworks: frozenset[str]) -> tuple[str | None, str | None]:

@@ -115,6 +115,13 @@ class Plan:
         return self.memory_bytes <= self.memory_capacity
 
     @property
+    def surely_fits(self) -> bool | None:
+        """Whether the upper end of the memory range is at most the capacity; None where either is not known."""
+        if self.memory_range is None or self.memory_capacity is None:
+            return None
+        return self.memory_range[1] <= self.memory_capacity
+
+    @property
     def step_seconds(self) -> float | None:
         """Seconds of one step."""
         return self.step.seconds if self.step else None

@@ -56,7 +56,8 @@ def on_columns(design: Design, job: SearchJob) -> Evaluate:
             for at, column in enumerate(found.step_times):
                 times = cast(Floats, column)
                 times = cast(Floats, numpy.where(numpy.isnan(times), numpy.inf, times))
-                yield EvaluatedBlock(_numbers(table.number + at), _numbers(times), _numbers(found.memory))
+                memory = (_numbers(found.memory), _numbers(found.upper))
+                yield EvaluatedBlock(_numbers(table.number + at), _numbers(times), *memory)
 
     return evaluate
 
@@ -108,9 +109,8 @@ def _rows(members: list[tuple[int, Family]], kind: str, schedule: str) -> _Rows:
     shardings = [_chosen(family.shardings, lambda each: each.kind == kind) for _, family in members]
     again = len(members[0][1].recompute)
     pipes, shards = (_column([len(each) for each in found]) for found in (pipelines, shardings))
-    of, offset = _spread(pipes * shards * again)
-    rest, recompute = numpy.divmod(offset, again)
-    pipe, shard = numpy.divmod(rest, shards[of])
+    of, offset = _spread(pipes * shards)
+    pipe, shard = numpy.divmod(offset, shards[of])
     pipe, shard = pipe + _starts(pipes)[of], shard + _starts(shards)[of]
     every = [each for found in pipelines for _, each in found]
     index = _column([at for found in pipelines for at, _ in found])[pipe] if len(of) else of
@@ -118,13 +118,14 @@ def _rows(members: list[tuple[int, Family]], kind: str, schedule: str) -> _Rows:
     index = index + (_column([at for found in shardings for at, _ in found])[shard] if len(of) else of)
     first = _column([first for first, _ in members])[of]
     parallel = _column([int(family.sequence_parallel) for _, family in members])[of]
+    recompute = numpy.repeat(numpy.arange(again), len(of))
     rows = {
-        "division": shard,
-        "micro_batch": _column([each.micro_batch for each in every])[pipe],
-        "virtual_stages": _column([each.virtual_stages for each in every])[pipe],
-        "variant": 2 * recompute + parallel,
+        "division": numpy.tile(shard, again),
+        "micro_batch": numpy.tile(_column([each.micro_batch for each in every])[pipe], again),
+        "virtual_stages": numpy.tile(_column([each.virtual_stages for each in every])[pipe], again),
+        "variant": 2 * recompute + numpy.tile(parallel, again),
     }
-    number = first + (index * again + recompute) * len(members[0][1].orders)
+    number = numpy.tile(first, again) + (numpy.tile(index * again, again) + recompute) * len(members[0][1].orders)
     return _Rows(_divisions(members, shards, shardings), rows, number)
 
 

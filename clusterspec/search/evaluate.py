@@ -16,7 +16,8 @@ from clusterspec.search.space import SearchJob, Space, choices
 
 
 class EvaluatedBlock(NamedTuple):
-    """Some layouts of a space: their numbers, seconds of a step, and bytes on the fullest accelerator.
+    """Some layouts of a space: their numbers, seconds of a step, bytes on the fullest accelerator, and the high end of
+    the range of these bytes. Rows with the same recomputation are together, with ascending numbers.
 
     The time of a layout is infinite where no fabric connects the ranks of one of its groups.
     """
@@ -24,6 +25,7 @@ class EvaluatedBlock(NamedTuple):
     number: Numbers
     step_time: Numbers
     memory: Numbers
+    upper: Numbers
 
 
 Evaluate = Callable[[Space], Iterator[EvaluatedBlock]]
@@ -45,17 +47,17 @@ def one_by_one(design: Design, job: SearchJob) -> Evaluate:
     """Each layout estimated by itself, with the tables of one design; one block a family."""
     tables = tables_of(design)
 
-    def seconds_and_bytes(layout: Design) -> tuple[float, float]:
+    def seconds_and_bytes(layout: Design) -> tuple[float, float, float]:
         found = timed(layout, tables) if tables else None
         held = memory(layout)
-        return (found.seconds if found else inf, held.total if held else inf)
+        return (found.seconds if found else inf, *((held.total, held.upper) if held else (inf, inf)))
 
     def evaluate(space: Space) -> Iterator[EvaluatedBlock]:
         for first, family in zip(space.first, space.families, strict=False):
-            layouts = (layout_of(job, choice) for choice in choices(family))
-            pairs = [seconds_and_bytes(revalued(design, {("layout",): layout})) for layout in layouts]
-            yield EvaluatedBlock(
-                range(first, first + family.size), [seconds for seconds, _ in pairs], [held for _, held in pairs]
-            )
+            listed = sorted(enumerate(choices(family), first), key=lambda one: family.recompute.index(one[1].recompute))
+            layouts = (layout_of(job, choice) for _, choice in listed)
+            rows = [seconds_and_bytes(revalued(design, {("layout",): layout})) for layout in layouts]
+            columns = map(list, zip(*rows, strict=True))
+            yield EvaluatedBlock([number for number, _ in listed], *columns)
 
     return evaluate

@@ -5,8 +5,10 @@ Blocks of layouts arrive as columns, NumPy arrays or lists; both reductions give
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from heapq import nsmallest
+from itertools import pairwise
 from math import inf
 
 from clusterspec.records import dataclass, field
@@ -33,11 +35,12 @@ class Best:
     rows: list[Kept] = field(default_factory=list)
 
     def add(self, found: Sequence[Kept]) -> None:
-        self.rows = nsmallest(self.top, (*self.rows, *found), key=_by_key)
+        self.rows = nsmallest(self.top, (*self.rows, *found), key=by_key)
 
 
-def _by_key(kept: Kept) -> tuple[float, float, int]:
-    return (kept.key, kept.memory, kept.number)
+def by_key(kept: Kept) -> tuple[float, float, float, int]:
+    """The order of layouts by an objective."""
+    return (kept.key, kept.step_time, kept.memory, kept.number)
 
 
 @dataclass
@@ -103,11 +106,53 @@ def front_of(times: Numbers, memories: Numbers) -> list[int]:
     return found
 
 
-def selected(memories: Numbers, times: Numbers, most: float) -> Sequence[int]:
-    """The indices of the rows with a time whose memory is at most ``most`` bytes."""
-    if hasattr(memories, "__array_namespace__"):
+def selected(values: Numbers, times: Numbers, most: float) -> Sequence[int]:
+    """The indices of the rows with a time whose value is at most ``most``."""
+    if hasattr(values, "__array_namespace__"):
         import numpy
 
-        inside = (numpy.asarray(memories) <= most) & (numpy.asarray(times) < numpy.inf)
+        inside = (numpy.asarray(values) <= most) & (numpy.asarray(times) < numpy.inf)
         return numpy.flatnonzero(inside)  # type: ignore[return-value]
-    return [at for at, (held, time) in enumerate(zip(memories, times, strict=True)) if held <= most and time < inf]
+    return [at for at, (value, time) in enumerate(zip(values, times, strict=True)) if value <= most and time < inf]
+
+
+def counted(values: Numbers, times: Numbers, most: float) -> int:
+    """The number of `selected` rows."""
+    if hasattr(values, "__array_namespace__"):
+        import numpy
+
+        return int(numpy.count_nonzero((numpy.asarray(values) <= most) & (numpy.asarray(times) < numpy.inf)))
+    return len(selected(values, times, most))
+
+
+def least_of_families(values: Numbers, numbers: Numbers, firsts: Sequence[int]) -> list[int]:
+    """The index of the smallest value of each family, whose numbers begin at one of ``firsts``.
+
+    Numbers that descend begin another part, whose families count for themselves.
+
+    >>> least_of_families([3.0, 1.0, 2.0, 5.0, 4.0], [0, 1, 4, 6, 1], [0, 2, 4, 9])
+    [1, 2, 4]
+    """
+    if hasattr(values, "__array_namespace__"):
+        import numpy
+
+        column, ordinals = numpy.asarray(values), numpy.asarray(numbers)
+        parts = [0, *(numpy.flatnonzero(ordinals[1:] < ordinals[:-1]) + 1).tolist(), len(ordinals)]
+        starts = numpy.asarray(firsts[:-1])
+        found = [first + numpy.searchsorted(ordinals[first:end], starts) for first, end in pairwise(parts)]
+        bounds = numpy.unique(numpy.concatenate(found)) if found else starts[:0]
+        bounds = bounds[bounds < len(column)]
+        if not len(bounds):
+            return []
+        lengths = numpy.diff(numpy.append(bounds, len(column)))
+        least = numpy.flatnonzero(column == numpy.repeat(numpy.minimum.reduceat(column, bounds), lengths))
+        _, once = numpy.unique(numpy.searchsorted(bounds, least, "right"), return_index=True)
+        return [int(index) for index in least[once]]
+    best: dict[tuple[int, int], int] = {}
+    part = 0
+    for index, (value, number) in enumerate(zip(values, numbers, strict=True)):
+        part += index > 0 and number < numbers[index - 1]
+        family = (part, bisect_right(firsts, number))
+        if family not in best or value < values[best[family]]:
+            best[family] = index
+    return list(best.values())

@@ -18,12 +18,13 @@ Order = tuple[str, ...]
 
 
 class BatchResult(NamedTuple):
-    """A column of memory, bytes on the fullest accelerator, and for each order a column of the seconds of a step, not a
-    number where no fabric connects the ranks of a group.
+    """Columns of memory, bytes on the fullest accelerator and the high end of their range, and for each order a column
+    of the seconds of a step, not a number where no fabric connects the ranks of a group.
     """
 
     step_times: list[Array]
     memory: Array
+    upper: Array
 
 
 class Batch:
@@ -49,15 +50,16 @@ class Batch:
         """
         count, known = len(rows["division"]), Divisions(self._known, divisions)
         placed = [known.placed(replace(variants[0], order=order)) for order in orders]
-        found = BatchResult([self.library.full(count, nan) for _ in orders], self.library.full(count, nan))
+        step_times, memory, upper = [
+            [self.library.full(count, nan) for _ in range(many)] for many in (len(orders), 1, 1)
+        ]
+        columns = (*memory, *upper, *step_times)
         for chosen in self._apart(variants[0], divisions["pp"].take(rows["division"])):
             part = {name: column[chosen] for name, column in rows.items()}
             call = Call(self._known, variants, placed, part)
-            for column, blocks in zip(
-                (found.memory, *found.step_times), (call.memory(), *call.step_times()), strict=True
-            ):
+            for column, blocks in zip(columns, (*zip(*call.memory(), strict=True), *call.step_times()), strict=True):
                 column[chosen] = self.library.concatenate(blocks)
-        return found
+        return BatchResult(step_times, *memory, *upper)
 
     def _apart(self, template: Layout, pp: Array) -> list[object]:
         """Rows with one stage and rows with several, where data parallelism differs between them; else all rows."""

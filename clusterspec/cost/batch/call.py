@@ -105,8 +105,8 @@ class Call:
         layouts = self.blocks[0].some(self.known.library.asarray([0], "int64"))
         return LayoutTiming(self.known.tables, layouts.layout(0, self.template), self.hiding)
 
-    def memory(self) -> list[Array]:
-        """Bytes on the fullest accelerator, block by block."""
+    def memory(self) -> list[list[Array]]:
+        """Bytes on the fullest accelerator and the high end of their range, block by block."""
         return memory_of(self.known, self.template, self.blocks)
 
     @cached_property

@@ -184,23 +184,21 @@ class RowTable:
 
 
 class ValueTable:
-    """One value for each number; new numbers are reserved first and filled together."""
+    """``width`` values for each number; new numbers are reserved first and filled together."""
 
-    def __init__(self, library: ArrayLibrary) -> None:
+    def __init__(self, library: ArrayLibrary, width: int) -> None:
         self.library = library
-        self._values = library.zeros(64)
+        self._values = [library.zeros(64) for _ in range(width)]
         self._known = library.zeros(64, "bool")
         self._waiting: list[Array] = []
 
-    def __getitem__(self, numbers: Numbers) -> Array:
-        return self._values.take(numbers.values)
+    def __getitem__(self, numbers: Numbers) -> list[Array]:
+        return [column.take(numbers.values) for column in self._values]
 
     def reserve(self, numbers: Numbers) -> Array | None:
         """One row of each number whose value `fill` has to supply, in this order; None where there is none."""
         if numbers.end > len(self._known):
-            values, known = self.library.zeros(2 * numbers.end), self.library.zeros(2 * numbers.end, "bool")
-            values[: len(self._values)], known[: len(self._known)] = self._values, self._known
-            self._values, self._known = values, known
+            self._grow(2 * numbers.end)
         rows = self.library.flatnonzero(self.library.logical_not(self._known.take(numbers.values)))
         if not len(rows):
             return None
@@ -209,9 +207,18 @@ class ValueTable:
         self._waiting.append(new)
         return rows[where]
 
-    def fill(self, values: Array) -> None:
+    def _grow(self, size: int) -> None:
+        old, self._known = self._known, self.library.zeros(size, "bool")
+        self._known[: len(old)] = old
+        for at, column in enumerate(self._values):
+            self._values[at] = self.library.zeros(size)
+            self._values[at][: len(column)] = column
+
+    def fill(self, columns: Sequence[Array]) -> None:
         """Stores the values of all reserved numbers."""
-        self._values[self.library.concatenate(self._waiting)] = values
+        waiting = self.library.concatenate(self._waiting)
+        for stored, column in zip(self._values, columns, strict=True):
+            stored[waiting] = column
         self._waiting = []
 
 

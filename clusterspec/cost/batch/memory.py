@@ -18,7 +18,7 @@ from clusterspec.cost.memory import peak
 from clusterspec.cost.memory.fullest import distinct
 from clusterspec.cost.memory.in_flight import in_flight
 from clusterspec.cost.memory.job import Job
-from clusterspec.cost.memory.line import MemoryLine, added
+from clusterspec.cost.memory.line import MemoryLine, added, squared_excess
 from clusterspec.cost.memory.peak_memory import LayerMemory, filled
 from clusterspec.cost.memory.rank import Layers, Rank, passes
 from clusterspec.cost.memory.recomputation import kept as stored_tensors
@@ -39,6 +39,8 @@ NETWORKS: tuple[frozenset[Layers], ...] = (
     frozenset({Layers.DENSE, Layers.EXPERT}),
 )
 """The kinds of feed-forward network that the layers of a rank may have."""
+LAYER_NUMBERS = 2 * (len(KINDS) + len(NETWORKS) + 1)
+"""Numbers of a layer: a sum and the high end of its range for each."""
 TOGETHER = 1 << 14
 """Rows that are computed together: their columns fit the caches of one core."""
 SHARES = ("dense", "replicated", "expert", "embedding", "head", "unit", "units", "shapes")
@@ -51,7 +53,8 @@ class MemoryTables:
         self.library = library
         self.rows = PairIndex(library)
         self.totals: dict[tuple[object, ...], ValueTable] = {}
-        self.layers = RowTable(library, 2, len(KINDS) + len(NETWORKS) + 1)
+        self.layers: dict[bool, RowTable] = {}
+        """By whether the layouts shard weights, for which a framework may have other memory."""
         self.executions, self.stages = PairIndex(library), PairIndex(library)
         self.groups: dict[tuple[str, int], tuple[StageGroup, ...]] = {}
         self.shares: dict[tuple[str, int], RowTable] = {}
@@ -71,12 +74,12 @@ class MemoryRows(NamedTuple):
         return MemoryRows(self.layouts.some(rows), self.cut.take(rows), self.shape.take(rows))
 
 
-def memory_of(known: BatchTables, template: Layout, blocks: Sequence[RowBlock]) -> list[Array]:
-    """Bytes on the fullest accelerator for each row of each block. Rows that differ in placement only share one result,
-    and all new results are computed together.
+def memory_of(known: BatchTables, template: Layout, blocks: Sequence[RowBlock]) -> list[list[Array]]:
+    """For each block two columns: bytes on the fullest accelerator, and the high end of their range. Rows that differ
+    in placement only share one result, and all new results are computed together.
     """
     key = (template.sharding, template.schedule, template.offload_optimizer, template.offload_activations)
-    table = kept(known.memory.totals, key, lambda: ValueTable(known.library))
+    table = kept(known.memory.totals, key, lambda: ValueTable(known.library, 2))
     numbers, waiting = [], []
     for block in blocks:
         numbers.append(known.memory.rows(block.divisions.held.take(block.division), block.execution))
@@ -97,14 +100,17 @@ def _joined(library: ArrayLibrary, parts: Sequence[MemoryRows]) -> MemoryRows:
     )
 
 
-def _totals(known: BatchTables, template: Layout, rows: MemoryRows) -> Array:
-    """Bytes on the fullest accelerator; rows with equally many different stages are computed together."""
+def _totals(known: BatchTables, template: Layout, rows: MemoryRows) -> list[Array]:
+    """Bytes on the fullest accelerator, and the high end of their range; rows with equally many different stages are
+    computed together.
+    """
     groups = _StageGroups(known, template, rows.layouts)
-    found = known.library.zeros(len(rows.layouts.variant))
+    found = [known.library.zeros(len(rows.layouts.variant)) for _ in range(2)]
     for at in positions(known.library, groups.counts()).values():
         for first in range(0, len(at), TOGETHER):
             some = at[first : first + TOGETHER]
-            found[some] = _MemoryRows(known, template, rows.some(some)).total()
+            for column, values in zip(found, _MemoryRows(known, template, rows.some(some)).totals(), strict=True):
+                column[some] = values
     return found
 
 
@@ -148,14 +154,18 @@ class _MemoryRows:
         execution = self.known.executions(micro_batch, Numbers(self.layouts.variant, len(self.variants)))
         self.places = max(map(len, self.groups.groups.values()))
         self.job = self._job(self.layouts.together(template))
-        self._layers = [number(column) for column in self.known.layers([rows.shape, execution], self._of_layers)]
+        table = kept(self.known.layers, self.job.sharded_fully, lambda: RowTable(self.library, 2, LAYER_NUMBERS))
+        self._layers = [number(column) for column in table([rows.shape, execution], self._of_layers)]
 
-    def total(self) -> Array:
-        """Bytes on the fullest accelerator."""
-        most: float = 0.0
+    def totals(self) -> tuple[Array, Array]:
+        """Bytes on the fullest accelerator, and the high end of their range."""
+        most, upper = 0.0, 0.0
         for place in range(self.places):
-            most = larger(most, filled(self.job, self.rank(place), self.layer(place)).total)
-        return cast(Array, most * self.tables.cluster.ranks_per_accelerator)
+            found = filled(self.job, self.rank(place), self.layer(place))
+            upper = found.upper if place == 0 else chosen(found.total > most, found.upper, upper)
+            most = larger(most, found.total)
+        ranks = self.tables.cluster.ranks_per_accelerator
+        return cast(Array, most * ranks), cast(Array, upper * ranks)
 
     def layout(self, row: int) -> Layout:
         """The layout of one of the rows."""
@@ -169,7 +179,7 @@ class _MemoryRows:
         computed together.
         """
         layouts = self.layouts.some(rows)
-        found = [self.library.zeros(len(rows)) for _ in range(self.known.layers.width)]
+        found = [self.library.zeros(len(rows)) for _ in range(LAYER_NUMBERS)]
         for variant, at in positions(self.library, layouts.variant).items():
             job = self._job(layouts.some(at).together(self.variants[variant].of(self.template)))
             for column, value in zip(found, _of_layer(job), strict=True):
@@ -211,9 +221,9 @@ class _MemoryRows:
 
     def layer(self, place: int) -> LayerMemory:
         """Memory of the layers of the stages at a position."""
-        stored, working = self._layers[: len(KINDS)], self._layers[len(KINDS) : -1]
-        tensors = [Tensor(_sum_of(value), kind) for kind, value in zip(KINDS, stored, strict=True) if self._has(kind)]
-        return LayerMemory(tensors, (_sum_of(self._layers[-1]),), (_sum_of(self._working(working, place)),))
+        sums = [_sum_of(*pair) for pair in zip(self._layers[::2], self._layers[1::2], strict=True)]
+        tensors = [Tensor(line, kind) for kind, line in zip(KINDS, sums, strict=False) if self._has(kind)]
+        return LayerMemory(tensors, (sums[-1],), (self._working(sums[len(KINDS) : -1], place),))
 
     def _has(self, kind: Layers) -> bool:
         """Whether the model may have layers of a kind."""
@@ -225,17 +235,18 @@ class _MemoryRows:
         }
         return bool(there.get(kind, 1))
 
-    def _working(self, working: Sequence[float], place: int) -> float:
+    def _working(self, working: Sequence[MemoryLine], place: int) -> MemoryLine:
         """The working memory of the layers at a position, by their feed-forward networks."""
         networks = {kind: self._networks(kind, place) for kind in self.groups.groups}
         if len(set(networks.values())) == 1:
             return working[networks.popitem()[1]]
         codes = [networks.get(kind, 0) for kind in range(self.kinds.end)]
         which = self.library.asarray(codes, "int64").take(self.kinds.values)
-        found = working[0]
+        value, high = working[0].value, working[0].high
         for code in set(networks.values()):
-            found = chosen(cast(bool, self.library.equal(which, code)), working[code], found)
-        return found
+            here = cast(bool, self.library.equal(which, code))
+            value, high = chosen(here, working[code].value, value), chosen(here, working[code].high, high)
+        return _sum_of(value, high)
 
     def _networks(self, kind: int, place: int) -> int:
         """The index in `NETWORKS` of the feed-forward networks of the layers at a position."""
@@ -245,14 +256,21 @@ class _MemoryRows:
 
 
 def _of_layer(job: Job) -> list[float]:
-    """Bytes that a layer stores, by kind of layer; its working memory, by feed-forward network; and the logits."""
-    tensors = stored_tensors(job)
-    stored = [added(tensor.line for tensor in tensors if tensor.layers is kind) for kind in KINDS]
-    exchanged = added(peak.exchanged(job))
-    working = [peak.working(job, kinds).value + exchanged for kinds in NETWORKS]
-    return [*stored, *working, added(peak.logits(job))]
+    """The numbers of `LAYER_NUMBERS`: bytes that a layer stores, by kind of layer; its working memory, by feed-forward
+    network; and the logits. Each is followed by the factor to the high end of its range.
+    """
+    tensors, exchanged = stored_tensors(job), peak.exchanged(job)
+    stored = [tuple(tensor.line for tensor in tensors if tensor.layers is kind) for kind in KINDS]
+    working = [(peak.working(job, kinds), *exchanged) for kinds in NETWORKS]
+    return [number for lines in (*stored, *working, peak.logits(job)) for number in _summary(lines)]
 
 
-def _sum_of(value: float) -> MemoryLine:
+def _summary(lines: Sequence[MemoryLine]) -> tuple[float, float]:
+    """The sum of some lines, and the factor to the high end of its range."""
+    total = added(lines)
+    return total, 1 + squared_excess(lines) ** 0.5 / larger(total, 1.0)
+
+
+def _sum_of(value: float, high: float) -> MemoryLine:
     """A sum of bytes as one line."""
-    return MemoryLine("sum", value, several, {})
+    return MemoryLine("sum", value, several, {}, high=high)

@@ -34,6 +34,11 @@ class Memory(NamedTuple):
         """Bytes on the fullest accelerator, all its ranks together."""
         return self.rank.total * self.ranks
 
+    @property
+    def upper(self) -> float:
+        """Bytes on that accelerator at the high end of the range."""
+        return self.rank.upper * self.ranks
+
 
 def memory(design: Design) -> Memory | None:
     """Memory of a design; None where it lacks a cluster, a workload, a layout, or `stage_layers`.

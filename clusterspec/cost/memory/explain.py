@@ -12,7 +12,7 @@ from functools import cache
 from clusterspec.catalog.framework_memory import FrameworkMemory
 from clusterspec.cluster.model import Design
 from clusterspec.cost.expressions import EXPRESSIONS
-from clusterspec.cost.memory.constants import COMMUNICATOR, FACTOR_RANGES, RANGES
+from clusterspec.cost.memory.constants import COMMUNICATOR
 from clusterspec.cost.memory.line import Lines, MemoryLine
 from clusterspec.cost.memory.peak_memory import RankMemory
 from clusterspec.cost.memory.reasons import FACTORS, NUMBERS
@@ -73,7 +73,7 @@ class _MemoryExplanation:
     def __init__(self, design: Design, ranks: int) -> None:
         self.design, self.ranks = design, ranks
         layout = design.layout
-        self.framework = layout.stack.memory if layout and layout.stack else FrameworkMemory()
+        self.framework = layout.stack.memory_of(layout.sharding) if layout and layout.stack else FrameworkMemory()
 
     def section(self, name: str, lines: Lines) -> Term:
         """The sum of the lines that are not zero."""
@@ -86,11 +86,7 @@ class _MemoryExplanation:
         text = " * ".join([*(name for name, _ in factors), f"({expression})"]) if factors else expression
         numbers = [(name, self._number(line, name, number)) for name, number in line.numbers.items()]
         inputs = [(name, Figure(factor, "1", Computed(FACTORS[name]))) for name, factor in factors]
-        low, high = line.low, line.high
-        by_factor = (FACTOR_RANGES[name] for name, _ in factors if name in FACTOR_RANGES)
-        usual = next(by_factor, RANGES.get(line.name.removeprefix("window ")))
-        if usual is not None:
-            low, high = usual.low, usual.high
+        low, high = line.ends
         value = line.value
         name = _identifier(line.name)
         return Term(

@@ -5,7 +5,7 @@ Degrees and counts of the layout may be columns; precisions, sharding, schedule 
 
 from __future__ import annotations
 
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.entries import FULLY, Model
 from clusterspec.catalog.framework_memory import FrameworkMemory
 from clusterspec.cluster.model import Design, Layout, Workload
 from clusterspec.cost.formulas.elementwise import chosen, larger
@@ -14,7 +14,6 @@ from clusterspec.records import dataclass, field
 
 GATHERED = 2.0
 """Bytes per gathered weight and per gradient in a buffer: 16 bits."""
-FULLY = frozenset({"fsdp", "hsdp"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class Job:
         stack = layout.stack
         if stack is None:
             return cls(workload.model, workload, layout, FrameworkMemory(), vendor)
-        return cls(workload.model, workload, layout, stack.memory, vendor, stack.selective)
+        return cls(workload.model, workload, layout, stack.memory_of(layout.sharding), vendor, stack.selective)
 
     @property
     def tokens(self) -> float:

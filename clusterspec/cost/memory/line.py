@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from clusterspec.cost.memory.constants import FACTOR_RANGES, RANGES
 from clusterspec.records import NamedTuple
 from clusterspec.summation import sum_of
 
@@ -27,6 +28,15 @@ class MemoryLine(NamedTuple):
         """The line with one more factor."""
         return self._replace(value=self.value * factor, factors=((name, factor), *self.factors))
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The factors from the value to the ends of its range: those of the kind of size, else its own."""
+        for name, _ in self.factors:
+            if name in FACTOR_RANGES:
+                return FACTOR_RANGES[name].low, FACTOR_RANGES[name].high
+        usual = RANGES.get(self.name.removeprefix("window "))
+        return (self.low, self.high) if usual is None else (usual.low, usual.high)
+
 
 Lines = tuple[MemoryLine, ...]
 
@@ -39,3 +49,14 @@ def line(name: str, formula: Callable[..., float], source: str = "", **numbers: 
 def added(lines: Iterable[MemoryLine]) -> float:
     """The sum of the bytes of some lines."""
     return sum_of((each.value for each in lines), 0.0)
+
+
+def squared_excess(lines: Iterable[MemoryLine]) -> float:
+    """The sum of the squares of the bytes from the value of each line to the high end of its range."""
+    highs = ((each.value, each.ends[1]) for each in lines)
+    return sum_of(((value * (high - 1)) ** 2 for value, high in highs if not _is_one(high)), 0.0)
+
+
+def _is_one(factor: float) -> bool:
+    """Whether a factor is the number 1, not a column."""
+    return isinstance(factor, float | int) and factor == 1

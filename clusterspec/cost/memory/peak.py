@@ -11,7 +11,7 @@ from clusterspec.cost.formulas import activations
 from clusterspec.cost.formulas.elementwise import chosen, larger, smaller
 from clusterspec.cost.formulas.rank_memory import backward_bytes, gathered_bytes, reduced_bytes, several
 from clusterspec.cost.memory.job import GATHERED, Job
-from clusterspec.cost.memory.line import Lines, MemoryLine, added, line
+from clusterspec.cost.memory.line import Lines, MemoryLine, added, line, squared_excess
 from clusterspec.cost.memory.rank import Layers, Rank
 from clusterspec.cost.memory.recomputation import recomputed
 from clusterspec.cost.memory.tensor import KORTHIKANTI
@@ -37,6 +37,11 @@ class PeakPoint(NamedTuple):
     @property
     def value(self) -> float:
         return added((*self.weights, *self.gradients, *self.activations))
+
+    @property
+    def squared_excess(self) -> float:
+        """`squared_excess` of all lines."""
+        return squared_excess((*self.weights, *self.gradients, *self.activations))
 
 
 def at_loss(job: Job, rank: Rank, logits: Lines) -> PeakPoint:

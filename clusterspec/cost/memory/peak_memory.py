@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clusterspec.cost.formulas.elementwise import larger
+from clusterspec.cost.formulas.elementwise import chosen, larger
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.memory import model_states, peak, reserved
 from clusterspec.cost.memory.job import Job
-from clusterspec.cost.memory.line import Lines, added
+from clusterspec.cost.memory.line import Lines, added, squared_excess
 from clusterspec.cost.memory.peak import PeakPoint
 from clusterspec.cost.memory.rank import Layers, Rank
 from clusterspec.cost.memory.recomputation import kept
@@ -26,7 +26,7 @@ NOTHING = PeakPoint((), (), ())
 @dataclass(frozen=True, slots=True)
 class RankMemory:
     """Bytes of one rank. Transient memory is in ``at_loss`` and ``in_backward``, of which the larger counts. ``total``
-    is the sum.
+    is the sum, ``upper`` the high end of its range: the errors of the lines are assumed to be independent.
     """
 
     weights: Lines
@@ -37,6 +37,7 @@ class RankMemory:
     at_loss: PeakPoint
     in_backward: PeakPoint
     total: float
+    upper: float
 
     @property
     def peak(self) -> PeakPoint:
@@ -73,10 +74,13 @@ def filled(job: Job, rank: Rank, layer: LayerMemory) -> RankMemory:
     gradients = model_states.replacing(job, gradients, added(gradients), added(activations))
     at_loss, in_backward = peak.at_loss(job, rank, layer.logits), peak.in_backward(job, rank, layer.working)
     most = larger(at_loss.value, in_backward.value)
-    allocated = added((*weights, *gradients, *optimizer, *activations)) + most
+    held = (*weights, *gradients, *optimizer, *activations)
+    allocated = added(held) + most
     beside = (*reserved.reserved(job, rank.share), *reserved.fragmentation(job, allocated))
     total = allocated + added(beside)
-    return RankMemory(weights, gradients, optimizer, activations, beside, at_loss, in_backward, total)
+    transient = chosen(at_loss.value > in_backward.value, at_loss.squared_excess, in_backward.squared_excess)
+    upper = total + (squared_excess((*held, *beside)) + transient) ** 0.5
+    return RankMemory(weights, gradients, optimizer, activations, beside, at_loss, in_backward, total, upper)
 
 
 def serve(job: Job, rank: Rank, chunks: tuple[Chunk, ...], limit: float) -> RankMemory:
@@ -89,4 +93,6 @@ def serve(job: Job, rank: Rank, chunks: tuple[Chunk, ...], limit: float) -> Rank
     beside = (*reserved.reserved(job, rank.share), *serving.step_activations(job))
     taken = added((*weights, *beside))
     cache = serving.cache(job, chunks, serving.free_for_cache(job, limit - taken))
-    return RankMemory(weights, (), (), cache, beside, NOTHING, NOTHING, taken + added(cache))
+    total = taken + added(cache)
+    upper = total + squared_excess((*weights, *cache, *beside)) ** 0.5
+    return RankMemory(weights, (), (), cache, beside, NOTHING, NOTHING, total, upper)

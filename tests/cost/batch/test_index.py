@@ -79,11 +79,11 @@ def test_a_row_table_computes_each_row_once() -> None:
 
 
 def test_reserved_numbers_are_filled_in_their_order() -> None:
-    table = ValueTable(LIBRARY)
+    table = ValueTable(LIBRARY, 2)
     first = table.reserve(numbers([3, 1, 3]))
     second = table.reserve(numbers([1, 2]))
     assert first is not None and first.tolist() == [1, 0]
     assert second is not None and second.tolist() == [1]
-    table.fill(cast(Array, numpy.array([10.0, 30.0, 20.0])))
-    assert table[numbers([1, 2, 3])].tolist() == [10.0, 20.0, 30.0]
+    table.fill([cast(Array, numpy.array([10.0, 30.0, 20.0])), cast(Array, numpy.array([1.0, 3.0, 2.0]))])
+    assert [column.tolist() for column in table[numbers([1, 2, 3])]] == [[10.0, 20.0, 30.0], [1.0, 2.0, 3.0]]
     assert table.reserve(numbers([1, 2, 3])) is None
