@@ -105,11 +105,12 @@ class LoadedDesign:
         pins: Mapping[str, object] | None = None,
         objective: str = "",
         top: int = 10,
-        min_headroom: float = 0.0,
+        min_headroom: float | None = None,
     ) -> SearchReport:
         """The best legal layouts of this cluster and workload.
 
-        ``pins`` fix keys of the layout; ``min_headroom`` is the fraction of memory to leave free. ``objective`` for
+        ``pins`` fix keys of the layout; ``min_headroom`` is the fraction of memory that the prediction leaves free;
+        without it the upper end of the memory range has to fit. ``objective`` for
         training is step_time (the default), memory, cost or tokens_per_accelerator; for serving accelerators (the
         default with targets), cost, tokens_per_accelerator, tokens_per_user or memory.
         """

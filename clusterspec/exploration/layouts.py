@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan
 from clusterspec.exploration.options import SearchOptions
-from clusterspec.exploration.studied import Studied, currency_of, errors_of, job_of, present_section, whole_section
+from clusterspec.exploration.picks import Candidate, Picks, candidate_of, tied_with, training_picks
+from clusterspec.exploration.studied import (
+    Studied,
+    currency_of,
+    job_of,
+    missing_for_search,
+    present_section,
+    whole_section,
+    with_a_layout,
+)
 from clusterspec.pipeline import Study
 from clusterspec.records import replace
-from clusterspec.results.search import Grid, GridCell, LayoutRow, SearchReport, Section
-from clusterspec.search.evaluate import evaluation
+from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, SearchReport, Section
+from clusterspec.search.evaluate import Evaluate, evaluation
 from clusterspec.search.families import families
 from clusterspec.search.front import Kept
 from clusterspec.search.layouts import section_of
@@ -20,7 +27,6 @@ from clusterspec.search.run import search as run_search
 from clusterspec.search.space import Family, Pins, SearchJob, Space
 
 __all__ = ["SearchOptions", "search"]
-NOTHING_TO_SEARCH = "a search needs a cluster, a training workload and a layout that resolve"
 
 
 def search(study: Study, options: SearchOptions, progress: Progress = lambda done, total: None) -> SearchReport:
@@ -33,36 +39,52 @@ def search(study: Study, options: SearchOptions, progress: Progress = lambda don
 
         return search_serving(study, options, progress)
     options = replace(options, objective=options.objective or "step_time")
-    design, job = study.design, job_of(study.design)
+    searched = with_a_layout(study)
+    job = job_of(searched.design)
     if job is None or study.document is None:
-        nothing = (options.objective, 0, 0, 0, (), (), None)
-        return SearchReport(study.settings.tool, study.input, *nothing, why=NOTHING_TO_SEARCH)
-    studied = Studied(study)
+        return _incomplete(study, options)
     space = Space(list(families(job, Pins(options.pins))))
     memory = job.cluster.accelerator.memory
-    limits = Limits(memory.value if memory else None, options.min_headroom)
-    found = run_search(
-        space, evaluation(design, job), limits, top=options.top, objective=options.objective, progress=progress
+    limits, evaluate = Limits(memory.value if memory else None, options.min_headroom), evaluation(searched.design, job)
+    found = run_search(space, evaluate, limits, top=options.top, objective=options.objective, progress=progress)
+    picks = training_picks(Studied(searched), job, space, found, options.top)
+    own = study if present_section(study) and study.possible and study.plan.step else None
+    return replace(
+        _reported(Studied(searched), job, space, found, picks),
+        objective=options.objective,
+        present=_row(Studied(study), present_section(study), study.design, study.plan) if own else None,
+        comparisons=tuple(_comparisons(picks, own)) if options.explain else (),
+        grid=_grid(evaluate, job, space.families, options.grid, limits) if options.grid else None,
     )
-    rows, refused = _checked(studied, job, space, found.best, options.top)
-    front, _ = _checked(studied, job, space, found.front, options.top)
-    runs = study.possible and study.plan.step_time is not None
-    present = _row(studied, present_section(study), design, study.plan) if runs else None
-    least = found.smallest if found.smallest and not found.fitting else None
+
+
+def _incomplete(study: Study, options: SearchOptions) -> SearchReport:
+    """The report of a spec without what a search needs."""
+    nothing = (options.objective, 0, 0, 0, (), (), None)
+    why = missing_for_search(study)
+    return SearchReport(study.settings.tool, study.input, *nothing, why=why, may_fit=0, incomplete=True)
+
+
+def _reported(studied: Studied, job: SearchJob, space: Space, found: Found, picks: Picks[Kept]) -> SearchReport:
+    """The report of what a search found."""
+    study, rows = studied.one, _picked_rows(studied, job, space, picks)
+    least = found.smallest if found.smallest and not found.best else None
     return SearchReport(
         study.settings.tool,
         study.input,
-        options.objective,
+        "",
         found.evaluated,
         found.fitting,
-        refused,
-        _with_ties(rows),
-        tuple(front),
-        present,
+        sum(picks.refused.values()),
+        rows,
+        _front_rows(studied, job, space, found, picks),
+        None,
         smallest=_estimated(studied, section_of(job, space.choice(least.number))) if least else None,
-        grid=_grid(studied, job, space.families, options, limits) if options.grid else None,
         why=_why(found, rows),
         currency=currency_of(study),
+        may_fit=found.may_fit,
+        refused_by=dict(picks.refused),
+        unsure=found.unsure and bool(rows),
     )
 
 
@@ -71,22 +93,41 @@ def _why(found: Found, rows: tuple[LayoutRow, ...]) -> str:
         return ""
     if not found.evaluated:
         return "no layout divides the ranks, heads, layers and batch of this job with the keys that are fixed"
-    return "no legal layout fits in memory" if not found.fitting else "a rule finds an error in every layout kept"
+    if found.fits_nowhere:
+        return "no legal layout fits in memory"
+    return "a rule finds an error in every layout kept" if found.best else "no layout leaves that much memory free"
 
 
-def _checked(
-    studied: Studied, job: SearchJob, space: Space, kept: Iterable[Kept], top: int
-) -> tuple[tuple[LayoutRow, ...], int]:
-    """The first rows in which no rule finds an error, and the number of rejected rows before them."""
+def _picked_rows(studied: Studied, job: SearchJob, space: Space, picks: Picks[Kept]) -> tuple[LayoutRow, ...]:
+    """The rows of the chosen layouts, with ties marked."""
+    shown = picks.shown
+    if not shown:
+        return ()
+    same = [each.weight == shown[0].weight for each in shown]
+    tied = tied_with([each.kept for each, alike in zip(shown, same, strict=True) if alike])
+    return tuple(
+        replace(_candidate_row(studied, job, space, each), tied=alike and each.kept in tied)
+        for each, alike in zip(shown, same, strict=True)
+    )
+
+
+def _front_rows(
+    studied: Studied, job: SearchJob, space: Space, found: Found, picks: Picks[Kept]
+) -> tuple[LayoutRow, ...]:
+    """The first layouts of the Pareto front in which no rule finds an error."""
+    known = {each.kept.number: each for each in picks.checked}
     rows: list[LayoutRow] = []
-    refused = 0
-    for each in kept:
-        if len(rows) == top:
+    for kept in found.front:
+        if len(rows) == picks.top:
             break
-        row = _layout_row(studied, section_of(job, space.choice(each.number)))
-        refused += row is None
-        rows += [row] if row else []
-    return tuple(rows), refused
+        candidate = known.get(kept.number) or candidate_of(studied, job, space, kept)
+        rows += [] if candidate.errors else [_candidate_row(studied, job, space, candidate)]
+    return tuple(rows)
+
+
+def _candidate_row(studied: Studied, job: SearchJob, space: Space, candidate: Candidate[Kept]) -> LayoutRow:
+    section, study = section_of(job, space.choice(candidate.kept.number)), candidate.study
+    return replace(_row(studied, section, study.design, study.plan), findings=candidate.rules)
 
 
 def _estimated(studied: Studied, section: Section) -> LayoutRow:
@@ -95,13 +136,26 @@ def _estimated(studied: Studied, section: Section) -> LayoutRow:
     return _row(studied, section, varied.design, varied.plan)
 
 
-def _layout_row(studied: Studied, section: Section) -> LayoutRow | None:
-    """A row for a layout in place of the spec's, estimated and checked; None if a rule finds an error that the machine
-    alone does not have."""
-    varied = studied.with_layout(section)
-    if errors_of(varied) - studied.machine_errors:
-        return None
-    return _row(studied, section, varied.design, varied.plan)
+def _comparisons(picks: Picks[Kept], own: Study | None) -> list[Comparison]:
+    """The best layout against the next one, and against that of the spec."""
+    shown = picks.shown
+    if not shown:
+        return []
+    best = shown[0].study.plan
+    others = [("next", each.study.plan) for each in shown[1:2]]
+    others += [("spec", own.plan)] if own else []
+    return [_compared(name, best, other) for name, other in others]
+
+
+def _compared(name: str, best: Plan, other: Plan) -> Comparison:
+    """The difference of the parts of two steps."""
+    assert best.step_time is not None and other.step_time is not None
+    ours = {part.label: part.value for part in best.step_time.parts}
+    theirs = {part.label: part.value for part in other.step_time.parts}
+    parts = [(label, ours.get(label, 0.0) - theirs.get(label, 0.0)) for label in dict.fromkeys((*ours, *theirs))]
+    parts = sorted((part for part in parts if part[1]), key=lambda part: -abs(part[1]))
+    memory = (best.memory_bytes or 0.0) - (other.memory_bytes or 0.0)
+    return Comparison(name, best.step_time.value - other.step_time.value, memory, tuple(parts))
 
 
 def _row(studied: Studied, section: Section, design: Design, plan: Plan) -> LayoutRow:
@@ -113,25 +167,16 @@ def _row(studied: Studied, section: Section, design: Design, plan: Plan) -> Layo
         high=high,
         mfu=plan.mfu,
         memory=plan.memory_bytes,
+        memory_range=plan.memory_range,
         fits=plan.fits,
+        surely_fits=plan.surely_fits,
         cost=studied.cost(design, plan),
     )
 
 
-def _with_ties(rows: tuple[LayoutRow, ...]) -> tuple[LayoutRow, ...]:
-    """Marks the layouts that lie within the half-width of the best one's range."""
-    best = rows[0] if rows else None
-    if best is None or best.step_time is None or best.low is None or best.high is None:
-        return rows
-    most = best.step_time + (best.high - best.low) / 2
-    return tuple(replace(row, tied=row.step_time is not None and row.step_time <= most) for row in rows)
-
-
-def _grid(studied: Studied, job: SearchJob, space: tuple[Family, ...], options: SearchOptions, limits: Limits) -> Grid:
+def _grid(evaluate: Evaluate, job: SearchJob, space: tuple[Family, ...], axes: tuple[str, str], limits: Limits) -> Grid:
     """The best layout for every pair of degrees of two axes, by step time."""
-    assert options.grid is not None
-    first, second = options.grid
-    evaluate = evaluation(studied.one.design, job)
+    first, second = axes
     by_pair: dict[tuple[int, int], list[Family]] = {}
     for family in space:
         by_pair.setdefault((getattr(family, first), getattr(family, second)), []).append(family)

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
 
 from clusterspec import pipeline
 from clusterspec.cluster.model import Design, Engines
 from clusterspec.cluster.variation import revalued
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.serving.ranges import serving_range
 from clusterspec.cost.serving.targets import missed
 from clusterspec.exploration.options import SearchOptions
-from clusterspec.exploration.studied import POOLS, Studied, currency_of, errors_of, present_section, whole_section
+from clusterspec.exploration.picks import Candidate, Picks
+from clusterspec.exploration.studied import (
+    POOLS,
+    Studied,
+    currency_of,
+    missing_for_search,
+    present_section,
+    whole_section,
+    with_a_layout,
+)
 from clusterspec.pipeline import Study
 from clusterspec.records import replace
 from clusterspec.results import Json
 from clusterspec.results.estimate_json import serving_json
-from clusterspec.results.search import LayoutRow, SearchReport, Section
+from clusterspec.results.search import Comparison, LayoutRow, SearchReport, Section
 from clusterspec.search.serving.rated import METRICS, OBJECTIVES, Rated
 from clusterspec.search.serving.run import FoundPlans
 from clusterspec.search.serving.run import search as run_search
@@ -24,7 +34,8 @@ from clusterspec.search.serving.space import ServingJob, serving_job
 from clusterspec.search.space import Pins
 from clusterspec.source import Path as KeyPath
 
-NOTHING_TO_SEARCH = "a search needs a cluster, and requests (`workload.serving`) that resolve"
+TIMES = {"ttft": "time to first token", "tpot": "time per output token"}
+"""The times of a plan that are compared."""
 CONCURRENCY: KeyPath = ("workload", "serving", "concurrency")
 SHOWN_IN_REPORTS = 5
 ENGINE_KEYS = ("replicas", "tp", "attention_dp", "ep", "pp")
@@ -40,33 +51,42 @@ def default_objective(design: Design) -> str:
 
 def search_serving(study: Study, options: SearchOptions, progress: Progress) -> SearchReport:
     """The best legal plans that meet the targets at the load of a study, each checked by the rules."""
-    study = _with_a_layout(study)
-    objective = options.objective if options.objective in OBJECTIVES else default_objective(study.design)
-    job = serving_job(study.design)
+    searched = with_a_layout(study)
+    objective = options.objective if options.objective in OBJECTIVES else default_objective(searched.design)
+    job = serving_job(searched.design)
     if job is None or study.document is None:
         nothing = (objective, 0, 0, 0, (), (), None)
-        return SearchReport(study.settings.tool, study.input, *nothing, why=NOTHING_TO_SEARCH)
+        why = missing_for_search(study)
+        return SearchReport(study.settings.tool, study.input, *nothing, why=why, incomplete=True)
     memory = job.cluster.accelerator.memory
-    most = memory.value * (1 - options.min_headroom) if memory else inf
-    found = run_search(job, Pins(options.pins), most, objective=objective, top=options.top, progress=progress)
-    studied = Studied(study)
-    rows, refused = _checked(studied, job, found.best, options.top)
+    most = memory.value * (1 - (options.min_headroom or 0.0)) if memory else inf
+    pins, surely = Pins(options.pins), options.min_headroom is None
+    found = run_search(job, pins, most, objective=objective, top=options.top, progress=progress, surely=surely)
+    studied = Studied(searched)
+    picks = _picked(studied, job, found.best, options.top)
+    rows = [_candidate_row(studied, job, each) for each in _ordered(picks, objective)]
     if objective == "cost":
         rows = sorted(rows, key=lambda row: inf if row.cost is None else row.cost)
-    front, _ = _checked(studied, job, found.front, len(found.front))
+    front = _picked(studied, job, found.front, len(found.front))
     return SearchReport(
         study.settings.tool,
         study.input,
         objective,
         found.evaluated,
         found.meeting,
-        refused,
+        sum(picks.refused.values()),
         tuple(rows),
-        tuple(front),
+        tuple(_candidate_row(studied, job, each) for each in front.checked),
         present(studied) if study.plan.serving else None,
-        smallest=_of_plan(studied, job, found.nearest) if found.nearest else None,
+        smallest=_estimated(studied, job, found.nearest) if found.nearest else None,
         why="" if rows else _why(found),
         currency=currency_of(study),
+        may_fit=found.may_fit,
+        refused_by=dict(picks.refused),
+        unsure=found.unsure and bool(rows),
+        comparisons=tuple(_comparisons(rows, present(studied) if study.plan.serving else None))
+        if options.explain
+        else (),
     )
 
 
@@ -82,44 +102,81 @@ def plans(study: Study) -> SearchReport:
     return search_serving(study, SearchOptions({}, top=SHOWN_IN_REPORTS), lambda done, total: None)
 
 
-def _with_a_layout(study: Study) -> Study:
-    """The study, with an empty layout where the spec has none."""
-    if study.document is None or study.design.layout is not None:
-        return study
-    return pipeline.rewritten(study, {("layout",): {}})
-
-
 def _why(plans: FoundPlans) -> str:
     if not plans.evaluated:
         return "no legal engine fits in memory on the nodes of the layout with the keys that are fixed"
     return "a rule finds an error in every plan kept" if plans.meeting else "no plan meets the targets at the load"
 
 
-def _checked(studied: Studied, job: ServingJob, kept: Iterable[Rated], top: int) -> tuple[list[LayoutRow], int]:
-    """The first rows in which no rule finds an error, and the number of rejected rows before them."""
-    rows: list[LayoutRow] = []
-    refused = 0
+def _picked(studied: Studied, job: ServingJob, kept: Iterable[Rated], top: int) -> Picks[Rated]:
+    """The checked plans: the first ``top`` to which no rule objects, or what comes nearest."""
+    picks: Picks[Rated] = Picks(top)
     for each in kept:
-        if len(rows) == top:
+        if len(picks.clean) == top:
             break
-        row = _of_plan(studied, job, each, strict=True)
-        refused += row is None
-        rows += [row] if row else []
-    return rows, refused
+        if not picks.checked or _in_range(picks.checked[0].kept, each) or len(picks.checked) < top:
+            picks.add(_candidate(studied, job, each))
+    return picks
 
 
-def _of_plan(studied: Studied, job: ServingJob, rated: Rated, *, strict: bool = False) -> LayoutRow | None:
-    """A row for a plan in place of the spec's, estimated and checked; with ``strict``, None where a rule finds an
-    error.
+def _ordered(picks: Picks[Rated], objective: str) -> list[Candidate[Rated]]:
+    """The plans to show in the order of the objective; of those that are as good as the first one within its range,
+    the plans with fewer findings about the layout are first.
     """
+    alike = [each for each in picks.checked if _as_good(picks.checked[0].kept, each.kept, objective)]
+    others = [each for each in picks.checked if each not in alike]
+    return [*sorted(alike, key=lambda each: each.weight), *others][: picks.top]
+
+
+def _as_good(first: Rated, other: Rated, objective: str) -> bool:
+    """Whether the objective does not tell two plans apart; the number of accelerators is exact."""
+    if objective == "accelerators":
+        return other.times.accelerators == first.times.accelerators
+    return _in_range(first, other)
+
+
+def _in_range(first: Rated, other: Rated) -> bool:
+    """Whether a plan is as good as the first one within the range of its time per output token."""
+    factor = serving_range(first.times, "tpot")[1] / first.times.tpot
+    fewer = other.times.accelerators <= first.times.accelerators * factor
+    return fewer and other.per_accelerator * factor >= first.per_accelerator
+
+
+def _candidate(studied: Studied, job: ServingJob, rated: Rated) -> Candidate[Rated]:
+    """A plan in place of the spec's, checked."""
+    return Candidate.of(rated, _study_of(studied, job, rated), studied, _of_targets(rated))
+
+
+def _candidate_row(studied: Studied, job: ServingJob, candidate: Candidate[Rated]) -> LayoutRow:
+    section, pools = section_of(job, candidate.kept)
+    return replace(_row(studied, candidate.study, section, pools=pools), findings=candidate.rules)
+
+
+def _estimated(studied: Studied, job: ServingJob, rated: Rated) -> LayoutRow:
+    """A row for a plan in place of the spec's, regardless of findings."""
     section, pools = section_of(job, rated)
+    return _row(studied, _study_of(studied, job, rated), section, pools=pools)
+
+
+def _study_of(studied: Studied, job: ServingJob, rated: Rated) -> Study:
+    """The study with a plan in place of the spec's."""
     changes = written(studied, job, rated)
     if rated.concurrency is not None:
         changes |= _only_concurrency(rated.concurrency)
-    varied = pipeline.rewritten(studied.one, changes)
-    if strict and errors_of(varied) - studied.machine_errors - _of_targets(rated):
-        return None
-    return _row(studied, varied, section, pools=pools)
+    return pipeline.rewritten(studied.one, changes)
+
+
+def _comparisons(rows: Sequence[LayoutRow], spec: LayoutRow | None) -> list[Comparison]:
+    """The times of the best plan against those of the next one, and of the plan of the spec."""
+    others = [("next", row) for row in rows[1:2]] + ([("spec", spec)] if rows and spec else [])
+    return [_compared(name, rows[0], other) for name, other in others]
+
+
+def _compared(name: str, best: LayoutRow, other: LayoutRow) -> Comparison:
+    ours, theirs = best.serving or {}, other.serving or {}
+    parts = [(label, ours[key] - theirs[key]) for key, label in TIMES.items()]
+    memory = (best.memory or 0.0) - (other.memory or 0.0)
+    return Comparison(name, ours["request_latency"] - theirs["request_latency"], memory, tuple(parts))
 
 
 def written(studied: Studied, job: ServingJob, rated: Rated) -> dict[KeyPath, object]:
@@ -200,7 +257,9 @@ def _row(studied: Studied, study: Study, section: Section, *, pools: Json | None
         high=None,
         mfu=None,
         memory=study.plan.memory_bytes,
+        memory_range=study.plan.memory_range,
         fits=study.plan.fits,
+        surely_fits=study.plan.surely_fits,
         cost=_cost(studied, design, study.plan),
         serving=(serving_json(times, design.workload.serving) or {}) | more,
     )

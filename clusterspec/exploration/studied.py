@@ -95,6 +95,30 @@ def errors_of(study: Study) -> frozenset[str]:
     return frozenset(found.rule for found in study.found_errors)
 
 
+def with_a_layout(study: Study) -> Study:
+    """The study, with an empty layout where the spec has none."""
+    if study.document is None or study.design.layout is not None:
+        return study
+    return pipeline.rewritten(study, {("layout",): {}})
+
+
+def missing_for_search(study: Study) -> str:
+    """What the spec lacks so that nothing can be searched, in the words of its errors where it has any."""
+    design, workload = study.design, study.spec.workload
+    if workload is not None and workload.kind == "serve" and workload.serving is None:
+        keys = "`concurrency`, `input_tokens` and `output_tokens`"
+        return f"`workload.serving` is missing: it states the load of the plan, such as {keys}"
+    errors = study.found_errors
+    wanted = [found for found in errors if found.rule in {"missing-key", "unknown-catalog-id"}] or errors
+    if wanted:
+        return "; ".join(dict.fromkeys(found.message for found in wanted))
+    if design.cluster is None:
+        return "`cluster` is missing: the machine is not known"
+    if workload is None:
+        return "`workload` is missing: there is nothing to run"
+    return "the workload or the layout does not resolve"
+
+
 def currency_of(study: Study) -> str:
     """The currency of the prices of a study; empty if it states none."""
     return (study.spec.procurement.currency if study.spec.procurement else None) or ""

@@ -6,7 +6,15 @@ from collections.abc import Mapping
 
 from clusterspec.procurement.money import money
 from clusterspec.report import grid
-from clusterspec.report.ink import PLAIN, Ink, wrapped
+from clusterspec.report.ink import PLAIN, Ink
+from clusterspec.report.search_notes import (
+    comparison_text,
+    findings_text,
+    memory_note,
+    memory_text,
+    paragraph,
+    refused_text,
+)
 from clusterspec.results.search import (
     Grid,
     GridCell,
@@ -14,7 +22,7 @@ from clusterspec.results.search import (
     SearchReport,
     Section,
 )
-from clusterspec.units import display, percent, plural
+from clusterspec.units import display, percent
 
 SHORT = {"virtual_stages": "vpp", "micro_batch": "mb", "shard_group": "group", "expert_tp": "etp"}
 SHOWN = (
@@ -36,68 +44,76 @@ SHOWN = (
 
 def search(report: SearchReport, ink: Ink = PLAIN) -> str:
     """The number of layouts evaluated, the best layouts, and the difference to the present one."""
-    looked = f"{report.evaluated:,} layouts evaluated, {report.fitting:,} fit in memory"
-    refused = f", {plural(report.refused, 'layout')} refused by a rule" if report.refused else ""
-    parts = ["\n".join(wrapped(f"{looked}{refused}.", ink.measure)) + "\n"]
+    parts = [paragraph(report.why, ink)] if report.incomplete else [paragraph(_counted(report), ink)]
     if report.layouts:
         parts.append(ink.paint("bold", f"Best by {report.objective.replace('_', ' ')}") + "\n")
         parts[-1] += table(report.layouts, ink, report.currency)
-        parts += [_ties(report, ink), _front(report, ink)]
-    else:
+        parts += [_notes(report, ink), _front(report, ink)]
+        parts.append("".join(paragraph(comparison_text(each, "layout", "a step"), ink) for each in report.comparisons))
+    elif not report.incomplete:
         least = report.smallest.memory if report.smallest else None
         smallest = f" The smallest takes {display(least, 'B')}." if least else ""
-        parts.append("\n".join(wrapped(f"No layout found: {report.why}.{smallest}", ink.measure)) + "\n")
+        parts.append(paragraph(f"No layout found: {report.why}.{smallest}", ink))
     if report.present is not None:
-        parts.append("\n".join(wrapped(_present(report), ink.measure)) + "\n")
+        parts.append(paragraph(_present(report), ink))
     if report.grid is not None:
         title = f"Best step time by {report.grid.axes[0]} (down) and {report.grid.axes[1]} (across)"
         parts.append(ink.paint("bold", title) + "\n" + heat(report.grid, ink))
     return "\n".join(part for part in parts if part)
 
 
+def _counted(report: SearchReport) -> str:
+    """The number of layouts evaluated, of those that fit and may fit, and of those dropped, with the rule."""
+    fitting = f"{report.fitting:,} fit at the upper end of their memory range"
+    looked = f"{report.evaluated:,} layouts evaluated: {fitting}, {report.may_fit or 0:,} more may fit."
+    return " ".join(each for each in (looked, refused_text(report, "layout")) if each)
+
+
 def table(rows: tuple[LayoutRow, ...], ink: Ink, currency: str = "") -> str:
-    """One line per layout, costs in ``currency``, without columns in which all layouts have the default."""
+    """One line per layout, costs in ``currency``, without columns in which all layouts have the default.
+
+    Where the terminal is too narrow for a column per key, one column holds all keys.
+    """
     keys = [key for key in SHOWN if any(key in row.layout for row in rows)]
     costs = any(row.cost is not None for row in rows)
-    heads = (
-        "",
-        *(SHORT.get(key, key) for key in keys),
-        "step",
-        "range",
-        "MFU",
-        "memory",
-        *((f"cost {currency}".rstrip(),) if costs else ()),
+    measured = ("step", "range", "MFU", "memory", *((f"cost {currency}".rstrip(),) if costs else ()))
+    figures = [_figures(row)[: len(measured)] for row in rows]
+    numbers = [f"{number}{'=' if row.tied and number > 1 else ''}" for number, row in enumerate(rows, 1)]
+    heads = ("", *(SHORT.get(key, key) for key in keys), *measured)
+    degrees = [[_value(row.layout.get(key, "")) for key in keys] for row in rows]
+    lines = [(number, *cells, *found) for number, cells, found in zip(numbers, degrees, figures, strict=True)]
+    last = range(len(heads) - costs, len(heads))
+    wide = grid.grid(heads, lines, right=(0, *last), ink=ink)
+    if max(map(grid.wide, wide.splitlines())) <= ink.width:
+        return wide
+    folded = [layout_text(row.layout) for row in rows]
+    narrow = [(number, text, *found) for number, text, found in zip(numbers, folded, figures, strict=True)]
+    return grid.grid(("", "layout", *measured), narrow, right=(0, *((6,) if costs else ())), wrap=(1,), ink=ink)
+
+
+def _figures(row: LayoutRow) -> tuple[str, ...]:
+    """Step time with its range, MFU, memory and cost."""
+    return (
+        display(row.step_time, "s") if row.step_time is not None else "?",
+        f"{display(row.low, 's')} – {display(row.high, 's')}" if row.low is not None and row.high is not None else "",
+        percent(row.mfu) if row.mfu is not None else "?",
+        memory_text(row),
+        money(round(row.cost)) if row.cost is not None else "",
     )
-    lines = [
-        (
-            f"{number}{'=' if row.tied and number > 1 else ''}",
-            *(_value(row.layout.get(key, "")) for key in keys),
-            display(row.step_time, "s") if row.step_time is not None else "?",
-            f"{display(row.low, 's')} – {display(row.high, 's')}"
-            if row.low is not None and row.high is not None
-            else "",
-            percent(row.mfu) if row.mfu is not None else "?",
-            display(row.memory, "B") if row.memory is not None else "?",
-            *((money(round(row.cost)) if row.cost is not None else "",) if costs else ()),
-        )
-        for number, row in enumerate(rows, 1)
-    ]
-    return grid.grid(heads, lines, right=(0, *range(len(heads) - costs, len(heads))), ink=ink)
 
 
 def _value(value: object) -> str:
     return ",".join(str(each) for each in value) if isinstance(value, list | tuple) else str(value)
 
 
-def _ties(report: SearchReport, ink: Ink) -> str:
-    tied = sum(row.tied for row in report.layouts) - 1
-    if tied <= 0:
-        return ""
-    text = (
-        f"{plural(tied, 'layout')} marked = {'is' if tied == 1 else 'are'} tied with the best: "
-        "closer than half the width of its uncertainty range."
-    )
-    return "\n".join(wrapped(text, ink.measure)) + "\n"
+def _notes(report: SearchReport, ink: Ink) -> str:
+    """What the marks mean, and the findings that come with the layouts."""
+    tied = any(row.tied for row in report.layouts[1:])
+    ties = "= is tied with the best: their step times differ by at most 1 %. Of ties the one with less memory is first."
+    unsure = "No layout fits at the upper end of its memory range." if report.unsure else ""
+    marks = " ".join(each for each in (unsure, memory_note(report.layouts), ties if tied else "") if each)
+    lines = [marks, *findings_text(report.layouts, "layout").splitlines()]
+    return "".join(paragraph(each, ink) for each in lines)
 
 
 def _front(report: SearchReport, ink: Ink) -> str:
@@ -109,15 +125,20 @@ def _front(report: SearchReport, ink: Ink) -> str:
 def _present(report: SearchReport) -> str:
     present = report.present
     assert present is not None and present.step_time is not None
-    text = f"The layout of the spec takes {display(present.step_time, 's')} a step"
+    own = display(present.step_time, "s")
+    best = report.layouts[0].step_time if report.layouts else None
     if present.fits is False:
-        text += " and does not fit in memory"
+        text = f"The layout of the spec would take {own} a step if it fitted"
+        return text + (f"; the best one that fits takes {display(best, 's')}." if best is not None else ".")
+    text = f"The layout of the spec takes {own} a step"
+    if present.surely_fits is False:
+        text += " and may not fit in memory"
     lost = report.lost
     if lost is None:
         return text + "."
     if lost <= 0:
-        return text + ": no layout found is faster."
-    return text + f": the best one saves {percent(lost)} of that."
+        return text + f"; the best one found takes {display(best or 0.0, 's')}."
+    return text + f"; the best one saves {percent(lost)} of that."
 
 
 def heat(found: Grid, ink: Ink) -> str:
@@ -139,15 +160,12 @@ def _cell(cell: GridCell | None) -> str:
 
 def search_csv(report: SearchReport) -> str:
     """One row per layout."""
-    fields = (*SHOWN, "step_time", "low", "high", "mfu", "memory", "fits", "cost", "tied")
-    rows = [
-        [_value(row.layout.get(key, "")) for key in SHOWN]
-        + [
-            "" if value is None else str(value)
-            for value in (row.step_time, row.low, row.high, row.mfu, row.memory, row.fits, row.cost, row.tied)
-        ]
-        for row in report.layouts
-    ]
+    fields = (*SHOWN, "step_time", "low", "high", "mfu", "memory", "fits", "surely_fits", "cost", "tied", "findings")
+    rows = []
+    for row in report.layouts:
+        times = (row.step_time, row.low, row.high, row.mfu, row.memory, row.fits, row.surely_fits, row.cost, row.tied)
+        figures = ["" if value is None else str(value) for value in times]
+        rows.append([*(_value(row.layout.get(key, "")) for key in SHOWN), *figures, " ".join(row.findings)])
     return grid.separated(fields, rows)
 
 

@@ -7,6 +7,14 @@ from collections.abc import Sequence
 from clusterspec.procurement.money import money
 from clusterspec.report import grid
 from clusterspec.report.ink import PLAIN, Ink, wrapped
+from clusterspec.report.search_notes import (
+    comparison_text,
+    findings_text,
+    memory_note,
+    memory_text,
+    paragraph,
+    refused_text,
+)
 from clusterspec.results.search import LayoutRow, SearchReport
 from clusterspec.units import display, percent, plain, plural
 
@@ -16,22 +24,29 @@ SHORT = {"attention_dp": "adp"}
 
 def search(report: SearchReport, ink: Ink = PLAIN) -> str:
     """The number of plans evaluated, the best plans, the Pareto front, and the plan of the spec."""
-    looked = f"{report.evaluated:,} plans evaluated, {report.fitting:,} meet the targets at the load"
-    refused = f", {plural(report.refused, 'plan')} refused by a rule" if report.refused else ""
-    parts = ["\n".join(wrapped(f"{looked}{refused}.", ink.measure)) + "\n"]
+    parts = [paragraph(report.why, ink)] if report.incomplete else [paragraph(_looked(report), ink)]
     if report.layouts:
         title = f"Best by {report.objective.replace('_', ' ')}"
-        parts.append(
-            ink.paint("bold", title) + "\n" + table(report.layouts, ink, report.currency) + _counted(report, ink)
-        )
-    else:
-        parts.append("\n".join(wrapped(f"No plan found: {report.why}.{_nearest(report)}", ink.measure)) + "\n")
+        parts.append(ink.paint("bold", title) + "\n" + table(report.layouts, ink, report.currency))
+        parts[-1] += _counted(report, ink)
+        notes = (memory_note(report.layouts), *findings_text(report.layouts, "plan").splitlines())
+        parts.append("".join(paragraph(each, ink) for each in notes))
+        parts.append("".join(paragraph(comparison_text(each, "plan", "a request"), ink) for each in report.comparisons))
+    elif not report.incomplete:
+        parts.append(paragraph(f"No plan found: {report.why}.{_nearest(report)}", ink))
     if len(report.pareto) > 1:
         title = "Pareto front of output tokens per second of a user and of an accelerator"
         parts.append(ink.paint("bold", title) + "\n" + table(report.pareto, ink, report.currency, fronted=True))
     if report.present is not None:
-        parts.append("\n".join(wrapped(_present(report, report.present), ink.measure)) + "\n")
-    return "\n".join(parts)
+        parts.append(paragraph(_present(report, report.present), ink))
+    return "\n".join(part for part in parts if part)
+
+
+def _looked(report: SearchReport) -> str:
+    """The number of plans evaluated, of those that meet the targets, and of those dropped, with the rule."""
+    looked = f"{report.evaluated:,} plans evaluated: {report.fitting:,} meet the targets at the load"
+    looked += f", {report.may_fit:,} of these may not fit." if report.may_fit else "."
+    return " ".join(each for each in (looked, refused_text(report, "plan")) if each)
 
 
 def engines(row: LayoutRow) -> str:
@@ -87,7 +102,7 @@ def table(rows: tuple[LayoutRow, ...], ink: Ink, currency: str, *, fronted: bool
     for number, row in enumerate(rows, 1):
         found = row.serving or {}
         whole = f"{found['concurrency']:,.0f}" if fronted else f"{found['accelerators']:,.0f}"
-        memory = display(row.memory, "B") if row.memory is not None else "?"
+        memory = memory_text(row)
         lines.append(
             (
                 str(number),

@@ -15,7 +15,7 @@ Section = Mapping[str, object]
 class LayoutRow:
     """One layout that search found. ``step_time`` in seconds, ``memory`` in bytes on the fullest accelerator, ``cost``
     of a run in the currency of the spec. ``low`` and ``high`` are the uncertainty range of the step time. ``tied``
-    where it is no further from the best than half the width of that range."""
+    where its step time is that of the best but for the tolerance of ties."""
 
     layout: Section
     step_time: float | None
@@ -28,6 +28,11 @@ class LayoutRow:
     tied: bool = False
     serving: Json | None = None
     """The times of a serving plan, with its accelerators, requests in flight, and separate engines."""
+    memory_range: tuple[float, float] | None = None
+    surely_fits: bool | None = None
+    """Whether the upper end of ``memory_range`` fits."""
+    findings: tuple[str, ...] = ()
+    """The rules with a finding in the spec with this layout: those about the layout first."""
 
     def to_json(self) -> Json:
         return {
@@ -37,9 +42,12 @@ class LayoutRow:
             "range": [self.low, self.high],
             "mfu": self.mfu,
             "memory": self.memory,
+            "memory_range": list(self.memory_range) if self.memory_range else None,
             "fits": self.fits,
+            "surely_fits": self.surely_fits,
             "cost": self.cost,
             "tied": self.tied,
+            "findings": list(self.findings),
         }
 
 
@@ -73,12 +81,29 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """The best layout against another one: ``parts`` are the differences of the parts of their steps in seconds, the
+    largest first; a part for which the best layout takes less time is negative."""
+
+    other: str
+    seconds: float
+    memory: float
+    parts: tuple[tuple[str, float], ...]
+
+    def to_json(self) -> Json:
+        parts = [{"part": name, "seconds": seconds} for name, seconds in self.parts]
+        return {"other": self.other, "seconds": self.seconds, "memory": self.memory, "parts": parts}
+
+
+@dataclass(frozen=True, slots=True)
 class SearchReport:
     """The best layouts of a job.
 
-    ``evaluated`` layouts were timed and ``fitting`` of them fit (of serving plans: meet the targets); ``refused`` were
-    dropped because a rule finds an error in them. ``why`` gives the reason where there is no layout. ``smallest`` is
-    the layout with the least memory where none fits, or the plan closest to the targets.
+    ``evaluated`` layouts were timed. ``fitting`` of them fit at the upper end of their memory range, ``may_fit`` more
+    as predicted (serving plans: ``fitting`` meet the targets). ``refused`` were dropped because a rule, counted in
+    ``refused_by``, finds an error in them. ``why`` gives the reason where there is no layout. ``smallest`` is the
+    layout with the least memory where none fits, or the plan closest to the targets. ``unsure`` where no layout fits at
+    the upper end of its range, so that those shown may not fit. ``incomplete`` where the spec lacks what it takes.
     """
 
     tool: Tool
@@ -94,6 +119,11 @@ class SearchReport:
     grid: Grid | None = None
     why: str = ""
     currency: str = ""
+    may_fit: int | None = None
+    refused_by: Mapping[str, int] = field(default_factory=dict)
+    unsure: bool = False
+    incomplete: bool = False
+    comparisons: tuple[Comparison, ...] = ()
 
     @property
     def lost(self) -> float | None:
@@ -108,12 +138,16 @@ class SearchReport:
             "objective": self.objective,
             "evaluated": self.evaluated,
             "fitting": self.fitting,
+            "may_fit": self.may_fit,
             "refused": self.refused,
+            "refused_by": dict(self.refused_by),
+            "unsure": self.unsure,
             "layouts": [row.to_json() for row in self.layouts],
             "pareto": [row.to_json() for row in self.pareto],
             "present": self.present.to_json() if self.present else None,
             "smallest": self.smallest.to_json() if self.smallest else None,
             "grid": self.grid.to_json() if self.grid else None,
+            "comparisons": [each.to_json() for each in self.comparisons],
             "why": self.why or None,
             "currency": self.currency or None,
         }

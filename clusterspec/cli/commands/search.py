@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from clusterspec.cli import UsageFault
+from clusterspec.cli import FOUND, UsageFault
 from clusterspec.cli.inputs import status_of, study_with_errors_named
 from clusterspec.cli.options.search import SERVING, TRAINING
 from clusterspec.cli.output import keep_study, write_whole
@@ -29,7 +29,7 @@ OF_SERVING_ALONE = ("attention_dp", "pools")
 
 def run(args: argparse.Namespace) -> int:
     """Prints the best layouts of a job; ``--write`` puts the best into a copy of the spec."""
-    options = SearchOptions(pins(args.set), args.objective, args.top, args.min_headroom, args.grid)
+    options = SearchOptions(pins(args.set), args.objective, args.top, args.min_headroom, args.grid, args.explain)
     study = study_with_errors_named(args, args.spec)
     if args.write:
         keep_study(args, "--write", args.write, study)
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         print_text(search_text.search_csv(report) if args.format == "csv" else search_text.search(report, ink(args)))
     if args.write and report.layouts:
         write_whole(Path(args.write), with_row(study, report.layouts[0]).encode())
-    return status_of(study)
+    return FOUND if report.incomplete else status_of(study)
 
 
 def _check_options(options: SearchOptions, serves: bool) -> None:

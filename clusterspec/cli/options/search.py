@@ -34,13 +34,17 @@ def describe(parser: argparse.ArgumentParser) -> None:
         "--min-headroom",
         metavar="SHARE",
         type=share,
-        default=0.0,
-        help="fraction of memory to leave free, from 0 to 1 (default: 0)",
+        default=None,
+        help="fraction of memory that the prediction leaves free, from 0 to 1 (default: the upper end of the memory "
+        "range has to fit)",
     )
     parser.add_argument(
         "--grid", metavar="AXIS,AXIS", type=axes, help="the best layout for every pair of two axes: tp,pp"
     )
     parser.add_argument("--write", metavar="FILE", help="write a copy of the spec with the best layout")
+    parser.add_argument(
+        "--explain", action="store_true", help="say which parts of a step make the best layout faster than others"
+    )
     formats(parser, "text", "json", "csv")
 
 

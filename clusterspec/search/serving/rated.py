@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from clusterspec.cost.memory import memory
+from clusterspec.cost.memory import memory, spare_cache
 from clusterspec.cost.serving import ServingTimes, serving
 from clusterspec.cost.serving.targets import missed, tpot_at, ttft_at
 from clusterspec.records import dataclass
@@ -31,6 +31,8 @@ class Rated:
     least 1."""
     concurrency: int | None = None
     """Requests in flight, where they are not those of the spec."""
+    surely_fits: bool = True
+    """Whether it fits at the upper end of its memory range, with the cache of one request."""
 
     @property
     def per_user(self) -> float:
@@ -53,7 +55,8 @@ def rate(job: ServingJob, plan: Plan, most: float, concurrency: int | None = Non
         return None
     late = missed(times, job.load)
     meets = not late and _sustained(job, times, concurrency)
-    return Rated(plan, times, held.total, meets, _excess(job, times), concurrency)
+    surely = held.capacity is None or held.upper - spare_cache(held) <= held.capacity.value
+    return Rated(plan, times, held.total, meets, _excess(job, times), concurrency, surely)
 
 
 def _sustained(job: ServingJob, times: ServingTimes, concurrency: int | None) -> bool:

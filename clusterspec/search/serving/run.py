@@ -13,6 +13,8 @@ from clusterspec.search.space import Pins
 
 SPARE = 4
 """Plans that are kept for each one asked for, since a rule may refuse some."""
+LEAST = 10
+"""Plans for which spare ones are kept at least, so that the pick does not depend on how many are shown."""
 MOST_IN_FLIGHT = 1024
 """Requests in flight on one attention rank, at most, of the front."""
 FRONT_POOLS = 4
@@ -26,13 +28,19 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class FoundPlans:
-    """The results of one search: ``best`` meet the targets; where none does, ``nearest`` misses them least."""
+    """The results of one search: ``best`` meet the targets; where none does, ``nearest`` misses them least.
+
+    ``may_fit`` of the ``meeting`` plans fit as predicted, but not at the upper end of their memory range; ``unsure``
+    where that is true of all of them.
+    """
 
     evaluated: int
     meeting: int
     best: tuple[Rated, ...]
     front: tuple[Rated, ...]
     nearest: Rated | None
+    may_fit: int = 0
+    unsure: bool = False
 
 
 class _Search:
@@ -57,9 +65,11 @@ def search(
     top: int,
     progress: Progress = lambda done, total: None,
     with_front: bool = True,
+    surely: bool = False,
 ) -> FoundPlans:
     """Evaluates plans of one kind of engine and of separate engines; a plan may use at most ``most`` bytes of an
-    accelerator. ``with_front`` also looks for the Pareto front over concurrency.
+    accelerator. ``with_front`` also looks for the Pareto front over concurrency. With ``surely`` the best plans fit at
+    the upper end of their memory range, if any does.
 
     `Pins` may fix the degrees of an engine; ``pools`` of aggregated or disaggregated fixes the kind of plan.
     """
@@ -82,12 +92,17 @@ def search(
     meeting = [one for one in found if one.meets]
     missing = [one for one in found if not one.meets]
     nearest = min(missing, key=lambda one: (one.excess, one.times.accelerators), default=None)
+    certain = [one for one in meeting if one.surely_fits]
+    kept = certain if surely and certain else meeting
+    shown = [one for one in shown if one.surely_fits] or shown if surely else shown
     return FoundPlans(
         seeker.evaluated,
         len(meeting),
-        tuple(ranked(meeting, objective)[: top * SPARE]),
+        tuple(ranked(kept, objective)[: max(top, LEAST) * SPARE]),
         tuple(_refined(seeker, front(shown))) if with_front else (),
         None if meeting else nearest,
+        len(meeting) - len(certain),
+        surely and bool(meeting) and not certain,
     )
 
 
