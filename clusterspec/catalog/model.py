@@ -116,4 +116,4 @@ class Model(Entry):
     @property
     def dense_layers(self) -> int:
         """The number of layers with a dense feed-forward network."""
-        return self.ffn_layers - self.moe_layers
+        return max(0, self.ffn_layers - self.moe_layers)

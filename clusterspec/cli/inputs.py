@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from clusterspec import document as documents
 from clusterspec.catalog import Catalog
-from clusterspec.cli import FOUND, OK, UsageFault
+from clusterspec.cli import FOUND, OK, InternalError, UsageFault, one_line
 from clusterspec.cli.choices import configured, opened, today, with_options
 from clusterspec.cli.output import leads_out
 from clusterspec.cli.terminal import print_error
@@ -217,7 +217,15 @@ def study_with_errors_named(args: argparse.Namespace, name: str) -> Study:
 
 
 def status_of(study: Study) -> int:
-    """1 if a spec has errors, else 0. Raises the exception of a failed rule, so it is called after printing."""
+    """1 if a spec has errors, else 0.
+
+    Raises the exception of a failed rule, or `InternalError` for a failed part of a result, so it is called after
+    printing.
+    """
     if study.checked.fault is not None:
         raise study.checked.fault
+    if study.failures:
+        (name, fault), *others = study.failures
+        more = f" (and {len(others)} more)" if others else ""
+        raise InternalError(f"{name}: {one_line(fault)}{more}") from fault
     return FOUND if any(finding.severity is Severity.ERROR for finding in study.checked.findings) else OK

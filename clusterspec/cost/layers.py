@@ -78,7 +78,7 @@ def _mixers(model: Model) -> Iterator[Mixer]:
 
 
 def _networks(model: Model) -> Iterator[FeedForward]:
-    with_experts = model.moe_layers if model.experts else 0
+    with_experts = min(model.moe_layers, model.ffn_layers) if model.experts else 0
     dense = model.ffn_layers - with_experts
     if with_experts == 0 or dense < with_experts:
         yield from (FeedForward.DENSE,) * dense

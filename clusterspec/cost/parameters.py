@@ -146,7 +146,7 @@ def _whole(model: Model) -> Chunk:
         window_layers=model.window_layers,
         linear_layers=model.linear_layers,
         dense_layers=model.dense_layers,
-        moe_layers=model.moe_layers,
+        moe_layers=min(model.moe_layers, model.ffn_layers),
         first=True,
         last=True,
     )

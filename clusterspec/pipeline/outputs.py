@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from clusterspec.document import file_names
@@ -16,6 +17,7 @@ from clusterspec.results import (
 from clusterspec.results.provenance import Provenance
 
 if TYPE_CHECKING:
+    from clusterspec.cluster.model import Assumption
     from clusterspec.cost.collectives import CollectiveRow
     from clusterspec.results.acceptance import PlannedTest
     from clusterspec.results.cost import CostReport
@@ -59,9 +61,14 @@ def estimate(study: Study) -> EstimateReport:
 
 def influences(study: Study) -> tuple[Influence, ...]:
     """The assumptions that move the step time or the memory of a design by more than 1 %, largest first."""
-    from clusterspec.results.influence import influences as found
+    from clusterspec.results.influence import largest_influence, ranked
 
-    return found(study.plan)
+    def largest(assumption: Assumption) -> Influence | None:
+        return largest_influence(study.plan, assumption)
+
+    return ranked(
+        study.part(f"influence of {each[0]}", partial(largest, each), None) for each in study.plan.assumptions
+    )
 
 
 def collective(
@@ -104,8 +111,9 @@ def cost(study: Study) -> CostReport:
     from clusterspec.results.cost import CostReport
 
     items = counted(study.design)
-    found = worked_out(study.design, study.plan if study.possible else None, items)
-    neighbor = cheaper_neighbor(study.design, items)
+    plan = study.plan if study.possible else None
+    found = study.part("cost", lambda: worked_out(study.design, plan, items), None)
+    neighbor = study.part("cheaper neighbor", lambda: cheaper_neighbor(study.design, items), None)
     return CostReport(study.settings.tool, study.input, found, neighbor, study.checked.findings)
 
 

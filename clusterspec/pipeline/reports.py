@@ -49,10 +49,13 @@ def report(
     others = [tender(other) if readers == "tender" else other for other in against]
     whole = _report(shown, kind, readers, live=live)
     if levers_of is not None and kind == "design":
-        whole = replace(whole, sensitivity=levers_of(shown))
+        whole = replace(whole, sensitivity=shown.part("sensitivity", lambda: levers_of(shown), None))
     if plans_of is not None and kind == "design" and shown.plan.serving is not None:
-        whole = replace(whole, plans=plans_of(shown))
-    return replace(whole, against=tuple(_compared(other, kind, readers) for other in others))
+        whole = replace(whole, plans=shown.part("other plans", lambda: plans_of(shown), None))
+    whole = replace(whole, against=tuple(_compared(other, kind, readers) for other in others))
+    if shown is not study:
+        study.failures.extend(shown.failures)
+    return whole
 
 
 def _without_folders(study: Study) -> Provenance:
@@ -69,7 +72,7 @@ def _compared(study: Study, kind: str, audience: str) -> FullReport:
 
     cluster, counted = study.design.cluster, bill(study)
     power = study.design.spec.cluster.power if study.design.spec.cluster else None
-    drawn = machine(cluster, counted.fabric, power) if cluster else None
+    drawn = study.part("machine", lambda: machine(cluster, counted.fabric, power) if cluster else None, None)
     return FullReport(
         kind=kind,
         audience=audience,
@@ -78,9 +81,11 @@ def _compared(study: Study, kind: str, audience: str) -> FullReport:
         estimate=replace(estimate(study), provenance=_without_folders(study)),
         bill=counted,
         cost=cost(study),
-        areas=areas(study.plan, counted.bill, drawn.rack if drawn else None) if cluster else (),
+        areas=study.part("areas", lambda: areas(study.plan, counted.bill, drawn.rack if drawn else None), ())
+        if cluster
+        else (),
         machine=drawn,
-        reliability=reliability(study.plan),
+        reliability=study.part("reliability", lambda: reliability(study.plan), None),
     )
 
 
@@ -96,17 +101,17 @@ def _report(study: Study, kind: str, audience: str, *, live: bool) -> FullReport
     power = study.design.spec.cluster.power if study.design.spec.cluster else None
     whole = replace(
         _compared(study, kind, audience),
-        tiers=tiers(cluster, _without_folders(study)) if cluster else (),
-        tests=planned_tests(study),
+        tiers=study.part("tiers", lambda: tiers(cluster, _without_folders(study)) if cluster else (), ()),
+        tests=study.part("acceptance tests", lambda: planned_tests(study), ()),
         influences=influences(study),
     )
     if kind != "design" or cluster is None:
         return whole
     return replace(
         whole,
-        stages=stage_memory(study.plan),
-        roofline=roofline(study.plan),
-        layouts=layout_grid(study.plan),
-        pod=pod(cluster, power.nodes_per_rack if power else None),
-        survival=survival(study.design, live=live),
+        stages=study.part("stage memory", lambda: stage_memory(study.plan), ()),
+        roofline=study.part("roofline", lambda: roofline(study.plan), None),
+        layouts=study.part("layouts", lambda: layout_grid(study.plan), None),
+        pod=study.part("pod", lambda: pod(cluster, power.nodes_per_rack if power else None), None),
+        survival=study.part("survival", lambda: survival(study.design, live=live), None),
     )

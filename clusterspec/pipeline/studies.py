@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import clusterspec
 from clusterspec import document as documents
@@ -34,6 +34,9 @@ from clusterspec.spec.schema import schema
 if TYPE_CHECKING:
     from clusterspec.cost.measured import Measurement
     from clusterspec.rules.policy import CompanyRule
+
+
+Part = TypeVar("Part")
 
 
 def as_written(document: Document) -> Document:
@@ -103,6 +106,8 @@ class Study:
     """The problems of the texts, and of the logs of measurements."""
     reading: tuple[Problem, ...] = ()
     """The problems of keys and values; ``problems`` also has those of the catalog lookup."""
+    failures: list[tuple[str, Exception]] = field(default_factory=list, compare=False, repr=False)
+    """The parts of results that could not be computed because of an internal error, with the exception."""
 
     @property
     def sources(self) -> dict[str, Source]:
@@ -189,14 +194,12 @@ class Study:
         return {(one.rule, one.path): one for one in self._found[0] if one.severity is Severity.ERROR}
 
     def _rule_problems(self) -> tuple[list[Problem], Exception | None]:
-        try:
-            facts = self.facts()
-            found = rules.run_rules(facts)
-            return [*found, *rules.check_incomplete(facts, (*self.problems, *found)), *self._company_problems()], None
-        except rules.RulesFailedError as crash:
-            if isinstance(crash.__cause__, BrokenEntry):
-                raise crash.__cause__ from None
-            return crash.problems, crash
+        """The problems of all rules, and the exception of the first that failed."""
+        facts = self.facts()
+        found, faults = _withstood(lambda: rules.run_rules(facts))
+        further, more = _withstood(lambda: rules.check_incomplete(facts, (*self.problems, *found)))
+        own, others = _withstood(self._company_problems)
+        return [*found, *further, *own], next(iter([*faults, *more, *others]), None)
 
     @property
     def found_errors(self) -> tuple[Finding, ...]:
@@ -218,6 +221,19 @@ class Study:
             raise self.checked.fault
         return self.checked.findings
 
+    def part(self, name: str, compute: Callable[[], Part], otherwise: Part) -> Part:
+        """A part of a result; ``otherwise``, and an entry of ``failures``, where its computation fails.
+
+        Raises `BrokenEntry` for an unreadable entry of a company catalog.
+        """
+        try:
+            return compute()
+        except BrokenEntry:
+            raise
+        except Exception as fault:
+            self.failures.append((name, fault))
+            return otherwise
+
     def facts(self) -> rules.Facts:
         """The input of rules."""
         return rules.Facts(
@@ -229,6 +245,20 @@ class Study:
             thresholds=self.settings.config.thresholds,
             measurements=self.measurements,
         )
+
+
+def _withstood(find: Callable[[], list[Problem]]) -> tuple[list[Problem], list[Exception]]:
+    """The problems that some rules find, and the exception of rules that failed. Raises `BrokenEntry`."""
+    try:
+        return find(), []
+    except rules.RulesFailedError as crash:
+        if isinstance(crash.__cause__, BrokenEntry):
+            raise crash.__cause__ from None
+        return crash.problems, [crash]
+    except BrokenEntry:
+        raise
+    except Exception as fault:
+        return [], [fault]
 
 
 def _position(finding: Finding) -> tuple[str, int, int, int, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from clusterspec.cluster.model import Assumption, Design
@@ -46,17 +46,17 @@ class Influence:
         return max(abs(self.step_time), abs(self.memory))
 
 
-def influences(plan: Plan) -> tuple[Influence, ...]:
-    """The assumptions that change the step time or memory of a plan by more than `LEAST`, largest first.
-
-    Numbers vary over their range, or by `STEP` without one; keywords vary over all choices, and the largest change
-    counts. Each alternative is another estimate, which takes about two milliseconds.
-    """
-    found = (_largest(plan, each) for each in plan.assumptions)
+def ranked(found: Iterable[Influence | None]) -> tuple[Influence, ...]:
+    """The influences that change the step time or memory of a plan by more than `LEAST`, largest first."""
     return tuple(sorted((one for one in found if one and one.size > LEAST), key=lambda one: -one.size))
 
 
-def _largest(plan: Plan, assumption: Assumption) -> Influence | None:
+def largest_influence(plan: Plan, assumption: Assumption) -> Influence | None:
+    """The largest change that another value of an assumption causes; None if no other value is known.
+
+    A number varies over its range, or by `STEP` without one; a keyword varies over all choices. Each alternative is
+    another estimate, which takes about two milliseconds.
+    """
     spread = _spread(plan, assumption)
     if spread is not None:
         return spread

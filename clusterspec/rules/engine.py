@@ -14,6 +14,10 @@ from clusterspec.rules.pages import module
 _SILENT: dict[str, Callable[..., object]] = getattr(index, "SILENT", {})  # absent while the index is regenerated
 
 
+MOST_NAMED = 4
+"""Rules named besides the first where several crashed."""
+
+
 class RulesFailedError(Exception):
     """Some rules crashed. ``problems`` are those of the other rules, ``faults`` the exceptions by rule."""
 
@@ -21,7 +25,9 @@ class RulesFailedError(Exception):
         self.problems = problems
         self.faults = faults
         name, fault = faults[0]
-        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        others = ", ".join(other for other, _ in faults[1 : MOST_NAMED + 1])
+        further = f" and {len(faults) - 1 - MOST_NAMED} more" if len(faults) - 1 > MOST_NAMED else ""
+        more = f" (also {others}{further})" if others else ""
         super().__init__(f"rule {name} failed: {type(fault).__name__}: {fault}{more}")
 
 

@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from clusterspec.cluster.variation import changed_spec, redesigned
 from clusterspec.finding import Problem
-from clusterspec.rules.engine import run_rules
+from clusterspec.rules.engine import RulesFailedError, run_rules
 from clusterspec.rules.facts import Facts
 from clusterspec.source import Path
 from clusterspec.spec.model import Spec
@@ -45,13 +45,20 @@ def estimable(spec: Spec) -> bool:
 
 
 def check_incomplete(facts: Facts, known: Collection[Problem] = ()) -> list[Problem]:
-    """The further problems that hold for every value of the missing keys."""
+    """The further problems that hold for every value of the missing keys.
+
+    Raises `RulesFailedError`, with these problems, when a rule crashed.
+    """
     missing = _missing(facts.spec)
     if not missing:
         return []
-    found = [{_key(one): one for one in _problems(facts, missing, number)} for number in range(3)]
+    faults: dict[str, Exception] = {}
+    found = [{_key(one): one for one in _problems(facts, missing, number, faults)} for number in range(3)]
     old = {_key(one) for one in known}
-    return [one for key, one in found[0].items() if key not in old and all(key in others for others in found[1:])]
+    kept = [one for key, one in found[0].items() if key not in old and all(key in others for others in found[1:])]
+    if faults:
+        raise RulesFailedError(kept, [*faults.items()]) from next(iter(faults.values()))
+    return kept
 
 
 def _missing(spec: Spec) -> list[Path]:
@@ -64,11 +71,19 @@ def _missing(spec: Spec) -> list[Path]:
     return missing
 
 
-def _problems(facts: Facts, missing: Collection[Path], number: int) -> list[Problem]:
-    """The problems of the rules that need no estimate, with one substitute for each missing key."""
+def _problems(
+    facts: Facts, missing: Collection[Path], number: int, faults: dict[str, Exception]
+) -> list[Problem]:
+    """The problems of the rules that need no estimate, with one substitute for each missing key; exceptions go to
+    ``faults``, by rule.
+    """
     spec = changed_spec(facts.spec, {path: STAND_INS[str(path[-1])][number] for path in missing})
     design, problems = redesigned(facts.design, spec)
-    return [*problems, *run_rules(facts.for_spec(spec, design))]
+    try:
+        return [*problems, *run_rules(facts.for_spec(spec, design))]
+    except RulesFailedError as crash:
+        faults.update(crash.faults)
+        return [*problems, *crash.problems]
 
 
 def _key(problem: Problem) -> tuple[str, Path, str]:

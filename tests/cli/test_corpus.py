@@ -31,10 +31,10 @@ def test_no_file_crashes_a_command(words: tuple[str, ...], path: Path, call: Cal
     assert len(done[0].out) < MOST_OUTPUT
 
 
-@pytest.mark.parametrize("name", ["ratio-per-level"])
-def test_a_report_is_written_of_files_that_once_ended_it(name: str, call: Call) -> None:
+@pytest.mark.parametrize(("name", "status"), [("ratio-per-level", 0), ("negative-model-states", 1)])
+def test_a_report_is_written_of_files_that_once_ended_it(name: str, status: int, call: Call) -> None:
     shutil.copy(ROOT / "tests" / "corpus" / f"{name}.yaml", "spec.yaml")
-    assert call("report", "spec.yaml", "-o", "report.json", "--debug").status == 0
+    assert call("report", "spec.yaml", "-o", "report.json", "--debug").status == status
 
 
 @pytest.mark.parametrize("words", [("check", "spec.yaml", "--fix"), ("check", "spec.yaml", "--write-baseline", "out")])

@@ -102,6 +102,62 @@ def test_a_crashing_rule_does_not_prevent_other_output(
     assert json.loads(after.out) == json.loads(before.out)
 
 
+PARTS = [
+    ("clusterspec.results.survival.survival", "survival"),
+    ("clusterspec.results.kernels.roofline", "roofline"),
+    ("clusterspec.results.layout_grid.layout_grid", "layouts"),
+    ("clusterspec.results.pod.pod", "pod"),
+    ("clusterspec.results.stage_memory.stage_memory", "stage memory"),
+    ("clusterspec.results.machine.machine", "machine"),
+    ("clusterspec.results.areas.areas", "areas"),
+    ("clusterspec.results.reliability.reliability", "reliability"),
+    ("clusterspec.results.influence.largest_influence", "influence of "),
+    ("clusterspec.procurement.cost.cost", "cost"),
+    ("clusterspec.cli.commands.report.sensitivity", "sensitivity"),
+]
+"""Functions of parts of a report, and the names of the parts."""
+
+
+@pytest.mark.parametrize(("function", "part"), PARTS, ids=lambda one: one)
+def test_a_part_that_fails_is_named_and_the_report_is_written_without_it(
+    function: str, part: str, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("spec.yaml").write_text(BASE)
+    monkeypatch.setattr(function, crash)
+    done = call("report", "spec.yaml", "-o", "out.html")
+    assert done.status == 3
+    wrote, failed = done.error.splitlines()
+    assert wrote == "wrote out.html"
+    assert failed.startswith(f"clusterspec: internal error ({part}")
+    assert Path("out.html").read_text().rstrip().endswith("</html>")
+
+
+def test_an_influence_that_fails_hides_neither_the_estimate_nor_the_findings(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("spec.yaml").write_text(BASE)
+    whole = call("estimate", "spec.yaml").out
+    monkeypatch.setattr("clusterspec.results.influence.largest_influence", crash)
+    done = call("estimate", "spec.yaml")
+    assert done.status == 3
+    assert [line for line in whole.splitlines() if line not in done.out] != whole.splitlines()
+    assert whole.split("Step time")[0].strip() in done.out
+    assert done.error.count("\n") == 1
+
+
+def test_rules_on_a_spec_that_lacks_a_number_survive_a_crash_of_one(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from clusterspec.rules.pages import module
+
+    Path("spec.yaml").write_text(BASE.replace("nodes: ", "node: ").replace("pp: 2", "pp: 2, tp: 3"))
+    before = call("check", "spec.yaml", "--format", "concise")
+    monkeypatch.setattr(module("unusual-value"), "check", crash)
+    after = call("check", "spec.yaml", "--format", "concise")
+    assert (before.status, after.status) == (1, 3)
+    assert after.out == before.out != ""
+
+
 def test_an_internal_error_on_one_file_does_not_hide_other_files(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     from clusterspec.pipeline import studies
 

@@ -8,6 +8,7 @@ import pytest
 
 from clusterspec.catalog.entries import Model
 from clusterspec.cluster.transformer import GPT_FFN
+from clusterspec.cost.parameters import count
 from tests.cluster.resolving import assumed, clean, resolve_text
 
 CLUSTER = "cluster: {platform: dgx-h100, nodes: 2}\n"
@@ -109,3 +110,24 @@ def test_a_description_asks_for_every_size_that_nothing_supplies(keys: str, lack
     design, problems = resolve_text(spec(keys))
     assert {problem.path[-1] for problem in problems if problem.rule == "missing-key"} == lacking
     assert design.workload is None
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "base: gemma-2-2b, moe_layers: 58",
+        "base: llama-3.1-70b, moe_layers: 10000",
+        "base: mixtral-8x7b, moe_layers: 300",
+        "base: deepseek-v3, moe_layers: 62",
+        "base: nemotron-3-super, ffn_layers: 1",
+        "base: llama-3.1-8b, ffn_layers: 0, moe_layers: 4",
+        "base: gemma-3-27b, attention_layers: 1",
+        f"{DESCRIBED}, experts: 8, experts_per_token: 2, moe_layers: 11",
+        f"{DESCRIBED}, ffn_layers: 2, moe_layers: 3",
+    ],
+)
+def test_contradicting_counts_of_layers_never_count_weights_below_zero(keys: str) -> None:
+    weights = count(model(keys))
+    assert weights.network >= 0 and weights.mixing >= 0
+    assert weights.total >= weights.embedding > 0
+    assert 0 < weights.multiplied <= weights.total + weights.embedding

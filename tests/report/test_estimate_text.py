@@ -11,7 +11,7 @@ from clusterspec import pipeline
 from clusterspec.pipeline import Study, study_text
 from clusterspec.report import estimate_assumptions, estimate_explain, estimate_text
 from clusterspec.report.ink import Ink
-from clusterspec.results.influence import LEAST, influences
+from clusterspec.results.influence import LEAST
 from tests.settings import SETTINGS
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
@@ -121,7 +121,7 @@ def test_what_was_written_is_shown_with_its_line_and_what_is_cited_with_its_sour
 )
 def test_the_printed_effect_of_a_word_is_that_of_writing_it(key: str, line: str) -> None:
     one, other = study(SPEC), study(SPEC.replace("workload: {", line))
-    found = {each.assumption[0]: each for each in influences(one.plan)}[key]
+    found = {each.assumption[0]: each for each in pipeline.influences(one)}[key]
     assert one.plan.memory is not None and other.plan.memory is not None
     assert one.plan.step_time is not None and other.plan.step_time is not None
     assert found.memory == pytest.approx(other.plan.memory.total.value / one.plan.memory.total.value - 1)
@@ -130,11 +130,11 @@ def test_the_printed_effect_of_a_word_is_that_of_writing_it(key: str, line: str)
 
 def test_only_assumptions_that_move_something_are_shown_and_the_largest_first() -> None:
     one = study(SPEC)
-    sizes = [each.size for each in influences(one.plan)]
+    sizes = [each.size for each in pipeline.influences(one)]
     assert sizes == sorted(sizes, reverse=True)
     assert min(sizes) > LEAST
     stated = study(SPEC.replace("workload: {", "workload: {attention: flash, "))
-    assert "workload.attention" not in {each.assumption[0] for each in influences(stated.plan)}
+    assert "workload.attention" not in {each.assumption[0] for each in pipeline.influences(stated)}
 
 
 def test_assumptions_and_constants_together_list_every_assumption() -> None:

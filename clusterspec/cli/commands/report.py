@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         progress.done()
     write_whole(target, data)
     print_error(f"wrote {target}")
-    return status_of(one)
+    return [status_of(each) for each in (one, *others)][0]
 
 
 def written(report: FullReport, suffix: str) -> bytes:
