@@ -15,13 +15,24 @@ from clusterspec.config.config_fault import ConfigFault
 from clusterspec.finding import Severity
 from clusterspec.records import dataclass, field, replace
 
-__all__ = ["FILE", "LARGEST", "Config", "ConfigFault", "Override", "discover", "load", "read"]
+__all__ = [
+    "DEEPEST",
+    "FILE",
+    "LARGEST",
+    "Config",
+    "ConfigFault",
+    "Override",
+    "deeply_dotted",
+    "discover",
+    "load",
+    "read",
+]
 
 FILE = "clusterspec.toml"
 LARGEST = 1024 * 1024
 """The largest file read, in bytes."""
 _PYPROJECT = "pyproject.toml"
-DEEPEST = 64
+DEEPEST = 16
 """Dotted parts of one key; a configuration needs three."""
 
 
@@ -130,7 +141,7 @@ def read(path: Path, data: bytes) -> Config:
         raise ConfigFault(f"{path}: larger than {LARGEST // 1024} KiB, the maximum")
     try:
         text = data.decode("utf-8")
-        if _deep(text):
+        if deeply_dotted(text):
             raise ConfigFault(f"{path}: a key of more than {DEEPEST} parts")
         table: Any = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -156,8 +167,8 @@ def _why(error: Exception) -> str:
     return "a number of more than 4300 digits" if "integer string conversion" in str(error) else str(error)
 
 
-def _deep(text: str) -> bool:
-    """Whether a key has too many dotted parts, for which tomllib needs quadratic memory."""
+def deeply_dotted(text: str) -> bool:
+    """Whether a key of a TOML text has more than `DEEPEST` dotted parts, for which tomllib needs quadratic memory."""
     if text.count(".") <= DEEPEST:
         return False
     part = r"""(?:(?<![\w-])[\w-]+|(?<![\\\w])"(?:[^"\\\n]|\\.){0,1000}"|'[^'\n]{0,1000}')[ \t]*\.[ \t]*"""

@@ -77,10 +77,10 @@ class InputFile:
             why = "nested too deeply" if isinstance(fault, RecursionError) else str(fault)[:80]
             raise FormatError(f"not valid JSON: {why}") from None
 
-    def bounded(self, what: str) -> None:
-        """Raises `FormatError` if the text exceeds the maximum of structured formats."""
-        if len(self.data) > LARGEST_STRUCTURED:
-            raise FormatError(f"has more than {LARGEST_STRUCTURED >> 20} MiB, the maximum for {what}")
+    def bounded(self, what: str, most: int = LARGEST_STRUCTURED) -> None:
+        """Raises `FormatError` if the text exceeds the maximum of a structured format."""
+        if len(self.data) > most:
+            raise FormatError(f"has more than {most >> 10:,} KiB, the maximum for {what}")
 
     def line_of(self, pattern: str) -> int:
         """The first line on which a regular expression matches; 0 if it does not."""

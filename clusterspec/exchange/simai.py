@@ -9,12 +9,14 @@ from clusterspec.exchange.input_file import InputFile
 
 KIND = "simai-busbw"
 _AXIS = re.compile(r"\s*(TP|DP|EP|PP)\s*:\s*$")
-_RATE = re.compile(r"\s*(allreduce|allgather|reducescatter|alltoall|busbw)\s*,?\s*:\s*,?\s*(null|[0-9.]{1,12})\s*$")
+_RATE = re.compile(
+    r"\s*(allreduce|allgather|reducescatter|alltoall|busbw)\s*+,?\s*+:\s*+,?\s*+(null|[0-9.]{1,12})\s*+$"
+)
 
 
 def matches(file: InputFile) -> bool:
-    return bool(re.search(r"^\s*(TP|DP)\s*:\s*$", file.head, re.MULTILINE)) and bool(
-        re.search(r"^\s*(allreduce|allgather)\s*,", file.head, re.MULTILINE)
+    return bool(re.search(r"^[ \t]*(TP|DP)[ \t]*:[ \t]*$", file.head, re.MULTILINE)) and bool(
+        re.search(r"^[ \t]*(allreduce|allgather)\s*,", file.head, re.MULTILINE)
     )
 
 

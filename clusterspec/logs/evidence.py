@@ -21,7 +21,7 @@ class Evidence:
 
 
 _PATTERNS = (
-    ("version", re.compile(r"(?:NCCL|RCCL) version\s*:?\s*([0-9][0-9A-Za-z.+:_-]{2,40})")),
+    ("version", re.compile(r"(?:NCCL|RCCL) version\s*+:?\s*+([0-9][0-9A-Za-z.+:_-]{2,40})")),
     ("socket", re.compile(r"NET/Socket\s*:\s*Using\s+(.{1,200})")),
     ("socket", re.compile(r"\bvia NET/Socket/([0-9]+)")),
     ("socket", re.compile(r"Using network (Socket)\b")),
@@ -42,7 +42,7 @@ _PATTERNS = (
     ),
     ("gdr", re.compile(r"GPU Direct RDMA (Enabled) for (?:HCA|GPU)")),
     ("no-gdr", re.compile(r"GPU Direct RDMA (Disabled) for (?:HCA|GPU)")),
-    ("nvls", re.compile(r"([0-9]+) nvls channels")),
+    ("nvls", re.compile(r"(?<![0-9])([0-9]+) nvls channels")),
     ("no-nvls", re.compile(r"NVLS multicast support is (not available)")),
     ("group", re.compile(r"nranks ([0-9]+) .{0,200}?nNodes ([0-9]+)|nNodes ([0-9]+) localRanks ([0-9]+)")),
     ("p2p-host", re.compile(r"via (SHM/\S{1,40})")),

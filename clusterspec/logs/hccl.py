@@ -18,8 +18,8 @@ TOOL = "hccl"
 _CALL = re.compile(r"\[BENCHMARK\]\s*hccl(\w+?)\s*\((.{0,400}?)(?:\)|$)", re.DOTALL)
 _RATE = re.compile(r"\[BENCHMARK\]\s*(NW|Algo) Bandwidth\s*:\s*([0-9]{1,7}(?:\.[0-9]{1,9})?)\s*GB/s")
 _SIZE = re.compile(r"(?:Input)?[sS]izeInBytes\s*=\s*([0-9]{1,15})|dataSize\s*=\s*([0-9]{1,15})")
-_RANKS = re.compile(r"(?:--nranks|-np|--ranks|nranks|number of ranks)\s*[= :]\s*([0-9]{1,6})")
-_ASCEND = re.compile(r"^\s*([0-9]{1,15})\s*\|\s*([0-9.]{1,16})\s*\|\s*([0-9.]{1,16})\s*\|", re.MULTILINE)
+_RANKS = re.compile(r"(?:--nranks|-np|--ranks|nranks|number of ranks)(?:\s*+[=:]\s*+|\s++)([0-9]{1,6})")
+_ASCEND = re.compile(r"^[ \t]*([0-9]{1,15})\s*\|\s*([0-9.]{1,16})\s*\|\s*([0-9.]{1,16})\s*\|", re.MULTILINE)
 _NAMES = {
     "AllReduce": "all-reduce",
     "AllGather": "all-gather",
@@ -102,7 +102,7 @@ def _ascend(text: str) -> Benchmark:
         "broadcast": "broadcast",
     }
     collective = names[named[1]] if named else None
-    stated = re.search(r"mpirun\s.*?-n\s+([0-9]{1,6})", text)
+    stated = re.search(r"mpirun\s.{0,1000}?-n\s+([0-9]{1,6})", text)
     ranks = int(stated[1]) if stated else None
     if collective is None or ranks is None:
         raise NotALogError("the command with the collective and its ranks is missing")

@@ -20,7 +20,7 @@ _ALGORITHMS = {"ring": "ring", "tree": "tree", "nvls": "nvls", "nvlstree": "nvls
 
 def matches(head: str) -> bool:
     """Whether a text looks like the output of nccl-tests."""
-    titled = re.search(r"^.{0,80}\bsize\b.*\btime\b.*\balgbw\b.*\bbusbw\b", head, re.MULTILINE)
+    titled = re.search(r"^(?>.{0,80}?\bsize\b)(?>.*?\btime\b)(?>.*?\balgbw\b).*?\bbusbw\b", head, re.MULTILINE)
     return bool(titled and "size(B)" not in head) or bool(_ROW.search(head)) or "# nThread" in head
 
 

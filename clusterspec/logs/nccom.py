@@ -24,7 +24,7 @@ CLOSE = 0.02
 
 
 def matches(head: str) -> bool:
-    return bool(re.search(r"size\(B\)\s+count\(elems\).*algbw", head)) or bool(
+    return bool(re.search(r"size\(B\)\s+count\(elems\).{0,200}algbw", head)) or bool(
         re.search(r"nccom-test\b", head) and "busbw" in head
     )
 

@@ -10,8 +10,8 @@ from clusterspec.logs.nccl_tests import NotALogError
 
 TOOL = "pairs of accelerators"
 _TITLE = re.compile(
-    r"(?P<p2p>(?:Uni|Bi)directional P2P=(?:En|Dis)abled Bandwidth[^\n]*?Matrix \((?P<unit>[GM]B/s)\))"
-    r"|(?P<nvb>memcpy (?:CE|SM) GPU\(row\) (?:<-|->|<->) GPU\(column\) (?:.*?)bandwidth \((?P<unit2>[GM]B/s)\))"
+    r"(?P<p2p>(?:Uni|Bi)directional P2P=(?:En|Dis)abled Bandwidth[^\n]{0,80}?Matrix \((?P<unit>[GM]B/s)\))"
+    r"|(?P<nvb>memcpy (?:CE|SM) GPU\(row\) (?:<-|->|<->) GPU\(column\) .{0,80}?bandwidth \((?P<unit2>[GM]B/s)\))"
 )
 MOST_TABLES = 100
 _RUNNING = re.compile(r"Running (\w+)\.?")

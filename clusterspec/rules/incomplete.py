@@ -71,9 +71,7 @@ def _missing(spec: Spec) -> list[Path]:
     return missing
 
 
-def _problems(
-    facts: Facts, missing: Collection[Path], number: int, faults: dict[str, Exception]
-) -> list[Problem]:
+def _problems(facts: Facts, missing: Collection[Path], number: int, faults: dict[str, Exception]) -> list[Problem]:
     """The problems of the rules that need no estimate, with one substitute for each missing key; exceptions go to
     ``faults``, by rule.
     """

@@ -23,7 +23,9 @@ HEADINGS = (
     "Silent",
     "Sources",
 )
-_EXAMPLE = pattern(r"^```(?P<language>yaml|markdown)(?: (?P<path>\S+))?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+_EXAMPLE = pattern(
+    r"^```(?P<language>yaml|markdown)(?: (?P<path>\S+))?\n(?P<text>(?:(?!```)[^\n]*\n)*+)```$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)

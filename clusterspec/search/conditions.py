@@ -69,7 +69,7 @@ WHOLE = ("fits", TARGETS)
 """The conditions without a limit."""
 RELATIVE = "slowdown"
 """The metric of a plan against the spec's own: step time over step time, less one."""
-_FORM = re.compile(r"^\s*([a-z_]+)\s*(<=|>=)\s*(\S.*?)\s*$")
+_FORM = re.compile(r"([a-z_]+)\s*(<=|>=)\s*+(\S.*)")
 _KINDS = {"s": "time", "B": "bytes"}
 _UNITS = {"s": "d", "B": " GB"}
 """Units that the message on a limit without one proposes."""
@@ -111,7 +111,7 @@ def parse(text: str, baseline: float | None = None) -> Condition:
     """Reads a condition; ``baseline`` is the step time of the spec in seconds. Raises `ConditionFault`."""
     if text.strip() in WHOLE:
         return Condition(text.strip(), text.strip(), at_most=False, limit=1.0)
-    match = _FORM.match(text)
+    match = _FORM.fullmatch(text.strip())
     if match is None:
         whole = " or ".join(f"`{each}`" for each in WHOLE)
         raise ConditionFault(

@@ -244,3 +244,11 @@ def test_an_unreadable_folder_is_reported(call: Call, monkeypatch: pytest.Monkey
     monkeypatch.setattr("clusterspec.document.spec_files.os.scandir", denied)
     done = call("check", "specs")
     assert (done.status, done.error) == (2, "clusterspec: specs: Permission denied\n")
+
+
+def test_a_folder_with_comments_in_another_file_is_searched_at_once(call: Call) -> None:
+    """Each comment that ends in CR LF once doubled the time to find that a file is no spec."""
+    Path("other.yaml").write_bytes(b"# a comment\r\n" * 2_000 + b"cluster-specs: 1\r\n")
+    Path("spec.yaml").write_bytes(b"# a comment\r\n" * 2_000 + BASE.replace("\n", "\r\n").encode())
+    done = call("check", ".", "--format", "json")
+    assert [row["file"] for row in json.loads(done.out)["inputs"]] == ["./spec.yaml"]

@@ -157,3 +157,28 @@ def test_no_damaged_file_crashes_a_reader(text: str, draw: random.Random, kind: 
         assert "\n" not in str(why)
     else:
         new_spec(with_known_keys(found))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[parallelism]\ntensor_parallel_degree = 2\n" + "a." * 30_000 + "a = 1",
+        "[" + "a." * 30_000 + "a]\ntensor_parallel_degree = 2",
+        "[parallelism]\ntensor_parallel_degree = 2\n" + '"a" . ' * 9_000 + "a = 1",
+        "[parallelism]\ntensor_parallel_degree = 2\n" + "'a'.\t" * 9_000 + "a = 1",
+        "[parallelism]\ntensor_parallel_degree = 2\nx = {" + "a." * 30_000 + "a = 1}",
+    ],
+    ids=["key", "table", "quoted", "single quotes", "inline"],
+)
+def test_a_key_of_many_parts_is_refused_before_it_takes_space(text: str) -> None:
+    tracemalloc.start()
+    with pytest.raises(FormatError, match="more than 16 parts"):
+        read(text, "torchtitan")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 500 * len(text)  # tomllib takes 80,000 times the space of the text
+
+
+def test_tables_of_a_job_are_refused_beyond_their_limit() -> None:
+    with pytest.raises(FormatError, match="more than 256 KiB, the maximum for TOML"):
+        read("[parallelism]\ntensor_parallel_degree = 2\n" * 8_000, "torchtitan")

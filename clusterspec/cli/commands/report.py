@@ -54,7 +54,8 @@ def run(args: argparse.Namespace) -> int:
         progress.done()
     write_whole(target, data)
     print_error(f"wrote {target}")
-    return [status_of(each) for each in (one, *others)][0]
+    status, *_ = (status_of(each) for each in (one, *others))
+    return status
 
 
 def written(report: FullReport, suffix: str) -> bytes:

@@ -21,7 +21,7 @@ KIND = "ibnetdiscover"
 _RECORD = re.compile(r'(Switch|Ca|Rt)\s+([0-9]{1,5})\s+"([^"]{1,64})"\s*(?:#\s*"([^"]*)")?')
 _PORT = re.compile(r'\[([0-9]{1,5})\](?:\[ext [0-9]+\])?(?:\([0-9a-fA-F]+\))?\s+"([^"]{1,64})"\[([0-9]{1,5})\]')
 _SPEED = re.compile(r"\b([0-9]{1,2})x([A-Z]{3}(?:10)?)\b")
-_NAME = re.compile(r'#[^"]*"([^"]*)"')
+_NAME = re.compile(r'#[^"#]*"([^"]*)"')
 _MODEL = re.compile(r":([A-Z]{2,4}[0-9]{3,5}[A-Z0-9-]*)(?:/|$)")
 MOST_LINKS = 200_000
 """Links of the largest fabric read."""

@@ -12,7 +12,7 @@ from clusterspec.records import dataclass, field
 
 KIND = "ibstat"
 _ADAPTER = re.compile(r"CA '([^']{1,64})'")
-_FIELD = re.compile(r"\s*([A-Za-z][A-Za-z ]*):\s*(.*?)\s*$")
+_FIELD = re.compile(r"\s*([A-Za-z][A-Za-z ]*):(.*)")
 _HOST = re.compile(r"VM_hostname\s+(\S+)")
 _GUID = re.compile(r"(?:0x)?[0-9a-fA-F]{16}")
 
@@ -82,9 +82,9 @@ def _adapters(file: InputFile, builder: ImportBuilder) -> None:
             ports.append(Port(current, number))
         elif current and (match := _FIELD.match(line)):
             if ports and ports[-1].adapter == current:
-                ports[-1].fields[match[1]] = match[2]
+                ports[-1].fields[match[1]] = match[2].strip()
             elif match[1] == "CA type":
-                adapters[current] = match[2]
+                adapters[current] = match[2].strip()
     if not ports:
         raise FormatError("names no port of an adapter: the file is truncated")
     _describe(adapters, ports, builder)

@@ -39,8 +39,8 @@ class DeviceShape:
 
 def matches(file: InputFile) -> bool:
     text = file.text
-    return all(re.search(rf"^\s*\"?{key}\"?\s*:", text, re.MULTILINE) for key in ("instances", "devices")) or bool(
-        re.search(r"^\s*-?\s*\"?choice\"?\s*:\s*\"?(xpu|npu)", text, re.MULTILINE)
+    return all(re.search(rf"^[ \t]*\"?{key}\"?\s*:", text, re.MULTILINE) for key in ("instances", "devices")) or bool(
+        re.search(r"^[ \t]*+-?[ \t]*\"?choice\"?\s*:\s*\"?(xpu|npu)", text, re.MULTILINE)
     )
 
 

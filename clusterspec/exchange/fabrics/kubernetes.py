@@ -86,7 +86,7 @@ def _workers(yaml: Yaml, path: tuple[str, ...], workers: dict[str, Any], builder
     for name in _NETWORKS:
         if name in asked:
             builder.count(name, str(asked[name]), line)
-    affinity = re.search(r"values:\s*\n?\s*-\s*(\S+)", yaml.document.source.text)
+    affinity = re.search(r"values:\s*+-\s*(\S+)", yaml.document.source.text)
     if affinity:
         builder.count(
             "node_type", affinity[1], yaml.offset + yaml.document.source.text.count("\n", 0, affinity.start()) + 1
@@ -95,7 +95,7 @@ def _workers(yaml: Yaml, path: tuple[str, ...], workers: dict[str, Any], builder
 
 def _command(yaml: Yaml, builder: ImportBuilder) -> None:
     """Record the environment and the benchmark of the launcher command."""
-    text = re.sub(r"^\s*#[^\n]*", "", yaml.document.source.text, flags=re.MULTILINE)
+    text = re.sub(r"^[ \t]*#[^\n]*", "", yaml.document.source.text, flags=re.MULTILINE)
     for match in re.finditer(r"-x\s+([A-Z][A-Z0-9_]{2,60})=(\S+)", text):
         builder.count(match[1], match[2].strip("\"'\\"), yaml.offset + text.count("\n", 0, match.start()) + 1)
     if test := re.search(r"\b(\w+_perf)\b(?:[^\n]*?-b\s+(\S+))?(?:[^\n]*?-e\s+(\S+))?", text):

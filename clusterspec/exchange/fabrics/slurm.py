@@ -17,12 +17,12 @@ from clusterspec.exchange.input_file import InputFile
 from clusterspec.exchange.yaml_input import Yaml, read_yaml
 
 KIND = "slurm-topology"
-_CONF = re.compile(r"^\s*(SwitchName|BlockName)\s*=", re.IGNORECASE | re.MULTILINE)
-_PAIR = re.compile(r"([A-Za-z]+)\s*=\s*(\S+)")
+_CONF = re.compile(r"^[ \t]*(SwitchName|BlockName)\s*=", re.IGNORECASE | re.MULTILINE)
+_PAIR = re.compile(r"(?<![A-Za-z])([A-Za-z]++)\s*+=\s*(\S+)")
 
 
 def matches(file: InputFile) -> bool:
-    return bool(_CONF.search(file.head)) or bool(re.search(r"^\s*-?\s*topology\s*:", file.head, re.MULTILINE))
+    return bool(_CONF.search(file.head)) or bool(re.search(r"^[ \t]*+-?[ \t]*topology\s*:", file.head, re.MULTILINE))
 
 
 def read(file: InputFile) -> ImportResult:

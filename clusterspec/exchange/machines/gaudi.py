@@ -9,7 +9,7 @@ from clusterspec.exchange.input_file import InputFile
 from clusterspec.exchange.machines.names import set_product
 
 KIND = "hl-smi"
-_ROW = re.compile(r"\|\s*([0-9]{1,3})\s+(HL-\S+)[^|]*\|\s*([0-9a-fA-F:.]{7,12})")
+_ROW = re.compile(r"\|\s*([0-9]{1,3})\s+(HL-[^\s|]++)[^|]*\|\s*([0-9a-fA-F:.]{7,12})")
 _MEMORY = re.compile(r"/\s*([0-9]{3,7})\s*MiB")
 _QUERY = re.compile(r"\[([0-9]{1,3})\]\s*AIP\s*\(accel[0-9]+\)\s*([0-9a-fA-F:.]{7,12})")
 _PRODUCT = re.compile(r"\s*Product Name\s*:\s*(HL-\S+)")

@@ -13,10 +13,10 @@ from clusterspec.records import dataclass, field
 
 KIND = "lspci"
 _DEVICE = re.compile(
-    r"((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\s+([^:\[]+?)(?:\s*\[([0-9a-f]{4})\])?:\s+(.*)$"
+    r"((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\s++([^:\[]++)(?:\[([0-9a-f]{4})\])?:\s++(.*)$"
 )
 _IDS = re.compile(r"\[([0-9a-f]{4}:[0-9a-f]{4})\]")
-_LINK = re.compile(r"\s*Lnk(Cap|Sta):.*?Speed ([0-9.]+)GT/s(?:[^,]*), Width x([0-9]+)")
+_LINK = re.compile(r"\s*Lnk(Cap|Sta):.{0,100}?Speed ([0-9.]{1,16})GT/s[^,]{0,100}, Width x([0-9]+)")
 _ACCELERATORS = ("3D controller", "Processing accelerators", "Display controller")
 _NICS = ("Ethernet controller", "Infiniband controller", "InfiniBand controller", "Fabric controller")
 _MAKERS = ("NVIDIA", "AMD", "Advanced Micro Devices", "Habana", "Amazon")
@@ -98,7 +98,7 @@ def _accelerators(devices: list[PciDevice], builder: ImportBuilder) -> None:
 
 def _short(name: str) -> str:
     """The product name in brackets, as in the PCI ID repository: ``GH100 [H100 SXM5 80GB]``."""
-    inside = re.findall(r"\[([^\]]+)\]", name)
+    inside = re.findall(r"\[([^\[\]]+)\]", name)
     return inside[-1] if inside else name[:60]
 
 

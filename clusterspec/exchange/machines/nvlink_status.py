@@ -14,8 +14,8 @@ from clusterspec.exchange.machines.names import set_product
 from clusterspec.records import dataclass, field
 
 KIND = "nvidia-smi-nvlink"
-_GPU = re.compile(r"GPU\s+([0-9]{1,3}):\s*(.*?)\s*(?:\(UUID:[^)]*\))?\s*$")
-_LINK = re.compile(r"\s*Link\s+([0-9]{1,3}):\s*(.+?)\s*$")
+_GPU = re.compile(r"GPU\s+([0-9]{1,3}):(.*)")
+_LINK = re.compile(r"\s*Link\s+([0-9]{1,3}):\s*+(.+)")
 _SPEED = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4})?)\s*GB/s")
 
 
@@ -32,7 +32,7 @@ class Gpu:
 
 def matches(file: InputFile) -> bool:
     return bool(
-        re.search(r"^GPU\s+[0-9]+:", file.head, re.MULTILINE) and re.search(r"^\s*Link [0-9]+:", file.head, re.M)
+        re.search(r"^GPU\s+[0-9]+:", file.head, re.MULTILINE) and re.search(r"^[ \t]*Link [0-9]+:", file.head, re.M)
     )
 
 
@@ -41,7 +41,7 @@ def read(file: InputFile) -> ImportResult:
     builder, gpus = ImportBuilder(KIND, file.name), list[Gpu]()
     for number, line in enumerate(file.lines, 1):
         if match := _GPU.match(line):
-            gpus.append(Gpu(int(match[1]), match[2], number))
+            gpus.append(Gpu(int(match[1]), match[2].partition("(UUID:")[0].strip(), number))
         elif (match := _LINK.match(line)) and gpus:
             if speed := _SPEED.search(match[2]):
                 gpus[-1].speeds.append(float(speed[1]))

@@ -9,7 +9,7 @@ from clusterspec.exchange.input_file import InputFile
 from clusterspec.exchange.machines.links import NodeLinks, describe
 
 KIND = "rocm-smi-topo"
-_SECTION = re.compile(r"=+ *([A-Za-z][A-Za-z ]*?) *=+\s*$")
+_SECTION = re.compile(r"=++ *+([A-Za-z][A-Za-z ]*+)=++\s*+$")
 _DEVICE = re.compile(r"GPU[0-9]+")
 _NUMA = re.compile(r"GPU\[([0-9]+)\]\s*:\s*\(Topology\) Numa Node:\s*(-?[0-9]+)")
 _TABLES = {
@@ -52,7 +52,7 @@ def _tables(lines: tuple[str, ...]) -> tuple[dict[str, Table], int, tuple[str, .
     for number, text in enumerate(lines, 1):
         if match := _SECTION.match(text.strip()):
             _whole(name, tables, header, number)
-            name, header = _TABLES.get(match[1].lower(), ""), ()
+            name, header = _TABLES.get(match[1].strip().lower(), ""), ()
             start = number if name == "type" or not start else start
             continue
         words = tuple(text.split())

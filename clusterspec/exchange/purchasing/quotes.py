@@ -30,6 +30,8 @@ MOST_ROWS = 20_000
 MOST_LINES = 2_000
 """Lines of one quote; a spec holds no more values than that makes."""
 MOST_COLUMNS = 200
+LONGEST_HEADING = 100
+"""Characters of a cell that may name a column."""
 _COLUMNS: dict[str, tuple[str, ...]] = {
     "kind": (r"kind|category|type",),
     "part": (r"part|description|product|component|bezeichnung|beschreibung", r"item|article|artikel", r"position"),

@@ -12,7 +12,7 @@ from clusterspec.exchange.workloads.keys import Keys
 
 _ASSIGNED = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=([^\s;&|()]*|\"[^\"]*\"|'[^']*')\s*(?:#.*)?$")
 _VARIABLE = re.compile(
-    r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)(?::?-([^}]*))?\}|([A-Za-z_][A-Za-z0-9_]*)|\(\(([^()]{1,80})\)\))"
+    r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)(?::?-([^}]{0,1000}))?\}|([A-Za-z_][A-Za-z0-9_]*)|\(\(([^()]{1,80})\)\))"
 )
 _PRODUCT = re.compile(
     r"\s*\$?\{?([A-Za-z_][A-Za-z0-9_]*|[0-9]+)\}?\s*([*/])\s*\$?\{?([A-Za-z_][A-Za-z0-9_]*|[0-9]+)\}?\s*"

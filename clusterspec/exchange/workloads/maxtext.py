@@ -57,7 +57,7 @@ def matches(file: InputFile) -> bool:
 def read(file: InputFile) -> ImportResult:
     """The model and the layout of a configuration. Raises `FormatError` if it has neither."""
     builder, keys = ImportBuilder(KIND, file.name), Keys()
-    if re.search(r"^\s*\w+\s*:", file.text, re.MULTILINE) and not re.search(r"\bpython3?\s", file.text):
+    if re.search(r"^[ \t]*\w++\s*:", file.text, re.MULTILINE) and not re.search(r"\bpython3?\s", file.text):
         yaml = read_yaml(file)
         for name, value, line in flat(yaml.mapping, yaml.line):
             keys.put(name, value, line)

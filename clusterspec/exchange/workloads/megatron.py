@@ -45,7 +45,7 @@ _MODEL = {
     "workload.model.latent_attention.kv": ("kv_lora_rank",),
     "workload.model.latent_attention.rope": ("qk_pos_emb_head_dim",),
 }
-_LAUNCHED = re.compile(r"--[a-z-]*model-parallel-size")
+_LAUNCHED = re.compile(r"--[a-z-]{0,40}?model-parallel-size")
 _MARK = re.compile(r"(tensor|pipeline)[-_]model[-_]parallel[-_]size")
 
 
@@ -79,9 +79,9 @@ def read(file: InputFile) -> ImportResult:
 def _keys(file: InputFile) -> tuple[Keys, str]:
     if _LAUNCHED.search(file.text):
         return read_arguments(file), "megatron-core"
-    if re.search(r"^\s*(from|import|def|cfg\.)\b", file.text, re.MULTILINE) and "(" in file.text:
+    if re.search(r"^[ \t]*(from|import|def|cfg\.)\b", file.text, re.MULTILINE) and "(" in file.text:
         return read_recipe(file), "megatron-core"
-    if re.search(r"^\s*\"?[\w.]+\"?\s*:", file.text, re.MULTILINE):
+    if re.search(r"^[ \t]*\"?[\w.]++\"?\s*:", file.text, re.MULTILINE):
         keys, yaml = Keys(), read_yaml(file)
         for name, value, line in flat(yaml.mapping, yaml.line):
             keys.put(name, value, line)

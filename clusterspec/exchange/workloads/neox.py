@@ -35,7 +35,7 @@ GATED = {"swiglu", "geglu", "reglu", "bilinear", "glu"}
 def matches(file: InputFile) -> bool:
     return (
         bool(re.search(r"pipe[-_]parallel[-_]size|model[-_]parallel[-_]size.*", file.text))
-        and bool(re.search(r"^\s*\"?(num[-_]layers|hidden[-_]size)\"?\s*:", file.text, re.MULTILINE))
+        and bool(re.search(r"^[ \t]*\"?(num[-_]layers|hidden[-_]size)\"?\s*:", file.text, re.MULTILINE))
         and "tensor_model_parallel" not in file.text
         and "tensor-model-parallel" not in file.text
     )

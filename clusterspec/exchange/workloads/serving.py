@@ -66,7 +66,7 @@ def _model(file: InputFile, keys: Keys, builder: ImportBuilder) -> str | None:
     names = ("model", "model_path", "model_name")
     stated = keys.get(*names)
     if stated is None and (
-        match := re.search(r"(?:vllm serve|trtllm-serve(?: serve)?)\s+\\?\s*([^\s-]\S*)", file.text)
+        match := re.search(r"(?:vllm serve|trtllm-serve(?: serve)?)\s++(?:\\\s*+)?([^\s-]\S*)", file.text)
     ):
         stated = match[1]
         return set_model(stated, builder, file.text.count("\n", 0, match.start(1)) + 1)

@@ -9,12 +9,15 @@ import re
 import tomllib
 from typing import Any
 
+from clusterspec.config import DEEPEST, deeply_dotted
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
 from clusterspec.exchange.input_file import InputFile
 from clusterspec.exchange.workloads.keys import Keys, flat, list_unused, set_choice, set_counts, whole_of
 from clusterspec.exchange.workloads.model_names import set_model
 
 KIND = "torchtitan"
+LARGEST_TOML = 256 * 1024
+"""Bytes of the largest TOML file read: tables take some 500 times the space of their text."""
 _TABLE = {
     "layout.tp": ("tensor_parallel_degree",),
     "layout.pp": ("pipeline_parallel_degree",),
@@ -43,7 +46,7 @@ _LARGE = {
 
 def matches(file: InputFile) -> bool:
     return bool(re.search(r"^\[(parallelism|training|model|experimental)\]", file.text, re.MULTILINE)) and bool(
-        re.search(r"tensor_parallel_degree|data_parallel_shard_degree|^\s*flavor\s*=", file.text, re.MULTILINE)
+        re.search(r"tensor_parallel_degree|data_parallel_shard_degree|^[ \t]*flavor\s*=", file.text, re.MULTILINE)
     )
 
 
@@ -65,7 +68,9 @@ def read(file: InputFile) -> ImportResult:
 
 
 def _toml(file: InputFile) -> dict[str, Any]:
-    file.bounded("TOML")
+    file.bounded("TOML", LARGEST_TOML)
+    if deeply_dotted(file.text):
+        raise FormatError(f"a key of more than {DEEPEST} parts, the maximum for TOML")
     try:
         return tomllib.loads(file.text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as fault:

@@ -15,7 +15,7 @@ RANGES = (
     *((0x400, 0x45F), (0x490, 0x491), (0x1E80, 0x1E85), (0x1E9E, 0x1E9E), (0x2000, 0x206F)),
 )
 """What both faces draw without asking the file."""
-_TAGS = re.compile(r"<style.*?</style>|<[^>]*>", re.DOTALL)
+_TAGS = re.compile(r"<style[^<]*</style>|<[^<>]*>", re.DOTALL)
 MOST_NAMED = 8
 
 
