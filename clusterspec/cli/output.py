@@ -7,17 +7,22 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from clusterspec import resources
 from clusterspec.cli import UsageFault
-from clusterspec.document import project_root
+from clusterspec.document import marked_root, project_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.config import Config
     from clusterspec.pipeline import Study
+
+
+MOST_LINKS = 40
+"""Symlinks on the way to a file, as many as Linux follows."""
 
 
 def write_whole(target: Path, data: bytes) -> None:
@@ -45,9 +50,10 @@ def write_whole(target: Path, data: bytes) -> None:
 
 
 def leads_out(target: Path, place: Path) -> bool:
-    """Whether a file of the project is reached through a symlink that ends outside the project.
+    """Whether a file of a project is reached through a symlink, its own or a folder's, that ends outside the project.
 
-    Outside of any project, a symlink may only lead into its own folder. System devices (`/dev/stdout`) are exempt.
+    The project is that of the link and that of the working folder. Outside of any project, a symlink to a file may only
+    lead into its own folder. System devices (`/dev/stdout`) are exempt.
     """
     whole = Path(os.path.abspath(target))  # noqa: PTH100 - links are not to be followed here
     if whole.parts[1:2] in {("dev",), ("proc",)}:
@@ -55,7 +61,23 @@ def leads_out(target: Path, place: Path) -> bool:
     here, there = Path.cwd(), Path(os.path.abspath(place))  # noqa: PTH100
     if whole.is_symlink() and not there.is_relative_to(project_root(whole.parent)):
         return True
+    followed = islice(_links(Path.cwd() / target), MOST_LINKS)
+    if any((root := marked_root(link.parent)) and not there.is_relative_to(root) for link in followed):
+        return True
     return whole.is_relative_to(here) and not there.is_relative_to(project_root(here.resolve()))
+
+
+def _links(path: Path) -> Iterator[Path]:
+    """The symlinks that the system follows on the way to an absolute path, in order; without end where they circle."""
+    place, left = Path(path.anchor), [*reversed(path.parts[1:])]
+    while left:
+        part = left.pop()
+        place = place.parent if part == ".." else place / part
+        if place.is_symlink():
+            yield place
+            goal = place.readlink()
+            left += reversed(goal.parts[1:] if goal.is_absolute() else goal.parts)
+            place = Path(goal.anchor) if goal.is_absolute() else place.parent
 
 
 def _into(place: Path, data: bytes) -> None:

@@ -7,7 +7,7 @@ Schema; `places.to_finding` turns problems into findings; `waivers.apply` remove
 
 from clusterspec.document.dump import dump
 from clusterspec.document.edits import applied_edits, apply_edits
-from clusterspec.document.extends import merge, project_root
+from clusterspec.document.extends import marked_root, merge, project_root
 from clusterspec.document.load import CannotOpenError, load, load_source
 from clusterspec.document.model import Comment, Document, Place, Places
 from clusterspec.document.nearest import nearest
@@ -29,6 +29,7 @@ __all__ = [
     "dump",
     "load",
     "load_source",
+    "marked_root",
     "meant_keys",
     "merge",
     "nearest",

@@ -42,8 +42,13 @@ class _Project:
 
 def project_root(folder: FilePath) -> FilePath:
     """The nearest parent folder with a project marker, else ``folder``; symlinks are resolved."""
+    return marked_root(folder) or folder.resolve()
+
+
+def marked_root(folder: FilePath) -> FilePath | None:
+    """The nearest parent folder with a project marker; None outside of any project. Symlinks are resolved."""
     folder = folder.resolve()
-    return next((candidate for candidate in (folder, *folder.parents) if _is_marked(candidate)), folder)
+    return next((candidate for candidate in (folder, *folder.parents) if _is_marked(candidate)), None)
 
 
 def _is_marked(folder: FilePath) -> bool:

@@ -134,6 +134,63 @@ def test_a_spec_that_is_read_is_never_written_over(name: str, call: Call) -> Non
     assert (done.status, Path("spec.yaml").read_text()) == (2, FLAWED)
 
 
+OUTPUTS = {
+    "fix": ("check", "{}/spec.yaml", "--fix"),
+    "unsafe fix": ("check", "{}/spec.yaml", "--fix", "--unsafe-fixes"),
+    "report": ("report", "{top}/spec.yaml", "-o", "{}/out.html"),
+    "check": ("check", "{top}/spec.yaml", "--format", "json", "--output", "{}/out.json"),
+    "baseline": ("check", "{top}/spec.yaml", "--write-baseline", "{}/out.json"),
+    "search": ("search", "{top}/spec.yaml", "--write", "{}/out.yaml"),
+    "export": ("export", "megatron", "{top}/spec.yaml", "--output", "{}/out.sh"),
+    "import": ("import", "auto", "{top}/log.txt", "--into", "{}/spec.yaml"),
+}
+WAYS = {
+    "a folder": "{top}/link",
+    "a folder in a folder": "{top}/link/inside",
+    "a link to the link": "{top}/second",
+    "a link from outside to the link": "{top}/../way",
+    "the parent of a linked folder": "{top}/deep/..",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("writer", OUTPUTS)
+@pytest.mark.parametrize("working", ["/", "project", "linked"])
+def test_no_command_leaves_a_project_through_the_link_of_a_folder(
+    working: str, writer: str, way: str, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top, outside = Path("project").absolute(), Path("outside").absolute()
+    (outside / "inside").mkdir(parents=True)
+    (top / ".git").mkdir(parents=True)
+    (top / "spec.yaml").write_text(FLAWED)
+    (top / "log.txt").write_text(LOG)
+    (top / "link").symlink_to(outside)
+    (top / "deep").symlink_to(outside / "inside")
+    (top / "second").symlink_to("link")
+    Path("way").symlink_to(top / "link")
+    for folder in (outside, outside / "inside"):
+        (folder / "spec.yaml").write_text(FLAWED)
+    before = {path: path.read_text() for path in outside.rglob("*") if path.is_file()}
+    monkeypatch.chdir({"/": Path("/"), "project": top, "linked": outside}[working])
+    folder = WAYS[way].format(top=top)
+    done = call(*(word.format(folder, top=top) for word in OUTPUTS[writer]))
+    assert (done.status, "project" in done.error) == (2, True), done
+    assert {path: path.read_text() for path in outside.rglob("*") if path.is_file()} == before
+
+
+def test_a_link_within_a_project_is_followed_from_everywhere(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    top = Path("project").absolute()
+    (top / "specs").mkdir(parents=True)
+    (top / ".git").mkdir()
+    (top / "specs" / "spec.yaml").write_text(FLAWED)
+    (top / "link").symlink_to("specs")
+    Path("other").symlink_to(top)
+    outer = Path("other").absolute()
+    monkeypatch.chdir("/")
+    assert call("check", f"{outer}/link/spec.yaml", "--fix").status == 0
+    assert (top / "specs" / "spec.yaml").read_text() == MENDED
+
+
 LOG = """\
 #       size         count      type   redop    root     time   algbw   busbw #wrong
   1073741824     268435456     float     sum      -1   4100.1  261.88  261.88      0
