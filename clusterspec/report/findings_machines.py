@@ -135,11 +135,12 @@ def markdown_row(finding: Finding) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-_ACTIVE = re.compile(r"[\\\\*_\[\]()<>&#!@~|]|(?<=:)//|(?i:www)(?=\.)")
+_ACTIVE = re.compile(r"[\\*_\[\]()<>&#!@~|$]|(?<=:)//|(?i:www)(?=\.)|:(?=[\w+-]{1,40}:)|(?<![a-z])GH(?=-\d)")
 
 
 def cell(text: str) -> str:
-    """A text as a Markdown table cell: code spans are kept; other Markdown, HTML, links and mentions are escaped.
+    """A text as a Markdown table cell: code spans are kept; other Markdown, HTML, formulas, links, mentions and emoji
+    are escaped.
 
     >>> cell("`a|b` is <b>no</b> @key")
     '`a\\\\|b` is &#60;b&#62;no&#60;/b&#62; &#64;key'

@@ -90,7 +90,7 @@ def result(report: CheckReport, finding: Finding, rules: list[str]) -> Json:
         "ruleId": finding.rule,
         "ruleIndex": rules.index(finding.rule),
         "level": LEVELS[finding.severity],
-        "message": {"text": finding.message + (f"\n{finding.help}" if finding.help else "")},
+        "message": unlinked(finding.message + (f"\n{finding.help}" if finding.help else "")),
         "locations": [{"physicalLocation": place(report, finding.span)}],
         "partialFingerprints": {"clusterspec/v1": fingerprint(report, finding)},
     }
@@ -101,10 +101,15 @@ def result(report: CheckReport, finding: Finding, rules: list[str]) -> Json:
     return out
 
 
+def unlinked(text: str) -> Json:
+    """A message without links, which SARIF viewers make of ``[text](address)``."""
+    return {"text": text.replace("](", "] (")}
+
+
 def related(report: CheckReport, places: Iterable[tuple[Span, str]]) -> list[Json]:
     """The related locations of a finding."""
     return [
-        {"id": number, "physicalLocation": place(report, span), "message": {"text": words}}
+        {"id": number, "physicalLocation": place(report, span), "message": unlinked(words)}
         for number, (span, words) in enumerate(places, 1)
     ]
 
@@ -116,7 +121,7 @@ def fix(report: CheckReport, finding: Finding) -> Json:
         change = {"deletedRegion": region(edit.span), "insertedContent": {"text": edit.text}}
         by_file.setdefault(edit.span.file, []).append(change)
     changes = [{"artifactLocation": artifact(report, file), "replacements": by_file[file]} for file in by_file]
-    return {"description": {"text": finding.fix_description}, "artifactChanges": changes}
+    return {"description": unlinked(finding.fix_description), "artifactChanges": changes}
 
 
 def place(report: CheckReport, span: Span) -> Json:

@@ -7,9 +7,11 @@ import re
 from clusterspec.patterns import pattern
 
 _HIDDEN = pattern(
-    "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff\ud800-\udfff]"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e0fff\ud800-\udfff]"
 )
-r"""Controls, zero-width and bidirectional characters, line separators, tags, and surrogates without a partner.
+r"""Controls except tabs and line ends, zero-width and bidirectional characters, line separators, tags, and surrogates
+without a partner.
 
 A fixed list, since Unicode's categories differ between versions of Python. Source: Unicode Technical Report 36, and
 Boucher and Anderson, Trojan Source, 2021.
@@ -19,8 +21,8 @@ Boucher and Anderson, Trojan Source, 2021.
 def escaped(text: str) -> str:
     r"""A text with its hidden characters as ``\uXXXX``, which JSON reads back as the same characters.
 
-    >>> print(escaped("tp\u202e: 8"), escaped("\U000e0041"))
-    tp\u202e: 8 \udb40\udc41
+    >>> print(escaped("tp\u202e: 8"), escaped("\U000e0041"), escaped("\x1b[2J"))
+    tp\u202e: 8 \udb40\udc41 \u001b[2J
     """
     return _HIDDEN.sub(_escape, text)
 

@@ -138,6 +138,59 @@ def test_a_key_cannot_forge_a_line_of_a_diff(word: str, call: Call) -> None:
 def test_a_cell_of_markdown_holds_no_markup() -> None:
     from clusterspec.report.findings_machines import cell
 
-    for text in ("`a`b<img src=x>`", "`` ` ``<b>", "@everyone", "[x](javascript:y)", "![x](http://y)", "https://evil"):
+    for text in (
+        "`a`b<img src=x>`",
+        "`` ` ``<b>",
+        "@everyone",
+        "[x](javascript:y)",
+        "![x](http://y)",
+        "https://evil",
+        "$x^2$",
+        "$`x`$",
+        "a $$b$$",
+    ):
         outside = "".join(cell(text).split("`")[::2])
-        assert not re.search(r"[<>\[\]@!]|//", outside), cell(text)
+        assert not re.search(r"[<>\[\]@!$]|//", outside), cell(text)
+    for text in ("\\$x\\$", ":tada:", ":+1:", "GH-12", "www.evil.org", "#12", "~~x~~"):
+        assert cell(text).startswith("&#"), cell(text)
+    assert cell("ratio 2:1, 4 GB: see tp:pp") == "ratio 2:1, 4 GB: see tp:pp"
+
+
+HOSTILE_TEXT = "x\\e[2J\\a\\b\\x9b31m\\u202e $a$ $$b$$ [t](https://evil) \\0\\x7f\\v"
+"""A value of YAML in double quotes with controls of terminals, formulas and a link."""
+PLACES = [
+    ("name: base", 'name: "{}"'),
+    ("name: base", 'description: "{}"\nname: base'),
+    ("name: base", 'name: base\ndocument: {{author: "{}", revision: "{}", signatories: ["{}"]}}'),
+    ("platform: dgx-h100", 'platform: "{}"'),
+    ("model: llama-3.1-8b", 'model: "{}"'),
+    ("  tp: 2", '  tp: "{}"\n  framework: "{}"\n  "{}": 3'),
+    ("name: base", 'name: base\nmeasured: [{{log: "{}"}}]'),
+    ("name: base", 'name: base\nprocurement: {{currency: "{}", as_of: "{}"}}'),
+]
+FORMS = [
+    *(("check", "spec.yaml", "--format", form, "--output", "out") for form in ("sarif", "junit", "gitlab", "markdown")),
+    *(("check", "spec.yaml", "--format", form, "--output", "out") for form in ("text", "concise", "github", "json")),
+    ("report", "spec.yaml", "-o", "out.html"),
+    ("report", "spec.yaml", "-o", "out.json", "--kind", "procurement"),
+    ("export", "rfp", "spec.yaml", "-o", "out"),
+    ("export", "bom-csv", "spec.yaml", "-o", "out"),
+    ("diff", "old.yaml", "spec.yaml", "--format", "markdown"),
+]
+
+
+@pytest.mark.parametrize("words", FORMS, ids=" ".join)
+def test_no_writer_passes_a_control_character_of_a_file(words: tuple[str, ...], call: Call) -> None:
+    Path("old.yaml").write_text(BASE)
+    for old, new in PLACES:
+        hostile = new.replace("{}", HOSTILE_TEXT).replace("{{", "{").replace("}}", "}")
+        Path("spec.yaml").write_text(BASE.replace(old, hostile))
+        done = call(*words)
+        assert done.status in (0, 1, 2), done
+        written = [path.read_text("utf-8") for path in Path().glob("out*")]
+        for text in [*written, done.out, done.error]:
+            assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e]", text), new
+            if "markdown" in words or "rfp" in words:
+                assert "$" not in "".join(text.split("`")[::2]), new
+            if "sarif" in words:
+                assert "](" not in text, new

@@ -11,6 +11,7 @@ from clusterspec.document import schema_nodes, text_at
 from clusterspec.document.model import Document
 from clusterspec.finding import Finding
 from clusterspec.report import readings_text
+from clusterspec.report.findings_machines import cell
 from clusterspec.source import Path, Position, Span, dotted
 from clusterspec.spec.schema import schema
 from clusterspec.units import UnitFault, readings
@@ -48,7 +49,7 @@ def hover(document: Document, catalog: Catalog, findings: list[Finding], at: Pos
 def _key(path: Path) -> Iterator[str]:
     node = schema_nodes.at(schema(), path)
     if node:
-        title = f"**{dotted(path)}**" + (f": {node['title']}" if "title" in node else "")
+        title = f"**{cell(dotted(path))}**" + (f": {node['title']}" if "title" in node else "")
         yield f"{title}\n\n{node.get('description', '')}"
 
 
@@ -65,7 +66,7 @@ def _value(document: Document, catalog: Catalog, path: Path) -> Iterator[str]:
         try:
             yield _code(readings_text.text(readings(text)))
         except UnitFault as fault:
-            yield str(fault)
+            yield _code(str(fault))
 
 
 def _code(text: str) -> str:

@@ -29,7 +29,7 @@ def write(source: ExportInput) -> ExportedFile:
 
 
 def _plain(text: str) -> str:
-    return "".join(c if c.isprintable() and c not in "|<>`*_#[]" else " " for c in text)
+    return "".join(c if c.isprintable() and c not in "|<>`*_#[]$&@~\\" else " " for c in text)
 
 
 def _machine(source: ExportInput) -> Iterator[str]:
