@@ -7,15 +7,15 @@ Bounds of repeats above `MOST` count as `MOST`: a bounded repeat costs a constan
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from re import _constants as sre  # type: ignore[attr-defined]
-from re import _parser
+from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
 MOST = 3
 TRIED = "a 0\n\t-.,:;/#'\"()[]{}<>=+*|&!$%@_~`\\^?xXGBN\u00e9\u00a0\0"
 """Characters tried, in this order, as examples of a class."""
-CLASSES = {
+CLASSES: dict[object, Callable[[str], bool]] = {
     sre.CATEGORY_DIGIT: str.isdigit,
     sre.CATEGORY_NOT_DIGIT: lambda char: not char.isdigit(),
     sre.CATEGORY_SPACE: str.isspace,
@@ -38,6 +38,7 @@ class Program:
         self.instructions: list[tuple[Any, ...]] = []
         self.example = ""
         self.unbounded = False
+        self._groups: dict[int | None, Tree] = {}
         self._sequence(tree)
         self._add("match")
 
@@ -59,7 +60,10 @@ class Program:
         elif operation is sre.ATOMIC_GROUP:
             self._inner("atomic", given)
         elif operation is sre.SUBPATTERN:
+            self._groups[given[0]] = given[3]
             self._sequence(given[3])
+        elif operation is sre.GROUPREF:  # whatever the group could match, not only what it did
+            self._sequence(self._groups[given])
         elif operation is sre.BRANCH:
             self._branch(given[1])
         elif operation in (sre.ASSERT, sre.ASSERT_NOT):
@@ -89,9 +93,9 @@ class Program:
         if operation is sre.ANY:
             return char != "\n" or bool(self.flags & re.DOTALL)
         if operation is not sre.IN:
-            return (ord(char) == given) == (operation is sre.LITERAL)
+            return bool((ord(char) == given) == (operation is sre.LITERAL))
         negated = given[0][0] is sre.NEGATE
-        return negated != any(_within(char, kind, value) for kind, value in given[negated:])
+        return bool(negated) != any(_within(char, kind, value) for kind, value in given[negated:])
 
     def _repeat(self, greedy: bool, least: int, most: int, tree: Tree) -> None:
         for _ in range(min(least, MOST)):

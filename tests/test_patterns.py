@@ -68,7 +68,8 @@ def patterns() -> dict[tuple[str, int], set[str]]:
         for name, method, call in calls(module):
             used[name].add(method)
             if name == "re" and isinstance(call.args[0], ast.Constant):
-                found[call.args[0].value, flags_of(call)].add(method)
+                text = call.args[0].value
+                found[str(text, "latin-1") if isinstance(text, bytes) else str(text), flags_of(call)].add(method)
         for name, value in vars(module).items():
             for each in compiled(value):
                 found[each] |= used.get(name, {"search"} if not isinstance(value, _Pattern | re.Pattern) else set())

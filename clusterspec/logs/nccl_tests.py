@@ -16,6 +16,8 @@ from clusterspec.records import dataclass
 LARGEST = 4 * 1024 * 1024
 """Bytes of the largest log read; a sweep of thirty sizes on a thousand ranks has some 100 kB."""
 MOST_ROWS = 10_000
+SHORTEST = 7
+"""Characters of the shortest row: a size, a time and two bandwidths of one digit each."""
 DISAGREES = 0.02
 """Relative tolerance of the consistency check of a row, in addition to rounding."""
 PRINTED = 0.005e9
@@ -114,7 +116,7 @@ def _lines(text: str) -> Iterator[LogRow]:
     columns: tuple[str, ...] = _COLUMNS
     whole, rows = 0, 0
     for number, raw in enumerate(text.splitlines(), 1):
-        if len(raw) >= 2_000 or "NCCL INFO" in raw:
+        if not SHORTEST <= len(raw) < 2_000 or "NCCL INFO" in raw:
             continue
         tokens = raw[_PREFIX.match(raw).end() :].split()  # type: ignore[union-attr]
         names = tuple(token.lstrip("#").lower() for token in tokens)

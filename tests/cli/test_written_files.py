@@ -172,8 +172,8 @@ def test_no_command_leaves_a_project_through_the_link_of_a_folder(
         (folder / "spec.yaml").write_text(FLAWED)
     before = {path: path.read_text() for path in outside.rglob("*") if path.is_file()}
     monkeypatch.chdir({"/": Path("/"), "project": top, "linked": outside}[working])
-    folder = WAYS[way].format(top=top)
-    done = call(*(word.format(folder, top=top) for word in OUTPUTS[writer]))
+    linked = WAYS[way].format(top=top)
+    done = call(*(word.format(linked, top=top) for word in OUTPUTS[writer]))
     assert (done.status, "project" in done.error) == (2, True), done
     assert {path: path.read_text() for path in outside.rglob("*") if path.is_file()} == before
 

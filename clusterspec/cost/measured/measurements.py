@@ -28,6 +28,8 @@ from clusterspec.summation import sum_of
 T = TypeVar("T")
 
 RULE = "unreadable-log"
+MOST_BYTES = 4 * LARGEST
+"""Bytes of all logs of one spec."""
 _ADVICE = "give the raw output of nccl-tests or rccl-tests, as a file beside the spec"
 
 
@@ -73,16 +75,43 @@ def resolve_measurements(
 ) -> tuple[tuple[Measurement, ...], list[Problem]]:
     """The measurements of a spec in ``folder``, and a problem for each unusable log."""
     measurements, problems = [], []
-    logs: dict[str, NcclLog] = {}
+    logs = _Logs(folder)
     for index, entry in enumerate(entries):
         try:
-            if entry.log is not None and entry.log not in logs:
-                logs[entry.log] = read_log(_text(entry.log, folder))
-            log = logs[entry.log] if entry.log is not None else None
+            log = logs.named(entry.log) if entry.log is not None else None
             measurements.append(_resolve(index, entry, log, cluster))
         except NotALogError as fault:
             problems.append(Problem(RULE, ("measured", index, "log"), f"{_short(entry.log or '')}: {fault}", _ADVICE))
     return tuple(measurements), problems
+
+
+class _Logs:
+    """The logs of one spec. Each is read once, also where it is none; together they have at most `MOST_BYTES`."""
+
+    def __init__(self, folder: FilePath) -> None:
+        self.folder = folder
+        self.left = MOST_BYTES
+        self.known: dict[str, NcclLog | NotALogError] = {}
+
+    def named(self, name: str) -> NcclLog:
+        """The log of a name. Raises `NotALogError`."""
+        place = os.path.normpath(name)
+        if place not in self.known:
+            try:
+                self.known[place] = self._read(name)
+            except NotALogError as fault:
+                self.known[place] = fault
+        log = self.known[place]
+        if isinstance(log, NotALogError):
+            raise log
+        return log
+
+    def _read(self, name: str) -> NcclLog:
+        if self.left <= 0:
+            raise NotALogError(f"the logs of the spec have more than {MOST_BYTES >> 20} MiB together")
+        text = _text(name, self.folder)
+        self.left -= len(text)
+        return read_log(text)
 
 
 def _resolve(index: int, entry: MeasuredSpec, log: NcclLog | None, cluster: Cluster | None) -> Measurement:

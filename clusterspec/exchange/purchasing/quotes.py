@@ -166,7 +166,8 @@ def _heading(cells: Iterable[str]) -> dict[str, int]:
     """
     ranked: dict[str, list[tuple[int, int]]] = {}
     for at, cell in enumerate(cells):
-        plain = re.sub(r"[\[(][^\])]{0,8}[\])]|\bin\b", "", CURRENCY.sub("", cell)).strip().lower().strip(":#").strip()
+        bare = CURRENCY.sub("", cell[:LONGEST_HEADING])
+        plain = re.sub(r"[\[(][^\])]{0,8}[\])]|\bin\b", "", bare).strip().lower().strip(":#").strip()
         for name, patterns in _COLUMNS.items():
             rank = next((rank for rank, pattern in enumerate(patterns) if re.fullmatch(pattern, plain)), None)
             if rank is not None:

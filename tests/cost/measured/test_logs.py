@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.cost.measured import Measurement
+from clusterspec.cost.measured import Measurement, measurements
 from clusterspec.cost.measured.measurements import resolve_measurements
 from clusterspec.finding import Problem
 from clusterspec.logs.inference import collective_of, ranks_of
-from clusterspec.logs.nccl_tests import LARGEST, NotALogError, read_log
+from clusterspec.logs.nccl_tests import LARGEST, NcclLog, NotALogError, read_log
 from clusterspec.quantity import Quantity
 from clusterspec.spec.model import MeasuredSpec
 
@@ -163,3 +163,29 @@ def test_algbw_becomes_busbw_by_the_ranks(tmp_path: Path) -> None:
     found, _ = settled(tmp_path, collective="all-reduce", ranks=8, size=size, algbw=rate)
     assert found is not None
     assert found.rows[0].busbw == pytest.approx(350e9)
+
+
+@pytest.mark.parametrize("text", ["no log\n" * 1_000, ""])
+def test_a_log_with_several_entries_is_read_once(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where it is no log, and under another spelling of its name."""
+    (tmp_path / "run.log").write_text(text)
+    reads: list[str] = []
+
+    def counted(text: str) -> NcclLog:
+        reads.append(text)
+        return read_log(text)
+
+    monkeypatch.setattr(measurements, "read_log", counted)
+    entries = [MeasuredSpec(log=name) for name in ["run.log", "./run.log"] * 5]
+    found, problems = measurements.resolve_measurements(entries, None, tmp_path)
+    assert (found, len(problems), len(reads)) == ((), 10, 1)
+    assert [problem.path for problem in problems] == [("measured", index, "log") for index in range(10)]
+
+
+def test_the_logs_of_a_spec_are_bounded_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measurements, "MOST_BYTES", 1_500)
+    for number in range(4):
+        (tmp_path / f"{number}.log").write_text("no log\n" * 100)
+    entries = [MeasuredSpec(log=f"{number}.log") for number in range(4)]
+    _, problems = measurements.resolve_measurements(entries, None, tmp_path)
+    assert ["together" in problem.message for problem in problems] == [False, False, False, True]
