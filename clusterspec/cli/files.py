@@ -33,16 +33,16 @@ def named(args: argparse.Namespace, reader: StudyReader) -> list[str]:
     args.unreadable = {}
 
     def passed_over(fault: OSError) -> None:
-        found[str(fault.filename)] = None
-        args.unreadable[str(fault.filename)] = fault.strerror or str(fault)
+        name = str(fault.filename).removeprefix("./")
+        found[name] = None
+        args.unreadable[name] = fault.strerror or str(fault)
 
     for path in args.paths:
         try:
-            found |= dict.fromkeys(
-                spec_files.specs(
-                    path, only_specs=args.only_specs, passed_over=passed_over, skipped=skipped(reader, path)
-                )
+            below = spec_files.specs(
+                path, only_specs=args.only_specs, passed_over=passed_over, skipped=skipped(reader, path)
             )
+            found |= dict.fromkeys(name.removeprefix("./") if path == "." else name for name in below)
         except OSError as fault:
             raise UsageFault(f"{path}: {fault.strerror or fault}") from None
     return list(found)

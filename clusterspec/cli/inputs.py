@@ -23,6 +23,7 @@ from clusterspec.records import replace
 from clusterspec.report.ink import located
 from clusterspec.results import Input
 from clusterspec.source import Position, Source, Span
+from clusterspec.units import plural
 
 if TYPE_CHECKING:
     from clusterspec.rules.policy import CompanyRule
@@ -216,8 +217,8 @@ def study_with_errors_named(args: argparse.Namespace, name: str) -> Study:
     return found
 
 
-def status_of(study: Study) -> int:
-    """1 if a spec has errors, else 0.
+def status_of(study: Study, *, told: bool = False) -> int:
+    """1 if a spec has errors, with the reason on standard error unless the output has ``told`` it, else 0.
 
     Raises the exception of a failed rule, or `InternalError` for a failed part of a result, so it is called after
     printing.
@@ -228,4 +229,11 @@ def status_of(study: Study) -> int:
         (name, fault), *others = study.failures
         more = f" (and {len(others)} more)" if others else ""
         raise InternalError(f"{name}: {one_line(fault)}{more}") from fault
-    return FOUND if any(finding.severity is Severity.ERROR for finding in study.checked.findings) else OK
+    errors = [finding for finding in study.checked.findings if finding.severity is Severity.ERROR]
+    if not errors:
+        return OK
+    if not told:
+        name, line, rule = study.source.name, errors[0].span.start.line, errors[0].rule
+        number = f"{plural(len(errors), 'error')}, the first on line {line} [{rule}]"
+        print_error(f"clusterspec: {name}: {number}; the exit status is 1; `clusterspec check` lists them")
+    return FOUND

@@ -103,7 +103,7 @@ IN_THE_CALL = [
     ("check", "spec.yaml", "--today", "tomorrow"),
     ("check", "spec.yaml", "--output", "absent/out.txt"),
     ("check", "spec.yaml", "--jobs", "0"),
-    ("check",),
+    ("estimate",),
     ("estimate", "absent.yaml"),
     ("estimate", "folder"),
     ("estimate", "spec.yaml", "--explain", "no such term"),
@@ -126,7 +126,6 @@ IN_THE_CALL = [
     ("catalog", "list", "no-such-kind"),
     ("import", "nothing", "absent"),
     ("no-such-command",),
-    (),
 ]
 
 

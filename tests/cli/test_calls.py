@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import os
 import re
 from pathlib import Path
 
@@ -145,3 +146,35 @@ def test_check_without_a_path_checks_the_folder_here(call: Call) -> None:
     Path("spec.yaml").write_text(BASE.replace("tp: 2", "tp: 3"))
     assert call("check") == call("check", ".")
     assert call("check").status == 1
+
+
+@pytest.mark.parametrize(
+    "given", ["pods/a.yaml", "./pods/a.yaml", "pods//a.yaml", "{here}/pods/a.yaml", "pods/../pods/a.yaml"]
+)
+@pytest.mark.parametrize("command", ["check", "bom", "collective", "estimate", "search", "diff"])
+def test_a_file_is_printed_relative_to_the_working_folder(command: str, given: str, call: Call) -> None:
+    Path("pods").mkdir()
+    Path("pods/a.yaml").write_text(BASE.replace("tp: 2", "tp: 3"))
+    name = given.format(here=Path.cwd())
+    more = {"collective": ["all-reduce", "--ranks", "8"], "search": ["--format", "csv"], "diff": ["pods/a.yaml"]}
+    done = call(command, name, *more.get(command, []))
+    said = done.out + done.error
+    assert "pods/a.yaml" in said
+    assert not re.search(r"/pods/a\.yaml|pods//a|\.\./pods", said), said
+
+
+@pytest.mark.parametrize("folder", [".", "{here}", "./", "pods/.."])
+def test_files_of_a_folder_are_printed_relative_to_it(folder: str, call: Call) -> None:
+    Path("pods").mkdir()
+    Path("pods/a.yaml").write_text(BASE.replace("tp: 2", "tp: 3"))
+    done = call("check", folder.format(here=Path.cwd()), "--format", "concise")
+    assert {line.partition(":")[0] for line in done.out.splitlines()} == {"pods/a.yaml"}
+
+
+def test_a_file_outside_the_working_folder_keeps_its_name(call: Call) -> None:
+    here = Path.cwd()
+    Path("a.yaml").write_text(BASE.replace("tp: 2", "tp: 3"))
+    Path("elsewhere").mkdir()
+    os.chdir("elsewhere")
+    for name in ("../a.yaml", str(here / "a.yaml")):
+        assert call("check", name, "--format", "concise").out.startswith(f"{name}:"), name

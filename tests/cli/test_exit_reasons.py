@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -148,3 +149,18 @@ def test_a_layout_that_cannot_run_has_no_times(call: Call) -> None:
     moved = json.loads(call("sensitivity", "wrong.yaml", "--format", "json").out)
     assert moved["step_time"] is None and moved["levers"] == []
     assert call("export", "megatron", "wrong.yaml").out == ""
+
+
+@pytest.mark.parametrize("words", COMMANDS_OF_A_SPEC)
+def test_exit_status_one_comes_with_its_reason(words: str, beside: Call) -> None:
+    """In every format, also where the output is figures alone."""
+    for text in (BASE.replace("tp: 2", "tp: 3"), INCOMPLETE, UNREADABLE):
+        Path("spec.yaml").write_text(text)
+        done = beside(*words.split())
+        if done.status == 1:
+            assert re.search(r"exit status is 1|error|clusterspec: spec.yaml: |reports why", done.out + done.error), (
+                text
+            )
+        if words.split(maxsplit=1)[0] in {"bom", "cost", "collective", "estimate", "search", "sensitivity", "solve"}:
+            json_ = beside(*words.split(), "--format", "json")
+            assert json_.status != 1 or "error" in json_.error

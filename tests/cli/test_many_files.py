@@ -24,7 +24,7 @@ def test_several_processes_give_the_same_output_as_one(call: Call, monkeypatch: 
     one, several = (call("check", ".", "--format", "json", "--jobs", jobs) for jobs in ("1", "3"))
     assert (one.status, one.error) == (several.status, several.error) == (1, "")
     assert one.out == several.out
-    assert [row["file"] for row in json.loads(one.out)["inputs"]] == [f"./{number:02}.yaml" for number in range(20)]
+    assert [row["file"] for row in json.loads(one.out)["inputs"]] == [f"{number:02}.yaml" for number in range(20)]
 
 
 def test_a_usage_error_in_a_worker_process_is_one_line(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +52,7 @@ def test_a_rule_that_crashes_hides_no_other_finding(jobs: str, call: Call, monke
     assert done.status == 3
     assert "one.yaml" in done.out
     assert "two.yaml" in done.out
-    assert done.error.startswith("clusterspec: internal error (./one.yaml: RulesFailedError: rule unusual")
+    assert done.error.startswith("clusterspec: internal error (one.yaml: RulesFailedError: rule unusual")
     assert len(done.error.splitlines()) == 1
 
 

@@ -11,6 +11,7 @@ from clusterspec.cli.terminal import ink, print_error, print_json, print_text
 from clusterspec.exchange.import_result import UnresolvedSpec
 from clusterspec.measurement import accept
 from clusterspec.report import diagnosis_text
+from clusterspec.units import plural
 
 
 def run(args: argparse.Namespace) -> int:
@@ -26,4 +27,8 @@ def run(args: argparse.Namespace) -> int:
         print_json(report.to_json())
     else:
         print_text(diagnosis_text.acceptance(report, ink(args)))
-    return OK if report.passed and not unclear else FOUND
+    if report.passed and not unclear:
+        return OK
+    missed = sum(test.status != "pass" for test in report.tests)
+    print_error(f"clusterspec: {plural(missed, 'test')} failed or not run; the exit status is 1")
+    return FOUND

@@ -18,4 +18,4 @@ def run(args: argparse.Namespace) -> int:
         print_json(report.to_json())
     else:
         print_text(bill_text.csv(report) if args.format == "csv" else bill_text.text(report, ink(args)))
-    return status_of(study)
+    return status_of(study, told=args.format == "text")

@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
         print_json(report.to_json())
     else:
         print_text(collective_text.csv(report) if args.format == "csv" else collective_text.text(report, ink(args)))
-    return status_of(study)
+    return status_of(study, told=args.format == "text")
 
 
 def size_of(text: str) -> float:

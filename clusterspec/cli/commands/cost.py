@@ -18,4 +18,4 @@ def run(args: argparse.Namespace) -> int:
         print_json(report.to_json())
     else:
         print_text(cost_text.csv(report) if args.format == "csv" else cost_text.text(report, ink(args)))
-    return status_of(study)
+    return status_of(study, told=True)

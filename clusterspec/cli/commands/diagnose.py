@@ -9,7 +9,7 @@ from clusterspec.cli import FOUND, OK, SpecFault, UsageFault
 from clusterspec.cli.inputs import STDIN, study_of
 from clusterspec.cli.logs import benchmarks
 from clusterspec.cli.output import keep_inputs, write_whole
-from clusterspec.cli.terminal import ink, print_json, print_text
+from clusterspec.cli.terminal import ink, print_error, print_json, print_text
 from clusterspec.exchange.diagnosis.compare import LogOverrides
 from clusterspec.exchange.import_result import FormatError, UnresolvedSpec, shown
 from clusterspec.exchange.merge import Merged
@@ -17,6 +17,7 @@ from clusterspec.measurement import diagnose
 from clusterspec.pipeline import Study
 from clusterspec.records import replace
 from clusterspec.report import diagnosis_text
+from clusterspec.units import plural
 
 
 def run(args: argparse.Namespace) -> int:
@@ -35,7 +36,10 @@ def run(args: argparse.Namespace) -> int:
         print_json(report.to_json())
     else:
         print_text(diagnosis_text.text(report, ink(args)))
-    return FOUND if any(each.verdict == "slow" for each in report.compared) else OK
+    slow = sum(each.verdict == "slow" for each in report.compared)
+    if slow:
+        print_error(f"clusterspec: {plural(slow, 'log')} slower than expected; the exit status is 1")
+    return FOUND if slow else OK
 
 
 def _write(args: argparse.Namespace, study: Study, merged: Merged) -> None:

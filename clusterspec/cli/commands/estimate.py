@@ -32,7 +32,8 @@ def run(args: argparse.Namespace) -> int:
         print_text("\n".join(write(report, ink(args)) for wanted, write in shown if wanted))
     else:
         print_text(estimate_text.text(report, ink(args), pipeline.influences(study)))
-    return status_of(study)
+    whole = args.format == "text" and not (args.explain or args.assumptions or args.constants)
+    return status_of(study, told=whole)
 
 
 def listed(report: EstimateReport, args: argparse.Namespace) -> str:

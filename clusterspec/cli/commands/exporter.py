@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     _put(args, exported)
     for each in exported.omitted:
         print_error(f"clusterspec: {exporter.name} omits {each}")
-    return status_of(one)
+    return status_of(one, told=True)
 
 
 def _put(args: argparse.Namespace, exported: ExportedFile) -> None:

@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         print_text(search_text.search_csv(report) if args.format == "csv" else search_text.search(report, ink(args)))
     if args.write and report.layouts:
         write_whole(Path(args.write), with_row(study, report.layouts[0]).encode())
-    return FOUND if report.incomplete else status_of(study)
+    return FOUND if report.incomplete else status_of(study, told=True)
 
 
 def _check_options(options: SearchOptions, serves: bool) -> None:

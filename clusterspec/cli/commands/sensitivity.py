@@ -20,4 +20,4 @@ def run(args: argparse.Namespace) -> int:
         print_text(solve_text.sensitivity_csv(report))
     else:
         print_text(solve_text.sensitivity(report, ink(args)))
-    return status_of(study)
+    return status_of(study, told=True)

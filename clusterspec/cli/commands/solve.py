@@ -23,4 +23,4 @@ def run(args: argparse.Namespace) -> int:
         print_json(report.to_json())
     else:
         print_text(solve_text.solve(report, ink(args)))
-    return status_of(study)
+    return status_of(study, told=True)

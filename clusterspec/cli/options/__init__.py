@@ -6,6 +6,7 @@ Shared options are here. Modules of this package import only argparse, so that `
 from __future__ import annotations
 
 import argparse
+import os
 
 from clusterspec.cli import UsageFault
 
@@ -176,6 +177,33 @@ def named(text: str) -> str:
     return text
 
 
+def path(text: str) -> str:
+    """A file or folder as every command prints it: relative to the working folder if it is inside, else as given.
+
+    Needless parts are left out, and `..` where the result is the same file.
+
+    >>> path("./pods//a.yaml"), path(os.path.abspath("pods/a.yaml")), path("-"), path("./-"), path(os.curdir)
+    ('pods/a.yaml', 'pods/a.yaml', '-', './-', '.')
+    """
+    if named(text) == "-" or os.sep != "/":
+        return text
+    here, whole = os.getcwd(), os.path.abspath(text)  # noqa: PTH100, PTH109 - links are not followed
+    if ".." in text.split("/") and not same_file(text, whole):
+        return text
+    short = os.path.normpath(text)
+    if whole == here or whole.startswith(f"{here}/"):
+        short = whole[len(here) + 1 :] or "."
+    return text if short.startswith("-") else short
+
+
+def same_file(one: str, other: str) -> bool:
+    """Whether two names are of one file that exists."""
+    try:
+        return os.path.samefile(one, other)  # noqa: PTH121
+    except (OSError, ValueError):
+        return False
+
+
 def positive(text: str) -> int:
     """A positive integer."""
     if not (text.isascii() and text.isdigit()) or not 0 < len(text) <= 9 or int(text) < 1:
@@ -190,7 +218,7 @@ def formats(parser: argparse.ArgumentParser, *choices: str) -> None:
 
 def spec(parser: argparse.ArgumentParser) -> None:
     """Add the spec argument and ``--stdin-filename``."""
-    parser.add_argument("spec", metavar="SPEC", type=named, help="the spec; - reads standard input")
+    parser.add_argument("spec", metavar="SPEC", type=path, help="the spec; - reads standard input")
     stdin_filename(parser)
 
 
@@ -206,13 +234,13 @@ def shared_options(parents: Sequence[argparse.ArgumentParser] = ()) -> Parser:
     group.add_argument(
         "--catalog",
         metavar="DIR",
-        type=named,
+        type=path,
         action="append",
         default=[],
         help="a folder of catalog entries that add to the shipped ones or override them",
     )
     group.add_argument(
-        "--config", metavar="FILE", type=named, help="the configuration, instead of clusterspec.toml or pyproject.toml"
+        "--config", metavar="FILE", type=path, help="the configuration, instead of clusterspec.toml or pyproject.toml"
     )
     group.add_argument(
         "--today",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from clusterspec.cli.options import formats, named, positive, shared_options
+from clusterspec.cli.options import formats, path, positive, shared_options
 from clusterspec.cli.options.check import FORMATS
 
 KINDS = "accelerator, interconnect, nic, switch, platform, model or stack"
@@ -33,14 +33,14 @@ def describe(parser: argparse.ArgumentParser) -> None:
         "audit", help="check sums, related facts, addresses and dates of all entries", parents=[shared]
     )
     check = actions.add_parser("check", help="check company catalog folders", parents=[shared])
-    check.add_argument("folders", nargs="*", metavar="FOLDER", type=named, help="default: those of the configuration")
+    check.add_argument("folders", nargs="*", metavar="FOLDER", type=path, help="default: those of the configuration")
     check.add_argument(
         "--format", choices=FORMATS, action="append", default=[], help="output format, as of `clusterspec check`"
     )
     check.add_argument(
         "--output",
         metavar="FILE",
-        type=named,
+        type=path,
         action="append",
         default=[],
         help="output file instead of standard output",
@@ -48,7 +48,7 @@ def describe(parser: argparse.ArgumentParser) -> None:
     new = actions.add_parser("new", help="print a commented template of an entry", parents=[shared])
     new.add_argument("kind", metavar="KIND", help=KINDS)
     new.add_argument("id", metavar="ID", nargs="?", help="the id of the entry (default: my-KIND)")
-    new.add_argument("--into", metavar="FOLDER", type=named, help="write it to this catalog folder instead")
+    new.add_argument("--into", metavar="FOLDER", type=path, help="write it to this catalog folder instead")
     for action in (listing, show, search, compare, diff, audit):
         formats(action, "text", "json")
     formats(export, "csv", "json")

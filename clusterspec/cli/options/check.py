@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from clusterspec.cli.options import named, positive, stdin_filename
+from clusterspec.cli.options import named, path, positive, stdin_filename
 
 FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab", "markdown")
 
@@ -14,7 +14,7 @@ def describe(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths",
         metavar="PATH",
-        type=named,
+        type=path,
         nargs="*",
         default=["."],
         help="specs, folders to search for them, or running text (.md, .txt, .rst); - reads standard input "
@@ -37,7 +37,7 @@ def _output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output",
         metavar="FILE",
-        type=named,
+        type=path,
         action="append",
         default=[],
         help="output file instead of standard output (repeatable, in pairs with --format)",
@@ -74,11 +74,11 @@ def _baselines(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--baseline",
         metavar="FILE",
-        type=named,
+        type=path,
         help="report only findings that this file does not have",
     )
     parser.add_argument(
-        "--write-baseline", metavar="FILE", type=named, help="write the findings to a baseline, and report nothing"
+        "--write-baseline", metavar="FILE", type=path, help="write the findings to a baseline, and report nothing"
     )
     parser.add_argument(
         "--trust",

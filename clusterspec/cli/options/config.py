@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from clusterspec.cli.options import formats, named
+from clusterspec.cli.options import formats, path
 
 
 def describe(parser: argparse.ArgumentParser) -> None:
@@ -12,7 +12,7 @@ def describe(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path",
         metavar="PATH",
-        type=named,
+        type=path,
         nargs="?",
         default=".",
         help="a file or folder (default: the current folder)",

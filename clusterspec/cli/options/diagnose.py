@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from clusterspec.cli.options import formats, named, positive, spec
+from clusterspec.cli.options import formats, path, positive, spec
 from clusterspec.cli.options.collective import COLLECTIVES
 
 
@@ -12,7 +12,7 @@ def describe(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
     spec(parser)
     parser.add_argument(
-        "logs", metavar="LOG", type=named, nargs="+", help="logs of nccl-tests, rccl-tests, nccom-test, …"
+        "logs", metavar="LOG", type=path, nargs="+", help="logs of nccl-tests, rccl-tests, nccom-test, …"
     )
     parser.add_argument("--collective", choices=COLLECTIVES, help="the collective of a log that does not state it")
     parser.add_argument(

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from clusterspec.cli.options import formats, named
+from clusterspec.cli.options import formats, named, path
+
+
+def revision(text: str) -> str:
+    """A file, or ``REVISION:PATH`` as given."""
+    return path(text) if ":" not in text else named(text)
 
 
 def describe(parser: argparse.ArgumentParser) -> None:
@@ -13,7 +18,7 @@ def describe(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             name,
             metavar=name.upper(),
-            type=named,
+            type=revision,
             help=f"the {name} spec: a file, or REVISION:PATH of the git repository here",
         )
     formats(parser, "text", "markdown", "json")

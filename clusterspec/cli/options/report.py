@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from clusterspec.cli.options import named, spec
+from clusterspec.cli.options import path, spec
 
 
 def describe(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
     spec(parser)
     parser.add_argument(
-        "-o", "--output", metavar="FILE", type=named, required=True, help="the file to write: .html, .pdf or .json"
+        "-o", "--output", metavar="FILE", type=path, required=True, help="the file to write: .html, .pdf or .json"
     )
     parser.add_argument(
         "--kind",
@@ -27,7 +27,7 @@ def describe(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--against",
         metavar="SPEC",
-        type=named,
+        type=path,
         nargs="+",
         default=[],
         help="compare with up to three more specs",

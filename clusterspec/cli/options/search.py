@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from clusterspec.cli.options import formats, positive, spec
+from clusterspec.cli.options import formats, path, positive, spec
 
 TRAINING = ("step_time", "memory", "cost", "tokens_per_accelerator")
 SERVING = ("accelerators", "cost", "tokens_per_accelerator", "tokens_per_user", "memory")
@@ -41,7 +41,7 @@ def describe(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--grid", metavar="AXIS,AXIS", type=axes, help="the best layout for every pair of two axes: tp,pp"
     )
-    parser.add_argument("--write", metavar="FILE", help="write a copy of the spec with the best layout")
+    parser.add_argument("--write", metavar="FILE", type=path, help="write a copy of the spec with the best layout")
     parser.add_argument(
         "--explain", action="store_true", help="say which parts of a step make the best layout faster than others"
     )
