@@ -86,7 +86,8 @@ def test_designs_estimated_in_threads_have_the_figures_of_one() -> None:
     texts = [BASE.replace("nodes: 4", f"nodes: {nodes}") for nodes in (1, 2, 4, 8, 16, 32)] * 4
 
     def seconds(text: str) -> float | None:
-        return study_text(text, SETTINGS).plan.step_time
+        step = study_text(text, SETTINGS).plan.step_time
+        return step.value if step is not None else None
 
     expected = [seconds(text) for text in texts]
     assert None not in expected
