@@ -7,7 +7,7 @@ SECRETS = (
     *("secret-log", "SecretKey", "SecretQuote", "SecretMilestone", "SecretUnit"),
     # prices, budgets, totals, as written and as printed
     *("317171", "317,171", "20298944", "20,298,944", "41414", "41,414", "23232323", "23,232,323", "29292929"),
-    *("29,292,929", "0.1717", "9191", "9,191"),
+    *("29,292,929", "0.1717", "919193", "919,193"),
 )
 HOSTILE = """\
 # SecretComment: at the top
@@ -33,7 +33,7 @@ procurement:
   currency: USD
   as_of: 2026-11-01
   term: 4 years
-  prices: {node: 317171, leaf_switch: 41414, spine_switch: [41414, 51515], cable: 9191, transceiver: 9191}
+  prices: {node: 317171, leaf_switch: 41414, spine_switch: [41414, 51515], cable: 919193, transceiver: 919193}
   quote:
     - {part: SecretQuote, quantity: 64, unit_price: 317171, price: 20298944}
   quoted_total: 23232323

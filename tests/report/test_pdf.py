@@ -17,7 +17,7 @@ from tests.report.test_paper import PRICED
 from tests.settings import SETTINGS
 
 pypdf = pytest.importorskip("pypdf")
-NAMED = PRICED.replace("Tender for a training cluster", "Cluster 漢字").replace("cable: 9191", "cable: 900")
+NAMED = PRICED.replace("Tender for a training cluster", "Cluster 漢字").replace("cable: 919193", "cable: 900")
 
 
 @cache
