@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.collectives import CollectiveCost
+from clusterspec.cost.collectives.model import CollectiveCost
 from clusterspec.cost.record import ReplicaTransfers, StepRecord, TransferTime
 from clusterspec.cost.term import Communication
 from clusterspec.records import replace

@@ -6,7 +6,7 @@ rank.
 
 from __future__ import annotations
 
-from clusterspec.cost.collectives import CollectiveCost
+from clusterspec.cost.collectives.model import CollectiveCost
 from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.compute.rates import Rates
 from clusterspec.cost.compute.software import SoftwareBehavior

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from clusterspec.cluster.model import Design, Layout, Workload
-from clusterspec.cost.collectives import CollectiveCost
+from clusterspec.cost.collectives.model import CollectiveCost
 from clusterspec.cost.compute.embedding_and_head import update_traffic
 from clusterspec.cost.compute.shard import Shard
 from clusterspec.cost.formulas.elementwise import divided, larger
