@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from clusterspec.library import Catalogs, LoadedDesign
-    from clusterspec.pipeline import Study
     from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
     from clusterspec.results.diagnosis import AcceptanceReport, DiagnosisReport
+    from clusterspec.studies.study import Study
 
 __version__ = "0.2.0"
 __all__ = ["accept", "bill", "check", "collective", "diagnose", "estimate", "load", "study"]
@@ -40,40 +40,40 @@ def study(path: str | Path) -> Study:
     """
     from pathlib import Path
 
-    from clusterspec import pipeline
+    from clusterspec import studies
 
-    return pipeline.study_file(Path(path))
+    return studies.study_file(Path(path))
 
 
 def check(path: str | Path) -> CheckReport:
     """The findings of a spec. Raises `OSError`."""
-    from clusterspec import pipeline
+    from clusterspec import analysis
 
     one = study(path)
-    return pipeline.check([one], one.settings)
+    return analysis.check([one], one.settings)
 
 
 def estimate(path: str | Path) -> EstimateReport:
     """Memory, step time, MFU and communication of a spec, term by term. Raises `OSError`."""
-    from clusterspec import pipeline
+    from clusterspec import analysis
 
-    return pipeline.estimate(study(path))
+    return analysis.estimate(study(path))
 
 
 def collective(
     path: str | Path, name: str, ranks: int, sizes: list[float], algorithm: str | None = None
 ) -> CollectiveReport:
     """Time and bus bandwidth of a collective over some sizes, in bytes as nccl-tests counts them. Raises `OSError`."""
-    from clusterspec import pipeline
+    from clusterspec import analysis
 
-    return pipeline.collective(study(path), name, ranks, sizes, algorithm)
+    return analysis.collective(study(path), name, ranks, sizes, algorithm)
 
 
 def bill(path: str | Path) -> BillReport:
     """The bill of materials with derivations. Raises `OSError`."""
-    from clusterspec import pipeline
+    from clusterspec import analysis
 
-    return pipeline.bill(study(path))
+    return analysis.bill(study(path))
 
 
 def diagnose(
@@ -84,14 +84,14 @@ def diagnose(
     ``collective`` and ``ranks`` apply to logs that do not state them. Raises `OSError`, and the `FormatError` of
     `clusterspec.exchange.import_result` for files that are no logs or do not fit the cluster.
     """
-    from clusterspec import measurement
-    from clusterspec.exchange.diagnosis.compare import LogOverrides
+    from clusterspec.analysis import diagnosis
+    from clusterspec.analysis.compare import LogOverrides
 
-    return measurement.diagnose(study(path), measurement.read_logs(logs), LogOverrides(collective, ranks))[0]
+    return diagnosis.diagnosis(study(path), diagnosis.read_logs(logs), LogOverrides(collective, ranks))[0]
 
 
 def accept(path: str | Path, logs: Sequence[str | Path]) -> AcceptanceReport:
     """The outcome of the acceptance tests of a spec in some logs: pass, fail or not run. Raises as `diagnose`."""
-    from clusterspec import measurement
+    from clusterspec.analysis import diagnosis
 
-    return measurement.accept(study(path), measurement.read_logs(logs))[0]
+    return diagnosis.accept(study(path), diagnosis.read_logs(logs))[0]

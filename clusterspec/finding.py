@@ -1,6 +1,6 @@
 """Problems, which point at key paths, and findings, which point at lines.
 
-Code that finds an error builds a `Problem`; only `clusterspec.document.places` turns problems into
+Code that finds an error builds a `Problem`; only `clusterspec.document.model` turns problems into
 findings, so that positions are computed in one place.
 """
 

@@ -16,13 +16,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clusterspec import analysis, studies
 from clusterspec import document as documents
-from clusterspec import pipeline
 from clusterspec.cluster.variation import layout_changes
-from clusterspec.pipeline import Settings, Study
 from clusterspec.records import dataclass
 from clusterspec.source import Path as KeyPath
 from clusterspec.source import Source
+from clusterspec.studies.study import Settings, Study
 
 if TYPE_CHECKING:
     from clusterspec.cluster.model import Assumption, Cluster, Layout, Workload
@@ -77,7 +77,7 @@ class LoadedDesign:
 
     def check(self) -> CheckReport:
         """The findings, with the texts they refer to."""
-        return pipeline.check([self.study], self.study.settings)
+        return analysis.check([self.study], self.study.settings)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -86,7 +86,7 @@ class LoadedDesign:
 
     def estimate(self) -> EstimateReport:
         """Memory, step time, MFU and communication, term by term."""
-        return pipeline.estimate(self.study)
+        return analysis.estimate(self.study)
 
     @cached_property
     def plan(self) -> Plan:
@@ -97,7 +97,7 @@ class LoadedDesign:
         self, name: str, ranks: int, sizes: Sequence[float], algorithm: str | None = None
     ) -> CollectiveReport:
         """Time and bus bandwidth of a collective of ``ranks`` ranks over sizes in bytes, as nccl-tests counts them."""
-        return pipeline.collective(self.study, name, ranks, sizes, algorithm)
+        return analysis.collective(self.study, name, ranks, sizes, algorithm)
 
     def search(
         self,
@@ -114,13 +114,13 @@ class LoadedDesign:
         training is step_time (the default), memory, cost or tokens_per_accelerator; for serving accelerators (the
         default with targets), cost, tokens_per_accelerator, tokens_per_user or memory.
         """
-        from clusterspec.exploration.layouts import SearchOptions, search
+        from clusterspec.analysis.search import SearchOptions, search
 
         return search(self.study, SearchOptions(dict(pins or {}), objective, top, min_headroom))
 
     def bill(self) -> BillReport:
         """The bill of materials with prices."""
-        return pipeline.bill(self.study)
+        return analysis.bill(self.study)
 
     # Other designs
 
@@ -143,7 +143,7 @@ class LoadedDesign:
         value = _plain_values(changes)
         if self.study.document is None:
             return _of_text(json.dumps({section: value}), self.study.settings, self.name, self.study.folder)
-        return LoadedDesign(pipeline.rewritten(self.study, dict(_leaves(value, (section,)))))
+        return LoadedDesign(studies.rewritten(self.study, dict(_leaves(value, (section,)))))
 
     # As a value
 
@@ -184,7 +184,7 @@ def load(
     data = documents.read_bytes(path)
     folder = path.resolve().parent
     settings = Settings.of(folder, folders, day)
-    return LoadedDesign(pipeline.study(documents.decode(str(path), data), data, settings, folder))
+    return LoadedDesign(studies.study(documents.decode(str(path), data), data, settings, folder))
 
 
 def _plain_values(changes: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -205,7 +205,7 @@ def _leaves(value: Mapping[str, Any], head: KeyPath) -> Iterator[tuple[KeyPath, 
 
 
 def _of_text(text: str, settings: Settings, name: str, folder: Path) -> LoadedDesign:
-    return LoadedDesign(pipeline.study_text(text, settings, name, folder))
+    return LoadedDesign(studies.study_text(text, settings, name, folder))
 
 
 def _cluster_text(cluster: Cluster | None) -> str:

@@ -67,12 +67,12 @@ print(*sorted(name for name in sys.modules if "." not in name))
 
 DESIGNED = {"cluster", "workload", "layout", "scale_out", "scale_up", "accelerator", "stack", "measured", "spec"}
 """Parts of a design, of a spec and of a cluster."""
-VARYING = {"cluster/variation.py", "pipeline/variation.py"}
-FIRST_READING = {"pipeline/studies.py", "cluster/resolve.py", "cluster/software.py", "exchange/workloads/sizes.py"}
+VARYING = {"cluster/variation.py", "studies/variation.py"}
+FIRST_READING = {"studies/study.py", "cluster/resolve.py", "cluster/layout.py", "exchange/workloads/keys.py"}
 """Modules that change designs, and those that make the design of a text, or read a model that is imported."""
 OTHER_RECORDS = {"results/search.py", "results/tiers.py"}
 """Modules whose records have fields of the same names, and that touch no design."""
-SHARES = "cost/measured/calibration.py"
+SHARES = "cost/measured.py"
 """The module that finds the measured shares of a cluster."""
 
 

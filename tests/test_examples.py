@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec import pipeline
-from clusterspec.cost.serving.ranges import serving_range
+from clusterspec import analysis, studies
+from clusterspec.cost.serving.explain import serving_range
 from clusterspec.finding import Severity
 from clusterspec.report import findings_text
 from tests.golden import assert_golden
@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
 
 
-def study(path: Path) -> pipeline.Study:
-    return pipeline.study_text(path.read_text("utf-8"), SETTINGS, path.name, path.parent)
+def study(path: Path) -> studies.Study:
+    return studies.study_text(path.read_text("utf-8"), SETTINGS, path.name, path.parent)
 
 
 def test_there_are_enough_of_them() -> None:
@@ -36,7 +36,7 @@ def test_what_ran_is_not_called_impossible(path: Path) -> None:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_what_is_said_of_it(path: Path) -> None:
     one = study(path)
-    report = pipeline.check([one], one.settings)
+    report = analysis.check([one], one.settings)
     assert_golden(Path(__file__).with_name("examples") / f"{path.stem}.txt", findings_text.text(report))
 
 

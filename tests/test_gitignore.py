@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clusterspec.config.gitignore import Pattern, compiled, decided
+from clusterspec.config.patterns import Pattern, compiled, decided
 from tests.effort import examples
 
 PIECES = [

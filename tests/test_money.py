@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clusterspec.cost.term import Term
 from clusterspec.money import CurrencyMismatch, Money
-from clusterspec.procurement.terms import summed
+from clusterspec.procurement.parts import summed
 
 AMOUNTS = st.tuples(st.integers(0, 10**9), st.integers(0, 10**9)).map(lambda ends: (min(ends), max(ends)))
 OPERATIONS: list[Callable[[Money, Money], object]] = [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.document.schema_nodes import at, branches
+from clusterspec.document.conforms import at, branches
 from clusterspec.precision import PRECISIONS, activation_width, operand_width, rate, width
-from clusterspec.spec.schema import schema
+from clusterspec.spec.reader import schema
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec import pipeline
+from clusterspec import analysis
 from tests.settings import SETTINGS
 from tools.generate.figures import corrected, outputs
 
@@ -21,7 +21,7 @@ def test_a_command_prints_what_is_shown(command: str) -> None:
 
 
 def test_the_corrected_spec_has_no_findings() -> None:
-    assert pipeline.check([corrected()], SETTINGS).findings == ()
+    assert analysis.check([corrected()], SETTINGS).findings == ()
 
 
 def test_every_page_it_names_is_there() -> None:

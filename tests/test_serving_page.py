@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from clusterspec.analysis.serving_plans.space import OBJECTIVES
 from clusterspec.cli import run
 from clusterspec.finding import Severity
-from clusterspec.pipeline import study_text
-from clusterspec.search.serving.rated import OBJECTIVES
+from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "serving.md"

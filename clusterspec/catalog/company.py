@@ -1,18 +1,164 @@
-"""Faults of company catalog folders: entries that are invalid, misplaced, or refer to unknown ids."""
+"""Validation of company entries against the schema, before they are read."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from datetime import date
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path as FilePath
+from typing import Any
 
-from clusterspec.catalog.folders import FOLDER_OF_KIND, KINDS, Folders
-from clusterspec.catalog.library import BrokenEntry, Catalog
-from clusterspec.catalog.raw_entry import RawEntry
-from clusterspec.document import decode, parse, read_bytes, to_finding
+from clusterspec import resources
+from clusterspec.catalog.entries import Interconnect
+from clusterspec.catalog.library import FOLDER_OF_KIND, KINDS, BrokenEntry, Catalog, Folders
+from clusterspec.catalog.reader import RawEntry, read_raw_entry
+from clusterspec.document import Document, decode, parse, read_bytes, to_finding, validate
 from clusterspec.finding import Finding, Problem
 from clusterspec.records import dataclass
-from clusterspec.source import Position, Source, Span
+from clusterspec.source import Path, Position, Source, Span
+
+# Validation of company entries against the schema, before they are read
+
+
+def check(document: Document, kind: str, name: str) -> list[Problem]:
+    """The problems of a document as the catalog entry ``kind/name``."""
+    problems = validate(document, schema())
+    if problems:
+        return problems
+    misplaced = [*_misplaced_value(document, "kind", kind), *_misplaced_value(document, "id", name)]
+    unlisted = _unlisted(document.value.get("facts"), ("facts",), set(document.value.get("sources", {})))
+    return [*misplaced, *_unsourced(read_raw_entry(document.value)), *unlisted]
+
+
+def _misplaced_value(document: Document, key: str, expected: str) -> Iterator[Problem]:
+    written = document.value[key]
+    if written != expected:
+        message = f"{key} is `{written}`, but the path of the file implies `{expected}`"
+        yield Problem("catalog-entry-misplaced", (key,), message, "change the value or move the file")
+
+
+def _unsourced(raw_entry: RawEntry) -> Iterator[Problem]:
+    """The problems of figures without a source of the entry and without a reason for an assumption."""
+    for fact in (*raw_entry.facts.values(), *raw_entry.achievable.values()):
+        if fact.origin is None:
+            message = f"{fact.name} has neither a source that this entry lists nor an assumption"
+            help_ = "name one of `sources` in `source:`, or give a reason in `assumed:`"
+            yield Problem("catalog-figure-unsourced", fact.path, message, help_)
+
+
+def _unlisted(value: Any, path: Path, sources: set[str]) -> Iterator[Problem]:
+    """The problems of additional sources that the entry does not list."""
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        for number, source in enumerate(inner if key == "also" else ()):
+            if source not in sources:
+                message = f"`{source}` is not a source that this entry lists"
+                yield Problem("catalog-figure-unsourced", (*path, "also", number), message, "name one of `sources`")
+        yield from _unlisted(inner, (*path, key), sources)
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The JSON Schema of catalog entries."""
+    text = (resources.schemas() / "catalog.schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+# Keys of a spec whose value is the id of a catalog entry
+
+KINDS_OF_KEYS = {
+    "platform": "platform",
+    "accelerator": "accelerator",
+    "like": "accelerator",
+    "interconnect": "interconnect",
+    "technology": "interconnect",
+    "nic": "nic",
+    "switch": "switch",
+    "model": "model",
+    "base": "model",
+}
+"""The kind of entry that the value of a key names, where it is a text."""
+REFUSED_SCOPES = {"interconnect": "scale-out", "technology": "scale-up"}
+"""The scope of interconnects that a key does not take."""
+
+
+def ids_of_key(catalog: Catalog, key: str) -> tuple[str, ...]:
+    """The ids that a key of `KINDS_OF_KEYS` takes; an invalid company entry counts as one of them."""
+    ids, refused = catalog.ids(KINDS_OF_KEYS[key]), REFUSED_SCOPES.get(key)
+    return tuple(id_ for id_ in ids if _scope(catalog, id_) != refused) if refused else ids
+
+
+def _scope(catalog: Catalog, id_: str) -> str:
+    try:
+        entry = catalog.find("interconnect", id_)
+    except BrokenEntry:
+        return ""
+    return entry.scope if isinstance(entry, Interconnect) else ""
+
+
+# Commented templates of catalog entries, generated from the schema
+
+HEAD = """\
+# {article} {kind} of your own: {place}/{id}.yaml in a folder that the configuration names under `catalog`.
+# Every commented line below `facts` is a fact with an example: uncomment it and write the figure of your source, with
+# its unit. A bandwidth states its direction, scope and basis; a peak states dense or sparse. A fact without a source
+# is `assumed`, with the reason. `clusterspec catalog check` reports errors.
+kind: {kind}
+id: {id}
+name: {id}
+vendor: ACME
+status: {{is: announced, as_of: {today}}}
+sources:
+  data-sheet:
+    title: "ACME, data sheet of {id}, page 1"
+    url: https://example.com/data-sheet
+    read: {today}
+source: data-sheet
+facts:
+  year: {{is: {year}, assumed: "placeholder; write the year that the data sheet gives"}}
+"""
+TAIL = """\
+#notes:
+#  - Further remarks for the reader.
+"""
+
+
+def skeleton(kind: str, id_: str, today: date, place: str) -> str:
+    """The text of a valid entry of a kind; ``place`` is the folder of its kind."""
+    article = "An" if kind[0] in "aeiou" else "A"
+    text = HEAD.format(article=article, kind=kind, id=id_, today=today.isoformat(), year=today.year, place=place)
+    node = schema()["$defs"][f"{kind}_facts"]
+    return text + "".join(f"{line}\n" for line in _lines(node, 1)) + TAIL
+
+
+def _lines(node: dict[str, Any], depth: int) -> Iterator[str]:
+    """The facts of a schema node, each commented out, with its description."""
+    for key, fact in node.get("properties", {}).items():
+        if key == "year" and depth == 1:
+            continue
+        indent = "  " * depth
+        description = str(fact.get("description", "")).replace("\n", " ")
+        if "properties" in fact:
+            yield f"#{indent}{key}:  # {description}"
+            yield from _lines(fact, depth + 1)
+        else:
+            yield f"#{indent}{key}: {_flow(fact['examples'][0])}  # {description}"
+
+
+def _flow(value: Any) -> str:
+    """A value in YAML flow style, quoted only if needed."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_flow(item) for item in value) + "]"
+    plain = isinstance(value, str) and value[:1].isalnum() and all(c.isalnum() or c in " /._-" for c in value)
+    number = plain and value.replace(".", "").replace("-", "").isdigit()
+    return value if plain and not number else json.dumps(value, ensure_ascii=False)
+
+
+# Faults of company catalog folders: entries that are invalid, misplaced, or refer to unknown ids
 
 REFERENCES = {
     "accelerator": {
@@ -54,7 +200,7 @@ def checked_files(folders: Sequence[FilePath]) -> Iterator[CheckedFile]:
         for kind in KINDS:
             for id_, file in files.files(kind).items():
                 yield CheckedFile(_source(FilePath(file)), _faults(own, whole, kind, id_))
-        yield from (_misplaced(file, why, help_) for file, why, help_ in _misplaced_files(folder))
+        yield from (_misplaced_file(file, why, help_) for file, why, help_ in _misplaced_files(folder))
 
 
 def _faults(own: Catalog, catalog: Catalog, kind: str, id_: str) -> tuple[Finding, ...]:
@@ -119,7 +265,7 @@ def _source(file: FilePath) -> Source:
         return Source(str(file), "")
 
 
-def _misplaced(file: FilePath, why: str, help_: str) -> CheckedFile:
+def _misplaced_file(file: FilePath, why: str, help_: str) -> CheckedFile:
     source, top = _source(file), Position(1, 1)
     span = Span(source.name, top, top)
     return CheckedFile(

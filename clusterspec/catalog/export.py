@@ -1,17 +1,312 @@
-"""Export of the catalog as a table with one row per fact and its source.
-
-The data are licensed CC BY 4.0, which is stated in every row and document.
-"""
+"""Summary rows of entries, as shown by ``catalog list`` and ``catalog search``."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+import json
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
 
-from clusterspec.catalog.entry_view import EntryView, FactView, entry_view
+from clusterspec import resources
 from clusterspec.catalog.library import Catalog
+from clusterspec.catalog.reader import RawEntry, figure_text, remarks, value_text
+from clusterspec.catalog.views import Comparison, EntryView, FactPair, FactView, entry_view
+from clusterspec.document import nearest
 from clusterspec.origin import Cited
+from clusterspec.records import asdict, dataclass
+from clusterspec.units import plain
+
+# Summary rows of entries, as shown by ``catalog list`` and ``catalog search``
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogRow:
+    """The summary of an entry.
+
+    ``headline`` has its main figures as written; ``year`` is that of first shipment, or None.
+    """
+
+    kind: str
+    id: str
+    name: str
+    vendor: str
+    status: str
+    as_of: str
+    year: int | None
+    headline: str
+
+    def to_json(self) -> dict[str, object]:
+        """Plain values."""
+        return asdict(self)
+
+    @property
+    def words(self) -> str:
+        """The searched text, in lower case."""
+        return " ".join((f"{self.kind}/{self.id}", self.name, self.vendor, self.status, self.headline)).lower()
+
+
+def rows(catalog: Catalog, kinds: Sequence[str] = ()) -> tuple[CatalogRow, ...]:
+    """The rows of a catalog by kind and id, optionally of some kinds only.
+
+    Raises `BrokenEntry` for an invalid company entry.
+    """
+    shipped = {(each.kind, each.id): each for each in _shipped()}
+    found = [
+        shipped[kind, name] if catalog.shipped(kind, name) else row(catalog.raw_entry(kind, name))
+        for kind in kinds or catalog.kinds
+        for name in catalog.ids(kind)
+    ]
+    return tuple(found)
+
+
+def filtered(rows: Sequence[CatalogRow], vendor: str = "", since: int | None = None) -> tuple[CatalogRow, ...]:
+    """The rows whose vendor contains a text, ignoring case, and whose year is ``since`` or later.
+
+    Parts without a year are excluded if ``since`` is given.
+    """
+    return tuple(
+        each
+        for each in rows
+        if vendor.lower() in each.vendor.lower() and (since is None or (each.year is not None and each.year >= since))
+    )
+
+
+def nearest_vendors(rows: Sequence[CatalogRow], text: str) -> list[str] | None:
+    """The vendors whose name, or a word of it, is most similar to a text; None if the name of a vendor holds the text.
+
+    >>> nearest_vendors([CatalogRow("nic", "connectx-7", "ConnectX-7", "NVIDIA", "shipping", "", 2022, "")], "nvidea")
+    ['NVIDIA']
+    """
+    vendors = {each.vendor for each in rows if each.vendor}
+    if any(text.lower() in vendor.lower() for vendor in vendors):
+        return None
+    words = {word: vendor for vendor in sorted(vendors, reverse=True) for word in vendor.split() if len(word) > 3}
+    forms = words | {vendor: vendor for vendor in vendors}
+    return sorted({forms[form] for form in nearest(text, forms)})
+
+
+def search(catalog: Catalog, text: str) -> tuple[CatalogRow, ...]:
+    """The rows that contain all words of a text, ignoring case."""
+    wanted = text.lower().split()
+    return tuple(each for each in rows(catalog) if all(word in each.words for word in wanted))
+
+
+def row(raw_entry: RawEntry) -> CatalogRow:
+    """The row of one raw entry."""
+    headline = " · ".join(part for part in _HEADLINES[raw_entry.kind](raw_entry) if part)
+    year = raw_entry.facts.get("year")
+    return CatalogRow(
+        raw_entry.kind,
+        raw_entry.id,
+        raw_entry.name,
+        raw_entry.vendor,
+        raw_entry.status.state,
+        raw_entry.status.as_of,
+        year.value if year and isinstance(year.value, int) else None,
+        headline,
+    )
+
+
+def index(raw_entries: Sequence[RawEntry]) -> str:
+    """The text of ``catalog/index.json``: the rows of all raw entries, one per line."""
+    lines = ",\n".join(json.dumps(row(raw_entry).to_json(), ensure_ascii=False) for raw_entry in raw_entries)
+    return f"[\n{lines}\n]\n"
+
+
+def _shipped() -> list[CatalogRow]:
+    text = (resources.catalog() / "index.json").read_text(encoding="utf-8")
+    return [CatalogRow(**values) for values in json.loads(text)]
+
+
+def _accelerator(raw_entry: RawEntry) -> Iterator[str]:
+    memory = raw_entry.facts.get("memory")
+    yield (memory.prints or str(memory.value)) if memory else ""
+    yield _value(raw_entry, "memory_bandwidth")
+    precision = "bf16" if "peak.bf16" in raw_entry.facts else "fp16"
+    peak = _value(raw_entry, f"peak.{precision}")
+    yield peak and f"{peak} {precision}"
+    yield _value(raw_entry, "scale_up.bandwidth")
+
+
+def _interconnect(raw_entry: RawEntry) -> Iterator[str]:
+    yield _value(raw_entry, "scope")
+    yield _value(raw_entry, "bandwidth")
+    ports = _value(raw_entry, "node_ports")
+    yield ports and f"{ports} ports per node"
+
+
+def _nic(raw_entry: RawEntry) -> Iterator[str]:
+    yield f"{_value(raw_entry, 'ports')} x {_value(raw_entry, 'port_bandwidth')}"
+    slot = _value(raw_entry, "pcie")
+    yield slot and f"PCIe {slot}"
+
+
+def _switch(raw_entry: RawEntry) -> Iterator[str]:
+    yield f"{_value(raw_entry, 'ports') or '?'} x {_value(raw_entry, 'port_bandwidth')}"
+    yield _value(raw_entry, "families")
+
+
+def _platform(raw_entry: RawEntry) -> Iterator[str]:
+    yield f"{_value(raw_entry, 'accelerators_per_node')} x {_value(raw_entry, 'accelerator')}"
+    yield f"domain {_value(raw_entry, 'domain')}"
+    nics = _value(raw_entry, "nics_per_node")
+    yield nics and f"{nics} x {_value(raw_entry, 'nic_bandwidth') or '?'}"
+    yield _value(raw_entry, "technologies").split(", ")[0]
+
+
+def _model(raw_entry: RawEntry) -> Iterator[str]:
+    size = raw_entry.facts.get("parameters")
+    yield (size.prints or str(size.value)) if size else ""
+    yield f"{_value(raw_entry, 'layers')} layers of {_value(raw_entry, 'hidden')}"
+    experts = _value(raw_entry, "experts")
+    yield experts and f"{experts} experts, {_value(raw_entry, 'experts_per_token')} per token"
+
+
+def _stack(raw_entry: RawEntry) -> Iterator[str]:
+    yield _value(raw_entry, "frameworks")
+    yield f"from {_value(raw_entry, 'year')}"
+
+
+def _kernels(raw_entry: RawEntry) -> Iterator[str]:
+    yield f"measured on {_value(raw_entry, 'accelerator')}"
+    yield f"{len(raw_entry.achievable)} figures"
+
+
+_HEADLINES: dict[str, Callable[[RawEntry], Iterator[str]]] = {
+    "accelerator": _accelerator,
+    "interconnect": _interconnect,
+    "nic": _nic,
+    "switch": _switch,
+    "platform": _platform,
+    "model": _model,
+    "stack": _stack,
+    "kernels": _kernels,
+}
+
+
+def _value(raw_entry: RawEntry, name: str) -> str:
+    fact = raw_entry.facts.get(name)
+    return value_text(fact.value) if fact else ""
+
+
+# Catalog entries as terminal text: pure functions of rows, views and comparisons
+
+_INDENT = 4
+
+
+def list_text(rows: Sequence[CatalogRow], width: int = 100) -> str:
+    """A table of rows, one block per kind."""
+    blocks = []
+    for kind in dict.fromkeys(row.kind for row in rows):
+        of_kind = [row for row in rows if row.kind == kind]
+        cells = [(row.id, "" if row.status == "shipping" else row.status, row.headline) for row in of_kind]
+        blocks.append("\n".join([f"{kind} ({len(of_kind)})", *_table(cells, width)]))
+    return "\n\n".join(blocks) + "\n" if blocks else "no catalog entry matches\n"
+
+
+def show_text(view: EntryView, width: int = 100) -> str:
+    """A complete entry: each figure with equivalents and the number of its source."""
+    numbers = {source: number for number, source in enumerate(_sources(view), 1)}
+    parts = [_title(view), "", *_facts(view.facts, numbers, width)]
+    if view.achievable:
+        parts += ["", "measured", *_facts(view.achievable, numbers, width)]
+    parts += _list("inconsistent sums", [f"{name}: {why}" for name, why in view.exceptions.items()], width)
+    parts += _list("notes", view.notes, width)
+    parts += _list("sources", [f"[{number}] {_cite(source)}" for source, number in numbers.items()], 0)
+    return "\n".join(parts) + "\n"
+
+
+def compare_text(comparison: Comparison, width: int = 100) -> str:
+    """Two entries side by side; ``=`` if they agree, else the ratio of right to left."""
+    left, right = comparison.left, comparison.right
+    header = ("", f"{left.kind}/{left.id}", f"{right.kind}/{right.id}", "")
+    cells = [header, *((pair.name, _side(pair.left), _side(pair.right), _ratio(pair)) for pair in comparison.pairs)]
+    return "\n".join(_table(cells, width)) + "\n"
+
+
+def _title(view: EntryView) -> str:
+    vendor = f" ({view.vendor})" if view.vendor else ""
+    note = f", {view.status.note}" if view.status.note else ""
+    return f"{view.kind}/{view.id}: {view.name}{vendor}\n{view.status.state} as of {view.status.as_of}{note}"
+
+
+def _sources(view: EntryView) -> dict[Cited, None]:
+    """The distinct sources, in the order of the facts."""
+    origins = [line.fact.origin for line in (*view.facts, *view.achievable)]
+    return dict.fromkeys(_bare(origin) for origin in origins if isinstance(origin, Cited))
+
+
+def _bare(origin: Cited) -> Cited:
+    return Cited("", "", origin.source, origin.url, origin.read)
+
+
+def _cite(source: Cited) -> str:
+    return ", ".join(part for part in (source.source, source.url, source.read and f"read {source.read}") if part)
+
+
+def _facts(lines: Sequence[FactView], numbers: dict[Cited, int], width: int) -> Iterator[str]:
+    names = [line.name.removeprefix("achievable.") for line in lines]
+    column = max((len(name) for name in names), default=0) + 2
+    for name, line in zip(names, lines, strict=True):
+        yield f"{name:<{column}}{_figure(line)}  {_mark(line, numbers)}".rstrip()
+        for text in _details(line):
+            yield from textwrap.wrap(
+                text, max(width, 40), initial_indent=" " * _INDENT, subsequent_indent=" " * (_INDENT + 2)
+            )
+
+
+def _figure(line: FactView) -> str:
+    prints = f", printed as {line.fact.prints}" if line.fact.prints else ""
+    return figure_text(line.fact) + prints
+
+
+def _mark(line: FactView, numbers: dict[Cited, int]) -> str:
+    origin = line.fact.origin
+    if isinstance(origin, Cited):
+        return f"[{numbers[_bare(origin)]}]"
+    return "assumed" if origin else ""
+
+
+def _details(line: FactView) -> Iterator[str]:
+    if line.readings:
+        yield " · ".join(f"{counted} {text}" for counted, text in line.readings.items())
+    if line.fact.origin and not isinstance(line.fact.origin, Cited):
+        yield f"assumed: {line.fact.origin.why}"
+    if line.fact.also:
+        yield f"also in {'; '.join(one.named for one in line.fact.also)}"
+    yield from remarks(line.fact)
+
+
+def _list(title: str, texts: Sequence[str], width: int) -> list[str]:
+    """A titled list; with a width of 0 lines are not wrapped, so that addresses can be copied."""
+    indent = " " * _INDENT
+    wrapped = [
+        textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent) if width else [indent + text]
+        for text in texts
+    ]
+    return ["", title, *(line for lines in wrapped for line in lines)] if texts else []
+
+
+def _side(line: FactView | None) -> str:
+    return "-" if line is None else line.written
+
+
+def _ratio(pair: FactPair) -> str:
+    if pair.ratio is None:
+        return "=" if pair.left and pair.right and pair.left.written == pair.right.written else ""
+    return "=" if pair.ratio == 1 else f"x {plain(pair.ratio)}"
+
+
+def _table(cells: Sequence[tuple[str, ...]], width: int) -> Iterator[str]:
+    """Columns as wide as their longest cell, with lines truncated at ``width`` (0: not truncated)."""
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+    for row in cells:
+        line = "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip()
+        yield line if not width or len(line) <= width else line[: width - 1] + "…"
+
+
+# Export of the catalog as a table with one row per fact and its source
 
 LICENSE = "CC-BY-4.0"
 LICENSE_URL = "https://creativecommons.org/licenses/by/4.0/"

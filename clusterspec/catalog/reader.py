@@ -1,20 +1,215 @@
-"""Typed access to the facts of a raw entry: counts, words, figures, bandwidths, peaks.
-
-An absent fact is None. An invalid fact is None, too, and adds a `Problem` at its position, so that
-one invalid line of a company entry does not hide the others.
-"""
+"""Availability of parts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypeVar
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
 
-from clusterspec.catalog.fact_quantity import quantity_of, si_value
-from clusterspec.catalog.raw_entry import Fact, RawEntry
 from clusterspec.finding import Problem
-from clusterspec.origin import Assumed, Origin
+from clusterspec.origin import Assumed, Cited, Origin
 from clusterspec.quantity import Bandwidth, Figure, Peak, Quantity
+from clusterspec.records import dataclass
+from clusterspec.source import Path
 from clusterspec.units import UnitFault, read
+
+# Availability of parts
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The availability of a part: announced, shipping or discontinued, as of an ISO date."""
+
+    state: str
+    as_of: str
+    note: str = ""
+
+
+# Catalog entries as written: header, sources and facts, before conversion to types
+
+Plain = str | int | float | bool | list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A source: title, address and date of access; ``recalled`` if it was cited from memory.
+
+    ``quoted_in`` is the document through which the source is known, if it was not read itself.
+    """
+
+    title: str
+    url: str = ""
+    read: str = ""
+    quoted_in: str = ""
+    recalled: bool = False
+
+    @property
+    def named(self) -> str:
+        return f"{self.title}, as quoted in {self.quoted_in}" if self.quoted_in else self.title
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A figure of another source that was not used, and the reason."""
+
+    value: Plain
+    source: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact: its value and source, and for a bandwidth its scope and basis.
+
+    ``origin`` is None if the entry has neither a source nor an assumption for it; ``also`` are other
+    sources of the same figure.
+    """
+
+    name: str
+    value: Plain
+    path: Path
+    origin: Cited | Assumed | None
+    of: str = ""
+    prints: str = ""
+    scope: str = ""
+    basis: str = ""
+    note: str = ""
+    doubt: str = ""
+    rejected: tuple[Rejected, ...] = ()
+    also: tuple[Reference, ...] = ()
+    bare: bool = False
+    """Written as a bare value, so its path is that of the value itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawEntry:
+    """A catalog file. ``exceptions`` gives the reason for each inconsistent sum."""
+
+    kind: str
+    id: str
+    name: str
+    vendor: str
+    status: Status
+    sources: Mapping[str, Reference]
+    facts: Mapping[str, Fact]
+    achievable: Mapping[str, Fact]
+    exceptions: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+def read_raw_entry(data: Mapping[str, Any]) -> RawEntry:
+    """The raw entry of a document that is valid by the schema of catalog entries."""
+    status = data["status"]
+    sources = {key: Reference(**value) for key, value in data.get("sources", {}).items()}
+    writer = _Writer(f"{data['kind']}/{data['id']}", sources, data.get("source", ""))
+    return RawEntry(
+        kind=data["kind"],
+        id=data["id"],
+        name=data["name"],
+        vendor=data.get("vendor", ""),
+        status=Status(status["is"], status["as_of"], status.get("note", "")),
+        sources=sources,
+        facts={fact.name: fact for fact in writer.facts(data["facts"], ("facts",))},
+        achievable={key: writer.fact(value, ("achievable", key)) for key, value in data.get("achievable", {}).items()},
+        exceptions=data.get("exceptions", {}),
+        notes=tuple(data.get("notes", ())),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Converts the mappings of an entry to facts; ``source`` applies to facts that name none."""
+
+    entry: str
+    sources: Mapping[str, Reference]
+    source: str
+
+    def facts(self, data: Mapping[str, Any], path: Path) -> Iterator[Fact]:
+        for key, value in data.items():
+            if isinstance(value, dict) and "is" not in value:
+                yield from self.facts(value, (*path, key))
+            else:
+                yield self.fact(value, (*path, key))
+
+    def fact(self, written: Any, path: Path) -> Fact:
+        words = written if isinstance(written, dict) else {"is": written}
+        return Fact(
+            name=".".join(str(key) for key in path[1:]),
+            value=words["is"],
+            path=path,
+            origin=self.origin(words, path),
+            rejected=tuple(self.rejected(each) for each in words.get("not", ())),
+            also=tuple(self.sources[key] for key in words.get("also", ()) if key in self.sources),
+            bare=written is not words,
+            **{key: words.get(key, "") for key in ("of", "prints", "scope", "basis", "note", "doubt")},
+        )
+
+    def origin(self, words: Mapping[str, Any], path: Path) -> Cited | Assumed | None:
+        name = ".".join(str(key) for key in path[1:])
+        if "assumed" in words:
+            return Assumed(f"{self.entry} {name}", words["assumed"])
+        reference = self.sources.get(words.get("source", self.source))
+        if reference is None:
+            return None
+        doubts = "; ".join(words[key] for key in ("doubt", "note") if key in words)
+        return Cited(self.entry, name, reference.named, reference.url, reference.read, doubts)
+
+    def rejected(self, words: Mapping[str, Any]) -> Rejected:
+        source = words.get("source", "")
+        title = self.sources[source].named if source in self.sources else source
+        return Rejected(words["is"], title, words["why"])
+
+
+# Quantities and texts of catalog facts, for arithmetic, tables and documentation alike
+
+_KINDS = ("rate", "bytes", "power", "time")
+"""Kinds of quantities whose units exclude each other, so that their order does not matter."""
+_COUNTS = ("parameters", "active_parameters", "encoder_parameters")
+
+
+def quantity_of(fact: Fact) -> Quantity | None:
+    """The quantity of a fact, by its unit; None for words, bare numbers and lists."""
+    if not isinstance(fact.value, str):
+        return None
+    peak = fact.name.startswith(("peak.", "sparse_peak."))
+    for kind in ("peak",) if peak else ("count",) if fact.name in _COUNTS else (*_KINDS, "peak"):
+        try:
+            return read(fact.value, kind)
+        except UnitFault:
+            continue
+    return None
+
+
+def si_value(quantity: Quantity) -> float:
+    """The value in SI units: a bandwidth per direction, a peak dense."""
+    return quantity.dense if quantity.unit == "FLOP/s" else quantity.per_direction
+
+
+def value_text(value: Plain) -> str:
+    """The text of a value as written: words for true and false, commas between the items of a list."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(value_text(each) for each in value) if isinstance(value, list) else str(value)
+
+
+def figure_text(fact: Fact) -> str:
+    """The value as written, with what it is a figure of, its scope and its basis."""
+    counts = ", ".join(word for word in (fact.scope, fact.basis) if word)
+    of = f" of {fact.of}" if fact.of else ""
+    return f"{value_text(fact.value)}{of}" + (f" ({counts})" if counts else "")
+
+
+def remarks(fact: Fact) -> Iterator[str]:
+    """The note, the doubt, and the rejected figures of a fact, one text each."""
+    if fact.note:
+        yield f"note: {fact.note}"
+    if fact.doubt:
+        yield f"doubt: {fact.doubt}"
+    for rejected in fact.rejected:
+        source = f" ({rejected.source})" if rejected.source else ""
+        yield f"not {rejected.value}{source}: {rejected.why}"
+
+
+# Typed access to the facts of a raw entry: counts, words, figures, bandwidths, peaks
 
 _T = TypeVar("_T", str, int, bool)
 """The types of plain facts."""

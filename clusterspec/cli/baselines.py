@@ -11,10 +11,10 @@ from clusterspec.cli.inputs import StudyReader
 from clusterspec.cli.output import write_whole
 from clusterspec.cli.terminal import print_error
 from clusterspec.document.derived import Fault, fault_of
-from clusterspec.document.file_names import real
+from clusterspec.document.files import real
 from clusterspec.finding import Finding
-from clusterspec.report import baseline
-from clusterspec.report.baseline import Baseline
+from clusterspec.report import findings_machines
+from clusterspec.report.findings_machines import Baseline
 from clusterspec.results import CheckReport
 from clusterspec.units import plural
 
@@ -28,21 +28,21 @@ def with_baseline(args: argparse.Namespace, reader: StudyReader, report: CheckRe
     Raises `UsageFault` for a baseline that cannot be read, or that names a rule which does not exist.
     """
     if args.write_baseline:
-        text = baseline.text(report)
+        text = findings_machines.text(report)
         write_whole(Path(args.write_baseline), text.encode())
-        print_error(f"wrote {plural(len(baseline.entries(report)), 'finding')} to {args.write_baseline}")
-        return baseline.beyond(report, baseline.read(text))
+        print_error(f"wrote {plural(len(findings_machines.entries(report)), 'finding')} to {args.write_baseline}")
+        return findings_machines.beyond(report, findings_machines.read(text))
     if not args.baseline:
         return report
     path = Path(args.baseline)
     try:
-        read = baseline.read(_data(path, args.trust).decode("utf-8"))
+        read = findings_machines.read(_data(path, args.trust).decode("utf-8"))
     except UnicodeDecodeError:
         raise UsageFault(f"--baseline {path}: not a clusterspec baseline") from None
     except (OSError, ValueError) as fault:
         raise UsageFault(f"--baseline {path}: {getattr(fault, 'strerror', None) or fault}") from None
     refuse_unknown_rules(path, read, reader, report)
-    return baseline.beyond(report, read, Inheritance(reader, report))
+    return findings_machines.beyond(report, read, Inheritance(reader, report))
 
 
 def refuse_unknown_rules(path: Path, read: Baseline, reader: StudyReader, report: CheckReport) -> None:
@@ -76,7 +76,7 @@ class Inheritance:
 def _data(path: Path, trust: str) -> bytes:
     """The bytes of a baseline; with ``--trust base``, from the base revision."""
     if trust == "base":
-        from clusterspec.cli.base_revision import at_base
+        from clusterspec.cli.git import at_base
 
         found = at_base(path)
         if found is None:

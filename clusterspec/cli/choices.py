@@ -1,22 +1,70 @@
-"""Settings of a call: the configuration, the catalog and the date. No rules are imported here."""
+"""Version requirements such as `>=0.2, <0.3`: the release numbers of PEP 440 only."""
 
 from __future__ import annotations
 
 import argparse
+import operator
 import os
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from clusterspec import __version__
 from clusterspec import config as configuration
 from clusterspec.catalog import Catalog
 from clusterspec.cli import UsageFault
-from clusterspec.cli.versions import allowed
 from clusterspec.config import Config
+from clusterspec.patterns import pattern
 from clusterspec.records import replace
 from clusterspec.results import Input, Json, Tool, head
+
+# Version requirements such as `>=0.2, <0.3`: the release numbers of PEP 440 only
+
+_PART = pattern(r"(?P<sign>==|>=|<=|<|>|!=|~=)?\s*(?P<number>\d{1,6}(?:\.\d{1,6}){0,5})")
+_SIGNS: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+
+def allowed(version: str, required: str, where: str) -> bool:
+    """Whether a version meets a requirement. Raises `UsageFault` for an invalid requirement.
+
+    >>> allowed("0.2.1", ">=0.2, <0.3", "x"), allowed("0.2.1", "0.2.0", "x"), allowed("0.2.1", "~=0.2.0", "x")
+    (True, False, True)
+    """
+    here = numbers(version)
+    for part in required.split(","):
+        found = _PART.fullmatch(part.strip())
+        if found is None:
+            raise UsageFault(
+                f"{where}: required-version: {part.strip()!r} is not a version; write `>=0.2, <0.3` or `0.2.0`"
+            )
+        there, sign = numbers(found["number"]), found["sign"] or "=="
+        if sign == "~=":
+            length = max(1, found["number"].count("."))
+            met = here >= there and here[:length] == there[:length]
+        else:
+            met = _SIGNS[sign](here, there)
+        if not met:
+            return False
+    return True
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """The release numbers of a version, padded to six places."""
+    found = re.match(r"\d{1,6}(?:\.\d{1,6}){0,5}", version)
+    given = tuple(int(number) for number in found[0].split(".")) if found else ()
+    return given + (0,) * (6 - len(given))
+
+
+# Settings of a call: the configuration, the catalog and the date. No rules are imported here
 
 T = TypeVar("T")
 
@@ -43,8 +91,7 @@ def configured(args: argparse.Namespace, folder: Path) -> Config:
         elif trust == "none":
             config = Config()
         elif trust == "base":
-            from clusterspec.cli.base_folders import with_base_folders
-            from clusterspec.cli.base_revision import base_config
+            from clusterspec.cli.git import base_config, with_base_folders
 
             config = with_base_folders(base_config(folder), folder, args)
         else:
@@ -81,7 +128,7 @@ def named_catalogs(args: argparse.Namespace) -> list[Path]:
     """The catalog folders given by the call; with ``--trust base``, from the base revision."""
     paths = [Path(name) for name in args.catalog]
     if paths and getattr(args, "trust", "spec") == "base":
-        from clusterspec.cli.base_folders import base_folder
+        from clusterspec.cli.git import base_folder
 
         return [base_folder(path, Path.cwd(), args) for path in paths]
     return paths

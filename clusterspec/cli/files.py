@@ -12,10 +12,10 @@ from clusterspec.cli import InternalError, UsageFault, is_callers_fault, one_lin
 from clusterspec.cli.inputs import STDIN, StudyReader, shown
 from clusterspec.cli.terminal import Progress
 from clusterspec.config.patterns import Ignored
-from clusterspec.document import spec_files
-from clusterspec.pipeline import Checked
+from clusterspec.document import files
 from clusterspec.records import replace
 from clusterspec.results import Input
+from clusterspec.studies.study import Checked
 
 WORTHWHILE = 32
 """Files that one more process must have before it saves more than its start costs."""
@@ -39,7 +39,7 @@ def named(args: argparse.Namespace, reader: StudyReader) -> list[str]:
 
     for path in args.paths:
         try:
-            below = spec_files.specs(
+            below = files.specs(
                 path, only_specs=args.only_specs, passed_over=passed_over, skipped=skipped(reader, path)
             )
             found |= dict.fromkeys(name.removeprefix("./") if path == "." else name for name in below)
@@ -48,7 +48,7 @@ def named(args: argparse.Namespace, reader: StudyReader) -> list[str]:
     return list(found)
 
 
-def skipped(reader: StudyReader, path: str) -> spec_files.Skipped:
+def skipped(reader: StudyReader, path: str) -> files.Skipped:
     """The paths skipped in a folder: excluded by the configuration or ignored by git."""
     folder = Path(path) if Path(path).is_dir() else Path(path).parent
     config = reader.settings(folder.resolve()).config
@@ -65,7 +65,7 @@ def _ignored(args: argparse.Namespace, path: str) -> Ignored | None:
     if args.trust == "none":
         return None
     if args.trust == "base":
-        from clusterspec.cli.base_folders import base_ignores
+        from clusterspec.cli.git import base_ignores
 
         folder = Path(path).resolve()
         return Ignored(str(folder), base_ignores(folder))
@@ -133,7 +133,7 @@ def begin(args: argparse.Namespace) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if args.trust == "base":
-        from clusterspec.cli.base_revision import choose
+        from clusterspec.cli.git import choose
 
         choose(args)  # a process that was not forked has no base revision yet
     WORKER_READER[:] = [StudyReader(args)]

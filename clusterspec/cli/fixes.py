@@ -13,10 +13,10 @@ from clusterspec.cli.inputs import STDIN, StudyReader
 from clusterspec.cli.output import write_whole
 from clusterspec.document import applied_edits, apply_edits, decode, read_bytes
 from clusterspec.finding import ALWAYS_REPORTED, Edit, Finding
-from clusterspec.pipeline import Checked, Study
 from clusterspec.records import dataclass
 from clusterspec.report.ink import disarmed, located, plain
 from clusterspec.source import Path, Position, Source
+from clusterspec.studies.study import Checked, Study
 
 MARK = "\ufeff"
 LONGEST = 60

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import argparse
+import atexit
 import os
+import posixpath
+import shutil
 import subprocess
+import tempfile
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+from clusterspec import config as configuration
 from clusterspec.cli import UsageFault
+from clusterspec.config import Config
+from clusterspec.document import LARGEST, Comment, Document, decode, parse
+from clusterspec.records import replace
+
+# Files of a git revision, read without hooks, filters, pager, external diff, network or shell
 
 _QUIET = {
     "GIT_OPTIONAL_LOCKS": "0",
@@ -81,3 +95,247 @@ def tree(root: Path, commit: str, path: str) -> dict[str, str]:
 
 def _object(entry: bytes) -> str:
     return entry.split(b"\t")[0].split()[2].decode("ascii", "replace")
+
+
+# ``--trust base``: the configuration, waivers and baseline of the base revision of a change
+
+_named: list[str] = []
+"""The revision that the call names."""
+
+
+def choose(args: argparse.Namespace) -> None:
+    """Set the base revision of a call. Raises `UsageFault` if it is given without ``--trust base``."""
+    revision = args.base_revision
+    if revision and args.trust != "base":
+        raise UsageFault("--base-revision requires --trust base")
+    _named[:] = [revision] if revision else []
+    base.cache_clear()
+
+
+def candidates() -> list[str]:
+    """The candidates for the base revision; the first that exists is used."""
+    if _named:
+        return list(_named)
+    environment = os.environ.get
+    targets = [environment("GITHUB_BASE_REF"), environment("CI_MERGE_REQUEST_TARGET_BRANCH_NAME")]
+    branches = [f"origin/{target}" for target in targets if target]
+    commit = environment("CI_MERGE_REQUEST_DIFF_BASE_SHA")
+    return [*([commit] if commit else []), *branches] or ["origin/HEAD", "origin/main", "origin/master"]
+
+
+@cache
+def base(folder: Path) -> tuple[Path, str]:
+    """The root of the repository and the base commit. Raises `UsageFault` if there is none."""
+    root = root_of(folder)
+    for revision in candidates():
+        if commit := commit_of(root, revision):
+            return root, commit
+    raise UsageFault(f"--trust base: no revision {' or '.join(candidates())} here; fetch it, or name --base-revision")
+
+
+def at_base(path: Path) -> bytes | None:
+    """The bytes of a file in the base revision; None if it is absent."""
+    place = Path(os.path.abspath(path))  # noqa: PTH100 - a link is not followed
+    folder = next(one for one in place.parents if one.is_dir())
+    root, commit = base(folder.resolve())
+    relative = relative_to_root(place, root)
+    return None if relative is None else blob(root, commit, relative)
+
+
+def relative_to_root(path: Path, root: Path) -> str | None:
+    """A path relative to the root of its repository; None if it is outside. Symlinks inside are not resolved."""
+    place = Path(os.path.abspath(path))  # noqa: PTH100
+    folder = next(one for one in place.parents if one.is_dir())
+    for whole in (place, folder.resolve() / place.relative_to(folder)):
+        if whole.is_relative_to(root):
+            return whole.relative_to(root).as_posix()
+    return None
+
+
+def base_config(folder: Path) -> Config:
+    """The configuration of a folder in the base revision. Raises `ConfigFault` and `UsageFault`."""
+    root, _ = base(folder)
+    for candidate in (folder, *folder.parents):
+        for name in (configuration.FILE, "pyproject.toml"):
+            data = at_base(candidate / name)
+            config = configuration.read(candidate / name, data) if data is not None else Config()
+            if config.file is not None:
+                return config
+        if candidate == root:
+            break
+    return Config()
+
+
+def with_base_waivers(document: Document) -> Document:
+    """The document without comments that the base revision does not have at the same keys."""
+    held = {name: _comments(name) for name in document.sources}
+    keys = _keys(document)
+    kept = (one for one in document.comments if (one.text.strip(), keys.get(_line(one))) in held.get(one.file, ()))
+    return replace(document, comments=tuple(kept))
+
+
+def _comments(name: str) -> frozenset[tuple[str, object]]:
+    """The comments of a file in the base revision, each with the keys on its line or the next one."""
+    data = at_base(Path(name))
+    document = parse(decode(name, data))[0] if data is not None else None
+    if document is None:
+        return frozenset()
+    keys = _keys(document)
+    return frozenset((one.text.strip(), keys.get(_line(one))) for one in document.comments)
+
+
+def _line(comment: Comment) -> tuple[str, int]:
+    return comment.file, comment.line + comment.alone
+
+
+def _keys(document: Document) -> dict[tuple[str, int], frozenset[object]]:
+    """The key paths whose key or value begins on each line."""
+    found: dict[tuple[str, int], set[object]] = {}
+    for path, place in document.places.items():
+        span = place.key or place.value
+        found.setdefault((span.file, span.start.line), set()).add(path)
+    return {line: frozenset(paths) for line, paths in found.items()}
+
+
+# Folders of the base revision, for ``--trust base``: catalogs, company rules and ``.gitignore`` files
+
+MOST = 5_000
+"""Files of a folder that are read; the shipped catalog has some 400."""
+LARGEST_BASE = 1024 * 1024
+"""Bytes of the largest file that is read."""
+
+
+def with_base_folders(config: Config, folder: Path, args: argparse.Namespace) -> Config:
+    """The configuration of a folder, with catalogs and rules of the base revision.
+
+    Raises `UsageFault` if the base revision lacks one of their folders.
+    """
+    return replace(
+        config,
+        catalog=tuple(base_folder(path, folder, args) for path in config.catalog),
+        rules=tuple(base_folder(path, folder, args) for path in config.rules),
+    )
+
+
+def base_folder(path: Path, folder: Path, args: argparse.Namespace) -> Path:
+    """A copy of a folder from the base revision; the path itself if it is outside the repository of ``folder``.
+
+    Raises `UsageFault` if the base revision lacks it or it has too many files.
+    """
+    root, commit = base(folder)
+    relative = relative_to_root(path, root)
+    if relative is None:
+        return path
+    copied = _copies(args) / commit / relative
+    if not copied.is_dir():
+        _copy(root, commit, relative, copied)
+    return copied
+
+
+@cache
+def base_ignores(folder: Path) -> Callable[[Path], bytes | None]:
+    """A function that returns the bytes of a ``.gitignore`` in the base revision; None if there is none."""
+    root, commit = base(folder)
+    found = {root / name: one for name, one in tree(root, commit, "").items() if Path(name).name == ".gitignore"}
+
+    def held(path: Path) -> bytes | None:
+        return blob_of(root, found[path]) if path in found else None
+
+    return held
+
+
+def _copies(args: argparse.Namespace) -> Path:
+    """The temporary folder of this call, shared by its worker processes."""
+    if getattr(args, "base_copies", None) is None:
+        args.base_copies = tempfile.mkdtemp(prefix="clusterspec-")
+        atexit.register(_remove, args.base_copies, os.getpid())
+    return Path(args.base_copies)
+
+
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _copy(root: Path, commit: str, relative: str, target: Path) -> None:
+    """Copy the regular files of a folder of a commit atomically."""
+    found = {name: one for name, one in tree(root, commit, relative).items() if name.endswith((".yaml", ".yml"))}
+    if not found:
+        raise UsageFault(f"--trust base: the folder {relative} holds no YAML in the base revision")
+    if len(found) > MOST:
+        raise UsageFault(f"--trust base: the folder {relative} holds more than {MOST} files")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(dir=target.parent))
+    for name, one in found.items():
+        place = made / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes((blob_of(root, one) or b"")[: LARGEST_BASE + 1])
+    try:
+        made.rename(target)
+    except OSError:
+        if not target.is_dir():  # another process has copied it in the meantime
+            raise
+        shutil.rmtree(made, ignore_errors=True)
+
+
+# Specs of git revisions (`main:cluster.yaml`) with their bases and logs, copied to a separate folder
+
+MOST_FILES = 64
+"""Files of a revision that one spec may name, bases and logs together."""
+
+
+def revision_of(name: str) -> tuple[str, str] | None:
+    """The revision and path of a name; None if it is an existing file."""
+    revision, colon, path = name.partition(":")
+    return (revision, path) if colon and revision and path and not Path(name).exists() else None
+
+
+def checked_out(revision: str, path: str, folder: Path) -> Path:
+    """The spec of a revision, copied to a folder with the files it refers to. Raises `UsageFault`."""
+    root = root_of(Path.cwd())
+    commit = commit_of(root, revision)
+    if commit is None:
+        raise UsageFault(f"{revision}: no such revision")
+    here = Path.cwd().resolve().relative_to(root).as_posix()
+    start = posixpath.normpath(posixpath.join(here, path))
+    of_root = [] if path.startswith(("./", "../")) else [posixpath.normpath(path)]
+    for candidate in [start, *of_root]:
+        if blob(root, commit, candidate) is not None:
+            start = candidate
+            break
+    else:
+        raise UsageFault(f"{revision}:{path}: no such file in this revision")
+    (folder / ".git").mkdir(exist_ok=True)  # the project root, beyond which `extends` cannot refer
+    _copy_revision(root, commit, start, folder)
+    return folder / start
+
+
+def _copy_revision(root: Path, commit: str, start: str, folder: Path) -> None:
+    """Copy a file of a commit and the files it refers to."""
+    waiting, written = [start], set[str]()
+    while waiting and len(written) < MOST_FILES:
+        name = waiting.pop()
+        if name in written or name.startswith(("..", "/")):
+            continue
+        data = blob(root, commit, name)
+        written.add(name)
+        if data is None:
+            continue
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+        if name.endswith((".yaml", ".yml", ".json")) and len(data) <= LARGEST:
+            document, _ = parse(decode(name, data))
+            waiting += [
+                posixpath.normpath(posixpath.join(posixpath.dirname(name), one)) for one in _referenced_files(document)
+            ]
+
+
+def _referenced_files(document: Any) -> list[str]:
+    """The files that a spec refers to."""
+    value = document.value if document is not None else None
+    if not isinstance(value, dict):
+        return []
+    measured = value.get("measured")
+    logs = [one.get("log") for one in measured if isinstance(one, dict)] if isinstance(measured, list) else []
+    return [one for one in (value.get("extends"), *logs) if isinstance(one, str) and "\0" not in one]

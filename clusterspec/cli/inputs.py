@@ -18,11 +18,11 @@ from clusterspec.cli.terminal import print_error
 from clusterspec.config import Config
 from clusterspec.document import Document
 from clusterspec.finding import Problem, Severity
-from clusterspec.pipeline import Checked, Settings, Study, as_written, prose, study
 from clusterspec.records import replace
 from clusterspec.report.ink import located
 from clusterspec.results import Input
 from clusterspec.source import Position, Source, Span
+from clusterspec.studies.study import Checked, Settings, Study, as_written, prose, study
 from clusterspec.units import plural
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def trusted(args: argparse.Namespace) -> Callable[[Document], Document]:
     """A function that removes the comments whose waivers do not apply (see ``--trust``)."""
     trust = getattr(args, "trust", "spec")
     if trust == "base":
-        from clusterspec.cli.base_revision import with_base_waivers
+        from clusterspec.cli.git import with_base_waivers
 
         return with_base_waivers
     return without_comments if trust == "none" else as_written

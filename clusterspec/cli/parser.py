@@ -1,6 +1,7 @@
 """The commands and the parser of the command line, from which the command reference is generated.
 
-The options of a command are in `clusterspec.cli.options`, its implementation is in `clusterspec.cli.commands`.
+The modules of `clusterspec.cli.commands` implement the commands; `clusterspec.cli.options` holds the options that
+several commands share.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from clusterspec.records import dataclass
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from types import ModuleType
     from typing import NoReturn
 
 EPILOG = (
@@ -28,7 +30,7 @@ HELP = "help"
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: its summary, and the module with its options and its ``run``."""
+    """A command: its summary, and the module with its ``describe_NAME`` (options) and ``run_NAME`` functions."""
 
     summary: str
     module: str
@@ -37,31 +39,29 @@ class Command:
 COMMANDS = {
     "check": Command("reports errors in specs, their position, and fixes", "check"),
     "estimate": Command("predicts memory, step time, MFU and communication, term by term", "estimate"),
-    "collective": Command("predicts a collective's time and bus bandwidth, as nccl-tests prints them", "collective"),
+    "collective": Command("predicts a collective's time and bus bandwidth, as nccl-tests prints them", "estimate"),
     "search": Command("finds the best layouts for a cluster and a workload", "search"),
-    "solve": Command("finds the minimum or maximum of a key that meets a condition", "solve"),
-    "sensitivity": Command("moves each parameter to the next sold value: effect on time, memory, cost", "sensitivity"),
-    "sweep": Command("finds the best layout for each point of a grid of specs", "sweep"),
-    "bom": Command("prints the bill of materials: nodes, switches, cables, with derivations", "bom"),
-    "cost": Command("computes capital, energy, support and rent over the term, by year, run and token", "cost"),
-    "report": Command("writes a report as HTML or PDF", "report"),
+    "solve": Command("finds the minimum or maximum of a key that meets a condition", "search"),
+    "sensitivity": Command("moves each parameter to the next sold value: effect on time, memory, cost", "search"),
+    "sweep": Command("finds the best layout for each point of a grid of specs", "search"),
+    "bom": Command("prints the bill of materials: nodes, switches, cables, with derivations", "costs"),
+    "cost": Command("computes capital, energy, support and rent over the term, by year, run and token", "costs"),
+    "report": Command("writes a report as HTML or PDF", "reports"),
     "diff": Command(
-        "shows what changed between two specs, and what it does to bandwidth, memory, time and cost", "diff"
+        "shows what changed between two specs, and what it does to bandwidth, memory, time and cost", "reports"
     ),
-    "explain": Command("prints the page of a rule", "explain"),
+    "explain": Command("prints the page of a rule", "reference"),
     "catalog": Command("shows the catalog of hardware, models and software, with sources", "catalog"),
-    "convert": Command("shows the interpretations of a quantity: bits and bytes, one direction and both", "convert"),
-    "import": Command("imports files of infrastructure repositories into a spec", "importer"),
-    "diagnose": Command(
-        "compares logs of collectives with the design, and ranks the causes of low bandwidth", "diagnose"
-    ),
-    "accept": Command("compares logs of collectives with the acceptance tests: pass, fail, not run", "accept"),
-    "export": Command("exports a design to files of infrastructure repositories", "exporter"),
-    "config": Command("shows the configuration of a file and the origin of each setting", "config"),
-    "lsp": Command("serves editors: findings while typing, hover, completion, quick fixes", "lsp"),
-    "completion": Command("prints the completion script of a shell: bash, zsh or fish", "completion"),
-    "init": Command("prints a starting spec", "start"),
-    "schema": Command("prints the JSON Schema of the spec, for editors", "schema"),
+    "convert": Command("shows the interpretations of a quantity: bits and bytes, one direction and both", "reference"),
+    "import": Command("imports files of infrastructure repositories into a spec", "exchange"),
+    "diagnose": Command("compares logs of collectives with the design, and ranks the causes of low bandwidth", "logs"),
+    "accept": Command("compares logs of collectives with the acceptance tests: pass, fail, not run", "logs"),
+    "export": Command("exports a design to files of infrastructure repositories", "exchange"),
+    "config": Command("shows the configuration of a file and the origin of each setting", "reference"),
+    "lsp": Command("serves editors: findings while typing, hover, completion, quick fixes", "editors"),
+    "completion": Command("prints the completion script of a shell: bash, zsh or fish", "editors"),
+    "init": Command("prints a starting spec", "editors"),
+    "schema": Command("prints the JSON Schema of the spec, for editors", "editors"),
     HELP: Command("prints the options of a command, or this list", ""),
 }
 """Every command, in the order of the help."""
@@ -98,7 +98,7 @@ def parser(arguments: Sequence[str] | None = None) -> Parser:
                 )
                 one.set_defaults(run=help_of, command=name)
                 continue
-            importlib.import_module(f"clusterspec.cli.options.{command.module}").describe(one)
+            getattr(module_of(command), f"describe_{name}")(one)
             one.set_defaults(run=runner(name), command=name)
     return top
 
@@ -115,14 +115,18 @@ def help_of(args: argparse.Namespace) -> int:
     return 0
 
 
+def module_of(command: Command) -> ModuleType:
+    """The module that implements a command, imported on demand."""
+    return importlib.import_module(f"clusterspec.cli.commands.{command.module}")
+
+
 def runner(name: str) -> Callable[[argparse.Namespace], int]:
     """The ``run`` function of a command, imported on demand."""
-    module = COMMANDS[name].module
 
     def run(args: argparse.Namespace) -> int:
-        command = importlib.import_module(f"clusterspec.cli.commands.{module}")
+        command = module_of(COMMANDS[name])
         interrupts.raise_again()
-        return int(command.run(args))
+        return int(getattr(command, f"run_{name}")(args))
 
     return run
 

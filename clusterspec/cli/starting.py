@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from itertools import islice, product
 
 from clusterspec.catalog import BrokenEntry, Catalog
-from clusterspec.catalog.entries import Accelerator, Model, Platform
+from clusterspec.catalog.entries import Accelerator, Platform
+from clusterspec.catalog.models import Model
 from clusterspec.cli import UsageFault
 from clusterspec.cost.parameters import count
 from clusterspec.finding import Severity
-from clusterspec.pipeline import Settings, Study, study_text
 from clusterspec.records import dataclass
 from clusterspec.rules.fabric.roce_without_flow_control import TECHNOLOGIES as LOSSY
+from clusterspec.studies.study import Settings, Study, study_text
 
 DEGREES = (1, 2, 4, 8, 16, 32, 64)
 EXPERT_DEGREES = (8, 16, 32, 64)

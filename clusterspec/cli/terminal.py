@@ -7,9 +7,12 @@ import codecs
 import contextlib
 import os
 import sys
+from time import monotonic
 
 from clusterspec.cli import UsageFault
 from clusterspec.report.ink import WIDTH, Ink, disarmed, plain
+
+# Output to standard output and standard error, with color and progress
 
 LOOKALIKES = {"×": "x", "–": "-", "−": "-", "·": "-", "…": "...", "→": "->", "µ": "u", "≤": "<=", "≥": ">=", "≈": "~"}
 LOOKALIKES |= dict.fromkeys("█▉▊▋▌", "#") | dict.fromkeys("▍▎▏", "")
@@ -90,7 +93,7 @@ codecs.register_error("clusterspec-escaped", escaped)
 codecs.register_error("clusterspec-alike", lookalike)
 
 
-def ink(args: argparse.Namespace) -> Ink:
+def ink_of(args: argparse.Namespace) -> Ink:
     """Color and width by ``--color``, ``NO_COLOR``, ``FORCE_COLOR`` and the terminal."""
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     width = columns()
@@ -133,3 +136,34 @@ class Progress:
         """Erase the message."""
         if self.written:
             self("")
+
+
+# A progress bar on standard error, if that is a terminal
+
+BAR_WIDTH = 30
+EVERY = 0.1
+"""Seconds between two drawings."""
+
+
+class Bar:
+    """A progress bar; call it with the amount done and the total, then `close` it."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self._shown = sys.stderr.isatty()
+        self._drawn = 0.0
+
+    def __call__(self, done: int, total: int) -> None:
+        now = monotonic()
+        if not self._shown or (done < total and now - self._drawn < EVERY):
+            return
+        self._drawn = now
+        full = BAR_WIDTH * done // max(1, total)
+        sys.stderr.write(f"\r{self.title} [{'#' * full}{'.' * (BAR_WIDTH - full)}] {100 * done // max(1, total):3d} %")
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        """Erase the bar."""
+        if self._shown and self._drawn:
+            sys.stderr.write("\r" + " " * (len(self.title) + BAR_WIDTH + 10) + "\r")
+            sys.stderr.flush()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from clusterspec.catalog.entries import Platform
-from clusterspec.cluster.model import Cluster, Engines, Workload
-from clusterspec.cluster.resolution_log import ResolutionLog
-from clusterspec.records import dataclass
-from clusterspec.spec.model import LayoutSpec
+from clusterspec.catalog.entries import Platform, Stack
+from clusterspec.cluster.model import Cluster, Dispatcher, Engines, Layout, Overlap, Workload
+from clusterspec.cluster.resolution import ResolutionLog
+from clusterspec.records import dataclass, replace
+from clusterspec.spec.model import DispatcherSpec, LayoutSpec, OverlapSpec
 
-KEY = "layout"
+# The degrees of parallelism of a layout: as written, else the framework's defaults
+
+LAYOUT_KEY = "layout"
 EXPERTS_CUT_BY_TP = frozenset({"megatron-core", "nemo"})
 """Frameworks that shard experts by tp for any ep (Megatron-Core, ``expert_tensor_parallel_size``)."""
 
@@ -93,8 +95,8 @@ def resolve_degrees(
     if serving is not None and serving.decode is not None:
         return _of_engines(serving.decode)
     serves, why = workload is not None and workload.kind == "serve", "no parallelism on this axis"
-    written = {axis: log.either(getattr(section, axis), f"{KEY}.{axis}", 1, why) for axis in ("tp", "ep", "pp")}
-    written["cp"] = log.training(section.cp, f"{KEY}.cp", 1, why, serves)
+    written = {axis: log.either(getattr(section, axis), f"{LAYOUT_KEY}.{axis}", 1, why) for axis in ("tp", "ep", "pp")}
+    written["cp"] = log.training(section.cp, f"{LAYOUT_KEY}.cp", 1, why, serves)
     tp, ep, pp, cp = (max(1, degree) for degree in written.values())
     attention_dp = _attention_dp(section, workload, log)
     fits = max(1, ranks // (tp * attention_dp * cp * pp))
@@ -123,7 +125,9 @@ def _attention_dp(section: LayoutSpec, workload: Workload | None, log: Resolutio
     """Attention replicas in each engine; 1 in training, where a replica of attention is a replica of the model."""
     if workload is None or workload.kind != "serve":
         return 1
-    return max(1, log.either(section.attention_dp, f"{KEY}.attention_dp", 1, "one replica of attention in each engine"))
+    return max(
+        1, log.either(section.attention_dp, f"{LAYOUT_KEY}.attention_dp", 1, "one replica of attention in each engine")
+    )
 
 
 def _expert_tp(
@@ -140,7 +144,7 @@ def _expert_tp(
         found = engine.tp if framework in EXPERTS_CUT_BY_TP else 1
         why = f"the default of {framework}"
     if engine.ep > 1 or (workload is not None and workload.model.experts):
-        log.assume(f"{KEY}.expert_tp", found, why)
+        log.assume(f"{LAYOUT_KEY}.expert_tp", found, why)
     return found
 
 
@@ -170,3 +174,155 @@ def _redundant_experts(workload: Workload | None, ep: int, log: ResolutionLog) -
         return 0
     why = f"the fewest that make {workload.model.experts} experts divisible by ep {ep}"
     return log.assume("workload.serving.redundant_experts", fewest, why)
+
+
+# Layers of the pipeline stages: as written, else as even as possible
+
+MOST_STAGES = 65_536
+"""Limit of stages for which a list of layers is kept; no cluster has so many."""
+
+
+def resolve_stages(
+    section: LayoutSpec, degrees: Degrees, workload: Workload | None, log: ResolutionLog
+) -> tuple[int, ...]:
+    """Layers of every stage in model order. A list of pp numbers is spread over the virtual stages.
+
+    Empty where the model is not known or there are more stages than any cluster has.
+    """
+    stages = degrees.pp * degrees.virtual_stages
+    written = section.stage_layers
+    if stages > MOST_STAGES:
+        return ()
+    if written is not None and len(written) == stages:
+        return written
+    if written is not None and len(written) == degrees.pp:
+        return tuple(_virtual(written, degrees.virtual_stages))
+    if workload is None:
+        return ()
+    layers = even_stages(workload.model.layers, stages)
+    if workload.model.layers % stages and written is None:
+        log.assume("layout.stage_layers", layers, "as even as possible, the stages at both ends shorter")
+    return layers
+
+
+def _virtual(per_rank: tuple[int, ...], virtual_stages: int) -> list[int]:
+    """pp numbers split into virtual stages: chunk by chunk, each rank's layers as even as possible."""
+    chunks = [even_stages(layers, virtual_stages) for layers in per_rank]
+    return [rank[chunk] for chunk in range(virtual_stages) for rank in chunks]
+
+
+def even_stages(layers: int, stages: int) -> tuple[int, ...]:
+    """Layers over stages as even as possible; the last stage (it holds the head) and then the first
+    (the embedding) are the shorter ones, as Llama 3 does (arXiv:2407.21783, section 3.3.2).
+
+    >>> even_stages(126, 16)
+    (7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7)
+    """
+    each, longer = divmod(layers, stages)
+    shorter = stages - longer if longer else 0
+    at_start = shorter // 2
+    at_end = shorter - at_start
+    return (each,) * at_start + (each + 1,) * longer + (each,) * (at_end if longer else stages)
+
+
+def of_engines(layout: Layout, engines: Engines, layers: int) -> Layout:
+    """The layout with the degrees of other engines, for a model with a given number of layers."""
+    return replace(
+        layout,
+        ranks=engines.replicas * engines.ranks,
+        dp=engines.replicas,
+        tp=engines.tp,
+        attention_dp=engines.attention_dp,
+        ep=engines.ep,
+        expert_tp=engines.expert_tp,
+        pp=engines.pp,
+        redundant_experts=engines.redundant_experts,
+        stage_layers=even_stages(layers, engines.pp) if engines.pp <= MOST_STAGES else (),
+        separate_engines=False,
+    )
+
+
+# Resolves overlap with computation and the dispatcher of tokens
+
+OVERLAP_KEY = "layout.overlap"
+
+
+def resolve_overlap(section: OverlapSpec, degrees: Degrees, stack: Stack | None, log: ResolutionLog) -> Overlap:
+    """The overlap as written, else the default of the software; defaults are listed only for axes that communicate."""
+
+    def either(axis: str, default: bool, why: str) -> bool:
+        written: bool | None = getattr(section, axis)
+        if written is None and _communicates(axis, degrees):
+            log.assume(f"{OVERLAP_KEY}.{axis}", default, why)
+        return default if written is None else written
+
+    return Overlap(
+        tp=_tensor(section, degrees, stack, log),
+        cp=either("cp", True, "the keys and values of the next block are fetched beside the current one"),
+        ep=either("ep", False, "dispatch and combine wait for the experts"),
+        dp=either("dp", *_by_software("dp", stack)),
+        pp=either("pp", *_by_software("pp", stack)),
+    )
+
+
+def _communicates(axis: str, degrees: Degrees) -> bool:
+    found: int = getattr(degrees, axis)
+    return found > 1 or (axis == "dp" and degrees.cp > 1)
+
+
+def _by_software(axis: str, stack: Stack | None) -> tuple[bool, str]:
+    """Whether a stack overlaps the communication of an axis, and the reason to assume so."""
+    if stack is None:
+        return True, "usual"
+    hides = axis in stack.hides
+    return hides, f"{stack.id} {'hides it' if hides else 'does not hide it'}"
+
+
+def _tensor(section: OverlapSpec, degrees: Degrees, stack: Stack | None, log: ResolutionLog) -> str | float:
+    """``none``, ``partial``, ``full`` or a share; false means none and true full."""
+    if section.tp is None:
+        if degrees.tp > 1:
+            log.assume(f"{OVERLAP_KEY}.tp", "partial", _partial(stack))
+        return "partial"
+    if isinstance(section.tp, bool):
+        return "full" if section.tp else "none"
+    return section.tp
+
+
+def _partial(stack: Stack | None) -> str:
+    if stack is None:
+        return "what the software does"
+    figure = stack.achievable.get("hidden.tensor")
+    share = figure.value if figure else 0.0
+    return f"what {stack.id} does: it runs {share:.0%} of the traffic inside the products around it"
+
+
+def resolve_dispatcher(
+    section: LayoutSpec,
+    degrees: Degrees,
+    cluster: Cluster,
+    workload: Workload | None,
+    *,
+    stack: Stack | None,
+    log: ResolutionLog,
+) -> Dispatcher:
+    """The dispatcher of tokens: as written, else that of the software; listed only where tokens are sent."""
+    written = section.dispatcher
+    kind = written.kind if isinstance(written, DispatcherSpec) else written
+    precision = written.precision if isinstance(written, DispatcherSpec) else None
+    if kind is None:
+        kind, why = _usual_dispatcher(cluster, stack)
+        sent = degrees.ep > 1 and workload is not None and workload.model.experts
+        if sent and precision is None:
+            log.assume("layout.dispatcher", kind, why)
+    wide = workload is not None and workload.precision in {"fp32", "tf32"}
+    return Dispatcher(kind, precision or ("fp32" if wide else "bf16"))
+
+
+def _usual_dispatcher(cluster: Cluster, stack: Stack | None) -> tuple[str, str]:
+    """The dispatcher that a stack uses on a machine, and the reason to assume so."""
+    if stack is None:
+        return "all-to-all", "usual"
+    if stack.rack_dispatcher and cluster.scale_up.domain > cluster.accelerators_per_node:
+        return stack.rack_dispatcher, f"what {stack.id} does where the scale-up domain spans nodes"
+    return stack.dispatcher, f"what {stack.id} does"

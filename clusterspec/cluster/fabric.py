@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from clusterspec.cluster.fabric_levels import count_levels
-from clusterspec.cluster.fabric_plane import SwitchCount, count_plane
+from clusterspec.cluster.levels import ModuleCount, count_levels, count_modules
 from clusterspec.cluster.model import Cluster, ScaleOut
-from clusterspec.cluster.optics import ModuleCount, count_modules
+from clusterspec.cluster.planes import SwitchCount, count_plane
 from clusterspec.recent import recent
 from clusterspec.records import dataclass
 from clusterspec.spec.model import LinkCounts, ScaleOutSpec

@@ -20,6 +20,7 @@ from clusterspec.cluster.rank_sets import (
     Runs,
     alignments,
     alike,
+    groups_sharing_a_node,
     members,
     merged,
     reach,
@@ -27,7 +28,6 @@ from clusterspec.cluster.rank_sets import (
     spread,
     steps,
 )
-from clusterspec.cluster.sharing import groups_sharing_a_node
 from clusterspec.recent import recent
 from clusterspec.records import dataclass
 

@@ -1,18 +1,176 @@
-"""Resolves the parallel layout: degrees, order of ranks, stages, schedule, and software behavior."""
+"""The software generation of a layout, by its release or its year."""
 
 from __future__ import annotations
 
+import re
 from math import gcd
 
-from clusterspec.cluster.degrees import Degrees, job_nodes, nodes_per_domain, resolve_degrees
+from clusterspec.catalog.entries import Stack
+from clusterspec.cluster.degrees import (
+    Degrees,
+    job_nodes,
+    nodes_per_domain,
+    resolve_degrees,
+    resolve_dispatcher,
+    resolve_overlap,
+    resolve_stages,
+)
 from clusterspec.cluster.model import Cluster, Layout, Workload
-from clusterspec.cluster.overlap import resolve_dispatcher, resolve_overlap
-from clusterspec.cluster.resolution_log import ResolutionLog
-from clusterspec.cluster.software import Software
-from clusterspec.cluster.stages import resolve_stages
+from clusterspec.cluster.resolution import Lookup, ResolutionLog
+from clusterspec.finding import Problem
+from clusterspec.records import dataclass, replace
+from clusterspec.source import Path
 from clusterspec.spec.model import LayoutSpec, OffloadSpec, OptimizerStatesSpec, OverlapSpec
 
-KEY = "layout"
+# The software generation of a layout, by its release or its year
+
+SOFTWARE_KEY = "layout"
+SOFTWARE_PATH: Path = ("layout", "software")
+SAME_SOFTWARE = {"nemo": "megatron-core", "deepspeed": "megatron-deepspeed"}
+"""Frameworks that share another one's kernels and schedules."""
+SERVING = frozenset({"vllm", "sglang", "trt-llm"})
+"""Frameworks whose generations in the catalog describe serving."""
+CALENDAR = frozenset({"nemo"})
+"""Frameworks that number releases by year and month (NeMo containers: 25.11 is of November 2025)."""
+USUAL = "megatron-core"
+"""The framework whose generations are assumed for one that the catalog lacks."""
+NEWEST_SOFTWARE = 2026
+"""The newest year of software for which the cost model has figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Software:
+    """A framework, its year and release, and its generation in the catalog (None: unknown)."""
+
+    framework: str
+    year: int
+    release: str | None
+    stack: Stack | None
+
+
+def resolve_software(
+    section: LayoutSpec, lookup: Lookup, frameworks: frozenset[str], *, serves: bool = False
+) -> Software:
+    """The software of a layout. ``frameworks`` are the names that the format allows; ``serves`` says what it is for.
+
+    A release precedes a year. An unknown release is replaced by the nearest known one, as an assumption; a framework
+    without entries by another one.
+    """
+    name, release = _written(section, lookup, frameworks)
+    framework = section.framework or name or "custom"
+    known = SAME_SOFTWARE.get(framework, framework)
+    generations = _generations(known, lookup) if serves or known not in SERVING else {}
+    find = _of_calendar if framework in CALENDAR else _of_release
+    found = find(framework, release, generations, lookup) if release is not None else None
+    if found is not None:
+        return _sharded(found, lookup)
+    why = "the newest known" if release is None else f"the catalog has no release of {framework}: the newest year"
+    year = lookup.log.either(section.software_year, f"{SOFTWARE_KEY}.software_year", NEWEST_SOFTWARE, why)
+    if serves and not generations:
+        return Software(framework, year, None, None)
+    return _sharded(Software(framework, year, None, _of_year(framework, year, generations, lookup)), lookup)
+
+
+def _sharded(software: Software, lookup: Lookup) -> Software:
+    """The software, with the memory of the stack whose full sharding it uses."""
+    name = software.stack.full_sharding if software.stack is not None else None
+    other = lookup.known("stack", name) if name is not None else None
+    if software.stack is None or not isinstance(other, Stack):
+        return software
+    memory = replace(other.memory, gradients=software.stack.memory.gradients)
+    return replace(software, stack=replace(software.stack, fully_sharded=memory))
+
+
+def _written(section: LayoutSpec, lookup: Lookup, frameworks: frozenset[str]) -> tuple[str | None, str | None]:
+    """Framework and release of ``software``; a problem where the framework is unknown or a different one."""
+    if section.software is None:
+        return None, None
+    name, _, release = section.software.partition(" ")
+    name = name.lower()
+    if name not in frameworks:
+        message = f"`{section.software}` does not name a framework of the format"
+        _report(lookup, message, f"write one of {', '.join(sorted(frameworks))}, and its release")
+        return None, None
+    if section.framework is not None and name != section.framework:
+        message = f"`software` is a release of {name}, and `framework` is {section.framework}"
+        _report(lookup, message, "name the same framework in both, or drop one of them")
+        return None, None
+    return name, release.strip().removeprefix("v")
+
+
+def _report(lookup: Lookup, message: str, remedy: str) -> None:
+    lookup.log.problems.append(Problem("unknown-choice", SOFTWARE_PATH, message, remedy))
+
+
+def _generations(framework: str, lookup: Lookup) -> dict[int, str]:
+    """First years and ids of a framework's generations."""
+    found = {}
+    for name in lookup.catalog.ids("stack"):
+        family, _, year = name.rpartition("-")
+        if family == framework and year.isdigit():
+            found[int(year)] = name
+    return found
+
+
+def _of_calendar(framework: str, release: str, generations: dict[int, str], lookup: Lookup) -> Software | None:
+    """The generation of the year that a release names, `None` where it names none."""
+    numbers = version(release)
+    if len(numbers) < 2 or not 1 <= numbers[1] <= 12 or not 20 <= numbers[0] < 100:
+        return None
+    year = 2000 + numbers[0]
+    return Software(framework, year, f"{framework} {release}", _of_year(framework, year, generations, lookup))
+
+
+def _of_release(framework: str, release: str, generations: dict[int, str], lookup: Lookup) -> Software | None:
+    """The nearest known release at or below the written one (else the oldest), with its generation."""
+    entries = [lookup.known("stack", generations[year]) for year in sorted(generations)]
+    stacks = [stack for stack in entries if isinstance(stack, Stack)]
+    known = {name: (stack, year or stack.year) for stack in stacks for name, year in map(dated, stack.releases)}
+    if not known:
+        return None
+    ordered, wanted = sorted(known, key=version), version(release)
+    nearest = next((name for name in reversed(ordered) if version(name) <= wanted), ordered[0])
+    if version(nearest) != wanted[: len(version(nearest))]:
+        why = f"the nearest release to {release} in the catalog"
+        lookup.log.assume(f"{SOFTWARE_KEY}.software", f"{framework} {nearest}", why)
+    stack, year = known[nearest]
+    return Software(framework, year, f"{framework} {nearest}", stack)
+
+
+def dated(release: str) -> tuple[str, int | None]:
+    """A release of the catalog and its year, `None` where the entry does not state it.
+
+    >>> dated("0.7 (2024)"), dated("0.16")
+    (('0.7', 2024), ('0.16', None))
+    """
+    name, _, year = release.partition(" (")
+    return name, int(year.removesuffix(")")) if year else None
+
+
+def version(release: str) -> tuple[int, ...]:
+    """The numbers of a release, for comparison; a part that is not a number ends it.
+
+    >>> version("0.15.1"), version("1.3.0rc1"), version("2026.1")
+    ((0, 15, 1), (1, 3, 0), (2026, 1))
+    """
+    return tuple(int(part) for part in re.findall(r"\d+", re.split(r"[a-z+-]", release.lower())[0]))
+
+
+def _of_year(framework: str, year: int, generations: dict[int, str], lookup: Lookup) -> Stack | None:
+    """The newest generation not after the year, else the first. Reads one file."""
+    known = generations or _generations(USUAL, lookup)
+    if not known:
+        return None
+    name = known[max((each for each in known if each <= year), default=min(known))]
+    if not generations:
+        lookup.log.assume(f"{SOFTWARE_KEY}.stack", name, f"the catalog has no generation of {framework}")
+    stack = lookup.known("stack", name)
+    return stack if isinstance(stack, Stack) else None
+
+
+# Resolves the parallel layout: degrees, order of ranks, stages, schedule, and software behavior
+
+LAYOUT_KEY = "layout"
 ORDER = ("tp", "cp", "ep", "dp", "pp")
 SHARDS_FULLY = frozenset({"torchtitan", "fsdp", "maxtext"})
 
@@ -27,7 +185,7 @@ def resolve_layout(
     framework, nodes = software.framework, job_nodes(section, cluster)
     degrees = resolve_degrees(section, framework, nodes * cluster.ranks_per_node, workload, log)
     sharding, serves = _sharding(section, framework, workload, log), _serves(workload)
-    micro_batch = log.training(section.micro_batch, f"{KEY}.micro_batch", 1, "the smallest", serves)
+    micro_batch = log.training(section.micro_batch, f"{LAYOUT_KEY}.micro_batch", 1, "the smallest", serves)
     master_precision, moments_precision = _state_precisions(section, serves, log)
     return Layout(
         framework=framework,
@@ -70,7 +228,7 @@ def resolve_layout(
 
 def _state_precisions(section: LayoutSpec, serves: bool, log: ResolutionLog) -> tuple[str, str]:
     """The precisions of the master weights and of the moments."""
-    written, key = section.optimizer_states or OptimizerStatesSpec(), f"{KEY}.optimizer_states"
+    written, key = section.optimizer_states or OptimizerStatesSpec(), f"{LAYOUT_KEY}.optimizer_states"
     master = log.training(written.master, f"{key}.master", "fp32", "usual", serves)
     return master, log.training(written.moments, f"{key}.moments", "fp32", "usual", serves)
 
@@ -98,20 +256,20 @@ def _sharding(section: LayoutSpec, framework: str, workload: Workload | None, lo
     if _serves(workload):
         return section.sharding or "none"
     if framework in SHARDS_FULLY:
-        return log.either(section.sharding, f"{KEY}.sharding", "fsdp", f"what {framework} does")
-    return log.either(section.sharding, f"{KEY}.sharding", "zero1", "the distributed optimizer is usual")
+        return log.either(section.sharding, f"{LAYOUT_KEY}.sharding", "fsdp", f"what {framework} does")
+    return log.either(section.sharding, f"{LAYOUT_KEY}.sharding", "zero1", "the distributed optimizer is usual")
 
 
 def _sequence_parallel(section: LayoutSpec, tp: int, log: ResolutionLog) -> bool:
     if tp == 1:
         return bool(section.sequence_parallel)
-    return log.either(section.sequence_parallel, f"{KEY}.sequence_parallel", True, "usual with tp")
+    return log.either(section.sequence_parallel, f"{LAYOUT_KEY}.sequence_parallel", True, "usual with tp")
 
 
 def _cp_method(section: LayoutSpec, degrees: Degrees, log: ResolutionLog) -> str:
     if degrees.cp == 1:
         return section.cp_method or "ring"
-    return log.either(section.cp_method, f"{KEY}.cp_method", "ring", "usual")
+    return log.either(section.cp_method, f"{LAYOUT_KEY}.cp_method", "ring", "usual")
 
 
 def _shard_group(section: LayoutSpec, sharding: str, degrees: Degrees, cluster: Cluster, log: ResolutionLog) -> int:
@@ -122,12 +280,12 @@ def _shard_group(section: LayoutSpec, sharding: str, degrees: Degrees, cluster: 
     if section.shard_group is not None:
         return gcd(max(1, section.shard_group), replicas)
     group = gcd(max(1, cluster.ranks_per_domain // degrees.tp), replicas)
-    return log.assume(f"{KEY}.shard_group", group, "the ranks of one domain over tp")
+    return log.assume(f"{LAYOUT_KEY}.shard_group", group, "the ranks of one domain over tp")
 
 
 def _order(section: LayoutSpec, log: ResolutionLog) -> tuple[str, ...]:
     if section.order is None:
-        return log.assume(f"{KEY}.order", ORDER, "usual")
+        return log.assume(f"{LAYOUT_KEY}.order", ORDER, "usual")
     halves = {"dp_shard", "dp_replicate"} & set(section.order)
     known = set(ORDER) - {"dp"} | halves if len(halves) == 2 else set(ORDER)
     axes = ("dp" if axis in halves and len(halves) == 1 else axis for axis in section.order)
@@ -141,7 +299,7 @@ def _schedule(section: LayoutSpec, degrees: Degrees, serves: bool, log: Resoluti
     if degrees.pp == 1:
         return section.schedule or default
     why = "a rank has several virtual stages" if interleaved else "usual"
-    return log.training(section.schedule, f"{KEY}.schedule", default, why, serves)
+    return log.training(section.schedule, f"{LAYOUT_KEY}.schedule", default, why, serves)
 
 
 def _micro_batches(workload: Workload | None, dp: int, micro_batch: int) -> int | None:
@@ -154,5 +312,5 @@ def _recompute(section: LayoutSpec, serves: bool, log: ResolutionLog) -> str | t
     if section.recompute is None and serves:
         return "none"
     if section.recompute is None:
-        return log.assume(f"{KEY}.recompute", "none", "activations are stored unless recomputation is stated")
+        return log.assume(f"{LAYOUT_KEY}.recompute", "none", "activations are stored unless recomputation is stated")
     return section.recompute

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import lcm
 
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.records import dataclass
 from clusterspec.spec.model import LayoutSpec

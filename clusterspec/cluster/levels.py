@@ -1,11 +1,219 @@
-"""The switch levels of the fabric that groups of ranks cross."""
+"""One plane of the scale-out fabric, counted from `levels`, where levels differ."""
 
 from __future__ import annotations
 
-from clusterspec.cluster.clos import Ports
-from clusterspec.cluster.fabric_plane import tiers_of
+from collections.abc import Mapping
+
 from clusterspec.cluster.model import Cluster, Level, ScaleOut
+from clusterspec.cluster.planes import Ports, SwitchCount, ceiling, even, parts, tiers_of
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
+from clusterspec.records import dataclass
+from clusterspec.units import plural
+
+# One plane of the scale-out fabric, counted from `levels`, where levels differ
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The switches of one level, and the fewest that its links need.
+
+    ``links_up`` leave the level, over all blocks, at ``rate`` B/s per direction; ``up_of_switch`` are those of one
+    switch.
+    """
+
+    switches: int
+    least: int
+    links_up: int
+    rate: float
+    up_of_switch: int
+    how: str
+
+
+def count_levels(cluster: Cluster, ports: int | None) -> SwitchCount | None:
+    """Counts one plane level by level; ``ports`` are those of a switch whose level states none.
+
+    None where the ports of some level are not known. A last level of several blocks has a row of switches above it.
+    """
+    fabric = cluster.scale_out
+    assert fabric is not None
+    nodes = cluster.all_nodes
+    endpoints = nodes * fabric.nics_per_node + fabric.extra_endpoints
+    rails = fabric.rails if fabric.topology in RAIL_TOPOLOGIES else 1
+    below = _Row(0, 0, endpoints, fabric.nic_bandwidth.value / fabric.planes, 0, "")
+    rows: list[_Row] = []
+    for level in _closed(fabric.levels, nodes):
+        radix = level.switch_ports or ports
+        if radix is None:
+            return None
+        below = _row(level, nodes, below, radix, 1 if rows else rails)
+        rows.append(below)
+    return _counted(rows, endpoints)
+
+
+def _closed(levels: tuple[Level, ...], nodes: int) -> tuple[Level, ...]:
+    """The levels, with one more above the last where that has several blocks."""
+    last = levels[-1]
+    if last.nodes is None or last.nodes >= nodes:
+        return levels
+    return (*levels, Level(f"above {last.name}", None, 1.0, last.switch_ports))
+
+
+def _row(level: Level, nodes: int, below: _Row, ports: int, unit: int) -> _Row:
+    """One level above ``below``; its number of switches is a multiple of ``unit`` per block."""
+    size = max(1, min(level.nodes or nodes, nodes))
+    blocks = parts(nodes, size)
+    down = parts(below.links_up * size, nodes)
+    rate = level.uplink_bandwidth.value if level.uplink_bandwidth else below.rate
+    up = 0 if blocks == 1 else ceiling(down * below.rate / level.oversubscription / rate - 1e-9)
+    least = max(1, parts(down + up, ports))
+    count = unit * parts(even(least, below.up_of_switch) if below.up_of_switch else least, unit)
+    of_switch = parts(up, count)
+    ends = f"({down} links down + {up} up) / {ports} ports, rounded up to {count}"
+    how = f"{plural(blocks, 'block')} of {size} nodes × ({ends})"
+    return _Row(blocks * count, blocks * least, blocks * count * of_switch, rate, of_switch, how)
+
+
+def _counted(rows: list[_Row], endpoints: int) -> SwitchCount:
+    leaf, above, core = rows[0], rows[1:2], rows[2:]
+    return SwitchCount(
+        tiers=len(rows),
+        ports=Ports(parts(endpoints, leaf.switches), leaf.up_of_switch),
+        leaves=leaf.switches,
+        spines=sum(row.switches for row in above),
+        cores=sum(row.switches for row in core),
+        leaf_spine=leaf.links_up if above else 0,
+        spine_core=above[0].links_up if core else 0,
+        fits=True,
+        capacity=None,
+        least_spines=sum(row.least for row in above),
+        least_cores=sum(row.least for row in core),
+        least_leaf_spine=leaf.links_up if above else 0,
+        how=_how(rows),
+    )
+
+
+def _how(rows: list[_Row]) -> dict[str, str]:
+    spine = rows[1].how if len(rows) > 1 else "one level has none"
+    core = "; ".join(row.how for row in rows[2:]) or "these levels have none"
+    up = "the links below divided by the ratios of the levels, equal for every switch"
+    return {
+        "leaf_switches": rows[0].how,
+        "spine_switches": spine,
+        "core_switches": core,
+        "leaf_spine": up,
+        "spine_core": up,
+    }
+
+
+# Transceiver modules of the scale-out fabric, counted by cage
+
+FIXED_ENDS = frozenset({"dac", "aec", "aoc"})
+"""Cable types whose ends are part of the cable."""
+FIBER = "fiber"
+"""The default cable type, with a module at each end, as in reference designs that state no cables."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleCount:
+    """Modules of all planes, by position.
+
+    ``assumed`` names the ends whose cages no entry states; each port there has its own module, which is the upper
+    limit. ``how`` derives the sum.
+    """
+
+    node: int
+    leaf: int
+    spine: int
+    core: int
+    assumed: tuple[str, ...]
+    how: str
+
+    @property
+    def total(self) -> int:
+        return self.node + self.leaf + self.spine + self.core
+
+
+def count_modules(
+    cluster: Cluster, count: SwitchCount, cable_types: Mapping[str, str], links_per_cable: Mapping[str, int]
+) -> ModuleCount:
+    """Modules of a counted plane times its planes; ``cable_types`` and ``links_per_cable`` by the names of
+    `fabric.LEVELS`.
+
+    Where the cages of the switch are not known, a module carries the links of one cable.
+    """
+    fabric = cluster.scale_out
+    assert fabric is not None
+    per_cage = ports_per_cage(fabric)
+
+    def ends(level: str, links: int, switches: int) -> _Ends:
+        optical = cable_types.get(level, FIBER) not in FIXED_ENDS
+        return _Ends(links if optical else 0, switches, per_cage or float(links_per_cable.get(level, 1)))
+
+    endpoints = cluster.all_nodes * fabric.nics_per_node + fabric.extra_endpoints
+    leaf = _modules(ends("node_leaf", endpoints, count.leaves), ends("leaf_spine", count.leaf_spine, count.leaves))
+    spine = _modules(
+        ends("leaf_spine", count.leaf_spine, count.spines), ends("spine_core", count.spine_core, count.spines)
+    )
+    core = _modules(ends("spine_core", count.spine_core, count.cores))
+    fixed = cable_types.get("node_leaf", FIBER) in FIXED_ENDS
+    node, known, derived = (0, True, "fixed cable ends") if fixed else _of_nodes(cluster, fabric)
+    leaf, spine, core = (number * fabric.planes for number in (leaf, spine, core))
+    switches = (
+        f"{per_cage:g} ports a cage" if per_cage else "one for each cable, since the cages of the switch are not known"
+    )
+    how = f"nodes {node:,} ({derived}) + leaf {leaf:,} + spine {spine:,} + core {core:,} ({switches})"
+    assumed = (() if known else ("node",)) + (() if per_cage else ("switch",))
+    return ModuleCount(node, leaf, spine, core, assumed, how)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """The ends of ``links`` at a number of ``switches``, with ``per_module`` links per module."""
+
+    links: int
+    switches: int
+    per_module: float
+
+
+def _modules(*ends: _Ends) -> int:
+    """Modules of one tier of a plane, with its links spread over its switches as evenly as possible.
+
+    Down and up links may share a cage where the cages of the switch are known.
+    """
+    switches = ends[0].switches
+    if not switches:
+        return 0
+    if len({end.per_module for end in ends}) > 1:
+        return sum(_modules(end) for end in ends)
+    links, per_module = sum(end.links for end in ends), ends[0].per_module
+    each, fuller = divmod(links, switches)
+    return fuller * -int(-(each + 1) // per_module) + (switches - fuller) * -int(-each // per_module)
+
+
+def ports_per_cage(fabric: ScaleOut) -> float | None:
+    """Ports at the rate of a plane in one cage of the switch; None where the entry states no cages."""
+    switch = fabric.switch
+    if switch is None or not switch.cages or not fabric.switch_ports:
+        return None
+    return fabric.switch_ports / switch.cages
+
+
+def _of_nodes(cluster: Cluster, fabric: ScaleOut) -> tuple[int, bool, str]:
+    """Modules at the nodes, whether their cages are known, and the derivation of the count.
+
+    A module of a node carries all planes of its NICs. Every extra endpoint has one.
+    """
+    nodes, extra = cluster.all_nodes, fabric.extra_endpoints
+    more = f" + {plural(extra, 'extra endpoint')}" if extra else ""
+    platform = cluster.platform
+    if platform is not None and platform.cages and platform.nics_per_node:
+        of_node = parts(platform.cages * fabric.nics_per_node, platform.nics_per_node)
+        return nodes * of_node + extra, True, f"{nodes} × {plural(of_node, 'cage')}{more}"
+    of_node = fabric.nics_per_node
+    return nodes * of_node + extra, False, f"{nodes} × {plural(of_node, 'NIC')}, one each{more}"
+
+
+# The switch levels of the fabric that groups of ranks cross
 
 
 def fabric_levels(cluster: Cluster) -> tuple[Level, ...]:

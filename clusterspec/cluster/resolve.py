@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from clusterspec.catalog import Catalog
-from clusterspec.cluster.kernels import kernels_of
-from clusterspec.cluster.layout import resolve_layout
-from clusterspec.cluster.lookup import Lookup
+from clusterspec.cluster.layout import Software, resolve_layout, resolve_software
 from clusterspec.cluster.machine import resolve_cluster
 from clusterspec.cluster.model import Assumption, Cluster, Design
-from clusterspec.cluster.resolution_log import ResolutionLog
-from clusterspec.cluster.software import Software, resolve_software
+from clusterspec.cluster.resolution import Lookup, ResolutionLog, kernels_of
 from clusterspec.cluster.workload import resolve_workload
-from clusterspec.document.schema_nodes import at
+from clusterspec.document.conforms import at
 from clusterspec.finding import Problem
 from clusterspec.recent import Recent
 from clusterspec.records import replace
 from clusterspec.spec.model import ClusterSpec, LayoutSpec, Spec
-from clusterspec.spec.schema import schema
+from clusterspec.spec.reader import schema
 
 
 def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from clusterspec.catalog.entries import Interconnect, Nic, Switch
 from clusterspec.cluster.model import Level, ScaleOut
-from clusterspec.cluster.parts import Parts
-from clusterspec.cluster.resolution_log import ResolutionLog, written_bandwidth
+from clusterspec.cluster.resolution import Parts, ResolutionLog, written_bandwidth
 from clusterspec.quantity import Bandwidth
 from clusterspec.records import dataclass
 from clusterspec.source import Path

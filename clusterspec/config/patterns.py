@@ -1,12 +1,180 @@
-"""Path patterns in ``.gitignore`` syntax, and the ``.gitignore`` files of a project."""
+"""Patterns of ``.gitignore``, as documented in gitignore(5), matched in time that no pattern can make exponential."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from pathlib import Path
 
-from clusterspec.config.gitignore import MOST, compiled, decided
+from clusterspec.patterns import pattern as lazily
+from clusterspec.records import dataclass
+
+# Patterns of ``.gitignore``, as documented in gitignore(5), matched in time that no pattern can make exponential
+
+MOST = 2000
+"""Lines of one list; later ones have no effect."""
+LONGEST = 400
+"""Characters of a pattern."""
+ANY = "**"
+NEVER = lazily(r"(?!)")
+_CLASSES = {
+    "alpha": "a-zA-Z",
+    "digit": "0-9",
+    "alnum": "a-zA-Z0-9",
+    "upper": "A-Z",
+    "lower": "a-z",
+    "space": r"\s",
+    "xdigit": "0-9a-fA-F",
+    "blank": r" \t",
+    "punct": r"!-/:-@\[-`{-~",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One line: its segments, whether it matches folders only, and whether it includes again (``!``)."""
+
+    segments: tuple[str, ...]
+    folders: bool
+    includes: bool
+
+    def heads(self, parts: list[str]) -> set[int]:
+        """The lengths of the heads of a path, in segments, that match; not asked whether they are folders."""
+        first, *rest = self.segments
+        if first == ANY and len(rest) == 1 and rest[0] != ANY:
+            return {number for number, part in enumerate(parts, 1) if fits(rest[0], part)}
+        if ANY in self.segments:
+            return _spans(self.segments, parts)
+        number = len(self.segments)
+        return {number} if number <= len(parts) and all(map(fits, self.segments, parts)) else set()
+
+
+@lru_cache(maxsize=256)
+def compiled(lines: tuple[str, ...]) -> tuple[Pattern, ...]:
+    """The patterns of a list, in its order."""
+    found = (pattern(line) for line in lines[:MOST] if len(line) <= LONGEST)
+    return tuple(one for one in found if one is not None)
+
+
+def pattern(line: str) -> Pattern | None:
+    """The pattern of a line; None for a blank line, a comment and a pattern that matches nothing.
+
+    >>> pattern("!docs/*.yaml").segments, pattern("build/").segments, pattern("# note")
+    (('docs', '*.yaml'), ('**', 'build'), None)
+    """
+    text = _stripped(line.removesuffix("\r"))
+    if not text or text.startswith("#"):
+        return None
+    includes = text.startswith("!")
+    text = text[includes:]
+    folders = text.endswith("/")
+    text = text.removesuffix("/")
+    segments = [re.sub(r"^\*{2,}$", ANY, one) for one in text.removeprefix("/").split("/")]
+    if not all(segments) or any(_segment(one) is NEVER for one in segments if one != ANY):
+        return None
+    if "/" not in text:
+        segments = [ANY, *segments]
+    return Pattern(tuple(segments), folders, includes)
+
+
+def decided(patterns: Iterable[Pattern], path: str, folder: bool) -> bool | None:
+    """Whether the patterns exclude a path (True), include it again (False), or say nothing about it (None).
+
+    The last pattern that matches the path wins over those that match only a folder above it.
+    """
+    parts = path.split("/")
+    answer, direct = None, False
+    for one in patterns:
+        heads = one.heads(parts)
+        if len(parts) in heads and (folder or not one.folders):
+            answer, direct = not one.includes, True
+        elif not direct and min(heads, default=len(parts)) < len(parts):
+            answer = not one.includes
+    return answer
+
+
+def fits(segment: str, name: str) -> bool:
+    """Whether a name without slashes matches a segment of a pattern."""
+    return segment == ANY or _segment(segment).fullmatch(name) is not None
+
+
+def _stripped(line: str) -> str:
+    """The line without trailing spaces that no backslash protects."""
+    text = line.rstrip(" ")
+    slashes = len(text) - len(text.rstrip("\\"))
+    return text + " " if slashes % 2 and len(text) < len(line) else text
+
+
+def _spans(segments: tuple[str, ...], parts: list[str]) -> set[int]:
+    """The heads that match segments with ``**``: leading and inner ones take any folders, a last one at least one.
+
+    ``reached[k]`` says that the segments so far match the first ``k`` parts of the path.
+    """
+    reached = [True] + [False] * len(parts)
+    for number, segment in enumerate(segments):
+        if segment != ANY:
+            reached = [False, *(was and fits(segment, part) for was, part in zip(reached, parts, strict=False))]
+            continue
+        first = reached.index(True) if True in reached else len(reached)
+        first += number == len(segments) - 1
+        reached = [position >= first for position in range(len(reached))]
+    return {position for position, was in enumerate(reached) if was and position}
+
+
+@lru_cache(maxsize=4096)
+def _segment(text: str) -> re.Pattern[str]:
+    """A segment as a regular expression; `NEVER` for one that is not complete."""
+    chunks: list[str] = [""]
+    at = 0
+    while at < len(text):
+        letter = text[at]
+        if letter == "*":
+            chunks.append("")
+            at += 1
+            continue
+        if letter == "[":
+            piece, at = _bracket(text, at)
+        elif letter == "\\":
+            piece, at = re.escape(text[at + 1 : at + 2]), at + 2
+        else:
+            piece, at = "." if letter == "?" else re.escape(letter), at + 1
+        if not piece:
+            return NEVER
+        chunks[-1] += piece
+    first, *rest = chunks
+    inner = "".join(f"(?>.*?{chunk})" for chunk in rest[:-1] if chunk)
+    last = f".*{rest[-1]}" if rest else ""
+    return re.compile(first + inner + last, re.DOTALL)
+
+
+def _bracket(text: str, at: int) -> tuple[str, int]:
+    """The characters in brackets as a regular expression, and where they end; empty for unclosed ones."""
+    at += 1
+    negated = text[at : at + 1] in {"!", "^"}
+    at += negated
+    inside, begin, before = "", at, ""
+    while at < len(text) and (text[at] != "]" or at == begin):
+        named = re.match(r"\[:(\w+):\]", text[at:])
+        if named:
+            if named[1] not in _CLASSES:
+                return "", at
+            inside, at, before = inside + _CLASSES[named[1]], at + len(named[0]), ""
+            continue
+        until = text[at] == "-" and before != "" and text[at + 1 : at + 2] not in {"]", ""}
+        at += until
+        at += text[at] == "\\"
+        letter = text[at : at + 1]
+        if until and before <= letter:  # a range that ends before it begins holds its first letter only
+            inside += f"{re.escape(before)}-{re.escape(letter)}"
+        elif not until:
+            inside += re.escape(letter)
+        before, at = "" if until else letter, at + 1
+    return (f"[{'^' * negated}{inside}]", at + 1) if at < len(text) else ("", at)
+
+
+# Path patterns in ``.gitignore`` syntax, and the ``.gitignore`` files of a project
 
 LARGEST = 256 * 1024
 """Bytes of a ``.gitignore`` that are read."""

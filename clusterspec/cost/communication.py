@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 
-from clusterspec.cost.collectives.model import CollectiveCost
+from clusterspec.cost.collectives.model import Candidate, CollectiveCost, Paths
+from clusterspec.cost.formulas import collectives
 from clusterspec.cost.record import ReplicaTransfers, StepRecord, TransferTime
-from clusterspec.cost.term import Communication
+from clusterspec.cost.term import EXPRESSIONS, Communication, Expanded, computed
+from clusterspec.quantity import Figure
 from clusterspec.records import replace
+
+# Communication of each axis of a layout in one step: one row per collective of each axis
 
 UNCOUNTED = "first_and_last_layer"
 """Exposed time of transfers that other rows already count."""
@@ -80,3 +85,73 @@ def _sum(one: Communication, other: Communication) -> Communication:
         seconds=one.seconds + other.seconds,
         exposed=one.exposed + other.exposed,
     )
+
+
+# The time of a collective as an expression over its size, its links and its latencies
+
+
+def seconds_of(cost: CollectiveCost, prefix: str = "") -> Expanded:
+    """Seconds of one call on the device, without launch time; ``prefix`` begins every name."""
+    if cost.candidate is None or cost.paths is None:
+        return Expanded(0.0, "0", ())
+    line, share = _slowest(cost.paths, cost.candidate)
+    what = f"{cost.name} over {cost.ranks} ranks by {cost.algorithm} ({cost.protocol}, {cost.tier})"
+    traffic = cost.candidate.per_byte * line.value * share.value
+    inputs = {
+        "latency": computed(cost.candidate.latency, f"latency of a {what}", "s"),
+        "size": computed(cost.size, f"{cost.name}, as nccl-tests counts it", "B"),
+        "traffic": computed(traffic, "bytes on the slower tier for each byte of the size"),
+        "line": line,
+        "share": share,
+    }
+    if not cost.candidate.overlapped:
+        inputs["held"] = computed(cost.candidate.held, "sending the content of a full stage of the pipeline", "s")
+        inputs["stages"] = computed(cost.candidate.stages, "stages of the pipeline")
+    value = cost.candidate.queued(cost.size)
+    overlapped: bool = cost.candidate.overlapped
+    formula: Callable[..., float] = collectives.overlapped if overlapped else collectives.pipelined
+    if cost.queued > value * (1 + 1e-12):
+        return _at_line_rate(cost, prefix)
+    named = tuple((prefix + key, figure) for key, figure in inputs.items())
+    return Expanded(value, _expression(formula, prefix), named)
+
+
+@cache
+def _expression(formula: Callable[..., float], prefix: str) -> str:
+    """The expression of the time of a collective over its size and its links."""
+    sending = f"({prefix}size * {prefix}traffic / ({prefix}line * {prefix}share))"
+    names = {"latency": f"{prefix}latency", "sending": sending, "filling": f"{prefix}held", "stages": f"{prefix}stages"}
+    return " ".join(_word(word, names) for word in EXPRESSIONS[formula].split())
+
+
+def _word(word: str, names: dict[str, str]) -> str:
+    bare = word.strip("()")
+    return word.replace(bare, names[bare]) if bare in names else word
+
+
+def _at_line_rate(cost: CollectiveCost, prefix: str) -> Expanded:
+    """The time at line rate, where that exceeds the prediction of the algorithm."""
+    assert cost.candidate is not None
+    inputs = {
+        "size": computed(cost.size, f"{cost.name}, as nccl-tests counts it", "B"),
+        "bus_factor": computed(cost.busbw / cost.algbw, "bus bandwidth over algorithm bandwidth"),
+        "ceiling": computed(cost.ceiling_busbw, "bus bandwidth at line rate", "B/s"),
+        "launch": computed(cost.candidate.launch, "launch time, which a queued collective does not wait for", "s"),
+    }
+    expression = f"{prefix}size * {prefix}bus_factor / {prefix}ceiling - {prefix}launch"
+    return Expanded(cost.queued, expression, tuple((prefix + key, figure) for key, figure in inputs.items()))
+
+
+def _slowest(paths: Paths, candidate: Candidate) -> tuple[Figure, Figure]:
+    """The line rate of the tier that sends longest, and the share of it that the algorithm achieves."""
+    send = candidate.algorithm == "send"
+    if paths.between is not None and candidate.between >= candidate.inside:
+        exchanged = candidate.algorithm in ("direct", "staged")
+        line = paths.between.exchange if exchanged else paths.between.line
+        return paths.between.sender if send else line, paths.between.share
+    inside = paths.inside
+    if candidate.algorithm.startswith("nvls") and inside.reduction is not None:
+        return inside.line, inside.reduction
+    if candidate.algorithm in ("direct", "staged") and candidate.protocol == "Simple":
+        return inside.line, inside.exchange
+    return inside.peer if send else inside.line, inside.ring

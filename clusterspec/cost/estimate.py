@@ -1,17 +1,148 @@
-"""The cost of a design: parameters, memory, and the time of one optimizer step."""
+"""The uncertainty range of a predicted step."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from math import hypot
+
+from clusterspec.cluster.layout import SAME_SOFTWARE
 from clusterspec.cluster.model import Design
 from clusterspec.cost import memory, parameters
-from clusterspec.cost.communication import communication
-from clusterspec.cost.formulas.utilization import recomputation_factor, utilization
+from clusterspec.cost.communication import communication, sent
+from clusterspec.cost.compute.rates import rate_name
+from clusterspec.cost.constants import assumed
+from clusterspec.cost.formulas.compute import recomputation_factor, utilization
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import StepRecord
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import tables_of, timed
+from clusterspec.quantity import Figure
 from clusterspec.recent import Recent
 from clusterspec.records import replace
+from clusterspec.summation import sum_of
+
+# The uncertainty range of a predicted step
+
+UNKNOWN_SPREAD = assumed(
+    "uncertainty",
+    "step",
+    0.25,
+    "half-width of the range of a step, relative, where no published run was made with a generation of software",
+)
+
+
+BY_YEAR = assumed(
+    "uncertainty",
+    "release",
+    1.25,
+    "band of a step where only the year of the software is known over that where its release is: of five pairs of"
+    " published runs with one description and one year, three agree within 3 % and two differ by 33 % and 90 %",
+)
+
+
+STRAGGLERS = assumed(
+    "uncertainty",
+    "stragglers",
+    1.5,
+    "of the time lost to stragglers: the published series of growing machines lose from nothing (NVIDIA's DGX Cloud"
+    " recipes) to three times as much (InternLM, MegaScale's baseline) as is predicted",
+)
+
+
+UNSEEN_KIND = assumed(
+    "uncertainty",
+    "unseen.kind",
+    0.1,
+    "half-width that the range of a step gains where no run of this precision and framework is published on the"
+    " accelerator: with the error of runs left out by fifths, in quadrature, it holds nine in ten runs of each"
+    " accelerator, precision and framework that is left out of the fit",
+)
+UNSEEN_PART = assumed(
+    "uncertainty",
+    "unseen.part",
+    0.38,
+    "half-width that the range of a step gains where nobody has measured what the accelerator sustains: the same, with"
+    " each family of accelerators left out and predicted without any figure of its own",
+)
+
+
+_HIGHEST = "the highest model FLOPs utilization of the published training runs, of {} in {} bits (docs/accuracy.md, {})"
+HIGHEST_MFU = {
+    (systolic, precision): assumed("published", f"mfu.{kind}.{precision}", value, _HIGHEST.format(parts, bits, run))
+    for systolic, kind, parts, precision, bits, value, run in (
+        (False, "cores", "accelerators with many cores", "bf16", "16", 0.627, "mlf-104"),
+        (False, "cores", "accelerators with many cores", "fp8", "8", 0.525, "mb-237"),
+        (False, "cores", "accelerators with many cores", "fp4", "4", 0.233, "mb-208"),
+        (True, "systolic", "accelerators with large systolic arrays", "bf16", "16", 0.715, "maxtext-031"),
+        (True, "systolic", "accelerators with large systolic arrays", "fp8", "8", 0.341, "iron-019"),
+    )
+}
+"""By whether the accelerator is one of large systolic arrays, and by the precision under which shares are kept."""
+
+
+def highest_mfu(design: Design) -> float | None:
+    """The highest published utilization of this kind of accelerator in this precision; of any precision where none is
+    published. None where nothing is trained."""
+    if design.cluster is None or design.workload is None:
+        return None
+    systolic = design.cluster.accelerator.array is not None
+    found = HIGHEST_MFU.get((systolic, rate_name(design.workload.precision)))
+    return found.value if found else max(each.value for (kind, _), each in HIGHEST_MFU.items() if kind is systolic)
+
+
+def record_of(design: Design) -> str | None:
+    """The figure of an accelerator that records the published runs like this design; None where it trains nothing.
+
+    Runs of 16 bits and more count as one precision, and a framework includes those that share its kernels.
+    """
+    workload, layout = design.workload, design.layout
+    if workload is None or layout is None or layout.stack is None:
+        return None
+    framework = SAME_SOFTWARE.get(layout.framework, layout.framework)
+    return f"mfu.{rate_name(workload.precision)}.{framework.replace('-', '_')}"
+
+
+def unseen(design: Design) -> Figure | None:
+    """What the range gains because nothing near the design was measured; None where a run like it is published."""
+    name, workload, cluster = record_of(design), design.workload, design.cluster
+    if name is None or workload is None or cluster is None:
+        return None
+    known = cluster.accelerator.achievable
+    if f"sustained.{rate_name(workload.precision)}" not in known:
+        return UNSEEN_PART
+    return None if name in known else UNSEEN_KIND
+
+
+def step_range(
+    record: StepRecord, experts: bool, release_known: bool = False, unseen: float = 0.0, ahead: float = 0.0
+) -> tuple[float, float]:
+    """Low and high seconds; the range should contain four in five measured steps.
+
+    It combines independent uncertainties: the errors of published runs with this software release (``spread``, and
+    ``spread.experts`` where the model routes tokens), what is ``unseen`` of the accelerator, and the uncertainty of
+    exposed communication. The range is the same factor up and down, so it extends further up in seconds.
+    ``release_known`` says whether the spec states the release of the software: published runs are grouped by year, and
+    releases of one year differ. ``ahead`` is the predicted utilization over the highest that is published: the range
+    reaches down to the published one.
+    """
+    found = record.software.stack.achievable.get("spread.experts" if experts else "spread")
+    spread = (found or UNKNOWN_SPREAD).value / (BY_YEAR.value if release_known else 1.0)
+    late = STRAGGLERS.value * record.times.straggling
+    width = 1 + hypot(spread, unseen, _uncertain(record) / record.seconds, late / record.seconds)
+    return record.seconds / width, record.seconds * max(width, ahead)
+
+
+def _uncertain(record: StepRecord) -> float:
+    """The uncertainty of exposed communication in seconds: for each axis that of its most uncertain collective."""
+    exposed: defaultdict[str, float] = defaultdict(float)
+    widest: defaultdict[str, float] = defaultdict(float)
+    for row, cost in sent(record):
+        exposed[row.axis] += row.exposed
+        widest[row.axis] = max(widest[row.axis], cost.uncertainty)
+    return sum_of(seconds * widest[axis] for axis, seconds in exposed.items())
+
+
+# The cost of a design: parameters, memory, and the time of one optimizer step
 
 
 def estimate(design: Design, tables: Tables | None = None) -> Plan:

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from clusterspec.cost.compute.fixed import WEIGHT_SHARE
-from clusterspec.cost.compute.kernels import Kernel
+from clusterspec.cost.communication import seconds_of
+from clusterspec.cost.compute.kernels import WEIGHT_SHARE, Kernel
 from clusterspec.cost.compute.rates import MEMORY
-from clusterspec.cost.explain_collective import seconds_of
-from clusterspec.cost.formulas import overlap, pipeline, roofline, update
-from clusterspec.cost.leaf import Argument, Expanded, Inputs, Repeats, computed, identifier, leaf
+from clusterspec.cost.formulas import compute, parameters, pipeline
+from clusterspec.cost.formulas import pipeline as overlap
 from clusterspec.cost.record import PHASES, PartTime, PhaseTime, ReplicaTransfers, StepRecord, TransferTime
-from clusterspec.cost.term import Term
+from clusterspec.cost.term import Argument, Expanded, Inputs, Repeats, Term, computed, identifier, leaf
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.summation import sum_of
@@ -100,14 +99,14 @@ class _StepExplanation:
             repeats = (*repeats, ("kernels", computed(same, "kernels of this shape")))
         traffic = computed(kernel.traffic, "bytes that it reads and writes", "B")
         if not kernel.rate:
-            return leaf(name, roofline.streaming, {"traffic": traffic, "bandwidth": self.bandwidth}, repeats)
+            return leaf(name, compute.streaming, {"traffic": traffic, "bandwidth": self.bandwidth}, repeats)
         arguments: dict[str, Argument] = {
             "flops": computed(kernel.flops, _shape(kernel), "FLOP"),
             "rate": self._filled(kernel),
             "traffic": traffic,
             "bandwidth": self.bandwidth,
         }
-        return leaf(name, roofline.roofline, arguments, repeats)
+        return leaf(name, compute.roofline, arguments, repeats)
 
     def _filled(self, kernel: Kernel) -> Expanded:
         """The rate of a kernel: that of its kind times the share that its shape allows."""
@@ -125,7 +124,7 @@ class _StepExplanation:
             "expert_launches": computed(time.expert_launches, "experts of grouped products"),
             "expert_interval": self._of_software("launch.expert", "s"),
         }
-        return leaf(f"{phase}_{part.name}_launching", roofline.launching, arguments, repeats)
+        return leaf(f"{phase}_{part.name}_launching", compute.launching, arguments, repeats)
 
     def traffic(self, name: str, axes: tuple[str, ...]) -> Term:
         """The exposed transfers of some axes that run inside the passes."""
@@ -242,9 +241,9 @@ class _StepExplanation:
             "host_bandwidth": computed(choices.host_bandwidth, "a slot of 16 lanes, shared by the ranks of it", "B/s"),
             "offloaded": offloaded,
         }
-        parts: tuple[Term, ...] = (leaf("update_in_memory", update.update_time, here),)
+        parts: tuple[Term, ...] = (leaf("update_in_memory", parameters.update_time, here),)
         if choices.offloaded:
-            parts += (leaf("update_in_host_memory", update.offload_time, there),)
+            parts += (leaf("update_in_host_memory", parameters.offload_time, there),)
         return Term.total("optimizer", parts)
 
     def rest(self) -> Iterator[Term]:

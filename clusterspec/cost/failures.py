@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from clusterspec.cluster.model import Cluster, Layout
-from clusterspec.cost.formulas.elementwise import larger
+from clusterspec.cost.formulas.compute import larger
 from clusterspec.cost.formulas.failures import best_interval, goodput, job_time_between_failures
-from clusterspec.cost.formulas.states import checkpoint_bytes
+from clusterspec.cost.formulas.parameters import checkpoint_bytes
 from clusterspec.origin import Assumed, Cited, Computed, Written
 from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import dataclass

@@ -1,11 +1,74 @@
-"""Weights of token mixing: one layer's attention or recurrence, on one tensor-parallel rank."""
+"""FLOPs of token mixing in a model, by the convention of `formulas.flops`."""
 
 from __future__ import annotations
 
-from clusterspec.catalog.architecture import CompressedAttention, LinearAttention, SparseAttention
-from clusterspec.catalog.entries import Model
-from clusterspec.cost.formulas import compressed, linear_attention, parameters
+from clusterspec.catalog.models import CompressedAttention, LinearAttention, Model, SparseAttention
+from clusterspec.cost.formulas import attention, compute, memory, parameters
+from clusterspec.cost.layers import Chunk
+from clusterspec.precision import width
 from clusterspec.records import NamedTuple
+
+# FLOPs of token mixing in a model, by the convention of `formulas.flops`
+
+STATE_PRODUCTS = {"gated-delta": 3, "kimi-delta": 3, "mamba-2": 2}
+"""Products of a recurrence with its state per token (`formulas.linear_attention.recurrence_flops`)."""
+
+
+def attention_flops(model: Model, sequence: float) -> float:
+    """FLOPs per token of attention scores and values, sparse indices and recurrences, forward and backward.
+
+    Attention counts as unmasked. A window or an index limits the tokens that one token attends to.
+    """
+    found = _full(model, sequence) + _window(model, sequence)
+    return found + (_recurrence(model.linear) if model.linear else 0.0)
+
+
+def _full(model: Model, sequence: float) -> float:
+    dims = (model.heads, model.head_dim + model.latent_rope, model.value_width)
+    if model.compressed:
+        light, heavy = _entries(model, model.compressed, sequence)
+        found = compute.unmasked_attention_flops(model.compressed.light_layers, *dims, light)
+        found += compute.unmasked_attention_flops(model.compressed.heavy_layers, *dims, heavy)
+        return float(found + _index_flops(model, model.sparse, sequence))
+    sparse = min(model.sparse.layers, model.full_layers) if model.sparse else 0
+    found = compute.unmasked_attention_flops(model.full_layers - sparse, *dims, sequence)
+    if model.sparse:
+        found += compute.unmasked_attention_flops(sparse, *dims, min(model.sparse.tokens, sequence))
+    return float(found + _index_flops(model, model.sparse, sequence))
+
+
+def _entries(model: Model, part: CompressedAttention, sequence: float) -> tuple[float, float]:
+    """Entries and tokens that one token attends to in light and in heavy layers."""
+    near = min(part.window, sequence)
+    light, heavy = (attention.compressed_entries(sequence, ratio) for ratio in (part.light_ratio, part.heavy_ratio))
+    return near + min(light, model.sparse.tokens if model.sparse else light), near + heavy
+
+
+def _index_flops(model: Model, sparse: SparseAttention | None, sequence: float) -> float:
+    """Scores of the index, which has no values."""
+    if sparse is None:
+        return 0.0
+    keys = attention.compressed_entries(sequence, model.compressed.light_ratio) if model.compressed else sequence
+    return float(compute.unmasked_attention_flops(sparse.layers, sparse.index_heads, sparse.index_dim, 0, keys))
+
+
+def _window(model: Model, sequence: float) -> float:
+    window = model.window
+    if window is None:
+        return 0.0
+    dims = (window.head_dim or model.head_dim, window.value_head_dim or window.head_dim or model.value_width)
+    tokens = min(window.tokens, sequence)
+    heads = window.heads or model.heads
+    return float(compute.unmasked_attention_flops(model.window_layers, heads, *dims, tokens))
+
+
+def _recurrence(part: LinearAttention) -> float:
+    products = STATE_PRODUCTS[part.kind]
+    each = attention.recurrence_flops(part.value_heads, part.key_head_dim, part.value_head_dim, products)
+    return float(3 * part.layers * each)
+
+
+# Weights of token mixing: one layer's attention or recurrence, on one tensor-parallel rank
 
 GATES = {"gated-delta": 2, "mamba-2": 1}
 """Gates per head: decay and update rate in a gated delta net (arXiv 2412.06464), the time step in Mamba-2."""
@@ -38,7 +101,7 @@ def full_attention(model: Model, ranks: int = 1) -> LayerWeights:
     """Softmax attention of one layer without a window; the mean of light and heavy layers where it is compressed."""
     if model.compressed:
         return _compressed(model, model.compressed, ranks)
-    index = _index(model, model.sparse) if model.sparse else NOTHING
+    index = _index_weights(model, model.sparse) if model.sparse else NOTHING
     if model.latent:
         return _latent(model, ranks) + index
     dims = (model.heads, model.kv_heads, model.head_dim, model.value_width)
@@ -74,11 +137,11 @@ def recurrence(model: Model, ranks: int = 1) -> LayerWeights:
     values, heads = linear.value_width / ranks, linear.value_heads / ranks
     if linear.kind in GATES:
         gates = GATES[linear.kind]
-        weights = linear_attention.recurrent_weights(
+        weights = attention.recurrent_weights(
             model.hidden, keys, values, heads, gates=gates, convolution=linear.convolution
         )
         return LayerWeights(weights, 0.0)
-    weights = linear_attention.channel_gated_weights(
+    weights = attention.channel_gated_weights(
         model.hidden, keys, values, heads, rank=linear.gate_rank, convolution=linear.convolution
     )
     return LayerWeights(weights, float(model.hidden * linear.gate_rank)) + _output_gate(model, linear, values)
@@ -119,7 +182,7 @@ def _latent(model: Model, ranks: int) -> LayerWeights:
     return LayerWeights(up / ranks, float(down)) + _gate(model, model.heads, model.value_width, ranks)
 
 
-def _index(model: Model, sparse: SparseAttention) -> LayerWeights:
+def _index_weights(model: Model, sparse: SparseAttention) -> LayerWeights:
     """The index of sparse attention, on the share of full-attention layers that have one; replicated on every rank."""
     width = model.latent_q or model.hidden
     weights = parameters.index_weights(model.hidden, width, sparse.index_heads, sparse.index_dim)
@@ -129,18 +192,120 @@ def _index(model: Model, sparse: SparseAttention) -> LayerWeights:
 def _shared_vector(model: Model, part: CompressedAttention, ranks: int) -> LayerWeights:
     """Attention with one key-value vector and outputs in groups, without compressed entries."""
     group = model.heads / part.output_groups
-    up = compressed.compressed_up_weights(group, model.head_dim, model.hidden, part.q, part.output_rank)
-    down = compressed.compressed_down_weights(model.hidden, part.q, model.head_dim)
+    up = attention.compressed_up_weights(group, model.head_dim, model.hidden, part.q, part.output_rank)
+    down = attention.compressed_down_weights(model.hidden, part.q, model.head_dim)
     return LayerWeights(part.output_groups * up / ranks, float(down))
 
 
 def _compressed(model: Model, part: CompressedAttention, ranks: int) -> LayerWeights:
-    light = compressed.compressor_weights(model.hidden, model.head_dim, part.light_ratio, OVERLAPPING)
-    heavy = compressed.compressor_weights(model.hidden, model.head_dim, part.heavy_ratio, 1)
+    light = attention.compressor_weights(model.hidden, model.head_dim, part.light_ratio, OVERLAPPING)
+    heavy = attention.compressor_weights(model.hidden, model.head_dim, part.heavy_ratio, 1)
     if model.sparse:
         dim, heads = model.sparse.index_dim, model.sparse.index_heads
-        light += compressed.compressor_weights(model.hidden, dim, part.light_ratio, OVERLAPPING)
+        light += attention.compressor_weights(model.hidden, dim, part.light_ratio, OVERLAPPING)
         light += parameters.index_weights(model.hidden, part.q, heads, dim) - model.hidden * dim
     total = part.light_layers * light + part.heavy_layers * heavy
     mean = total / max(1, part.light_layers + part.heavy_layers)
     return _shared_vector(model, part, ranks) + LayerWeights(0.0, float(mean))
+
+
+# State kept per sequence in serving, on one tensor-parallel rank, in elements
+
+STATE = width("fp32")
+"""Bytes of an element of recurrent state."""
+
+
+class SequenceBytes(NamedTuple):
+    """Bytes that one rank keeps of one sequence: its keys and values, and recurrent state of constant size."""
+
+    keys_values: float
+    state: float
+
+    @property
+    def total(self) -> float:
+        return self.keys_values + self.state
+
+
+class Cache(NamedTuple):
+    """Elements stored per sequence: ``keys_values`` and ``index_keys`` grow with its length, ``state`` does not."""
+
+    keys_values: float
+    index_keys: float
+    state: float
+
+    def stored(self, precision: str) -> SequenceBytes:
+        """The bytes, with keys and values in the precision of the cache."""
+        return SequenceBytes(width(precision) * (self.keys_values + self.index_keys), STATE * self.state)
+
+
+def of_sequence(model: Model, held: tuple[Chunk, ...], tokens: float, ranks: int = 1) -> Cache:
+    """The elements that the chunks ``held`` store for a sequence of ``tokens`` tokens on one of ``ranks`` ranks.
+
+    Compressed keys and values and sparse indices are not sharded: every rank stores them in full.
+    """
+    full = sum(chunk.full_layers for chunk in held)
+    window = sum(chunk.window_layers for chunk in held)
+    linear = sum(chunk.linear_layers for chunk in held)
+    return Cache(
+        keys_values=full * _full_attention_cache(model, tokens, ranks) + window * _window_cache(model, tokens, ranks),
+        index_keys=full * _index_cache(model, tokens),
+        state=linear * _state(model, ranks),
+    )
+
+
+def of_next_token(model: Model, held: tuple[Chunk, ...], ranks: int = 1) -> float:
+    """Elements of keys, values and index that one more token adds to a sequence longer than every window."""
+    longest = float(max(model.window.tokens if model.window else 0, model.compressed.window if model.compressed else 0))
+    before, after = (of_sequence(model, held, longest + more, ranks) for more in (0.0, 1.0))
+    return after.keys_values + after.index_keys - before.keys_values - before.index_keys
+
+
+def _full_attention_cache(model: Model, tokens: float, ranks: int) -> float:
+    """Keys and values of one layer with full attention; the mean of light and heavy layers if compressed."""
+    if model.compressed:
+        return _compressed_cache(model, model.compressed, tokens)
+    if model.latent:
+        return tokens * (model.latent_kv + model.latent_rope)
+    heads = parameters.share_of_heads(model.kv_heads, ranks)
+    return float(tokens * memory.key_value_width(heads, model.head_dim, model.value_width))
+
+
+def _window_cache(model: Model, tokens: float, ranks: int) -> float:
+    """Keys and values of one layer with a window."""
+    window = model.window
+    if window is None:
+        return 0.0
+    kept = float(memory.cached_tokens(tokens, float(window.tokens)))
+    if model.compressed or model.latent:
+        return kept * (model.head_dim if model.compressed else model.latent_kv + model.latent_rope)
+    heads = parameters.share_of_heads(window.kv_heads or model.kv_heads, ranks)
+    value = window.value_head_dim or window.head_dim or model.value_width
+    return float(kept * memory.key_value_width(heads, window.head_dim or model.head_dim, value))
+
+
+def _compressed_cache(model: Model, part: CompressedAttention, tokens: float) -> float:
+    """Entries of a compressed layer, one vector each, and the uncompressed latest tokens."""
+    light = part.light_layers * attention.compressed_entries(tokens, part.light_ratio)
+    heavy = part.heavy_layers * attention.compressed_entries(tokens, part.heavy_ratio)
+    mean = (light + heavy) / max(1, part.light_layers + part.heavy_layers)
+    return float(model.head_dim * (mean + memory.cached_tokens(tokens, float(part.window))))
+
+
+def _index_cache(model: Model, tokens: float) -> float:
+    """Keys of the sparse index, the mean of all layers with full attention."""
+    sparse = model.sparse
+    if sparse is None or not model.full_layers:
+        return 0.0
+    entries = attention.compressed_entries(tokens, model.compressed.light_ratio) if model.compressed else tokens
+    return float(entries * sparse.index_dim * min(1.0, sparse.layers / model.full_layers))
+
+
+def _state(model: Model, ranks: int) -> float:
+    """Recurrent state and convolution of one layer with linear attention."""
+    linear = model.linear
+    if linear is None:
+        return 0.0
+    keys = parameters.share_of_heads(linear.key_heads, ranks) * linear.key_head_dim
+    values = linear.value_width / ranks
+    state = attention.state_elements(linear.value_heads / ranks, linear.key_head_dim, linear.value_head_dim)
+    return float(state + attention.convolution_elements(keys, values, linear.convolution))

@@ -1,25 +1,32 @@
-"""Parameters of a model, and the number of them on one rank.
-
-Counts are of weights, without biases (see `formulas.parameters`). Modules of multi-token prediction are counted
-separately, since published totals do not include them.
-"""
+"""Optimizer states per weight."""
 
 from __future__ import annotations
 
 from functools import reduce
 
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost import mixers
-from clusterspec.cost.attention_flops import attention_flops
-from clusterspec.cost.formulas import flops, parameters
-from clusterspec.cost.formulas.elementwise import larger
+from clusterspec.cost.formulas import compute, parameters
+from clusterspec.cost.formulas.compute import larger
 from clusterspec.cost.layers import Chunk, expert_layers, stages
-from clusterspec.cost.mixers import LayerWeights
+from clusterspec.cost.mixers import LayerWeights, attention_flops
 from clusterspec.precision import table_width, width
 from clusterspec.recent import recent
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.summation import sum_of
+
+# Optimizer states per weight
+
+MOMENTS = {"adam": 2, "adamw": 2, "lion": 1, "momentum": 1, "muon": 1, "sgd": 0, "adafactor": 0}
+"""Moments per weight of a matrix. Adafactor stores one row and one column per matrix, which is negligible (arXiv
+1804.04235).
+"""
+TABLE_MOMENTS = {**MOMENTS, "muon": 2}
+"""Moments per weight of embedding and head, which Muon leaves to Adam (Jordan, "Muon", 2024)."""
+
+
+# Parameters of a model, and the number of them on one rank
 
 __all__ = [
     "Chunk",
@@ -185,7 +192,7 @@ def model_flops_per_token(model: Model, sequence: int) -> float:
 
     Without recomputation; attention counts as unmasked, over ``sequence`` tokens or the window of a layer.
     """
-    return float(flops.model_flops_per_token(count(model).multiplied, attention_flops(model, sequence)))
+    return float(compute.model_flops_per_token(count(model).multiplied, attention_flops(model, sequence)))
 
 
 @dataclass(frozen=True, slots=True)

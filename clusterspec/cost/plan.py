@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from clusterspec.cluster.model import Assumption, Design
+from clusterspec.cost.compute.attention import SPARSE
+from clusterspec.cost.compute.kernels import FIXED, KERNELS
+from clusterspec.cost.compute.mixing import RECURRENCE
+from clusterspec.cost.constants import CONSTANTS
 from clusterspec.cost.memory import Memory
+from clusterspec.cost.memory.explain import assumptions
 from clusterspec.cost.record import StepRecord
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.term import Communication, MemoryUse, Term
+from clusterspec.origin import Assumed
+from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, field
 from clusterspec.units import display, percent
 
 if TYPE_CHECKING:
     from clusterspec.cost.serving import ServingTimes
+
+
+# A plan: a layout on a cluster, and its cost
 
 
 @dataclass(frozen=True)
@@ -46,7 +57,6 @@ class Plan:
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
         """The assumptions of the design and of the cost, in order, each once."""
-        from clusterspec.cost.plan_assumptions import assumptions_of
 
         return assumptions_of(self)
 
@@ -132,7 +142,7 @@ class Plan:
         workload, layout = self.design.workload, self.design.layout
         if self.step is None or workload is None or layout is None:
             return None
-        from clusterspec.cost.uncertainty import highest_mfu, step_range, unseen
+        from clusterspec.cost.estimate import highest_mfu, step_range, unseen
 
         gained, highest = unseen(self.design), highest_mfu(self.design)
         return step_range(
@@ -151,3 +161,51 @@ class Plan:
         from clusterspec.cost.explain import explained
 
         return explained(self.step, self.step_time_range)
+
+
+# The assumptions of a plan, with their reasons
+
+
+def assumptions_of(plan: Plan) -> tuple[Assumption, ...]:
+    """The assumptions of the design, then those of memory and time, each key once."""
+    found = list(plan.design.assumptions)
+    parts: list[Iterable[Assumption]] = []
+    if plan.stored is not None:
+        parts.append(assumptions(plan.stored.job, plan.stored.rank))
+    if plan.serving is not None:
+        from clusterspec.cost.serving.constants import ASSUMED  # a training plan needs none of its modules
+
+        parts.append(_assumed((one.origin.key, one) for one in ASSUMED if isinstance(one.origin, Assumed)))
+    if plan.step is not None:
+        parts.append((*plan.step.rates.assumptions, *_assumed(_of_time(plan)), *_assumed(_of_range(plan))))
+    for part in parts:
+        keys = {key for key, _, _ in found}
+        found += [each for each in part if each[0] not in keys]
+    return tuple(found)
+
+
+def _of_time(plan: Plan) -> Iterator[tuple[str, Figure]]:
+    """The figures of the accelerator, the software and the kernels."""
+    cluster, workload, step = plan.design.cluster, plan.design.workload, plan.step
+    assert cluster and workload and step  # what a timed plan has
+    stack = step.software.stack
+    yield from ((f"{cluster.accelerator.id} {name}", figure) for name, figure in step.rates.figures.items())
+    yield from ((f"{stack.id} {name}", figure) for name, figure in stack.achievable.items())
+    yield from ((f"{KERNELS} {name}", figure) for name, figure in FIXED.items() if not name.startswith("usual."))
+    for group, held in ((RECURRENCE, workload.model.linear), (SPARSE, workload.model.sparse)):
+        yield from ((f"{group} {name}", figure) for name, figure in CONSTANTS[group].items() if held)
+
+
+def _of_range(plan: Plan) -> Iterator[tuple[str, Figure]]:
+    """What the range of the step gains because no run like it is published."""
+    from clusterspec.cost.estimate import record_of, unseen
+
+    if (gained := unseen(plan.design)) is not None and plan.design.cluster is not None:
+        yield f"{plan.design.cluster.accelerator.id} {record_of(plan.design)}", gained
+
+
+def _assumed(figures: Iterable[tuple[str, Figure]]) -> Iterator[Assumption]:
+    """Those of some figures that are assumed, each under its last value."""
+    for key, figure in dict(figures).items():
+        if isinstance(figure.origin, Assumed):
+            yield key, figure, figure.origin.why

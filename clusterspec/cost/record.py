@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from clusterspec.cost.collectives.model import CollectiveCost
 from clusterspec.cost.compute.kernels import Kernel
+from clusterspec.cost.compute.layer import SoftwareBehavior
 from clusterspec.cost.compute.rates import Rates
-from clusterspec.cost.compute.software import SoftwareBehavior
-from clusterspec.cost.step.pipeline import StageTime
-from clusterspec.cost.step.replicas import Exposure
-from clusterspec.cost.step.step import StepChoices, StepInputs, StepTimes
-from clusterspec.cost.traffic.transfer import Transfer
+from clusterspec.cost.step import Exposure, StageTime, StepChoices, StepInputs, StepTimes
+from clusterspec.cost.traffic import Transfer
 from clusterspec.records import dataclass
 from clusterspec.summation import sum_of
 

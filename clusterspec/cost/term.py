@@ -1,12 +1,83 @@
-"""One line of a cost: a number, its formula, its inputs and its parts."""
+"""Formula functions: they accept numbers or columns of numbers, and have a printed expression."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, lru_cache
+from typing import ParamSpec, Protocol, cast, overload
 
+from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
-from clusterspec.records import dataclass
+from clusterspec.records import NamedTuple, dataclass
 from clusterspec.summation import sum_of
+
+# Formula functions: they accept numbers or columns of numbers, and have a printed expression
+
+P = ParamSpec("P")
+
+
+class Column(Protocol):
+    """A column of numbers: one for each of many layouts."""
+
+    def __add__(self, other: float | Column, /) -> Column: ...
+    def __radd__(self, other: float | Column, /) -> Column: ...
+    def __sub__(self, other: float | Column, /) -> Column: ...
+    def __rsub__(self, other: float | Column, /) -> Column: ...
+    def __mul__(self, other: float | Column, /) -> Column: ...
+    def __rmul__(self, other: float | Column, /) -> Column: ...
+    def __truediv__(self, other: float | Column, /) -> Column: ...
+    def __rtruediv__(self, other: float | Column, /) -> Column: ...
+    def __gt__(self, other: float | Column, /) -> Column: ...
+    def any(self) -> bool: ...
+    def __array_namespace__(self) -> Library: ...
+
+
+class Library(Protocol):
+    """The functions of an array library that formulas use."""
+
+    def maximum(self, first: float | Column, second: float | Column, /) -> Column: ...
+    def minimum(self, first: float | Column, second: float | Column, /) -> Column: ...
+    def where(self, condition: object, yes: float | Column, no: float | Column, /) -> Column: ...
+
+
+class Formula(Protocol[P]):
+    """A function of numbers; it returns a column where an argument is one."""
+
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> float: ...
+    @overload
+    def __call__(self, *args: float | Column, **kwargs: float | Column) -> Column: ...
+
+
+EXPRESSIONS: dict[object, str] = {}
+"""The expression of each formula, over the names of its parameters.
+
+The grammar is that of printed terms: arithmetic, min, max, ceil, floor, log2, sqrt and sum. A test evaluates every
+expression against its function.
+"""
+
+
+def formula(expression: str = "") -> Callable[[Callable[P, float]], Formula[P]]:
+    """Decorator of formula functions: the function accepts columns and is printed as ``expression``.
+
+    A formula without an expression cannot be the formula of a term.
+    """
+
+    def registered(function: Callable[P, float]) -> Formula[P]:
+        if expression:
+            EXPRESSIONS[function] = expression
+        return cast("Formula[P]", function)
+
+    return registered
+
+
+def library_of(*values: object) -> Library:
+    """The array library of the first column among some values."""
+    return next(cast(Column, value).__array_namespace__() for value in values if hasattr(value, "__array_namespace__"))
+
+
+# One line of a cost: a number, its formula, its inputs and its parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +168,76 @@ class MemoryUse:
     def fits(self) -> bool | None:
         """Whether the total is at most the capacity; None where that is not known."""
         return None if self.capacity is None else self.total.value <= self.capacity.value
+
+
+# Leaves of an explanation: a formula, its expression, and its inputs
+
+Inputs = tuple[tuple[str, Figure], ...]
+
+
+class Expanded(NamedTuple):
+    """An argument computed from figures: its value, its expression, and the figures by name."""
+
+    value: float
+    expression: str
+    inputs: Inputs
+
+
+Argument = Figure | Expanded
+Repeats = tuple[tuple[str, Figure], ...]
+
+
+def leaf(
+    name: str, function: Callable[..., float], arguments: Mapping[str, Argument], repeats: Repeats = (), unit: str = "s"
+) -> Term:
+    """The term of a formula: ``function`` of the arguments by name, multiplied by the ``repeats``."""
+    value = function(**{key: argument.value for key, argument in arguments.items()})
+    for _, times in repeats:
+        value *= times.value
+    inputs = [*repeats]
+    expanded = []
+    for key, argument in arguments.items():
+        if isinstance(argument, Expanded):
+            expanded.append((key, argument.expression))
+            inputs += argument.inputs
+        else:
+            inputs.append((key, argument))
+    text = written(function, tuple(expanded), tuple(key for key, _ in repeats))
+    return Term(name, value, unit, text, tuple(dict(inputs).items()), source=source(function))
+
+
+@cache
+def written(function: Callable[..., float], expanded: tuple[tuple[str, str], ...], repeats: tuple[str, ...]) -> str:
+    """The expression of a function with some parameters written out, multiplied by the repeats."""
+    names = {key: f"({expression})" for key, expression in expanded}
+    text = re.sub(r"[a-z_]\w*", lambda found: names.get(found[0], found[0]), EXPRESSIONS[function])
+    return " * ".join([*repeats, f"({text})"]) if repeats else text
+
+
+@cache
+def source(function: Callable[..., float]) -> str:
+    """The source that the docstring of a formula names; empty where it names none."""
+    from inspect import getdoc
+
+    found = re.search(r"Source: (.*?)(?:\n\n|\Z)", getdoc(function) or "", re.DOTALL)
+    return " ".join(found[1].split()).rstrip(".") if found else ""
+
+
+def computed(value: float, why: str, unit: str = "1") -> Figure:
+    """A figure derived from others."""
+    return Figure(value, unit, _derived(why))
+
+
+@lru_cache(maxsize=1024)
+def _derived(why: str) -> Computed:
+    return Computed(why)
+
+
+@lru_cache(maxsize=1024)
+def identifier(text: str) -> str:
+    """A name as an identifier of the printed grammar.
+
+    >>> identifier("query, key, value: input gradient")
+    'query_key_value_input_gradient'
+    """
+    return re.sub(r"\W+", "_", text).strip("_").lower()

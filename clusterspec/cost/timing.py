@@ -6,23 +6,30 @@ from collections import Counter
 from collections.abc import Mapping
 
 from clusterspec.cluster.model import Design, Layout, Workload
+from clusterspec.cost import step
 from clusterspec.cost.collectives.model import CollectiveCost
-from clusterspec.cost.compute.embedding_and_head import update_traffic
-from clusterspec.cost.compute.shard import Shard
-from clusterspec.cost.formulas.elementwise import divided, larger
-from clusterspec.cost.parameters import Chunk, Share
+from clusterspec.cost.compute.kernels import Shard
+from clusterspec.cost.compute.layer import update_traffic
+from clusterspec.cost.formulas.compute import divided, larger
+from clusterspec.cost.layer_tables import Group, Hiding, NoPathError
+from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
+from clusterspec.cost.parameters import Share
 from clusterspec.cost.record import PartTime, ReplicaTransfers, StepRecord, TransferTime
-from clusterspec.cost.stages import StageGroup, stage_groups
-from clusterspec.cost.step import pipeline
-from clusterspec.cost.step.pipeline import DUALPIPE_SHARE, HIDES_SENDS, StageTime
-from clusterspec.cost.step.replicas import LAYER_BY_LAYER, Exposure, ReplicaOverlap, ReplicaSeconds
-from clusterspec.cost.step.step import StepChoices, StepInputs, compose, owned
+from clusterspec.cost.step import (
+    DUALPIPE_SHARE,
+    HIDES_SENDS,
+    LAYER_BY_LAYER,
+    Exposure,
+    ReplicaOverlap,
+    ReplicaSeconds,
+    StageTime,
+    StepChoices,
+    StepInputs,
+    compose,
+    owned,
+)
 from clusterspec.cost.tables import EMBEDDING, HEAD, Groups, Part, Tables
-from clusterspec.cost.tables.group import Group, NoPathError
-from clusterspec.cost.tables.hiding import Hiding
-from clusterspec.cost.traffic.data import Weights, across, gathers, reductions
-from clusterspec.cost.traffic.tensor import activations
-from clusterspec.cost.traffic.transfer import Transfer
+from clusterspec.cost.traffic import Transfer, Weights, across, activations, gathers, reductions
 from clusterspec.precision import width
 from clusterspec.records import NamedTuple, dataclass, field
 from clusterspec.summation import sum_of
@@ -85,7 +92,7 @@ class LayoutTiming:
         groups = self.groups()
         counts = [sum_of(group.count for group in same) for same in groups.values()]
         times = [self.stage(content) for content in groups]
-        stage, index = pipeline.slowest(times)
+        stage, index = step.slowest(times)
         every = sum_of(count * time.total for count, time in zip(counts, times, strict=True))
         content, same = list(groups.items())[int(index)]
         share = self.tables.share(self.layout, same[0].chunks)
@@ -174,7 +181,7 @@ class LayoutTiming:
 
     def stage(self, content: Content) -> StageTime:
         """One micro-batch through all parts of a stage."""
-        return pipeline.stage_time([(part.time, count) for part, count in self.parts(content)], self.chunk_share)
+        return step.stage_time([(part.time, count) for part, count in self.parts(content)], self.chunk_share)
 
     def replica_transfers(self, share: Share) -> ReplicaGroups:
         """The data-parallel transfers of the slowest stage: of one layer where they run layer by layer."""

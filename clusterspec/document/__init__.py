@@ -5,16 +5,11 @@ Schema; `places.to_finding` turns problems into findings; `waivers.apply` remove
 `spec_files.specs` searches folders.
 """
 
-from clusterspec.document.dump import dump
-from clusterspec.document.edits import applied_edits, apply_edits
-from clusterspec.document.extends import marked_root, merge, project_root
-from clusterspec.document.load import CannotOpenError, load, load_source
-from clusterspec.document.model import Comment, Document, Place, Places
-from clusterspec.document.nearest import nearest
+from clusterspec.document.extends import CannotOpenError, load, load_source, marked_root, merge, project_root
+from clusterspec.document.model import Comment, Document, Place, Places, text_at, to_finding
 from clusterspec.document.parse import parse
-from clusterspec.document.places import text_at, to_finding
-from clusterspec.document.schema import meant_keys, prepare, validate
-from clusterspec.document.source_text import LARGEST, decode, read_bytes
+from clusterspec.document.schema import meant_keys, nearest, prepare, validate
+from clusterspec.document.source_text import LARGEST, applied_edits, apply_edits, decode, dump, read_bytes
 
 __all__ = [
     "LARGEST",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from clusterspec.document.file_names import real
+from clusterspec.document.files import real
 from clusterspec.finding import Finding
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Position, Span

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from clusterspec.document.events import Event
-from clusterspec.document.scalars import Scalar, resolve
+from clusterspec.document.plain import Event, Scalar, resolve
 from clusterspec.document.source_text import Lines, unreadable
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern

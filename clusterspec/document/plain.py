@@ -1,16 +1,107 @@
-"""Parser of plain YAML, the subset in which nearly all specs and catalog entries are written.
-
-Plain YAML has block mappings and lists with keys and values on one line, flow mappings and lists, and quoted or
-unquoted single-line scalars. Other texts, with anchors, tags, escapes, block scalars or tabs, are parsed by PyYAML,
-whose import takes a sixth of a check. A test compares both parsers on every spec of the project, on mutated and on
-random texts.
-"""
+"""Events of a YAML text: the starts and ends of collections, scalars and aliases."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
-from clusterspec.document.events import Event
+# Events of a YAML text: the starts and ends of collections, scalars and aliases
+
+_KINDS = {
+    "ScalarEvent": "scalar",
+    "AliasEvent": "alias",
+    "MappingStartEvent": "mapping",
+    "SequenceStartEvent": "list",
+    "MappingEndEvent": "end",
+    "SequenceEndEvent": "end",
+    "DocumentStartEvent": "document",
+}
+
+
+class Event:
+    """A parser event: a ``scalar``, an ``alias``, the start of a ``mapping``, ``list`` or ``document``, or the ``end``
+    of a collection.
+
+    ``start`` and ``end`` are offsets into the text. A scalar is ``bare`` if unquoted, and ``block`` after ``|`` or
+    ``>``.
+    """
+
+    __slots__ = ("anchor", "bare", "block", "end", "kind", "start", "tag", "value")
+
+    def __init__(self, kind: str, start: int, end: int, value: str = "", *, bare: bool = False) -> None:
+        self.kind, self.start, self.end, self.value, self.bare = kind, start, end, value, bare
+        self.block = False
+        self.anchor: str | None = None
+        self.tag: str | None = None
+
+
+def parsed(text: str) -> Iterator[Event]:
+    """The events of a text, parsed by PyYAML. Raises `yaml.YAMLError` if it is not YAML."""
+    parser = _parser(text)
+    while (given := parser.get_event()) is not None:
+        name = type(given).__name__
+        if name not in _KINDS:
+            continue
+        event = Event(_KINDS[name], given.start_mark.index, given.end_mark.index)
+        event.anchor, event.tag = getattr(given, "anchor", None), getattr(given, "tag", None)
+        if name == "ScalarEvent":
+            event.value, event.bare, event.block = given.value, bool(given.implicit[0]), given.style in {"|", ">"}
+        yield event
+
+
+def _parser(text: str) -> Any:
+    """The event parser: libyaml if PyYAML was built with it, else the Python implementation."""
+    try:
+        from yaml.cyaml import CParser  # type: ignore[attr-defined]
+    except ImportError:
+        from clusterspec.document.parse import PurePythonParser
+
+        return PurePythonParser(text)
+    return CParser(text)
+
+
+# Values of plain scalars: the core schema of YAML 1.2 without octal and hexadecimal
+
+Scalar = str | int | float | bool | None
+
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_ENDLESS = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_LONGEST_INTEGER = 100
+"""Digits beyond which an integer is read as a float: int() takes quadratic time, then refuses."""
+
+
+_SMALLEST = 1e-300
+"""Below it a number is zero: what divides by it overflows."""
+
+
+def resolve(text: str) -> Scalar:
+    """The value of an unquoted scalar.
+
+    >>> [resolve(text) for text in ("64", "4.5", "1e3", "true", "~", "no", "1:1", "0o17")]
+    [64, 4.5, 1000.0, True, None, 'no', '1:1', '0o17']
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] not in "+-.0123456789":
+        return text
+    if _INTEGER.fullmatch(text):
+        return int(text) if len(text) <= _LONGEST_INTEGER else float(text)
+    if _FLOAT.fullmatch(text):
+        number = float(text)
+        return number if abs(number) > _SMALLEST else 0.0
+    if _ENDLESS.fullmatch(text):
+        return float(text.replace(".", "").lower())
+    return text
+
+
+# Parser of plain YAML, the subset in which nearly all specs and catalog entries are written
 
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}(?=:(?: |\n|\Z))")
 _QUOTED = re.compile(r""""[^"\\\n]*"|'(?:[^'\n]|'')*'""")
@@ -189,3 +280,38 @@ class _PlainParser:
         """The offset of the next token of a flow collection."""
         match = _GAP.match(self.text, at)
         return match.end() if match else at
+
+
+# Values of a YAML text without positions, for trusted files of the program itself
+
+
+def values(text: str) -> Any:
+    """The value of a YAML text, without aliases and tags. Raises `yaml.YAMLError` if it is not YAML."""
+    stack: list[tuple[Any, str | None]] = []
+    holder: list[Any] = []
+    into: Any = holder
+    key: str | None = None
+    for event in events(text) or parsed(text):
+        kind = event.kind
+        if kind == "scalar":
+            value: Any = resolve(event.value) if event.bare else event.value
+        elif kind == "mapping":
+            value = {}
+        elif kind == "list":
+            value = []
+        elif kind == "end":
+            into, key = stack.pop()
+            continue
+        else:
+            continue
+        if isinstance(into, list):
+            into.append(value)
+        elif key is None:
+            key = str(value)
+            continue
+        else:
+            into[key], key = value, None
+        if kind != "scalar":
+            stack.append((into, key))
+            into, key = value, None
+    return holder[0] if holder else None

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import accumulate
 from pathlib import Path as FilePath
+from typing import Any
 
-from clusterspec.finding import Problem
+from clusterspec.finding import Edit, Problem
 from clusterspec.patterns import pattern
 from clusterspec.source import Position, Source, Span
+
+# Decoding of bytes to text that is safe to parse, and conversion of offsets to positions
 
 LARGEST = 1024 * 1024
 """The largest file read. A cluster spec of a thousand lines has some 40 kB."""
@@ -125,3 +129,55 @@ def _not_yaml(character: str, span: Span) -> Problem:
         return unreadable(span, f"the byte 0x{code - 0xDC00:02X} here is not UTF-8", "save the file as UTF-8")
     name = _NAMES.get(character, f"the character U+{code:04X}")
     return unreadable(span, f"{name} is not allowed in YAML", "delete it")
+
+
+# Plain values as YAML text
+
+
+def dump(value: Any) -> str:
+    """The YAML text of a plain value, one key per line; `parse` returns the same value."""
+    import yaml
+
+    text: str = yaml.dump(value, Dumper=yaml.SafeDumper, sort_keys=False, allow_unicode=True, width=100)
+    return text
+
+
+# Application of edits to a text
+
+_MARK = "\ufeff"
+
+
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """The text with all edits applied. Equal edits apply once; of two that overlap, the first applies.
+
+    A byte order mark at the start of ``text`` is kept and does not count as a column.
+    """
+    mark = _MARK if text.startswith(_MARK) else ""
+    text = text[len(mark) :]
+    parts, done = [mark], 0
+    for start, end, edit in _applied(text, edits):
+        parts += [text[done:start], edit.text]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def applied_edits(text: str, edits: Iterable[Edit]) -> list[Edit]:
+    """The edits that `apply_edits` applies, in text order."""
+    return [edit for _, _, edit in _applied(text.removeprefix(_MARK), edits)]
+
+
+def _applied(text: str, edits: Iterable[Edit]) -> Iterator[tuple[int, int, Edit]]:
+    """The applied edits, each with the start and end offset of the replaced text."""
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+
+    def offset(at: Position) -> int:
+        return min(starts[min(at.line, len(starts)) - 1] + at.column - 1, len(text))
+
+    done = 0
+    for edit in sorted(set(edits), key=lambda edit: (edit.span.start, edit.span.end)):
+        start, end = offset(edit.span.start), offset(edit.span.end)
+        if start >= done and end >= start:
+            done = end
+            yield start, end, edit

@@ -1,18 +1,54 @@
-"""An error of the JSON Schema validator, with the texts that describe it."""
+"""Coercion of values of the wrong type, where it is unambiguous."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
-from clusterspec.document import schema_nodes
-from clusterspec.document.model import Document
-from clusterspec.document.places import text_at
-from clusterspec.document.schema_nodes import Schema
+from clusterspec.document import conforms
+from clusterspec.document.conforms import Schema
+from clusterspec.document.model import Document, text_at
+from clusterspec.document.plain import resolve
 from clusterspec.finding import Fix, Problem
 from clusterspec.records import dataclass
 from clusterspec.source import Path
+
+# Coercion of values of the wrong type, where it is unambiguous
+
+_GROUPED = re.compile(r"[0-9]{1,3}([_,][0-9]{3})+")
+_PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]+)?) ?%")
+_TRUTH = {"yes": "true", "on": "true", "true": "true", "no": "false", "off": "false", "false": "false"}
+
+
+def coerced(value: Any, field: Schema, written: str) -> str | None:
+    """The YAML text of a value in the schema's type; None if there is none or it is ambiguous."""
+    kind = field.get("type")
+    if kind == "boolean" and isinstance(value, str):
+        return _TRUTH.get(value.lower())
+    if kind in ("integer", "number") and isinstance(value, str) and len(value) < 30:
+        return _number(value, field)
+    if kind == "string" and "enum" not in field and isinstance(value, int | float) and written:
+        return json.dumps(written)
+    return None
+
+
+def _number(text: str, field: Schema) -> str | None:
+    if match := _PERCENT.fullmatch(text):
+        number: Any = float(match[1]) / 100
+    else:
+        number = resolve(text.replace("_", "").replace(",", "") if _GROUPED.fullmatch(text) else text)
+    if not isinstance(number, int | float) or isinstance(number, bool) or not math.isfinite(number):
+        return None
+    if field["type"] == "integer" and number != math.floor(number):
+        return None
+    if not field.get("minimum", -math.inf) <= number <= field.get("maximum", math.inf):
+        return None
+    return f"{number:.12g}" if isinstance(number, float) else str(number)
+
+
+# An error of the JSON Schema validator, with the texts that describe it
 
 _MAX_SHOWN = 48
 TYPES = {
@@ -96,7 +132,7 @@ def expected_text(node: Schema, root: Schema) -> str:
     kinds = node.get("type", [])
     words = [TYPES[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds)]
     alternatives = (*node.get("anyOf", ()), *node.get("oneOf", ()))
-    words += [expected_text(schema_nodes.resolved(alternative, root), root) for alternative in alternatives]
+    words += [expected_text(conforms.resolved(alternative, root), root) for alternative in alternatives]
     return " or ".join(dict.fromkeys(words)) or "another value"
 
 
@@ -115,3 +151,34 @@ def kind_of(value: Any) -> str:
     if isinstance(value, float):
         return "a fraction" if math.isfinite(value) else "not a finite number"
     return "a number" if isinstance(value, int) else "nothing" if value is None else "text"
+
+
+# Recognition of YAML files of other programs by their top-level keys
+
+_MARKS = (
+    ({"apiVersion", "kind"}, "a Kubernetes manifest"),
+    ({"apiVersion", "name", "version"}, "a Helm chart"),
+    ({"services"}, "a Docker Compose file"),
+    ({"on", "jobs"}, "a GitHub Actions workflow"),
+    ({"stages", "script"}, "a GitLab pipeline"),
+    ({"AWSTemplateFormatVersion", "Resources"}, "a CloudFormation template"),
+    ({"repos"}, "a configuration of pre-commit"),
+    ({"openapi", "paths"}, "an OpenAPI document"),
+)
+
+
+def kind_of_other_file(value: Any) -> str:
+    """The kind of another program's file, for use in a sentence; empty if the document may be a spec.
+
+    >>> kind_of_other_file({"apiVersion": "apps/v1", "kind": "Deployment"})
+    'a Kubernetes manifest (kind `Deployment`)'
+    >>> kind_of_other_file({"clusterspec": 1, "kind": "x"})
+    ''
+    """
+    if not isinstance(value, dict) or any(key.lower() == "clusterspec" for key in value):
+        return ""
+    for keys, what in _MARKS:
+        if keys <= value.keys():
+            kind = f" (kind `{shown(value['kind'])}`)" if isinstance(value.get("kind"), str) else ""
+            return what + kind
+    return ""

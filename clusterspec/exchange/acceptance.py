@@ -11,9 +11,7 @@ from collections.abc import Sequence
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.collectives import CollectiveUnavailableError, table
-from clusterspec.logs.benchmark import Benchmark, Series
-from clusterspec.logs.factors import bus_factor
-from clusterspec.logs.sizes import size_text
+from clusterspec.logs.benchmark import Benchmark, Series, bus_factor, size_text
 from clusterspec.procurement.acceptance import acceptance_tests, benchmark_of
 from clusterspec.records import dataclass
 from clusterspec.results.diagnosis import AcceptanceOutcome

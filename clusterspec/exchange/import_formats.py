@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Protocol, cast
 
 from clusterspec.document import nearest
-from clusterspec.exchange.import_result import FormatError, ImportResult
-from clusterspec.exchange.input_file import LARGEST, InputFile
+from clusterspec.exchange.import_result import LARGEST, FormatError, ImportResult, InputFile
 from clusterspec.logs.readers import READERS, LogReader
 from clusterspec.records import dataclass
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, Value
-from clusterspec.exchange.input_file import LONGEST_LINE, InputFile
-from clusterspec.logs.benchmark import Benchmark, PairTable, Series
-from clusterspec.logs.evidence import hcas
-from clusterspec.logs.nccl_tests import NotALogError
+from clusterspec.exchange.import_result import LONGEST_LINE, FormatError, ImportBuilder, ImportResult, InputFile, Value
+from clusterspec.logs.benchmark import Benchmark, PairTable, Series, hcas, size_text
+from clusterspec.logs.nccl import NotALogError
 from clusterspec.logs.readers import LogReader
-from clusterspec.logs.sizes import size_text
 
 
 def matches(reader: LogReader, file: InputFile) -> bool:

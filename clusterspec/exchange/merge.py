@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from clusterspec.document import Document, parse
+from clusterspec.exchange.documents import block, comment, flow, scalar
 from clusterspec.exchange.import_result import FormatError, ImportedValue, ImportResult, UnresolvedSpec, Value
-from clusterspec.exchange.yaml_text import block, comment, flow, scalar
 from clusterspec.records import dataclass
 from clusterspec.source import Path, Position, Source, dotted
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 
 KIND = "simai-busbw"
 _AXIS = re.compile(r"\s*(TP|DP|EP|PP)\s*:\s*$")

@@ -1,9 +1,114 @@
-"""The content of a benchmark log, independent of the tool: series of sizes, pairwise bandwidths and evidence."""
+"""Statements of `NCCL_DEBUG=INFO` lines about transports, plugins, GPUDirect and algorithms."""
 
 from __future__ import annotations
 
-from clusterspec.logs.evidence import Evidence
+import re
+from collections.abc import Iterator
+from math import ceil, floor
+
 from clusterspec.records import dataclass
+
+# Statements of `NCCL_DEBUG=INFO` lines about transports, plugins, GPUDirect and algorithms
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A statement of a log: its name, its text and its line."""
+
+    name: str
+    text: str
+    line: int
+
+
+_PATTERNS = (
+    ("version", re.compile(r"(?:NCCL|RCCL) version\s*+:?\s*+([0-9][0-9A-Za-z.+:_-]{2,40})")),
+    ("socket", re.compile(r"NET/Socket\s*:\s*Using\s+(.{1,200})")),
+    ("socket", re.compile(r"\bvia NET/Socket/([0-9]+)")),
+    ("socket", re.compile(r"Using network (Socket)\b")),
+    ("hcas", re.compile(r"NET/IB\s*:\s*Using\s+(.{1,2000})")),
+    ("no-ib", re.compile(r"NET/IB\s*:\s*(No device found)")),
+    ("ofi", re.compile(r"NET/OFI (?:Selected|selected|Using) (?:provider|Provider)\S*\s+(?:is )?(.{1,100})")),
+    ("network", re.compile(r"Using network (\S{2,40})")),
+    (
+        "no-plugin",
+        re.compile(r"NET/Plugin\s*:\s*((?:No plugin found|Could not find|Failed to find|Plugin load).{0,80})"),
+    ),
+    ("gdr", re.compile(r"via NET/\S{1,30}?(/GDRDMA)")),
+    (
+        "no-gdr",
+        re.compile(
+            r"via (NET/(?:IB|OFI|AWS Libfabric|Libfabric|FasTrak|GPUDirectTCPX\S*)/[0-9]+)(?!/GDRDMA)(?:\s|\(|$)"
+        ),
+    ),
+    ("gdr", re.compile(r"GPU Direct RDMA (Enabled) for (?:HCA|GPU)")),
+    ("no-gdr", re.compile(r"GPU Direct RDMA (Disabled) for (?:HCA|GPU)")),
+    ("nvls", re.compile(r"(?<![0-9])([0-9]+) nvls channels")),
+    ("no-nvls", re.compile(r"NVLS multicast support is (not available)")),
+    ("group", re.compile(r"nranks ([0-9]+) .{0,200}?nNodes ([0-9]+)|nNodes ([0-9]+) localRanks ([0-9]+)")),
+    ("p2p-host", re.compile(r"via (SHM/\S{1,40})")),
+    ("environment", re.compile(r"\b((?:NCCL|RCCL|FI)_[A-Z0-9_]{2,40}) set by environment to (\S{1,80}?)\.?(?:\s|$)")),
+    ("environment", re.compile(r"\b((?:NCCL|RCCL|FI)_[A-Z0-9_]{2,40})=(\S{1,80})")),
+)
+_MARK = re.compile(r"NCCL|RCCL|NET/|GDRDMA|FI_")
+_DIGITS = re.compile(r"[0-9]+")
+MOST_FORMS = 50_000
+"""Different lines that are remembered, digits aside."""
+MOST = 2_000
+"""Statements kept of each name; further ones repeat them for other ranks and channels."""
+
+
+def evidence(text: str) -> tuple[Evidence, ...]:
+    """The distinct statements of a log, in file order."""
+    found: dict[tuple[str, str], Evidence] = {}
+    counts: dict[str, int] = {}
+    for each in _statements(text):
+        key = (each.name, each.text)
+        if key not in found and counts.get(each.name, 0) < MOST:
+            found[key] = each
+            counts[each.name] = counts.get(each.name, 0) + 1
+    return tuple(found.values())
+
+
+def _statements(text: str) -> Iterator[Evidence]:
+    seen: set[str] = set()
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > 8_000 or not _MARK.search(line):
+            continue
+        form = _DIGITS.sub("0", line)
+        if form in seen and "nranks" not in line and "nNodes" not in line:
+            continue  # the same statement of another rank or channel
+        if len(seen) < MOST_FORMS:
+            seen.add(form)
+        for name, pattern in _PATTERNS:
+            if match := pattern.search(line):
+                text = " ".join(part for part in match.groups() if part).strip()
+                yield Evidence(name, text, number)
+
+
+def hcas(evidence: tuple[Evidence, ...]) -> int | None:
+    """The number of RDMA adapters that NCCL uses on a node: the maximum over ranks; None if no rank names any.
+
+    >>> hcas((Evidence("hcas", "[0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:10.0.0.1<0>", 3),))
+    2
+    """
+    counts = [len(re.findall(r"\[[0-9]+\]", each.text.split("OOB")[0])) for each in evidence if each.name == "hcas"]
+    return max(counts, default=None)
+
+
+def group(evidence: tuple[Evidence, ...]) -> tuple[int | None, int | None]:
+    """The ranks and nodes of the largest communicator in the log."""
+    ranks = nodes = None
+    for each in evidence:
+        if each.name == "group":
+            one, other = (int(part) for part in each.text.split()[:2])
+            first = "localRanks" not in each.text and one >= other
+            total = one if first else one * other
+            if ranks is None or total > ranks:
+                ranks, nodes = total, other if first else one
+    return ranks, nodes
+
+
+# The content of a benchmark log, independent of the tool: series of sizes, pairwise bandwidths and evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +166,90 @@ class Benchmark:
     pairs: tuple[PairTable, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     remarks: tuple[tuple[str, int], ...] = ()
+
+
+# Ratios of bus bandwidth to algorithm bandwidth, and the number of ranks they imply
+
+MOST_RANKS = 100_000
+
+
+def bus_factor(collective: str, ranks: int) -> float:
+    """The ratio of busbw to algbw of a collective on a number of ranks.
+
+    >>> bus_factor("all-reduce", 8), bus_factor("all-gather", 8), bus_factor("send-recv", 2)
+    (1.75, 0.875, 1.0)
+    """
+    if collective == "all-reduce":
+        return 2 * (ranks - 1) / ranks
+    return (ranks - 1) / ranks if collective in {"all-gather", "reduce-scatter", "all-to-all"} else 1.0
+
+
+def ranks_from_ratio(algbw: float, busbw: float, rounding: float) -> int | None:
+    """The ranks n of an all-reduce, with busbw / algbw = 2 (n − 1) / n; None if the rounded figures fit several.
+
+    >>> ranks_from_ratio(134.22, 234.89, 0.005)
+    8
+    """
+    if algbw <= 0 or busbw <= 0:
+        return None
+    ratio = busbw / algbw
+    spread = ratio * (rounding / algbw + rounding / busbw)
+    if ratio + spread >= 2:
+        return None
+    low, high = ceil(2 / (2 - ratio + spread)), floor(2 / (2 - ratio - spread))
+    return low if low == high and 1 < low <= MOST_RANKS else None
+
+
+# Sizes and rates as benchmarks print them
+
+_SIZE = re.compile(r"([0-9][0-9_,]{0,20}(?:\.[0-9]{1,6})?) ?([KMGT]?)(i?)B?", re.IGNORECASE)
+_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+
+
+def size_of(text: str) -> float | None:
+    """A size in bytes from text; None if it is not a size.
+
+    A decimal multiple that represents a power of two (``524K``, ``33M``) is that power.
+
+    >>> size_of("32KiB"), size_of("1_048_576"), size_of("524K"), size_of("33M"), size_of("8G"), size_of("x")
+    (32768.0, 1048576.0, 524288.0, 33554432.0, 8589934592.0, None)
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if not match:
+        return None
+    number = float(match[1].replace("_", "").replace(",", ""))
+    power = _POWERS[match[2].upper()]
+    if power == 0:
+        return number
+    binary = number * 1024.0**power
+    if match[3] or number < 10 or _power_of_two(binary):
+        return binary
+    return _snapped(number * 1000.0**power)
+
+
+def _power_of_two(value: float) -> bool:
+    return value == int(value) and int(value) & (int(value) - 1) == 0
+
+
+def _snapped(value: float) -> float:
+    """The power of two within two percent of a decimal size, else the size itself."""
+    nearest = 2.0 ** round(_log2(value))
+    return nearest if abs(nearest / value - 1) < 0.035 else value
+
+
+def _log2(value: float) -> float:
+    from math import log2
+
+    return log2(value) if value > 0 else 0.0
+
+
+def size_text(size: float) -> str:
+    """The exact text of a size in bytes for a spec.
+
+    >>> size_text(2.0**33), size_text(2.0**20 * 3), size_text(1000.0)
+    ('8 GiB', '3 MiB', '1000 B')
+    """
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size >= 1 << power and size % (1 << power) == 0:
+            return f"{int(size) >> power} {unit}"
+    return f"{size:.12g} B"

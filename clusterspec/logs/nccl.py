@@ -1,13 +1,283 @@
-"""nccl-tests and rccl-tests: the table of results and the `NCCL_DEBUG` lines around it."""
+"""Parser of the output of nccl-tests and rccl-tests, complete or in excerpts."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from math import ceil, floor, isclose
 
-from clusterspec.logs.benchmark import Benchmark, Series, SizePoint
-from clusterspec.logs.evidence import Evidence, evidence, group
-from clusterspec.logs.inference import collective_of, ranks_of
-from clusterspec.logs.nccl_tests import NcclLog, NotALogError, read_log
+from clusterspec.logs.benchmark import Benchmark, Evidence, Series, SizePoint, evidence, group
+from clusterspec.records import dataclass
+
+# Parser of the output of nccl-tests and rccl-tests, complete or in excerpts
+
+LARGEST = 4 * 1024 * 1024
+"""Bytes of the largest log read; a sweep of thirty sizes on a thousand ranks has some 100 kB."""
+MOST_ROWS = 10_000
+SHORTEST = 7
+"""Characters of the shortest row: a size, a time and two bandwidths of one digit each."""
+DISAGREES = 0.02
+"""Relative tolerance of the consistency check of a row, in addition to rounding."""
+PRINTED = 0.005e9
+"""B/s by which a printed bandwidth may be rounded: two decimals of GB/s."""
+
+_COLUMNS = ("size", "count", "type", "redop", "root", "time", "algbw", "busbw", "wrong")
+_NEEDED = {"size", "time", "algbw", "busbw"}
+_PREFIX = re.compile(
+    r"^\s*(?:\d{4}-\d\d-\d\d[T ]\S{1,40}\s+)?"  # a time stamp
+    r"(?:\[[^\]\s]{1,40}\](?:<std(?:out|err)>)?:?|[\w.-]{1,64}:(?=\s))?\s*#?\s*"  # the rank prefix and a comment sign
+)
+_WHOLE = re.compile(r"[0-9][0-9_]{0,20}")
+_DECIMAL = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
+_RANK = re.compile(r"\bRank +([0-9]{1,8}) .{0,40}?\bPid +[0-9]+ on +(\S{1,255}) ")
+_TEST = re.compile(r"\b(all_reduce|all_gather|reduce_scatter|alltoall|broadcast|sendrecv)_perf\b")
+_NAMES = {
+    "all_reduce": "all-reduce",
+    "all_gather": "all-gather",
+    "reduce_scatter": "reduce-scatter",
+    "alltoall": "all-to-all",
+    "broadcast": "broadcast",
+    "sendrecv": "send-recv",
+}
+
+
+class NotALogError(Exception):
+    """Raised, with the reason, if a text is not a log; ``line`` counts from 1, 0 for the whole text."""
+
+    def __init__(self, why: str, line: int = 0) -> None:
+        super().__init__(f"line {line}: {why}" if line else why)
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """A row of out-of-place results: bytes, seconds, B/s; other columns as printed, empty if absent."""
+
+    number: int
+    size: float
+    seconds: float
+    algbw: float
+    busbw: float
+    count: str = ""
+    type: str = ""
+    redop: str = ""
+    root: str = ""
+    wrong: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NcclLog:
+    """A parsed log: its rows, and the ranks and nodes stated in its head, None if it does not state them.
+
+    ``tests`` are the collectives that it names, ``header`` the column headings up to busbw, ``wrong`` the number of
+    wrong values.
+    """
+
+    lines: tuple[LogRow, ...]
+    tests: tuple[str, ...]
+    header: tuple[str, ...]
+    ranks: int | None
+    nodes: int | None
+    wrong: int
+
+
+def read_log(text: str) -> NcclLog:
+    """The log in a text. Raises `NotALogError` if there is none, or a row contradicts itself."""
+    lines = tuple(_lines(text))
+    if not lines:
+        raise NotALogError("there is no row of sizes, times, algbw and busbw as nccl-tests prints them")
+    for line in lines:
+        _consistent(line)
+    ranks, nodes = _group(text)
+    tests = tuple(dict.fromkeys(_NAMES[found] for found in _TEST.findall(text)))
+    return NcclLog(lines, tests, _header(text), ranks, nodes, sum(_wrong(line) for line in lines))
+
+
+def _header(text: str) -> tuple[str, ...]:
+    """The column headings up to busbw; empty if they are missing."""
+    for raw in text.splitlines():
+        names = tuple(token.lstrip("#").lower() for token in raw.split()) if "busbw" in raw and len(raw) < 2_000 else ()
+        if headings := _headings(names):
+            return headings
+    return ()
+
+
+def _headings(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns from size to busbw; empty if the line is not a heading."""
+    if not set(names) >= _NEEDED:
+        return ()
+    columns = names[names.index("size") : names.index("busbw") + 1]
+    return columns if set(columns) >= _NEEDED else ()
+
+
+def _lines(text: str) -> Iterator[LogRow]:
+    """The rows of the table, with columns from its header if it has one."""
+    columns: tuple[str, ...] = _COLUMNS
+    whole, rows = 0, 0
+    for number, raw in enumerate(text.splitlines(), 1):
+        if not SHORTEST <= len(raw) < 2_000 or "NCCL INFO" in raw:
+            continue
+        tokens = raw[_PREFIX.match(raw).end() :].split()  # type: ignore[union-attr]
+        names = tuple(token.lstrip("#").lower() for token in tokens)
+        if headings := _headings(names):
+            columns = headings
+            whole = len(names) - names.index("size")
+        elif line := _row(number, tokens, columns, whole):
+            rows += 1
+            if rows > MOST_ROWS:
+                raise NotALogError(f"more than {MOST_ROWS:,} rows", number)
+            yield line
+
+
+def _row(number: int, tokens: list[str], columns: tuple[str, ...], whole: int) -> LogRow | None:
+    """A row, or None; older releases leave the operation of an all-to-all blank."""
+    tokens = tokens[next((at for at, token in enumerate(tokens[:2]) if _WHOLE.fullmatch(token)), 0) :]  # a host first
+    if len(tokens) == whole - 1 and "redop" in columns:
+        columns = tuple(name for name in columns if name != "redop")
+    last = columns.index("busbw")
+    if len(tokens) <= last:
+        return None
+    fields = dict(zip(columns[: last + 1], tokens, strict=False))
+    figures = (fields["time"], fields["algbw"], fields["busbw"])
+    if not _WHOLE.fullmatch(fields["size"]) or not all(_DECIMAL.fullmatch(figure) for figure in figures):
+        return None
+    return LogRow(
+        number,
+        float(fields["size"].replace("_", "")),
+        float(fields["time"]) * 1e-6,
+        float(fields["algbw"]) * 1e9,
+        float(fields["busbw"]) * 1e9,
+        count=fields.get("count", ""),
+        type=fields.get("type", ""),
+        redop=fields.get("redop", ""),
+        root=fields.get("root", ""),
+        wrong=tuple(tokens[at] for at in (last + 1, last + 5) if at < len(tokens)),
+    )
+
+
+def _consistent(line: LogRow) -> None:
+    """Raises `NotALogError` unless algbw equals size over time."""
+    if line.size > 0 and line.seconds == 0:
+        raise NotALogError("a time of zero", line.number)
+    rate = line.size / line.seconds if line.seconds else 0.0
+    if not isclose(rate, line.algbw, rel_tol=DISAGREES, abs_tol=PRINTED * 1.01):
+        ratio = f"{line.size:,.0f} B in {line.seconds * 1e6:g} us are {rate / 1e9:.4g} GB/s"
+        raise NotALogError(f"{ratio}, but algbw is {line.algbw / 1e9:g}", line.number)
+
+
+def _wrong(line: LogRow) -> int:
+    """The number of wrong values of a row; 0 if results were not checked (``N/A``)."""
+    return sum(int(token) for token in line.wrong if token.isdecimal() and len(token) < 16)
+
+
+def _group(text: str) -> tuple[int | None, int | None]:
+    """Ranks and nodes from the list of devices in the head of a log; None if it is incomplete."""
+    found = [(int(match[1]), match[2]) for match in _RANK.finditer(text)]
+    if not found:
+        return None, None
+    ranks = max(rank for rank, _ in found) + 1
+    whole = len({rank for rank, _ in found}) == ranks
+    return ranks, len({host for _, host in found}) if whole else None
+
+
+# Inference of the collective and the number of ranks from the columns of a log that does not state them
+
+_BYTES = {
+    "int8": 1,
+    "uint8": 1,
+    "f8e4m3": 1,
+    "f8e5m2": 1,
+    "fp8_e4m3": 1,
+    "fp8_e5m2": 1,
+    "half": 2,
+    "bfloat16": 2,
+    "int32": 4,
+    "uint32": 4,
+    "float": 4,
+    "int64": 8,
+    "uint64": 8,
+    "double": 8,
+}
+_MOST_RANKS = 100_000
+
+
+def collective_of(log: NcclLog) -> str | None:
+    """The collective that a log names, else the only one compatible with its columns, else None."""
+    if log.tests:
+        return log.tests[0] if len(log.tests) == 1 else None
+    line = log.lines[-1]
+    parts = _parts(line)
+    if line.redop == "" and "type" in log.header:
+        return _older(log.header)
+    if line.redop not in {"", "none"}:
+        return _reduction(line, parts)
+    if line.redop == "none" and parts is not None:
+        return _exchange(log) if parts > 1 else _one_to_one(line)
+    return "all-reduce" if _ratio(line) > 1.02 else None
+
+
+def _older(header: tuple[str, ...]) -> str:
+    """The collective implied by the columns of releases before 2.11, which omit unused ones (nccl-tests, src/*.cu)."""
+    if "redop" in header:
+        return "all-to-all"
+    return "broadcast" if "root" in header else "all-gather"
+
+
+def _reduction(line: LogRow, parts: int | None) -> str | None:
+    """The collective of a log with a reduction operation: all-reduce, reduce-scatter, or send, which prints no root."""
+    if parts is not None and parts > 1:
+        return "reduce-scatter"
+    return "all-reduce" if _ratio(line) > 1.02 else None
+
+
+def _exchange(log: NcclLog) -> str | None:
+    """All-to-all or all-gather: only the latter is checked in place; None for unchecked logs."""
+    checked = [line.wrong for line in log.lines if len(line.wrong) == 2 and line.wrong[0] != "N/A"]
+    if not checked:
+        return None
+    return "all-to-all" if all(in_place == "N/A" for _, in_place in checked) else "all-gather"
+
+
+def _one_to_one(line: LogRow) -> str | None:
+    return "broadcast" if line.root not in {"", "-1"} else None
+
+
+def ranks_of(log: NcclLog, collective: str | None) -> int | None:
+    """The ranks that a log reports, else those implied by counts or bandwidths; None if ambiguous."""
+    if log.ranks is not None:
+        return log.ranks
+    line = max(log.lines, key=lambda each: each.algbw)
+    parts = _parts(line)
+    if parts is not None and parts > 1:
+        return parts
+    return _from_ratio(line) if collective == "all-reduce" else None
+
+
+def _from_ratio(line: LogRow) -> int | None:
+    """The ranks n from busbw / algbw = 2 (n − 1) / n; None if the printed digits fit several."""
+    if line.algbw <= 0 or line.busbw <= 0:
+        return None
+    ratio = _ratio(line)
+    spread = ratio * (PRINTED / line.algbw + PRINTED / line.busbw)
+    if ratio + spread >= 2:
+        return None
+    low, high = ceil(2 / (2 - ratio + spread)), floor(2 / (2 - ratio - spread))
+    return low if low == high and 1 < low <= _MOST_RANKS else None
+
+
+def _ratio(line: LogRow) -> float:
+    return line.busbw / line.algbw if line.algbw > 0 else 0.0
+
+
+def _parts(line: LogRow) -> int | None:
+    """The number of shards of the buffer; None if the columns do not determine it."""
+    width = _BYTES.get(line.type)
+    if width is None or not line.count.isdecimal() or len(line.count) > 18 or int(line.count) == 0:
+        return None
+    parts = round(line.size / (int(line.count) * width))
+    return parts if 1 <= parts <= _MOST_RANKS else None
+
+
+# nccl-tests and rccl-tests: the table of results and the `NCCL_DEBUG` lines around it
 
 TOOL = "nccl-tests"
 _ROW = re.compile(

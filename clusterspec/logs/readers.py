@@ -1,13 +1,161 @@
-"""Registry of benchmark log readers."""
+"""`p2pBandwidthLatencyTest` and `nvbandwidth`: bandwidth between pairs of accelerators of one node."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 
-from clusterspec.logs import hccl, nccl, nccom, pairs, perftest, tables
-from clusterspec.logs.benchmark import Benchmark
-from clusterspec.logs.nccl_tests import NotALogError
+from clusterspec.logs import nccl, vendors
+from clusterspec.logs.benchmark import Benchmark, PairTable, Series, SizePoint, size_of
+from clusterspec.logs.nccl import MOST_ROWS, NotALogError
 from clusterspec.records import dataclass
+
+# `p2pBandwidthLatencyTest` and `nvbandwidth`: bandwidth between pairs of accelerators of one node
+
+PAIRS_TOOL = "pairs of accelerators"
+_TITLE = re.compile(
+    r"(?P<p2p>(?:Uni|Bi)directional P2P=(?:En|Dis)abled Bandwidth[^\n]{0,80}?Matrix \((?P<unit>[GM]B/s)\))"
+    r"|(?P<nvb>memcpy (?:CE|SM) GPU\(row\) (?:<-|->|<->) GPU\(column\) .{0,80}?bandwidth \((?P<unit2>[GM]B/s)\))"
+)
+MOST_TABLES = 100
+_RUNNING = re.compile(r"Running (\w+)\.?")
+_SUM = re.compile(r"SUM (\w+) ([0-9]{1,9}(?:\.[0-9]{1,6})?)")
+_NUMBER = re.compile(r"[0-9]{1,7}(?:\.[0-9]{1,6})?")
+
+
+def is_pair_matrix(head: str) -> bool:
+    return (
+        bool(re.search(r"P2P=(En|Dis)abled Bandwidth", head)) or "GPU(column)" in head or "nvbandwidth Version" in head
+    )
+
+
+def read_pair_matrix(text: str) -> Benchmark:
+    """The tables of a log with peer access on. Raises `NotALogError` if there are none."""
+    tables: list[PairTable] = []
+    lines = text.split("\n")
+    running = ""
+    for number, line in enumerate(lines, 1):
+        if match := _RUNNING.search(line[:200]):
+            running = match[1]
+        if (match := _TITLE.search(line[:400])) and "Disabled" not in line:
+            unit = 1e6 if (match["unit"] or match["unit2"]) == "MB/s" else 1e9
+            both = "Bidirectional" in line or "bidirectional" in running or "<->" in line
+            if len(tables) >= MOST_TABLES:
+                raise NotALogError(f"more than {MOST_TABLES} tables", number)
+            name = "bidirectional" if both else "unidirectional"
+            tables.append(_table(lines, number, running or f"p2p {name}", unit, both))
+    hosts = tuple(_hosts(lines))
+    if not tables and not hosts:
+        raise NotALogError("there is no matrix of bandwidths between accelerators with peer access on")
+    return Benchmark(PAIRS_TOOL, pairs=tuple(tables), remarks=hosts)
+
+
+def _hosts(lines: list[str]) -> Iterator[tuple[str, int]]:
+    """The bandwidths between host and accelerators of nvbandwidth, as remarks with their line."""
+    running = ""
+    for number, line in enumerate(lines, 1):
+        if match := _RUNNING.search(line[:200]):
+            running = match[1]
+        if (match := _SUM.match(line[:200])) and "host" in running and match[1] == running:
+            yield f"{running}: {match[2]} GB/s over all accelerators, between host and accelerators", number
+
+
+def _table(lines: list[str], start: int, name: str, unit: float, both_ways: bool) -> PairTable:
+    """The matrix whose title is on line ``start``. Raises `NotALogError` if it is truncated."""
+    header: list[str] = []
+    values: list[float] = []
+    rows = 0
+    for number, line in enumerate(lines[start : start + 600], start + 1):
+        words = line.replace("D\\D", " ").split() if len(line) < 8_000 else []
+        if not words:
+            if header:
+                break
+            continue
+        if not header:
+            header = words
+            continue
+        if not words[0].isdecimal() or rows >= len(header):
+            break
+        if len(words) != len(header) + 1:
+            raise NotALogError(
+                f"a row of {len(words) - 1} values under {len(header)} accelerators: it is truncated", number
+            )
+        pairs = (word for column, word in enumerate(words[1:]) if column != rows)
+        values += [float(word) * unit for word in pairs if _NUMBER.fullmatch(word)]
+        rows += 1
+    if rows != len(header) or not values:
+        raise NotALogError(f"a matrix of {rows} rows and {len(header)} columns: it is truncated", start)
+    return PairTable(name, rows, tuple(values), both_ways, start)
+
+
+# Markdown tables of bus bandwidth by message size, as printed by `all_reduce_bench.py` and vendor pages
+
+TABLE_TOOL = "bandwidth table"
+_RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)\s*(?:GBps|GB/s)?")
+_SIZE_HEAD = re.compile(r"payload|message size|^size", re.IGNORECASE)
+_COLLECTIVES = (
+    (re.compile(r"all_?\s?reduce", re.IGNORECASE), "all-reduce"),
+    (re.compile(r"all_?\s?gather", re.IGNORECASE), "all-gather"),
+    (re.compile(r"reduce_?\s?scatter", re.IGNORECASE), "reduce-scatter"),
+    (re.compile(r"all_?\s?to_?\s?all", re.IGNORECASE), "all-to-all"),
+)
+
+
+def is_markdown_table(head: str) -> bool:
+    return any(_columns(_cells(line)) for line in head.split("\n") if line.lstrip().startswith("|"))
+
+
+def read_markdown_table(text: str) -> Benchmark:
+    """The series of the first table. Raises `NotALogError` if there is none."""
+    points = tuple(_points(text))
+    if not points:
+        raise NotALogError("there is no table of bandwidths by message size")
+    found = {name for pattern, name in _COLLECTIVES if pattern.search(text)}
+    collective = found.pop() if len(found) == 1 else None
+    ranks = _ranks(text)
+    algorithm = "nvls" if re.search(r"\bNVLS\b", text) else None
+    return Benchmark(TABLE_TOOL, (Series(collective, ranks, None, points, algorithm),))
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def _columns(cells: list[str]) -> tuple[int, int] | None:
+    """The columns of size and bus bandwidth; None if the cells are not a heading."""
+    size = next((at for at, cell in enumerate(cells) if _SIZE_HEAD.search(cell)), None)
+    if size is None or len(cells) < 2:
+        return None
+    bus = next((at for at, cell in enumerate(cells) if "busbw" in cell.lower()), None)
+    if bus is None:
+        bus = next((at for at, cell in enumerate(cells) if "GB/s" in cell and at != size), None)
+    return None if bus is None else (size, bus)
+
+
+def _points(text: str) -> Iterator[SizePoint]:
+    columns, rows = None, 0
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.lstrip().startswith("|") or len(line) > 2_000:
+            continue
+        cells = _cells(line)
+        if columns is None:
+            columns = _columns(cells)
+        elif len(cells) > max(columns):
+            size, rate = size_of(cells[columns[0]]), _RATE.fullmatch(cells[columns[1]])
+            rows += bool(size and rate)
+            if rows > MOST_ROWS:
+                raise NotALogError(f"more than {MOST_ROWS:,} rows", number)
+            if size and rate:
+                yield SizePoint(size, None, float(rate[1]) * 1e9, number)
+
+
+def _ranks(text: str) -> int | None:
+    match = re.search(r"--nproc[_-]per[_-]node[= ]([0-9]{1,5})", text)
+    nodes = re.search(r"--nnodes[= ]([0-9]{1,6})", text)
+    return int(match[1]) * (int(nodes[1]) if nodes else 1) if match else None
+
+
+# Registry of benchmark log readers
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +169,13 @@ class LogReader:
 
 
 READERS = (
-    LogReader("nccom-test", "nccom-test of AWS Neuron", nccom.matches, nccom.read),
-    LogReader("hccl", "HCCL demo of Gaudi, hccl_test of Ascend", hccl.matches, hccl.read),
-    LogReader("perftest", "ib_write_bw, ib_read_bw, ib_send_bw", perftest.matches, perftest.read),
-    LogReader("p2p", "p2pBandwidthLatencyTest, nvbandwidth", pairs.matches, pairs.read),
-    LogReader("bandwidth-table", "Markdown tables of bus bandwidth by message size", tables.matches, tables.read),
+    LogReader("nccom-test", "nccom-test of AWS Neuron", vendors.is_nccom_test, vendors.read_nccom_test),
+    LogReader("hccl", "HCCL demo of Gaudi, hccl_test of Ascend", vendors.is_hccl_test, vendors.read_hccl_test),
+    LogReader("perftest", "ib_write_bw, ib_read_bw, ib_send_bw", vendors.is_perftest, vendors.read_perftest),
+    LogReader("p2p", "p2pBandwidthLatencyTest, nvbandwidth", is_pair_matrix, read_pair_matrix),
+    LogReader(
+        "bandwidth-table", "Markdown tables of bus bandwidth by message size", is_markdown_table, read_markdown_table
+    ),
     LogReader("nccl-tests", "nccl-tests and rccl-tests, with NCCL_DEBUG lines", nccl.matches, nccl.read),
 )
 HEAD = 200_000

@@ -1,20 +1,129 @@
-"""The bill of materials: parts, the derivation of their quantities, and prices."""
+"""Amounts of a spec as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from clusterspec.cluster.clos import parts
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.fabric import Fabric, fabric
 from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cluster.planes import parts
+from clusterspec.cluster.scaleout import broken_out_ports
 from clusterspec.money import Money
-from clusterspec.procurement.item import PRICED_AS, Item
-from clusterspec.procurement.networks import network_items
 from clusterspec.records import dataclass, replace
-from clusterspec.spec.model import ClusterSpec, ProcurementSpec
-from clusterspec.units import display_bits
+from clusterspec.spec.model import ClusterSpec, NetworkSpec, NetworksSpec, Price, ProcurementSpec
+from clusterspec.units import display_bits, plural
+
+# Amounts of a spec as text
+
+
+def money(price: Price | Money | None, currency: str = "") -> str:
+    """An amount as text, in ``currency`` unless it has its own; empty if there is none.
+
+    >>> money((280000, 340000.5), "USD"), money(900), money(None)
+    ('280,000 – 340,000.50 USD', '900', '')
+    """
+    if price is None:
+        return ""
+    return str(price if isinstance(price, Money) else Money.of(price, currency))
+
+
+# Items of the bill of materials
+
+PRICED_AS = {"spare_node": "node"}
+"""Kinds of item that have no key of their own in `procurement.prices`: the key whose price they take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A part with its quantity and the derivation of that.
+
+    ``kind`` is a key of `procurement.prices`, or one of `PRICED_AS`. ``unit_price`` is in ``currency``, None if
+    the spec has none. ``assumed`` describes the properties that the spec does not state.
+    """
+
+    kind: str
+    part: str
+    quantity: int
+    derivation: str
+    unit_price: Money | None = None
+    currency: str = ""
+    assumed: str = ""
+
+    @property
+    def price(self) -> Money | None:
+        """The price of the line; None without a unit price."""
+        return None if self.unit_price is None else self.unit_price * self.quantity
+
+    @property
+    def unit_price_text(self) -> str:
+        return "" if self.unit_price is None else str(self.unit_price)
+
+    @property
+    def price_text(self) -> str:
+        return "" if self.price is None else str(self.price)
+
+    def to_json(self) -> dict[str, Any]:
+        """The item as JSON; absent prices and an empty ``assumed`` are omitted."""
+        row: dict[str, Any] = {
+            "kind": self.kind,
+            "part": self.part,
+            "quantity": self.quantity,
+            "derivation": self.derivation,
+        }
+        if self.assumed:
+            row["assumed"] = self.assumed
+        if self.unit_price is not None and self.price is not None:
+            row |= {"unit_price": self.unit_price.to_json(), "price": self.price.to_json()}
+        return row
+
+
+# Parts of the networks other than the scale-out fabric: frontend (in-band), out-of-band and storage
+
+COUNTED = ("frontend", "out_of_band")
+TITLES = {"frontend": "frontend network", "out_of_band": "out-of-band network"}
+
+
+def network_items(cluster: Cluster, written: NetworksSpec | None) -> Iterator[Item | str]:
+    """The switches and cables of each described network; a text for each part that is not counted.
+
+    Each network is counted as one tier of leaf switches with all NICs cabled; higher tiers depend on the existing
+    network of the site.
+    """
+    for name in COUNTED:
+        network: NetworkSpec | None = getattr(written, name) if written else None
+        yield from _network(cluster, name, network)
+
+
+def _network(cluster: Cluster, name: str, network: NetworkSpec | None) -> Iterator[Item | str]:
+    title = TITLES[name]
+    if network is None:
+        yield f"{title}: not described (`cluster.networks.{name}`)"
+        return
+    if network.shares:
+        return
+    nics = network.nics_per_node or (1 if name == "out_of_band" else 0)
+    if not nics:
+        yield f"{title}: `nics_per_node` is missing"
+        return
+    links = cluster.all_nodes * nics
+    derivation = f"{plural(cluster.all_nodes, 'node')} × {plural(nics, 'NIC')}"
+    yield Item(f"{name}_cable", f"{title} cable", links, derivation)
+    switch = dict(cluster.network_switches).get(name)
+    if switch is None:
+        why = "is not in the catalog" if network.switch else "is missing"
+        yield f"{title} switches: `switch` {why}"
+        return
+    rate = network.nic_bandwidth.per_direction if network.nic_bandwidth else 0.0
+    ports = broken_out_ports(switch, rate) or switch.ports
+    if ports:
+        yield Item(
+            f"{name}_switch", switch.id, parts(links, ports), f"{links:,} links / {ports} ports, the tier at the nodes"
+        )
+
+
+# The bill of materials: parts, the derivation of their quantities, and prices
 
 
 @dataclass(frozen=True, slots=True)

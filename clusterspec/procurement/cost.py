@@ -9,20 +9,20 @@ from clusterspec.cost.failures import Interruptions, interruptions
 from clusterspec.cost.formulas.failures import goodput
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving import ServingTimes
-from clusterspec.cost.serving.ranges import serving_range
+from clusterspec.cost.serving.explain import serving_range
 from clusterspec.cost.term import Term
 from clusterspec.origin import Assumed, Computed
 from clusterspec.procurement import total as totals
 from clusterspec.procurement.bill import Bill
-from clusterspec.procurement.formulas import (
+from clusterspec.procurement.parts import (
+    computed,
     cost_per_million_output_tokens,
     cost_per_million_tokens,
     cost_per_second,
+    power_draw,
     run_cost,
     time_with_interruptions,
 )
-from clusterspec.procurement.racks import power_draw
-from clusterspec.procurement.terms import computed
 from clusterspec.procurement.total import YEAR, Inputs
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace

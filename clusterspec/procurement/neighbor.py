@@ -6,8 +6,7 @@ from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import varied
 from clusterspec.money import Money
-from clusterspec.procurement.bill import Bill, bill
-from clusterspec.procurement.item import Item
+from clusterspec.procurement.bill import Bill, Item, bill
 from clusterspec.records import dataclass
 
 MOST_FEWER = 0.05

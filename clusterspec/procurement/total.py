@@ -8,18 +8,19 @@ from clusterspec.cluster.model import Assumption, Cluster
 from clusterspec.cost.term import Term
 from clusterspec.money import Money
 from clusterspec.origin import Assumed, Computed, Written
-from clusterspec.procurement.bill import Bill
-from clusterspec.procurement.formulas import (
+from clusterspec.procurement.bill import PRICED_AS, Bill
+from clusterspec.procurement.parts import (
+    PowerDraw,
+    computed,
     energy_cost,
     line_price,
     node_rent,
     power_of_parts,
     rack_rent,
+    ranged,
+    summed,
     yearly_cost,
 )
-from clusterspec.procurement.item import PRICED_AS
-from clusterspec.procurement.racks import PowerDraw
-from clusterspec.procurement.terms import computed, ranged, summed
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import Price, ProcurementSpec

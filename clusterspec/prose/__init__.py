@@ -15,21 +15,21 @@ from clusterspec.catalog import Catalog
 from clusterspec.finding import Problem
 from clusterspec.prose import (
     arithmetic,
-    bisections,
+    blocks,
     catalog_comparison,
     claims,
     collectives,
     counts,
-    machine_counts,
+    document,
     table_claims,
-    table_consistency,
-    tables,
     tier_comparison,
-    waivers,
 )
+from clusterspec.prose import collectives as bisections
+from clusterspec.prose import counts as machine_counts
+from clusterspec.prose import table_claims as table_consistency
 from clusterspec.prose.document import ProseText
 from clusterspec.prose.sentence import Sentence
-from clusterspec.prose.text_problem import TextProblem
+from clusterspec.prose.tokenize import TextProblem
 from clusterspec.source import Source
 
 __all__ = ["check_text"]
@@ -45,7 +45,7 @@ def check_text(source: Source, catalog: Catalog, today: date | None = None) -> l
     for problem in (*_sentence_problems(text), *_table_problems(text), *_text_problems(text)):
         first.setdefault((problem.start.line, problem.start.column), problem)
     problems = [first[place].problem(source.name) for place in sorted(first)]
-    return list(waivers.apply(problems, source.text, source.name, today))
+    return list(blocks.apply(problems, source.text, source.name, today))
 
 
 def _sentence_problems(text: ProseText) -> Iterator[TextProblem]:
@@ -63,12 +63,12 @@ def _consistency_problems(sentence: Sentence, text: ProseText) -> Iterator[TextP
     yield from collectives.volumes(sentence)
     yield from collectives.times(sentence, text)
     yield from counts.miscounted(sentence, text)
-    yield from machine_counts.miscounted(sentence, text)
+    yield from machine_counts.miscounted_machines(sentence, text)
 
 
 def _table_problems(text: ProseText) -> Iterator[TextProblem]:
     for block in text.tables:
-        table = tables.parse_table(block, text.names)
+        table = document.parse_table(block, text.names)
         for _, claim in table_claims.claims(table, text):
             yield from catalog_comparison.check_claim(claim, text.known)
         yield from table_consistency.inconsistent_cells(table)

@@ -1,19 +1,111 @@
-"""Comparison of claims with the catalog: a claim is correct, has a likely error, or is not reported."""
+"""Likely errors of a memory size or memory bandwidth: the figure of another accelerator of the vendor."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from clusterspec.prose.bandwidth_errors import LikelyError, bandwidth_errors
 from clusterspec.prose.claims import Claim
-from clusterspec.prose.known_figures import KnownFigure, KnownFigures
+from clusterspec.prose.known_figures import SPARSE, KnownFigure, KnownFigures
 from clusterspec.prose.lexicon import Channel, FigureScope
-from clusterspec.prose.part_errors import part_errors
-from clusterspec.prose.peak_errors import peak_errors
-from clusterspec.prose.possible_values import agrees
-from clusterspec.prose.text_problem import TextProblem
-from clusterspec.quantity import Direction
+from clusterspec.prose.possible_values import (
+    BANDWIDTH_TOLERANCE,
+    ROUGH_TOLERANCE,
+    LikelyError,
+    agrees,
+    bandwidth_errors,
+    in_scope,
+    possible_values,
+)
+from clusterspec.prose.tokenize import TextProblem
+from clusterspec.quantity import Direction, Sparsity
 from clusterspec.units import display, display_bits, plain
+from clusterspec.units.readings import MEANT, PREFIX, PREFIX_STEP, near
+from clusterspec.units.readings import SPARSE as SPARSE_PEAK
+
+# Likely errors of a memory size or memory bandwidth: the figure of another accelerator of the vendor
+
+TOLERANCE = 0.012
+"""Relative tolerance to the figure of another accelerator: 2.0 TB/s for 2,039 GB/s is not one."""
+GIBI_OVER_GIGA = 1.024**3
+"""An `80 GB` part may have 80 GiB."""
+
+
+def part_errors(claim: Claim, facts: Sequence[KnownFigure], known: KnownFigures) -> Iterator[LikelyError]:
+    """The figure of another accelerator, for a figure stated as a property of the named one: `H200 has 80 GB of HBM3e`."""
+    channel = Channel.CAPACITY if claim.token.unit == "B" else claim.channel
+    subject = claim.subjects[0]
+    whole = claim.scope in (None, FigureScope.DEVICE) and not claim.subject_elsewhere
+    if not claim.specified or not whole or claim.measured or channel not in (Channel.CAPACITY, Channel.MEMORY):
+        return
+    own = [fact for fact in facts if fact.channel is channel and fact.scope is FigureScope.DEVICE]
+    if not own or any(near(claim.token.value, fact.value, ROUGH_TOLERANCE) for fact in own):
+        return
+    for id_, others in known.of_vendor(subject):
+        if any(_is_same(claim, fact) for fact in others if fact.channel is channel):
+            yield LikelyError("label-contradicts-rate", own[0], f"the figure of {id_}")
+            return
+
+
+def _is_same(claim: Claim, fact: KnownFigure) -> bool:
+    value = claim.token.value
+    readings = (value, value * GIBI_OVER_GIGA) if fact.unit == "B" else (value,)
+    return any(near(reading, fact.value, TOLERANCE) for reading in readings)
+
+
+# Likely errors of a wrong peak: sparse for dense, another precision, more than the part's maximum
+
+PRECISION_TOLERANCE = 0.01
+"""Relative tolerance to the peak of another precision; small, since measured rates come close by chance."""
+MAX_SPARSE_GAIN = 4.0
+"""Maximum gain of other sparsity patterns (4:16 on Trainium2) over the dense peak."""
+MAX_EXCESS = 1.2
+"""Ratio to the sparse peak above which a figure cannot be of the part."""
+
+
+def peak_errors(claim: Claim, facts: Sequence[KnownFigure]) -> Iterator[LikelyError]:
+    """The likely errors: a sparse peak, a peak of another precision, or more than the part's maximum."""
+    value = claim.token.value
+    own = [fact for fact in facts if in_scope(claim, fact)]
+    for fact in own:
+        if (
+            near(value, SPARSE * fact.value, BANDWIDTH_TOLERANCE)
+            and claim.sparsity is not Sparsity.SPARSE
+            and _may_be_dense(claim)
+        ):
+            yield LikelyError(SPARSE_PEAK, fact, MEANT[SPARSE_PEAK])
+        elif claim.precision and not claim.measured and near(value, fact.value / PREFIX_STEP, PRECISION_TOLERANCE):
+            yield LikelyError(PREFIX, fact, MEANT[PREFIX])
+    if claim.precision and own and not _is_explained(claim, own):
+        for fact in facts:
+            if fact not in own and any(
+                near(value, reading, PRECISION_TOLERANCE) for reading in possible_values(claim, fact)
+            ):
+                yield LikelyError("peak-of-other-precision", fact, f"the {fact.precision} peak")
+    highest = max((fact for fact in own), key=lambda fact: fact.value, default=None)
+    gain = MAX_SPARSE_GAIN if claim.sparsity is Sparsity.SPARSE else SPARSE
+    if highest is not None and value > MAX_EXCESS * gain * highest.value * max(_multiplicities(claim, facts)):
+        yield LikelyError("peak-off-catalog", highest, "more than the peak of the part, dense or sparse")
+
+
+def _is_explained(claim: Claim, own: Sequence[KnownFigure]) -> bool:
+    """Whether a figure may be the sparse peak of the stated precision, or a measured rate below its peak."""
+    value = claim.token.value
+    sparse = claim.sparse_near and any(near(value, SPARSE * fact.value, BANDWIDTH_TOLERANCE) for fact in own)
+    return sparse or (claim.measured and value < max(fact.value for fact in own))
+
+
+def _may_be_dense(claim: Claim) -> bool:
+    """Whether a peak is called dense, or the sentence does not mention sparsity."""
+    return claim.sparsity is Sparsity.DENSE or not claim.sparse_near
+
+
+def _multiplicities(claim: Claim, facts: Sequence[KnownFigure]) -> tuple[float, ...]:
+    """The counts of parts over which a claim may be a sum: the counts of its sentence, without those within a node."""
+    node = any(fact.scope is FigureScope.NODE for fact in facts)
+    return (1.0, *(count for count in claim.counts if not (node and count <= 16)))
+
+
+# Comparison of claims with the catalog: a claim is correct, has a likely error, or is not reported
 
 _ORDER = (
     FigureScope.DEVICE,

@@ -9,7 +9,8 @@ from itertools import islice, takewhile
 from posixpath import commonprefix
 
 from clusterspec.catalog import BrokenEntry, Catalog
-from clusterspec.catalog.entries import Accelerator, Entry, Interconnect, Nic, Platform
+from clusterspec.catalog.entries import Accelerator, Interconnect, Nic, Platform
+from clusterspec.catalog.models import Entry
 from clusterspec.prose.lexicon import Channel, FigureScope
 from clusterspec.prose.subjects import Subject
 from clusterspec.quantity import Figure

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog import Catalog
-from clusterspec.prose.generations import generation_after, generation_before, width
-from clusterspec.prose.lexicon import Channel
+from clusterspec.prose.lexicon import Channel, generation_after, generation_before, width
 from clusterspec.prose.tokenize import Token, TokenKind
 from clusterspec.records import dataclass, field
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import prod
 
+from clusterspec.prose.arithmetic import DOES_NOT_CLOSE, in_unit_of, rule_of_ratio
 from clusterspec.prose.claims import BY_UNIT, Claim
-from clusterspec.prose.document import ProseText
+from clusterspec.prose.document import Header, ProseTable, ProseText, TableCell, sole_meaning
 from clusterspec.prose.lexicon import Channel, FigureScope, Hint, PrecisionName
 from clusterspec.prose.subjects import Subject
-from clusterspec.prose.tables import Header, ProseTable, TableCell, sole_meaning
-from clusterspec.prose.text_problem import TextProblem
 from clusterspec.prose.tier_comparison import DirectionCount, direction_count, mixed_pair
-from clusterspec.prose.tokenize import TokenKind
+from clusterspec.prose.tokenize import TextProblem, Token, TokenKind
 from clusterspec.quantity import Direction, Sparsity
+from clusterspec.units.readings import near
+
+# Claims made by table cells, and columns that mix directions
 
 MAX_NAME_WORDS = 3
 """Maximum words of a cell that is a name."""
@@ -123,3 +127,152 @@ def mixed_directions(table: ProseTable, text: ProseText) -> Iterator[TextProblem
         single = next((each for each in found if each[1] is DirectionCount.ONE_WAY), None)
         if both is not None and single is not None:
             yield from mixed_pair(both, single)
+
+
+# Consistency of tables: if most rows follow one relation between columns, the rows that do not are reported
+
+MIN_SHARE = 2 / 3
+"""Share of rows that must follow a relation before the others are reported."""
+MIN_ROWS = 3
+"""Minimum rows that follow a relation."""
+MAX_RATE_COLUMNS = 6
+"""Maximum columns of rates that are compared."""
+MATCH_TOLERANCE = 0.02
+MISMATCH_TOLERANCE = 0.03
+_DIRECTION_FACTORS = (1.0, 2.0, 0.5)
+
+
+def inconsistent_cells(table: ProseTable) -> Iterator[TextProblem]:
+    """The cells that contradict the relation of the other rows, each reported once."""
+    reported: set[int] = set()
+    for mismatch in (*_products(table), *_multiples(table), *_cells(table)):
+        if id(mismatch.start) not in reported:
+            reported.add(id(mismatch.start))
+            yield mismatch
+
+
+def _products(table: ProseTable) -> Iterator[TextProblem]:
+    """Mismatches where a column of rates is another one times columns of counts (lanes, links, NICs)."""
+    if _widths(table):
+        return
+    columns = [table.column(at) for at in range(len(table.headers))]
+    rates = [at for at, cells in enumerate(columns) if _has(cells, True)]
+    for target in rates[:MAX_RATE_COLUMNS]:
+        for rate in rates[:MAX_RATE_COLUMNS]:
+            if rate != target:
+                yield from _product(table, columns, target, rate)
+
+
+def _has(cells: Sequence[TableCell], unit: bool) -> bool:
+    """Whether a column has rates (``unit``) or bare numbers in enough rows for a relation."""
+    figures = [cell.figure for cell in cells if cell.figure is not None and not cell.figure.ranged]
+    return sum((figure.unit == "B/s") if unit else not figure.unit for figure in figures) >= MIN_ROWS
+
+
+def _product(
+    table: ProseTable, columns: Sequence[Sequence[TableCell]], target: int, rate: int
+) -> Iterator[TextProblem]:
+    """Mismatches of one relation: ``target`` is ``rate`` times some counts, or the same rate in the other direction."""
+    counts = [at for at, cells in enumerate(columns) if table.head(at).nouns and _has(cells, False)][:4]
+    for size in range(0 if _related(table, target, rate) else 1, min(len(counts), 3) + 1):
+        for chosen in combinations(counts, size):
+            rows = list(_rows(columns, target, (rate, *chosen)))
+            for factor in _DIRECTION_FACTORS if rows else ():
+                kept = [row for row in rows if near(row[0].value, row[1] * factor, MATCH_TOLERANCE)]
+                if (
+                    len(kept) >= MIN_ROWS
+                    and len(kept) >= MIN_SHARE * len(rows)
+                    and len({row[0].value for row in kept}) > 1
+                ):
+                    mismatched = (
+                        row
+                        for row in rows
+                        if row[1] and not near(row[0].value, row[1] * factor, MISMATCH_TOLERANCE + row[2])
+                    )
+                    yield from (_mismatch(token, value * factor) for token, value, _ in mismatched)
+                    return
+
+
+def _related(table: ProseTable, target: int, rate: int) -> bool:
+    """Whether the headers of two columns give the same rate in two directions or two units."""
+    directions = [{m for m in table.head(at).meanings if isinstance(m, Direction)} for at in (target, rate)]
+    units = [table.head(at).unit for at in (target, rate)]
+    return (all(directions) and directions[0] != directions[1]) or (all(units) and units[0] != units[1])
+
+
+def _rows(
+    columns: Sequence[Sequence[TableCell]], target: int, factors: Sequence[int]
+) -> Iterator[tuple[Token, float, float]]:
+    """For each complete row: the figure, the product of the factors, and their relative rounding."""
+    for cell in columns[target]:
+        figures = [columns[at][cell.row].figure for at in factors if cell.row < len(columns[at])]
+        found = [figure for figure in figures if figure is not None and not figure.ranged]
+        if cell.figure is not None and not cell.figure.ranged and len(found) == len(factors):
+            rounding = sum(
+                figure.step / figure.value / 2 for figure in (cell.figure, *found) if figure.value and figure.unit
+            )
+            yield cell.figure, prod(figure.value for figure in found), rounding
+
+
+def _mismatch(token: Token, value: float) -> TextProblem:
+    right = in_unit_of(token, value)
+    message = f"{token.written} differs from {right}, which the relation of the other rows gives"
+    return TextProblem(rule_of_ratio(token.value / value) or DOES_NOT_CLOSE, token, message, f"write `{right}`")
+
+
+def _multiples(table: ProseTable) -> Iterator[TextProblem]:
+    """Mismatches in a table by width: each row is the first one times its number of lanes or links."""
+    widths = _widths(table)
+    if not widths:
+        return
+    first = table.cells[0]
+    checked: list[tuple[Token, float]] = []
+    for row, width in zip(table.cells[1:], widths[1:], strict=False):
+        for cell, base in zip(row[1:], first[1:], strict=False):
+            if cell.figure and base.figure and cell.figure.unit == base.figure.unit == "B/s":
+                checked.append((cell.figure, base.figure.value * width / widths[0]))
+    kept = sum(near(token.value, value, MATCH_TOLERANCE) for token, value in checked)
+    if kept >= 2 * MIN_ROWS and kept >= 0.8 * len(checked):
+        yield from (
+            _mismatch(token, value)
+            for token, value in checked
+            if value and not near(token.value, value, MISMATCH_TOLERANCE)
+        )
+
+
+def _widths(table: ProseTable) -> list[float]:
+    """The numbers of lanes or links in the first column; empty if it has anything else."""
+    if (
+        not table.head(0).nouns & {FigureScope.LANE, FigureScope.LINK, FigureScope.PORT, FigureScope.DEVICE}
+        or len(table.cells) < MIN_ROWS
+    ):
+        return []
+    figures = [row[0].figure for row in table.cells if row]
+    plain = [figure.value for figure in figures if figure is not None and not figure.unit and figure.value > 0]
+    if any(cell.figure is not None and cell.figure.text[-1:].isalpha() for row in table.cells for cell in row[1:]):
+        return []  # figures with their own units do not scale with the header
+    return plain if len(plain) == len(table.cells) else []
+
+
+def _cells(table: ProseTable) -> Iterator[TextProblem]:
+    """Mismatches of a product in one column (`8x400`) and its total in another."""
+    for row in table.cells:
+        parts = [cell for cell in row if cell.factor > 1 and cell.figure is not None and cell.figure.unit == "B/s"]
+        totals = [
+            c for c in row if c.factor == 1 and c.figure is not None and "total" in table.head(c.column).text.lower()
+        ]
+        if len(parts) == 1 and len(totals) == 1 and totals[0].figure and parts[0].figure:
+            token, value = totals[0].figure, parts[0].figure.value * parts[0].factor
+            if (
+                token.unit == "B/s"
+                and value
+                and not any(near(token.value, value * factor, MISMATCH_TOLERANCE) for factor in _DIRECTION_FACTORS)
+            ):
+                yield _cell_mismatch(token, value, parts[0])
+
+
+def _cell_mismatch(token: Token, value: float, part: TableCell) -> TextProblem:
+    right = in_unit_of(token, value)
+    count = "".join(word.text for word in part.words if word.kind is not TokenKind.SIGN)
+    message = f"{count} is {right}, not {token.written}"
+    return TextProblem(rule_of_ratio(token.value / value) or DOES_NOT_CLOSE, token, message, f"write `{right}`")

@@ -13,12 +13,11 @@ from clusterspec.prose.known_figures import KnownFigure
 from clusterspec.prose.lexicon import Channel, FigureScope, Hint
 from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.subjects import Subject
-from clusterspec.prose.text_problem import TextProblem
-from clusterspec.prose.tokenize import Token, TokenKind, words_of
+from clusterspec.prose.tokenize import TextProblem, Token, TokenKind, words_of
 from clusterspec.quantity import Direction
 from clusterspec.records import dataclass
 from clusterspec.units import display, plain
-from clusterspec.units.common_errors import near
+from clusterspec.units.readings import near
 
 RATIO_TOLERANCE = 0.12
 """Relative tolerance of a stated ratio: `20×` for 18."""

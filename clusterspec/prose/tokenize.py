@@ -1,8 +1,4 @@
-"""Tokenizer of running text: words, numbers, quantities and signs, in time linear in the length of the text.
-
-`units.read` parses a string that is one quantity. Here quantities are embedded in text, so numbers and units are found
-by patterns without nested repetition, and resolved with the same table of units.
-"""
+"""Tokenizer of running text: words, numbers, quantities and signs, in time linear in the length of the text."""
 
 from __future__ import annotations
 
@@ -10,10 +6,14 @@ import re
 from collections.abc import Iterable
 from enum import StrEnum
 
+from clusterspec.finding import Confidence, Problem, Severity
 from clusterspec.prose.blocks import ProseLine
 from clusterspec.records import dataclass, replace
+from clusterspec.source import Position, Span
 from clusterspec.units.symbols import symbol_of
 from clusterspec.units.table import TABLE
+
+# Tokenizer of running text: words, numbers, quantities and signs, in time linear in the length of the text
 
 MAX_TOKENS = 20_000
 """Tokens of one block that are read."""
@@ -226,3 +226,39 @@ def _step(digits: str) -> float:
     zeros = 0 if places else len(mantissa) - len(mantissa.rstrip("0"))
     unit = 10.0 ** (int(exponent or 0) - places)
     return max(unit, min(unit * 10.0**zeros, _value(digits) / 20))
+
+
+# Problems found in running text, at tokens
+
+_ERRORS = (
+    "accelerators-miscounted ambiguous-unit arithmetic-does-not-close bits-and-bytes-swapped duplex-counted-as-one-way"
+    " injection-called-bisection label-contradicts-rate lanes-counted-as-nics links-miscounted nic-rate-off-technology"
+    " one-way-counted-as-duplex peak-off-catalog sparse-peak-as-dense thousandfold-slip"
+)
+_WARNINGS = (
+    "bandwidth-of-another-scope contradicts-platform metric-unsaid mixed-direction-comparison peak-of-other-precision"
+)
+_NOTES = "decimal-binary-mixup percentage-off-count"
+SEVERITIES: dict[str, Severity] = {
+    **dict.fromkeys(_ERRORS.split(), Severity.ERROR),
+    **dict.fromkeys(_WARNINGS.split(), Severity.WARNING),
+    **dict.fromkeys(_NOTES.split(), Severity.NOTE),
+}
+"""The rules that apply to running text, with the severity that their pages state."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextProblem:
+    """A problem of a text from token ``start`` to ``end`` (inclusive; only ``start`` if that is None)."""
+
+    rule: str
+    start: Token
+    message: str
+    help: str
+    end: Token | None = None
+
+    def problem(self, file: str) -> Problem:
+        """The same as a `Problem` with a span in a file."""
+        end = self.end if self.end is not None and self.end.line == self.start.line else self.start
+        span = Span(file, Position(self.start.line, self.start.column), Position(end.line, end.column + len(end.text)))
+        return Problem(self.rule, (), self.message, self.help, SEVERITIES[self.rule], Confidence.LIKELY, span=span)

@@ -1,21 +1,76 @@
-"""The cost of a design as text and CSV."""
+"""The bill of materials as text and CSV."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from clusterspec.cost.term import Term
+from clusterspec.procurement.bill import Item, money
 from clusterspec.procurement.cost import Cost
-from clusterspec.procurement.money import money
 from clusterspec.procurement.neighbor import Neighbor
-from clusterspec.report import grid
-from clusterspec.report.assumed import value_text
-from clusterspec.report.ink import PLAIN, Ink, wrapped
+from clusterspec.report import ink as grid
+from clusterspec.report.estimate_assumptions import value_text
+from clusterspec.report.ink import PLAIN, Ink, failing, wrapped
+from clusterspec.results import BillReport
 from clusterspec.results.cost import CostReport
 from clusterspec.units import display, percent, plural, portion
 
+# The bill of materials as text and CSV
 
-def text(report: CostReport, ink: Ink = PLAIN) -> str:
+FIELDS = ("kind", "part", "quantity", "derivation", "assumed", "unit_price", "price")
+
+
+def bill_text(report: BillReport, ink: Ink = PLAIN) -> str:
+    """The parts with the derivation of each quantity, the total, the fabric in one line and omissions."""
+    if not report.items:
+        why = failing(report.findings, report.input.name, ink)
+        return "The spec states too little to count parts.\n\n" + fabric(report) + "\n" + why
+    priced = report.bill.total is not None
+    heads = ("part", "kind", "quantity", *(("unit price", "price") if priced else ()), "derivation")
+    rows = [_row(item, priced=priced) for item in report.items]
+    if priced:
+        rows.append((report.bill.total_title, "", "", "", money(report.bill.total, report.bill.currency), ""))
+    right = (2, 3, 4) if priced else (2,)
+    table = grid.text_table(heads, rows, right=right, wrap=(0, len(heads) - 1), ink=ink)
+    shown = "\n".join([table, fabric(report), *_left_out(report)]) + "\n"
+    return shown + failing(report.findings, report.input.name, ink)
+
+
+def _row(item: Item, *, priced: bool) -> tuple[str, ...]:
+    prices = (item.unit_price_text, item.price_text or "no price") if priced else ()
+    part = f"{item.part} (assumed)" if item.assumed else item.part
+    derivation = f"{item.derivation}; assumed: {item.assumed}" if item.assumed else item.derivation
+    return (part, item.kind.replace("_", " "), f"{item.quantity:,}", *prices, derivation)
+
+
+def _left_out(report: BillReport) -> list[str]:
+    return ["Not counted:", *(f"  {line}" for line in report.bill.not_counted)] if report.bill.not_counted else []
+
+
+def fabric(report: BillReport) -> str:
+    """The fabric, or the reason why there is none to buy."""
+    found = report.fabric
+    if found is None:
+        return f"No fabric to buy: {report.why}"
+    counts = {"leaf": found.leaf_switches, "spine": found.spine_switches, "core": found.core_switches}
+    switches = ", ".join(plural(count, f"{row} switch") for row, count in counts.items() if count)
+    return f"Fabric: {plural(found.tiers, 'tier')}, {switches}"
+
+
+def bill_csv(report: BillReport) -> str:
+    """One row per item and one for the sum; unknown prices are empty."""
+    rows = [item.to_json() for item in report.items]
+    if report.bill.total is not None:
+        kind = "total" if report.bill.complete else "partial_sum"
+        whole = {"kind": kind, "part": report.bill.total_title, "price": report.bill.total_json()["price"]}
+        rows.append(whole)
+    return grid.separated(FIELDS, ([row.get(name, "") for name in FIELDS] for row in rows))
+
+
+# The cost of a design as text and CSV
+
+
+def cost_text(report: CostReport, ink: Ink = PLAIN) -> str:
     """The total with its parts, the cost by year, per run and per million tokens, and omissions."""
     cost = report.cost
     if cost is None:
@@ -36,7 +91,7 @@ def text(report: CostReport, ink: Ink = PLAIN) -> str:
 
 
 def _headline(cost: Cost, ink: Ink) -> str:
-    return grid.grid(("", "", ""), list(_headline_rows(cost)), right=(1,), wrap=(2,), ink=ink).split("\n", 1)[1]
+    return grid.text_table(("", "", ""), list(_headline_rows(cost)), right=(1,), wrap=(2,), ink=ink).split("\n", 1)[1]
 
 
 def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
@@ -100,7 +155,7 @@ def _parts(total: Term, currency: str, ink: Ink) -> str:
         inputs = ", ".join(f"{name} {figure.value:,.10g}" for name, figure in part.inputs)
         how = f"{part.formula} ({inputs})" if inputs else part.formula
         rows.append((f"  {part.name}", _amount(part, currency), share, how))
-    return grid.grid(("  part", "amount", "share", "formula"), rows, right=(1, 2), wrap=(3,), ink=ink)
+    return grid.text_table(("  part", "amount", "share", "formula"), rows, right=(1, 2), wrap=(3,), ink=ink)
 
 
 def _years(cost: Cost, ink: Ink) -> str:
@@ -109,7 +164,7 @@ def _years(cost: Cost, ink: Ink) -> str:
         (f"  {row.year}", *(money(_rounded(row.parts[name])) for name in names), money(_rounded(row.total)))
         for row in cost.by_year
     ]
-    return grid.grid(("  year", *names, "total"), rows, right=range(1, len(names) + 2), ink=ink)
+    return grid.text_table(("  year", *names, "total"), rows, right=range(1, len(names) + 2), ink=ink)
 
 
 def _neighbor(neighbor: Neighbor, currency: str) -> str:
@@ -127,13 +182,13 @@ def _indented(lines: Iterator[str] | tuple[str, ...], ink: Ink) -> str:
     return "".join(f"  {part}\n" for line in lines for part in wrapped(line, ink.measure - 2, then="  "))
 
 
-FIELDS = ("part", "year", "amount", "low", "high", "currency", "formula")
+COST_FIELDS = ("part", "year", "amount", "low", "high", "currency", "formula")
 
 
-def csv(report: CostReport) -> str:
+def cost_csv(report: CostReport) -> str:
     """One row per part over the term, one per part and year, and the costs per run and per million tokens."""
     cost = report.cost
-    return grid.separated(FIELDS, [list(row) for row in _csv_rows(cost)] if cost else [])
+    return grid.separated(COST_FIELDS, [list(row) for row in _csv_rows(cost)] if cost else [])
 
 
 def _csv_rows(cost: Cost) -> Iterator[tuple[object, ...]]:

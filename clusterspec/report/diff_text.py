@@ -8,8 +8,7 @@ from typing import Any
 
 from clusterspec.finding import Finding
 from clusterspec.report.findings_machines import cell
-from clusterspec.report.grid import grid
-from clusterspec.report.ink import PLAIN, Ink, located, plain, titled, wrapped
+from clusterspec.report.ink import PLAIN, Ink, located, plain, text_table, titled, wrapped
 from clusterspec.results.diff import PRICE, SHARE, DiffReport, Effect
 from clusterspec.source import dotted
 from clusterspec.units import display, percent
@@ -22,10 +21,10 @@ def text(report: DiffReport, ink: Ink = PLAIN) -> str:
     """The changed keys, their effects, and new and fixed findings."""
     parts = [f"{titled(report.old.name)} -> {titled(report.new.name)}\n"]
     rows = [(titled(dotted(one.path)), value(one.old), value(one.new)) for one in report.changes]
-    parts.append(grid(("key", "old", "new"), rows, wrap=(1, 2), ink=ink) if rows else "No key differs.\n")
+    parts.append(text_table(("key", "old", "new"), rows, wrap=(1, 2), ink=ink) if rows else "No key differs.\n")
     effects = [(one.name, figure(one, one.old), figure(one, one.new), change(one)) for one in report.effects]
     heads = ("effect", "old", "new", "change")
-    parts.append(grid(heads, effects, right=(1, 2), ink=ink) if effects else "No figure changes.\n")
+    parts.append(text_table(heads, effects, right=(1, 2), ink=ink) if effects else "No figure changes.\n")
     if report.caution:
         parts.append("\n".join(wrapped(plain(report.caution), ink.measure)) + "\n")
     for label, findings in _labeled(report):

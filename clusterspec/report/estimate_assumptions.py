@@ -1,16 +1,48 @@
-"""The assumptions of an estimate as text: the influential ones, all of them, or the constants."""
+"""Assumptions as shown by writers of estimates."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from clusterspec.cluster.model import Assumption
-from clusterspec.report.assumed import groups, value_text
-from clusterspec.report.grid import grid
-from clusterspec.report.ink import PLAIN, Ink, wrapped
+from clusterspec.cost.plan import Plan
+from clusterspec.quantity import Bandwidth, Figure, Quantity
+from clusterspec.report.ink import PLAIN, Ink, text_table, wrapped
 from clusterspec.results import EstimateReport
 from clusterspec.results.influence import LEAST, Influence
-from clusterspec.units import percent, plain, plural
+from clusterspec.units import display, percent, plain, plural
+
+# Assumptions as shown by writers of estimates
+
+
+def groups(plan: Plan) -> tuple[tuple[Assumption, ...], tuple[Assumption, ...]]:
+    """The assumptions for absent keys of the spec, and the constants of machines and software without a source."""
+    assumed_keys = {key for key, _, _ in plan.design.assumptions}
+    open_ = tuple(each for each in plan.assumptions if each[0] in assumed_keys)
+    return open_, tuple(each for each in plan.assumptions if each[0] not in assumed_keys)
+
+
+def value_text(value: Any) -> str:
+    """The text of a value with its unit.
+
+    >>> value_text(True), value_text(("tp", "dp")), value_text(None)
+    ('yes', 'tp, dp', 'none')
+    """
+    if isinstance(value, Figure):
+        return display(value.value, value.unit, 4) + (" each way" if isinstance(value, Bandwidth) else "")
+    if isinstance(value, Quantity):
+        return value.written
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(value_text(one) for one in value)
+    if isinstance(value, float):
+        return display(value, "1", 4)
+    return "none" if value is None else str(value)
+
+
+# The assumptions of an estimate as text: the influential ones, all of them, or the constants
 
 LONGEST = 34
 MANIFOLD = 9.0
@@ -29,7 +61,7 @@ def moving(influences: Sequence[Influence], report: EstimateReport, ink: Ink, mo
     shown = influences[: max(1, most - 3)]
     rows = [_row(one) for one in shown]
     heads = ("  assumed", "value", "alternative", "tpot" if report.plan.serving is not None else "step time", "memory")
-    table = grid(heads, rows, right=(3, 4), ink=ink)
+    table = text_table(heads, rows, right=(3, 4), ink=ink)
     more = len(influences) - len(shown)
     more_text = f"{plural(more, 'more assumption')} with an effect; " if more else ""
     note = f"  {more_text}`--assumptions` and `--constants` list all {rest:,}"
@@ -85,7 +117,7 @@ def assumptions(report: EstimateReport, ink: Ink = PLAIN) -> str:
     if not found:
         return "The estimate assumes no key of the spec.\n"
     rows = [(f"  {key}", value_text(value), why) for key, value, why in found]
-    return heading("Assumptions for keys that the spec does not state", ink) + grid(
+    return heading("Assumptions for keys that the spec does not state", ink) + text_table(
         ("  key", "taken", "why"), rows, wrap=(1, 2), ink=ink
     )
 

@@ -1,26 +1,92 @@
-"""The estimate as text: the verdict, the figures, and the influential assumptions, on one screen."""
+"""Explanation of a name of an estimate: a term, a headline figure, a flow, or an assumption."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from shlex import quote
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.term import Communication, MemoryUse
-from clusterspec.report import communication as traffic
-from clusterspec.report.estimate_assumptions import moving
-from clusterspec.report.grid import bar, grid
-from clusterspec.report.ink import PLAIN, Ink, plain, titled, wrapped
-from clusterspec.report.serving_rows import serving_rows
-from clusterspec.report.step_parts import MOST, breakdown
-from clusterspec.report.verdict_words import VERDICT_COLORS, VERDICT_WORDS
+from clusterspec.cost.term import Communication, MemoryUse, Term
+from clusterspec.report import estimate_rows as traffic
+from clusterspec.report.estimate_assumptions import moving, value_text
+from clusterspec.report.estimate_rows import MOST, VERDICT_COLORS, VERDICT_WORDS, breakdown, serving_rows
+from clusterspec.report.ink import PLAIN, Ink, bar, plain, text_table, titled, wrapped
 from clusterspec.results import EstimateReport, count
+from clusterspec.results.estimate_json import terms
+from clusterspec.results.headline import headline, sent_term
 from clusterspec.results.influence import Influence
 from clusterspec.results.measured import HEADS, row, shares, unmeasured_step_time
 from clusterspec.results.verdict import VerdictStatus, condition, used_text
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural, portion
+
+# Explanation of a name of an estimate: a term, a headline figure, a flow, or an assumption
+
+ALIASES = {"step time": "step", "one optimizer step": "step"}
+"""Printed names of terms that have another one."""
+SHARES = frozenset({"MFU", "HFU"})
+
+
+def names(report: EstimateReport) -> list[str]:
+    """The names that can be explained, without duplicates: terms, headline figures, flows, assumptions."""
+    found = [term.name for term in explainable(report)]
+    return list(dict.fromkeys([*found, *(key for key, _, _ in report.plan.assumptions)]))
+
+
+def explainable(report: EstimateReport) -> Iterator[Term]:
+    """All terms, starting with the headline figures."""
+    yield from headline(report.plan)
+    for root in terms(report.plan):
+        yield from root.walk()
+    for flow in report.plan.communication:
+        yield sent_term(flow)
+
+
+def explain(report: EstimateReport, name: str, ink: Ink = PLAIN) -> str | None:
+    """The explanation of a printed name, with formula, inputs and their origins; None for an unknown name.
+
+    An axis (``tp``) stands for all its communication.
+    """
+    wanted = _folded(name)
+    wanted = ALIASES.get(wanted, wanted)
+    found = [term for term in explainable(report) if _folded(term.name) == wanted]
+    found = found[:1] or [sent_term(row) for row in report.plan.communication if _folded(row.axis) == wanted]
+    if found:
+        return "\n".join(explained(term, report, ink) for term in found)
+    for key, value, why in report.plan.assumptions:
+        if wanted in (_folded(key), _folded(key.rpartition(" ")[2])):
+            lines = wrapped(why, ink.measure, "  assumed  ", " " * 11)
+            return "\n".join([f"{ink.paint('bold', key)} = {value_text(value)}", *lines]) + "\n"
+    return None
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.lower().replace("_", " ").replace("-", " ").split())
+
+
+def explained(term: Term, report: EstimateReport, ink: Ink = PLAIN) -> str:
+    """A term with its formula, source and range, its inputs with their origins, and its parts."""
+    value = percent(term.value) if term.name in SHARES else display(term.value, term.unit)
+    lines = [f"{ink.paint('bold', term.name)} = {value}"]
+    lines += wrapped(term.formula, ink.measure, "  formula  ", " " * 11)
+    if term.source:
+        lines += wrapped(term.source, ink.measure, "  source   ", " " * 11)
+    if term.low is not None and term.high is not None:
+        lines.append(f"  range    {display(term.low, term.unit)} to {display(term.high, term.unit)}")
+    out = "\n".join(lines) + "\n"
+    if term.inputs:
+        rows = [
+            (f"  {name}", display(figure.value, figure.unit, 4), report.provenance.text(figure.origin))
+            for name, figure in term.inputs
+        ]
+        out += "\n" + text_table(("  input", "value", "where from"), rows, right=(1,), wrap=(2,), ink=ink)
+    if term.parts:
+        out += "\n" + breakdown(term, ink, depth=2)
+    return out
+
+
+# The estimate as text: the verdict, the figures, and the influential assumptions, on one screen
 
 SCREEN = 60
 """Lines of the whole text."""
@@ -32,7 +98,7 @@ FEWEST = 6
 
 def text(report: EstimateReport, ink: Ink = PLAIN, influences: Sequence[Influence] = ()) -> str:
     """The verdict, the computed figures, and the most influential assumptions."""
-    parts = [verdict_lines(report, ink), heading(report, ink), headline(report.plan, ink), *tables(report, ink)]
+    parts = [verdict_lines(report, ink), heading(report, ink), headline_table(report.plan, ink), *tables(report, ink)]
     if report.plan.assumptions and (report.plan.step_time or report.plan.memory):
         used = sum(part.count("\n") + 1 for part in parts) + 3
         parts.append(moving(influences, report, ink, max(FEWEST, SCREEN - used)))
@@ -51,7 +117,7 @@ def tables(report: EstimateReport, ink: Ink) -> Iterable[str]:
         yield ink.paint("bold", "Memory of the fullest accelerator") + "\n" + memory(plan.memory, part, ink)
     if seen := shares(report.design.cluster):
         rows = [(f"  {name}", *rest) for name, *rest in map(row, seen)]
-        table = grid((f"  {HEADS[0]}", *HEADS[1:]), rows, right=(2,), wrap=(1, 3), ink=ink)
+        table = text_table((f"  {HEADS[0]}", *HEADS[1:]), rows, right=(2,), wrap=(1, 3), ink=ink)
         yield ink.paint("bold", "Measured, in place of the catalog's efficiencies") + "\n" + table + moved(plan)
 
 
@@ -92,7 +158,7 @@ def heading(report: EstimateReport, ink: Ink) -> str:
     return "".join(line + "\n" for line in (painted, *rest))
 
 
-def headline(plan: Plan, ink: Ink) -> str:
+def headline_table(plan: Plan, ink: Ink) -> str:
     """The headline figures."""
     rows = [row for row in headline_rows(plan) if row is not None]
     if not rows:
@@ -159,7 +225,7 @@ def communication(plan: Plan, ink: Ink) -> str:
             display(sum_of(getattr(flow, name) for flow in rest), "s") for name in ("seconds", "exposed")
         )
         rows.append((f"  {len(rest)} more", "", "", "", "", "", seconds, exposed))
-    return grid((f"  {traffic.HEADS[0]}", *traffic.HEADS[1:]), rows, right=traffic.NUMBERS, ink=ink)
+    return text_table((f"  {traffic.HEADS[0]}", *traffic.HEADS[1:]), rows, right=traffic.NUMBERS, ink=ink)
 
 
 def _in_order(flows: Sequence[Communication], rest: Sequence[Communication]) -> list[Communication]:
@@ -180,7 +246,7 @@ def memory(use: MemoryUse, accelerator: Accelerator | None, ink: Ink) -> str:
         for part in (use.weights, use.gradients, use.optimizer, use.activations, use.other, use.total)
         if part.value or part is use.total
     ]
-    table = grid(("  part", "size", "of capacity" if use.capacity else "share", ""), rows, right=(1, 2), ink=ink)
+    table = text_table(("  part", "size", "of capacity" if use.capacity else "share", ""), rows, right=(1, 2), ink=ink)
     views = _views(use, accelerator)
     return f"{table.rstrip()}\n{ink.paint('dim', views)}\n"
 

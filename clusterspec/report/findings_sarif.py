@@ -12,9 +12,8 @@ from urllib.parse import quote
 
 from clusterspec.finding import Finding, Severity
 from clusterspec.records import dataclass
-from clusterspec.report.fingerprint import fingerprint
+from clusterspec.report.findings_machines import address, fingerprint
 from clusterspec.report.ink import plain
-from clusterspec.report.rule_address import address
 from clusterspec.results import CheckReport
 from clusterspec.source import Span
 

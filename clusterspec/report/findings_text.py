@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from clusterspec.finding import Finding, Severity
-from clusterspec.report.grid import grid, wide
-from clusterspec.report.ink import PLAIN, Ink, located, plain, wrapped
+from clusterspec.report.ink import PLAIN, Ink, located, plain, text_table, wide, wrapped
 from clusterspec.results import INCOMPLETE, NOTHING_CHECKED, CheckReport
 from clusterspec.source import Source, Span
 from clusterspec.units import plural
@@ -143,7 +142,7 @@ def statistics(report: CheckReport) -> str:
     counted = Counter((finding.rule, finding.severity) for finding in report.findings)
     ordered = sorted(counted.items(), key=lambda each: (-each[1], each[0]))
     rows = [(f"{number:,}", str(severity), rule) for (rule, severity), number in ordered]
-    table = grid(("findings", "severity", "rule"), rows, right=(0,)) if rows else ""
+    table = text_table(("findings", "severity", "rule"), rows, right=(0,)) if rows else ""
     return table + "\n" * bool(rows) + summary(report) + "\n"
 
 

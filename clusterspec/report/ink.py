@@ -1,13 +1,48 @@
-"""Color and line width for terminals."""
+"""Characters that show nothing, or change how the text around them is shown, such as those that reverse a line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, zip_longest
+from shlex import quote
 
-from clusterspec.finding import Severity
+from clusterspec.finding import Finding, Severity
 from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
+from clusterspec.results.cells import safe
 from clusterspec.source import Span
+from clusterspec.units import Reading, Readings, plural
+
+# Characters that show nothing, or change how the text around them is shown, such as those that reverse a line
+
+_HIDDEN = pattern(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e0fff\ud800-\udfff]"
+)
+r"""Controls except tabs and line ends, zero-width and bidirectional characters, line separators, tags, and surrogates
+without a partner.
+
+A fixed list, since Unicode's categories differ between versions of Python. Source: Unicode Technical Report 36, and
+Boucher and Anderson, Trojan Source, 2021.
+"""
+
+
+def escaped(text: str) -> str:
+    r"""A text with its hidden characters as ``\uXXXX``, which JSON reads back as the same characters.
+
+    >>> print(escaped("tp\u202e: 8"), escaped("\U000e0041"), escaped("\x1b[2J"))
+    tp\u202e: 8 \udb40\udc41 \u001b[2J
+    """
+    return _HIDDEN.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+# Color and line width for terminals
 
 CODES = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "1;33", "blue": "1;34", "green": "32", "cyan": "36"}
 BY_SEVERITY = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
@@ -102,3 +137,178 @@ def disarmed(line: str) -> str:
     if "##" not in line and "::" not in line:
         return line
     return _ANYWHERE.sub(lambda found: found[0][:-1] + "\\[", _COMMAND.sub(r"\1\\\2", line))
+
+
+# The reason for exit status 1, for commands that do not print findings
+
+MOST = 3
+"""Errors that are printed in full."""
+
+
+def failing(findings: Sequence[Finding], file: str, ink: Ink = PLAIN) -> str:
+    """The errors of a spec, the first ones in full; empty if there are none."""
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    if not errors:
+        return ""
+    lines = ["", ink.paint("red", f"The spec has {plural(len(errors), 'error')}; the exit status is 1.")]
+    for error in errors[:MOST]:
+        place = f"{plain(error.span.file)}:{error.span.start.line}"
+        lines += wrapped(f"{place}: {plain(error.message)} [{error.rule}]", ink.measure, "  ", "    ")
+    named = plain(quote(file)).replace("\n", " ")
+    more = f"  {len(errors) - MOST} more: " if len(errors) > MOST else "  Details: "
+    return "\n".join([*lines, f"{more}`clusterspec check {named}`"]) + "\n"
+
+
+# Tables and bars for terminals, with aligned columns
+
+EIGHTHS = " ▏▎▍▌▋▊▉"
+NARROWEST = 16
+"""Columns below which wrapping a cell makes it worse."""
+_PAINT = pattern(r"\x1b\[[0-9;]*m")
+
+
+def wide(text: str) -> int:
+    """The width of a text on a terminal, without color codes."""
+    if text.isascii() and "\x1b" not in text:
+        return len(text)
+    import unicodedata
+
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in _PAINT.sub("", text)
+    )
+
+
+def text_table(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Iterable[int] = (),
+    wrap: Collection[int] = (),
+    ink: Ink = PLAIN,
+) -> str:
+    """Rows under headings, two spaces apart; the columns in ``right`` are right-aligned.
+
+    If the rows are wider than the terminal, the cells of the columns in ``wrap`` are wrapped.
+    """
+    aligned = set(right)
+    widths = [max(wide(row[k]) for row in [heads, *rows]) for k in range(len(heads))]
+    least = {k: max(wide(word) for row in [heads, *rows] for word in ("", *row[k].split())) for k in wrap}
+    widths = _fitted(widths, least, ink.width)
+
+    def line(cells: Sequence[str]) -> str:
+        shown = [
+            " " * (width - wide(cell)) + cell if k in aligned else cell + " " * (width - wide(cell))
+            for k, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        return "  ".join(shown).rstrip()
+
+    def lines(cells: Sequence[str]) -> list[str]:
+        parts = [wrapped(cell, widths[k]) if wide(cell) > widths[k] else [cell] for k, cell in enumerate(cells)]
+        return [line(each) for each in zip_longest(*parts, fillvalue="")]
+
+    body = [text for row in rows for text in lines(row)]
+    return "".join(text + "\n" for text in [ink.paint("dim", line(heads)), *body])
+
+
+def _fitted(widths: list[int], least: Mapping[int, int], columns: int) -> list[int]:
+    """The widths, with those in ``least`` reduced, widest first, until they fit ``columns`` or reach their minimum."""
+    fitted = list(widths)
+    for _ in range(sum(widths) + 2 * (len(widths) - 1) - columns):
+        slack = [k for k in least if fitted[k] > max(least[k], NARROWEST)]
+        if not slack:
+            break
+        fitted[max(slack, key=lambda k: fitted[k])] -= 1
+    return fitted
+
+
+def bar(share: float, width: int = 20) -> str:
+    """A bar that fills a fraction of ``width`` columns, in steps of an eighth.
+
+    >>> bar(0.5, 4)
+    '██'
+    """
+    eighths = round(max(0.0, min(1.0, share)) * width * 8)
+    return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
+
+
+def separated(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Comma-separated values with a header; cells are escaped so that spreadsheets read none as a formula."""
+    import csv
+    import io
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(heads)
+    writer.writerows([safe(plain(cell)) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    return out.getvalue()
+
+
+# The page of a rule for a terminal: Markdown with wrapped paragraphs and optional color
+
+_FENCE = "```"
+_ITEM = re.compile(r"^- ", re.MULTILINE)
+_CODE = re.compile(r"`[^`]+`")
+
+
+def text(page: str, ink: Ink = PLAIN) -> str:
+    """The page as Markdown; headings and code are colored if enabled."""
+    return "\n".join("\n".join(block(part, ink)) + "\n" for part in blocks(page))
+
+
+def blocks(page: str) -> Iterator[str]:
+    """The paragraphs, lists, headings and code blocks of a page, without empty lines between them."""
+    fence: list[str] = []
+    lines: list[str] = []
+    for line in [*page.splitlines(), ""]:
+        if fence or line.startswith(_FENCE):
+            fence.append(line)
+            if len(fence) > 1 and line.startswith(_FENCE):
+                yield "\n".join(fence)
+                fence = []
+        elif line.strip():
+            lines.append(line)
+        elif lines:
+            yield "\n".join(lines)
+            lines = []
+
+
+def block(part: str, ink: Ink) -> list[str]:
+    """The lines of a block."""
+    if part.startswith("#"):
+        return [ink.paint("bold", part)]
+    if part.startswith(_FENCE):
+        return [ink.paint("cyan", line) for line in part.splitlines()]
+    if part.startswith("*") and part.endswith("*"):
+        return [ink.paint("dim", part)]
+    if part.startswith("- "):
+        items = [" ".join(item.split()) for item in _ITEM.split(part) if item]
+        return [line for item in items for line in coded(wrapped(item, ink.measure, "- ", "  "), ink)]
+    return coded(wrapped(" ".join(part.split()), ink.measure), ink)
+
+
+def coded(lines: list[str], ink: Ink) -> list[str]:
+    """Lines with inline code colored."""
+    return [_CODE.sub(lambda found: ink.paint("cyan", found[0]), line) for line in lines]
+
+
+# The interpretations of a quantity as text
+
+
+def readings_text(readings: Readings, ink: Ink = PLAIN) -> str:
+    """The interpretations, grouped by assumption if the text is ambiguous."""
+    parts = [f"{ink.paint('bold', plain(readings.written))}: {readings.meaning}\n"]
+    if readings.ambiguous:
+        parts.append(ink.paint("yellow", "The text is ambiguous:") + "\n")
+    for assuming, rows in groupby(readings.rows, key=lambda row: row.assuming):
+        parts.append("\n" + (f"  if {assuming}\n" if assuming else "") + readings_block(tuple(rows)))
+    return "".join(parts)
+
+
+def readings_block(rows: tuple[Reading, ...]) -> str:
+    """One line per convention, with units side by side."""
+    lines = {label: [row.text for row in same] for label, same in groupby(rows, key=lambda row: row.label)}
+    wide = max(map(len, lines.values()))
+    cells = [(f"    {label}", *texts, *[""] * (wide - len(texts))) for label, texts in lines.items()]
+    heads, *rest = cells
+    return text_table(heads, rest, right=range(1, wide + 1))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clusterspec.procurement.money import money
-from clusterspec.report import grid
+from clusterspec.procurement.bill import money
+from clusterspec.report import ink as grid
 from clusterspec.report.ink import PLAIN, Ink
 from clusterspec.report.search_notes import (
     comparison_text,
@@ -83,12 +83,12 @@ def table(rows: tuple[LayoutRow, ...], ink: Ink, currency: str = "") -> str:
     degrees = [[_value(row.layout.get(key, "")) for key in keys] for row in rows]
     lines = [(number, *cells, *found) for number, cells, found in zip(numbers, degrees, figures, strict=True)]
     last = range(len(heads) - costs, len(heads))
-    wide = grid.grid(heads, lines, right=(0, *last), ink=ink)
+    wide = grid.text_table(heads, lines, right=(0, *last), ink=ink)
     if max(map(grid.wide, wide.splitlines())) <= ink.width:
         return wide
     folded = [layout_text(row.layout) for row in rows]
     narrow = [(number, text, *found) for number, text, found in zip(numbers, folded, figures, strict=True)]
-    return grid.grid(("", "layout", *measured), narrow, right=(0, *((6,) if costs else ())), wrap=(1,), ink=ink)
+    return grid.text_table(("", "layout", *measured), narrow, right=(0, *((6,) if costs else ())), wrap=(1,), ink=ink)
 
 
 def _figures(row: LayoutRow) -> tuple[str, ...]:
@@ -149,7 +149,7 @@ def heat(found: Grid, ink: Ink) -> str:
     lines = [(str(row), *(_cell(by_pair.get((row, column))) for column in columns)) for row in rows]
     heads = ("", *(str(column) for column in columns))
     note = "x does not fit in memory; · no legal layout; * the layout of the spec\n"
-    return grid.grid(heads, lines, right=range(len(heads)), ink=ink) + note
+    return grid.text_table(heads, lines, right=range(len(heads)), ink=ink) + note
 
 
 def _cell(cell: GridCell | None) -> str:

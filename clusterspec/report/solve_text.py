@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clusterspec.procurement.money import money
-from clusterspec.report import grid
+from clusterspec.procurement.bill import money
+from clusterspec.report import ink as grid
 from clusterspec.report.ink import PLAIN, Ink, wrapped
 from clusterspec.report.search_text import layout_text
 from clusterspec.results.search import LeverRow, SensitivityReport, SolveReport
@@ -48,7 +48,7 @@ def solve(report: SolveReport, ink: Ink = PLAIN) -> str:
         (f"  {_amount(report, value)}", _metric(report, metric), _verdict(holds, report.errors.get(value, ())))
         for value, metric, holds in shown
     ]
-    body = grid.grid((f"  {report.key}", report.metric or "", "meets it"), rows, right=(1,), ink=ink)
+    body = grid.text_table((f"  {report.key}", report.metric or "", "meets it"), rows, right=(1,), ink=ink)
     missing = any(metric is None for _, metric, _ in shown)
     note = "– no layout divides there, or the metric cannot be computed\n" if missing else ""
     return answer + "\n" + ink.paint("bold", f"{plural(len(tried), 'value')} tried") + "\n" + body + note
@@ -165,7 +165,7 @@ def sensitivity(report: SensitivityReport, ink: Ink = PLAIN) -> str:
     moving = [row for row in report.levers if not _is_idle(row) and not row.errors]
     rows = [_moved(row, costs) for row in moving]
     note = "x does not fit in memory\n" if any(row.fits is False for row in moving) else ""
-    body = grid.grid(heads, rows, right=(3, 4, 5, 6) if costs else (3, 4, 5), ink=ink) if rows else ""
+    body = grid.text_table(heads, rows, right=(3, 4, 5, 6) if costs else (3, 4, 5), ink=ink) if rows else ""
     return body + note + _idle(report, ink) + _refusals(report, ink)
 
 

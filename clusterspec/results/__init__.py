@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from clusterspec.document.file_names import FileName
+from clusterspec.document.files import FileName
 from clusterspec.finding import Finding, Severity
 from clusterspec.records import asdict, dataclass, field
 from clusterspec.results.provenance import Provenance
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from clusterspec.cost.collectives import CollectiveRow
     from clusterspec.cost.plan import Plan
     from clusterspec.document.waivers import Waived
-    from clusterspec.procurement.bill import Bill
-    from clusterspec.procurement.item import Item
+    from clusterspec.procurement.bill import Bill, Item
     from clusterspec.results.verdict import Verdict
 
 Json = dict[str, Any]

@@ -104,7 +104,7 @@ def _requests(plan: Plan) -> Iterator[Area]:
     work, found = plan.design.workload, plan.serving
     if found is None or work is None or work.serving is None:
         return
-    from clusterspec.cost.serving.targets import tpot_at, ttft_at
+    from clusterspec.cost.serving.explain import tpot_at, ttft_at
 
     load = work.serving
     at = f"percentile {load.percentile:g}"

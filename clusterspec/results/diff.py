@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from math import isfinite
 from typing import Any
 
-from clusterspec.cost.formulas.links import bisection
+from clusterspec.cost.formulas.topologies import bisection
 from clusterspec.finding import Finding
 from clusterspec.records import dataclass
 from clusterspec.results import Input, Json, Tool, finding_json, head

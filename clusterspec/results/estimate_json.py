@@ -7,9 +7,7 @@ from typing import Any
 from clusterspec.cluster.model import Assumption, Cluster, Layout, Serving
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving import ServingTimes
-from clusterspec.cost.serving.explain import time_of_first_token, time_of_token
-from clusterspec.cost.serving.ranges import RANGED, serving_range
-from clusterspec.cost.serving.targets import Tail, tail
+from clusterspec.cost.serving.explain import RANGED, Tail, serving_range, tail, time_of_first_token, time_of_token
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.quantity import Figure
 from clusterspec.results.measured import measured_json, unmeasured_step_time

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.expressions import EXPRESSIONS
 from clusterspec.cost.formulas.serving import output_rate, request_time
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.explain import time_of_first_token, time_of_token
-from clusterspec.cost.term import Communication, Term
+from clusterspec.cost.term import EXPRESSIONS, Communication, Term
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import replace

@@ -13,7 +13,7 @@ from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import dataclass, replace
 from clusterspec.results.verdict import ranks_match
-from clusterspec.spec.schema import schema
+from clusterspec.spec.reader import schema
 from clusterspec.summation import sum_of
 
 LEAST = 0.01

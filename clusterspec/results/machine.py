@@ -10,7 +10,7 @@ from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
-from clusterspec.procurement.racks import power_draw
+from clusterspec.procurement.parts import power_draw
 from clusterspec.records import asdict, dataclass
 from clusterspec.spec.model import PowerSpec
 from clusterspec.units import plural

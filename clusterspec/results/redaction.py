@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from clusterspec.source import Path
-from clusterspec.spec.schema import schema
+from clusterspec.spec.reader import schema
 
 KINDS: Mapping[str, type] = {
     "clusterspec": int,

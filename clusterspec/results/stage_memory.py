@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from clusterspec.cost.memory import peak_memory
+from clusterspec.cost import memory
+from clusterspec.cost.layers import stage_groups
 from clusterspec.cost.memory.explain import explained
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.rank import Rank
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.stages import stage_groups
 from clusterspec.records import asdict, dataclass
 
 MOST = 16
@@ -47,7 +47,7 @@ def stage_memory(plan: Plan) -> tuple[StageMemory, ...]:
     found = []
     for stage in _shown(len(chunks)):
         rank = Rank.of(job, stage, chunks[stage])
-        filled = peak_memory.filled(job, rank, peak_memory.LayerMemory.of(job, rank.kinds))
+        filled = memory.filled(job, rank, memory.LayerMemory.of(job, rank.kinds))
         use = explained(design, filled, cluster.ranks_per_accelerator, None)
         parts = (use.weights, use.gradients, use.activations, use.optimizer, use.other, use.total)
         found.append(StageMemory(stage + 1, *(part.value for part in parts)))

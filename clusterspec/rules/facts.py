@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Accelerator, Interconnect, Model, Platform
+from clusterspec.catalog.entries import Accelerator, Interconnect, Platform
+from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Design, Layout, ScaleOut, ScaleUp, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import MemoryUse

@@ -18,7 +18,7 @@ from clusterspec.rules.rule import rewrite
 from clusterspec.rules.words import either
 from clusterspec.source import Path, dotted
 from clusterspec.units import UnitFault, display, read
-from clusterspec.units.common_errors import AGREES, near
+from clusterspec.units.readings import AGREES, near
 
 TOTAL = 0.015
 """Relative rounding of totals: data sheets of systems print whole PFLOP/s, such as 32 for eight times 3.958."""

@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import Any
 
 from clusterspec.document import decode, nearest, parse, read_bytes
-from clusterspec.document.nearest import one_of
-from clusterspec.document.schema_nodes import child, keys
+from clusterspec.document.conforms import child, keys
+from clusterspec.document.schema import one_of
 from clusterspec.finding import Problem, Severity
 from clusterspec.records import dataclass
 from clusterspec.results.estimate_json import figure_names
 from clusterspec.rules.pages import OWN
 from clusterspec.rules.rule import place
-from clusterspec.spec.schema import schema
+from clusterspec.spec.reader import schema
 from clusterspec.units import KINDS, UnitFault
 from clusterspec.units import read as read_quantity
 

@@ -1,32 +1,98 @@
-"""Reading of a document as a `Spec`, driven by the schema and by the types of the model.
-
-A dataclass field corresponds to a schema key; its type determines what to build, and the schema
-the unit. A value that cannot be read becomes None with one problem and is listed in
-``Spec.broken``, so that one error neither hides nor causes another.
-"""
+"""Constraints on values beyond their type: ranges of quantities, consistency of list items."""
 
 from __future__ import annotations
 
+import json
+import math
 import sys
 from functools import cache
 from types import NoneType, SimpleNamespace, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from clusterspec import resources
 from clusterspec.document import Document, meant_keys, validate
-from clusterspec.document.nearest import nearest, one_of
-from clusterspec.document.other_formats import kind_of_other_file
-from clusterspec.document.places import text_at
-from clusterspec.document.schema_nodes import Schema, branches, child, keys
-from clusterspec.document.validation_error import shown
+from clusterspec.document.conforms import Schema, branches, child, keys
+from clusterspec.document.model import text_at
+from clusterspec.document.schema import nearest, one_of
+from clusterspec.document.validation_error import kind_of_other_file, shown
 from clusterspec.finding import Fix, Problem, Replacement, Severity
 from clusterspec.quantity import Quantity
 from clusterspec.records import fields, is_dataclass
 from clusterspec.source import Path
-from clusterspec.spec import shapes
 from clusterspec.spec.model import PcieSpec, Spec
-from clusterspec.spec.schema import schema
 from clusterspec.units import UnitFault
 from clusterspec.units import read as read_quantity
+
+# Constraints on values beyond their type: ranges of quantities, consistency of list items
+
+_AXES = ("tp", "cp", "ep", "dp", "pp")
+SMALLEST = 1e-15
+"""No quantity of a cluster is smaller in its SI unit."""
+_DP_PAIR = {"dp_shard", "dp_replicate"}
+
+
+def check_quantity(path: Path, quantity: Quantity, notes: Schema) -> Problem | None:
+    """The problem with a quantity whose unit is valid, or None; ``notes`` are the schema's annotations."""
+    lowest = "zero or more" if notes.get("x-zero") else "above zero"
+    if not math.isfinite(quantity.value) or quantity.value < 0 or (quantity.value == 0 and not notes.get("x-zero")):
+        return Problem("wrong-type", path, f"`{_name(path)}` is {lowest}, but `{quantity.written}` is not")
+    if 0 < quantity.value < SMALLEST:
+        message = f"`{quantity.written}` is less than `{_name(path)}` can be"
+        return Problem("wrong-type", path, message, "check the exponent and the prefix of the unit")
+    if quantity.value > notes["x-maximum"]:
+        most = f"{notes['x-maximum']:.0e} {quantity.unit}".replace("+", "").removesuffix(" 1")
+        message = f"`{quantity.written}` is more than `{_name(path)}` can be ({most})"
+        return Problem("wrong-type", path, message, "check the prefix of the unit")
+    if notes["x-quantity"] == "bandwidth" and quantity.direction is None:
+        both, one = f"`{quantity.written} duplex`", f"`{quantity.written} unidirectional`"
+        message = f"`{quantity.written}` does not say whether it counts one direction or both"
+        return Problem("missing-direction", path, message, f"write {both} (both summed) or {one} (each way)")
+    return None
+
+
+def check(path: Path, items: tuple[Any, ...]) -> Problem | None:
+    """The problem with a list whose items are individually valid, or None."""
+    if path == ("layout", "order"):
+        return _order(path, items)
+    if path[:2] == ("procurement", "prices") and items[0] > items[1]:
+        message = f"the range of `{_name(path)}` goes from the higher price to the lower"
+        return Problem("wrong-type", path, message, f"write `[{items[1]}, {items[0]}]`")
+    return None
+
+
+def _order(path: Path, items: tuple[str, ...]) -> Problem | None:
+    """The problem with an axis order; each axis must occur once, dp_shard and dp_replicate may replace dp."""
+    given = set(items)
+    pair = given & _DP_PAIR
+    if pair and "dp" in given:
+        return Problem("wrong-type", path, f"`order` holds both `dp` and `{min(pair)}`", "keep `dp`, or the pair")
+    wanted = {*_AXES, *_DP_PAIR} - {"dp"} if pair else set(_AXES)
+    missing = [axis for axis in (*_AXES, *sorted(_DP_PAIR)) if axis in wanted - given]
+    if missing:
+        lacks = ", ".join(f"`{axis}`" for axis in missing)
+        return Problem("wrong-type", path, f"`order` lacks {lacks}", "name every axis once, those of degree 1 too")
+    return None
+
+
+def _name(path: Path) -> str:
+    return next((key for key in reversed(path) if isinstance(key, str)), "")
+
+
+# The JSON Schema of specs, read once
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The schema shared by editors and the reader. Annotations: ``x-quantity`` is the kind of a
+    quantity, ``x-maximum`` its largest SI value, ``x-zero`` allows zero, ``x-unused`` marks a key
+    that nothing uses yet, ``x-synonyms`` are synonyms of choices, ``x-rule`` is the rule of errors.
+    """
+    text = (resources.schemas() / "spec.schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+# Reading of a document as a `Spec`, driven by the schema and by the types of the model
 
 RENAMED = {"passes": "pass"}
 """Fields whose key is a reserved word of Python."""
@@ -150,7 +216,7 @@ class _SpecReader:
 
     def _checked(self, path: Path, items: tuple[Any, ...]) -> Any:
         """A list, or None if its items are inconsistent."""
-        problem = shapes.check(path, items)
+        problem = check(path, items)
         if problem is not None:
             self.problems.append(problem)
             return None
@@ -189,7 +255,7 @@ class _SpecReader:
         except UnitFault as fault:
             self.problems.append(_unreadable(fault, path, value, _words(node, self.root)))
             return None
-        problem = shapes.check_quantity(path, quantity, notes)
+        problem = check_quantity(path, quantity, notes)
         if problem is not None:
             self.problems.append(problem)
             return None

@@ -19,10 +19,9 @@ from clusterspec.units.display import (
     plural,
     portion,
 )
-from clusterspec.units.fault import UnitFault
 from clusterspec.units.grammar import read
-from clusterspec.units.kinds import KINDS, Kind
 from clusterspec.units.readings import Reading, Readings, readings
+from clusterspec.units.symbols import KINDS, Kind, UnitFault
 
 __all__ = [
     "KINDS",

@@ -1,26 +1,216 @@
-"""Parser of quantities: number, unit, and a qualifier of direction or sparsity.
-
-    quantity   = [ times ] number [ unit ] [ qualifier ]
-    times      = whole-number ( "x" | "×" | "*" )
-    qualifier  = "duplex" | "unidirectional" | "dense" | "sparse" | a synonym
-
-The grammar is anchored: the whole text is a quantity, or a `UnitFault` is raised. Parsing is linear
-in the length of the text, which is limited.
-"""
+"""Parser of the number before a unit: digits, a decimal point, thousand separators, an exponent."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 
 from clusterspec.patterns import pattern
 from clusterspec.quantity import Direction, Quantity, Sparsity
-from clusterspec.units import hints
-from clusterspec.units.fault import UnitFault, quoted
-from clusterspec.units.kinds import KINDS, Kind
-from clusterspec.units.number import NUMBER, split, text_of, unreadable
-from clusterspec.units.symbols import COUNTS, symbol_of
+from clusterspec.units.symbols import COUNTS, KINDS, MEANING, Kind, UnitFault, both_symbols, quoted, symbol_of
 from clusterspec.units.table import TABLE
+
+# Parser of the number before a unit: digits, a decimal point, thousand separators, an exponent
+
+LIMIT = 100
+"""Characters: no quantity that a person writes is longer."""
+
+NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?"
+# Alternatives differ in their characters, so that matching is unambiguous and linear.
+_TIMES = pattern(r"([1-9]\d{0,8})[ ]*[x×*][ ]*(?=[\d.])", re.ASCII)
+_NUMBER = pattern(NUMBER, re.ASCII)
+_DECIMAL_COMMA = pattern(r"(\d+),(\d+)(?![\d.,])", re.ASCII)
+_SPACES = {ord(c): " " for c in "\t\u00a0\u2009\u202f"}  # tab, and the spaces that word processors insert before a unit
+
+
+def text_of(value: object) -> str:
+    """A scalar of a document as text. Raises `UnitFault` for other values and beyond the limits."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise unreadable(str(value), "write a number and its unit")
+    if isinstance(value, int) and value.bit_length() > 333:
+        raise UnitFault("unreadable-quantity", "the number has more than 100 digits", "write a smaller number")
+    text = str(value).translate(_SPACES).strip()
+    if len(text) > LIMIT:
+        raise unreadable(text, f"write at most {LIMIT} characters: a number and its unit")
+    return text
+
+
+def unreadable(text: str, advice: str) -> UnitFault:
+    """The error of a text that is not a quantity."""
+    return UnitFault("unreadable-quantity", f"cannot read {quoted(text)} as a quantity", advice)
+
+
+def split(text: str, whole: bool, example: str) -> tuple[float, str]:
+    """The number, times its multiplier as in ``8 x 400 Gb/s``, and the rest of the text.
+
+    ``whole`` means that only integers are valid, so that one comma is a thousand separator.
+    """
+    times = _TIMES.match(text)
+    start = times.end() if times else 0
+    match = _NUMBER.match(text, start)
+    if not match:
+        raise _no_number(text, example)
+    digits, rest = match[0], text[match.end() :]
+    if not (whole and digits.count(",") == 1 and "." not in digits):
+        _refuse_decimal_comma(text, start, rest)
+    return _finite(text, digits) * (int(times[1]) if times else 1), rest.strip(" ")
+
+
+def _no_number(text: str, example: str) -> UnitFault:
+    if text[:1] in ("-", "−") and text[1:].lstrip(" ")[:1].isdigit():
+        return UnitFault("unreadable-quantity", f"{quoted(text)} is negative", "write a figure of zero or more")
+    return unreadable(text, f"begin with the number, as in `{example}`")
+
+
+def _refuse_decimal_comma(text: str, start: int, rest: str) -> None:
+    """Raises `UnitFault` for a decimal comma (``1,5 GB``), and for ``1,500`` if it is ambiguous."""
+    comma = _DECIMAL_COMMA.match(text, start)
+    if comma:
+        unit = text[comma.end() :]
+        readings = f"`{text[:start]}{comma[1]}.{comma[2]}{unit}` or `{text[:start]}{comma[1]}{comma[2]}{unit}`"
+        message = f"the comma of {quoted(text)} may be a decimal point or a thousand separator"
+        raise UnitFault("unreadable-quantity", message, f"write {readings}")
+    if rest.startswith(","):
+        raise unreadable(text, "write the number without commas")
+
+
+def _finite(text: str, digits: str) -> float:
+    value = float(digits.replace(",", ""))
+    mantissa = digits.lower().partition("e")[0]
+    if math.isinf(value) or (value == 0 and mantissa.strip("0.,")):
+        raise unreadable(text, "write a number within floating-point range, with another prefix")
+    return value
+
+
+# Errors of quantities whose number is valid but whose unit is not, with suggestions
+
+_PREFIX = pattern(r"[kKMGTPE]i?", re.ASCII)
+_FOREIGN = {
+    "hz": "a clock frequency",
+    "t/s": "a transfer rate",
+    "bd": "a symbol rate",
+    "baud": "a symbol rate",
+    "wh": "an energy",
+    "va": "an apparent power",
+    "v": "a voltage",
+    "a": "a current",
+    "ops": "a rate of integer operations",
+    "op/s": "a rate of integer operations",
+    "pps": "a packet rate",
+    "%": "a percentage",
+    "percent": "a percentage",
+}
+_FOREIGN_UNIT = pattern(rf"[kmgtpe]?(?P<unit>{'|'.join(_FOREIGN)})", re.ASCII | re.IGNORECASE)
+_WORDS = pattern("bytes?|bits?")
+
+
+def no_such_unit(written: str, rest: str, spelling: str, kind: Kind) -> UnitFault:
+    """The error of a number whose unit is missing, incomplete, ambiguous or unknown."""
+    number = written.removesuffix(rest).rstrip(" ")
+    if not rest or _PREFIX.fullmatch(rest):
+        what = f"ends with the prefix `{rest}`" if rest else "has no unit"
+        message = f"{quoted(written)} {what}, but {kind.name} is expected"
+        return UnitFault("missing-unit", message, _either(f"{number} {unit}" for unit in _suggested(kind, rest)))
+    readings = both_symbols(spelling)
+    if readings:
+        return _ambiguous(written, rest, spelling, readings, kind)
+    foreign = _FOREIGN_UNIT.fullmatch(spelling)
+    if foreign and (what := _FOREIGN[foreign["unit"].lower()]) != kind.name:
+        return _wrong(written, what, kind, _example(kind))
+    message = f"{quoted(spelling)} in {quoted(written)} is not a supported unit"
+    near = _nearest(spelling, kind.unit)
+    advice = _either(f"{number} {unit}" for unit in near) if near else _example(kind)
+    return UnitFault("unreadable-quantity", message, advice)
+
+
+def other_unit(written: str, rest: str, spelling: str, symbol: str, kind: Kind) -> UnitFault:
+    """The error of a valid unit of another kind (GB instead of GB/s)."""
+    unit = TABLE[symbol][0]
+    advice = _example(kind)
+    if f"{unit}/s" == kind.unit:
+        advice = f"write `{replaced(written, rest, spelling, symbol + '/s')}`, if it is the amount per second"
+    elif unit == f"{kind.unit}/s":
+        advice = f"write `{replaced(written, rest, spelling, symbol.removesuffix('/s'))}`, without the time"
+    elif unit == "T/s" and kind.unit == "B/s":
+        advice += "; a lane of 32 GT/s carries 32 Gb/s in each direction before line code, and a link has several lanes"
+    return _wrong(written, MEANING[unit], kind, advice)
+
+
+def not_a_number(written: str, number: float, rest: str, kind: Kind) -> UnitFault:
+    """The error of a plain number followed by other text."""
+    if rest in ("%", "percent"):
+        return _wrong(written, "a percentage", kind, f"write `{number / 100:.12g}`")
+    if kind.name == "a ratio" and rest.startswith((":", "/", "to", "x")):
+        return UnitFault("unreadable-quantity", f"cannot read {quoted(written)} as a ratio", "write it as `2:1` or `2`")
+    symbol = symbol_of(rest)
+    if symbol:
+        return _wrong(written, MEANING[TABLE[symbol][0]], kind, "write the number alone")
+    advice = "write a whole number, or one such as `15T` or `8 million`" if kind.whole else "write the number alone"
+    message = f"cannot read {quoted(rest)} after the number of {quoted(written)}"
+    return UnitFault("unreadable-quantity", message, advice)
+
+
+def unknown_words(written: str, words: str, kind: Kind) -> UnitFault:
+    """The error of unknown words after a unit."""
+    advice = "leave them out"
+    if kind.directed:
+        advice = "after the unit, write `duplex` or `unidirectional` and nothing else"
+    elif kind.unit == "FLOP/s":
+        advice = "after the unit, write `dense` or `sparse` and nothing else"
+    return UnitFault("unreadable-quantity", f"cannot read the words {quoted(words)} in {quoted(written)}", advice)
+
+
+def _ambiguous(written: str, rest: str, spelling: str, readings: tuple[str, ...], kind: Kind) -> UnitFault:
+    if kind.unit not in ("B", "B/s"):
+        return _wrong(written, "a number of bits or bytes", kind, _example(kind))
+    per = "/s" if kind.unit == "B/s" else ""
+    bits, whole = (replaced(written, rest, spelling, r.removesuffix("/s") + per) for r in readings)
+    message = f"{quoted(spelling)} in {quoted(written)} may mean bits or bytes, a factor of eight"
+    return UnitFault("ambiguous-unit", message, f"write `{bits}` (bits) or `{whole}` (bytes)")
+
+
+def _wrong(written: str, what: str, kind: Kind, advice: str) -> UnitFault:
+    return UnitFault("wrong-unit", f"{quoted(written)} is {what}, but {kind.name} is expected", advice)
+
+
+def replaced(written: str, rest: str, spelling: str, symbol: str) -> str:
+    """The text with another symbol in place of the spelling at the start of ``rest``."""
+    number = written.removesuffix(rest).rstrip(" ")
+    return f"{number} {symbol}{' '.join(rest.split()).removeprefix(spelling)}"
+
+
+def _suggested(kind: Kind, prefix: str) -> list[str]:
+    """The usual units of a kind, with the author's prefix."""
+    if not prefix:
+        return list(kind.suggestions)
+    same = [unit for unit in kind.suggestions if _PREFIX.match(unit)]
+    binary = [prefix[0] + "i" if unit[1] == "i" else prefix for unit in same]
+    fitted = [_PREFIX.sub(own, unit, count=1) for own, unit in zip(binary, same, strict=True)]
+    return list(dict.fromkeys(fitted)) or list(kind.suggestions)
+
+
+def _nearest(spelling: str, unit: str) -> list[str]:
+    """The symbols of an SI unit that are similar to a spelling."""
+    from difflib import get_close_matches
+
+    if spelling == "m" and unit == "s":  # equally similar to months, which are not written this way
+        return ["min", "ms"]
+    lowered = {symbol: symbol.lower() for symbol, (si, _, _) in TABLE.items() if unit in (si, "")}
+    short = _WORDS.sub("b", spelling.lower())
+    near = get_close_matches(short, set(lowered.values()), n=2, cutoff=0.6)
+    return [symbol for best in near for symbol, lower in lowered.items() if lower == best][:4]
+
+
+def _either(readings: Iterable[str]) -> str:
+    return "write " + " or ".join(f"`{reading}`" for reading in readings)
+
+
+def _example(kind: Kind) -> str:
+    return f"write {kind.name} such as `1 {kind.suggestions[0]}`"
+
+
+# Parser of quantities: number, unit, and a qualifier of direction or sparsity
 
 _ONE_WAY = "unidirectional|uni|unidir|uni directional|one way|oneway|one direction|per direction|each direction"
 _ONE_WAY += "|in each direction|each way|per way|simplex"
@@ -97,7 +287,7 @@ def _plain(written: str, kind: Kind) -> Quantity:
     number, rest = split(written, kind.whole, "3")
     suffix = rest.removesuffix("tokens").rstrip(" ") if kind.whole else rest
     if suffix not in (COUNTS if kind.whole else ("",)):
-        raise hints.not_a_number(written, number, rest, kind)
+        raise not_a_number(written, number, rest, kind)
     value = number * COUNTS[suffix]
     if math.isinf(value):
         raise unreadable(written, "write a smaller number")
@@ -119,12 +309,12 @@ def _with_unit(written: str, kind: Kind) -> Quantity:
     number, rest = split(written, False, example)
     symbol, spelling, words = divide(rest)
     if symbol is None:
-        raise hints.no_such_unit(written, rest, spelling, kind)
+        raise no_such_unit(written, rest, spelling, kind)
     if TABLE[symbol][0] != kind.unit:
-        raise hints.other_unit(written, rest, spelling, symbol, kind)
+        raise other_unit(written, rest, spelling, symbol, kind)
     qualifier = _qualifier(words)
     if words and qualifier is None:
-        raise hints.unknown_words(written, words, kind)
+        raise unknown_words(written, words, kind)
     _check_qualifier(written, qualifier, kind)
     return _to_si(written, number, symbol, qualifier)
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.units.grammar import QUALIFIERS
-from clusterspec.units.kinds import KINDS, Kind
-from clusterspec.units.symbols import COUNTS, time_spellings
+from clusterspec.units.symbols import COUNTS, KINDS, Kind, time_spellings
 
 _GROUPED = r"[0-9]{1,3}(?:(?:,[0-9]{3}){2,}|,[0-9]{3}(?=\.))"
 """Digits with thousand separators that cannot be read as a decimal comma."""

@@ -1,23 +1,65 @@
-"""Possible interpretations of a quantity, as shown by ``clusterspec convert``.
-
-Conversions use pint (`clusterspec.units.registry`). If the text is ambiguous (bit or byte, one
-direction or both, dense or sparse), each interpretation states its assumption.
-"""
+"""Unit conversion with pint, restricted to the units of ``definitions.txt``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
 
 from clusterspec.quantity import Quantity
 from clusterspec.records import dataclass
-from clusterspec.units import hints
-from clusterspec.units.display import display, plain, plural
-from clusterspec.units.grammar import divide, read
-from clusterspec.units.kinds import MEANING, Kind
-from clusterspec.units.number import split, text_of
-from clusterspec.units.registry import convert
-from clusterspec.units.symbols import COUNTS, both_symbols
+from clusterspec.units import grammar
+from clusterspec.units.display import display, percent, plain, plural
+from clusterspec.units.grammar import divide, read, split, text_of
+from clusterspec.units.symbols import COUNTS, MEANING, Kind, both_symbols
 from clusterspec.units.table import TABLE
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    import pint
+
+
+# Unit conversion with pint, restricted to the units of ``definitions.txt``
+
+_DEFINITIONS = FilePath(__file__).with_name("definitions.txt")
+
+
+@cache
+def registry() -> pint.UnitRegistry[Any]:
+    """The registry of ``definitions.txt``; its numbers are exact fractions."""
+    from fractions import Fraction
+
+    import pint
+
+    return pint.UnitRegistry(str(_DEFINITIONS), non_int_type=Fraction, cache_folder=None)
+
+
+@cache
+def factor(symbol: str, into: str) -> Fraction:
+    """The exact conversion factor from ``symbol`` to ``into``, both as spelled in the definitions.
+
+    >>> factor("Gb/s", "B/s")
+    Fraction(125000000, 1)
+    """
+    from fractions import Fraction
+
+    one = registry().Quantity(Fraction(1), registry().Unit(symbol))
+    return Fraction(one.to(into).magnitude)
+
+
+def convert(value: float, unit: str, into: str) -> float:
+    """A value converted from one unit to another, rounded once.
+
+    >>> convert(400.0, "Gb/s", "GB/s")
+    50.0
+    """
+    exact = factor(unit, into)
+    return float(type(exact)(value) * exact)
+
+
+# Possible interpretations of a quantity, as shown by ``clusterspec convert``
 
 DIGITS = 6
 """Significant digits of a converted value: enough to tell GB from GiB and a line rate from its payload."""
@@ -125,9 +167,9 @@ def _directed(text: str, unit: str, words: str, assumptions: _Assumed) -> Iterat
 def _bits_and_bytes(text: str, rest: str, spelling: str) -> Iterator[tuple[str, str]]:
     symbols = both_symbols(spelling)
     if not symbols:
-        raise hints.no_such_unit(text, rest, spelling, _ANY)
+        raise grammar.no_such_unit(text, rest, spelling, _ANY)
     for name, symbol in zip(("bits", "bytes"), symbols, strict=True):
-        yield f"{spelling} is {name}", hints.replaced(text, rest, spelling, symbol)
+        yield f"{spelling} is {name}", grammar.replaced(text, rest, spelling, symbol)
 
 
 def _bandwidth(quantity: Quantity) -> Iterator[_Row]:
@@ -209,3 +251,82 @@ def _in_symbols(label: str, value: float, unit: str, symbols: list[str], count: 
         shown = plain(convert(count * value, unit, symbol), DIGITS)
         plural = "s" if symbol in ("day", "year") and shown != "1" else ""
         yield label, f"{shown} {symbol.replace('us', 'µs')}{plural}", value, unit
+
+
+# Common errors in figures: bits for bytes, a wrong prefix, both directions for one, a sparse peak for a dense one
+
+BITS = "bits-and-bytes-swapped"
+PREFIX = "thousandfold-slip"
+SUMMED = "duplex-counted-as-one-way"
+SINGLE = "one-way-counted-as-duplex"
+SCOPE = "bandwidth-of-another-scope"
+SPARSE = "sparse-peak-as-dense"
+"""Names of the rules that report each error."""
+
+AGREES = 0.05
+"""Relative distance at which a published figure still agrees: DGX B200 is sold with 1.8 TB/s of NVLink 5, some data
+sheets print 1,772 GB/s; the 63 GB/s of PCIe 5 are printed as 64.
+"""
+PREFIX_STEP = 1000.0
+BITS_PER_BYTE = 8.0
+
+MEANT = {
+    PREFIX: "an error of one prefix (M, G, T)",
+    SUMMED: "the sum of both directions",
+    SINGLE: "a single direction",
+    SPARSE: "the peak with 2:4 sparsity",
+}
+"""Descriptions of an error that follow `it looks like`, by its rule."""
+
+
+def near(value: float, other: float, within: float) -> bool:
+    """Whether two figures agree within a relative distance ``within`` of the second.
+
+    >>> near(1.04, 1.0, 0.05), near(1.06, 1.0, 0.05), near(1.0, 0.0, 0.05)
+    (True, False, False)
+    """
+    return other != 0 and abs(value / other - 1) <= within
+
+
+def is_prefix_error(ratio: float, within: float) -> bool:
+    """Whether a figure is 1000 times another, or 1/1000 of it.
+
+    >>> is_prefix_error(1000.0, 0.05), is_prefix_error(0.001, 0.05), is_prefix_error(8.0, 0.05)
+    (True, True, False)
+    """
+    return near(ratio, PREFIX_STEP, within) or near(ratio, 1 / PREFIX_STEP, within)
+
+
+def bits_ratio(bits: bool) -> float:
+    """The ratio of a figure with bits and bytes swapped to the right one: 1/8 if written in bits, 8 if in bytes."""
+    return 1 / BITS_PER_BYTE if bits else BITS_PER_BYTE
+
+
+def swapped(symbol: str, bits: bool) -> str:
+    """A unit with bits for bytes, or the reverse.
+
+    >>> swapped("Gb/s", True), swapped("GB/s", False)
+    ('GB/s', 'Gb/s')
+    """
+    return symbol.replace("b", "B") if bits else symbol.replace("B", "b")
+
+
+def meant_by_bits(symbol: str, bits: bool) -> str:
+    """The description of a figure with bits and bytes swapped.
+
+    >>> meant_by_bits("GB/s", False)
+    'a figure in Gb/s with the unit GB/s'
+    """
+    return f"a figure in {swapped(symbol, bits)} with the unit {symbol}"
+
+
+def times(ratio: float) -> str:
+    """A ratio in words.
+
+    >>> times(2.0), times(0.125), times(0.667)
+    ('2 times', '1/8 of', '66.7 % of')
+    """
+    if ratio >= 1:
+        return f"{plain(ratio)} times"
+    parts = round(1 / ratio) if ratio > 0 else 0
+    return f"1/{parts} of" if parts and near(1 / ratio, parts, 0.01) else f"{percent(ratio)} of"

@@ -1,16 +1,97 @@
-"""Spellings of units, and which of them are ambiguous between bits and bytes.
-
-A spelling maps to one symbol of the generated table, or to none. Case distinguishes bits from
-bytes only if it is mixed: ``Gb/s`` and ``GB/s`` are clear, ``gb/s`` and ``GBPS`` are ambiguous.
-Words (``Gbit/s``, ``gigabytes per second``) are clear in any case.
-"""
+"""The exception for invalid quantities."""
 
 from __future__ import annotations
 
 import re
 
 from clusterspec.patterns import pattern
+from clusterspec.records import dataclass
 from clusterspec.units.table import TABLE
+
+# The exception for invalid quantities
+
+SHOWN = 48
+"""Characters of a bad text that a message repeats."""
+
+
+@dataclass(eq=False)
+class UnitFault(ValueError):
+    """Raised for a quantity that cannot be used as written.
+
+    ``rule`` is ``ambiguous-unit``, ``missing-unit``, ``wrong-unit``, ``missing-sparsity`` or
+    ``unreadable-quantity``; ``message`` quotes the text, ``help`` suggests what to write.
+    """
+
+    rule: str
+    message: str
+    help: str
+
+    def __post_init__(self) -> None:
+        super().__init__(self.rule, self.message, self.help)  # required by pickling between processes
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.help}"
+
+
+def quoted(text: str) -> str:
+    """The text in backticks, shortened, without control characters.
+
+    >>> quoted("400 Gbs")
+    '`400 Gbs`'
+    """
+    shown = text if len(text) <= SHOWN else text[:SHOWN] + "…"
+    return "`" + "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in shown) + "`"
+
+
+# Kinds of quantities of spec keys and catalog facts
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of quantity: its SI unit, its name for messages, and units to suggest.
+
+    ``directed`` means that it may state a direction, ``zero`` that zero is allowed, ``whole`` that it
+    must be an integer.
+    """
+
+    unit: str
+    name: str
+    suggestions: tuple[str, ...]
+    directed: bool = False
+    zero: bool = True
+    whole: bool = False
+
+
+KINDS = {
+    "line_rate": Kind("B/s", "a line rate", ("Gb/s", "GB/s"), directed=True, zero=False),
+    "bandwidth": Kind("B/s", "a bandwidth", ("GB/s duplex", "GB/s unidirectional"), directed=True, zero=False),
+    "rate": Kind("B/s", "a rate", ("GB/s", "Gb/s"), directed=True, zero=False),
+    "transfer_rate": Kind("T/s", "a transfer rate", ("GT/s",), zero=False),
+    "bytes": Kind("B", "a size", ("GB", "GiB")),
+    "count": Kind("1", "a count", ("",), whole=True),
+    "number": Kind("1", "a number", ("",)),
+    "ratio": Kind("1", "a ratio", (":1",)),
+    "time": Kind("s", "a time", ("s", "min", "h")),
+    "power": Kind("W", "a power", ("kW", "W")),
+    "work": Kind("FLOP", "an amount of work", ("EFLOP",)),
+    "peak": Kind("FLOP/s", "a peak", ("TFLOP/s dense", "TFLOP/s sparse"), zero=False),
+}
+"""The kinds of quantities, by name."""
+
+MEANING = {
+    "B/s": "a bandwidth",
+    "B": "a size",
+    "FLOP/s": "a rate of computing",
+    "FLOP": "an amount of work",
+    "T/s": "a transfer rate of one lane",
+    "W": "a power",
+    "s": "a time",
+    "1": "a number",
+}
+"""What each SI unit measures, in a sentence."""
+
+
+# Spellings of units, and which of them are ambiguous between bits and bytes
 
 _PREFIXES = {p.lower(): p for p in ("", "k", "M", "G", "T", "P", "E", "Z", "Y", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")}
 _PREFIXES |= {"kilo": "k", "mega": "M", "giga": "G", "tera": "T", "peta": "P", "exa": "E"}

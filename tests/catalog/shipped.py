@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.catalog import KINDS, Catalog
-from clusterspec.catalog.raw_entry import Fact, RawEntry
+from clusterspec.catalog.reader import Fact, RawEntry
 
 CATALOG = Catalog.open()
 NAMES = [(kind, name) for kind in KINDS for name in CATALOG.ids(kind)]

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.catalog.raw_entry import RawEntry
-from clusterspec.catalog.reader import FactReader
-from clusterspec.catalog.sums import SUM_CHECKS, TOLERANCE, Sum, open_sums
+from clusterspec.catalog.audit import SUM_CHECKS, TOLERANCE, Sum, open_sums
+from clusterspec.catalog.reader import FactReader, RawEntry
 from tests.catalog.shipped import CARDS, CATALOG
 
 

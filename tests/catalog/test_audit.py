@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.audit import Audit, audit, audit_text
-from clusterspec.catalog.due import due
+from clusterspec.catalog.audit import Audit, audit, audit_text, due
 from clusterspec.cli import run
 from tests.catalog.shipped import CATALOG
 

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry
-from clusterspec.catalog.export import records
-from clusterspec.catalog.lookup import show
-from clusterspec.catalog.rows import rows
-from clusterspec.catalog.tables import show_text
+from clusterspec.catalog.export import records, rows, show_text
+from clusterspec.catalog.views import show
 from clusterspec.origin import Assumed, Cited
 
 COMPANY = Path(__file__).parent / "company"

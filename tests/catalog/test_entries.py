@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from clusterspec import resources
-from clusterspec.catalog.checks import check
-from clusterspec.catalog.company import REFERENCES
-from clusterspec.catalog.raw_entry import RawEntry
+from clusterspec.catalog.company import REFERENCES, check
+from clusterspec.catalog.reader import RawEntry
 from clusterspec.document import parse
 from clusterspec.origin import Cited
 from clusterspec.source import Source
@@ -116,7 +115,7 @@ def test_no_figure_of_hardware_or_software_lacks_a_source_that_was_read() -> Non
 @pytest.mark.parametrize("path", sorted(resources.catalog().glob("*/*.yaml")), ids=lambda path: path.stem)
 def test_reading_only_values_gives_the_same_values_as_reading_all(path: Path) -> None:
     from clusterspec.document import decode, parse
-    from clusterspec.document.values import values
+    from clusterspec.document.plain import values
 
     document, problems = parse(decode(path.name, path.read_bytes()))
     assert document is not None and problems == []

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.rows import CatalogRow, filtered, rows
+from clusterspec.catalog.export import CatalogRow, filtered, rows
 from clusterspec.cli import run
 
 ALL = rows(Catalog.open())

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.lookup import compare, show
-from clusterspec.catalog.rows import row, rows, search
-from clusterspec.catalog.tables import compare_text, list_text, show_text
+from clusterspec.catalog.export import compare_text, list_text, row, rows, search, show_text
+from clusterspec.catalog.views import compare, show
 from tests.catalog.shipped import CARDS, CATALOG, NAMES
 
 HERE = Path(__file__).parent

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import Model
 from clusterspec.cost.parameters import count
 from tests.catalog.shipped import CATALOG
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.catalog import KINDS, Catalog, UnknownEntry
-from clusterspec.catalog.lookup import AmbiguousName, resolve
+from clusterspec.catalog.views import AmbiguousName, resolve
 from tests.catalog.shipped import CATALOG
 
 FAMILIES = {

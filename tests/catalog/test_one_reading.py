@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.catalog.build import BUILDERS
-from clusterspec.catalog.entry_view import entry_view
-from clusterspec.catalog.fact_quantity import si_value
-from clusterspec.catalog.raw_entry import Fact, RawEntry
-from clusterspec.catalog.reader import FactReader
+from clusterspec.catalog.reader import Fact, FactReader, RawEntry, si_value
+from clusterspec.catalog.views import entry_view
 from clusterspec.quantity import Quantity
 from tests.catalog.shipped import CARDS
 

@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from clusterspec.document import decode, parse
-from clusterspec.document.schema_nodes import Schema, at, branches
+from clusterspec.document.conforms import Schema, at, branches
 from clusterspec.source import Path as KeyPath
-from clusterspec.spec.schema import schema
+from clusterspec.spec.reader import schema
 from tests.cli.conftest import ROOT
 
 FILES = [*sorted((ROOT / "examples").glob("*.yaml")), ROOT / "tests" / "spec" / "every_key.yaml"]

@@ -144,7 +144,7 @@ def test_a_call_that_cannot_be_carried_out_is_one_clear_line(words: tuple[str, .
 
 def test_an_internal_error_is_one_line_and_status_three(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("spec.yaml").write_text(BASE)
-    monkeypatch.setattr("clusterspec.pipeline.check", lambda *_: 1 / 0)
+    monkeypatch.setattr("clusterspec.analysis.check", lambda *_: 1 / 0)
     done = call("check", "spec.yaml")
     assert (done.status, done.out, len(done.error.splitlines())) == (3, "", 1)
     with pytest.raises(ZeroDivisionError):

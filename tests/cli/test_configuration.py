@@ -12,7 +12,7 @@ import pytest
 
 from clusterspec import __version__
 from clusterspec.catalog import Catalog
-from clusterspec.config.schema import schema
+from clusterspec.config import schema
 from tests.cli.conftest import BASE, ROOT, Call
 from tests.cli.test_written_files import FLAWED
 
@@ -130,7 +130,7 @@ def test_config_shows_what_holds_for_a_file_and_from_where(call: Call) -> None:
 
 
 def test_every_example_of_the_schema_is_a_configuration() -> None:
-    from clusterspec.config.schema import check
+    from clusterspec.config import check
 
     for key, node in schema()["properties"].items():
         for example in node["examples"]:

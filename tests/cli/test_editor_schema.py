@@ -12,12 +12,11 @@ import pytest
 import yaml
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.references import KINDS_OF_KEYS
-from clusterspec.catalog.skeleton import skeleton
-from clusterspec.cli.language_server.completion import Place, offers
+from clusterspec.catalog.company import KINDS_OF_KEYS, skeleton
+from clusterspec.cli.language_server.features import Place, offers
 from clusterspec.document import parse
-from clusterspec.pipeline import Settings, study_text
 from clusterspec.source import Source
+from clusterspec.studies.study import Settings, study_text
 from tests.catalog.test_company_folders import DAY, written
 from tests.cli.conftest import ROOT, Call
 

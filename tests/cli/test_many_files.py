@@ -113,7 +113,7 @@ PARTS = [
     ("clusterspec.results.reliability.reliability", "reliability"),
     ("clusterspec.results.influence.largest_influence", "influence of "),
     ("clusterspec.procurement.cost.cost", "cost"),
-    ("clusterspec.cli.commands.report.sensitivity", "sensitivity"),
+    ("clusterspec.cli.commands.reports.sensitivity", "sensitivity"),
 ]
 """Functions of parts of a report, and the names of the parts."""
 
@@ -159,14 +159,14 @@ def test_rules_on_a_spec_that_lacks_a_number_survive_a_crash_of_one(
 
 
 def test_an_internal_error_on_one_file_does_not_hide_other_files(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    from clusterspec.pipeline import studies
+    from clusterspec.studies import study
 
     def choosy(spec: Spec, catalog: Catalog) -> object:
         if "one" in spec.file:
             crash()
         return resolve(spec, catalog)
 
-    monkeypatch.setattr(studies, "resolve", choosy)
+    monkeypatch.setattr(study, "resolve", choosy)
     for name in ("one.yaml", "two.yaml"):
         Path(name).write_text(FLAWED)
     done = call("check", ".", "--format", "concise")
@@ -215,7 +215,8 @@ def test_a_file_named_explicitly_is_not_passed_over(name: str, call: Call) -> No
 
 
 def test_unreadable_files_of_a_folder_are_reported(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    from clusterspec.document import read_bytes, spec_files
+    from clusterspec.document import files as spec_files
+    from clusterspec.document import read_bytes
 
     def denied(name: str) -> bytes:
         if "secret" in name:
@@ -241,7 +242,7 @@ def test_an_unreadable_folder_is_reported(call: Call, monkeypatch: pytest.Monkey
         raise PermissionError(13, "Permission denied", path)
 
     Path("specs").mkdir()
-    monkeypatch.setattr("clusterspec.document.spec_files.os.scandir", denied)
+    monkeypatch.setattr("clusterspec.document.files.os.scandir", denied)
     done = call("check", "specs")
     assert (done.status, done.error) == (2, "clusterspec: specs: Permission denied\n")
 

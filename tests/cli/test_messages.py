@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.document.aliases import _WORDS
-from clusterspec.spec.schema import schema
+from clusterspec.document.messages import _WORDS
+from clusterspec.spec.reader import schema
 from tests.cli.conftest import BASE, Call
 
 PARTS = """\

@@ -67,7 +67,7 @@ def test_a_clean_check_loads_few_modules(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", ["check", "estimate", "bom"])
 def test_check_does_not_load_report_or_conversion_libraries(command: str) -> None:
     found = loaded(command, "examples/dgx-h100-pod.yaml")
-    assert not found & {"jinja2", "weasyprint", "numpy", "pint", "clusterspec.search"}
+    assert not found & {"jinja2", "weasyprint", "numpy", "pint", "clusterspec.analysis.space"}
     assert "concurrent.futures" not in found
 
 

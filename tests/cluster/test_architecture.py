@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.catalog.architecture import LinearAttention, SparseAttention, TokenPrediction, Window
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import LinearAttention, Model, SparseAttention, TokenPrediction, Window
 from tests.cluster.resolving import assumed, clean, resolve_text
 
 DENSE = "layers: 12, hidden: 1024, heads: 16, ffn_hidden: 4096, vocab: 32000"

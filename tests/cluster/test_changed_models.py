@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import Model
 from clusterspec.cluster.transformer import GPT_FFN
 from clusterspec.cost.parameters import count
 from tests.cluster.resolving import assumed, clean, resolve_text

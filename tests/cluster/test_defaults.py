@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusterspec import pipeline
-from clusterspec.document.schema_nodes import at
-from clusterspec.pipeline import study_text
+from clusterspec import analysis
+from clusterspec.document.conforms import at
 from clusterspec.quantity import Bandwidth, Figure
-from clusterspec.spec.schema import schema
+from clusterspec.spec.reader import schema
+from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 
 Spec = dict[str, Any]
@@ -102,7 +102,7 @@ def numbers(value: Any, path: str = "") -> Iterator[tuple[str, float]]:
 def estimated(described: Spec) -> tuple[dict[str, float], list[tuple[str, Any]]]:
     """Every number of the estimate, assumptions and terms of findings aside, and the assumptions."""
     one = study_text(json.dumps(described), SETTINGS)
-    report = pipeline.estimate(one)
+    report = analysis.estimate(one)
     said = json.loads(json.dumps(report.to_json(), default=str))
     kept: tuple[str, ...] = (
         "cluster",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.search.jobs import study_of
+from tests.analysis.jobs import study_of
 
 SPEC = """
 cluster: {{accelerator: {part}, accelerators_per_node: 8, nodes: 4}}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cluster.lookup import unknown
+from clusterspec.cluster.resolution import unknown
 from clusterspec.finding import Problem
 from tests.cluster.resolving import catalog, resolve_text
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec import pipeline
+from clusterspec import studies
+from clusterspec.analysis.sensitivity import LEVERS
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.variation import NoSuchKeyError, has_key, layout_changes, revalued, varied
-from clusterspec.document.dump import dump
+from clusterspec.document.source_text import dump
 from clusterspec.quantity import Quantity
-from clusterspec.search.levers import LEVERS
 from clusterspec.source import Path
 from clusterspec.units import read
-from tests.search.jobs import study_of
+from tests.analysis.jobs import study_of
 
 MEASURED = """
 cluster: {platform: dgx-h100, nodes: 16, scale_out: {technology: infiniband-ndr}}
@@ -43,9 +43,9 @@ CHANGES: list[dict[Path, object]] = [
 @pytest.mark.parametrize("changes", CHANGES, ids=str)
 def test_a_variation_is_the_study_of_the_changed_text(changes: dict[Path, object]) -> None:
     one = study_of(DEEP)
-    other = pipeline.rewritten(one, changes)
+    other = studies.rewritten(one, changes)
     assert other.document is not None
-    alone = pipeline.study_text(dump(other.document.value), one.settings)
+    alone = studies.study_text(dump(other.document.value), one.settings)
     assert other.design == alone.design
     found = {(each.rule, each.severity, each.path) for each in other.findings}
     assert found == {(each.rule, each.severity, each.path) for each in alone.findings}
@@ -57,9 +57,9 @@ def test_a_value_varied_is_the_text_varied(name: str) -> None:
     lever, one = LEVERS[name], study_of(DEEP)
     for step in lever.steps:
         changes = lever.changes(step)
-        by_value = pipeline.varied(one, changes)
+        by_value = studies.varied(one, changes)
         texts = {path: _text(value) for path, value in changes.items()}
-        by_text = pipeline.rewritten(one, texts)
+        by_text = studies.rewritten(one, texts)
         assert by_value.design == by_text.design
         assert by_value.document is not None and by_text.document is not None
         assert by_value.document.value == by_text.document.value
@@ -93,23 +93,23 @@ def test_a_variation_keeps_the_measured_shares_and_the_catalog() -> None:
         other = varied(one.design, {path: value})
         assert other.cluster is not None and other.cluster.measured == one.design.cluster.measured
         assert other.catalog is one.settings.catalog
-    study = pipeline.varied(one, {("workload", "global_batch"): 512})
+    study = studies.varied(one, {("workload", "global_batch"): 512})
     assert study.measurements == one.measurements and study.design.cluster == one.design.cluster
-    slower = pipeline.varied(one, {("cluster", "scale_out", "nic_bandwidth"): read("200 Gb/s", "line_rate")})
+    slower = studies.varied(one, {("cluster", "scale_out", "nic_bandwidth"): read("200 Gb/s", "line_rate")})
     assert slower.design.cluster is not None and slower.design.cluster.measured == one.design.cluster.measured
     assert not slower.measurements, "what was measured on the machine is not compared with another one"
 
 
 def test_without_its_measurements_a_variation_has_the_shares_of_the_catalog() -> None:
-    other = pipeline.rewritten(study_of(MEASURED), {("measured",): None})
+    other = studies.rewritten(study_of(MEASURED), {("measured",): None})
     assert other.design.cluster is not None and not other.design.cluster.measured
 
 
 def test_the_problems_of_other_keys_stay_and_those_of_the_changed_key_go() -> None:
     one = study_of(DEEP.replace("global_batch: 256", "global_batch: 256, precision: fp9"))
     assert {each.rule for each in one.found_errors} == {"unknown-choice"}
-    assert {each.rule for each in pipeline.varied(one, {("cluster", "nodes"): 16}).found_errors} == {"unknown-choice"}
-    assert not pipeline.varied(one, {("workload", "precision"): "bf16"}).found_errors
+    assert {each.rule for each in studies.varied(one, {("cluster", "nodes"): 16}).found_errors} == {"unknown-choice"}
+    assert not studies.varied(one, {("workload", "precision"): "bf16"}).found_errors
 
 
 def test_dp_and_the_layers_of_stages_follow_from_the_degrees() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from tests.cluster.resolving import assumed, clean, resolve_text
 

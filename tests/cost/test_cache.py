@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.catalog.architecture import CompressedAttention, LinearAttention, SparseAttention, Window
-from clusterspec.catalog.entries import Model
-from clusterspec.cost.cache import Cache, of_next_token, of_sequence
+from clusterspec.catalog.models import CompressedAttention, LinearAttention, Model, SparseAttention, Window
 from clusterspec.cost.layers import stages
+from clusterspec.cost.mixers import Cache, of_next_token, of_sequence
 from tests.cost.memory.designs import layout, model
 
 GROUPED = 2 * 8 * 64

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from clusterspec import pipeline
+from clusterspec import studies
 from clusterspec.cost.plan import Plan
 from clusterspec.results.estimate_json import body
 from tests.cost.expressions import evaluate
@@ -43,7 +43,7 @@ def explained(found: Plan) -> None:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_every_formula_of_an_example_gives_its_value(path: Path) -> None:
-    found = pipeline.study_file(path, SETTINGS).plan
+    found = studies.study_file(path, SETTINGS).plan
     if found.step is not None:
         explained(found)
 
@@ -51,7 +51,7 @@ def test_every_formula_of_an_example_gives_its_value(path: Path) -> None:
 def test_every_formula_of_published_runs_gives_its_value() -> None:
     """Every seventh run: all frameworks, accelerators and years are among them."""
     for line in RUNS.read_text("utf-8").splitlines()[::7]:
-        found = pipeline.study_text(json.dumps(json.loads(line)["spec"]), SETTINGS).plan
+        found = studies.study_text(json.dumps(json.loads(line)["spec"]), SETTINGS).plan
         if found.step is not None:
             explained(found)
 

@@ -13,8 +13,8 @@ import numpy.typing
 import pytest
 
 import clusterspec.cost.formulas as package
-from clusterspec.cost.expressions import EXPRESSIONS
-from clusterspec.cost.formulas.elementwise import larger, positive, smaller
+from clusterspec.cost.formulas.compute import larger, positive, smaller
+from clusterspec.cost.term import EXPRESSIONS
 from tests.cost.expressions import evaluate
 
 for found in pkgutil.iter_modules(package.__path__):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.cost.formulas import all_to_all, alpha_beta, bus, hierarchical, in_network, ring, torus, tree
+from clusterspec.cost.formulas import collectives, experts, topologies
 
 SIZES = st.floats(1.0, 1e12)
 RANKS = st.integers(2, 4096)
@@ -17,76 +17,81 @@ RATES = st.floats(1e9, 2e12)
 def test_a_ring_all_reduce_is_a_reduce_scatter_and_an_all_gather(
     size: float, n: int, rate: float, alpha: float
 ) -> None:
-    parts = 2 * ring.gather_time(size, n, rate, alpha)
-    assert ring.all_reduce_time(size, n, rate, alpha) == pytest.approx(parts)
+    parts = 2 * collectives.gather_time(size, n, rate, alpha)
+    assert collectives.all_reduce_time(size, n, rate, alpha) == pytest.approx(parts)
 
 
 @given(SIZES, RATES, st.floats(0, 1e-3))
 def test_one_rank_costs_nothing(size: float, rate: float, alpha: float) -> None:
-    assert ring.all_reduce_time(size, 1, rate, alpha) == 0
-    assert ring.gather_time(size, 1, rate, alpha) == 0
-    assert hierarchical.all_reduce_time(size, 1, 1, rate, rate) == 0
-    assert torus.gather_time(size, 1, rate) == 0
-    assert all_to_all.traffic_inside(size, 1, 1) == all_to_all.traffic_between(size, 1, 1) == 0
-    assert tree.island_traffic(size, 1) == 0
+    assert collectives.all_reduce_time(size, 1, rate, alpha) == 0
+    assert collectives.gather_time(size, 1, rate, alpha) == 0
+    assert topologies.all_reduce_time(size, 1, 1, rate, rate) == 0
+    assert topologies.gather_time(size, 1, rate) == 0
+    assert experts.traffic_inside(size, 1, 1) == experts.traffic_between(size, 1, 1) == 0
+    assert collectives.island_traffic(size, 1) == 0
 
 
 @given(SIZES, RANKS, RATES)
 def test_reduction_in_the_switch_never_sends_more_than_a_ring_of_two_or_more(size: float, n: int, rate: float) -> None:
-    assert in_network.all_reduce_time(size, n, rate) <= ring.all_reduce_time(size, n, rate) * (1 + 1e-9) or n == 2
+    assert (
+        collectives.in_network_all_reduce_time(size, n, rate) <= collectives.all_reduce_time(size, n, rate) * (1 + 1e-9)
+        or n == 2
+    )
 
 
 @given(st.floats(0, 1), st.floats(0, 1e3), st.floats(0, 1e3))
 def test_a_pipeline_costs_between_its_parts_and_twice_its_parts(alpha: float, sending: float, filling: float) -> None:
-    time = alpha_beta.pipelined(alpha, sending, filling)
+    time = collectives.pipelined(alpha, sending, filling)
     assert alpha + sending <= time <= alpha + sending + min(sending, filling) * (1 + 1e-9)
 
 
 @given(st.floats(0, 1), st.floats(0, 1e3))
 def test_overlapped_time_is_at_least_the_longer_part(alpha: float, sending: float) -> None:
-    assert alpha_beta.overlapped(alpha, sending) >= max(alpha, sending) * (1 - 1e-9)
+    assert collectives.overlapped(alpha, sending) >= max(alpha, sending) * (1 - 1e-9)
 
 
 @given(SIZES, st.integers(1, 512), st.integers(1, 64))
 def test_all_to_all_sends_every_part_but_its_own(size: float, islands: int, m: int) -> None:
     n = islands * m
-    sent = all_to_all.traffic_inside(size, n, m) + all_to_all.traffic_between(size, n, m)
-    assert sent == pytest.approx(bus.gather_factor(n) * size)
+    sent = experts.traffic_inside(size, n, m) + experts.traffic_between(size, n, m)
+    assert sent == pytest.approx(collectives.gather_factor(n) * size)
 
 
 @given(st.integers(2, 128), st.integers(1, 64))
 def test_staging_needs_no_more_messages_than_sending_directly(islands: int, m: int) -> None:
-    assert all_to_all.staged_messages(m, islands) <= all_to_all.messages(islands * m)
+    assert experts.staged_messages(m, islands) <= experts.messages(islands * m)
 
 
 @given(st.integers(2, 64), st.integers(1, 64), RATES)
 def test_no_ring_beats_the_ceiling_of_its_islands(islands: int, m: int, rate: float) -> None:
     n = islands * m
     size = 1e9
-    wire = hierarchical.between_time(size, islands, m * rate)
-    assert bus.bus_bandwidth(size, wire, bus.all_reduce_factor(n)) == pytest.approx(
-        hierarchical.bus_bandwidth_ceiling(n, islands, rate)
+    wire = topologies.between_time(size, islands, m * rate)
+    assert collectives.bus_bandwidth(size, wire, collectives.all_reduce_factor(n)) == pytest.approx(
+        topologies.bus_bandwidth_ceiling(n, islands, rate)
     )
 
 
 @given(st.integers(1, 4096), st.integers(1, 4096))
 def test_a_ring_crosses_between_islands_no_more_often_than_it_steps(islands: int, m: int) -> None:
     n = islands * m
-    steps = ring.all_reduce_steps(n)
-    assert 0 <= ring.crossing_steps(steps, n, islands) <= steps + 1e-9
+    steps = collectives.all_reduce_steps(n)
+    assert 0 <= collectives.crossing_steps(steps, n, islands) <= steps + 1e-9
 
 
 @given(st.integers(1, 64))
 def test_a_closed_axis_is_never_longer_than_an_open_one(side: int) -> None:
-    assert torus.steps(side, 1) <= torus.steps(side, 0) or side == 1
-    assert torus.average_hops(side, 1) <= torus.average_hops(side, 0) + 0.26
+    assert topologies.steps(side, 1) <= topologies.steps(side, 0) or side == 1
+    assert topologies.average_hops(side, 1) <= topologies.average_hops(side, 0) + 0.26
 
 
 def test_formulas_accept_arrays() -> None:
     numpy = pytest.importorskip("numpy")
     sizes, ranks = numpy.array([1e6, 1e9]), numpy.array([8, 16])
-    together = ring.all_reduce_time(sizes, ranks, 450e9, 1e-6) + tree.island_traffic(sizes, ranks) / 50e9
+    together = collectives.all_reduce_time(sizes, ranks, 450e9, 1e-6) + collectives.island_traffic(sizes, ranks) / 50e9
     alone = [(1e6, 8), (1e9, 16)]
-    single = [ring.all_reduce_time(s, n, 450e9, 1e-6) + tree.island_traffic(s, n) / 50e9 for s, n in alone]
+    single = [
+        collectives.all_reduce_time(s, n, 450e9, 1e-6) + collectives.island_traffic(s, n) / 50e9 for s, n in alone
+    ]
     assert together.tolist() == pytest.approx(single)
-    assert alpha_beta.pipelined(1e-6, sizes, sizes).tolist() == [1e-6 + 1.5e6, 1e-6 + 1.5e9]
+    assert collectives.pipelined(1e-6, sizes, sizes).tolist() == [1e-6 + 1.5e6, 1e-6 + 1.5e9]

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.cost.formulas import attention, elementwise, failures, matmul, overlap, pipeline, roofline, routing
+from clusterspec.cost.formulas import attention, compute, experts, failures, pipeline
+from clusterspec.cost.formulas import pipeline as overlap
 
 COUNT = 10_000
 DRAWN = numpy.random.default_rng(7)
@@ -26,16 +27,16 @@ def real(low: float, high: float) -> Any:
 
 
 FORMULAS: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = (
-    (elementwise.larger, (real(0, 9), real(0, 9))),
-    (elementwise.smaller, (real(0, 9), real(0, 9))),
-    (elementwise.positive, (real(-9, 9),)),
-    (elementwise.rounded_up, (whole(1, 9999), whole(1, 300))),
-    (matmul.flops, (whole(1, 9999), whole(1, 9999), whole(1, 9999))),
-    (matmul.traffic, (whole(1, 9999), whole(1, 9999), whole(1, 9999), real(0.5, 4))),
-    (matmul.depth_fill, (whole(1, 9999), real(1, 99))),
-    (partial(matmul.tile_fill, units=132), (whole(1, 9999), whole(1, 9999), whole(64, 256), whole(64, 256))),
-    (roofline.roofline, (real(0, 9), real(1, 9), real(0, 9), real(1, 9))),
-    (roofline.launch_idle, (real(0, 9), real(0, 9))),
+    (compute.larger, (real(0, 9), real(0, 9))),
+    (compute.smaller, (real(0, 9), real(0, 9))),
+    (compute.positive, (real(-9, 9),)),
+    (compute.rounded_up, (whole(1, 9999), whole(1, 300))),
+    (compute.flops, (whole(1, 9999), whole(1, 9999), whole(1, 9999))),
+    (compute.traffic, (whole(1, 9999), whole(1, 9999), whole(1, 9999), real(0.5, 4))),
+    (compute.depth_fill, (whole(1, 9999), real(1, 99))),
+    (partial(compute.tile_fill, units=132), (whole(1, 9999), whole(1, 9999), whole(64, 256), whole(64, 256))),
+    (compute.roofline, (real(0, 9), real(1, 9), real(0, 9), real(1, 9))),
+    (compute.launch_idle, (real(0, 9), real(0, 9))),
     (attention.causal_pairs, (whole(1, 9999), whole(1, 9999))),
     (attention.core_flops, (whole(1, 9999), whole(1, 99), whole(64, 256), whole(64, 256))),
     (attention.score_traffic, (whole(1, 9999), whole(1, 9999), whole(1, 99), real(1, 9))),
@@ -46,8 +47,8 @@ FORMULAS: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = (
     (overlap.waiting, (real(0, 0.1), real(0, 6), real(1, 99))),
     (overlap.expected_largest, (whole(1, 10**6),)),
     (overlap.expected_longest, (whole(1, 10**6),)),
-    (routing.distinct_ranks, (whole(1, 99), whole(1, 16))),
-    (routing.fullest, (whole(1, 99), whole(1, 99), real(0, 1))),
+    (experts.distinct_ranks, (whole(1, 99), whole(1, 16))),
+    (experts.fullest, (whole(1, 99), whole(1, 99), real(0, 1))),
     (pipeline.idle_share, (whole(1, 64), whole(1, 512), whole(1, 8))),
     (pipeline.micro_batches_for, (real(0.01, 1), whole(1, 64), whole(1, 8))),
     (failures.best_interval, (real(60, 9e6), real(1, 900))),
@@ -81,12 +82,12 @@ def test_a_causal_mask_leaves_at_most_half(length: int, window: int) -> None:
 
 @given(m=st.integers(1, 10**5), n=st.integers(1, 10**5), batch=st.integers(1, 64))
 def test_tiles_cover_at_least_the_product(m: int, n: int, batch: int) -> None:
-    assert 0 < matmul.tile_fill(m, n, 256, 128, batch=batch, units=132) <= 1
+    assert 0 < compute.tile_fill(m, n, 256, 128, batch=batch, units=132) <= 1
 
 
 @given(ranks=st.integers(1, 1024), chosen=st.integers(1, 16))
 def test_a_token_reaches_at_most_as_many_ranks_as_it_has_experts(ranks: int, chosen: int) -> None:
-    reached = routing.distinct_ranks(ranks, chosen)
+    reached = experts.distinct_ranks(ranks, chosen)
     assert 1 - 1e-9 <= reached <= min(ranks, chosen) + 1e-9
 
 

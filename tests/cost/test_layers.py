@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.catalog.architecture import LinearAttention, Window
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import LinearAttention, Model, Window
 from clusterspec.cost.layers import FeedForward, Layer, Mixer, layers, stages
 from tests.catalog.shipped import CATALOG
 from tests.cost.memory.designs import layout, model

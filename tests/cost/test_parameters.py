@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.catalog.architecture import LinearAttention, SparseAttention, TokenPrediction, Window
-from clusterspec.catalog.entries import Model
-from clusterspec.cost.parameters import count, expert_layers, model_flops_per_token, share, stages
+from clusterspec.catalog.models import LinearAttention, Model, SparseAttention, TokenPrediction, Window
+from clusterspec.cost.layers import expert_layers, stages
+from clusterspec.cost.parameters import count, model_flops_per_token, share
 from tests.cost.memory.designs import experts, layout, model
 
 LLAMA = {"gated_ffn": True, "vocab": 128256, "kv_heads": 8}

@@ -9,8 +9,8 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
+from clusterspec.cost.estimate import HIGHEST_MFU, UNSEEN_KIND, UNSEEN_PART, highest_mfu, record_of, unseen
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.uncertainty import HIGHEST_MFU, UNSEEN_KIND, UNSEEN_PART, highest_mfu, record_of, unseen
 from tests.cost.plans import plan
 from tools.accuracy.cases import published_runs, study
 from tools.fit import result, spread

@@ -11,18 +11,23 @@ from typing import Any, cast
 
 import pytest
 
-from clusterspec.catalog.entries import Model, Status
-from clusterspec.cost.compute.shard import Shard
-from clusterspec.cost.formulas import alpha_beta, bus, hierarchical, links, ring, states, torus, utilization
-from clusterspec.cost.formulas.flops import model_flops_per_token
-from clusterspec.cost.traffic import tensor
+from clusterspec.catalog.models import Model
+from clusterspec.catalog.reader import Status
+from clusterspec.cost import traffic
+from clusterspec.cost.compute.kernels import Shard
+from clusterspec.cost.formulas import collectives, compute, parameters, topologies
+from clusterspec.cost.formulas.compute import model_flops_per_token
 from clusterspec.quantity import Quantity
 from clusterspec.units import read
-from clusterspec.units.registry import convert
+from clusterspec.units.readings import convert
 from clusterspec.units.table import TABLE
 
 EXAMPLES = tomllib.loads(Path(__file__).with_name("worked_examples.toml").read_text(encoding="utf-8"))["example"]
-CODES = {"128b/130b": links.PCIE_128B130B, "flit": links.PCIE_FLIT, "flit payload": links.PCIE_FLIT_PAYLOAD}
+CODES = {
+    "128b/130b": topologies.PCIE_128B130B,
+    "flit": topologies.PCIE_FLIT,
+    "flit payload": topologies.PCIE_FLIT_PAYLOAD,
+}
 KINDS = {
     "size": "bytes",
     "latency": "time",
@@ -71,22 +76,22 @@ def shard(tokens: float, hidden: int, layers: int = 1) -> Shard:
 def tensor_parallel_calls(layers: int) -> float:
     """All-reduces of a forward and a backward pass over so many dense layers."""
     rank = shard(2048, 8192)
-    transfers = (*tensor.forward(rank, 2, 0.0), *tensor.backward(rank, 2, 0.0))
+    transfers = (*traffic.tensor_forward(rank, 2, 0.0), *traffic.tensor_backward(rank, 2, 0.0))
     return float(layers * sum(transfer.calls for transfer in transfers))
 
 
 def recomputed_work(weights: float, tokens: float, devices: int) -> float:
-    flops = model_flops_per_token(weights, 0) * tokens * utilization.recomputation_factor(1)
+    flops = model_flops_per_token(weights, 0) * tokens * compute.recomputation_factor(1)
     return float(flops / devices)
 
 
 def communication_over_compute(seconds: float, weights: float, tokens: float, **machine: float) -> float:
     work = model_flops_per_token(weights, 0) * tokens
-    return seconds / cast(float, utilization.compute_time(work, **machine))
+    return seconds / cast(float, compute.compute_time(work, **machine))
 
 
 def slot(transfers: float, lanes: int, code: str) -> float:
-    return float(links.slot_bandwidth(transfers, lanes, CODES[code]))
+    return float(topologies.slot_bandwidth(transfers, lanes, CODES[code]))
 
 
 COMPOSED: dict[str, Callable[..., Any]] = {
@@ -97,26 +102,32 @@ COMPOSED: dict[str, Callable[..., Any]] = {
     # formulas put together
     "slot": slot,
     "scale_up_over_slot": lambda scale_up, transfers, lanes: scale_up / slot(transfers, lanes, "128b/130b"),
-    "duplex_over_one_way_slot": lambda scale_up, **pcie: links.duplex(scale_up) / slot(**pcie, code="128b/130b"),
-    "accelerator_duplex": lambda **parts: links.duplex(links.accelerator_bandwidth(**parts)),
-    "torus_bandwidth": lambda axes: sum(torus.axis_bandwidth(axis, 1) for axis in axes),
-    "duplex_bisection": lambda **parts: links.duplex(links.bisection(**parts)),
-    "node_duplex": lambda **parts: links.duplex(links.node_bandwidth(**parts)),
+    "duplex_over_one_way_slot": lambda scale_up, **pcie: topologies.duplex(scale_up) / slot(**pcie, code="128b/130b"),
+    "accelerator_duplex": lambda **parts: topologies.duplex(topologies.accelerator_bandwidth(**parts)),
+    "torus_bandwidth": lambda axes: sum(topologies.axis_bandwidth(axis, 1) for axis in axes),
+    "duplex_bisection": lambda **parts: topologies.duplex(topologies.bisection(**parts)),
+    "node_duplex": lambda **parts: topologies.duplex(topologies.node_bandwidth(**parts)),
     # at one byte per second the seconds are the bytes
-    "gradient_traffic": lambda weights, width: ring.all_reduce_time_of_many(states.sharded(weights, width, 1), 1.0),
-    "two_tier_rate": lambda **parts: bus.algorithm_bandwidth(1e9, hierarchical.all_reduce_time(1e9, **parts)),
-    "time_ratio": lambda size, slower, faster: (
-        ring.all_reduce_time_of_many(size, slower) / ring.all_reduce_time_of_many(size, faster)
+    "gradient_traffic": lambda weights, width: collectives.all_reduce_time_of_many(
+        parameters.sharded(weights, width, 1), 1.0
     ),
-    "sharded_over_replicated": lambda **group: 3 * ring.gather_time(**group) / ring.all_reduce_time(**group),
-    "all_reduce_bus_bandwidth": lambda ranks, **timed: bus.bus_bandwidth(**timed, factor=bus.all_reduce_factor(ranks)),
-    "send_weights": lambda weights, width, bandwidth: alpha_beta.transfer(
-        0.0, states.sharded(weights, width, 1), bandwidth
+    "two_tier_rate": lambda **parts: collectives.algorithm_bandwidth(1e9, topologies.all_reduce_time(1e9, **parts)),
+    "time_ratio": lambda size, slower, faster: (
+        collectives.all_reduce_time_of_many(size, slower) / collectives.all_reduce_time_of_many(size, faster)
+    ),
+    "sharded_over_replicated": lambda **group: (
+        3 * collectives.gather_time(**group) / collectives.all_reduce_time(**group)
+    ),
+    "all_reduce_bus_bandwidth": lambda ranks, **timed: collectives.bus_bandwidth(
+        **timed, factor=collectives.all_reduce_factor(ranks)
+    ),
+    "send_weights": lambda weights, width, bandwidth: collectives.transfer(
+        0.0, parameters.sharded(weights, width, 1), bandwidth
     ),
     "tensor_parallel_calls": tensor_parallel_calls,
-    "activations": lambda batch, sequence, hidden: tensor.activations(shard(batch * sequence, hidden)),
+    "activations": lambda batch, sequence, hidden: traffic.activations(shard(batch * sequence, hidden)),
     "recomputed_work": recomputed_work,
-    "recomputed_time": lambda weights, tokens, devices, **machine: utilization.compute_time(
+    "recomputed_time": lambda weights, tokens, devices, **machine: compute.compute_time(
         recomputed_work(weights, tokens, devices), devices=1, **machine
     ),
     "communication_over_compute": communication_over_compute,

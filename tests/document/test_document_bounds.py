@@ -11,11 +11,11 @@ import pytest
 
 from clusterspec.document import apply_edits, nearest, parse, to_finding, validate, waivers
 from clusterspec.document import plain as plain_yaml
-from clusterspec.document.coercion import coerced
-from clusterspec.document.nearest import edits, near
-from clusterspec.document.scalars import resolve
+from clusterspec.document.files import DEEPEST, specs
+from clusterspec.document.plain import resolve
+from clusterspec.document.schema import edits, near
 from clusterspec.document.source_text import LARGEST
-from clusterspec.document.spec_files import DEEPEST, specs
+from clusterspec.document.validation_error import coerced
 from clusterspec.finding import Edit, Problem
 from clusterspec.source import Position, Source, Span
 from tests.settings import TODAY

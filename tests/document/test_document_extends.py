@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from clusterspec.document import CannotOpenError, Document, load, merge, to_finding
 from clusterspec.document.extends import MAX_BASES
-from clusterspec.document.spec_files import specs
+from clusterspec.document.files import specs
 from clusterspec.finding import Problem
 
 LEAVES = st.none() | st.integers(0, 3) | st.lists(st.integers(0, 3), max_size=2)

@@ -8,7 +8,7 @@ import pytest
 
 from clusterspec.document import parse, plain, to_finding, validate
 from clusterspec.document.derived import FileFindings, attributed
-from clusterspec.document.file_names import FileName, file_name, file_names, real
+from clusterspec.document.files import FileName, file_name, file_names, real
 from clusterspec.finding import Confidence, Finding, Problem, Severity
 from clusterspec.source import Position, Source, Span
 

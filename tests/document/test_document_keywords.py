@@ -9,9 +9,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from clusterspec.document import Document, parse, to_finding, waivers
-from clusterspec.document.conforms import conforms
-from clusterspec.document.places import locate, text_at
-from clusterspec.document.schema_nodes import at, child, mappings_with_key
+from clusterspec.document.conforms import at, child, conforms, mappings_with_key
+from clusterspec.document.model import locate, text_at
 from clusterspec.document.validation_error import example, expected_text, kind_of, shown
 from clusterspec.finding import Problem
 from clusterspec.source import Path, Source

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from clusterspec.document import Document, decode, parse, text_at, to_finding
 from clusterspec.document.nodes import MAX_ALIASES, MAX_DEPTH, MAX_NODES
-from clusterspec.document.scalars import resolve
+from clusterspec.document.plain import resolve
 from clusterspec.document.source_text import LARGEST, read_bytes
 from clusterspec.finding import Problem
 from clusterspec.source import Position, Source

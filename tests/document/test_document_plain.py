@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterspec.document import plain
-from clusterspec.document.events import Event, parsed
+from clusterspec.document.plain import Event, parsed
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import page
 from tests.cli.conftest import ROOT

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterspec.document import apply_edits, nearest, parse, to_finding, validate
-from clusterspec.document.nearest import edits
+from clusterspec.document.schema import edits
 from clusterspec.finding import Edit, Finding, Problem, Severity
 from clusterspec.source import Position, Source, Span
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from clusterspec.exchange import import_formats
-from clusterspec.exchange.import_result import ImportResult
-from clusterspec.exchange.input_file import InputFile
+from clusterspec.exchange.import_result import ImportResult, InputFile
 
 
 def read(text: str | bytes, kind: str = "auto", name: str = "given.txt", part: int | None = None) -> ImportResult:

@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.exchange.exporters.export_input import ExportInput, NotExportable
-from clusterspec.exchange.exporters.registry import EXPORTERS, exporter_of
-from clusterspec.exchange.exporters.wiring import links
+from clusterspec.exchange.exporters.fabric import links
+from clusterspec.exchange.exporters.registry import EXPORTERS, ExportInput, NotExportable, exporter_of
 from clusterspec.exchange.import_result import ImportResult
 from clusterspec.exchange.merge import new_spec
-from clusterspec.pipeline import study_text
+from clusterspec.studies.study import study_text
 from tests.cli.conftest import Call, call  # noqa: F401
 from tests.exchange.imports import counts, given, read
 from tests.settings import SETTINGS
@@ -271,7 +270,7 @@ def test_no_cell_is_a_formula() -> None:
     )
     rows = list(csv.reader(io.StringIO(exported("bom-csv", design))))
     assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@"))]
-    from clusterspec.exchange.exporters.export_input import table
+    from clusterspec.exchange.exporters.registry import table
 
     assert table(("part",), [("=HYPERLINK(1)",), ("@x",), (-5,)]) == "part\n'=HYPERLINK(1)\n'@x\n-5\n"
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from clusterspec.exchange.fabrics.hostlist import expand
+from clusterspec.exchange.fabrics.graph import expand
 from clusterspec.exchange.import_result import FormatError
 from tests.exchange.imports import counts, given, read, unknown
 

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given, strategies
 
 from clusterspec.exchange import import_formats
-from clusterspec.exchange.import_result import FormatError
-from clusterspec.exchange.input_file import LARGEST, InputFile
+from clusterspec.exchange.documents import with_known_keys
+from clusterspec.exchange.import_result import LARGEST, FormatError, InputFile
 from clusterspec.exchange.merge import new_spec
-from clusterspec.exchange.schema_keys import with_known_keys
 from tests.exchange.imports import read
 
 NAMES = [kind.name for kind in import_formats.IMPORT_FORMATS]

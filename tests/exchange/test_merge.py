@@ -7,9 +7,9 @@ from hypothesis import given as drawn
 from hypothesis import strategies
 
 from clusterspec.document import parse
+from clusterspec.exchange.documents import flow, scalar
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, combined
 from clusterspec.exchange.merge import merge, new_spec, tree
-from clusterspec.exchange.yaml_text import flow, scalar
 from clusterspec.source import Source
 
 

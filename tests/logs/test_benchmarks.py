@@ -6,11 +6,9 @@ import textwrap
 
 import pytest
 
-from clusterspec.logs.benchmark import Benchmark
-from clusterspec.logs.evidence import evidence, hcas
-from clusterspec.logs.nccl_tests import NotALogError
+from clusterspec.logs.benchmark import Benchmark, evidence, hcas, size_of, size_text
+from clusterspec.logs.nccl import NotALogError
 from clusterspec.logs.readers import read_benchmark
-from clusterspec.logs.sizes import size_of, size_text
 
 
 def read(text: str) -> Benchmark:

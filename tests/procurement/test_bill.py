@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from clusterspec.money import Money
-from clusterspec.procurement.bill import bill
-from clusterspec.procurement.item import Item
+from clusterspec.procurement.bill import Item, bill
 from tests.cluster.resolving import clean, resolve_text
 
 POD = """

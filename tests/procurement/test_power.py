@@ -9,7 +9,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.origin import Assumed
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import Cost, cost
-from clusterspec.procurement.racks import HOST_SHARES, power_draw
+from clusterspec.procurement.parts import HOST_SHARES, power_draw
 from tests.cluster.resolving import catalog, clean, cluster_of, resolve_text
 
 MONEY = """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec import pipeline
-from clusterspec.pipeline import Study, study_text
+from clusterspec import analysis
 from clusterspec.results.cost import CostReport
+from clusterspec.studies.study import Study, study_text
 from tests.settings import SETTINGS
 
 TEXT = """
@@ -23,7 +23,7 @@ def studied(tp: int = 8, node: str = "315576") -> Study:
 
 
 def cost(one: Study) -> CostReport:
-    return pipeline.cost(one)
+    return analysis.cost(one)
 
 
 def test_a_million_output_tokens_cost_the_seconds_in_which_they_are_made() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.prose import check_text
-from clusterspec.prose.text_problem import SEVERITIES
+from clusterspec.prose.tokenize import SEVERITIES
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import Example, page
 from clusterspec.source import Source

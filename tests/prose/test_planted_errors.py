@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.prose import check_text
-from clusterspec.prose.text_problem import SEVERITIES
+from clusterspec.prose.tokenize import SEVERITIES
 from clusterspec.source import Source
 
 CATALOG = Catalog.open()

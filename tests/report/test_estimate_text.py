@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec import pipeline
-from clusterspec.pipeline import Study, study_text
-from clusterspec.report import estimate_assumptions, estimate_explain, estimate_text
+from clusterspec import analysis, studies
+from clusterspec.report import estimate_assumptions, estimate_text
+from clusterspec.report import estimate_text as estimate_explain
 from clusterspec.report.ink import Ink
 from clusterspec.results.influence import LEAST
+from clusterspec.studies.study import Study, study_text
 from tests.settings import SETTINGS
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
@@ -40,12 +41,12 @@ def study(text: str) -> Study:
 
 
 def shown(one: Study) -> str:
-    return estimate_text.text(pipeline.estimate(one), influences=pipeline.influences(one))
+    return estimate_text.text(analysis.estimate(one), influences=analysis.influences(one))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_estimate_is_one_screen(path: Path) -> None:
-    one = pipeline.study_text(path.read_text("utf-8"), SETTINGS, path.name, path.parent)
+    one = studies.study_text(path.read_text("utf-8"), SETTINGS, path.name, path.parent)
     assert len(shown(one).splitlines()) <= 60
 
 
@@ -74,7 +75,7 @@ def test_what_is_used_stands_beside_every_throughput_and_time() -> None:
 
 def test_every_printed_name_can_be_explained() -> None:
     one = study(SPEC)
-    report = pipeline.estimate(one)
+    report = analysis.estimate(one)
     rows = [line for line in shown(one).splitlines() if re.match(r"  [A-Za-z]", line)]
     printed = {re.split(r"\s{2,}", line.strip())[0] for line in rows} - {"part", "axis", "assumed"}
     printed = {name for name in printed if not re.match(r"\d|.*warning|.*error", name)}
@@ -92,7 +93,7 @@ def test_every_printed_name_can_be_explained() -> None:
     ],
 )
 def test_a_headline_number_follows_from_its_formula_and_inputs(name: str, value: str) -> None:
-    report = pipeline.estimate(study(SPEC))
+    report = analysis.estimate(study(SPEC))
     term = next(term for term in estimate_explain.explainable(report) if term.name == name)
     inputs = {key: figure.value for key, figure in term.inputs}
     assert term.formula == value
@@ -104,7 +105,7 @@ def test_what_was_written_is_shown_with_its_line_and_what_is_cited_with_its_sour
         "cluster: {platform: dgx-h100, nodes: 127}",
         "cluster:\n  platform: dgx-h100\n  nodes: 127\n  scale_up: {bandwidth: 900 GB/s duplex}  # as ordered",
     )
-    report = pipeline.estimate(study(spec))
+    report = analysis.estimate(study(spec))
     pages = [estimate_explain.explained(term, report, Ink(width=400)) for term in estimate_explain.explainable(report)]
     text = "\n".join(pages)
     assert "spec.yaml:6: scale_up: {bandwidth: 900 GB/s duplex}  # as ordered" in text
@@ -121,7 +122,7 @@ def test_what_was_written_is_shown_with_its_line_and_what_is_cited_with_its_sour
 )
 def test_the_printed_effect_of_a_word_is_that_of_writing_it(key: str, line: str) -> None:
     one, other = study(SPEC), study(SPEC.replace("workload: {", line))
-    found = {each.assumption[0]: each for each in pipeline.influences(one)}[key]
+    found = {each.assumption[0]: each for each in analysis.influences(one)}[key]
     assert one.plan.memory is not None and other.plan.memory is not None
     assert one.plan.step_time is not None and other.plan.step_time is not None
     assert found.memory == pytest.approx(other.plan.memory.total.value / one.plan.memory.total.value - 1)
@@ -130,15 +131,15 @@ def test_the_printed_effect_of_a_word_is_that_of_writing_it(key: str, line: str)
 
 def test_only_assumptions_that_move_something_are_shown_and_the_largest_first() -> None:
     one = study(SPEC)
-    sizes = [each.size for each in pipeline.influences(one)]
+    sizes = [each.size for each in analysis.influences(one)]
     assert sizes == sorted(sizes, reverse=True)
     assert min(sizes) > LEAST
     stated = study(SPEC.replace("workload: {", "workload: {attention: flash, "))
-    assert "workload.attention" not in {each.assumption[0] for each in pipeline.influences(stated)}
+    assert "workload.attention" not in {each.assumption[0] for each in analysis.influences(stated)}
 
 
 def test_assumptions_and_constants_together_list_every_assumption() -> None:
-    report = pipeline.estimate(study(SPEC))
+    report = analysis.estimate(study(SPEC))
     both = estimate_assumptions.assumptions(report) + estimate_assumptions.constants(report)
     assert all(key in both for key, _, _ in report.plan.assumptions)
 

@@ -9,10 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from clusterspec import pipeline
+from clusterspec import analysis, studies
 from clusterspec.document import apply_edits
-from clusterspec.report import baseline, findings_machines, findings_sarif, findings_text
-from clusterspec.report.fingerprint import fingerprint
+from clusterspec.report import findings_machines, findings_sarif, findings_text
+from clusterspec.report import findings_machines as baseline
+from clusterspec.report.findings_machines import fingerprint
 from clusterspec.report.ink import Ink
 from clusterspec.results import CheckReport
 from tests.golden import assert_golden
@@ -38,8 +39,8 @@ layout:
 
 @pytest.fixture(scope="module")
 def report() -> CheckReport:
-    one = pipeline.study_text(FLAWED, SETTINGS, "flawed.yaml")
-    return pipeline.check([one], SETTINGS)
+    one = studies.study_text(FLAWED, SETTINGS, "flawed.yaml")
+    return analysis.check([one], SETTINGS)
 
 
 def test_the_text_people_see(report: CheckReport) -> None:
@@ -101,7 +102,7 @@ def test_fixes_give_the_described_text(report: CheckReport) -> None:
     assert edits
     mended = apply_edits(FLAWED, edits)
     assert "# meant Gb/s" in mended, "comments and layout stay"
-    again = pipeline.study_text(mended, SETTINGS, "flawed.yaml").findings
+    again = studies.study_text(mended, SETTINGS, "flawed.yaml").findings
     assert not {finding.rule for finding in again} & {f.rule for f in report.findings if f.edits}
 
 
@@ -122,7 +123,7 @@ def test_what_is_no_baseline_is_refused(text: str) -> None:
 def test_hostile_text_cannot_command_a_terminal_or_a_workflow() -> None:
     sly = r"x\n::error::y\e[31m\ufffe\b"
     text = f'clusterspec: 1\nname: "\\e[2J"\ncluster: {{platform: "{sly}", "{sly}": 1, nodes: no}}\n'
-    found = pipeline.check([pipeline.study_text(text, SETTINGS, "a\n::b\x1b.yaml")], SETTINGS)
+    found = analysis.check([studies.study_text(text, SETTINGS, "a\n::b\x1b.yaml")], SETTINGS)
     assert len(found.findings) > 2
     for said in (
         findings_text.text(found),
@@ -139,7 +140,7 @@ def test_hostile_text_cannot_command_a_terminal_or_a_workflow() -> None:
 
 
 def test_sarif_names_files_as_references() -> None:
-    one = pipeline.study_text("clusterspec: 2\n", SETTINGS, "my clusters/pod #1 \udcff.yaml")
-    sarif = findings_sarif.sarif(pipeline.check([one], SETTINGS))
+    one = studies.study_text("clusterspec: 2\n", SETTINGS, "my clusters/pod #1 \udcff.yaml")
+    sarif = findings_sarif.sarif(analysis.check([one], SETTINGS))
     place = sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert place == {"uri": "my%20clusters/pod%20%231%20%FF.yaml", "uriBaseId": "ROOTPATH"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec import pipeline
-from clusterspec.pipeline import Study, study_text
+from clusterspec import analysis
 from clusterspec.report import estimate_text
 from clusterspec.report.ink import Ink
 from clusterspec.report.paper import appendix
+from clusterspec.studies.study import Study, study_text
 from tests.settings import SETTINGS
 
 SPEC = """\
@@ -25,18 +25,18 @@ def study(text: str) -> Study:
 
 
 def test_an_estimate_names_each_measurement_and_what_it_replaces() -> None:
-    report = pipeline.estimate(study(SPEC + MEASURED))
+    report = analysis.estimate(study(SPEC + MEASURED))
     text = estimate_text.text(report, Ink(width=160))
     assert "Measured, in place of the catalog's efficiencies" in text
     assert "180 GB/s of all-reduce on 16 ranks, 8 GiB (measured[0])" in text
     (told,) = report.to_json()["measured"]
     assert (told["collective"], told["part"], told["ranks"]) == ("all-reduce", "network", 16)
-    section = appendix.measured(pipeline.report(study(SPEC + MEASURED), "design"))
+    section = appendix.measured(analysis.report(study(SPEC + MEASURED), "design"))
     assert section is not None and section.title == "Measurements"
 
 
 def test_an_estimate_says_by_how_much_the_measurements_moved_it() -> None:
-    usual, slow = (pipeline.estimate(study(text)) for text in (SPEC, SPEC + MEASURED))
+    usual, slow = (analysis.estimate(study(text)) for text in (SPEC, SPEC + MEASURED))
     told = slow.to_json()
     assert told["unmeasured_step_time"] == pytest.approx(usual.to_json()["step_time"])
     assert usual.to_json()["unmeasured_step_time"] is None
@@ -46,18 +46,18 @@ def test_an_estimate_says_by_how_much_the_measurements_moved_it() -> None:
 
 
 def test_nothing_is_printed_without_measurements() -> None:
-    report = pipeline.estimate(study(SPEC))
+    report = analysis.estimate(study(SPEC))
     assert "Measured" not in estimate_text.text(report)
     assert report.to_json()["measured"] == []
-    assert appendix.measured(pipeline.report(study(SPEC), "design")) is None
+    assert appendix.measured(analysis.report(study(SPEC), "design")) is None
 
 
 def test_a_slow_network_lengthens_the_step() -> None:
-    usual, slow = (pipeline.estimate(study(text)).plan.step_time for text in (SPEC, SPEC + MEASURED))
+    usual, slow = (analysis.estimate(study(text)).plan.step_time for text in (SPEC, SPEC + MEASURED))
     assert usual is not None and slow is not None and slow.value > usual.value
 
 
 @pytest.mark.parametrize("name", ["all-reduce", "all-to-all"])
 def test_collectives_are_timed_as_measured(name: str) -> None:
-    usual, slow = (pipeline.collective(study(text), name, 16, [8 * 2.0**30]) for text in (SPEC, SPEC + MEASURED))
+    usual, slow = (analysis.collective(study(text), name, 16, [8 * 2.0**30]) for text in (SPEC, SPEC + MEASURED))
     assert slow.rows[0].busbw < 0.7 * usual.rows[0].busbw

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec import pipeline
-from clusterspec.exploration.levers import sensitivity
-from clusterspec.exploration.serving import plans
+from clusterspec import analysis, studies
+from clusterspec.analysis.search_serving import plans
+from clusterspec.analysis.sensitivity import sensitivity
 from clusterspec.report import paper
 from clusterspec.report.paper.compose import compose
 from clusterspec.results.full import FullReport
@@ -47,8 +47,8 @@ SPECS = {
 
 
 def report(text: str, kind: str = "design", audience: str | None = None) -> FullReport:
-    one = pipeline.study_text(text, SETTINGS, "spec.yaml", EXAMPLES[0].parent)
-    return pipeline.report(one, kind, audience, levers_of=sensitivity, plans_of=plans)
+    one = studies.study_text(text, SETTINGS, "spec.yaml", EXAMPLES[0].parent)
+    return analysis.report(one, kind, audience, levers_of=sensitivity, plans_of=plans)
 
 
 @pytest.mark.parametrize("kind", ["design", "procurement"])
@@ -139,8 +139,8 @@ def test_waivers_stand_on_the_first_page_with_reason_date_and_expiry() -> None:
 
 
 def test_the_cover_has_no_file_path() -> None:
-    one = pipeline.study_text(SPEC, SETTINGS, "/home/alice/secret/spec.yaml")
-    page = paper.html(compose(pipeline.report(one, "procurement")))
+    one = studies.study_text(SPEC, SETTINGS, "/home/alice/secret/spec.yaml")
+    page = paper.html(compose(analysis.report(one, "procurement")))
     assert "alice" not in page
     assert "spec.yaml" in page
 
@@ -152,8 +152,8 @@ def test_the_same_report_is_the_same_bytes(kind: str) -> None:
 
 
 def test_designs_stand_side_by_side() -> None:
-    one, other = (pipeline.study_text(text, SETTINGS) for text in (SPEC, SPEC.replace("pp: 2", "pp: 4")))
-    full = pipeline.report(one, "design", against=[other])
+    one, other = (studies.study_text(text, SETTINGS) for text in (SPEC, SPEC.replace("pp: 2", "pp: 4")))
+    full = analysis.report(one, "design", against=[other])
     page = paper.html(compose(full))
     assert numbers_without_a_field(page) == []
     assert 'id="options"' in page

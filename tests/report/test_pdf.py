@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec import pipeline
+from clusterspec import analysis, studies
 from clusterspec.report import paper
 from clusterspec.report.paper.compose import compose
 from tests.cli.conftest import skip_without_pdf
@@ -23,8 +23,8 @@ NAMED = PRICED.replace("Tender for a training cluster", "Cluster 漢字").replac
 @cache
 def written(kind: str) -> bytes:
     skip_without_pdf()
-    one = pipeline.study_text(NAMED, SETTINGS, "spec.yaml")
-    return paper.pdf(compose(pipeline.report(one, kind, live=False)))
+    one = studies.study_text(NAMED, SETTINGS, "spec.yaml")
+    return paper.pdf(compose(analysis.report(one, kind, live=False)))
 
 
 def reader(kind: str) -> Any:
@@ -32,8 +32,8 @@ def reader(kind: str) -> Any:
 
 
 def test_the_same_report_is_the_same_bytes() -> None:
-    one = pipeline.study_text(NAMED, SETTINGS, "spec.yaml")
-    again = paper.pdf(compose(pipeline.report(one, "procurement", live=False)))
+    one = studies.study_text(NAMED, SETTINGS, "spec.yaml")
+    again = paper.pdf(compose(analysis.report(one, "procurement", live=False)))
     assert again == written("procurement")
 
 
@@ -81,7 +81,7 @@ def test_signatures_stand_on_one_page_with_what_is_signed() -> None:
 
 def test_a_draft_is_stamped_on_every_page() -> None:
     skip_without_pdf()
-    one = pipeline.study_text(NAMED.replace("tp: 8", "tp: 7"), SETTINGS, "spec.yaml")
-    data = paper.pdf(compose(pipeline.report(one, "procurement", live=False)))
+    one = studies.study_text(NAMED.replace("tp: 8", "tp: 7"), SETTINGS, "spec.yaml")
+    data = paper.pdf(compose(analysis.report(one, "procurement", live=False)))
     pages = pypdf.PdfReader(io.BytesIO(data)).pages
     assert all("DRAFT" in page.extract_text() for page in pages)

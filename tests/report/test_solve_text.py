@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from clusterspec.exploration.boundary import solve
-from clusterspec.exploration.levers import sensitivity
+from clusterspec.analysis.conditions import ConditionFault, parse
+from clusterspec.analysis.sensitivity import sensitivity
+from clusterspec.analysis.solve import solve
 from clusterspec.report import solve_text
-from clusterspec.search.conditions import ConditionFault, parse
-from tests.search.jobs import study_of
+from tests.analysis.jobs import study_of
 
 JOB = """
 cluster: {platform: dgx-h100, nodes: 16, scale_out: {technology: infiniband-ndr, topology: fat-tree}}

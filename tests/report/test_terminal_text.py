@@ -10,19 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec import pipeline, rules
+from clusterspec import analysis, rules, studies
 from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Bandwidth, Figure
-from clusterspec.report import bill_text, collective_text, estimate_explain, estimate_text, findings_text, page_text
-from clusterspec.report.assumed import value_text
-from clusterspec.report.grid import grid, wide
-from clusterspec.report.ink import Ink, plain
+from clusterspec.report import cost_text, estimate_text, findings_text, measurement_text
+from clusterspec.report import estimate_text as estimate_explain
+from clusterspec.report import ink as page_text
+from clusterspec.report.estimate_assumptions import value_text
+from clusterspec.report.ink import Ink, plain, text_table, wide
 from clusterspec.rules.index import RULES
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
-SETTINGS = pipeline.Settings(Catalog.open(), Config(), date(2026, 11, 20))
+SETTINGS = studies.Settings(Catalog.open(), Config(), date(2026, 11, 20))
 WIDTHS = (84, 100, 120)
 """At 80 columns one id is too long for its place: it is never broken."""
 WHY = Assumed("key", "nobody said")
@@ -33,16 +34,16 @@ def unpainted(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
-def study(path: Path) -> pipeline.Study:
-    return pipeline.study_text(path.read_text("utf-8"), SETTINGS, path.name, path.parent)
+def study(path: Path) -> studies.Study:
+    return studies.study_text(path.read_text("utf-8"), SETTINGS, path.name, path.parent)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_estimate_fits_the_terminal(path: Path, width: int) -> None:
     one = study(path)
-    report = pipeline.estimate(one)
-    said = estimate_text.text(report, Ink(width=width), pipeline.influences(one))
+    report = analysis.estimate(one)
+    said = estimate_text.text(report, Ink(width=width), analysis.influences(one))
     assert max(map(wide, said.splitlines()[:-2])) <= width  # the last lines are commands to copy
     for name in estimate_explain.names(report):
         assert max(map(wide, (estimate_explain.explain(report, name, Ink(width=width)) or "").splitlines())) <= width
@@ -54,35 +55,35 @@ def test_findings_bills_and_collectives_fit_the_terminal(path: Path, width: int)
     one, ink = study(path), Ink(width=width)
     cluster = one.design.cluster
     assert cluster is not None
-    table = pipeline.collective(one, "all-reduce", cluster.ranks_per_node, [2.0**power for power in range(10, 36)])
+    table = analysis.collective(one, "all-reduce", cluster.ranks_per_node, [2.0**power for power in range(10, 36)])
     for said in (
-        findings_text.text(pipeline.check([one], SETTINGS), ink),
-        bill_text.text(pipeline.bill(one), ink),
-        collective_text.text(table, ink),
+        findings_text.text(analysis.check([one], SETTINGS), ink),
+        cost_text.bill_text(analysis.bill(one), ink),
+        measurement_text.collective_text(table, ink),
     ):
         assert max(map(wide, said.splitlines())) <= width
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_no_number_is_said_in_powers_of_ten(path: Path) -> None:
-    assert not re.search(r"\d[eE][+-]?\d", estimate_text.text(pipeline.estimate(study(path))))
+    assert not re.search(r"\d[eE][+-]?\d", estimate_text.text(analysis.estimate(study(path))))
 
 
 @given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=5), width=st.integers(40, 160))
 def test_a_table_that_is_folded_loses_no_word(rows: list[tuple[str, str, str]], width: int) -> None:
-    folded = grid(("a", "b", "c"), rows, wrap=(0, 1, 2), ink=Ink(width=width))
+    folded = text_table(("a", "b", "c"), rows, wrap=(0, 1, 2), ink=Ink(width=width))
     words = sorted(word for row in [("a", "b", "c"), *rows] for cell in row for word in cell.split())
     assert sorted(folded.split()) == words
 
 
 @given(rows=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=5))
 def test_a_table_that_fits_is_one_line_a_row(rows: list[tuple[str, str]]) -> None:
-    assert len(grid(("a", "b"), rows, wrap=(1,), ink=Ink(width=300)).splitlines()) == 1 + len(rows)
+    assert len(text_table(("a", "b"), rows, wrap=(1,), ink=Ink(width=300)).splitlines()) == 1 + len(rows)
 
 
 def test_color_does_not_change_widths() -> None:
     rows = [("one", Ink(True).paint("blue", "████"), "end"), ("two", "██", "end")]
-    lines = grid(("", "", ""), rows).splitlines()
+    lines = text_table(("", "", ""), rows).splitlines()
     assert len({unpainted(line).index("end") for line in lines[1:]}) == 1
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from clusterspec.pipeline import study_text
 from clusterspec.procurement.bill import Bill
 from clusterspec.results.areas import areas
+from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 
 TORUS = """\

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec import document, pipeline
+from clusterspec import analysis, document, studies
 from clusterspec.results.redaction import ALLOWED, redact
 from clusterspec.source import Source
 from tests.report.secrets import HOSTILE, SECRETS
@@ -16,13 +16,13 @@ EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yam
 
 
 def test_only_allowed_sections_remain() -> None:
-    one = pipeline.study_text(HOSTILE, SETTINGS)
+    one = studies.study_text(HOSTILE, SETTINGS)
     assert one.document is not None
     assert set(redact(one.document.value, one.spec.broken)) <= set(ALLOWED)
 
 
 def test_the_redacted_text_holds_no_secret() -> None:
-    text = pipeline.tender(pipeline.study_text(HOSTILE, SETTINGS, "/home/alice/secret-name.yaml")).source.text
+    text = analysis.tender(studies.study_text(HOSTILE, SETTINGS, "/home/alice/secret-name.yaml")).source.text
     assert [secret for secret in SECRETS if secret in text] == []
     assert "secret-name" not in text
 
@@ -38,10 +38,10 @@ def test_what_is_dumped_reads_back_as_the_same_value(path: Path) -> None:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_a_tender_predicts_what_the_spec_predicts_without_measurements(path: Path) -> None:
-    one = pipeline.study_text(path.read_text("utf-8"), SETTINGS, path.name, path.parent)
+    one = studies.study_text(path.read_text("utf-8"), SETTINGS, path.name, path.parent)
     if one.spec.measured:
         pytest.skip("measurements are not for suppliers")
-    plan, shown = one.plan, pipeline.tender(one).plan
+    plan, shown = one.plan, analysis.tender(one).plan
     assert (plan.step_time is None) == (shown.step_time is None)
     if plan.step_time is not None and shown.step_time is not None:
         assert shown.step_time.value == pytest.approx(plan.step_time.value, rel=1e-12)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec import pipeline
+from clusterspec import studies
 from clusterspec.results.stage_memory import stage_memory
 from tests.results.test_verdict import RUNS
 from tests.settings import SETTINGS
@@ -12,7 +12,7 @@ from tests.settings import SETTINGS
 
 @pytest.mark.parametrize("pp", [2, 4, 8, 20])
 def test_the_fullest_stage_is_that_of_the_estimate(pp: int) -> None:
-    plan = pipeline.study_text(RUNS.replace("pp: 2", f"pp: {pp}").replace("nodes: 64", "nodes: 80"), SETTINGS).plan
+    plan = studies.study_text(RUNS.replace("pp: 2", f"pp: {pp}").replace("nodes: 64", "nodes: 80"), SETTINGS).plan
     assert plan.memory is not None
     found = stage_memory(plan)
     assert max(stage.total for stage in found) == pytest.approx(plan.memory.total.value, rel=1e-9)
@@ -21,7 +21,7 @@ def test_the_fullest_stage_is_that_of_the_estimate(pp: int) -> None:
 
 
 def test_under_1f1b_the_second_stage_holds_one_micro_batch_fewer_than_the_first() -> None:
-    plan = pipeline.study_text(RUNS.replace("pp: 2", "pp: 4"), SETTINGS).plan
+    plan = studies.study_text(RUNS.replace("pp: 2", "pp: 4"), SETTINGS).plan
     stages = stage_memory(plan)
     # 80 layers in 4 stages of 20; the stages in the middle have 3 and 2 micro-batches in flight
     each = stages[1].activations - stages[2].activations
@@ -30,4 +30,4 @@ def test_under_1f1b_the_second_stage_holds_one_micro_batch_fewer_than_the_first(
 
 
 def test_one_stage_has_no_table() -> None:
-    assert stage_memory(pipeline.study_text(RUNS.replace("pp: 2", "pp: 1"), SETTINGS).plan) == ()
+    assert stage_memory(studies.study_text(RUNS.replace("pp: 2", "pp: 1"), SETTINGS).plan) == ()

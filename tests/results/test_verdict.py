@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import pytest
 
-from clusterspec import pipeline
+from clusterspec import analysis
 from clusterspec.finding import Confidence, Finding, Severity
-from clusterspec.pipeline import Study, study_text
 from clusterspec.results.verdict import VerdictStatus, verdict
 from clusterspec.source import Position, Span
+from clusterspec.studies.study import Study, study_text
 from tests.settings import SETTINGS
 
 RUNS = """\
@@ -44,7 +44,7 @@ def study(text: str) -> Study:
 
 def judged(text: str) -> tuple[str, str, str]:
     """Status, reasons and what was not judged, each as one text."""
-    found = pipeline.estimate(study(text)).verdict
+    found = analysis.estimate(study(text)).verdict
     return str(found.status), "; ".join(found.reasons), "; ".join(found.not_judged)
 
 
@@ -145,7 +145,7 @@ def test_the_most_severe_open_finding_decides_the_verdict(
 def test_a_waived_error_counts_as_an_error() -> None:
     broken = RUNS.replace("tp: 8", "tp: 8, dp: 3")
     waived = WAIVER.format("world-size-mismatch") + broken
-    report = pipeline.estimate(study(waived))
+    report = analysis.estimate(study(waived))
     assert not [finding for finding in report.findings if finding.rule == "world-size-mismatch"]
     assert report.verdict.status is VerdictStatus.FAILS
     (told,) = (one for one in report.to_json()["waived"] if one["rule"] == "world-size-mismatch")
@@ -154,14 +154,14 @@ def test_a_waived_error_counts_as_an_error() -> None:
 
 @pytest.mark.parametrize(("nodes", "used"), [("", 512), ("nodes: 32, ", 256)])
 def test_json_says_the_verdict_and_the_accelerators_used(nodes: str, used: int) -> None:
-    told = json.loads(json.dumps(pipeline.estimate(study(RUNS.replace("{framework", f"{{{nodes}framework"))).to_json()))
+    told = json.loads(json.dumps(analysis.estimate(study(RUNS.replace("{framework", f"{{{nodes}framework"))).to_json()))
     assert set(told["verdict"]) == {"status", "reasons", "not_judged"}
     assert told["accelerators_used"] == used
     assert told["cluster"]["accelerators"] == 512
 
 
 def test_the_figures_of_a_plan_that_fails_stay_numbers() -> None:
-    told = pipeline.estimate(study(TIGHT)).to_json()
+    told = analysis.estimate(study(TIGHT)).to_json()
     assert told["verdict"]["status"] == "fails"
     assert told["fits"] is False
     assert told["step_time"] > 0 and told["mfu"] > 0

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec.finding import Finding
-from clusterspec.pipeline import Settings, study_text
+from clusterspec.studies.study import Settings, study_text
 from tests.settings import SETTINGS
 
 LOGS = Path(__file__).parent / "logs"

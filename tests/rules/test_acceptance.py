@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from clusterspec import units
-from clusterspec.pipeline import study_text
 from clusterspec.records import replace
 from clusterspec.rules.acceptance import acceptance_above_ceiling
 from clusterspec.rules.knowledge import benchmarks
+from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 
 from .conftest import Check

@@ -19,7 +19,6 @@ from clusterspec.cluster.variation import Changes
 from clusterspec.config import Config
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Confidence, Finding, Problem, Severity
-from clusterspec.pipeline import Settings, study_text
 from clusterspec.rules import Facts, RulesFailedError, choose, known, nearest, run_rules, summary_of
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.index import RULES
@@ -28,6 +27,7 @@ from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.written_parts import WrittenParts
 from clusterspec.source import Position, Span, dotted
 from clusterspec.spec.model import Spec
+from clusterspec.studies.study import Settings, study_text
 
 ROOT = Path(clusterspec.__file__).parent
 POD = """\

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clusterspec.analysis.outputs import bill
 from clusterspec.cluster.fabric import Fabric
-from clusterspec.pipeline import bill, study_text
+from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 
 SPECS = [  # platform, nodes, scale_out

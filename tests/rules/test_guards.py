@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from clusterspec import pipeline
+from clusterspec import studies
 from clusterspec.rules.engine import PartCache
 from clusterspec.rules.index import RULES, SILENT
 from clusterspec.rules.pages import module, page
@@ -28,7 +28,7 @@ PARAMETERS = "a, b, c"
 def test_a_guard_holds_only_where_the_check_reports_nothing(part: int) -> None:
     """Every guard on every spec of every page, and on the examples."""
     for text in TEXTS[part::PARTS]:
-        facts = pipeline.study_text(text, SETTINGS, "spec.yaml", ROOT / "examples").facts()
+        facts = studies.study_text(text, SETTINGS, "spec.yaml", ROOT / "examples").facts()
         parts = PartCache(facts)
         for name in SILENT:
             known = parts.of(RULES[name][1])

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings, strategies
 
 from clusterspec.finding import Finding
-from clusterspec.pipeline import study_text
 from clusterspec.rules.index import RULES
+from clusterspec.studies.study import study_text
 from tests.effort import steps
 from tests.rules.twins.pods import PODS, spec
 from tests.settings import SETTINGS

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from clusterspec.catalog.architecture import CompressedAttention, LinearAttention, SparseAttention, Window
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import CompressedAttention, LinearAttention, Model, SparseAttention, Window
 from clusterspec.rules.layout.layer_kinds_mismatch import check
 from tests.catalog.shipped import CATALOG
 from tests.cost.memory.designs import experts, model

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from clusterspec import pipeline
+from clusterspec import studies
 from tests.settings import SETTINGS
 
 PARTS = [name for name in SETTINGS.catalog.ids("accelerator") if SETTINGS.catalog.accelerator(name).scale_up_bandwidth]
@@ -39,7 +39,7 @@ SCALE_UP: dict[str, tuple[Write, set[str]]] = {
 
 
 def written_of(cluster: str) -> set[str]:
-    one = pipeline.study_text(f"clusterspec: 1\nname: planted\ncluster:\n{cluster}", SETTINGS)
+    one = studies.study_text(f"clusterspec: 1\nname: planted\ncluster:\n{cluster}", SETTINGS)
     return {finding.rule for finding in one.findings} & DEVIATION_RULES
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.pipeline import study_text
 from clusterspec.rules.advice.domain_layouts import _candidates
 from clusterspec.rules.knowledge.nics import starved, usual_network
-from clusterspec.units.fault import UnitFault
-from clusterspec.units.number import text_of
+from clusterspec.studies.study import study_text
+from clusterspec.units.grammar import text_of
+from clusterspec.units.symbols import UnitFault
 from tests.settings import SETTINGS
 
 from .conftest import Check

@@ -11,13 +11,12 @@ from typing import Any, get_args
 import pytest
 
 from clusterspec.document import parse
-from clusterspec.document.schema_nodes import branches, child, keys, resolved
+from clusterspec.document.conforms import branches, child, keys, resolved
 from clusterspec.quantity import Quantity
 from clusterspec.source import Path as KeyPath
 from clusterspec.source import Source, dotted
 from clusterspec.spec.model import Spec
-from clusterspec.spec.reader import RENAMED, keys_of, read, types_of
-from clusterspec.spec.schema import schema
+from clusterspec.spec.reader import RENAMED, keys_of, read, schema, types_of
 from clusterspec.units import KINDS
 
 ROOT = schema()

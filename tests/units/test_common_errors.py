@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.units import display, plural, read
-from clusterspec.units.common_errors import bits_ratio, is_prefix_error, meant_by_bits, near, swapped, times
+from clusterspec.units.readings import bits_ratio, is_prefix_error, meant_by_bits, near, swapped, times
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pickle
 import pytest
 
 from clusterspec.units import KINDS, UnitFault, read
-from clusterspec.units.fault import quoted
-from clusterspec.units.number import text_of
+from clusterspec.units.grammar import text_of
+from clusterspec.units.symbols import quoted
 
 REFUSED = [
     # text, kind, rule, what the help offers

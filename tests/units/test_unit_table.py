@@ -11,7 +11,7 @@ from typing import Any
 import pint
 import pytest
 
-from clusterspec.units.registry import convert, factor, registry
+from clusterspec.units.readings import convert, factor, registry
 from clusterspec.units.table import TABLE
 
 ROOT = Path(__file__).resolve().parents[2]

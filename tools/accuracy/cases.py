@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from clusterspec import pipeline
+from clusterspec import analysis, studies
 from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.cost.plan import Plan
@@ -46,13 +46,13 @@ class Case:
 
 
 @cache
-def settings() -> pipeline.Settings:
-    return pipeline.Settings(Catalog.open(), Config(), TODAY)
+def settings() -> studies.Settings:
+    return studies.Settings(Catalog.open(), Config(), TODAY)
 
 
-def study(spec: dict[str, Any]) -> pipeline.Study:
+def study(spec: dict[str, Any]) -> studies.Study:
     """A spec as data, taken up the stairs as text."""
-    return pipeline.study_text(json.dumps(spec, ensure_ascii=False), settings())
+    return studies.study_text(json.dumps(spec, ensure_ascii=False), settings())
 
 
 @cache
@@ -67,7 +67,7 @@ def table(name: str) -> Iterator[dict[str, str]]:
 
 
 @cache
-def study_of(number: int) -> pipeline.Study:
+def study_of(number: int) -> studies.Study:
     """One published run, read once; its plan and its findings are worked out when somebody first asks."""
     return study(published_runs()[number]["spec"])
 
@@ -138,7 +138,7 @@ def collectives() -> Iterator[Case]:
     for series in table("collective_series.csv"):
         sizes = [float(row["size"]) for row in rows[series["series"]]]
         one = study(collective_spec(series))
-        found = pipeline.collective(one, series["collective"], int(series["ranks"]), sizes, series["algorithm"] or None)
+        found = analysis.collective(one, series["collective"], int(series["ranks"]), sizes, series["algorithm"] or None)
         for row, got in zip(rows[series["series"]], found.rows, strict=True):
             name = f"{series['series']} {row['size']}"
             yield Case(name, size_group(got.size), float(row["seconds"]), got.seconds, got.low, got.high, row["source"])
@@ -181,7 +181,7 @@ TECHNOLOGIES = {100: "infiniband-edr", 200: "infiniband-hdr", 400: "infiniband-n
 def fabrics() -> Iterator[Case]:
     """Switches and links of reference designs."""
     for row in table("fabrics.csv"):
-        fabric = pipeline.bill(study(fabric_spec(row))).fabric
+        fabric = analysis.bill(study(fabric_spec(row))).fabric
         if fabric is None:
             raise ValueError(f"{row['id']} has no fabric")
         found = fabric.to_json()

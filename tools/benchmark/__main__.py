@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import date
 from functools import partial
 
-from clusterspec import pipeline, rules
+from clusterspec import rules, studies
 from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.cost.estimate import estimate
@@ -29,15 +29,15 @@ def median(action: Callable[[], object], times: int) -> float:
     return statistics.median(found)
 
 
-def settings() -> pipeline.Settings:
-    return pipeline.Settings(Catalog.open(), Config(), date(2026, 11, 20))
+def settings() -> studies.Settings:
+    return studies.Settings(Catalog.open(), Config(), date(2026, 11, 20))
 
 
 def inside() -> None:
     shared = settings()
     text = SPEC.read_text("utf-8")
-    one = pipeline.study_text(text, shared)
-    print(f"{'read and resolve':28} {median(lambda: pipeline.study_text(text, shared), 30) * 1e3:6.2f} ms")
+    one = studies.study_text(text, shared)
+    print(f"{'read and resolve':28} {median(lambda: studies.study_text(text, shared), 30) * 1e3:6.2f} ms")
     print(f"{'estimate':28} {median(lambda: estimate(one.design), 30) * 1e3:6.2f} ms")
     assert one.plan  # worked out before the clock runs
     print(f"{'all rules, plan at hand':28} {median(lambda: rules.run_rules(one.facts()), 30) * 1e3:6.2f} ms")
@@ -47,7 +47,7 @@ def growth() -> None:
     shared = settings()
     seconds = {}
     for nodes in (1, 12_500):
-        one = pipeline.study_text(EIGHT.format(nodes=nodes, batch=64 * nodes), shared)
+        one = studies.study_text(EIGHT.format(nodes=nodes, batch=64 * nodes), shared)
         seconds[nodes] = median(partial(estimate, one.design), 30)
     ratio = seconds[12_500] / seconds[1]
     print(f"{'estimate on 100,000':28} {seconds[12_500] * 1e3:6.2f} ms  {ratio:5.2f} × the time on eight")

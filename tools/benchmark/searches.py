@@ -6,11 +6,10 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
-from clusterspec import pipeline
-from clusterspec.search.evaluate import evaluation
-from clusterspec.search.families import families
-from clusterspec.search.run import Limits, search
-from clusterspec.search.space import SearchJob, Space
+from clusterspec import studies
+from clusterspec.analysis.space.choices import SearchJob, Space
+from clusterspec.analysis.space.families import families
+from clusterspec.analysis.space.run import Limits, evaluation, search
 
 T = TypeVar("T")
 
@@ -48,17 +47,17 @@ layout: {{framework: megatron-core, tp: 1, micro_batch: 1}}
 """
 
 
-def searches(settings: pipeline.Settings) -> None:
+def searches(settings: studies.Settings) -> None:
     """Prints the searches side by side, in processor seconds."""
     columns = ("layouts", "million/s", "enumeration", "tables", "whole search")
     print(f"{'':28}" + "".join(f"{name:>14}" for name in columns))
     for name, job in JOBS.items():
         spec = SPEC.format(model=job.model, nodes=job.nodes, batch=job.batch)
-        found, missed = measured(pipeline.study_text(spec, settings), job)
+        found, missed = measured(studies.study_text(spec, settings), job)
         print(f"{name:28}" + "".join(f"{text:>14}" for text in found) + "".join(f"  {each}: missed" for each in missed))
 
 
-def measured(study: pipeline.Study, goals: Searched) -> tuple[list[str], list[str]]:
+def measured(study: studies.Study, goals: Searched) -> tuple[list[str], list[str]]:
     """One row, and the goals that are missed."""
     design = study.design
     assert design.cluster and design.workload and design.layout

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 from clusterspec.catalog.entries import Accelerator, Stack
 from clusterspec.cluster.model import Design
 from clusterspec.cost import parameters
+from clusterspec.cost.estimate import record_of
 from clusterspec.cost.tables import Groups
 from clusterspec.cost.timing import tables_of, timed
-from clusterspec.cost.uncertainty import record_of
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure
 from tools.accuracy.cases import published_runs, study

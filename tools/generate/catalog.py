@@ -8,10 +8,9 @@ from functools import partial
 
 from clusterspec import resources
 from clusterspec.catalog import KINDS, Catalog
-from clusterspec.catalog.entry_view import FactView, entry_view
-from clusterspec.catalog.fact_quantity import figure_text, remarks
-from clusterspec.catalog.raw_entry import RawEntry
-from clusterspec.catalog.rows import index, row
+from clusterspec.catalog.export import index, row
+from clusterspec.catalog.reader import RawEntry, figure_text, remarks
+from clusterspec.catalog.views import FactView, entry_view
 from clusterspec.origin import Cited
 
 HEAD = """# Catalog

@@ -11,8 +11,8 @@ from functools import partial
 from html import escape
 
 from clusterspec.catalog import KINDS, Catalog
-from clusterspec.catalog.entry_view import EntryView, FactView, entry_view
 from clusterspec.catalog.export import LICENSE_URL
+from clusterspec.catalog.views import EntryView, FactView, entry_view
 
 FACTS = {
     "accelerator": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from clusterspec.config.schema import schema
+from clusterspec.config import schema
 
 HEAD = """# Configuration
 

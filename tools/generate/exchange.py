@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from clusterspec.analysis.causes import MEANINGS
 from clusterspec.cli import run
-from clusterspec.exchange.diagnosis.cause_names import MEANINGS
 from clusterspec.exchange.exporters.registry import EXPORTERS
 from clusterspec.exchange.import_formats import IMPORT_FORMATS
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from clusterspec import pipeline
+from clusterspec import analysis, studies
 from clusterspec.catalog import Catalog
 from clusterspec.config import Config
-from clusterspec.pipeline import Settings, Study
 from clusterspec.report import estimate_text, findings_text
-from clusterspec.report.paper import step
+from clusterspec.report.paper import compose
+from clusterspec.studies.study import Settings, Study
 from tools.generate import ROOT
 
 README_SPEC = re.findall(r"```yaml\n(clusterspec: 1\n.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)[0]
@@ -25,15 +25,15 @@ def corrected() -> Study:
     text = README_SPEC
     for wrong, right in CORRECTIONS.items():
         text = text.replace(wrong, right)
-    return pipeline.study_text(text, SETTINGS, "cluster.yaml")
+    return studies.study_text(text, SETTINGS, "cluster.yaml")
 
 
 def outputs() -> dict[str, str]:
     """The commands of the README with what they print."""
-    one = pipeline.study_text(README_SPEC, SETTINGS, "cluster.yaml")
-    estimated = estimate_text.text(pipeline.estimate(corrected())).splitlines(keepends=True)
+    one = studies.study_text(README_SPEC, SETTINGS, "cluster.yaml")
+    estimated = estimate_text.text(analysis.estimate(corrected())).splitlines(keepends=True)
     return {
-        "check cluster.yaml": findings_text.text(pipeline.check([one], SETTINGS)),
+        "check cluster.yaml": findings_text.text(analysis.check([one], SETTINGS)),
         "estimate cluster.yaml | head -n 19": "".join(estimated[:19]),
     }
 
@@ -49,7 +49,7 @@ def readme() -> str:
 
 def timeline() -> str:
     """The step of that spec, on a white page, which is readable in dark themes, too."""
-    drawn = step.timeline_of(corrected().plan).svg
+    drawn = compose.timeline_of(corrected().plan).svg
     wide, tall = (int(number) for number in re.findall(r'(?:width|height)="(\d+)"', drawn)[:2])
     size = wide + 2 * MARGIN, tall + 2 * MARGIN
     page = f'viewBox="{-MARGIN} {-MARGIN} {size[0]} {size[1]}" width="{1.5 * size[0]:.0f}" height="{1.5 * size[1]:.0f}"'

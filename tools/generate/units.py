@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.units.registry import factor
+from clusterspec.units.readings import factor
 
 DECIMAL = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
 BINARY = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")

@@ -1,4 +1,4 @@
-"""``clusterspec catalog list|show|search|compare|diff|export|audit|check|new``."""
+"""Options of ``clusterspec catalog list|show|search|compare|diff|export|audit|check|new``."""
 
 from __future__ import annotations
 
@@ -8,10 +8,68 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, lookup, rows, tables
+from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, export, views
 from clusterspec.cli import FOUND, OK, UsageFault
 from clusterspec.cli.choices import configured, headed, opened, today
-from clusterspec.cli.terminal import given_columns, ink, print_error, print_json, print_text
+from clusterspec.cli.commands.check import FORMATS
+from clusterspec.cli.options import format_option, path, positive, shared_options
+from clusterspec.cli.terminal import given_columns, ink_of, print_error, print_json, print_text
+
+# Options of ``clusterspec catalog list|show|search|compare|diff|export|audit|check|new``
+
+KINDS = "accelerator, interconnect, nic, switch, platform, model or stack"
+
+
+def describe_catalog(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
+    shared = shared_options()
+    listing = actions.add_parser("list", help="list the entries of a kind, or all", parents=[shared])
+    _kinds(listing)
+    listing.add_argument("--vendor", default="", metavar="TEXT", help="entries of vendors whose name holds this text")
+    listing.add_argument("--since", type=positive, metavar="YEAR", help="entries first shipped in this year or later")
+    show = actions.add_parser("show", help="one entry, each figure with its source and equivalents", parents=[shared])
+    show.add_argument("entry", metavar="ENTRY", help="an id, or kind/id if two kinds share it")
+    search = actions.add_parser("search", help="entries that mention some words", parents=[shared])
+    search.add_argument("words", nargs="+", metavar="WORD")
+    compare = actions.add_parser("compare", help="several entries side by side in one convention", parents=[shared])
+    compare.add_argument("entries", nargs="+", metavar="ENTRY")
+    diff = actions.add_parser("diff", help="two entries side by side, as their sources print them", parents=[shared])
+    diff.add_argument("old", metavar="ENTRY")
+    diff.add_argument("new", metavar="ENTRY")
+    export = actions.add_parser("export", help="every fact with its source, licensed CC BY 4.0", parents=[shared])
+    _kinds(export)
+    audit = actions.add_parser(
+        "audit", help="check sums, related facts, addresses and dates of all entries", parents=[shared]
+    )
+    check = actions.add_parser("check", help="check company catalog folders", parents=[shared])
+    check.add_argument("folders", nargs="*", metavar="FOLDER", type=path, help="default: those of the configuration")
+    check.add_argument(
+        "--format", choices=FORMATS, action="append", default=[], help="output format, as of `clusterspec check`"
+    )
+    check.add_argument(
+        "--output",
+        metavar="FILE",
+        type=path,
+        action="append",
+        default=[],
+        help="output file instead of standard output",
+    )
+    new = actions.add_parser("new", help="print a commented template of an entry", parents=[shared])
+    new.add_argument("kind", metavar="KIND", help=KINDS)
+    new.add_argument("id", metavar="ID", nargs="?", help="the id of the entry (default: my-KIND)")
+    new.add_argument("--into", metavar="FOLDER", type=path, help="write it to this catalog folder instead")
+    for action in (listing, show, search, compare, diff, audit):
+        format_option(action, "text", "json")
+    format_option(export, "csv", "json")
+
+
+def _kinds(action: argparse.ArgumentParser) -> None:
+    action.add_argument("of", nargs="*", metavar="KIND", help=KINDS)
+    action.add_argument("--kind", dest="kinds", action="append", default=[], metavar="KIND", help="as KIND; repeatable")
+
+
+# ``clusterspec catalog list|show|search|compare|diff|export|audit|check|new``
 
 WHOLE = ("list", "search", "export", "audit")
 """The actions that read all entries, and leave out those of a company that are broken."""
@@ -19,7 +77,7 @@ Answer = tuple[str, dict[str, Any]]
 """What an action prints: as text, and as the body of a JSON document."""
 
 
-def run(args: argparse.Namespace) -> int:
+def run_catalog(args: argparse.Namespace) -> int:
     """Print the result of an action. The exit status is 1 for faults, including invalid company entries.
 
     Raises `UsageFault` for an unknown name or kind.
@@ -41,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
         catalog = opened(args, configured(args, Path.cwd()))
         catalog, broken = catalog.readable() if args.action in WHOLE else (catalog, ())
         text, body = actions[args.action](args, catalog)
-    except (UnknownEntry, BrokenEntry, lookup.AmbiguousName) as fault:
+    except (UnknownEntry, BrokenEntry, views.AmbiguousName) as fault:
         raise UsageFault(str(fault)) from None
     if broken:
         body = body | {"faults": [*map(str, broken), *body.get("faults", ())]}
@@ -55,42 +113,42 @@ def run(args: argparse.Namespace) -> int:
 
 
 def listed(args: argparse.Namespace, catalog: Catalog) -> Answer:
-    found = rows.rows(catalog, _kinds(catalog, [*args.of, *args.kinds]))
-    found = rows.filtered(found, args.vendor, args.since)
-    if args.vendor and not found and (near := rows.nearest_vendors(rows.rows(catalog), args.vendor)) is not None:
+    found = export.rows(catalog, _asked_kinds(catalog, [*args.of, *args.kinds]))
+    found = export.filtered(found, args.vendor, args.since)
+    if args.vendor and not found and (near := export.nearest_vendors(export.rows(catalog), args.vendor)) is not None:
         offer = f"did you mean {', '.join(near)}?" if near else "`clusterspec catalog list` shows all entries"
         raise UsageFault(f"no vendor's name holds {args.vendor!r}; {offer}")
-    return tables.list_text(found, _width(args)), {"entries": [row.to_json() for row in found]}
+    return export.list_text(found, _width(args)), {"entries": [row.to_json() for row in found]}
 
 
 def shown(args: argparse.Namespace, catalog: Catalog) -> Answer:
-    view = lookup.show(catalog, args.entry)
-    return tables.show_text(view, ink(args).measure), {"entry": view.to_json()}
+    view = views.show(catalog, args.entry)
+    return export.show_text(view, ink_of(args).measure), {"entry": view.to_json()}
 
 
 def searched(args: argparse.Namespace, catalog: Catalog) -> Answer:
-    found = rows.search(catalog, " ".join(args.words))
-    return tables.list_text(found, _width(args)), {"entries": [row.to_json() for row in found]}
+    found = export.search(catalog, " ".join(args.words))
+    return export.list_text(found, _width(args)), {"entries": [row.to_json() for row in found]}
 
 
 def compared(args: argparse.Namespace, catalog: Catalog) -> Answer:
-    from clusterspec.catalog.side_by_side import side_by_side_text
+    from clusterspec.catalog.views import side_by_side_text
 
     if len(args.entries) < 2:
         raise UsageFault("compare takes two entries or more")
-    found = lookup.compare_all(catalog, args.entries)
+    found = views.compare_all(catalog, args.entries)
     return side_by_side_text(found), found.to_json()
 
 
 def differing(args: argparse.Namespace, catalog: Catalog) -> Answer:
-    comparison = lookup.compare(catalog, args.old, args.new)
-    return tables.compare_text(comparison, _width(args)), comparison.to_json()
+    comparison = views.compare(catalog, args.old, args.new)
+    return export.compare_text(comparison, _width(args)), comparison.to_json()
 
 
 def exported(args: argparse.Namespace, catalog: Catalog) -> Answer:
     from clusterspec.catalog.export import export_csv, export_json
 
-    kinds = _kinds(catalog, [*args.of, *args.kinds])
+    kinds = _asked_kinds(catalog, [*args.of, *args.kinds])
     return ("", export_json(catalog, kinds)) if args.format == "json" else (export_csv(catalog, kinds), {})
 
 
@@ -101,7 +159,7 @@ def audited(args: argparse.Namespace, catalog: Catalog) -> Answer:
     return audit_text(found), found.to_json()
 
 
-def _kinds(catalog: Catalog, asked: Sequence[str]) -> tuple[str, ...]:
+def _asked_kinds(catalog: Catalog, asked: Sequence[str]) -> tuple[str, ...]:
     """The kinds given by a call, singular or plural, without duplicates. Raises `UsageFault` for an unknown kind."""
     named = {word: kind for kind in catalog.kinds for word in (kind, f"{kind}s", f"{kind}es")}
     for word in asked:
@@ -113,4 +171,4 @@ def _kinds(catalog: Catalog, asked: Sequence[str]) -> tuple[str, ...]:
 def _width(args: argparse.Namespace) -> int:
     """The width of the terminal or of `COLUMNS`; 0 (no limit) where there is neither."""
     limited = given_columns() or (sys.stdout is not None and sys.stdout.isatty())
-    return ink(args).width if limited else 0
+    return ink_of(args).width if limited else 0

@@ -6,17 +6,16 @@ import argparse
 import re
 from pathlib import Path
 
-from clusterspec import pipeline
+from clusterspec import analysis
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.company import checked_files
-from clusterspec.catalog.folders import FOLDER_OF_KIND
-from clusterspec.catalog.skeleton import skeleton
-from clusterspec.cli import FOUND, OK, UsageFault, formats
+from clusterspec.catalog.company import checked_files, skeleton
+from clusterspec.catalog.library import FOLDER_OF_KIND
+from clusterspec.cli import FOUND, OK, UsageFault, output
 from clusterspec.cli.choices import configured, today
 from clusterspec.cli.output import keep_inputs, keep_out, write_whole
 from clusterspec.cli.terminal import print_error, print_text
-from clusterspec.pipeline import Checked, Settings
 from clusterspec.results import Input
+from clusterspec.studies.study import Checked, Settings
 
 _ID = re.compile("[a-z0-9]+([.-][a-z0-9]+)*")
 LONGEST = 64
@@ -28,7 +27,7 @@ def check(args: argparse.Namespace) -> int:
 
     Raises `UsageFault` if no folder is given, or one cannot be read.
     """
-    pairs = formats.pairs(args)
+    pairs = output.pairs(args)
     config = configured(args, Path.cwd())
     named = [Path(name) for name in args.folders]
     folders = named or [*config.catalog, *(Path(name) for name in args.catalog)]
@@ -45,9 +44,9 @@ def check(args: argparse.Namespace) -> int:
     for target in args.output:
         keep_inputs(args, "--output", target, [], config)
         keep_out("--output", target, folders)
-    report = pipeline.check(found, Settings(Catalog.open(), config, today(args)))
+    report = analysis.check(found, Settings(Catalog.open(), config, today(args)))
     for pair in pairs:
-        formats.put(report, pair, args, formats.Options(day=today(args)))
+        output.put(report, pair, args, output.Options(day=today(args)))
     return FOUND if report.findings else OK
 
 

@@ -1,4 +1,4 @@
-"""``clusterspec check PATH…``."""
+"""Options of ``clusterspec check``."""
 
 from __future__ import annotations
 
@@ -7,29 +7,141 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clusterspec import pipeline
-from clusterspec.cli import FOUND, OK, UsageFault, files, formats
+from clusterspec import analysis
+from clusterspec.cli import FOUND, OK, UsageFault, files, output
 from clusterspec.cli.choices import today
 from clusterspec.cli.inputs import STDIN, StudyReader, shown
+from clusterspec.cli.options import named, path, positive, stdin_filename
 from clusterspec.cli.output import keep_inputs, write_whole
 from clusterspec.cli.terminal import print_error, print_text
 from clusterspec.finding import Severity
-from clusterspec.pipeline import Checked, Settings
 from clusterspec.report import findings_text
 from clusterspec.report.ink import PLAIN
 from clusterspec.results import NOTHING_CHECKED, CheckReport
+from clusterspec.studies.study import Checked, Settings
 from clusterspec.units import plural
 
 if TYPE_CHECKING:
     from clusterspec.cli.fixes import Changes
 
 
-def run(args: argparse.Namespace) -> int:
+# Options of ``clusterspec check``
+
+FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab", "markdown")
+
+
+def describe_check(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    parser.add_argument(
+        "paths",
+        metavar="PATH",
+        type=path,
+        nargs="*",
+        default=["."],
+        help="specs, folders to search for them, or running text (.md, .txt, .rst); - reads standard input "
+        "(default: the current folder)",
+    )
+    for group in (_output, _rules, _fixes, _baselines, _run):
+        group(parser)
+    stdin_filename(parser)
+
+
+def _output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        action="append",
+        default=[],
+        help="output format (default: text; in GitHub Actions and GitLab their formats; for a file the one of its "
+        "suffix); the nth goes to the nth --output",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        type=path,
+        action="append",
+        default=[],
+        help="output file instead of standard output (repeatable, in pairs with --format)",
+    )
+
+
+def _rules(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--select",
+        metavar="RULE",
+        action="append",
+        default=[],
+        help="run only these rules (repeatable, or comma-separated)",
+    )
+    parser.add_argument("--ignore", metavar="RULE", action="append", default=[], help="do not run these rules")
+    parser.add_argument("--error", metavar="RULE", action="append", default=[], help="raise these rules to errors")
+    parser.add_argument(
+        "--fail-on", choices=("error", "warning", "note"), help="exit with 1 from this severity up (default: error)"
+    )
+
+
+def _fixes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--fix", action="store_true", help="apply safe fixes to the files, keeping their formatting")
+    parser.add_argument(
+        "--unsafe-fixes",
+        action="store_true",
+        help="show the changes of suggestions, too: names of hardware, models and topologies, and design changes; "
+        "--fix writes them",
+    )
+    parser.add_argument("--diff", action="store_true", help="show the changes of --fix without applying them")
+
+
+def _baselines(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--baseline",
+        metavar="FILE",
+        type=path,
+        help="report only findings that this file does not have",
+    )
+    parser.add_argument(
+        "--write-baseline", metavar="FILE", type=path, help="write the findings to a baseline, and report nothing"
+    )
+    parser.add_argument(
+        "--trust",
+        choices=("spec", "base", "none"),
+        default="spec",
+        help="the waivers, baseline, configuration, catalog and rules that apply: those of the current files, those of "
+        "the base revision (for pull requests), or none (default: spec)",
+    )
+    parser.add_argument(
+        "--base-revision", metavar="REV", type=named, help="the base revision (default: the target branch in CI)"
+    )
+
+
+def _run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--statistics", action="store_true", help="count the findings of each rule instead of printing them"
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="print findings only")
+    parser.add_argument("-v", "--verbose", action="store_true", help="also print the configuration of each file")
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=positive,
+        help="number of processes (default: one per core if there are many files)",
+    )
+    parser.add_argument(
+        "--only-specs",
+        action="store_true",
+        help="skip files that are not specs, even if given explicitly: for hooks that pass all YAML files",
+    )
+    parser.add_argument("--no-cache", action="store_true", help="accepted for hooks that pass it: nothing is cached")
+
+
+# ``clusterspec check PATH…``
+
+
+def run_check(args: argparse.Namespace) -> int:
     """Check all paths, apply the requested fixes, and print the findings.
 
     Raises `InternalError` after printing if a rule failed.
     """
-    pairs = formats.pairs(args)
+    pairs = output.pairs(args)
     trust(args)
     reader = StudyReader(args)
     names = files.named(args, reader)
@@ -46,7 +158,7 @@ def run(args: argparse.Namespace) -> int:
         return FOUND if changes else OK
     if args.fix:
         found = apply(args, reader, names, found, changes)
-    report = pipeline.check(found, shared)
+    report = analysis.check(found, shared)
     if args.baseline or args.write_baseline:
         from clusterspec.cli.baselines import with_baseline
 
@@ -78,7 +190,7 @@ def trust(args: argparse.Namespace) -> None:
     if args.trust == "base" and args.config:
         raise UsageFault("--config contradicts --trust base, which uses the configuration of the base revision")
     if args.trust == "base" or args.base_revision:
-        from clusterspec.cli.base_revision import choose
+        from clusterspec.cli.git import choose
 
         choose(args)
 
@@ -156,22 +268,22 @@ def apply(
 
 
 def show(
-    args: argparse.Namespace, report: CheckReport, pair: formats.Pair, threshold: Severity, *, fixed_input: bool
+    args: argparse.Namespace, report: CheckReport, pair: output.Pair, threshold: Severity, *, fixed_input: bool
 ) -> None:
     """Print the report in a format; on standard error if standard output has the fixed text."""
     form, target = pair
-    options = formats.Options(threshold, today(args), quiet=args.quiet, statistics=args.statistics)
+    options = output.Options(threshold, today(args), quiet=args.quiet, statistics=args.statistics)
     if fixed_input and not target:
-        for line in formats.rendered(report, form, PLAIN, options).splitlines():
+        for line in output.rendered(report, form, PLAIN, options).splitlines():
             print_error(line)
     else:
-        formats.put(report, pair, args, options)
+        output.put(report, pair, args, options)
     if form != "text" and not args.quiet:
         for line in findings_text.about_baseline(report):
             print_error(f"clusterspec: {line}")
 
 
-def tell_nothing_checked(args: argparse.Namespace, report: CheckReport, pairs: Sequence[formats.Pair]) -> None:
+def tell_nothing_checked(args: argparse.Namespace, report: CheckReport, pairs: Sequence[output.Pair]) -> None:
     """Print on standard error that nothing was checked, unless a format for people says it on standard output."""
     said = {form for form, target in pairs if not target}
     if args.quiet and not args.statistics:

@@ -1,25 +1,73 @@
-"""``clusterspec estimate SPEC``."""
+"""Options of ``clusterspec estimate``."""
 
 from __future__ import annotations
 
 import argparse
 
-from clusterspec import pipeline
+from clusterspec import analysis, units
 from clusterspec.cli import SpecFault, UsageFault
-from clusterspec.cli.inputs import status_of, study_of
-from clusterspec.cli.options import offer
-from clusterspec.cli.terminal import ink, print_json, print_text
-from clusterspec.report import estimate_assumptions, estimate_explain, estimate_text
+from clusterspec.cli.inputs import status_of, study_of, study_with_errors_named
+from clusterspec.cli.options import format_option, named, offer, positive, spec_argument
+from clusterspec.cli.terminal import ink_of, print_json, print_text
+from clusterspec.cost.collectives import names_of
+from clusterspec.report import estimate_assumptions, estimate_text, measurement_text
+from clusterspec.report import estimate_text as estimate_explain
 from clusterspec.results import EstimateReport
+from clusterspec.units import plural
+
+# Options of ``clusterspec estimate``
+
+
+def describe_estimate(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    spec_argument(parser)
+    format_option(parser, "text", "json")
+    parser.add_argument(
+        "--explain",
+        metavar="NAME",
+        type=named,
+        help="show one printed name, such as 'step time' or MFU, with its formula, inputs, origins and parts",
+    )
+    parser.add_argument("--assumptions", action="store_true", help="list the assumptions for absent keys of the spec")
+    parser.add_argument("--constants", action="store_true", help="list the constants that no data sheet states")
+
+
+# Options of ``clusterspec collective``
+
+COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "send-recv")
+
+
+def describe_collective(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    spec_argument(parser)
+    parser.add_argument("collective", choices=COLLECTIVES, help="the collective")
+    parser.add_argument("--ranks", metavar="N", type=positive, required=True, help="number of ranks")
+    parser.add_argument(
+        "--size",
+        metavar="SIZE",
+        action="append",
+        default=[],
+        help="bytes as nccl-tests counts them, such as 1 GiB (repeatable)",
+    )
+    parser.add_argument(
+        "--algorithm",
+        metavar="NAME",
+        type=named,
+        help="ring, tree, nvls, nvls-tree, collnet or direct (default: the fastest)",
+    )
+    format_option(parser, "text", "json", "csv")
+
+
+# ``clusterspec estimate SPEC``
 
 MOST_NAMED = 12
 """Number of names listed in the message about an unknown name."""
 
 
-def run(args: argparse.Namespace) -> int:
+def run_estimate(args: argparse.Namespace) -> int:
     """Print the estimate of a design, as far as it can be computed; 1 if the spec has errors."""
     study = study_of(args, args.spec)
-    report = pipeline.estimate(study)
+    report = analysis.estimate(study)
     if args.explain:
         print_text(explained(report, args))
     elif args.format == "json":
@@ -29,17 +77,17 @@ def run(args: argparse.Namespace) -> int:
             (args.assumptions, estimate_assumptions.assumptions),
             (args.constants, estimate_assumptions.constants),
         ]
-        print_text("\n".join(write(report, ink(args)) for wanted, write in shown if wanted))
+        print_text("\n".join(write(report, ink_of(args)) for wanted, write in shown if wanted))
     else:
-        print_text(estimate_text.text(report, ink(args), pipeline.influences(study)))
+        print_text(estimate_text.text(report, ink_of(args), analysis.influences(study)))
     whole = args.format == "text" and not (args.explain or args.assumptions or args.constants)
     return status_of(study, told=whole)
 
 
 def listed(report: EstimateReport, args: argparse.Namespace) -> str:
     """All assumptions, all constants, or both."""
-    parts = [estimate_assumptions.assumptions(report, ink(args))] if args.assumptions else []
-    parts += [estimate_assumptions.constants(report, ink(args))] if args.constants else []
+    parts = [estimate_assumptions.assumptions(report, ink_of(args))] if args.assumptions else []
+    parts += [estimate_assumptions.constants(report, ink_of(args))] if args.constants else []
     return "\n".join(parts)
 
 
@@ -48,7 +96,7 @@ def explained(report: EstimateReport, args: argparse.Namespace) -> str:
 
     Raises `UsageFault` with the known names if it is unknown, `SpecFault` if the spec states too little.
     """
-    found = estimate_explain.explain(report, args.explain, ink(args))
+    found = estimate_explain.explain(report, args.explain, ink_of(args))
     if found is None:
         if report.plan.step is None and report.plan.serving is None:
             raise SpecFault(f"{args.spec}: states too little for an estimate of time; `clusterspec check` reports why")
@@ -56,3 +104,46 @@ def explained(report: EstimateReport, args: argparse.Namespace) -> str:
         meant = offer(args.explain, known) or f"; there are {', '.join(known[:MOST_NAMED])} and their parts"
         raise UsageFault(f"nothing is called {args.explain!r}{meant}")
     return found
+
+
+# ``clusterspec collective SPEC COLLECTIVE --ranks N --size SIZE``
+
+DEFAULT_SIZES = tuple(f"{1 << power} B" for power in range(15, 35))
+"""32 KiB to 16 GiB in doublings, as nccl-tests is usually run."""
+
+LARGEST = 1e18
+"""Bytes; more than any machine holds."""
+
+
+def run_collective(args: argparse.Namespace) -> int:
+    """Print the table of a collective over message sizes."""
+    written = args.size or DEFAULT_SIZES
+    sizes = [size_of(text) for text in written]
+    if args.algorithm and args.algorithm not in names_of(args.collective):
+        raise UsageFault(f"--algorithm {args.algorithm}: {args.collective} has {', '.join(names_of(args.collective))}")
+    study = study_with_errors_named(args, args.spec)
+    cluster = study.design.cluster
+    if cluster is not None and args.ranks > cluster.nodes * cluster.ranks_per_node:
+        most = cluster.nodes * cluster.ranks_per_node
+        raise UsageFault(f"--ranks {args.ranks}: the cluster has {plural(most, 'rank')}")
+    report = analysis.collective(study, args.collective, args.ranks, sizes, args.algorithm, asked=args.size)
+    if args.format == "json":
+        print_json(report.to_json())
+    else:
+        print_text(
+            measurement_text.collective_csv(report)
+            if args.format == "csv"
+            else measurement_text.collective_text(report, ink_of(args))
+        )
+    return status_of(study, told=args.format == "text")
+
+
+def size_of(text: str) -> float:
+    """The bytes of a size option. Raises `UsageFault`."""
+    try:
+        size = units.read(text, "bytes").value
+    except units.UnitFault as fault:
+        raise UsageFault(f"--size: {fault}") from None
+    if not 1 <= size <= LARGEST:
+        raise UsageFault(f"--size {text}: a message has from one byte to {units.display(LARGEST, 'B')}")
+    return size

@@ -1,19 +1,162 @@
-"""``clusterspec search SPEC``."""
+"""Options of ``clusterspec search``."""
 
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from clusterspec.cli import FOUND, UsageFault
+from clusterspec.analysis.conditions import ConditionFault
+from clusterspec.analysis.rewrite import with_row
+from clusterspec.analysis.search import SearchOptions, search
+from clusterspec.analysis.sensitivity import sensitivity
+from clusterspec.analysis.solve import solve
+from clusterspec.analysis.sweep import Axes, SweepFault, point, read_axes
+from clusterspec.cli import FOUND, SpecFault, UsageFault
 from clusterspec.cli.inputs import status_of, study_with_errors_named
-from clusterspec.cli.options.search import SERVING, TRAINING
+from clusterspec.cli.options import format_option, named, path, positive, spec_argument
 from clusterspec.cli.output import keep_study, write_whole
-from clusterspec.cli.progress import Bar
-from clusterspec.cli.terminal import ink, print_json, print_text
-from clusterspec.exploration.layouts import SearchOptions, search
-from clusterspec.exploration.rewrite import with_row
-from clusterspec.report import search_text, serving_search_text
+from clusterspec.cli.terminal import Bar, ink_of, print_json, print_text
+from clusterspec.report import search_text, solve_text, sweep_text
+from clusterspec.report.findings_machines import dumps
+from clusterspec.results.search import SweepRow
+
+# Options of ``clusterspec search``
+
+TRAINING = ("step_time", "memory", "cost", "tokens_per_accelerator")
+SERVING = ("accelerators", "cost", "tokens_per_accelerator", "tokens_per_user", "memory")
+"""What a search may rank by."""
+
+
+def describe_search(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    spec_argument(parser)
+    parser.add_argument("--top", metavar="N", type=positive, default=10, help="number of layouts to show (default: 10)")
+    parser.add_argument(
+        "--objective",
+        choices=(*TRAINING, *(each for each in SERVING if each not in TRAINING)),
+        default="",
+        help="the objective; in training step_time (default), memory, or cost and tokens_per_accelerator, which follow "
+        "the step time on one machine; in serving accelerators (default with targets), cost, "
+        "tokens_per_accelerator (default without), tokens_per_user or memory",
+    )
+    parser.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="fix a key of the layout, such as tp=8; in serving also pools=aggregated or pools=disaggregated",
+    )
+    parser.add_argument(
+        "--min-headroom",
+        metavar="SHARE",
+        type=share,
+        default=None,
+        help="fraction of memory that the prediction leaves free, from 0 to 1 (default: the upper end of the memory "
+        "range has to fit)",
+    )
+    parser.add_argument(
+        "--grid", metavar="AXIS,AXIS", type=axes, help="the best layout for every pair of two axes: tp,pp"
+    )
+    parser.add_argument("--write", metavar="FILE", type=path, help="write a copy of the spec with the best layout")
+    parser.add_argument(
+        "--explain", action="store_true", help="say which parts of a step make the best layout faster than others"
+    )
+    format_option(parser, "text", "json", "csv")
+
+
+def share(text: str) -> float:
+    """A fraction from 0 to below 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a fraction; write a number from 0 to below 1, such as 0.1")
+    return value
+
+
+AXES = ("tp", "cp", "pp", "dp", "ep", "expert_tp")
+
+
+def axes(text: str) -> tuple[str, str]:
+    """Two different axes of a layout, separated by a comma."""
+    names = tuple(name.strip() for name in text.split(","))
+    if len(names) != 2 or names[0] == names[1] or not set(names) <= set(AXES):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a pair of axes; write two of {', '.join(AXES)}, such as tp,pp"
+        )
+    return names[0], names[1]
+
+
+# Options of ``clusterspec solve``
+
+KEYS = (
+    "nic_bandwidth",
+    "oversubscription",
+    "scale_up.bandwidth",
+    "scale_up.domain",
+    "nodes",
+    "global_batch",
+    "sequence_length",
+    "concurrency",
+    "request_rate",
+    "input_tokens",
+)
+
+
+def describe_solve(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    spec_argument(parser)
+    parser.add_argument(
+        "--for", metavar="KEY", dest="key", choices=KEYS, required=True, help=f"one of {', '.join(KEYS)}"
+    )
+    parser.add_argument(
+        "--until",
+        metavar="CONDITION",
+        type=named,
+        required=True,
+        help="fits, or a metric with a limit: mfu>=0.40, exposed<=5%%, time_to_train<=30d, slowdown<=3%%; in serving "
+        "targets (those of the spec are met), tpot<=50ms, ttft<=2s, request_latency<=30s, "
+        "output_tokens_per_second>=10000",
+    )
+    parser.add_argument(
+        "--layout",
+        choices=("fixed", "best"),
+        default="fixed",
+        help="keep the layout of the spec, or search the best layout, or serving plan, at every value (default: fixed)",
+    )
+    format_option(parser, "text", "json")
+
+
+# Options of ``clusterspec sensitivity``
+
+
+def describe_sensitivity(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    spec_argument(parser)
+    format_option(parser, "text", "json", "csv")
+
+
+# Options of ``clusterspec sweep``
+
+
+def describe_sweep(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    parser.add_argument(
+        "axes", metavar="AXES", type=path, help="a YAML file with `base`, `axes` and `layout` (docs/sweep.md)"
+    )
+    parser.add_argument("--jobs", metavar="N", type=positive, help="number of processes (default: one per core)")
+    parser.add_argument("--dask", metavar="ADDRESS", type=named, help="a Dask scheduler, such as tcp://10.0.0.1:8786")
+    format_option(parser, "text", "csv", "jsonl")
+
+
+# ``clusterspec search SPEC``
 
 WHOLE = ("tp", "cp", "ep", "expert_tp", "pp", "dp", "virtual_stages", "micro_batch", "shard_group", "attention_dp")
 WORDS = {
@@ -27,7 +170,7 @@ OF_SERVING_ALONE = ("attention_dp", "pools")
 """Keys that a search of serving plans varies, and those that no training layout has."""
 
 
-def run(args: argparse.Namespace) -> int:
+def run_search(args: argparse.Namespace) -> int:
     """Prints the best layouts of a job; ``--write`` puts the best into a copy of the spec."""
     options = SearchOptions(pins(args.set), args.objective, args.top, args.min_headroom, args.grid, args.explain)
     study = study_with_errors_named(args, args.spec)
@@ -43,10 +186,10 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         print_json(report.to_json())
     elif serves:
-        shown = serving_search_text.search_csv(report) if args.format == "csv" else None
-        print_text(shown if shown is not None else serving_search_text.search(report, ink(args)))
+        shown = sweep_text.search_csv(report) if args.format == "csv" else None
+        print_text(shown if shown is not None else sweep_text.search(report, ink_of(args)))
     else:
-        print_text(search_text.search_csv(report) if args.format == "csv" else search_text.search(report, ink(args)))
+        print_text(search_text.search_csv(report) if args.format == "csv" else search_text.search(report, ink_of(args)))
     if args.write and report.layouts:
         write_whole(Path(args.write), with_row(study, report.layouts[0]).encode())
     return FOUND if report.incomplete else status_of(study, told=True)
@@ -81,3 +224,97 @@ def pins(texts: list[str]) -> dict[str, object]:
         else:
             found[key] = value
     return found
+
+
+# ``clusterspec solve SPEC --for KEY --until CONDITION``
+
+
+def run_solve(args: argparse.Namespace) -> int:
+    """Print the minimum or maximum of a key that meets a condition."""
+    study = study_with_errors_named(args, args.spec)
+    try:
+        report = solve(study, args.key, args.until, best_layout=args.layout == "best")
+    except ConditionFault as fault:
+        raise UsageFault(str(fault)) from None
+    if args.format == "json":
+        print_json(report.to_json())
+    else:
+        print_text(solve_text.solve(report, ink_of(args)))
+    return status_of(study, told=True)
+
+
+# ``clusterspec sensitivity SPEC``
+
+
+def run_sensitivity(args: argparse.Namespace) -> int:
+    """Print the effect of each lever, one step up and one down."""
+    study = study_with_errors_named(args, args.spec)
+    report = sensitivity(study)
+    if args.format == "json":
+        print_json(report.to_json())
+    elif args.format == "csv":
+        print_text(solve_text.sensitivity_csv(report))
+    else:
+        print_text(solve_text.sensitivity(report, ink_of(args)))
+    return status_of(study, told=True)
+
+
+# ``clusterspec sweep AXES``
+
+
+def run_sweep(args: argparse.Namespace) -> int:
+    """Print the best layout of every grid point as a table; 1 if the base has errors or no point has a layout."""
+    try:
+        axes = read_axes(Path(args.axes))
+    except SweepFault as fault:
+        raise UsageFault(str(fault)) from None
+    except OSError as fault:
+        raise UsageFault(f"{args.axes}: {fault.strerror}") from None
+    if not axes.base.is_file():
+        raise UsageFault(f"{args.axes}: its base {axes.base} is not a file")
+    base = study_with_errors_named(args, str(axes.base.absolute()))
+    if base.document is None or not isinstance(base.document.value, dict):
+        raise SpecFault(f"{axes.base}: cannot be read as a spec; `clusterspec check` reports why")
+    rows = []
+    bar = Bar("sweeping")
+    try:
+        for row in _rows(args, axes):
+            rows.append(row)
+            bar(len(rows), axes.size)
+    finally:
+        bar.close()
+    if args.format == "jsonl":
+        print_text("".join(dumps(row.to_json(), indent=None) for row in rows), exact=True)
+    else:
+        print_text(sweep_text.sweep_csv(rows) if args.format == "csv" else sweep_text.sweep(rows, ink_of(args)))
+    return FOUND if all(row.why for row in rows) else status_of(base)
+
+
+def _rows(args: argparse.Namespace, axes: Axes) -> Iterator[SweepRow]:
+    """The rows in the order of the points, computed serially, in parallel or by Dask."""
+    catalogs = tuple(Path(each) for each in args.catalog or ())
+    worked_out = partial(point, axes, catalogs=catalogs)
+    if args.dask:
+        yield from _on_dask(args.dask, worked_out, axes)
+        return
+    jobs = min(args.jobs or os.cpu_count() or 1, axes.size)
+    if jobs == 1:
+        yield from map(worked_out, axes.points())
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(worked_out, axes.points())
+
+
+def _on_dask(address: str, worked_out: partial[SweepRow], axes: Axes) -> Iterator[SweepRow]:
+    """The rows from the workers of a Dask cluster with access to the same files; a point whose worker dies is retried
+    on another."""
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError:
+        raise UsageFault("--dask needs the extra `dask`: pip install 'clusterspec[dask]'") from None
+    try:
+        client = distributed.Client(address, timeout="10s")
+    except (OSError, ValueError) as fault:
+        raise UsageFault(f"--dask {address}: {fault or 'no scheduler answers'}") from None
+    with client:
+        yield from client.gather(client.map(worked_out, list(axes.points()), retries=5, pure=False))

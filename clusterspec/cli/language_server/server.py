@@ -1,4 +1,4 @@
-"""The language server: requests of the client, answered by the other modules."""
+"""Conversion of positions: the protocol counts UTF-16 units from 0, this program code points from 1."""
 
 from __future__ import annotations
 
@@ -13,17 +13,46 @@ from pygls.uris import from_fs_path, to_fs_path
 from clusterspec import __version__, rules
 from clusterspec.cli import UsageFault
 from clusterspec.cli.inputs import StudyReader
-from clusterspec.cli.language_server import completion, hover
-from clusterspec.cli.language_server.positions import from_client_position, to_client_range
+from clusterspec.cli.language_server import features
 from clusterspec.document import LARGEST, prepare, project_root
 from clusterspec.document.derived import at_extends
-from clusterspec.document.spec_files import is_derived, may_be_spec
+from clusterspec.document.files import is_derived, may_be_spec
 from clusterspec.finding import Finding, Severity
-from clusterspec.pipeline import Settings, Study, prose, study_text
 from clusterspec.records import dataclass
-from clusterspec.report.rule_address import address
-from clusterspec.source import Source
-from clusterspec.spec.schema import schema
+from clusterspec.report.findings_machines import address
+from clusterspec.source import Position, Source, Span
+from clusterspec.spec.reader import schema
+from clusterspec.studies.study import Settings, Study, prose, study_text
+
+# Conversion of positions: the protocol counts UTF-16 units from 0, this program code points from 1
+
+
+def utf16_units(text: str) -> int:
+    """The number of UTF-16 units of a text."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def to_client_position(source: Source, at: Position) -> types.Position:
+    """A position in the protocol's convention."""
+    return types.Position(at.line - 1, utf16_units(source.line(at.line)[: at.column - 1]))
+
+
+def to_client_range(source: Source, span: Span) -> types.Range:
+    """A span in the protocol's convention."""
+    return types.Range(to_client_position(source, span.start), to_client_position(source, span.end))
+
+
+def from_client_position(source: Source, at: types.Position) -> Position:
+    """A position from the protocol's convention."""
+    line, left = source.line(at.line + 1), at.character
+    for column, letter in enumerate(line, 1):
+        if left <= 0:
+            return Position(at.line + 1, column)
+        left -= utf16_units(letter)
+    return Position(at.line + 1, len(line) + 1)
+
+
+# The language server: requests of the client, answered by the other modules
 
 WATCHED = ("**/clusterspec.toml", "**/pyproject.toml", "**/*.yaml", "**/*.yml")
 """Files whose changes may change findings in others: configurations, bases, catalogs and rules."""
@@ -185,7 +214,7 @@ def actions(study: Study, uri: str, asked: types.Range) -> list[types.CodeAction
 def definition(study: Study, at: types.Position) -> types.Location | None:
     """The location of the base or log whose name is at a position."""
     document = study.document
-    found = hover.path_at(document, from_client_position(study.source, at)) if document else None
+    found = features.path_at(document, from_client_position(study.source, at)) if document else None
     if document is None or found is None or found[0][-1] not in {"extends", "log"}:
         return None
     value = document.value
@@ -255,7 +284,7 @@ def _answer_requests(made: Server) -> None:
         if study.document is None or not server.is_spec(wanted.text_document.uri):
             return None
         at = from_client_position(study.source, wanted.position)
-        text = hover.hover(study.document, study.settings.catalog, list(study.checked.findings), at)
+        text = features.hover(study.document, study.settings.catalog, list(study.checked.findings), at)
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if text else None
 
     @made.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[":", " "]))
@@ -265,8 +294,8 @@ def _answer_requests(made: Server) -> None:
         text = one.workspace.get_text_document(wanted.text_document.uri).source
         at = from_client_position(Source("", text), wanted.position)
         study = one.study(wanted.text_document.uri)
-        place = completion.Place(text.split("\n"), at.line - 1, at.column - 1, study.folder)
-        found = completion.offers(place, study.settings.catalog)
+        place = features.Place(text.split("\n"), at.line - 1, at.column - 1, study.folder)
+        found = features.offers(place, study.settings.catalog)
         other = types.CompletionItemKind.Value
         return [types.CompletionItem(one.text, kind=KINDS.get(one.kind, other), detail=one.detail) for one in found]
 

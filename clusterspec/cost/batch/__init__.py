@@ -11,6 +11,6 @@ A call has three stages. Its rows refer to `divisions` of the ranks, and are num
 from __future__ import annotations
 
 from clusterspec.cost.batch.batch import Batch, BatchResult
-from clusterspec.cost.batch.layouts import DEGREES, layout_of
+from clusterspec.cost.batch.columns import DEGREES, layout_of
 
 __all__ = ["DEGREES", "Batch", "BatchResult", "layout_of"]

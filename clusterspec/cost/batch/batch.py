@@ -1,18 +1,227 @@
-"""Times many layouts at once: sub-results from tables, composed on columns."""
+"""Divisions of the ranks: degrees that many rows of a batch share, and the groups that an order of axes gives them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from math import nan
+from typing import cast
 
 from clusterspec.cluster.model import Layout
-from clusterspec.cost.batch.arrays import Array, ArrayLibrary
-from clusterspec.cost.batch.call import Call
-from clusterspec.cost.batch.divisions import Divisions
-from clusterspec.cost.batch.tables import BatchTables
-from clusterspec.cost.step.replicas import LAYER_BY_LAYER
+from clusterspec.cost.batch.columns import Array, ArrayLibrary, LayoutColumns, kept, layout_of, number
+from clusterspec.cost.batch.index import Numbers
+from clusterspec.cost.batch.layers import LayerRows
+from clusterspec.cost.batch.memory import LAYER_AXES, BatchTables, MemoryRows, memory_of
+from clusterspec.cost.batch.slowest import ReplicaRows, ReplicaTable, SlowestStages, StageRows
+from clusterspec.cost.layer_tables import Group, Hiding
+from clusterspec.cost.step import LAYER_BY_LAYER, StepChoices, StepInputs, compose, owned
 from clusterspec.cost.tables import Tables
+from clusterspec.cost.timing import LayoutTiming
 from clusterspec.records import NamedTuple, replace
+
+# Divisions of the ranks: degrees that many rows of a batch share, and the groups that an order of axes gives them
+
+DIVIDED = ("tp", "cp", "ep", "expert_tp", "pp", "dp", "shard_group")
+"""The degrees of a division."""
+ALONE = {"micro_batch": 1, "virtual_stages": 1}
+"""What a layout needs besides them for its groups."""
+
+
+class Divisions:
+    """Columns of the `DIVIDED` degrees and expert_dp, and the index of each sub-result that depends on them alone."""
+
+    def __init__(self, known: BatchTables, columns: Mapping[str, Array]) -> None:
+        self.known, self.columns = known, {name: columns[name] for name in DIVIDED}
+        dense, expert = columns["tp"] * columns["cp"] * columns["dp"], columns["expert_tp"] * columns["ep"]
+        self.columns["expert_dp"] = known.library.maximum(dense // expert, 1)
+        self.floats = {name: known.library.asarray(column, "float64") for name, column in self.columns.items()}
+        self.numbers = {name: known.values[name](columns[name]) for name in DIVIDED if name != "dp"}
+        degrees = self.numbers
+        self.shape = known.shapes([degrees[axis] for axis in LAYER_AXES])
+        self.cut = known.cuts([degrees[axis] for axis in ("tp", "ep", "expert_tp")])
+        self.several = 2 * (columns["tp"] > 1) + 1 * (columns["cp"] > 1)
+        """2 where tp has several ranks, plus 1 where cp has."""
+        self.held = known.held([self.shape, degrees["pp"], degrees["shard_group"]])
+
+    def placed(self, template: Layout) -> PlacedDivisions:
+        """The divisions with their ranks placed, by the order of axes and the sharding of a template."""
+        known, hsdp = self.known, template.sharding == "hsdp"
+        inside = LAYER_AXES if known.tables.workload.model.experts else LAYER_AXES[:2]
+        outside = ("shard", "replicate", "expert_dp") if hsdp else ("dp_cp", "expert_dp")
+
+        def group_of(row: int, axis: str) -> Group:
+            degrees = {name: int(column[row]) for name, column in self.columns.items()}
+            return known.tables.group(layout_of(template, known.tables.workload, degrees | ALONE), axis)
+
+        places = known.placements.number(template, self.columns, (*inside, "pp", *outside), group_of)
+        path = known.paths([self.shape, *(places[axis] for axis in inside)])
+        stage = known.stages([path, self.numbers["pp"], places["pp"]])
+        replicated = [self.cut, self.numbers["pp"], *(places[axis] for axis in outside)]
+        return PlacedDivisions(self, places, path, stage, known.replicas["hsdp" if hsdp else ""](replicated))
+
+
+class PlacedDivisions(NamedTuple):
+    """Divisions with their ranks placed. ``places`` has the index of the groups of each axis; ``path``, ``stage`` and
+    ``replicas`` are the indices of the inputs of a layer, of a stage and of data parallelism.
+    """
+
+    divisions: Divisions
+    places: Mapping[str, Numbers]
+    path: Numbers
+    stage: Numbers
+    replicas: Numbers
+
+
+# One call of a batch: numbers its rows, computes new sub-results together, and composes the step of every row
+
+ROWS = 1 << 13
+"""Rows that are composed together: their columns fit the second-level cache of one core."""
+
+
+class RowBlock:
+    """Some rows of a call, before their ranks are placed."""
+
+    def __init__(self, known: BatchTables, divisions: Divisions, codes: Array, rows: Mapping[str, Array]) -> None:
+        self.known, self.divisions, self.rows = known, divisions, rows
+        self.division = rows["division"]
+        variant = codes.take(4 * rows["variant"] + divisions.several.take(self.division))
+        self.variant = Numbers(variant, len(known.variants))
+        micro_batch, virtual = (known.values[name](rows[name]) for name in ("micro_batch", "virtual_stages"))
+        self.execution = known.executions(known.micro_batches(micro_batch, self.variant), virtual)
+
+    def some(self, rows: Array) -> LayoutColumns:
+        """The layouts at the given positions."""
+        division = self.division.take(rows)
+        degrees = {name: column.take(division) for name, column in self.divisions.columns.items()}
+        degrees |= {name: self.rows[name].take(rows) for name in ("micro_batch", "virtual_stages")}
+        return LayoutColumns(self.known.library, self.known.tables.workload, degrees, self.variant.values.take(rows))
+
+    def memory(self, rows: Array) -> MemoryRows:
+        """The inputs of memory for the layouts at the given positions."""
+        division = self.division.take(rows)
+        return MemoryRows(self.some(rows), self.divisions.cut.take(division), self.divisions.shape.take(division))
+
+    def stages(self, placed: PlacedDivisions, rows: Array) -> StageRows:
+        """The inputs of the slowest stage for the layouts at the given positions."""
+        division, degrees = self.division.take(rows), self.divisions
+        axes = [axis for axis in (*LAYER_AXES, "pp") if axis in placed.places]
+        places = {axis: placed.places[axis].take(division) for axis in axes}
+        layers = LayerRows(self.some(rows), degrees.shape.take(division), placed.path.take(division), places)
+        return StageRows(layers, degrees.cut.take(division), degrees.numbers["pp"].take(division))
+
+    def replicas(self, placed: PlacedDivisions, share: Array, rows: Array) -> ReplicaRows:
+        """The inputs of the data-parallel transfers for the layouts at the given positions."""
+        division = self.division.take(rows)
+        axes = [axis for axis in placed.places if axis not in (*LAYER_AXES, "pp")]
+        places = {axis: placed.places[axis].values.take(division) for axis in axes}
+        return ReplicaRows(self.some(rows), share.take(rows), places)
+
+    @cached_property
+    def floats(self) -> dict[str, float]:
+        """The inputs of `compose` for every row."""
+        found = {
+            name: number(self.divisions.floats[name].take(self.division)) for name in ("pp", "shard_group", "expert_dp")
+        }
+        library, batch = self.known.library, self.known.tables.workload.global_batch
+        each = self.divisions.columns["dp"].take(self.division) * self.rows["micro_batch"]
+        counts = {"micro_batches": library.maximum(batch // each, 1), "virtual_stages": self.rows["virtual_stages"]}
+        return found | {name: number(library.asarray(column, "float64")) for name, column in counts.items()}
+
+
+class Call:
+    """Rows that all have one pipeline stage or all have several, evaluated with each order of axes."""
+
+    def __init__(
+        self,
+        known: BatchTables,
+        variants: Sequence[Layout],
+        placed: Sequence[PlacedDivisions],
+        rows: Mapping[str, Array],
+    ) -> None:
+        self.known, self.template, self.placed = known, variants[0], placed
+        self.hiding = Hiding.of(self.template.overlap, known.tables.software)
+        divisions, codes = placed[0].divisions, known.variant_codes(variants)
+        count = len(rows["division"])
+        self.parts = [slice(first, first + ROWS) for first in range(0, count, ROWS)]
+        self.blocks = [
+            RowBlock(known, divisions, codes, {name: column[part] for name, column in rows.items()})
+            for part in self.parts
+        ]
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether a rank also holds the chunk of the opposite stage."""
+        return self.template.schedule == "dualpipe"
+
+    @cached_property
+    def timing(self) -> LayoutTiming:
+        """The timing of the first layout."""
+        layouts = self.blocks[0].some(self.known.library.asarray([0], "int64"))
+        return LayoutTiming(self.known.tables, layouts.layout(0, self.template), self.hiding)
+
+    def memory(self) -> list[list[Array]]:
+        """Bytes on the fullest accelerator and the high end of their range, block by block."""
+        return memory_of(self.known, self.template, self.blocks)
+
+    @cached_property
+    def slowest(self) -> SlowestStages:
+        """The slowest stages of all layouts with this overlap and kind of schedule."""
+        key = (self.hiding, self.mirrored)
+        return kept(self.known.slowest, key, lambda: SlowestStages(self.known, self.hiding))
+
+    @cached_property
+    def replicas(self) -> ReplicaTable:
+        """The data-parallel transfers of all layouts with this sharding."""
+        template = self.template
+        key = (
+            *(self.hiding, self.mirrored, self.timing.layer_by_layer),
+            *(template.sharding, template.gradient_compression),
+        )
+        return kept(self.known.replica_seconds, key, lambda: ReplicaTable(self.known, self.slowest))
+
+    def step_times(self) -> list[list[Array]]:
+        """Seconds of a step with each order, block by block."""
+        stages = [[self._stage(placed, block) for block in self.blocks] for placed in self.placed]
+        self.slowest.fill(self.template)
+        replicas = [
+            [self._replica(placed, *pair) for pair in zip(self.blocks, numbers, strict=True)]
+            for placed, numbers in zip(self.placed, stages, strict=True)
+        ]
+        self.replicas.fill(self.template, several_stages=self.timing.layout.pp > 1)
+        choices = self.timing.choices()
+        return [
+            [self._composed(choices, *row) for row in zip(self.blocks, *numbers, strict=True)]
+            for numbers in zip(stages, replicas, strict=True)
+        ]
+
+    def _stage(self, placed: PlacedDivisions, block: RowBlock) -> Numbers:
+        stage = placed.stage.take(block.division)
+        return self.slowest.reserve(stage, block.execution, lambda rows: block.stages(placed, rows))
+
+    def _replica(self, placed: PlacedDivisions, block: RowBlock, stage: Numbers) -> Numbers:
+        def rows_of(rows: Array) -> ReplicaRows:
+            return block.replicas(placed, self.slowest.field("share", stage), rows)
+
+        return self.replicas.reserve(placed.replicas.take(block.division), self.slowest.kind(stage), rows_of)
+
+    def _composed(self, choices: StepChoices, block: RowBlock, stage: Numbers, replicas: Numbers) -> Array:
+        found, floats = self.slowest[stage], block.floats
+        inputs = StepInputs(
+            stage=found.time,
+            every=found.every,
+            stages=floats["pp"],
+            virtual_stages=floats["virtual_stages"],
+            micro_batches=floats["micro_batches"],
+            layers=found.layers,
+            send=found.send,
+            replicas=self.replicas[replicas],
+            weights=owned(found.dense, found.expert, floats["shard_group"], floats["expert_dp"]),
+            nodes=self.template.nodes,
+        )
+        return cast(Array, compose(inputs, choices)[0].total)
+
+
+# Times many layouts at once: sub-results from tables, composed on columns
 
 Order = tuple[str, ...]
 

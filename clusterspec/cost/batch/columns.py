@@ -1,14 +1,93 @@
-"""Layouts as columns of degrees, and the choices of a layout that are not numbers."""
+"""Protocols of the array functions that a batch uses; NumPy satisfies them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from math import nan
+from typing import Any, Literal, Protocol, TypeVar, cast
 
+from clusterspec.cluster.degrees import even_stages
 from clusterspec.cluster.model import Layout, Workload
-from clusterspec.cost.batch.arrays import Array, ArrayLibrary
-from clusterspec.cost.batch.layouts import DEGREES, layout_of
+from clusterspec.cost.layer_tables import Group, NoPathError
 from clusterspec.records import NamedTuple, replace
+
+# Protocols of the array functions that a batch uses; NumPy satisfies them
+
+
+class Array(Protocol):
+    """An array of numbers of one or more dimensions."""
+
+    def __getitem__(self, index: object, /) -> Array: ...
+    def __setitem__(self, index: object, value: object, /) -> None: ...
+    def __add__(self, other: Array | float, /) -> Array: ...
+    def __sub__(self, other: Array | float, /) -> Array: ...
+    def __mul__(self, other: Array | float, /) -> Array: ...
+    def __rmul__(self, other: Array | float, /) -> Array: ...
+    def __floordiv__(self, other: Array | float, /) -> Array: ...
+    def __rfloordiv__(self, other: int, /) -> Array: ...
+    def __mod__(self, other: int, /) -> Array: ...
+    def __and__(self, other: int, /) -> Array: ...
+    def __rshift__(self, other: int, /) -> Array: ...
+    def __int__(self) -> int: ...
+    def __lt__(self, other: Array | float, /) -> Array: ...
+    def __gt__(self, other: Array | float, /) -> Array: ...
+    def __len__(self) -> int: ...
+    def any(self) -> bool: ...
+    def max(self) -> float: ...
+    def min(self) -> float: ...
+    def take(self, indices: Array, /) -> Array: ...
+    def tolist(self) -> list[int]: ...
+    def reshape(self, *shape: int) -> Array: ...
+
+
+class ArrayLibrary(Protocol):
+    """The functions of an array library that a batch uses; NumPy has them all."""
+
+    def asarray(self, values: object, dtype: str | None = None) -> Array: ...
+    def full(self, shape: object, value: float, dtype: str | None = None) -> Array: ...
+    def zeros(self, shape: object, dtype: str | None = None) -> Array: ...
+    def maximum(self, first: Array, second: Array | float, /) -> Array: ...
+    def where(self, condition: Array, yes: Array | float, no: Array | float, /) -> Array: ...
+    def equal(self, first: Array, second: Array | int, /) -> Array: ...
+    def not_equal(self, first: Array, second: Array | int, /) -> Array: ...
+    def logical_not(self, array: Array, /) -> Array: ...
+    def flatnonzero(self, array: Array) -> Array: ...
+    def unique(self, array: Array, *, return_index: Literal[True]) -> tuple[Array, Array]: ...
+    def concatenate(self, arrays: Sequence[Array], /) -> Array: ...
+    def arange(self, count: int, /) -> Array: ...
+    def gcd(self, first: Array, second: Array, /) -> Array: ...
+    def ones_like(self, array: Array, /) -> Array: ...
+
+
+# One layout of a batch, from its variant and its degrees
+
+DEGREES = ("tp", "cp", "ep", "expert_tp", "pp", "dp", "virtual_stages", "micro_batch", "shard_group")
+"""The numbers of a layout that differ within a batch, in ranks, chunks and sequences."""
+
+
+def layout_of(variant: Layout, workload: Workload, degrees: Mapping[str, int]) -> Layout:
+    """``variant`` with these `DEGREES`; its layers are spread over the stages as evenly as possible."""
+    tp, cp, ep, expert_tp, pp, dp, virtual_stages, micro_batch, shard_group = (degrees[name] for name in DEGREES)
+    ranks = tp * cp * pp * dp
+    return replace(
+        variant,
+        tp=tp,
+        cp=cp,
+        ep=ep,
+        expert_tp=expert_tp,
+        pp=pp,
+        dp=dp,
+        virtual_stages=virtual_stages,
+        micro_batch=micro_batch,
+        shard_group=shard_group,
+        ranks=ranks,
+        expert_dp=max(1, ranks // (expert_tp * ep * pp)),
+        stage_layers=even_stages(workload.model.layers, pp * virtual_stages),
+        micro_batches=max(1, workload.global_batch // (dp * micro_batch)),
+    )
+
+
+# Layouts as columns of degrees, and the choices of a layout that are not numbers
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -101,3 +180,108 @@ def positions(library: ArrayLibrary, codes: Array) -> dict[int, Array]:
     """The positions of each distinct number in a column."""
     found, _ = library.unique(codes, return_index=True)
     return {code: library.flatnonzero(library.equal(codes, code)) for code in found.tolist()}
+
+
+# The process groups of one axis in many layouts, and the time of their collectives
+
+
+class QueuedSeconds(NamedTuple):
+    """The seconds of one collective on the device in each layout, launch overhead excluded."""
+
+    queued: float
+
+
+class GroupColumns:
+    """The groups of one axis, one for each layout: ``numbers`` are positions in ``groups``."""
+
+    def __init__(self, library: ArrayLibrary, groups: Sequence[Group], numbers: Array) -> None:
+        self.library, self.count = library, len(numbers)
+        self._groups = [(groups[index], rows) for index, rows in positions(library, numbers).items()]
+
+    @property
+    def domains(self) -> float:
+        """Scale-up domains that one group spans."""
+        found = self.library.full(self.count, 1.0)
+        for group, rows in self._groups:
+            found[rows] = group.domains
+        return number(found)
+
+    def cost(self, name: str, size: float) -> QueuedSeconds:
+        """One collective of ``size`` bytes in each layout: 0 where nothing is sent, not a number without a path."""
+        sizes = self.library.full(self.count, 0.0) + size
+        found = self.library.full(self.count, 0.0)
+        for group, rows in self._groups:
+            if group.placement.ranks > 1:
+                sent = sizes.take(rows)
+                found[rows] = self.library.where(sent > 0, _queued(group, name, sent), 0.0)
+        return QueuedSeconds(number(found))
+
+
+def _queued(group: Group, name: str, sizes: Array) -> Array | float:
+    try:
+        return column(group.timing(name).queued(number(sizes)))
+    except NoPathError:
+        return nan
+
+
+# A hash table of whole columns: open addressing, with linear probing of all columns at once
+
+SPREAD = 0x9E3779B1
+"""An odd multiplier whose products differ in their upper bits (Knuth, The Art of Computer Programming 3, 6.4)."""
+SHIFT = 20
+"""Bits by which a code is folded onto itself before that, since both halves of a code count."""
+LOAD = 3
+"""Slots for each entry, at least."""
+
+
+class HashTable:
+    """Maps codes to numbers. Codes are non-negative integers."""
+
+    def __init__(self, library: ArrayLibrary) -> None:
+        self.library = library
+        self.size = 0
+        self._keys = library.full(1 << 10, -1, "int64")
+        self._numbers = library.full(1 << 10, -1, "int64")
+
+    def find(self, codes: Array) -> Array:
+        """The number of each code, -1 where there is none."""
+        slots = self._slots(codes)
+        found, keys = self._numbers.take(slots), self._keys.take(slots)
+        rows = self.library.flatnonzero(self.library.not_equal(keys, codes))
+        while len(rows):
+            keys = self._keys.take(slots[rows])
+            found[rows[keys < 0]] = -1
+            rows = rows[keys > -1]
+            slots[rows] = (slots[rows] + 1) % len(self._keys)
+            keys = self._keys.take(slots[rows])
+            found[rows] = self._numbers.take(slots[rows])
+            rows = rows[self.library.not_equal(keys, codes[rows])]
+        return found
+
+    def add(self, codes: Array, numbers: Array) -> None:
+        """Adds codes that the table does not have, each once."""
+        self.size += len(codes)
+        if LOAD * self.size > len(self._keys):
+            self._enlarge()
+        slots = self._slots(codes)
+        while len(codes):
+            free = self._keys.take(slots) < 0
+            self._keys[slots[free]] = codes[free]
+            placed = self.library.equal(self._keys.take(slots), codes)
+            self._numbers[slots[placed]] = numbers[placed]
+            left = self.library.flatnonzero(self.library.logical_not(placed))
+            codes, numbers, slots = codes[left], numbers[left], (slots[left] + 1) % len(self._keys)
+
+    def _slots(self, codes: Array) -> Array:
+        mixed = (codes + (codes >> SHIFT)) * SPREAD
+        return (mixed >> SHIFT) & (len(self._keys) - 1)
+
+    def _enlarge(self) -> None:
+        rows = self.library.flatnonzero(self._keys > -1)
+        codes, numbers = self._keys.take(rows), self._numbers.take(rows)
+        length = len(self._keys)
+        while LOAD * self.size > length // 2:
+            length *= 2
+        self._keys, self._numbers = (self.library.full(length, -1, "int64") for _ in range(2))
+        self.size -= len(codes)
+        self.add(codes, numbers)

@@ -1,28 +1,77 @@
-"""The layers of many layouts, timed together: kernels by the degrees that shard them, transfers by their groups.
-
-`clusterspec.cost.tables.layer` does the arithmetic, as for one layout.
-"""
+"""The contents of the pipeline stages of many layouts, by degrees."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import cast
 
 from clusterspec.cluster.model import Layout
-from clusterspec.cost.batch.arrays import Array
-from clusterspec.cost.batch.columns import LayoutColumns, column, number, positions
-from clusterspec.cost.batch.groups import GroupColumns
+from clusterspec.cost.batch.columns import Array, ArrayLibrary, GroupColumns, LayoutColumns, column, number, positions
 from clusterspec.cost.batch.index import Numbers, PairIndex, RowTable
-from clusterspec.cost.batch.tables import LAYER_AXES, BatchTables
-from clusterspec.cost.compute.shard import Shard
-from clusterspec.cost.compute.speed import PassKernels
-from clusterspec.cost.layers import Layer
-from clusterspec.cost.step.pipeline import StageTime
-from clusterspec.cost.tables.group import Group
-from clusterspec.cost.tables.hiding import Hiding
-from clusterspec.cost.tables.layer import LayerKernels, timed_layer
-from clusterspec.cost.tables.phase import PhaseTimer
-from clusterspec.records import NamedTuple
+from clusterspec.cost.batch.memory import LAYER_AXES, BatchTables
+from clusterspec.cost.compute.kernels import Shard
+from clusterspec.cost.compute.rates import PassKernels
+from clusterspec.cost.layer_tables import Group, Hiding, LayerKernels, PhaseTimer, timed_layer
+from clusterspec.cost.layers import Chunk, Layer, StageGroup
+from clusterspec.cost.step import StageTime
+from clusterspec.cost.timing import Content
+from clusterspec.records import NamedTuple, dataclass
+
+# The contents of the pipeline stages of many layouts, by degrees
+
+
+@dataclass(frozen=True, slots=True)
+class StageKind:
+    """Stages of one layout with equal contents: their count, their `Content`, and the chunks of the first of them."""
+
+    count: int
+    content: Content
+    chunks: tuple[Chunk, ...]
+
+
+def kinds_of(groups: dict[Content, list[StageGroup]]) -> list[StageKind]:
+    """The kinds of stages of a layout, in order of their first stage."""
+    return [StageKind(sum(one.count for one in same), content, same[0].chunks) for content, same in groups.items()]
+
+
+class StageTable:
+    """The kinds of stages for each pair of pp and virtual stages."""
+
+    def __init__(self, library: ArrayLibrary) -> None:
+        self.library = library
+        self._index = PairIndex(library)
+        self.kinds: list[list[StageKind]] = []
+        self._columns: list[list[Array]] = []
+        self._lengths = library.zeros(0, "int64")
+
+    def number(self, pp: Numbers, virtual_stages: Numbers, compute: Callable[[int], list[StageKind]]) -> Numbers:
+        """The number of the pair in each row; ``compute`` returns the kinds for the row at a position."""
+        found, fresh = self._index.fresh(pp, virtual_stages)
+        if fresh is not None:
+            self.kinds += map(compute, fresh.tolist())
+            self._columns = list(self._filled())
+            self._lengths = self.library.asarray([len(kinds) for kinds in self.kinds])
+        return found
+
+    def _filled(self) -> Iterator[list[Array]]:
+        """For each position in the list of kinds: stage counts and contents. A layout with fewer kinds has a count of
+        zero there, with the contents of its first kind.
+        """
+        for place in range(max(map(len, self.kinds))):
+            rows = [
+                (kinds[place].count, *kinds[place].content) if place < len(kinds) else (0, *kinds[0].content)
+                for kinds in self.kinds
+            ]
+            yield [self.library.asarray(column, "float64") for column in zip(*rows, strict=True)]
+
+    def columns(self, numbers: Numbers) -> Iterator[Sequence[Array]]:
+        """For each position in the list of kinds: the count of such stages, and the numbers of their `Content`."""
+        most = int(self._lengths.take(numbers.values).max())
+        for place in self._columns[:most]:
+            yield [column.take(numbers.values) for column in place]
+
+
+# The layers of many layouts, timed together: kernels by the degrees that shard them, transfers by their groups
 
 SUMS = ("device", "gemms", "core", "launches", "expert_launches")
 """The sums of the kernels of a pass that are stored."""

@@ -1,7 +1,4 @@
-"""Memory of many layouts: bytes of layers and stages from tables, summed on columns.
-
-The sums are those of `clusterspec.cost.memory.peak_memory`, which accept columns.
-"""
+"""Memory of many layouts: bytes of layers and stages from tables, summed on columns."""
 
 from __future__ import annotations
 
@@ -9,27 +6,46 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from clusterspec.cluster.model import Layout
-from clusterspec.cost.batch.arrays import Array, ArrayLibrary
-from clusterspec.cost.batch.columns import LayoutColumns, joined, kept, number, positions, whole
-from clusterspec.cost.batch.index import Numbers, PairIndex, RowTable, ValueIndex, ValueTable, joined_numbers
-from clusterspec.cost.formulas.elementwise import chosen, larger
-from clusterspec.cost.formulas.rank_memory import several
-from clusterspec.cost.memory import peak
-from clusterspec.cost.memory.fullest import distinct
-from clusterspec.cost.memory.in_flight import in_flight
-from clusterspec.cost.memory.job import Job
-from clusterspec.cost.memory.line import MemoryLine, added, squared_excess
-from clusterspec.cost.memory.peak_memory import LayerMemory, filled
-from clusterspec.cost.memory.rank import Layers, Rank, passes
+from clusterspec.cost.batch.columns import (
+    DEGREES,
+    Array,
+    ArrayLibrary,
+    LayoutColumns,
+    Variant,
+    joined,
+    kept,
+    number,
+    positions,
+    whole,
+)
+from clusterspec.cost.batch.index import (
+    Numbers,
+    PairIndex,
+    PlacementIndex,
+    RowIndex,
+    RowTable,
+    ValueIndex,
+    ValueTable,
+    joined_numbers,
+)
+from clusterspec.cost.formulas.compute import chosen, larger
+from clusterspec.cost.formulas.memory import several
+from clusterspec.cost.layers import StageGroup, stage_groups
+from clusterspec.cost.memory import LayerMemory, filled, recomputation
+from clusterspec.cost.memory.activations import Tensor
+from clusterspec.cost.memory.job import Job, MemoryLine, added, squared_excess
+from clusterspec.cost.memory.rank import Layers, Rank, distinct, in_flight, passes
 from clusterspec.cost.memory.recomputation import kept as stored_tensors
-from clusterspec.cost.memory.tensor import Tensor
 from clusterspec.cost.parameters import Share, share
-from clusterspec.cost.stages import StageGroup, stage_groups
+from clusterspec.cost.tables import Tables
 from clusterspec.records import NamedTuple
 
 if TYPE_CHECKING:
-    from clusterspec.cost.batch.call import RowBlock
-    from clusterspec.cost.batch.tables import BatchTables
+    from clusterspec.cost.batch.batch import RowBlock
+    from clusterspec.cost.batch.slowest import ReplicaTable, SlowestStages
+
+
+# Memory of many layouts: bytes of layers and stages from tables, summed on columns
 
 KINDS = tuple(Layers)
 NETWORKS: tuple[frozenset[Layers], ...] = (
@@ -259,10 +275,10 @@ def _of_layer(job: Job) -> list[float]:
     """The numbers of `LAYER_NUMBERS`: bytes that a layer stores, by kind of layer; its working memory, by feed-forward
     network; and the logits. Each is followed by the factor to the high end of its range.
     """
-    tensors, exchanged = stored_tensors(job), peak.exchanged(job)
+    tensors, exchanged = stored_tensors(job), recomputation.exchanged(job)
     stored = [tuple(tensor.line for tensor in tensors if tensor.layers is kind) for kind in KINDS]
-    working = [(peak.working(job, kinds), *exchanged) for kinds in NETWORKS]
-    return [number for lines in (*stored, *working, peak.logits(job)) for number in _summary(lines)]
+    working = [(recomputation.working(job, kinds), *exchanged) for kinds in NETWORKS]
+    return [number for lines in (*stored, *working, recomputation.logits(job)) for number in _summary(lines)]
 
 
 def _summary(lines: Sequence[MemoryLine]) -> tuple[float, float]:
@@ -274,3 +290,46 @@ def _summary(lines: Sequence[MemoryLine]) -> tuple[float, float]:
 def _sum_of(value: float, high: float) -> MemoryLine:
     """A sum of bytes as one line."""
     return MemoryLine("sum", value, several, {}, high=high)
+
+
+# State shared by the calls of a batch: an index of degrees, and the sub-results of each index
+
+LAYER_AXES = ("tp", "cp", "ep", "expert_tp")
+"""The axes that shard a layer."""
+
+
+class BatchTables:
+    """The tables of one job. Each index numbers the distinct inputs of a sub-result:
+
+    ``executions`` micro-batch, variant and virtual stages; ``shapes`` the degrees that shard a layer; ``paths`` those
+    and the groups of its axes; ``stages`` those and the pipeline; ``replicas`` sharded weights and their groups;
+    ``held`` the inputs of memory.
+    """
+
+    def __init__(self, tables: Tables, library: ArrayLibrary) -> None:
+        self.tables, self.library = tables, library
+        self.placements = PlacementIndex(library)
+        self.values = {name: ValueIndex(library) for name in DEGREES}
+        self.variants: dict[Variant, int] = {}
+        self.micro_batches, self.executions = PairIndex(library), PairIndex(library)
+        self.shapes, self.cuts, self.held = RowIndex(library, 4), RowIndex(library, 3), RowIndex(library, 3)
+        experts = bool(tables.workload.model.experts)
+        self.paths = RowIndex(library, 5 if experts else 3)
+        self.stages = RowIndex(library, 3)
+        self.replicas = {"hsdp": RowIndex(library, 5), "": RowIndex(library, 4)}
+        self.slowest: dict[object, SlowestStages] = {}
+        self.replica_seconds: dict[object, ReplicaTable] = {}
+        self.memory = MemoryTables(library)
+
+    def variant_codes(self, variants: Sequence[Layout]) -> Array:
+        """The number of the `Variant` of each layout with one rank in tp and cp, several in cp, in tp, and in both."""
+        found = [
+            self.variants.setdefault(
+                Variant(one.recompute, one.cp_method if of_cp else "", one.sequence_parallel and of_tp),
+                len(self.variants),
+            )
+            for one in variants
+            for of_tp in (False, True)
+            for of_cp in (False, True)
+        ]
+        return self.library.asarray(found, "int64")

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from clusterspec.cluster.model import Layout
-from clusterspec.cost.batch.arrays import Array
-from clusterspec.cost.batch.columns import LayoutColumns, column, joined, number, positions
-from clusterspec.cost.batch.groups import GroupColumns
+from clusterspec.cost import step
+from clusterspec.cost.batch.columns import Array, GroupColumns, LayoutColumns, column, joined, number, positions
 from clusterspec.cost.batch.index import Numbers, PairIndex, RowTable, joined_numbers
-from clusterspec.cost.batch.layers import LayerRows, LayerTimes
-from clusterspec.cost.batch.stages import StageTable, kinds_of
-from clusterspec.cost.batch.tables import BatchTables
+from clusterspec.cost.batch.layers import LayerRows, LayerTimes, StageTable, kinds_of
+from clusterspec.cost.batch.memory import BatchTables
+from clusterspec.cost.layer_tables import Group, Hiding
 from clusterspec.cost.parameters import Share
-from clusterspec.cost.step import pipeline
-from clusterspec.cost.step.pipeline import StageTime
-from clusterspec.cost.tables.group import Group
-from clusterspec.cost.tables.hiding import Hiding
+from clusterspec.cost.step import ReplicaSeconds, StageTime
 from clusterspec.cost.timing import LayoutTiming, weights_of
 from clusterspec.records import NamedTuple
+
+# The slowest stage of many layouts: one micro-batch through it, what it sends, and the weights that it holds
 
 SHARES = ("dense", "replicated", "expert", "embedding", "head", "unit", "units", "shapes")
 """The fields of `Share`."""
@@ -83,7 +81,7 @@ class SlowestStages:
     def fill(self, template: Layout) -> None:
         """Computes all reserved rows."""
         if self._waiting:
-            rows = _joined(self._waiting)
+            rows = _joined_stages(self._waiting)
             self._waiting = []
             self._table.add(len(rows.layouts.variant), [column(value) for value in self._computed(rows, template)])
 
@@ -137,9 +135,9 @@ class SlowestStages:
         every = 0.0
         for count, *content in self.stages.columns(kinds):
             parts = [(part, number(held)) for part, held in zip(times, content, strict=True)]
-            stages.append(pipeline.stage_time(parts, chunk_share))
+            stages.append(step.stage_time(parts, chunk_share))
             every = every + number(count) * stages[-1].total
-        stage, place = pipeline.slowest(stages)
+        stage, place = step.slowest(stages)
         found = self.library.full(len(kinds.values), 0.0) + place
         return stage, every, Numbers(self.library.asarray(found, "int64"), len(stages))
 
@@ -166,7 +164,7 @@ class SlowestStages:
         return cast(Group, GroupColumns(self.library, self.known.placements.groups, places))
 
 
-def _joined(parts: Sequence[StageRows]) -> StageRows:
+def _joined_stages(parts: Sequence[StageRows]) -> StageRows:
     """The rows of all parts, in order."""
     library = parts[0].layouts.library
 
@@ -185,3 +183,56 @@ def _joined(parts: Sequence[StageRows]) -> StageRows:
         numbers([part.cut for part in parts]),
         numbers([part.pp for part in parts]),
     )
+
+
+# The data-parallel transfers of many layouts
+
+
+class ReplicaRows(NamedTuple):
+    """Some layouts, the numbers of their weights, and of the groups of each axis that shares them."""
+
+    layouts: LayoutColumns
+    share: Array
+    places: Mapping[str, Array]
+
+
+class ReplicaTable:
+    """`ReplicaSeconds` by the weights of the slowest stage and the groups. New rows are computed together."""
+
+    def __init__(self, known: BatchTables, slowest: SlowestStages) -> None:
+        self.known, self.library, self.slowest = known, known.library, slowest
+        self._table = RowTable(self.library, 2, len(ReplicaSeconds._fields))
+        self._waiting: list[ReplicaRows] = []
+
+    def reserve(self, replicas: Numbers, kind: Numbers, rows: Callable[[Array], ReplicaRows]) -> Numbers:
+        """The number of each row; the new ones, which ``rows`` gives by position, are computed by `fill`."""
+        found, fresh = self._table.reserve([replicas, kind])
+        if fresh is not None:
+            self._waiting.append(rows(fresh))
+        return found
+
+    def fill(self, template: Layout, several_stages: bool) -> None:
+        """Computes all reserved rows, for layouts with one stage or for layouts with several."""
+        if not self._waiting:
+            return
+        rows = _joined_replicas(self._waiting)
+        self._waiting = []
+        held = self.slowest.share(Numbers(rows.share, self.slowest.shares.size))
+        layout = rows.layouts.together(template, () if several_stages else ("pp",))
+        groups = {
+            axis: cast(Group, GroupColumns(self.library, self.known.placements.groups, numbers))
+            for axis, numbers in rows.places.items()
+        }
+        timing = LayoutTiming(self.known.tables, layout, self.slowest.hiding, groups)
+        self._table.add(len(rows.share), [column(seconds) for seconds in timing.replica_seconds(held)])
+
+    def __getitem__(self, numbers: Numbers) -> ReplicaSeconds:
+        return ReplicaSeconds(*map(number, self._table.look_up(numbers)))
+
+
+def _joined_replicas(parts: Sequence[ReplicaRows]) -> ReplicaRows:
+    """The rows of all parts, in order."""
+    library = parts[0].layouts.library
+    places = {axis: library.concatenate([part.places[axis] for part in parts]) for axis in parts[0].places}
+    share = library.concatenate([part.share for part in parts])
+    return ReplicaRows(joined([part.layouts for part in parts]), share, places)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from clusterspec.cost.collectives.algorithms import names_of
 from clusterspec.cost.collectives.model import NAMES, CollectiveCost, CollectiveUnavailableError
-from clusterspec.cost.collectives.predict import collective, nothing, timing_of
-from clusterspec.cost.collectives.table import CollectiveRow, table
+from clusterspec.cost.collectives.predict import CollectiveRow, collective, nothing, table, timing_of
 
 __all__ = [
     "NAMES",

@@ -1,9 +1,80 @@
-"""The algorithms of each collective."""
+"""All-to-all, and sends to a neighbor."""
 
 from __future__ import annotations
 
-from clusterspec.cost.collectives import exchanges, rings, trees
-from clusterspec.cost.collectives.timing import Algorithm
+from clusterspec.cost.collectives import rings, stack
+from clusterspec.cost.collectives import rings as trees
+from clusterspec.cost.collectives.model import Candidate, Inside, Paths
+from clusterspec.cost.collectives.stack import (
+    SIMPLE,
+    Algorithm,
+    Candidates,
+    copying,
+    crossing,
+    filled,
+    launching,
+    overlapped,
+    protocols,
+)
+from clusterspec.cost.formulas import collectives, experts, topologies
+from clusterspec.cost.formulas.collectives import all_reduce_factor, gather_factor
+
+# All-to-all, and sends to a neighbor
+
+
+def direct_all_to_all(paths: Paths) -> Candidates:
+    """Every rank sends its part directly to every other rank."""
+    if paths.between and paths.between.rails_apart and paths.inside.ranks > 1:
+        return
+    hops = SIMPLE.ring_hops[paths.inside.hops]
+    latency = crossing(SIMPLE, SIMPLE.ring_hops["net"], paths.between) if paths.between else hops
+    away = experts.messages(paths.ranks) - experts.messages(paths.inside.ranks)
+    latency += SIMPLE.ring + away * stack.PER_MESSAGE.value
+    near = experts.traffic_inside(1.0, paths.ranks, paths.inside.ranks)
+    yield _exchange(paths, "direct", latency, near)
+
+
+def staged_all_to_all(paths: Paths) -> Candidates:
+    """Data for other islands first moves to the rail of its destination: fewer messages, more traffic inside the
+    island. NCCL calls it PXN.
+    """
+    if paths.between is None or paths.inside.ranks == 1 or not paths.between.relays:
+        return
+    latency = SIMPLE.ring_hops[paths.inside.hops] + crossing(SIMPLE, SIMPLE.ring_hops["net"], paths.between)
+    latency += SIMPLE.ring + experts.staged_messages(paths.inside.ranks, paths.islands) * stack.PER_MESSAGE.value
+    near = experts.staged_traffic_inside(1.0, paths.ranks, paths.inside.ranks)
+    yield _exchange(paths, "staged", latency, near)
+
+
+def _exchange(paths: Paths, name: str, latency: float, near: float) -> Candidate:
+    inside, between = paths.inside, paths.between
+    far = experts.traffic_between(1.0, paths.ranks, inside.ranks) * inside.ranks
+    rate = inside.line.value * inside.exchange.value
+    seconds = near / rate + copying(paths, 1 / paths.ranks)
+    outside = far / between.exchange_rate if between else 0.0
+    held = stack.CHANNELS.value * stack.MESSAGE_CHUNK / rate if between is None else 0.0
+    calls = experts.calls(paths.ranks) * (paths.nodes == 1)
+    launch = launching(paths)
+    posting = launch + stack.LAUNCH_PER_CALL.value * calls
+    return Candidate(
+        name, "Simple", latency, seconds, outside, held, launch, overlapped=overlapped(paths), posting=posting
+    )
+
+
+def send(paths: Paths) -> Candidates:
+    """Every rank sends to its neighbor; where the group spans islands, some of these pairs are in different islands."""
+    for protocol in protocols(paths):
+        peer = paths.inside.peer.value * paths.inside.ring.value * protocol.share
+        near = 1 / peer if paths.inside.ranks > 1 else 0.0
+        hop, far, held = protocol.ring_hops[paths.inside.hops], 0.0, filled(protocol, peer)
+        if paths.between:
+            rate = paths.between.sender.value * paths.between.share.value * protocol.share
+            hop, far, held = crossing(protocol, protocol.ring_hops["net"], paths.between), 1 / rate, 0.0
+        latency = protocol.ring + hop
+        yield Candidate("send", protocol.name, latency, near, far, held, launching(paths), overlapped(paths))
+
+
+# The algorithms of each collective
 
 _GATHERS: dict[str, Algorithm] = {
     "ring": rings.ring_gather,
@@ -21,14 +92,14 @@ CHOICES: dict[str, dict[str, Algorithm]] = {
     },
     "all-gather": _GATHERS,
     "reduce-scatter": _GATHERS,
-    "all-to-all": {"direct": exchanges.direct_all_to_all, "staged": exchanges.staged_all_to_all},
+    "all-to-all": {"direct": direct_all_to_all, "staged": staged_all_to_all},
     "broadcast": {"ring": rings.ring_broadcast, "torus": rings.torus_broadcast},
-    "send-recv": {"send": exchanges.send},
+    "send-recv": {"send": send},
 }
 """Algorithms that a library chooses from by default."""
 ON_REQUEST: dict[str, dict[str, Algorithm]] = {
     "all-reduce": {"nvls-tree": trees.switch_all_reduce, "hierarchical": trees.hierarchical_all_reduce},
-    "send-recv": {"direct": exchanges.send},
+    "send-recv": {"direct": send},
 }
 """Algorithms used only on request, and alternative names."""
 
@@ -44,3 +115,64 @@ def algorithms(name: str, algorithm: str | None) -> tuple[Algorithm, ...]:
 def names_of(name: str) -> tuple[str, ...]:
     """The algorithm names that a caller may request for a collective."""
     return (*CHOICES[name], *ON_REQUEST.get(name, {}))
+
+
+# Upper bounds of bus bandwidth: that of links at line rate, without protocol overhead or latency
+
+
+def factor(name: str, ranks: int) -> float:
+    """Bus bandwidth over algorithm bandwidth, as nccl-tests defines it."""
+    if name == "all-reduce":
+        return float(all_reduce_factor(ranks))
+    return float(gather_factor(ranks)) if name in {"all-gather", "reduce-scatter", "all-to-all"} else 1.0
+
+
+IN_DOMAIN = frozenset({"nvls", "nvls-tree"})
+"""Algorithms that reduce in the switches of a scale-up domain."""
+IN_FABRIC = frozenset({"collnet"})
+"""Algorithms that reduce in the switches of the scale-out network."""
+
+
+def ceiling(name: str, paths: Paths, algorithm: str | None = None, *, reduces: bool) -> float:
+    """The bus bandwidth in B/s that the links of the group allow; for two or more ranks.
+
+    ``reduces`` is whether the switches of the domain can reduce, with or without a gain. With an ``algorithm`` the
+    reduction of switches counts only where that algorithm uses it.
+    """
+    if name == "send-recv":
+        return _send(paths)
+    inside = _inside(name, paths, reduces=reduces and (algorithm is None or algorithm in IN_DOMAIN))
+    if paths.between is None:
+        return inside
+    return min(inside, _between(name, paths, reduces=algorithm is None or algorithm in IN_FABRIC))
+
+
+def _send(paths: Paths) -> float:
+    inside = paths.inside.peer.value if paths.inside.ranks > 1 else float("inf")
+    return min(inside, paths.between.sender.value) if paths.between else inside
+
+
+def _inside(name: str, paths: Paths, *, reduces: bool) -> float:
+    inside: Inside = paths.inside
+    if inside.ranks == 1:
+        return float("inf")
+    if name == "all-to-all":
+        return inside.line.value * (paths.ranks - 1) / (inside.ranks - 1)
+    gain = 1.0
+    if reduces and name == "all-reduce":
+        gain = max(1.0, collectives.bus_bandwidth_ceiling(inside.ranks, 1.0))
+    return inside.line.value * gain
+
+
+def _between(name: str, paths: Paths, *, reduces: bool) -> float:
+    between, ranks, m = paths.between, paths.ranks, paths.inside.ranks
+    assert between is not None
+    line = between.line.value
+    if name == "all-to-all":
+        exchange = between.exchange.value / m
+        return float(experts.bus_bandwidth_ceiling(ranks, m, exchange)) if ranks > m else float("inf")
+    if name == "broadcast":
+        return line
+    if name == "all-reduce" and reduces and between.reduces:
+        return line * factor(name, ranks)
+    return float(topologies.bus_bandwidth_ceiling(ranks, between.islands, line * between.islands / ranks))

@@ -1,11 +1,52 @@
-"""The links of a process group by tier, candidate algorithms of a collective over them, and its cost."""
+"""Assumed shares and latencies of links and networks whose catalog entries state none."""
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.alpha_beta import overlapped, pipelined
-from clusterspec.cost.formulas.bus import seconds_at
+from clusterspec.cluster.model import ScaleOut
+from clusterspec.cost.constants import assumed, cited
+from clusterspec.cost.formulas.collectives import overlapped, pipelined, seconds_at
+from clusterspec.origin import Assumed, Cited
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.records import dataclass
+
+# Assumed shares and latencies of links and networks whose catalog entries state none
+
+LINKS = "links"
+RING = assumed(
+    LINKS, "ring", 0.8, "rings reach 0.70 to 0.82 of NVLink and xGMI, 0.9 and more of ICI and Gaudi, by their entries"
+)
+PAIR = assumed(LINKS, "pair", 0.75, "two accelerators of a mesh share one link: 0.745 of it on MI300X")
+EXCHANGE = assumed(
+    LINKS,
+    "exchange over ring",
+    0.95,
+    "all-to-alls of 512 MiB over 8 ranks reach 0.93 to 0.97 of rings on A100, H100 and B200, the copy of the own part"
+    " apart (nccl-tests, aiconfigurator), and 0.89 on MI355X",
+)
+REDUCTION = assumed(LINKS, "reduction", 0.6, "reduction in NVSwitch reaches 0.49 to 0.69 of NVLink 4 and 5")
+REDUCTION_RANKS = assumed(LINKS, "reduction.ranks", 5, "SHARP gains from five ranks on NVLink 4, six on NVLink 5")
+REDUCTION_CHANNELS = assumed(LINKS, "reduction.channels", 32, "as NVLink 5 between domains")
+HOST = assumed(LINKS, "pcie", 0.76, "NCCL expects 12 of the 15.75 GB/s of a PCIe 3 x16 slot")
+NETWORKS = "networks"
+RING_BETWEEN = assumed(NETWORKS, "ring", 0.9, "by judgment, the lowest share of the families with RDMA")
+"""Share of line rate that rings achieve, where an entry has no figure."""
+LATENCY = assumed(NETWORKS, "latency", 5e-6, "by judgment, somewhat above RoCE", "s")
+"""Seconds that one crossing adds to the network hop of NCCL, where an entry has no figure."""
+WITHOUT_DIRECT = assumed(
+    NETWORKS, "without gpudirect", 0.5, "without GPUDirect RDMA every byte crosses the accelerator's slot twice"
+)
+SOCKETS = Cited(
+    "stack/nccl",
+    "socket fall-back",
+    "aws-ofi-nccl issue 803: 5.4 GB/s per node without the plugin, 122.6 with it",
+    "https://github.com/aws/aws-ofi-nccl/issues/803",
+    "2026-11-20",
+)
+SOCKET_RATE = cited(NETWORKS, "sockets", 5.4e9, SOCKETS, "B/s")
+SOCKET_LATENCY = assumed(NETWORKS, "sockets.latency", 50e-6, "as the entry of Ethernet with TCP sockets", "s")
+
+
+# The links of a process group by tier, candidate algorithms of a collective over them, and its cost
 
 NAMES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "send-recv")
 """The supported collectives, as nccl-tests names them."""
@@ -189,3 +230,64 @@ class CollectiveCost:
     def uncertainty(self) -> float:
         """Half the width of the uncertainty range relative to the time; 0 where nothing is sent."""
         return (self.high - self.low) / (2 * self.seconds) if self.seconds else 0.0
+
+
+# Achieved bandwidth and latency of the network between nodes: technology, plugin, and fallback to TCP sockets
+
+NO_PLUGIN = frozenset({"none"})
+ALL_PROTOCOLS = frozenset({"LL", "LL128", "Simple"})
+SOCKET_PROTOCOLS = frozenset({"Simple"})
+"""Protocols assumed over TCP sockets where a plugin is missing, as over GPUDirect-TCPX."""
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """One NIC's line rate (B/s), the achieved share of it, and the latency of a crossing (LL; chunks) in seconds."""
+
+    line: float
+    share: Figure
+    latency: Figure
+    chunk_latency: Figure
+    protocols: frozenset[str]
+    overlapped: bool
+
+
+def network_of(fabric: ScaleOut) -> Network:
+    """The achieved bandwidth and latency of the fabric, by its technology and plugin."""
+    entry = fabric.technology
+    line = fabric.nic_bandwidth.value
+    if falls_back(fabric):
+        rate = min(1.0, SOCKET_RATE.value / (line * fabric.nics_per_node))
+        return Network(
+            line, Figure(rate, "1", SOCKETS), SOCKET_LATENCY, SOCKET_LATENCY, SOCKET_PROTOCOLS, overlapped=True
+        )
+    share = _known(fabric, "ring", RING_BETWEEN)
+    if not fabric.gpudirect_rdma and entry.rdma:
+        share = Figure(share.value * WITHOUT_DIRECT.value, "1", WITHOUT_DIRECT.origin)
+    latency = _known(fabric, "latency", LATENCY)
+    return Network(
+        line,
+        share,
+        latency,
+        entry.achievable.get("latency.chunk", latency),
+        protocols=frozenset(entry.protocols) or ALL_PROTOCOLS,
+        overlapped=entry.overlapped_latency,
+    )
+
+
+def falls_back(fabric: ScaleOut) -> bool:
+    """Whether the library falls back to TCP sockets of the kernel.
+
+    That is the case where a proprietary technology has no plugin, or the plugin of another technology.
+    """
+    entry, plugin = fabric.technology, fabric.collective_plugin
+    if not entry.proprietary or plugin is None:
+        return False
+    return plugin in NO_PLUGIN or (bool(entry.plugins) and plugin not in entry.plugins)
+
+
+def _known(fabric: ScaleOut, name: str, otherwise: Figure) -> Figure:
+    """A figure of the technology's entry, else the assumption for all networks."""
+    figure = fabric.technology.achievable.get(name)
+    origin = Assumed(f"{fabric.technology.id}.{name}", str(otherwise.origin).removeprefix("assumed: "))
+    return figure or Figure(otherwise.value, otherwise.unit, origin)

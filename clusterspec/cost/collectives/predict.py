@@ -1,20 +1,118 @@
-"""The cost of a collective over a group by its fastest algorithm, as the library would choose it."""
+"""Replaces catalog shares on the links of a group by measured shares."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clusterspec.cluster.groups import Placement
-from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives.algorithms import algorithms, names_of
-from clusterspec.cost.collectives.ceilings import ceiling, factor
+from clusterspec.cluster.groups import Placement, contiguous
+from clusterspec.cluster.machine import NODE_SCALE
+from clusterspec.cluster.model import Cluster, MeasuredShare
+from clusterspec.cost.collectives.algorithms import algorithms, ceiling, factor, names_of
 from clusterspec.cost.collectives.model import Candidate, CollectiveCost, CollectiveUnavailableError, Paths
-from clusterspec.cost.collectives.paths import paths_of
-from clusterspec.cost.collectives.shares import with_measured
-from clusterspec.cost.collectives.uncertainty import band
-from clusterspec.cost.formulas.bus import algorithm_bandwidth, bus_bandwidth, seconds_at
-from clusterspec.cost.formulas.elementwise import larger, smaller
-from clusterspec.records import dataclass
+from clusterspec.cost.collectives.paths import MESHES, paths_of
+from clusterspec.cost.constants import assumed
+from clusterspec.cost.formulas.collectives import algorithm_bandwidth, bus_bandwidth, seconds_at
+from clusterspec.cost.formulas.compute import larger, smaller
+from clusterspec.origin import Assumed, Measured, Origin
+from clusterspec.quantity import Figure
+from clusterspec.records import dataclass, replace
+
+# Replaces catalog shares on the links of a group by measured shares
+
+RINGS = frozenset({"all-reduce", "all-gather", "reduce-scatter", "broadcast"})
+"""Collectives that use the same rings: a measurement of one applies to the others."""
+
+
+def with_measured(paths: Paths, name: str, measured: Sequence[MeasuredShare]) -> Paths:
+    """The links of a group with the measured shares that apply to a collective on them.
+
+    Among several, one of the same collective is preferred, then one of a collective with the same ring; then the
+    nearest number of ranks. A share measured inside an island also applies to groups that leave it.
+    """
+    if not measured:
+        return paths
+    inside, between = paths.inside, paths.between
+    ring = _inside(paths, name, measured, "ring")
+    exchange = _inside(paths, name, measured, "exchange")
+    reduction = _inside(paths, name, measured, "reduction") if inside.reduction else None
+    inside = replace(
+        inside,
+        ring=ring or inside.ring,
+        exchange=exchange or inside.exchange,
+        reduction=reduction or inside.reduction,
+    )
+    network = _best(name, paths.ranks, [each for each in measured if each.part == "network"])
+    if between is not None and network is not None:
+        between = replace(between, share=network)
+    return replace(paths, inside=inside, between=between)
+
+
+def _inside(paths: Paths, name: str, measured: Sequence[MeasuredShare], part: str) -> Figure | None:
+    """The measurement of the tier that the group crosses, else that of the tier inside its islands."""
+    for tier in dict.fromkeys((paths.tier, paths.inside.tier)):
+        fitting = [each for each in measured if each.part == part and each.tier == tier and _alike(paths, each)]
+        if found := _best(name, paths.ranks, fitting):
+            return found
+    return None
+
+
+def _alike(paths: Paths, share: MeasuredShare) -> bool:
+    """Whether a measurement on one group applies to a group of another size: a pair in a mesh has one link, a rack has
+    its own switches.
+    """
+    if paths.inside.topology in MESHES and (paths.ranks > 2) != (share.ranks > 2):
+        return False
+    return (paths.ranks > NODE_SCALE) == (share.ranks > NODE_SCALE) or paths.between is not None
+
+
+def _best(name: str, ranks: int, shares: Sequence[MeasuredShare]) -> Figure | None:
+    """The share measured with the most similar collective, then the most similar number of ranks; None where none
+    applies.
+    """
+
+    def distance(share: MeasuredShare) -> tuple[bool, bool, float]:
+        kin = name in RINGS and share.collective in RINGS
+        return share.collective != name, not kin, max(ranks / share.ranks, share.ranks / ranks)
+
+    best = min(shares, key=distance, default=None)
+    return best.share if best else None
+
+
+# The uncertainty range of a collective, by the origin of its figures
+
+GROUP = "uncertainty"
+_COUNTED = "by judgment; docs/accuracy.md counts the measured collectives inside the range"
+SENDING = {
+    "measured": assumed(GROUP, "sending.measured", 0.04, f"of a share measured on the same machine, {_COUNTED}"),
+    "cited": assumed(GROUP, "sending.cited", 0.09, f"of a share that an entry states for its kind, {_COUNTED}"),
+    "assumed": assumed(GROUP, "sending.assumed", 0.2, f"of a share taken from other kinds of links, {_COUNTED}"),
+}
+"""Relative uncertainty of the sending time, by the origin of the achieved share of the line."""
+STARTING = assumed(GROUP, "starting", 0.3, f"of launch time, latency and pipeline fill, {_COUNTED}")
+
+
+def band(paths: Paths, candidate: Candidate, sending: float, total: float, least: float) -> tuple[float, float]:
+    """Low and high seconds: the terms vary together, and the low end is at least the time at line rate."""
+    spread = (total - sending) * STARTING.value + sending * SENDING[_kind(_origin(paths, candidate))].value
+    return min(total, max(least, total - spread)), max(total, total + spread)
+
+
+def _origin(paths: Paths, candidate: Candidate) -> Origin:
+    """The origin of the share that limits the sending."""
+    if paths.between and candidate.between >= candidate.inside:
+        return paths.between.share.origin
+    if candidate.algorithm.startswith("nvls") and paths.inside.reduction:
+        return paths.inside.reduction.origin
+    return paths.inside.ring.origin
+
+
+def _kind(origin: Origin) -> str:
+    if isinstance(origin, Measured):
+        return "measured"
+    return "assumed" if isinstance(origin, Assumed) else "cited"
+
+
+# The cost of a collective over a group by its fastest algorithm, as the library would choose it
 
 
 def collective(
@@ -122,3 +220,58 @@ def _bound_by(paths: Paths, candidate: Candidate, sending: float, total: float) 
     between = paths.between
     longest = between if between and candidate.between >= candidate.inside else paths.inside
     return f"{longest.tier} bandwidth"
+
+
+# The table of a collective over several sizes, as nccl-tests prints it, with the ceiling beside it
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveRow:
+    """One size of a table: bytes as nccl-tests counts them, seconds, bytes per second."""
+
+    collective: str
+    ranks: int
+    size: float
+    seconds: float
+    low: float
+    high: float
+    algbw: float
+    busbw: float
+    ceiling_busbw: float
+    bound_by: str
+    tier: str
+    algorithm: str
+
+    @property
+    def least_busbw(self) -> float:
+        """Bus bandwidth at the slow end of the uncertainty range, in B/s: the least that a sound machine shows."""
+        return self.busbw * self.seconds / self.high if self.high else self.busbw
+
+    @classmethod
+    def of(cls, cost: CollectiveCost) -> CollectiveRow:
+        """The plain numbers of a cost."""
+        return cls(
+            cost.name,
+            cost.ranks,
+            cost.size,
+            cost.seconds,
+            cost.low,
+            cost.high,
+            cost.algbw,
+            cost.busbw,
+            cost.ceiling_busbw,
+            cost.bound_by,
+            cost.tier,
+            cost.algorithm,
+        )
+
+
+def table(
+    cluster: Cluster, name: str, ranks: int, sizes: Sequence[float], algorithm: str | None = None
+) -> tuple[CollectiveRow, ...]:
+    """A collective over the first ``ranks`` ranks, for each size in bytes.
+
+    Raises `CollectiveUnavailableError` as `collective` does.
+    """
+    group = contiguous(cluster, ranks)
+    return tuple(CollectiveRow.of(collective(cluster, name, group, size, algorithm)) for size in sizes)

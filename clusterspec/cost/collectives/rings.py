@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, log2
 
+from clusterspec.cluster.machine import NODE_SCALE
 from clusterspec.cost.collectives import stack
 from clusterspec.cost.collectives.model import Candidate, Paths
-from clusterspec.cost.collectives.stack import LL, LL128, SIMPLE, Protocol
-from clusterspec.cost.collectives.timing import (
+from clusterspec.cost.collectives.stack import (
+    LL,
+    LL128,
+    SIMPLE,
     Candidates,
+    Protocol,
     copying,
     crossing,
     filled,
@@ -20,21 +24,27 @@ from clusterspec.cost.collectives.timing import (
     protocols,
     start,
 )
-from clusterspec.cost.formulas import bus, ring
+from clusterspec.cost.formulas import collectives, topologies
+
+# Rings, and the algorithms that replace them on meshes and tori
 
 
 def ring_all_reduce(paths: Paths) -> Candidates:
-    return _rings(paths, bus.all_reduce_factor(paths.ranks), ring.all_reduce_steps(paths.ranks), gathers=False)
+    return _rings(
+        paths, collectives.all_reduce_factor(paths.ranks), collectives.all_reduce_steps(paths.ranks), gathers=False
+    )
 
 
 def ring_gather(paths: Paths) -> Candidates:
     """An all-gather or a reduce-scatter."""
-    return _rings(paths, bus.gather_factor(paths.ranks), ring.gather_steps(paths.ranks), own=1 / paths.ranks)
+    return _rings(
+        paths, collectives.gather_factor(paths.ranks), collectives.gather_steps(paths.ranks), own=1 / paths.ranks
+    )
 
 
 def ring_broadcast(paths: Paths) -> Candidates:
     """A broadcast along the ring: every link carries every byte once."""
-    return _rings(paths, 1.0, ring.gather_steps(paths.ranks))
+    return _rings(paths, 1.0, collectives.gather_steps(paths.ranks))
 
 
 def _rings(paths: Paths, factor: float, steps: float, own: float = 0.0, *, gathers: bool = True) -> Candidates:
@@ -42,11 +52,11 @@ def _rings(paths: Paths, factor: float, steps: float, own: float = 0.0, *, gathe
     if paths.inside.topology == "torus":
         return
     for protocol in protocols(paths):
-        inside, between = _rates(paths, protocol)
+        inside, between = _ring_rates(paths, protocol)
         yield Candidate(
             "ring",
             protocol.name,
-            latency=_latency(paths, protocol, steps),
+            latency=_ring_latency(paths, protocol, steps),
             inside=factor / inside + copying(paths, own),
             between=factor / between,
             held=filled(protocol, min(inside, between), held(paths) if gathers or _flows(paths, protocol) else 1.0),
@@ -60,15 +70,15 @@ def _flows(paths: Paths, protocol: Protocol) -> bool:
     return protocol is LL128 and paths.between is None
 
 
-def _rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
+def _ring_rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
     """B/s of a ring inside an island and between islands (infinite where there are none)."""
-    most = low_latency_most(paths) if protocol is LL else _most(paths)
+    most = low_latency_most(paths) if protocol is LL else _highest_ring_rate(paths)
     inside = min(most, paths.inside.ring_rate * protocol.share * _mesh_gain(paths))
     between = min(most, paths.between.rate * protocol.share) if paths.between else inf
     return inside, between
 
 
-def _most(paths: Paths) -> float:
+def _highest_ring_rate(paths: Paths) -> float:
     """The highest bus bandwidth in B/s of a ring over more than two islands."""
     return paths.inside.ring_between.value if paths.inside.ring_between and paths.islands > 2 else inf
 
@@ -81,25 +91,25 @@ def _mesh_gain(paths: Paths) -> float:
     return ranks / (ranks - 1) if paths.between and paths.inside.topology == "full-mesh" and ranks > 1 else 1.0
 
 
-def _latency(paths: Paths, protocol: Protocol, steps: float) -> float:
+def _ring_latency(paths: Paths, protocol: Protocol, steps: float) -> float:
     """Seconds of a ring's steps: base latency, hops inside, crossings between islands."""
     hop = near_hop(protocol, protocol.ring_hops, paths)
     first = start(protocol, protocol.ring, paths)
     if paths.between is None:
         return first + steps * hop
-    crossings = ring.crossing_steps(steps, paths.ranks, paths.islands)
+    crossings = collectives.crossing_steps(steps, paths.ranks, paths.islands)
     outside = crossing(protocol, protocol.ring_hops["net"], paths.between)
     return float(first + (steps - crossings) * max(hop, protocol.posting) + crossings * outside)
 
 
 def mesh_all_reduce(paths: Paths) -> Candidates:
     """Every rank of a mesh sends each peer its part and receives the sums: two hops."""
-    return _mesh(paths, bus.all_reduce_factor(paths.ranks), hops=2)
+    return _mesh(paths, collectives.all_reduce_factor(paths.ranks), hops=2)
 
 
 def mesh_gather(paths: Paths) -> Candidates:
     """Every rank of a mesh sends its part to all peers at once: one hop."""
-    return _mesh(paths, bus.gather_factor(paths.ranks), hops=1)
+    return _mesh(paths, collectives.gather_factor(paths.ranks), hops=1)
 
 
 def _mesh(paths: Paths, traffic: float, hops: int) -> Candidates:
@@ -112,13 +122,13 @@ def _mesh(paths: Paths, traffic: float, hops: int) -> Candidates:
 
 def torus_all_reduce(paths: Paths) -> Candidates:
     """A reduce-scatter and an all-gather along all axes at once; between slices every rank sends its own part."""
-    near, far = bus.all_reduce_factor(paths.inside.ranks), bus.all_reduce_factor(paths.islands)
+    near, far = collectives.all_reduce_factor(paths.inside.ranks), collectives.all_reduce_factor(paths.islands)
     return _torus(paths, near, far, passes=2)
 
 
 def torus_gather(paths: Paths) -> Candidates:
     """An all-gather or a reduce-scatter along all axes of a torus at once."""
-    near, far = bus.gather_factor(paths.inside.ranks), bus.gather_factor(paths.islands)
+    near, far = collectives.gather_factor(paths.inside.ranks), collectives.gather_factor(paths.islands)
     return _torus(paths, near, far, passes=1)
 
 
@@ -141,3 +151,119 @@ def _torus(paths: Paths, near: float, far: float, passes: int) -> Candidates:
         latency += passes * (paths.islands - 1) * crossing(SIMPLE, SIMPLE.ring_hops["net"], between)
     outside = far / between.rate if between else 0.0
     yield Candidate("torus", "DMA", latency, near / inside.ring_rate, outside, 0.0, launching(paths))
+
+
+# All-reduces by trees, by in-switch reduction, and in two tiers
+
+
+def tree_all_reduce(paths: Paths) -> Candidates:
+    """Two complementary trees over the islands, a chain inside each."""
+    if paths.inside.topology == "torus":
+        return
+    for protocol in protocols(paths):
+        if protocol is not LL and _in_switches(paths):
+            continue
+        chain, links = _tree_rates(paths, protocol)
+        yield Candidate(
+            "tree",
+            protocol.name,
+            latency=_tree_latency(paths, protocol),
+            inside=collectives.chain_traffic(1.0) / chain,
+            between=collectives.island_traffic(1.0, paths.islands) / links,
+            held=_held(paths, protocol)
+            * max(collectives.chain_traffic(1.0) / chain, collectives.island_traffic(1.0, paths.islands) / links),
+            launch=launching(paths),
+            overlapped=overlapped(paths),
+            stages=collectives.depth(paths.inside.ranks, log2(paths.islands)),
+        )
+
+
+def _in_switches(paths: Paths) -> bool:
+    """Whether NCCL's own model takes reduction in the switches for every large message: in domains beyond a node."""
+    return paths.inside.reduction is not None and paths.inside.ranks > NODE_SCALE and paths.islands > 1
+
+
+def _held(paths: Paths, protocol: Protocol) -> float:
+    """Bytes that one hop of a tree holds; LL forwards line by line."""
+    chunk = stack.TREE_CHUNK if paths.between else protocol.chunk / collectives.depth(paths.inside.ranks, 0)
+    return 0.0 if protocol is LL else stack.CHANNELS.value * chunk
+
+
+def _tree_rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
+    """B/s of a tree's chain inside an island, and of the links between islands."""
+    inside = min(paths.inside.ring_rate * stack.TREE_SHARE.value, _highest_tree_rate(paths))
+    between = paths.between.rate * stack.TREE_BETWEEN.value if paths.between else inf
+    if protocol is LL:
+        return min(inside * stack.LOW_LATENCY_TREE.value, low_latency_most(paths)), between * LL.share
+    if protocol is LL128:
+        return inside * (LL128.share if paths.between else stack.TREE_FLAGS_ALONE.value), between * LL128.share
+    return inside, between
+
+
+def _highest_tree_rate(paths: Paths) -> float:
+    """The highest bus bandwidth in B/s that its channels allow a tree over more than two islands."""
+    return paths.inside.tree.value if paths.inside.tree and paths.islands > 2 else inf
+
+
+def _tree_latency(paths: Paths, protocol: Protocol) -> float:
+    """Latency of a tree in seconds, up and down."""
+    latency = start(protocol, protocol.tree, paths)
+    latency += 2 * (paths.inside.ranks - 1) * near_hop(protocol, protocol.tree_hops, paths)
+    if paths.between:
+        latency += 2 * log2(paths.islands) * crossing(protocol, protocol.tree_hops["net"], paths.between)
+    return latency
+
+
+def switch_all_reduce(paths: Paths) -> Candidates:
+    """Reduction in the switches of the domain; between domains a tree."""
+    inside, between = paths.inside, paths.between
+    if inside.reduction is None:
+        return
+    rate = inside.line.value * inside.reduction.value / collectives.all_reduce_traffic(1.0, inside.ranks)
+    chunk = between.switch_chunk.value if between and between.switch_chunk else stack.SWITCH_CHUNK
+    piece = inside.ranks * inside.chunks * chunk
+    first = stack.SWITCH_REDUCTION.value
+    if between is None:
+        yield Candidate("nvls", "Simple", first, 1 / rate, 0.0, piece / rate, launching(paths))
+        return
+    limit = inside.ring_between.value / 2 if inside.ring_between and paths.islands > 2 else inf
+    rate = min(rate * stack.SWITCH_TREE.value, limit)
+    outside = collectives.island_traffic(1.0, paths.islands) / (between.rate * stack.TREE_BETWEEN.value)
+    crossings = 2 * log2(paths.islands)
+    latency = first + crossings * crossing(SIMPLE, stack.SWITCH_TREE_HOP.value, between)
+    held = piece * max(1 / rate, outside)
+    stages = 1 + crossings * stack.SWITCH_STAGE.value
+    yield Candidate("nvls-tree", "Simple", latency, 1 / rate, outside, held, launching(paths), stages=stages)
+
+
+def fabric_all_reduce(paths: Paths) -> Candidates:
+    """Reduction in the switches between nodes (SHARP): every island sends its sum once."""
+    inside, between = paths.inside, paths.between
+    if between is None or not between.reduces:
+        return
+    latency = SIMPLE.tree + stack.FABRIC_REDUCTION.value + 2 * between.latency.value
+    if inside.reduction:
+        near = collectives.all_reduce_traffic(1.0, inside.ranks) / (inside.line.value * inside.reduction.value)
+    else:
+        near = collectives.chain_traffic(1.0) / (inside.ring_rate * stack.TREE_SHARE.value)
+        latency += 2 * (inside.ranks - 1) * SIMPLE.tree_hops[inside.hops]
+    held = filled(SIMPLE, between.rate)
+    yield Candidate("collnet", "Simple", latency, near, 1 / between.rate, held, launching(paths))
+
+
+def hierarchical_all_reduce(paths: Paths) -> Candidates:
+    """Reduce-scatter inside, all-reduce along the rails, all-gather inside, on different chunks at once."""
+    inside, between = paths.inside, paths.between
+    if between is None:
+        return
+    latency = SIMPLE.ring + collectives.all_reduce_steps(inside.ranks) * SIMPLE.ring_hops[inside.hops]
+    latency += collectives.all_reduce_steps(paths.islands) * crossing(SIMPLE, SIMPLE.ring_hops["net"], between)
+    yield Candidate(
+        "hierarchical",
+        "Simple",
+        latency=latency,
+        inside=topologies.inside_time(1.0, inside.ranks, inside.ring_rate),
+        between=topologies.between_time(1.0, paths.islands, between.rate),
+        held=filled(SIMPLE, between.rate),
+        launch=launching(paths),
+    )

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.compute.fixed import (
+from clusterspec.catalog.models import CompressedAttention, SparseAttention
+from clusterspec.cost.compute.kernels import (
     FLASH_BACKWARD,
     FLASH_BACKWARD_TRAFFIC,
     SOFTMAX_BATCHES,
     SOFTMAX_PASSES,
     SOFTMAX_STEPS,
+    GemmShape,
+    Kernel,
+    Role,
+    Shard,
+    Work,
+    linear,
+    portion,
+    product,
+    stream,
 )
-from clusterspec.cost.compute.kernels import GemmShape, Kernel, Role, Work, linear, product, stream
-from clusterspec.cost.compute.shard import Shard
+from clusterspec.cost.constants import assumed
 from clusterspec.cost.formulas import attention as formulas
-from clusterspec.cost.formulas.elementwise import absent
+from clusterspec.cost.formulas.attention import compressed_entries, core_flops
+from clusterspec.cost.formulas.compute import absent
 from clusterspec.cost.layers import Mixer
+from clusterspec.cost.mixers import OVERLAPPING
+
+# Softmax attention of one layer: projections, rotary embedding, the core, and its latent form
 
 
 def projections(shard: Shard) -> Work:
@@ -133,3 +146,113 @@ def _plain(shard: Shard, score_passes: tuple[float, float]) -> Work:
     passes = (once + apart * SOFTMAX_PASSES for once in score_passes)
     there, again = (formulas.score_traffic(queries, shard.length, batch, each) for each in passes)
     return Work((scores, values), back) + stream("softmax and dropout", (there, again), 3 + apart * SOFTMAX_STEPS)
+
+
+# Attention of one layer to compressed key-value entries (DeepSeek-V4, arXiv 2606.19348, section 2)
+
+
+def compressed_projections(shard: Shard, part: CompressedAttention) -> Work:
+    """Compressed queries, the shared vector of keys and values, its compressors, and queries of heads."""
+    model, precision = shard.model, shard.precision
+    down = GemmShape(shard.rows, model.hidden, part.q + model.head_dim)
+    up = GemmShape(shard.tokens, part.q, shard.heads * model.head_dim)
+    work = linear("query and key-value compression", down, precision)
+    if shard.mixer is Mixer.FULL:
+        work += linear(
+            "compression of entries", GemmShape(shard.rows, model.hidden, _compressor(shard, part)), precision
+        )
+    return work + linear("query expansion", up, precision, Role.LIGHT)
+
+
+def _compressor(shard: Shard, part: CompressedAttention) -> float:
+    """The value and the gate that form entries, and keys of the index in light layers."""
+    model = shard.model
+    index = model.sparse.index_dim if model.sparse else 0
+    return _mean(part, 2 * OVERLAPPING * (model.head_dim + index), 2 * model.head_dim)
+
+
+def _mean(part: CompressedAttention, light: float, heavy: float) -> float:
+    layers = part.light_layers + part.heavy_layers
+    return (part.light_layers * light + part.heavy_layers * heavy) / max(1, layers)
+
+
+def compressed_core(shard: Shard, part: CompressedAttention) -> Work:
+    """Scores and values of the last tokens and of the entries before them: all of them, or those that an index
+    selects.
+    """
+    window, model = shard.model.window, shard.model
+    pairs = within(shard, part.window or (window.tokens if window else 0))
+    if shard.mixer is Mixer.FULL:
+        chosen = model.sparse.tokens * part.light_ratio if model.sparse else shard.length
+        light = compressed_entries(within(shard, chosen), part.light_ratio)
+        heavy = compressed_entries(within(shard, shard.length), part.heavy_ratio)
+        pairs += _mean(part, light, heavy)
+    return flash(shard, core_flops(pairs, shard.heads, model.head_dim, model.head_dim))
+
+
+def compressed_output(shard: Shard, part: CompressedAttention) -> Work:
+    """The output projection of each group of heads to its rank, and of all groups to the hidden width."""
+    model, groups = shard.model, part.output_groups / shard.tp
+    each = GemmShape(shard.tokens, model.heads * model.head_dim / part.output_groups, part.output_rank, groups)
+    whole = GemmShape(shard.tokens, groups * part.output_rank, model.hidden)
+    return linear("output of groups", each, shard.precision) + linear("attention output", whole, shard.precision)
+
+
+# Sparse attention of one layer: the index that ranks keys, and the core over the selected keys
+
+SPARSE = "sparse attention"
+SCORE_BYTES = assumed(
+    SPARSE,
+    "score",
+    8.0,
+    "moved per score of the index: written in 32 bits, and read to select the highest",
+    "B",
+).value
+
+
+def share(shard: Shard, part: SparseAttention) -> float:
+    """The share of the layers with full attention that have an index."""
+    return min(1.0, part.layers / max(1, shard.model.full_layers))
+
+
+def index_projections(shard: Shard, part: SparseAttention) -> Work:
+    """Queries of the index with their weights, and its keys unless those are compressed with the entries."""
+    model = shard.model
+    width = model.compressed.q if model.compressed else model.latent_q or model.hidden
+    keys = part.index_heads + (0 if model.compressed else part.index_dim)
+    queries = GemmShape(shard.rows, width, part.index_heads * part.index_dim)
+    work = linear("index queries", queries, shard.precision)
+    return portion(
+        work + linear("index keys", GemmShape(shard.rows, model.hidden, keys), shard.kept), share(shard, part)
+    )
+
+
+def scores(shard: Shard, part: SparseAttention) -> Work:
+    """Scores of all keys before a query, and the selection; gradients flow through the selected keys only."""
+    ratio = shard.model.compressed.light_ratio if shard.model.compressed else 1
+    own = shard.rows / shard.tokens
+    every, chosen = (
+        own * compressed_entries(within(shard, tokens), ratio) for tokens in (shard.length, part.tokens * ratio)
+    )
+    shape = GemmShape(shard.length, part.index_dim, shard.length, shard.sequences * part.index_heads)
+    flops = (
+        core_flops(every, part.index_heads, part.index_dim, 0),
+        core_flops(chosen, part.index_heads, part.index_dim, 0),
+    )
+    there = Kernel("index scores", flops[0], 0.0, "attention_forward", shape)
+    back = Kernel("index scores: gradient", 2 * flops[1], 0.0, "attention_backward", shape)
+    choice = stream("choice of keys", (SCORE_BYTES * every, SCORE_BYTES * chosen), 2)
+    return portion(Work((there,), (back,)) + choice, share(shard, part))
+
+
+def index_core(shard: Shard, part: SparseAttention) -> Work:
+    """The core over selected keys, and over all keys in layers without an index.
+
+    Latent attention then scores and sums the latents, which all heads share.
+    """
+    model, some = shard.model, share(shard, part)
+    chosen, every = within(shard, part.tokens), within(shard, shard.length)
+    plain = model.head_dim + model.latent_rope, model.value_width
+    widths = (model.latent_kv + model.latent_rope, model.latent_kv) if model.latent else plain
+    flops = some * core_flops(chosen, shard.heads, *widths) + (1 - some) * core_flops(every, shard.heads, *plain)
+    return flash(shard, flops)

@@ -1,18 +1,127 @@
-"""Kernels: the smallest unit of work that the cost model times.
-
-A kernel is described by its operations, its memory traffic and the share of the device that its shape can fill. The
-speed of the device enters when it is timed (`speed`).
-"""
+"""Kernel figures that apply to every accelerator and framework, each with its reason."""
 
 from __future__ import annotations
 
 from enum import IntEnum, auto
 
-from clusterspec.cost.compute.fixed import NARROW_LAUNCHES
-from clusterspec.cost.formulas import matmul as formulas
-from clusterspec.cost.formulas.elementwise import absent
-from clusterspec.precision import width
-from clusterspec.records import NamedTuple, dataclass
+from clusterspec.catalog.models import Model
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.constants import CONSTANTS, assumed
+from clusterspec.cost.formulas import compute as formulas
+from clusterspec.cost.formulas.compute import absent, divided, larger
+from clusterspec.cost.layers import Mixer
+from clusterspec.precision import NARROW, activation_width, width
+from clusterspec.records import NamedTuple, dataclass, replace
+
+# Kernel figures that apply to every accelerator and framework, each with its reason
+
+KERNELS = "kernels"
+FIXED = CONSTANTS.setdefault(KERNELS, {})
+"""All of these figures by name; a plan lists them among its assumptions."""
+
+
+def _taken(name: str, value: float, why: str, unit: str = "1") -> float:
+    return assumed(KERNELS, name, value, why, unit).value
+
+
+TILES = (
+    (256.0, 128.0, 1.0),
+    (
+        128.0,
+        128.0,
+        _taken(
+            "tile.128x128",
+            0.93,
+            "rate of GEMMs in tiles of 128 × 128 over those in tiles of 256 × 128: operands are read a third more often"
+            " (NVIDIA, Matrix Multiplication Background User's Guide)",
+        ),
+    ),
+    (128.0, 64.0, _taken("tile.128x64", 0.8, "the same of tiles of 128 × 64: twice as often")),
+)
+"""Tiles of GEMM libraries: rows, columns, and the rate relative to the largest tile."""
+DEPTH_START = _taken(
+    "tile.depth", 50.0, "depth of a GEMM whose multiplication takes as long as filling and draining one tile"
+)
+LENGTH_START = _taken(
+    "attention.length",
+    500.0,
+    "tokens of a sequence at which attention kernels reach half of the rate that they have on long ones"
+    " (FlashAttention-2, arXiv 2307.08691, figure 5, about)",
+)
+SCORE_PASSES = (
+    _taken(
+        "scores.forward",
+        4.5,
+        "how often plain attention reads or writes its scores between the products: scale, mask and softmax read and"
+        " write them, dropout reads and writes them and a mask of half their width (Megatron-LM, fused_softmax.py)",
+    ),
+    _taken("scores.backward", 5.5, "the same of the backward pass: the gradients of both read two and write one"),
+)
+LOSS_FORWARD = _taken(
+    "loss.forward",
+    0.6,
+    "part of the loss's traffic that the forward pass moves: a cast, a maximum and a softmax against one product",
+)
+WEIGHT_SHARE = _taken(
+    "backward.weights", 0.5, "part of a backward pass that computes weight gradients: one of two equal products"
+)
+SOFTMAX_BATCHES = 4
+"""Fused softmax kernels of Megatron-LM and Apex need a multiple of this many score matrices on a rank (sequences of the
+micro-batch times heads); else PyTorch's operations run one by one (Megatron-LM, fused_softmax.py, is_kernel_available).
+"""
+SOFTMAX_STEPS = _taken(
+    "softmax.steps",
+    4.0,
+    "further operations of a softmax that is not fused: cast, scale, mask, softmax and cast instead of one"
+    " (Megatron-LM, fused_softmax.py, forward_torch_softmax)",
+)
+SOFTMAX_PASSES = _taken(
+    "softmax.passes",
+    16.0,
+    "further reads and writes of the scores, in 16 bits, that these operations make in 32 bits, either way",
+)
+NORM_PASSES = _taken(
+    "norms.passes",
+    10.0,
+    "reads and writes of one row by two norms (one and one; backward two and one) and two additions to the residual"
+    " stream with dropout (two and one; backward one and one)",
+)
+ROUTER_BYTES = _taken(
+    "router.bytes", 12.0, "moved for each score of a token and an expert in fp32: softmax, choice, scatter", "B"
+)
+NARROW_LAUNCHES = _taken(
+    "experts.narrow.launches",
+    4.0,
+    "kernels for each expert of a grouped product in 8 or 4 bits with scales for blocks, over one in 16 bits: its rows"
+    " are narrowed, the scales of both operands reordered, then multiplied (Transformer Engine 2,"
+    " pytorch/module/grouped_linear.py and common/gemm/cublaslt_gemm.cu)",
+)
+USUAL = {
+    "matmul": _taken("usual.matmul", 0.75, "best GEMM over the peak, for accelerators without a figure"),
+    "sustained": _taken(
+        "usual.sustained", 0.9, "the share of it in training, likewise: the median of the accelerators with a figure"
+    ),
+    "attention": _taken("usual.attention", 0.45, "attention core over the peak, likewise"),
+    "attention.backward": _taken("usual.attention.backward", 0.78, "backward core over the forward one, likewise"),
+    "memory": _taken("usual.memory", 0.82, "streaming kernels over the memory bandwidth, likewise"),
+}
+FLASH_BACKWARD = _taken(
+    "flash.backward",
+    2.5,
+    "products in the backward pass of flash attention over those of the forward pass: five over two, since it"
+    " computes the scores again (FlashAttention-2, arXiv 2307.08691)",
+)
+FLASH_BACKWARD_TRAFFIC = _taken(
+    "flash.backward.traffic",
+    2.5,
+    "the same of its reads and writes: queries, keys, values, outputs and their gradients",
+)
+ALTERNATE = _taken("recompute.alternate", 0.5, "part of a forward pass that runs again where every second one does")
+CAST = _taken("usual.cast", 4.0, "bytes that narrowing one number moves, for stacks without a figure", "B")
+LOSS = _taken("usual.loss", 12.0, "bytes that the loss moves for each logit, likewise", "B")
+
+
+# Kernels: the smallest unit of work that the cost model times
 
 
 class Role(IntEnum):
@@ -127,7 +236,7 @@ def _sum(kernel: Kernel, bytes_each: float) -> Kernel:
     return Kernel(f"{kernel.name}: sum", 0.0, bytes_each * rows * columns * batch, launches=0)
 
 
-NARROW = ("matmul_fp8", "matmul_fp4")
+NARROW_RATES = ("matmul_fp8", "matmul_fp4")
 
 
 def expert_launches(kernel: Kernel) -> float:
@@ -138,7 +247,7 @@ def expert_launches(kernel: Kernel) -> float:
     """
     if kernel.shape is None or not kernel.shape.experts:
         return 0.0
-    return kernel.shape.batch * (NARROW_LAUNCHES if kernel.rate in NARROW else 1.0)
+    return kernel.shape.batch * (NARROW_LAUNCHES if kernel.rate in NARROW_RATES else 1.0)
 
 
 def casts(work: Work, bytes_each: float) -> Work:
@@ -147,8 +256,8 @@ def casts(work: Work, bytes_each: float) -> Work:
     Read at 16 bits and written twice at 8 (once transposed for the weight gradient), a number moves 4 bytes; kernels
     that search for the maximum first move more. Weights are converted once per step and are not included.
     """
-    forward = tuple(_cast(k, bytes_each) for k in work.forward if k.rate in NARROW)
-    narrow = (k for k in work.backward if k.rate in NARROW)
+    forward = tuple(_cast(k, bytes_each) for k in work.forward if k.rate in NARROW_RATES)
+    narrow = (k for k in work.backward if k.rate in NARROW_RATES)
     return Work(forward, tuple(_cast(k, bytes_each) for k in narrow if k.role is Role.INPUT_GRADIENT))
 
 
@@ -156,3 +265,85 @@ def _cast(kernel: Kernel, bytes_each: float) -> Kernel:
     assert kernel.shape is not None
     m, k, _, batch, _ = kernel.shape
     return Kernel(f"{kernel.name}: cast", 0.0, bytes_each * m * k * batch)
+
+
+# The share of one rank in one micro-batch: the shapes that kernels are built from
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One micro-batch on one rank, in layers that mix tokens by ``mixer``; ``model`` has the widths of those layers.
+
+    ``tokens`` enter the GEMMs of a tensor-parallel group; ``rows`` of them belong to this rank between GEMMs (fewer
+    with sequence parallelism). ``heads`` and ``kv_heads`` are those of this rank. ``precision`` is that of the linear
+    layers; ``kept`` that of the parts that stay in 16 bits when linear layers are narrower (attention, logits, router).
+    ``forwarded`` where the dispatcher sends a token once to each rank of its experts, not once for each of them.
+    """
+
+    model: Model
+    sequences: float
+    length: int
+    cp: int
+    tp: int
+    ep: int
+    expert_tp: int
+    tokens: float
+    rows: float
+    heads: float
+    kv_heads: float
+    precision: str
+    kept: str
+    flash: bool
+    mixer: Mixer = Mixer.FULL
+    sequence_parallel: bool = False
+    forwarded: bool = False
+
+    @property
+    def width(self) -> float:
+        """Bytes of one activation between kernels and on the wire: 16 bits, or 32 where GEMMs are wider."""
+        return activation_width(self.precision)
+
+    @classmethod
+    def of(cls, workload: Workload, layout: Layout, mixer: Mixer = Mixer.FULL) -> Shard:
+        """The share of each rank, by the degrees of the layout."""
+        model, tp = _of_kind(workload.model, mixer), layout.tp
+        tokens = layout.micro_batch * workload.sequence_length / layout.cp
+        narrow = workload.precision in NARROW
+        sequence_parallel = layout.sequence_parallel and divided(tp)
+        return cls(
+            model=model,
+            sequences=layout.micro_batch,
+            length=workload.sequence_length,
+            cp=layout.cp,
+            tp=tp,
+            ep=layout.ep,
+            expert_tp=layout.expert_tp,
+            tokens=tokens,
+            rows=tokens / tp if sequence_parallel else tokens,
+            heads=model.heads / tp,
+            kv_heads=larger(model.kv_heads / tp, 1.0),
+            precision=workload.precision,
+            kept="bf16" if narrow else workload.precision,
+            flash=workload.attention == "flash",
+            mixer=mixer,
+            sequence_parallel=sequence_parallel,
+            forwarded=layout.dispatcher.kind != "all-to-all",
+        )
+
+
+def _of_kind(model: Model, mixer: Mixer) -> Model:
+    """The model; for window attention with the heads of its window layers."""
+    window = model.window
+    if mixer is not Mixer.WINDOW or window is None:
+        return model
+    if model.latent or model.compressed:
+        return replace(model, sparse=None)
+    return replace(
+        model,
+        heads=window.heads or model.heads,
+        kv_heads=window.kv_heads or model.kv_heads,
+        head_dim=window.head_dim or model.head_dim,
+        value_head_dim=window.value_head_dim or window.head_dim or model.value_width,
+        shared_kv=False,
+        sparse=None,
+    )

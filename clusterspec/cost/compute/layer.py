@@ -1,33 +1,264 @@
-"""One layer with a dense network, with experts or with none, by part; and the kernels that recomputation runs again."""
+"""Computation outside the layers: embedding, logits, loss, and the optimizer step."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clusterspec.cost.compute import feedforward
-from clusterspec.cost.compute.fixed import ALTERNATE, NORM_PASSES
-from clusterspec.cost.compute.kernels import Kernel, Role, Work, accumulation, casts, repeated, scaled, stream
+from clusterspec.catalog.entries import Stack
+from clusterspec.cost.compute.kernels import (
+    ALTERNATE,
+    CAST,
+    LOSS,
+    LOSS_FORWARD,
+    NORM_PASSES,
+    ROUTER_BYTES,
+    GemmShape,
+    Kernel,
+    Role,
+    Shard,
+    Work,
+    accumulation,
+    casts,
+    linear,
+    repeated,
+    scaled,
+    stream,
+)
 from clusterspec.cost.compute.mixing import mixing
-from clusterspec.cost.compute.shard import Shard
-from clusterspec.cost.compute.software import SoftwareBehavior
+from clusterspec.cost.formulas.compute import chosen, larger
+from clusterspec.cost.formulas.experts import distinct_ranks, fullest
 from clusterspec.cost.layers import FeedForward
+from clusterspec.cost.parameters import MOMENTS
+from clusterspec.precision import NARROW, width
+from clusterspec.records import dataclass
+
+# Computation outside the layers: embedding, logits, loss, and the optimizer step
+
+
+def embedding(shard: Shard) -> Work:
+    """The lookup of every token, and the accumulation of its gradient at twice the width."""
+    moved = shard.width * shard.rows * shard.model.hidden
+    return stream("embedding", (2 * moved, 4 * moved), 2)
+
+
+def head(shard: Shard, loss: float, summed: float) -> Work:
+    """The last norm, the logits in 16 bits, and the loss.
+
+    ``loss`` is the bytes moved per logit, ``summed`` the bytes to accumulate the gradient of one weight.
+    """
+    width = shard.model.vocab / shard.tp
+    norm = 2 * shard.width * shard.rows * shard.model.hidden
+    logits = linear("logits", GemmShape(shard.tokens, shard.model.hidden, width), shard.kept)
+    moved = loss * shard.tokens * width
+    losses = stream("loss", (LOSS_FORWARD * moved, (1 - LOSS_FORWARD) * moved), 4)
+    return stream("last norm", (norm, 2 * norm)) + logits + accumulation(logits, summed) + losses
+
+
+def update_traffic(optimizer: str, master: str, moments: str, gradient: str, parameter: str) -> float:
+    """Bytes that one parameter's update reads and writes.
+
+    Moments and master copy are read and written, the gradient is read twice (once for its norm),
+    the parameter is written, and read where there is no master copy.
+
+    >>> update_traffic("adam", "fp32", "fp32", "fp32", "bf16")
+    34.0
+    """
+    states = 2 * MOMENTS[optimizer] * width(moments) + 2 * width(master)
+    kept = width(parameter)
+    return states + 2 * width(gradient) + (kept if width(master) else 2 * kept)
+
+
+# The feed-forward network of one layer: dense, or a mixture of experts
+
+
+def dense(shard: Shard, width: float, name: str = "feed-forward") -> Work:
+    """Two matrices around an activation, three where it is gated; ``width`` before tensor parallelism."""
+    return _network(shard, name, GemmShape(shard.tokens, shard.model.hidden, width / shard.tp))
+
+
+def _network(shard: Shard, name: str, shape: GemmShape) -> Work:
+    """``shape`` of the first matrix without its gate."""
+    inputs = 2 if shard.model.gated_ffn else 1
+    up = linear(f"{name} in", shape._replace(n=inputs * shape.n), shard.precision)
+    down = linear(f"{name} out", shape._replace(k=shape.n, n=shape.k), shard.precision)
+    return up + _activation(name, shard.width * shape.batch * shape.m * shape.n, inputs) + down
+
+
+def _activation(name: str, moved: float, inputs: int) -> Work:
+    """Forward it reads its inputs and writes one output; backward it reads the inputs and the output's
+    gradient, and writes the inputs' gradients. ``moved`` bytes are one of these tensors."""
+    return stream(f"{name} activation", (moved * (inputs + 1), moved * (2 * inputs + 1)), role=Role.LIGHT)
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """The distribution of the tokens of one rank in a layer of experts.
+
+    ``leaving`` copies of tokens leave this rank; with even routing ``expert_tp`` times as many arrive at its
+    ``experts``. ``imbalance`` is the work of the fullest rank over the mean.
+    """
+
+    leaving: float
+    arriving: float
+    experts: float
+    imbalance: float
+
+    @classmethod
+    def of(cls, shard: Shard, spread: float) -> Routing:
+        """The routing where loads of single experts vary by ``spread``."""
+        leaving = shard.rows * shard.model.experts_per_token
+        held = shard.model.experts / shard.ep
+        imbalance = fullest(shard.ep, larger(1.0, held), spread)
+        return cls(leaving, leaving * shard.expert_tp, held, imbalance)
+
+
+def router(shard: Shard) -> Work:
+    """The score of every token for every expert, and the top-k selection; the product stays in 16 bits."""
+    experts = shard.model.experts
+    scores = linear("router", GemmShape(shard.rows, shard.model.hidden, experts), shard.kept)
+    choice = ROUTER_BYTES * shard.rows * experts
+    return scores + stream("expert choice", (choice, choice), 3)
+
+
+def permutation(shard: Shard, routing: Routing) -> Work:
+    """Permutation of tokens before dispatch, sorting by expert after it, and the reverse.
+
+    A dispatcher that forwards tokens reads them where they are, and sends one copy to each rank; each arriving copy is
+    read once and written for each of its experts (DeepEP, legacy README; Megatron-Core, token_dispatcher.py).
+    """
+    hidden = shard.width * shard.model.expert_width
+    if shard.forwarded:
+        received = shard.rows * shard.expert_tp * distinct_ranks(shard.ep, shard.model.experts_per_token)
+        both = 2 * hidden * (received + routing.arriving) * routing.imbalance
+        return stream("dispatch and combine", (both, both), 4)
+    leave = hidden * (shard.rows + routing.leaving)
+    sorts = (routing.experts > 1) & (shard.ep > 1)
+    sort = chosen(sorts, hidden * 2 * routing.arriving * routing.imbalance, 0.0)
+    both = 2 * (leave + sort)
+    return stream("dispatch and combine", (both, both), 4)
+
+
+def _padding(shard: Shard, routing: Routing) -> Work:
+    """Copies that pad the rows of each expert to a multiple that narrow GEMMs take, and back.
+
+    Dispatchers that forward tokens write them padded. After all-to-all, inputs and outputs are read and written once
+    more (Megatron-Core, transformer/moe/experts.py, padding for quantization).
+    """
+    if shard.forwarded or shard.precision not in NARROW:
+        return Work()
+    moved = 4 * shard.width * shard.model.expert_width * routing.arriving * routing.imbalance
+    return stream("padding of experts", (moved, moved), 2)
+
+
+def experts(shard: Shard, routing: Routing) -> Work:
+    """The routed experts as grouped GEMMs, and the shared experts.
+
+    Where experts have a latent width, every rank projects its rows to it and the results back.
+    """
+    model = shard.model
+    rows = routing.arriving * routing.imbalance / routing.experts
+    width = model.expert_ffn_hidden / shard.expert_tp
+    work = _network(shard, "experts", GemmShape(rows, model.expert_width, width, routing.experts, experts=True))
+    work += _padding(shard, routing)
+    if model.expert_latent:
+        there = GemmShape(shard.rows, model.hidden, model.expert_latent)
+        work += linear("into experts", there, shard.precision)
+        work += linear("out of experts", there._replace(k=there.n, n=there.k), shard.precision)
+    if not model.shared_experts:
+        return work
+    return work + dense(shard, model.shared_width, "shared experts")
+
+
+# The behavior of a generation of training software, as the numbers that kernels are built with
+
+
+@dataclass(frozen=True, slots=True)
+class SoftwareBehavior:
+    """The figures of one stack (`catalog.entries.Stack`) as floats.
+
+    Of kernels: ``products`` the rate of GEMMs over the best that the accelerator sustains; ``grouped`` that of the
+    experts' GEMMs over it; ``fusion`` the traffic of fully fused memory-bound kernels over that of its own kernels,
+    ``routing`` the same for the kernels that route tokens; ``cast`` bytes moved to convert one number, ``accumulation``
+    to add one weight's gradient, ``loss`` per logit.
+
+    Of the host: ``interval`` seconds between launches, ``interval_expert`` for each expert of a grouped GEMM where it
+    launches experts one by one, ``gap`` seconds that the device idles at each launch, ``step`` fixed seconds per step.
+
+    Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with the GEMMs around it;
+    ``gather`` the rate of fully sharded weights and gradients over that of the same collectives otherwise;
+    ``interference`` the share of the device that overlapped traffic takes; ``unevenness`` the spread of the loads of
+    single experts; ``jitter`` the mean delay of one node relative to its step.
+    """
+
+    stack: Stack
+    products: float
+    grouped: float
+    fusion: float
+    routing: float
+    cast: float
+    accumulation: float
+    loss: float
+    interval: float
+    interval_expert: float
+    gap: float
+    step: float
+    tensor_hidden: float
+    gather: float
+    interference: float
+    unevenness: float
+    jitter: float
+
+    @classmethod
+    def of(cls, stack: Stack) -> SoftwareBehavior:
+        """The stack's figures; a figure that its entry lacks adds no cost."""
+
+        def figure(name: str, otherwise: float) -> float:
+            found = stack.achievable.get(name)
+            return otherwise if found is None else found.value
+
+        return cls(
+            stack=stack,
+            products=figure("products", 1.0),
+            grouped=figure("products.grouped", 1.0),
+            fusion=figure("fusion", 1.0),
+            routing=figure("fusion.routing", 1.0),
+            cast=figure("cast", CAST),
+            accumulation=figure("accumulation", 0.0),
+            loss=figure("loss", LOSS),
+            interval=figure("launch.interval", 0.0),
+            interval_expert=figure("launch.expert", 0.0),
+            gap=figure("launch.gap", 0.0),
+            step=figure("step", 0.0),
+            tensor_hidden=figure("hidden.tensor", 0.0),
+            gather=figure("gather", 1.0),
+            interference=figure("interference", 0.0),
+            unevenness=figure("unevenness", 0.0),
+            jitter=figure("jitter", 0.0),
+        )
+
+    def hides(self, axis: str) -> bool:
+        """Whether it can overlap this communication with computation."""
+        return axis in self.stack.hides
+
+
+# One layer with a dense network, with experts or with none, by part; and the kernels that recomputation runs again
 
 Parts = Mapping[str, Work]
 
 
 def dense_layer(shard: Shard, software: SoftwareBehavior) -> Parts:
     """The parts of a layer whose feed-forward network is dense."""
-    return _parts(shard, software, {"feed-forward": feedforward.dense(shard, shard.model.ffn_hidden)})
+    return _parts(shard, software, {"feed-forward": dense(shard, shard.model.ffn_hidden)})
 
 
 def expert_layer(shard: Shard, software: SoftwareBehavior) -> Parts:
     """The parts of a layer whose feed-forward network is a mixture of experts."""
-    routing = feedforward.Routing.of(shard, software.unevenness)
+    routing = Routing.of(shard, software.unevenness)
     loose = software.fusion / software.routing
     network = {
-        "router": feedforward.router(shard),
-        "dispatch": repeated(feedforward.permutation(shard, routing), loose),
-        "experts": feedforward.experts(shard, routing),
+        "router": router(shard),
+        "dispatch": repeated(permutation(shard, routing), loose),
+        "experts": experts(shard, routing),
     }
     return _parts(shard, software, network)
 

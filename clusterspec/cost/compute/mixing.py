@@ -1,14 +1,164 @@
-"""Token mixing of one layer by part: softmax attention in its variants, a recurrence, or none."""
+"""Linear attention or a state-space recurrence of one layer: projections, convolution, the core and the output."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clusterspec.cost.compute import attention, compressed, index, recurrence
-from clusterspec.cost.compute.fixed import SCORE_PASSES
-from clusterspec.cost.compute.kernels import Work
-from clusterspec.cost.compute.shard import Shard
+from clusterspec.catalog.models import LinearAttention
+from clusterspec.cost.compute import attention
+from clusterspec.cost.compute import attention as compressed
+from clusterspec.cost.compute import attention as index
+from clusterspec.cost.compute.kernels import SCORE_PASSES, GemmShape, Kernel, Role, Shard, Work, linear, stream
+from clusterspec.cost.constants import assumed, cited
+from clusterspec.cost.formulas import attention as formulas
+from clusterspec.cost.formulas.parameters import share_of_heads
 from clusterspec.cost.layers import Mixer
+from clusterspec.cost.mixers import GATES
+from clusterspec.origin import Cited
+from clusterspec.quantity import Figure
+from clusterspec.records import NamedTuple
+
+# Linear attention or a state-space recurrence of one layer: projections, convolution, the core and the output
+
+RECURRENCE = "recurrence"
+BACKWARD = assumed(
+    RECURRENCE,
+    "backward",
+    3.0,
+    "operations of the backward pass of the core over those of the forward pass: two gradients for each product, and"
+    " the forward pass again, whose states are not stored (arXiv 2412.06464, section 3.3)",
+).value
+_READ = "2026-11-20"
+_FLA = "https://github.com/fla-org/flash-linear-attention/tree/main/fla/ops"
+_MAMBA = "https://github.com/state-spaces/mamba/blob/main/mamba_ssm/ops/triton/ssd_combined.py"
+
+
+class Chunks(NamedTuple):
+    """The chunking of a sequence by the kernels of one kind, as arguments of `chunked_flops` and `chunked_elements`."""
+
+    tokens: float
+    key_products: float
+    value_products: float
+    state_products: float
+    copies: float
+    state_passes: float
+    launches: float
+
+    @classmethod
+    def declared(cls, kind: str, source: str, url: str, *values: float) -> Chunks:
+        """Chunking parameters, registered as constants with the kernel source that they come from."""
+
+        def figure(name: str, value: float) -> Figure:
+            origin = Cited(f"kernels/{kind}", name, source, url, _READ)
+            return cited(RECURRENCE, f"{kind}.{name}", value, origin)
+
+        return cls(*(figure(name, value).value for name, value in zip(cls._fields, values, strict=True)))
+
+
+_DELTA = Chunks.declared(
+    "delta", "flash-linear-attention, ops/gated_delta_rule/chunk.py and ops/kda", _FLA, 64, 3, 2, 3, 2, 2, 6
+)
+CHUNKS = {
+    "gated-delta": _DELTA,
+    "kimi-delta": _DELTA,
+    "mamba-2": Chunks.declared(
+        "mamba-2", "mamba, ops/triton/ssd_combined.py; chunks of Nemotron 3", _MAMBA, 128, 1, 1, 2, 0, 4, 5
+    ),
+}
+"""The chunks of each kind of recurrence."""
+
+
+class Widths(NamedTuple):
+    """Widths of keys, values and heads of one layer on one rank."""
+
+    keys: float
+    values: float
+    heads: float
+
+
+def widths(shard: Shard, part: LinearAttention) -> Widths:
+    """The widths on one tensor-parallel rank; a key head is never split."""
+    keys = share_of_heads(part.key_heads, shard.tp) * part.key_head_dim
+    return Widths(keys, part.value_width / shard.tp, part.value_heads / shard.tp)
+
+
+def projections(shard: Shard, part: LinearAttention) -> Work:
+    """Queries, keys, values and gates."""
+    keys, values, heads = widths(shard, part)
+    hidden = shard.model.hidden
+    if part.kind in GATES:
+        inputs = 2 * keys + 2 * values + GATES[part.kind] * heads
+        return linear("recurrence in", GemmShape(shard.tokens, hidden, inputs), shard.precision)
+    inputs = 2 * keys + values + heads + (0 if part.output_gate_rank else values)
+    work = linear("recurrence in", GemmShape(shard.tokens, hidden, inputs), shard.precision)
+    work += _compressed("decay", shard, part.gate_rank, keys)
+    return work + _compressed("output gate", shard, part.output_gate_rank, values)
+
+
+def _compressed(name: str, shard: Shard, rank: int, outputs: float) -> Work:
+    """The two GEMMs of a low-rank gate; every tensor-parallel rank applies the first to its own rows."""
+    down = linear(f"{name} compression", GemmShape(shard.rows, shard.model.hidden, rank), shard.precision)
+    return down + linear(f"{name} expansion", GemmShape(shard.tokens, rank, outputs), shard.precision, Role.LIGHT)
+
+
+def convolution(shard: Shard, part: LinearAttention) -> Work:
+    """The short causal convolution: it reads its input and writes its output; the backward pass also reads a
+    gradient.
+    """
+    held = widths(shard, part)
+    moved = shard.width * shard.tokens * (2 * held.keys + held.values)
+    return stream("convolution", (2 * moved, 3 * moved), role=Role.LIGHT)
+
+
+def core(shard: Shard, part: LinearAttention) -> Work:
+    """The recurrence in chunks, at the rate of attention kernels: the catalog has no figure of its own for it."""
+    held, chunks = widths(shard, part), CHUNKS[part.kind]
+    flops = shard.tokens * formulas.chunked_flops(
+        held.heads,
+        part.key_head_dim,
+        part.value_head_dim,
+        chunk=chunks.tokens,
+        key_products=chunks.key_products,
+        value_products=chunks.value_products,
+        state_products=chunks.state_products,
+    )
+    elements = formulas.chunked_elements(
+        held.keys,
+        held.values,
+        held.heads,
+        part.key_head_dim,
+        chunk=chunks.tokens,
+        copies=chunks.copies,
+        state_passes=chunks.state_passes,
+    )
+    moved = shard.width * shard.tokens * elements
+    shape = GemmShape(shard.length, part.value_head_dim, chunks.tokens, shard.sequences * held.heads)
+    there = Kernel("recurrence", flops, moved, "attention_forward", shape, launches=chunks.launches)
+    back = there._replace(
+        name="recurrence: gradient",
+        flops=BACKWARD * flops,
+        traffic=BACKWARD * moved,
+        rate="attention_backward",
+        launches=2 * chunks.launches,
+    )
+    return Work((there,), (back,))
+
+
+def output(shard: Shard, part: LinearAttention) -> Work:
+    """The gated norm of the recurrence's output, and the output projection."""
+    values = widths(shard, part).values
+    moved = shard.width * shard.tokens * values
+    norm = stream("gated norm", (3 * moved, 5 * moved), role=Role.LIGHT)
+    return norm + linear("recurrence out", GemmShape(shard.tokens, values, shard.model.hidden), shard.precision)
+
+
+def state_bytes(shard: Shard, part: LinearAttention) -> float:
+    """The state of one micro-batch on one rank, in 32 bits, which context parallelism passes on."""
+    held = widths(shard, part)
+    return 4 * shard.sequences * formulas.state_elements(held.heads, part.key_head_dim, part.value_head_dim)
+
+
+# Token mixing of one layer by part: softmax attention in its variants, a recurrence, or none
 
 
 def mixing(shard: Shard) -> Mapping[str, Work]:
@@ -18,10 +168,10 @@ def mixing(shard: Shard) -> Mapping[str, Work]:
     part = shard.model.linear
     if shard.mixer is Mixer.LINEAR and part:
         return {
-            "projections": recurrence.projections(shard, part),
-            "convolution": recurrence.convolution(shard, part),
-            "core": recurrence.core(shard, part),
-            "output": recurrence.output(shard, part),
+            "projections": projections(shard, part),
+            "convolution": convolution(shard, part),
+            "core": core(shard, part),
+            "output": output(shard, part),
         }
     return {
         "projections": _projections(shard),
@@ -33,8 +183,10 @@ def mixing(shard: Shard) -> Mapping[str, Work]:
 
 def _projections(shard: Shard) -> Work:
     model = shard.model
-    work = compressed.projections(shard, model.compressed) if model.compressed else attention.projections(shard)
-    return work + index.projections(shard, model.sparse) if model.sparse else work
+    work = (
+        compressed.compressed_projections(shard, model.compressed) if model.compressed else attention.projections(shard)
+    )
+    return work + index.index_projections(shard, model.sparse) if model.sparse else work
 
 
 def _core(shard: Shard) -> Work:
@@ -43,11 +195,11 @@ def _core(shard: Shard) -> Work:
         return attention.core(shard, SCORE_PASSES)
     scores = index.scores(shard, model.sparse) if model.sparse else Work()
     if model.compressed:
-        return scores + compressed.core(shard, model.compressed)
+        return scores + compressed.compressed_core(shard, model.compressed)
     assert model.sparse is not None
-    return scores + index.core(shard, model.sparse)
+    return scores + index.index_core(shard, model.sparse)
 
 
 def _output(shard: Shard) -> Work:
     part = shard.model.compressed
-    return compressed.output(shard, part) if part else attention.output(shard)
+    return compressed.compressed_output(shard, part) if part else attention.output(shard)

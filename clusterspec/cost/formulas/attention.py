@@ -1,12 +1,11 @@
-"""Work of the attention core: scores, softmax and the weighted sum of values.
-
-All functions take floats or arrays; lengths in tokens, widths in elements.
-"""
+"""Work of the attention core: scores, softmax and the weighted sum of values."""
 
 from __future__ import annotations
 
-from clusterspec.cost.expressions import formula
-from clusterspec.cost.formulas.elementwise import smaller
+from clusterspec.cost.formulas.compute import smaller
+from clusterspec.cost.term import formula
+
+# Work of the attention core: scores, softmax and the weighted sum of values
 
 
 @formula("length * min(window, length) - min(window, length) * min(window, length) / 2")
@@ -46,3 +45,188 @@ def score_traffic(queries: float, keys: float, heads: float, passes: float, widt
     192
     """
     return width * passes * heads * queries * keys
+
+
+# Attention to compressed key-value entries (DeepSeek-V4): weights and cached entries
+
+
+@formula("q_rank * heads * head_dim + heads * head_dim * output_rank + output_rank * hidden")
+def compressed_up_weights(heads: float, head_dim: float, hidden: float, q_rank: float, output_rank: float) -> float:
+    """Weights of one layer that tensor parallelism cuts, for one group of heads and its output.
+
+    ``P = q·a·d + a·d·o + o·h``: queries from rank q, the output of the a heads of a group into rank
+    o, and its projection back to the hidden width. A layer has this once for every output group.
+
+    Source: DeepSeek-V4, 2026 (arXiv 2606.19348), section 2.
+
+    >>> 16 * compressed_up_weights(8, 512, 7168, 1536, 1024)
+    285212672
+    """
+    return q_rank * heads * head_dim + heads * head_dim * output_rank + output_rank * hidden
+
+
+@formula("hidden * (q_rank + head_dim)")
+def compressed_down_weights(hidden: float, q_rank: float, head_dim: float) -> float:
+    """Weights of one layer that every tensor-parallel rank holds: ``P = h·(q + d)``.
+
+    Queries are compressed to rank q; one vector of width d serves as key and value of all heads.
+
+    Source: DeepSeek-V4, 2026 (arXiv 2606.19348), section 2.
+
+    >>> compressed_down_weights(7168, 1536, 512)
+    14680064
+    """
+    return hidden * (q_rank + head_dim)
+
+
+@formula("overlap * width * (2 * hidden + ratio)")
+def compressor_weights(hidden: float, width: float, ratio: float, overlap: float) -> float:
+    """Weights that compress tokens into entries of ``width``: ``P = n·w·(2h + m)``.
+
+    A value and a gate projection, and a position bias for each of the m tokens of an entry; n is two
+    where entries overlap and one where they do not.
+
+    Source: DeepSeek-V4, 2026 (arXiv 2606.19348), section 2.
+
+    >>> compressor_weights(7168, 512, 4, 2), compressor_weights(7168, 512, 128, 1)
+    (14684160, 7405568)
+    """
+    return overlap * width * (2 * hidden + ratio)
+
+
+@formula("tokens / ratio")
+def compressed_entries(tokens: float, ratio: float) -> float:
+    """Entries that one layer keeps of a sequence beside its window: ``E = s / m``.
+
+    Source: DeepSeek-V4, 2026 (arXiv 2606.19348), section 2.
+
+    >>> compressed_entries(8192.0, 128)
+    64.0
+    """
+    return tokens / ratio
+
+
+# Linear attention and state-space layers: weights, recurrent state and work
+
+
+@formula("hidden * (2 * keys + 2 * values + gates * heads) + convolution * (2 * keys + values) + values * hidden")
+def recurrent_weights(
+    hidden: float, keys: float, values: float, heads: float, *, gates: float, convolution: float
+) -> float:
+    """Weights of one layer with a gated delta net (two gates per head) or Mamba-2 (one gate per head).
+
+    ``P = h·(2K + 2V + g·a) + c·(2K + V) + V·h``: the projections of queries, keys, values, output
+    gate and g gates per head; the convolution; and the output projection. In Mamba-2 the keys are
+    B, the queries C, and the values x.
+
+    Source: Yang et al., *Gated Delta Networks*, 2024 (arXiv 2412.06464); Dao and Gu, *Mamba-2*, 2024
+    (arXiv 2405.21060).
+
+    >>> recurrent_weights(2048, 2048, 4096, 32, gates=2, convolution=4)
+    33718272
+    """
+    return hidden * (2 * keys + 2 * values + gates * heads) + convolution * (2 * keys + values) + values * hidden
+
+
+@formula("hidden * (2 * keys + values + heads) + rank * keys + convolution * (2 * keys + values) + values * hidden")
+def channel_gated_weights(
+    hidden: float, keys: float, values: float, heads: float, *, rank: float, convolution: float
+) -> float:
+    """Weights of one layer with Kimi delta attention that tensor parallelism cuts, without its output gate.
+
+    ``P = h·(2K + V + a) + r·K + c·(2K + V) + V·h``: projections of queries, keys, values and one gate
+    per head; the decay of every key channel from rank r; the convolution; the output projection.
+
+    Source: Kimi Team, *Kimi Linear*, 2025 (arXiv 2510.26692), section 4.
+
+    >>> channel_gated_weights(2304, 4096, 4096, 32, rank=128, convolution=4)
+    38395904
+    """
+    inputs = hidden * (2 * keys + values + heads) + rank * keys
+    return inputs + convolution * (2 * keys + values) + values * hidden
+
+
+@formula("heads * key_dim * value_dim")
+def state_elements(heads: float, key_dim: float, value_dim: float) -> float:
+    """Elements of one layer's recurrent state for one sequence: ``S = a·d_k·d_v``, for any length.
+
+    Source: arXiv 2412.06464, section 2; arXiv 2405.21060, section 6.
+
+    >>> state_elements(32, 128, 128)
+    524288
+    """
+    return heads * key_dim * value_dim
+
+
+@formula("(convolution - 1) * (2 * keys + values)")
+def convolution_elements(keys: float, values: float, convolution: float) -> float:
+    """Elements that one layer's causal convolution keeps of one sequence: ``C = (c − 1)·(2K + V)``.
+
+    Source: arXiv 2405.21060, section 6 (a convolution over c tokens needs the last c − 1).
+
+    >>> convolution_elements(2048, 4096, 4)
+    24576
+    """
+    return (convolution - 1) * (2 * keys + values)
+
+
+@formula("2 * products * heads * key_dim * value_dim")
+def recurrence_flops(heads: float, key_dim: float, value_dim: float, products: float) -> float:
+    """Forward operations of one layer's recurrence for one token: ``F = 2·n·a·d_k·d_v``.
+
+    Each of n products reads or updates the state: two in Mamba-2 (update and read), three in the
+    delta rule, which first reads what it replaces.
+
+    Source: arXiv 2412.06464, equation 8; arXiv 2405.21060, equation 2.
+
+    >>> recurrence_flops(32, 128, 128, 3)
+    3145728
+    """
+    return 2 * products * heads * key_dim * value_dim
+
+
+@formula(
+    "2 * heads * (chunk * (key_products * key_dim + value_products * value_dim) + state_products * key_dim * value_dim)"
+)
+def chunked_flops(
+    heads: float,
+    key_dim: float,
+    value_dim: float,
+    *,
+    chunk: float,
+    key_products: float,
+    value_products: float,
+    state_products: float,
+) -> float:
+    """Forward operations of one layer's recurrence for one token in chunks: ``F = 2a·(C·(n·d_k + m·d_v) + p·d_k·d_v)``.
+
+    Training kernels take C tokens at once: each token meets those of its chunk in n products of keys
+    and m of values, and the state of the chunks before in p. In Mamba-2 n = m = 1 and p = 2; in the
+    delta rule n = 3, m = 2 and p = 3 (the inverse of its small triangular matrix is left out).
+
+    Source: Yang et al., *Gated Delta Networks*, 2024 (arXiv 2412.06464), section 3.3; Dao and Gu,
+    *Mamba-2*, 2024 (arXiv 2405.21060), section 6.
+
+    >>> chunked_flops(32, 128, 128, chunk=64, key_products=3, value_products=2, state_products=3)
+    5767168
+    """
+    inside = chunk * (key_products * key_dim + value_products * value_dim)
+    return 2 * heads * (inside + state_products * key_dim * value_dim)
+
+
+@formula("2 * keys + 2 * values + copies * (heads * key_dim + values) + state_passes * key_dim * values / chunk")
+def chunked_elements(
+    keys: float, values: float, heads: float, key_dim: float, *, chunk: float, copies: float, state_passes: float
+) -> float:
+    """Elements that chunked kernels move for one token: ``E = 2K + 2V + n·(a·d_k + V) + p·d_k·V / C``.
+
+    Queries, keys and values in and the output out; n passes over keys and values as the delta rule
+    changes them (written once and read once; none in Mamba-2); p passes over one state per chunk.
+
+    Source: arXiv 2412.06464, section 3.3; arXiv 2405.21060, section 6.
+
+    >>> chunked_elements(2048, 4096, 32, 128, chunk=64, copies=2, state_passes=2)
+    45056.0
+    """
+    states = state_passes * key_dim * values / chunk
+    return 2 * keys + 2 * values + copies * (heads * key_dim + values) + states

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.expressions import formula
-from clusterspec.cost.formulas.elementwise import larger, power
+from clusterspec.cost.formulas.compute import larger, power
+from clusterspec.cost.term import formula
 
 
 @formula("sqrt(2 * between * cost)")

@@ -1,13 +1,11 @@
-"""Number of weights in the matrices of a transformer.
-
-Counts of elements, not bytes. Biases are not counted: they are less than one in a thousand of the weights of any
-published model.
-"""
+"""Number of weights in the matrices of a transformer."""
 
 from __future__ import annotations
 
-from clusterspec.cost.expressions import formula
-from clusterspec.cost.formulas.elementwise import larger
+from clusterspec.cost.formulas.compute import larger
+from clusterspec.cost.term import formula
+
+# Number of weights in the matrices of a transformer
 
 
 @formula("hidden * (heads + kv_heads) * (head_dim + value_dim)")
@@ -153,3 +151,62 @@ def share_of_heads(kv_heads: float, ranks: float) -> float:
     (2.0, 1.0)
     """
     return larger(kv_heads / ranks, 1)
+
+
+# Bytes of model states per weight, and their sharding
+
+
+@formula("weights * width / ranks")
+def sharded(weights: float, width: float, ranks: float) -> float:
+    """Bytes of one state of ``weights`` numbers, of ``width`` bytes each, cut over ``ranks``: B = P w / n.
+
+    Source: Rajbhandari et al., "ZeRO", SC20, arXiv 1910.02054, section 5.
+
+    >>> sharded(7.5e9, 12, 64)
+    1406250000.0
+    """
+    return weights * width / ranks
+
+
+@formula("weights * width")
+def checkpoint_bytes(weights: float, width: float = 14) -> float:
+    """Bytes of a checkpoint: B = P w, with weights in bf16 and, for Adam, weights and two moments in fp32.
+
+    Source: Rajbhandari et al., "ZeRO", SC20, arXiv 1910.02054, section 3.1, without the gradients.
+
+    >>> checkpoint_bytes(70.6e9) / 1e9
+    988.4
+    """
+    return weights * width
+
+
+# Time of the optimizer's step. Floats or arrays, seconds
+
+
+@formula("(1 - offloaded) * bytes_each * weights / bandwidth")
+def update_time(weights: float, bytes_each: float, bandwidth: float, offloaded: float = 0.0) -> float:
+    """Seconds of updating ``weights`` at memory speed: t = (1 − o) P w / β.
+
+    ``bytes_each`` (w) are read and written for each weight, ``offloaded`` (o) is the share in host memory.
+
+    Source: Rajbhandari et al., "ZeRO-Infinity", SC21, arXiv 2104.07857, section 4.
+
+    >>> update_time(1e9, 34.0, 3.4e12), update_time(1e9, 34.0, 3.4e12, 0.5)
+    (0.01, 0.005)
+    """
+    return (1 - offloaded) * bytes_each * weights / bandwidth
+
+
+@formula("offloaded * gradient_bytes * weights / host_bandwidth")
+def offload_time(weights: float, gradient_bytes: float, host_bandwidth: float, offloaded: float) -> float:
+    """Seconds on the host bus for the share of the weights that is updated in host memory: t = o P g / B.
+
+    Gradients are copied to the host while weights are copied back; the computation of the host overlaps with these
+    copies.
+
+    Source: Ren et al., "ZeRO-Offload", ATC 2021, arXiv 2101.06840, section 4.
+
+    >>> offload_time(1e9, 4.0, 4e10, 0.5)
+    0.05
+    """
+    return offloaded * gradient_bytes * weights / host_bandwidth

@@ -1,22 +1,109 @@
-"""Memory: bytes on the fullest accelerator by category."""
+"""Bytes of one rank at the peak of a step: every category, and the sum."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 
+from clusterspec.cluster.degrees import of_engines
 from clusterspec.cluster.model import Assumption, Cluster, Design, Layout, Workload
-from clusterspec.cluster.stages import of_engines
-from clusterspec.cost.memory import peak_memory
-from clusterspec.cost.memory.fullest import shortlist
-from clusterspec.cost.memory.job import Job
-from clusterspec.cost.memory.peak_memory import LayerMemory, RankMemory
-from clusterspec.cost.memory.rank import Layers, Rank
-from clusterspec.cost.stages import StageGroup, stage_groups
+from clusterspec.cost.formulas.compute import chosen, larger
+from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
+from clusterspec.cost.memory import recomputation, states
+from clusterspec.cost.memory.activations import Tensor
+from clusterspec.cost.memory.job import Job, Lines, added, squared_excess
+from clusterspec.cost.memory.rank import Layers, Rank, shortlist
+from clusterspec.cost.memory.recomputation import PeakPoint, kept, stored
 from clusterspec.cost.term import MemoryUse
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
-from clusterspec.records import NamedTuple, replace
+from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.summation import sum_of
+
+# Bytes of one rank at the peak of a step: every category, and the sum
+
+NOTHING = PeakPoint((), (), ())
+
+
+@dataclass(frozen=True, slots=True)
+class RankMemory:
+    """Bytes of one rank. Transient memory is in ``at_loss`` and ``in_backward``, of which the larger counts. ``total``
+    is the sum, ``upper`` the high end of its range: the errors of the lines are assumed to be independent.
+    """
+
+    weights: Lines
+    gradients: Lines
+    optimizer: Lines
+    activations: Lines
+    reserved: Lines
+    at_loss: PeakPoint
+    in_backward: PeakPoint
+    total: float
+    upper: float
+
+    @property
+    def peak(self) -> PeakPoint:
+        """The point of the step with more memory; for numbers only, not for columns."""
+        return self.at_loss if self.at_loss.value > self.in_backward.value else self.in_backward
+
+
+class LayerMemory(NamedTuple):
+    """Memory that follows from the degrees that shard a layer.
+
+    ``tensors`` are stored for one micro-batch, ``logits`` at the loss; the third is the layer in its backward pass with
+    the tensors that context parallelism exchanges.
+    """
+
+    tensors: Sequence[Tensor]
+    logits: Lines
+    working: Lines
+
+    @classmethod
+    def of(cls, job: Job, kinds: frozenset[Layers]) -> LayerMemory:
+        """The memory of a rank whose layers have these kinds of feed-forward network."""
+        return cls(
+            kept(job), recomputation.logits(job), (recomputation.working(job, kinds), *recomputation.exchanged(job))
+        )
+
+
+def training(job: Job, rank: Rank) -> RankMemory:
+    """Memory of one rank in training."""
+    return filled(job, rank, LayerMemory.of(job, rank.kinds))
+
+
+def filled(job: Job, rank: Rank, layer: LayerMemory) -> RankMemory:
+    """Memory of one rank in training, from the memory of its layers."""
+    weights, optimizer = states.weights(job, rank.share), states.optimizer(job, rank.share)
+    activations, gradients = stored(job, rank, layer.tensors), states.gradients(job, rank.share)
+    gradients = states.replacing(job, gradients, added(gradients), added(activations))
+    at_loss, in_backward = (
+        recomputation.at_loss(job, rank, layer.logits),
+        recomputation.in_backward(job, rank, layer.working),
+    )
+    most = larger(at_loss.value, in_backward.value)
+    held = (*weights, *gradients, *optimizer, *activations)
+    allocated = added(held) + most
+    beside = (*states.reserved(job, rank.share), *states.fragmentation(job, allocated))
+    total = allocated + added(beside)
+    transient = chosen(at_loss.value > in_backward.value, at_loss.squared_excess, in_backward.squared_excess)
+    upper = total + (squared_excess((*held, *beside)) + transient) ** 0.5
+    return RankMemory(weights, gradients, optimizer, activations, beside, at_loss, in_backward, total, upper)
+
+
+def serve(job: Job, rank: Rank, chunks: tuple[Chunk, ...], limit: float) -> RankMemory:
+    """Memory of one rank in serving; ``limit`` is the bytes available to it. Engines allocate once, without
+    fragmentation.
+    """
+    from clusterspec.cost.memory import states  # training needs none of its modules
+
+    weights = states.served_weights(job, rank.share)
+    beside = (*states.reserved(job, rank.share), *states.step_activations(job))
+    taken = added((*weights, *beside))
+    cache = states.cache(job, chunks, states.free_for_cache(job, limit - taken))
+    total = taken + added(cache)
+    upper = total + squared_excess((*weights, *cache, *beside)) ** 0.5
+    return RankMemory(weights, (), (), cache, beside, NOTHING, NOTHING, total, upper)
+
 
 __all__ = ["Memory", "memory", "spare_cache", "use"]
 
@@ -81,10 +168,10 @@ def _of(job: Job, group: StageGroup, limit: float, layers: dict[frozenset[Layers
     """
     rank = Rank.of(job, group.first, group.chunks)
     if job.workload.kind == "serve":
-        return peak_memory.serve(job, rank, group.chunks, limit)
+        return serve(job, rank, group.chunks, limit)
     if rank.kinds not in layers:
         layers[rank.kinds] = LayerMemory.of(job, rank.kinds)
-    return peak_memory.filled(job, rank, layers[rank.kinds])
+    return filled(job, rank, layers[rank.kinds])
 
 
 def _capacity(cluster: Cluster, workload: Workload) -> Figure | None:
@@ -100,8 +187,7 @@ def _capacity(cluster: Cluster, workload: Workload) -> Figure | None:
 
 def use(design: Design) -> tuple[MemoryUse | None, tuple[Assumption, ...]]:
     """Bytes on the fullest accelerator as terms, and the assumptions made; None where `memory` is None."""
-    from clusterspec.cost.memory.assumptions import assumptions
-    from clusterspec.cost.memory.explain import explained
+    from clusterspec.cost.memory.explain import assumptions, explained
 
     found = memory(design)
     if found is None:

@@ -1,26 +1,127 @@
-"""Memory as terms: the lines of the fullest rank, each with the formula that computed it.
-
-Each leaf, evaluated from its inputs, gives its value; the parts of a sum add up to it.
-"""
+"""Assumptions of the memory model for a design, each with its reason."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 
-from clusterspec.catalog.framework_memory import FrameworkMemory
-from clusterspec.cluster.model import Design
-from clusterspec.cost.expressions import EXPRESSIONS
-from clusterspec.cost.memory.constants import COMMUNICATOR
-from clusterspec.cost.memory.line import Lines, MemoryLine
-from clusterspec.cost.memory.peak_memory import RankMemory
-from clusterspec.cost.memory.reasons import FACTORS, NUMBERS
-from clusterspec.cost.term import MemoryUse, Term
-from clusterspec.origin import Cited, Computed, Origin, Written
+from clusterspec.catalog.entries import FrameworkMemory, Spread
+from clusterspec.cluster.model import Assumption, Design
+from clusterspec.cost.memory import RankMemory
+from clusterspec.cost.memory.job import COMMUNICATOR, ROUTING, Job, Lines, MemoryLine
+from clusterspec.cost.term import EXPRESSIONS, MemoryUse, Term
+from clusterspec.origin import Assumed, Cited, Computed, Origin, Written
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.summation import sum_of
+
+# Assumptions of the memory model for a design, each with its reason
+
+
+def assumptions(job: Job, rank: RankMemory) -> tuple[Assumption, ...]:
+    """The assumed figures behind the lines of a rank."""
+    names = {found.name for found in _lines(rank) if found.value}
+    framework = job.framework
+    by_name: tuple[tuple[str, Spread | None], ...] = (
+        ("context", framework.context),
+        ("communication buffers", COMMUNICATOR),
+        ("fragmentation", framework.fragmentation),
+        ("logits and loss", framework.logits),
+        ("experts", ROUTING),
+    )
+    return tuple(_listed(spread) for name, spread in by_name if spread is not None and name in names)
+
+
+def _listed(spread: Spread) -> Assumption:
+    origin = spread.figure.origin
+    if isinstance(origin, Assumed):
+        return (origin.key, spread.figure, origin.why)
+    return (str(origin), spread.figure, str(origin))
+
+
+def _lines(rank: RankMemory) -> Iterator[MemoryLine]:
+    peak = rank.peak
+    for lines in (rank.weights, rank.gradients, rank.optimizer, rank.activations, rank.reserved):
+        yield from lines
+    for lines in peak:
+        yield from lines
+
+
+# Derivations and units of the numbers of memory, for explanations
+
+TOKENS = "micro_batch * sequence_length / cp"
+NUMBERS: dict[tuple[str, str], tuple[str, str]] = {
+    ("", "tokens"): ("1", TOKENS),
+    ("", "hidden"): ("1", "hidden size of the model"),
+    ("", "vocab"): ("1", "vocabulary of the model"),
+    ("", "heads"): ("1", "attention heads of the model"),
+    ("", "head_dim"): ("1", "width of one head"),
+    ("", "rope"): ("1", "width of the rotary part"),
+    ("", "query_rank"): ("1", "width of compressed queries"),
+    ("", "key_rank"): ("1", "width of compressed keys and values"),
+    ("", "queries"): ("1", "heads * head_dim"),
+    ("", "keys"): ("1", "kv_heads * head_dim, kv_heads at least tp"),
+    ("scores", "keys"): ("1", "sequence_length"),
+    ("", "elements"): ("1", "elements of the tensor for each token"),
+    ("", "values"): ("1", "value_heads * value_head_dim of linear attention"),
+    ("linear attention", "keys"): ("1", "key_heads * key_head_dim of linear attention"),
+    ("sparse index", "queries"): ("1", "index_heads * index_dim"),
+    ("", "chosen"): ("1", "tokens that a query attends to"),
+    ("", "ffn"): ("1", "width of the feed-forward network"),
+    ("", "matrices"): ("1", "matrices of a feed-forward network: 3 where it is gated, else 2"),
+    ("", "routed"): ("1", "tokens * experts_per_token * expert_tp / ranks of the residual stream"),
+    ("", "ranks"): ("1", "ranks that divide it: tp, expert_tp, or tp where it divides the residual stream"),
+    ("", "cut"): ("1", "tp where it divides the residual stream, else 1"),
+    ("", "width"): ("B", "bytes of one number in its precision"),
+    ("", "kept"): ("B", "bytes per number of the stored input of a GEMM; 0 where it is recomputed"),
+    ("", "weights"): ("1", "model over tp, ep, expert_tp and pp"),
+    ("moments of the tables", "weights"): ("1", "weights of embedding and head"),
+    ("buckets", "weights"): ("1", "weights of the rank"),
+    ("", "unit"): ("1", "weights of the largest layer"),
+    ("", "units"): ("1", "layers of the rank"),
+    ("", "at_once"): ("1", "the current layer and those prefetched"),
+    ("", "live"): ("1", "maximum of weights gathered at a time, at most those of all layers"),
+    ("", "reduced"): ("B", "bytes of one gradient in the reduction"),
+    ("", "recomputed"): ("B", "activations of one layer that are not stored"),
+    ("", "widest"): ("1", "elements of the widest tensor for each token"),
+    ("", "heads_width"): ("1", "keys and values of all heads; queries and outputs too in all-to-all"),
+    ("", "copies"): ("1", "copies in transit in context parallelism"),
+    ("", "buckets"): ("1", "numbers in the buffers of the framework"),
+    ("", "each"): ("B", "bytes of one"),
+    ("", "count"): ("1", "how many"),
+    ("widened gradient", "count"): ("1", "weights of the largest table, or of half a layer"),
+    ("placeholders", "count"): ("1", "weights of one matrix of each shape"),
+    ("pipeline buffers", "count"): ("1", "hidden states received and sent, for each micro-batch in flight"),
+    ("outputs kept", "count"): ("1", "copies of the logits of every micro-batch"),
+    ("gathered tables", "count"): ("1", "weights of embedding and head that are gathered"),
+    ("communication buffers", "count"): ("1", "axes that communicate, all ranks, and the framework's own"),
+    ("fragmentation", "count"): ("B", "weights, states and activations"),
+    ("key-value cache", "count"): ("1", "requests in flight on one replica of attention"),
+    ("recurrent state", "count"): ("1", "requests in flight on one replica of attention"),
+    ("key-value cache", "each"): ("B", "keys and values of one request of mean length"),
+    ("recurrent state", "each"): ("B", "state and convolution of one request"),
+    ("step activations", "tokens"): ("1", "tokens of one step of chunked prefill"),
+}
+"""Unit and derivation by line (empty: any) and number."""
+FACTORS = {
+    "ranks_per_accelerator": "ranks of one accelerator",
+    "passes": "layers of the rank times micro-batches in flight",
+    "indexed_layers": "share of the layers with full attention that have an index",
+    "norms": "normalizations of a layer",
+    "on_device": "share that is not offloaded to host memory",
+    "every_second": "every second layer",
+    "kept_gathered": "1 where weights stay gathered from forward to backward pass pass",
+    "beyond_activations": "share of the gradients that does not replace activations",
+    "pipelined": "1 with several pipeline stages",
+    "head": "1 on the stage with the output head",
+    "gathers": "1 where weights are gathered layer by layer",
+    "exchanges": "1 with context parallelism",
+}
+"""The meaning of each factor of a line."""
+
+
+# Memory as terms: the lines of the fullest rank, each with the formula that computed it
 
 UNIT = "B"
 OF_MODEL = {"hidden": "hidden", "vocab": "vocab", "heads": "heads", "head_dim": "head_dim", "rope": "latent_rope"}

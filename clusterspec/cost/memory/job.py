@@ -1,16 +1,147 @@
-"""The model, the workload, the layout and the framework's use of memory, common to all ranks of a job.
-
-Degrees and counts of the layout may be columns; precisions, sharding, schedule and similar settings are words.
-"""
+"""Constants of memory that no data sheet states, each with its range and its reason."""
 
 from __future__ import annotations
 
-from clusterspec.catalog.entries import FULLY, Model
-from clusterspec.catalog.framework_memory import FrameworkMemory
+from collections.abc import Callable, Iterable
+
+from clusterspec.catalog.entries import FULLY, FrameworkMemory, Spread
+from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Design, Layout, Workload
-from clusterspec.cost.formulas.elementwise import chosen, larger
+from clusterspec.cost.constants import assumed
+from clusterspec.cost.formulas.compute import chosen, larger
 from clusterspec.precision import NARROW, activation_width, operand_width
-from clusterspec.records import dataclass, field
+from clusterspec.records import NamedTuple, dataclass, field
+from clusterspec.summation import sum_of
+
+# Constants of memory that no data sheet states, each with its range and its reason
+
+GROUP = "memory"
+
+
+def _spread(name: str, unit: str, values: tuple[float, float, float], why: str) -> Spread:
+    """A constant with its low, typical and high value."""
+    low, value, high = values
+    return Spread(assumed(GROUP, name, value, why, unit), low, high)
+
+
+COMMUNICATOR = _spread(
+    "communicator",
+    "B",
+    (0.0, 0.25e9, 0.6e9),
+    "buffers of one communicator: NCCL keeps 4 MiB and more for each channel and peer (NCCL_BUFFSIZE)",
+)
+ROUTING = _spread("routing", "1", (1.0, 1.0, 1.5), "tokens spread evenly over the experts")
+
+
+class Range(NamedTuple):
+    """The factors from a predicted size to the ends of its range, and their reason."""
+
+    low: float
+    high: float
+    why: str
+
+
+_TENSORS = Range(0.9, 1.1, "frameworks differ in the tensors of a layer that they save: ±10 %, by judgment")
+_GATHERS = Range(0.5, 1.5, "the number of layers gathered at a time depends on prefetching; by judgment")
+RANGES = {
+    "normalizations": _TENSORS,
+    "dropout masks": Range(0.0, 1.0, "no dropout masks without dropout"),
+    "attention": _TENSORS,
+    "quantized attention output": _TENSORS,
+    "softmax": _TENSORS,
+    "scores": Range(0.4, 1.1, "fused kernels store two of the five bytes per score, unfused ones an additional copy"),
+    "attention gate": _TENSORS,
+    "compressed latents": _TENSORS,
+    "sparse index": Range(0.5, 1.5, "kernels store the selected tokens or select them again"),
+    "linear attention": Range(0.7, 1.4, "kernels differ in the inputs and outputs of the convolution that they store"),
+    "latents": _TENSORS,
+    "expanded latents": _TENSORS,
+    "attention output": _TENSORS,
+    "feed-forward": _TENSORS,
+    "shared experts": _TENSORS,
+    "router": _TENSORS,
+    "experts": Range(0.9, 1.4, "the fullest rank has more tokens than the mean, up to 1.5 times with a capacity limit"),
+    "layer inputs": Range(1.0, 1.1, "some layers have a copy in another precision; by judgment"),
+    "layer outputs": Range(1.0, 1.1, "as layer inputs"),
+    "projections": Range(0.8, 2.0, "recipes also save the attention output, or save less"),
+    "pipeline buffers": Range(0.5, 1.1, "inputs are freed if the first layer stores them itself"),
+    "outputs kept": Range(0.5, 1.0, "one of the copies may be freed earlier"),
+    "placeholders": Range(0.0, 1.0, "needed only by fused weight-gradient kernels"),
+    "gathered tables": Range(0.5, 1.0, "a tied or sharded table is gathered in part"),
+    "gathered layers": _GATHERS,
+    "layer being reduced": Range(0.3, 1.5, "reduced in buckets smaller than a layer, or with those of the next layer"),
+    "working space": Range(0.6, 1.4, "gradients stored at once depend on the order of kernels; by judgment"),
+    "context exchange": Range(0.5, 1.0, "gradients are sent only in the backward pass"),
+    "buckets": Range(0.25, 1.0, "buffers are allocated on first use"),
+    "step activations": Range(0.5, 1.5, "kernels of serving frameworks fuse more or less, by judgment"),
+}
+"""The uncertainty range of each size; a size without an entry follows from counts exactly."""
+FACTOR_RANGES = {
+    "every_second": Range(0.2, 1.6, "the share of checkpointed layers is set by users, from one fifth to four fifths"),
+}
+"""The uncertainty range by a factor of the size; it precedes that of the size's name."""
+for _name, _range in (RANGES | FACTOR_RANGES).items():
+    for _end, _factor in (("low", _range.low), ("high", _range.high)):
+        assumed(GROUP, f"range.{_name.replace(' ', '_')}.{_end}", _factor, _range.why)
+
+
+# One line of memory: a formula, its inputs, and the resulting bytes
+
+
+class MemoryLine(NamedTuple):
+    """``value`` bytes = the product of ``factors`` × ``formula`` of ``numbers``.
+
+    ``low`` and ``high`` are the factors from the value to the ends of its range; the numbers may be columns.
+    """
+
+    name: str
+    value: float
+    formula: Callable[..., float]
+    numbers: dict[str, float]
+    factors: tuple[tuple[str, float], ...] = ()
+    source: str = ""
+    low: float = 1.0
+    high: float = 1.0
+
+    def times(self, name: str, factor: float) -> MemoryLine:
+        """The line with one more factor."""
+        return self._replace(value=self.value * factor, factors=((name, factor), *self.factors))
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The factors from the value to the ends of its range: those of the kind of size, else its own."""
+        for name, _ in self.factors:
+            if name in FACTOR_RANGES:
+                return FACTOR_RANGES[name].low, FACTOR_RANGES[name].high
+        usual = RANGES.get(self.name.removeprefix("window "))
+        return (self.low, self.high) if usual is None else (usual.low, usual.high)
+
+
+Lines = tuple[MemoryLine, ...]
+
+
+def line(name: str, formula: Callable[..., float], source: str = "", **numbers: float) -> MemoryLine:
+    """A line with its value computed."""
+    return MemoryLine(name, formula(**numbers), formula, numbers, source=source)
+
+
+def added(lines: Iterable[MemoryLine]) -> float:
+    """The sum of the bytes of some lines."""
+    return sum_of((each.value for each in lines), 0.0)
+
+
+def squared_excess(lines: Iterable[MemoryLine]) -> float:
+    """The sum of the squares of the bytes from the value of each line to the high end of its range."""
+    highs = ((each.value, each.ends[1]) for each in lines)
+    return sum_of(((value * (high - 1)) ** 2 for value, high in highs if not _is_one(high)), 0.0)
+
+
+def _is_one(factor: float) -> bool:
+    """Whether a factor is the number 1, not a column."""
+    return isinstance(factor, float | int) and factor == 1
+
+
+# The model, the workload, the layout and the framework's use of memory, common to all ranks of a job
 
 GATHERED = 2.0
 """Bytes per gathered weight and per gradient in a buffer: 16 bits."""

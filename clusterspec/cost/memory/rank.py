@@ -1,16 +1,54 @@
-"""The model on one rank: its weights, and the number of stored activations of its layers."""
+"""In-flight micro-batches: how many micro-batches of each chunk have activations on one rank at once."""
 
 from __future__ import annotations
 
 from enum import Enum
 
+from clusterspec.cluster.model import Layout
 from clusterspec.cost import parameters
-from clusterspec.cost.layers import Chunk
-from clusterspec.cost.memory.in_flight import in_flight
+from clusterspec.cost.formulas import memory
+from clusterspec.cost.layers import Chunk, StageGroup
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.parameters import Share
 from clusterspec.records import dataclass
 from clusterspec.summation import sum_of
+
+# In-flight micro-batches: how many micro-batches of each chunk have activations on one rank at once
+
+
+def in_flight(layout: Layout, stage: int, chunks: tuple[Chunk, ...], micro_batches: float) -> tuple[float, ...]:
+    """The highest number of micro-batches whose activations pipeline stage ``stage`` holds, for each chunk.
+
+    1F1B holds as many as there are stages from this one on; GPipe holds all; zero-bubble as many as the first stage of
+    1F1B (ZB-H1, arXiv 2401.10241); DualPipe those of both directions (arXiv 2412.19437, table 2).
+    """
+    if layout.pp == 1:
+        return (1.0,) * len(chunks)
+    if layout.schedule == "gpipe":
+        return (float(micro_batches),) * len(chunks)
+    if layout.schedule == "zero-bubble":
+        return (float(min(layout.pp, micro_batches)),) * len(chunks)
+    if layout.schedule == "dualpipe":
+        own, mirrored = (memory.in_flight(layout.pp, side, micro_batches) for side in (stage, layout.pp - 1 - stage))
+        half = len(chunks) // 2
+        return (float(own),) * half + (float(mirrored),) * half
+    if len(chunks) > 1:
+        passes = memory.in_flight_interleaved(layout.pp, stage, len(chunks), micro_batches)
+        return _by_chunk(passes, layout.pp, len(chunks))
+    return (float(memory.in_flight(layout.pp, stage, micro_batches)),) * len(chunks)
+
+
+def _by_chunk(passes: float, stages: int, chunks: int) -> tuple[float, ...]:
+    """Passes by chunk: every chunk takes p micro-batches in turn, starting from the first chunk.
+
+    >>> _by_chunk(23.0, 4, 5)
+    (7.0, 4.0, 4.0, 4.0, 4.0)
+    """
+    rounds, rest = divmod(passes, stages * chunks)
+    return tuple(rounds * stages + min(float(stages), max(0.0, rest - chunk * stages)) for chunk in range(chunks))
+
+
+# The model on one rank: its weights, and the number of stored activations of its layers
 
 
 class Layers(Enum):
@@ -76,3 +114,46 @@ def passes(chunks: tuple[Chunk, ...], counts: tuple[float, ...]) -> dict[Layers,
     """The stored activations of each kind of layer: layers times micro-batches in flight."""
     pairs = list(zip(chunks, counts, strict=True))
     return {kind: sum_of(getattr(chunk, name) * count for chunk, count in pairs) for kind, name in COUNTS.items()}
+
+
+# The pipeline stages that may hold the most memory
+
+MOST = 64
+"""The highest number of groups that are all evaluated; no published pipeline has so many."""
+SHORTLIST = 16
+"""Groups of a longer pipeline that are evaluated for each criterion."""
+
+
+def distinct(layout: Layout, groups: tuple[StageGroup, ...]) -> tuple[StageGroup, ...]:
+    """The groups without those that hold the same chunks as an earlier one, which has at least as many micro-batches in
+    flight. In DualPipe all of them.
+    """
+    if layout.schedule == "dualpipe":
+        return groups
+    found: dict[tuple[Chunk, ...], StageGroup] = {}
+    for group in groups:
+        found.setdefault(group.chunks, group)
+    return tuple(found.values())
+
+
+def shortlist(job: Job, groups: tuple[StageGroup, ...]) -> list[StageGroup]:
+    """Groups of equal stages among which the fullest is.
+
+    All that differ; in very long pipelines both ends, the groups with the most layers, and those with the most
+    micro-batches in flight. The first stage of a group has the most in flight.
+    """
+    groups = distinct(job.layout, groups)
+    if len(groups) <= MOST:
+        return list(groups)
+
+    def layers(group: StageGroup) -> float:
+        return sum(chunk.layers for chunk in group.chunks)
+
+    def held(group: StageGroup) -> float:
+        counts = in_flight(job.layout, group.first, group.chunks, job.micro_batches)
+        return passes(group.chunks, counts)[Layers.ALL]
+
+    most_layers = sorted(groups, key=layers, reverse=True)[:SHORTLIST]
+    most_held = sorted(groups, key=held, reverse=True)[:SHORTLIST]
+    chosen = {group.first: group for group in (groups[0], groups[-1], *most_layers, *most_held)}
+    return [chosen[first] for first in sorted(chosen)]

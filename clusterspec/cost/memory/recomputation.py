@@ -1,20 +1,20 @@
-"""Activations that a layer still stores with activation recomputation.
-
-`selective` has the meaning that the entry of the software defines, for time and for memory.
-"""
+"""Activations that a layer still stores with activation recomputation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from clusterspec.cost.formulas.elementwise import larger, positive
-from clusterspec.cost.formulas.rank_memory import tensor_bytes
-from clusterspec.cost.memory.job import Job
-from clusterspec.cost.memory.layer_activations import layer_input, whole
-from clusterspec.cost.memory.line import added, line
-from clusterspec.cost.memory.rank import MIXING, Layers
-from clusterspec.cost.memory.tensor import Tensor
-from clusterspec.cost.memory.token_mixing import latents
+from clusterspec.cost.formulas import memory
+from clusterspec.cost.formulas.compute import chosen, larger, positive, smaller
+from clusterspec.cost.formulas.memory import backward_bytes, gathered_bytes, reduced_bytes, several, tensor_bytes
+from clusterspec.cost.memory.activations import KORTHIKANTI, Tensor, latents, layer_input, whole
+from clusterspec.cost.memory.job import GATHERED, Job, Lines, MemoryLine, added, line, squared_excess
+from clusterspec.cost.memory.rank import MIXING, Layers, Rank
+from clusterspec.cost.parameters import Share
+from clusterspec.records import NamedTuple
+from clusterspec.summation import sum_of
+
+# Activations that a layer still stores with activation recomputation
 
 MODULES = ("norm", "activation", "attention", "latent", "mlp", "shared_experts", "expert")
 """Modules that a layout may list: normalizations, activation functions, the attention core, the expansions of latent
@@ -109,3 +109,178 @@ _KEPT: dict[str, Callable[[Job], list[Tensor]]] = {
     "alternate-layers": _alternate_layers,
     "all-but-projections": _projections,
 }
+
+
+# Activations that the layers of one rank store until their backward pass
+
+PIPELINE_ENGINE = "DeepSpeed, runtime/pipe/engine.py"
+PIPELINING = "torch.distributed.pipelining, merge_chunks"
+
+
+def stored(job: Job, rank: Rank, tensors: Sequence[Tensor]) -> Lines:
+    """All stored activations at the highest number of micro-batches in flight; ``tensors`` are those of one layer and
+    micro-batch.
+    """
+    layers = tuple(tensor.line.times("passes", rank.passes[tensor.layers]) for tensor in tensors)
+    offloaded = job.layout.offload_activations
+    found = layers if offloaded == 0 else tuple(each.times("on_device", 1.0 - offloaded) for each in layers)
+    if job.framework.pipeline_copies:
+        found += (_copies(job, rank),)
+    if job.framework.outputs_kept:
+        found += (_outputs(job, rank),)
+    return found
+
+
+def _pipelined(job: Job) -> float:
+    """1 with several pipeline stages, else 0."""
+    return chosen(job.layout.pp > 1, 1.0, 0.0)
+
+
+def _copies(job: Job, rank: Rank) -> MemoryLine:
+    """Input and output hidden states that the pipeline engine stores for each micro-batch in flight.
+
+    The input of the first stage is tokens, the output of the last stage a loss.
+    """
+    each = tensor_bytes(job.tokens, job.model.hidden, 1.0, job.width)
+    copies = (rank.inputs + rank.outputs) * rank.in_flight
+    return line("pipeline buffers", several, PIPELINE_ENGINE, count=copies, each=each).times(
+        "pipelined", _pipelined(job)
+    )
+
+
+def _outputs(job: Job, rank: Rank) -> MemoryLine:
+    """Logits of every micro-batch, which the last stage stores and concatenates at the end of a step."""
+    each = memory.logits_bytes(job.tokens, job.model.vocab, job.layout.tp, GATHERED)
+    count = job.framework.outputs_kept * job.micro_batches * rank.head
+    return line("outputs kept", several, PIPELINING, count=count, each=each).times("pipelined", _pipelined(job))
+
+
+# The two points of a step at which memory peaks, and the transient memory at each
+
+RING = "Liu et al., Ring Attention, arXiv 2310.01889"
+FSDP = "Zhao et al., PyTorch FSDP, arXiv 2304.11277"
+RING_COPIES = 4
+"""Keys and values that a ring receives ahead, and their gradients."""
+ALL_TO_ALL_COPIES = 2
+"""A tensor and its gradient."""
+
+
+class PeakPoint(NamedTuple):
+    """Transient memory at one point of the step, by category."""
+
+    weights: Lines
+    gradients: Lines
+    activations: Lines
+
+    @property
+    def value(self) -> float:
+        return added((*self.weights, *self.gradients, *self.activations))
+
+    @property
+    def squared_excess(self) -> float:
+        """`squared_excess` of all lines."""
+        return squared_excess((*self.weights, *self.gradients, *self.activations))
+
+
+def at_loss(job: Job, rank: Rank, logits: Lines) -> PeakPoint:
+    """The logits and the gathered tables; nothing on a stage without the head."""
+    tables = tuple(each.times("head", rank.head) for each in _tables(job, rank.share, ("head",)))
+    return PeakPoint(tables, (), tuple(each.times("head", rank.head) for each in logits))
+
+
+def in_backward(job: Job, rank: Rank, working: Lines) -> PeakPoint:
+    """The current layer, and the weights and gradients that full sharding gathers and reduces."""
+    if not job.sharded_fully:
+        return PeakPoint((), (), working)
+    gathers, share = job.gathers_layers, rank.share
+    weights = (_layers(job, share).times("gathers", gathers), *_tables(job, share, ()))
+    return PeakPoint(weights, (_reduced(job, share).times("gathers", gathers),), working)
+
+
+def _tables(job: Job, share: Share, at_work: tuple[str, ...]) -> Lines:
+    """Gathered weights of embedding and head, in use or stored until the backward pass."""
+    there = {*job.framework.tables_kept, *at_work}
+    if not job.sharded_fully or not there:
+        return ()
+    weights = sum_of((getattr(share, name) for name in sorted(there)), 0.0)
+    return (line("gathered tables", several, FSDP, count=weights, each=GATHERED).times("gathers", job.gathers_layers),)
+
+
+def _live(job: Job, share: Share) -> float:
+    """The highest number of gathered weights: the framework's limit, at most all layers of the rank."""
+    return smaller(job.framework.live, share.unit * larger(share.units, 1.0))
+
+
+def _layers(job: Job, share: Share) -> MemoryLine:
+    return line(
+        "gathered layers",
+        gathered_bytes,
+        FSDP,
+        unit=share.unit,
+        units=share.units,
+        at_once=job.framework.layers_at_once,
+        live=_live(job, share),
+        width=GATHERED,
+    )
+
+
+def _reduced(job: Job, share: Share) -> MemoryLine:
+    """The full gradient of one layer, and its copy in the reduction."""
+    sizes = {"unit": share.unit, "live": _live(job, share), "reduced": job.framework.reduced, "width": GATHERED}
+    return line("layer being reduced", reduced_bytes, FSDP, **sizes)
+
+
+def working(job: Job, kinds: frozenset[Layers]) -> MemoryLine:
+    """The recomputed activations of one layer in the backward pass, and the gradients of its widest tensors."""
+    again, widest = 0.0, 0.0
+    for kind in sorted(kinds, key=str):
+        again, widest = larger(again, recomputed(job, kind)), larger(widest, _widest(job, kind))
+    return line(
+        "working space",
+        backward_bytes,
+        KORTHIKANTI,
+        recomputed=again,
+        tokens=job.tokens,
+        widest=widest,
+        hidden=job.model.hidden,
+        matrices=job.matrices,
+        ranks=job.hidden_ranks,
+        width=job.width,
+    )
+
+
+def _widest(job: Job, kind: Layers) -> float:
+    """Width of a layer's feed-forward network per token of the rank, including tokens dispatched to experts."""
+    layout, model = job.layout, job.model
+    if kind is not Layers.EXPERT:
+        return model.ffn_hidden / layout.tp
+    routed = memory.routed_tokens(1.0, model.experts_per_token, job.residual_ranks, layout.expert_tp)
+    sent = chosen(layout.ep > 1, 2 * model.expert_width / job.matrices, 0.0)
+    return routed * (model.expert_ffn_hidden / layout.expert_tp + sent)
+
+
+def exchanged(job: Job) -> Lines:
+    """Keys and values in transit in context parallelism, with their gradients; all-to-all also moves queries."""
+    layout, model = job.layout, job.model
+    heads = model.heads if model.latent else model.kv_heads
+    width = 2 * heads * model.head_dim
+    copies: float = RING_COPIES
+    if layout.cp_method == "all-to-all":
+        width += 2 * model.heads * model.head_dim
+        copies = ALL_TO_ALL_COPIES
+    if layout.cp_method == "all-gather":
+        copies = 2 * layout.cp
+    sizes = {"tokens": job.tokens, "heads_width": width, "copies": copies, "ranks": layout.tp, "width": job.width}
+    found = line("context exchange", memory.exchanged_bytes, RING, **sizes)
+    return (found.times("exchanges", chosen(layout.cp > 1, 1.0, 0.0)),)
+
+
+def logits(job: Job) -> Lines:
+    """Logits and the intermediate results of the loss."""
+    spread = job.framework.logits
+    if spread is None:
+        return ()
+    ranks = 1 if job.framework.whole_logits else job.layout.tp
+    sizes = {"tokens": job.tokens, "vocab": job.model.vocab, "ranks": ranks, "width": spread.value}
+    found = line("logits and loss", memory.logits_bytes, KORTHIKANTI, **sizes)
+    return (found._replace(low=spread.low / spread.value, high=spread.high / spread.value),)

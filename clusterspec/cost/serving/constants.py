@@ -1,8 +1,34 @@
-"""Constants of serving times other than the tables of measured kernels in the catalog."""
+"""The origins of the numbers of a part that come from a table of kernels."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from clusterspec.catalog.entries import Stack
+from clusterspec.cluster.groups import contiguous
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.collectives.algorithms import ceiling
+from clusterspec.cost.collectives.model import CollectiveUnavailableError
+from clusterspec.cost.collectives.paths import paths_of
+from clusterspec.cost.collectives.predict import CollectiveTiming, timing_on
 from clusterspec.cost.constants import assumed
+from clusterspec.records import NamedTuple, dataclass
+from clusterspec.summation import sum_of
+
+if TYPE_CHECKING:
+    from clusterspec.cost.serving.engine import Engine
+
+
+# The origins of the numbers of a part that come from a table of kernels
+
+
+def from_table(engine: Engine, **tables: str) -> dict[str, str]:
+    """Origins of numbers: names of figures in the kernel table of an engine."""
+    return {name: f"kernels/{engine.rates.table} {table}" for name, table in tables.items()}
+
+
+# Constants of serving times other than the tables of measured kernels in the catalog
 
 GROUP = "serving"
 
@@ -118,3 +144,106 @@ ASSUMED = (
     RESERVED,
 )
 """The constants that no source states; an estimate lists them."""
+
+
+# One step of a serving engine, part by part
+
+LAUNCH = "launch"
+
+
+class Part(NamedTuple):
+    """One part of a step: a formula of `cost.formulas.serving`, its numbers and their origins."""
+
+    name: str
+    formula: Callable[..., float]
+    numbers: dict[str, float]
+    origins: dict[str, str]
+
+    @property
+    def seconds(self) -> float:
+        return self.formula(**self.numbers)
+
+
+class StepTime(NamedTuple):
+    """Equal steps of an engine: the parts of one, their number, and their seconds. ``device`` excludes launches."""
+
+    parts: tuple[Part, ...]
+    steps: float
+    total: float
+    device: float
+
+    @classmethod
+    def of(cls, parts: tuple[Part, ...], steps: float = 1.0) -> StepTime:
+        """The steps of these parts."""
+        launch = sum_of(part.seconds for part in parts if part.name == LAUNCH)
+        device = sum_of(part.seconds for part in parts if part.name != LAUNCH)
+        return cls(parts, steps, steps * (launch + device), steps * device)
+
+
+# The links between the ranks of one engine
+
+DIRECT = frozenset({"switched", "full-mesh", "partial-mesh", "bridge", "pcie"})
+"""Topologies on which engines run small all-reduces with their own kernels."""
+
+
+class RankLinks(NamedTuple):
+    """The links of a group of adjacent ranks: B/s per rank and direction, bus bandwidth at line rate.
+
+    ``inside`` the domain, ``between`` domains (infinite where the group is in one), over ``domains`` domains.
+    ``direct`` is whether every rank reaches every other in one hop, ``library`` the time of its all-reduce.
+    """
+
+    inside: float
+    between: float
+    domains: int
+    direct: bool
+    library: CollectiveTiming
+
+    def by_library(self, size: float) -> float:
+        """Seconds of an all-reduce of ``size`` bytes by the collective library in a separate launch."""
+        return self.library.candidates[0].launch + self.library.queued(size)
+
+
+def links_of(cluster: Cluster, ranks: int) -> RankLinks | None:
+    """The links of the first ``ranks`` ranks; None where no fabric connects their domains."""
+    paths = paths_of(cluster, contiguous(cluster, ranks))
+    if paths is None:
+        return None
+    try:
+        library = timing_on(cluster, "all-reduce", paths)
+    except CollectiveUnavailableError:
+        return None
+    inside = paths.inside.line.value if paths.inside.ranks > 1 else float("inf")
+    if paths.between is None:
+        return RankLinks(inside, float("inf"), 1, cluster.scale_up.topology in DIRECT, library)
+    return RankLinks(inside, ceiling("all-to-all", paths, reduces=False), paths.between.islands, False, library)
+
+
+# Host overhead and limits of serving software
+
+
+@dataclass(frozen=True, slots=True)
+class HostOverhead:
+    """Seconds of one generation of serving software.
+
+    ``host`` of one step on the host that the device does not hide, ``sequence`` of it for each sequence;
+    ``eager`` to launch one kernel of a prompt without captured graphs; ``request`` of one request before and
+    after the engine: tokenizing, scheduling, transport.
+    """
+
+    host: float
+    sequence: float
+    eager: float
+    request: float
+
+    @classmethod
+    def of(cls, stack: Stack | None) -> HostOverhead:
+        """The figures of an entry; missing ones are assumed."""
+        found = stack.achievable if stack is not None else {}
+
+        def figure(name: str) -> float:
+            return found[name].value if name in found else HABITS[name].value
+
+        return cls(
+            figure("serving.host"), figure("serving.sequence"), figure("serving.eager"), figure("serving.request")
+        )

@@ -1,23 +1,209 @@
-"""One serving engine: the model on a rank, its rates, and the time of its steps."""
+"""The parts of a step: weights or products, the cache, attention, communication, launches."""
 
 from __future__ import annotations
 
 from math import ceil
 
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost import parameters
-from clusterspec.cost.cache import of_sequence
+from clusterspec.cost.formulas.experts import fullest_count
+from clusterspec.cost.formulas.serving import (
+    all_reduce_time,
+    cache_time,
+    compute_time,
+    exposed_exchange_time,
+    latent_time,
+    launch_time,
+    roofline_time,
+    stream_time,
+)
 from clusterspec.cost.layers import Chunk
+from clusterspec.cost.mixers import of_sequence
 from clusterspec.cost.parameters import Share
-from clusterspec.cost.serving import parts
-from clusterspec.cost.serving.links import RankLinks, links_of
-from clusterspec.cost.serving.rates import KernelRates
-from clusterspec.cost.serving.software import HostOverhead
-from clusterspec.cost.serving.steps import StepTime
-from clusterspec.precision import NARROW, rate, width
+from clusterspec.cost.serving import constants as known
+from clusterspec.cost.serving import rates as routed
+from clusterspec.cost.serving.constants import LAUNCH, HostOverhead, Part, RankLinks, StepTime, from_table, links_of
+from clusterspec.cost.serving.rates import DECODE, KernelRates, remaining
+from clusterspec.precision import NARROW, rate, table_width, width
 from clusterspec.records import dataclass
 from clusterspec.summation import sum_of
+
+# The parts of a step: weights or products, the cache, attention, communication, launches
+
+GROUPED_QUERIES, LATENT, LINEAR = 2, 5, 4
+"""Matrix products beside attention of one layer: queries with keys and values, and the output; with latent attention
+both compressions in one, queries, the two absorbed matrices, and the output; with linear attention two more."""
+NETWORK = 2
+"""GEMMs of a dense network: gate and up projection in one, and the down projection."""
+ROUTED = 6
+"""Kernels of a layer's experts: the router, the selection, sorting of tokens, two grouped GEMMs, and the sum."""
+
+
+BY_PASS = ("bytes_read", "flops", "calls", "layers")
+"""Numbers of a part that count the operations of one pass."""
+
+
+def launches(model: Model, chunk: Chunk) -> float:
+    """Kernel launches of one step through all layers: GEMMs and kernels that route tokens."""
+    mixing = LATENT if model.latent else GROUPED_QUERIES
+    shared = NETWORK if model.shared_experts else 0
+    attention = mixing * (chunk.full_layers + chunk.window_layers) + LINEAR * chunk.linear_layers
+    return float(attention + NETWORK * chunk.dense_layers + (ROUTED + shared) * chunk.moe_layers)
+
+
+def step(engine: Engine, tokens: float, sequences: float, attention: tuple[Part, ...], busy: float) -> tuple[Part, ...]:
+    """All parts of a step of ``tokens`` on each of ``busy`` attention ranks, of which ``sequences`` produce a token."""
+    if engine.layout.overlap.ep and engine.whole.moe_layers and engine.exchange_links is not None:
+        return in_turns(engine, tokens, sequences, attention, busy)
+    experts = routed.experts(engine, tokens, busy) if engine.whole.moe_layers else ()
+    return (
+        _dense(engine, tokens),
+        _head(engine, sequences),
+        *experts,
+        *attention,
+        _activations(engine, tokens, busy),
+        *_all_reduce(engine, tokens),
+        *routed.exchange(engine, tokens, busy),
+        _launch(engine, sequences),
+    )
+
+
+def in_turns(
+    engine: Engine, tokens: float, sequences: float, attention: tuple[Part, ...], busy: float
+) -> tuple[Part, ...]:
+    """The same step as two alternating micro-batches: one exchanges tokens while the other computes.
+
+    Each reads all weights, and has its own kernels and collectives; only the excess of the exchange is exposed.
+    """
+    half = tokens / 2
+    work = (
+        _twice(_dense(engine, half)),
+        _twice(_head(engine, sequences / 2)),
+        *map(_twice, routed.experts(engine, half, busy)),
+        *attention,
+        _activations(engine, tokens, busy),
+        *map(_twice, _all_reduce(engine, half)),
+    )
+    computing = sum_of(part.seconds for part in work)
+    exposed = (
+        part._replace(formula=exposed_exchange_time, numbers=part.numbers | {"computing": computing})
+        for part in map(_twice, routed.exchange(engine, half, busy))
+    )
+    launch = _launch(engine, sequences)
+    return (*work, *exposed, launch._replace(numbers=launch.numbers | {"launches": 2 * engine.launches}))
+
+
+def _twice(part: Part) -> Part:
+    """A part that runs once for each of two micro-batches."""
+    doubled = {name: 2 * value for name, value in part.numbers.items() if name in BY_PASS}
+    return part._replace(numbers=part.numbers | doubled)
+
+
+def reading(engine: Engine, sequences: float, context: float, tokens: float = 1.0) -> tuple[Part, ...]:
+    """Attention over the cache for ``tokens`` of each sequence, on the rank with the most sequences."""
+    model, whole, rates = engine.model, engine.whole, engine.rates
+    calls = float(max(1, whole.full_layers + whole.window_layers + whole.linear_layers))
+    most = fullest_count(sequences, _uneven_ranks(engine))
+    read = most * engine.sequence_bytes(context) / calls
+    table = DECODE if model.latent else rates.decode_table(engine.layout.framework, engine.workload.kv_precision)
+    numbers = {
+        "calls": calls,
+        "floor": rates.attention_floor(table),
+        "bytes_read": read,
+        "bandwidth": rates.cache(read, table),
+    }
+    origins = from_table(engine, floor=f"{table}.floor", bandwidth=table)
+    if not model.latent:
+        return (Part("cache", cache_time, numbers, origins),)
+    elements = 2 * model.latent_kv + model.latent_rope
+    flops = 2 * most * tokens * context * model.heads / engine.layout.tp * elements * whole.full_layers / calls
+    numbers |= {"flops": flops, "rate": rates.attention(16384.0)}
+    return (Part("latent_attention", latent_time, numbers, origins | from_table(engine, rate="attention.prefill")),)
+
+
+def _uneven_ranks(engine: Engine) -> int:
+    """Attention ranks whose requests end at different times; 1 where a batch fills all of them evenly."""
+    serving = engine.workload.serving
+    return engine.layout.attention_dp if serving is not None and serving.load in {"closed", "open"} else 1
+
+
+def prompt_attention(engine: Engine, tokens: float, length: float, fresh: float) -> tuple[Part, ...]:
+    """Attention within prompts of ``length`` for ``tokens`` tokens; the last ``fresh`` tokens of each are new and
+    attend to all before.
+    """
+    model, whole = engine.model, engine.whole
+    widths = 2 * model.head_dim + model.latent_rope if model.latent else model.head_dim + model.value_width
+    before = length - fresh / 2
+    window = min(before, float(model.window.tokens)) if model.window else 0.0
+    seen = whole.full_layers * before + whole.window_layers * window
+    flops = 2 * tokens * seen * model.heads / engine.layout.tp * widths
+    numbers = {"flops": flops, "rate": engine.rates.attention(length)}
+    return (Part("attention", compute_time, numbers, from_table(engine, rate="attention.prefill")),)
+
+
+def _dense(engine: Engine, tokens: float) -> Part:
+    """Attention and dense networks: reading their weights once, or their GEMMs."""
+    weights, name = engine.share.dense + engine.share.replicated, engine.precision
+    numbers = {
+        "bytes_read": weights * width(engine.workload.parameter_precision),
+        "bandwidth": engine.rates.stream(name),
+        "flops": 2 * weights * tokens,
+        "rate": engine.rates.product(name, tokens, engine.peak) * remaining(engine.workload.parameter_precision, name),
+    }
+    return Part(
+        "dense", roofline_time, numbers, from_table(engine, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}")
+    )
+
+
+def _head(engine: Engine, sequences: float) -> Part:
+    weights = engine.share.output
+    numbers = {
+        "bytes_read": weights * table_width(engine.workload.parameter_precision),
+        "bandwidth": engine.rates.stream("bf16"),
+        "flops": 2 * weights * sequences,
+        "rate": engine.rates.product("bf16", sequences, engine.rates.wide),
+    }
+    return Part("head", roofline_time, numbers, from_table(engine, bandwidth="gemm.bf16.stream", rate="gemm.bf16"))
+
+
+def _activations(engine: Engine, tokens: float, busy: float) -> Part:
+    """Reading and writing activations between GEMMs: norms, residuals, conversion, sorting by expert."""
+    model, whole = engine.model, engine.whole
+    copies = tokens * model.experts_per_token * busy / max(1, engine.layout.ep if engine.layout.attention_dp > 1 else 1)
+    passes = known.PASSES.value * model.layers * tokens + known.ROUTED_PASSES.value * whole.moe_layers * copies
+    numbers = {"bytes_read": passes * model.hidden * 2.0, "bandwidth": engine.rates.bandwidth * known.STREAMING.value}
+    return Part("activations", stream_time, numbers, {})
+
+
+def _all_reduce(engine: Engine, tokens: float) -> tuple[Part, ...]:
+    """Two all-reduces of the hidden states in every layer."""
+    ranks, model, links = engine.layout.tp, engine.model, engine.tensor_links
+    if links is None:
+        return ()
+    size = tokens * model.hidden * 2.0
+    each = links.by_library(size)
+    if links.direct:
+        each = min(each, engine.rates.all_reduce(ranks, size, links.inside) or each)
+    numbers = {"calls": 2.0 * model.layers, "each": each}
+    return (Part("all_reduce", all_reduce_time, numbers, from_table(engine, each="all_reduce")),)
+
+
+def _launch(engine: Engine, sequences: float) -> Part:
+    habits, serving = engine.habits, engine.workload.serving
+    captured = serving is None or serving.captured_graphs
+    source = from_table(engine, each="gemm.bf16.floor") if captured else {"each": "serving.eager of the software"}
+    numbers = {
+        "launches": engine.launches,
+        "each": engine.rates.floor("bf16") if captured else habits.eager,
+        "host": habits.host,
+        "sequences": sequences,
+        "sequence": habits.sequence,
+    }
+    return Part(LAUNCH, launch_time, numbers, source)
+
+
+# One serving engine: the model on a rank, its rates, and the time of its steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +261,7 @@ class Engine:
             peak=peak,
             expert_precision=expert_precision,
             expert_peak=expert_peak,
-            launches=parts.launches(model, whole),
+            launches=launches(model, whole),
             tensor_links=links_of(cluster, layout.tp) if layout.tp > 1 else None,
             exchange_links=links_of(cluster, ranks) if layout.attention_dp > 1 else None,
         )
@@ -106,9 +292,9 @@ class Engine:
 
     def decode(self, sequences: float, context: float, tokens: float = 1.0) -> StepTime:
         """One step that decodes ``tokens`` of each of ``sequences`` on every attention rank: one, or drafted ones."""
-        attention = parts.reading(self, sequences, context, tokens)
+        attention = reading(self, sequences, context, tokens)
         every = sequences * tokens
-        return StepTime.of(parts.step(self, every, every, attention, float(self.layout.attention_dp)))
+        return StepTime.of(step(self, every, every, attention, float(self.layout.attention_dp)))
 
     def prefill(
         self, tokens: float, length: float, busy: float, decoding: float = 0.0, context: float = 0.0
@@ -121,12 +307,10 @@ class Engine:
         most = serving.chunk_tokens if serving is not None and serving.chunk_tokens else tokens
         steps = max(1.0, float(ceil(tokens / most - 1e-9)))
         here = tokens / steps
-        attention = parts.prompt_attention(self, here, length, min(tokens, length))
+        attention = prompt_attention(self, here, length, min(tokens, length))
         if decoding:
-            attention = (*attention, *parts.reading(self, decoding, context))
-        return StepTime.of(
-            parts.step(self, here + decoding, here / max(1.0, length) + decoding, attention, busy), steps
-        )
+            attention = (*attention, *reading(self, decoding, context))
+        return StepTime.of(step(self, here + decoding, here / max(1.0, length) + decoding, attention, busy), steps)
 
     def launching(self, steps: float) -> float:
         """The least seconds to launch ``steps`` steps of a prompt without captured graphs."""

@@ -1,19 +1,76 @@
-"""The terms of a serving plan: the time per output token and the time to first token."""
+"""Uncertainty ranges of the predicted times and throughput of a serving plan."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import log
 
-from clusterspec.cost.expressions import EXPRESSIONS
-from clusterspec.cost.formulas.serving import handoff_time, prompt_time, time_per_output_token, time_to_first_token
-from clusterspec.cost.leaf import source
+from clusterspec.cluster.model import Serving
+from clusterspec.cost.formulas.serving import (
+    burst_wait_at,
+    handoff_time,
+    prompt_time,
+    time_per_output_token,
+    time_to_first_token,
+    wait_at,
+)
 from clusterspec.cost.serving import constants as known
-from clusterspec.cost.serving.ranges import serving_range
-from clusterspec.cost.serving.steps import Part, StepTime
+from clusterspec.cost.serving.constants import RANGES, TAILS, Part, StepTime
 from clusterspec.cost.serving.times import ServingTimes
-from clusterspec.cost.term import Term
+from clusterspec.cost.term import EXPRESSIONS, Term, source
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
+from clusterspec.records import dataclass
+
+# Uncertainty ranges of the predicted times and throughput of a serving plan
+
+RANGED = {
+    "ttft": "ttft",
+    "tpot": "tpot",
+    "ttft_mean": "ttft",
+    "tpot_mean": "tpot",
+    "output_tokens_per_second": "output_tokens_per_second",
+}
+"""The fields of a serving plan with a range, and the quantity of each."""
+
+
+def serving_range(times: ServingTimes, name: str) -> list[float]:
+    """The low and the high end of a field in `RANGED`."""
+    low, high = factors(times, RANGED[name])
+    value: float = getattr(times, name)
+    return [value * low, value * high]
+
+
+def factors(times: ServingTimes, quantity: str) -> tuple[float, float]:
+    """The ends of the range of a quantity over its prediction.
+
+    The time to first token is least certain with separate prefill engines, which queue, and with experts.
+    """
+    if quantity != "ttft":
+        return RANGES[quantity]
+    if times.offered <= 1.0:
+        return RANGES["ttft alone"]
+    if times.handoff > 0:
+        return RANGES["ttft apart"]
+    routed = any(part.name == "experts" for part in times.prefill.parts)
+    return RANGES["ttft experts" if routed else "ttft"]
+
+
+def tail_factors(times: ServingTimes, quantity: str, share: float) -> tuple[float, float]:
+    """The ends of the range of ``ttft`` or ``tpot`` at a percentile (``share`` from 0.5 to 1) over its prediction.
+
+    Those of the median and of the 99th percentile were measured. Between them the ends follow the exponential tail of
+    waits; above, they are those of the 99th.
+    """
+    kind = "ttft apart" if quantity == "ttft" and times.handoff > 0 else quantity
+    part = min(1.0, log(0.5 / (1 - share)) / log(0.5 / 0.01))
+    low, high = (
+        middle ** (1 - part) * end**part for middle, end in zip(factors(times, quantity), TAILS[kind], strict=True)
+    )
+    return low, high
+
+
+# The terms of a serving plan: the time per output token and the time to first token
 
 UNITS = {
     "bytes_read": "B",
@@ -117,3 +174,67 @@ def _computed(value: float, why: str, unit: str = "1") -> Figure:
 
 def _source(formula: Callable[..., float]) -> str:
     return source(formula)
+
+
+# Latency of a serving plan at the percentile of its targets, and whether the targets are met
+
+MEDIAN = 50.0
+HIGHEST = 99.9
+"""The percentile up to which the exponential tail of the waits is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The latencies that ``percentile`` of 100 requests do not exceed, in seconds, each with its range."""
+
+    percentile: float
+    ttft: float
+    tpot: float
+    ttft_range: tuple[float, float]
+    tpot_range: tuple[float, float]
+
+
+def tail(times: ServingTimes, load: Serving) -> Tail | None:
+    """The latencies at the percentile of the targets; None at the median, which the plan itself has."""
+    if load.percentile <= MEDIAN:
+        return None
+    share = min(load.percentile, HIGHEST) / 100
+    first, each = ttft_at(times, load), tpot_at(times, load)
+    low, high = tail_factors(times, "ttft", share)
+    least, most = tail_factors(times, "tpot", share)
+    return Tail(load.percentile, first, each, (first * low, first * high), (each * least, each * most))
+
+
+def ttft_at(times: ServingTimes, load: Serving) -> float:
+    """The time to the first token that the percentile of the targets does not exceed; the median up to 50.
+
+    Waits in a steady state have an exponential tail. In a finite run the requests of the burst at its start are the
+    slowest: each waits for those before it, so that the place in the burst is the percentile.
+    """
+    if load.percentile <= MEDIAN:
+        return times.ttft
+    share = min(load.percentile, HIGHEST) / 100
+    return times.ttft + wait_at(times.wait, share) + _burst_at(times, load, share)
+
+
+def _burst_at(times: ServingTimes, load: Serving, share: float) -> float:
+    """The wait in the burst at the start of a run, at a share of its requests; the mean is over all requests."""
+    if not load.requests:
+        return 0.0
+    of_burst = min(1.0, times.offered / load.requests)
+    return burst_wait_at(times.ttft_mean - times.ttft, of_burst, share) if of_burst > 0 else 0.0
+
+
+def tpot_at(times: ServingTimes, load: Serving) -> float:
+    """The time of an output token that the percentile of the targets does not exceed.
+
+    All requests of a batch share its steps, so that the percentiles of a request's mean are close together.
+    """
+    return times.tpot if load.percentile <= MEDIAN else max(times.tpot, times.tpot_mean)
+
+
+def missed(times: ServingTimes, load: Serving) -> tuple[str, ...]:
+    """The targets that a plan does not meet at its load: ``ttft``, ``tpot``, both or none."""
+    first = load.ttft_target is not None and ttft_at(times, load) > load.ttft_target
+    each = load.tpot_target is not None and tpot_at(times, load) > load.tpot_target
+    return tuple(name for name, late in (("ttft", first), ("tpot", each)) if late)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from math import floor, inf
 
+from clusterspec.cluster.degrees import of_engines
 from clusterspec.cluster.model import Design, Serving
-from clusterspec.cluster.stages import of_engines
-from clusterspec.cost.cache import of_next_token
-from clusterspec.cost.formulas.queues import burst_wait, queue_wait
 from clusterspec.cost.formulas.serving import (
+    burst_wait,
     handoff_time,
     output_rate,
+    queue_wait,
     request_time,
     time_to_first_token,
 )
+from clusterspec.cost.mixers import of_next_token
 from clusterspec.cost.serving import constants as known
-from clusterspec.cost.serving.bounds import handoff
+from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Engine
-from clusterspec.cost.serving.steady import ROUNDS, Pools, Steady, bisected, closed, steady
-from clusterspec.cost.serving.steps import StepTime
+from clusterspec.cost.serving.steady import ROUNDS, Pools, Steady, bisected, closed, handoff, steady
 from clusterspec.precision import width
 from clusterspec.records import NamedTuple, dataclass, replace
 

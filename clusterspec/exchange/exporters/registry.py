@@ -1,14 +1,95 @@
-"""The registry of formats that can be exported."""
+"""Input and output of exporters."""
 
 from __future__ import annotations
 
+import csv
 import importlib
-from collections.abc import Callable
+import io
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import cast
 
+from clusterspec.cluster.fabric import Fabric
+from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.document import nearest
-from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput, NotExportable
+from clusterspec.procurement.bill import Bill, bill
 from clusterspec.records import dataclass
+from clusterspec.results.cells import safe
+
+# Input and output of exporters
+
+
+class NotExportable(Exception):
+    """Raised, with the reason, if a design cannot be written in a format."""
+
+
+class MissingPart(NotExportable):
+    """Raised, with the reason, if a spec has no part, or none that can be resolved, that a format needs."""
+
+
+@dataclass(frozen=True)
+class ExportInput:
+    """A resolved design."""
+
+    design: Design
+
+    @property
+    def name(self) -> str:
+        """The name of the design, in characters that file systems and schedulers accept."""
+        plain = "".join(c if c.isascii() and c.isalnum() else "-" for c in (self.design.spec.name or "cluster").lower())
+        return plain.strip("-")[:48] or "cluster"
+
+    @property
+    def cluster(self) -> Cluster:
+        if self.design.cluster is None:
+            raise MissingPart("the cluster cannot be resolved; `clusterspec check` reports the reason")
+        return self.design.cluster
+
+    @property
+    def layout(self) -> Layout:
+        if self.design.layout is None:
+            raise MissingPart("the spec has no layout that can be resolved")
+        refused = refusals(self.design)
+        if refused:
+            raise MissingPart(f"the layout cannot run ({', '.join(sorted(refused))}); `clusterspec check` reports why")
+        return self.design.layout
+
+    @property
+    def workload(self) -> Workload:
+        if self.design.workload is None:
+            raise MissingPart("the spec has no workload that can be resolved")
+        return self.design.workload
+
+    @cached_property
+    def bill(self) -> Bill:
+        return bill(self.design)
+
+    @property
+    def fabric(self) -> Fabric:
+        if self.bill.fabric is None:
+            raise (NotExportable if self.design.cluster else MissingPart)(f"there is no fabric: {self.bill.why}")
+        return self.bill.fabric
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedFile:
+    """The content of an exported file, and the parts of the design that the format cannot express."""
+
+    content: str | bytes
+    omitted: tuple[str, ...] = ()
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Comma-separated values; cells are escaped so that spreadsheets read none as a formula."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(heads)
+    writer.writerows([safe("" if cell is None else cell) for cell in row] for row in rows)
+    return out.getvalue()
+
+
+# The registry of formats that can be exported
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +112,17 @@ EXPORTERS = (
     Exporter(
         "sbatch",
         "acceptance tests as a Slurm batch script",
-        "acceptance_scripts",
+        "acceptance",
         "sbatch",
         ("acceptance", "acceptance-sbatch"),
     ),
-    Exporter(
-        "mpijob", "acceptance tests as MPIJobs of Kubeflow", "acceptance_scripts", "mpijob", ("acceptance-mpijob",)
-    ),
-    Exporter("mpirun", "acceptance tests as mpirun commands", "acceptance_scripts", "mpirun", ("acceptance-mpirun",)),
+    Exporter("mpijob", "acceptance tests as MPIJobs of Kubeflow", "acceptance", "mpijob", ("acceptance-mpijob",)),
+    Exporter("mpirun", "acceptance tests as mpirun commands", "acceptance", "mpirun", ("acceptance-mpirun",)),
     Exporter(
         "nccl-env",
         "environment of NCCL, RCCL and plugins, with reasons",
-        "environment",
-        "write",
+        "acceptance",
+        "write_environment",
         ("env", "environment", "rccl-env", "nccl", "rccl"),
     ),
     Exporter("slurm-topology", "Slurm topology.yaml", "schedulers", "slurm", ("slurm", "topology.yaml")),
@@ -52,12 +131,18 @@ EXPORTERS = (
     Exporter("torchtitan", "job configuration of torchtitan", "frameworks", "torchtitan"),
     Exporter("deepspeed", "configuration of DeepSpeed", "frameworks", "deepspeed"),
     Exporter("maxtext", "configuration of MaxText", "frameworks", "maxtext"),
-    Exporter("vllm", "launch line of vLLM", "serving", "vllm"),
-    Exporter("bom-csv", "bill of materials as CSV", "materials", "as_csv", ("bom", "csv")),
-    Exporter("bom-xlsx", "bill of materials as XLSX", "materials", "as_xlsx", ("xlsx",)),
-    Exporter("infragraph", "InfraGraph infrastructure", "infragraph"),
-    Exporter("cabling", "cabling list as CSV", "cabling", "write", ("cabling-csv", "cables")),
-    Exporter("rfp", "clauses of a request for proposals, in Markdown", "clauses", "write", ("clauses", "rfp-clauses")),
+    Exporter("vllm", "launch line of vLLM", "frameworks", "vllm"),
+    Exporter("bom-csv", "bill of materials as CSV", "documents", "as_csv", ("bom", "csv")),
+    Exporter("bom-xlsx", "bill of materials as XLSX", "documents", "as_xlsx", ("xlsx",)),
+    Exporter("infragraph", "InfraGraph infrastructure", "fabric", "write_infragraph"),
+    Exporter("cabling", "cabling list as CSV", "fabric", "write_cabling", ("cabling-csv", "cables")),
+    Exporter(
+        "rfp",
+        "clauses of a request for proposals, in Markdown",
+        "documents",
+        "write_clauses",
+        ("clauses", "rfp-clauses"),
+    ),
 )
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.clos import parts
 from clusterspec.cluster.degrees import nodes_of_domain
-from clusterspec.exchange.exporters.export_input import ExportedFile, ExportInput
-from clusterspec.exchange.exporters.wiring import FabricPlane, fabric_plane
+from clusterspec.cluster.planes import parts
+from clusterspec.exchange.exporters.fabric import FabricPlane, fabric_plane
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput
 
 
 def _names(first: int, last: int) -> str:

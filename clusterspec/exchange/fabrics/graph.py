@@ -1,12 +1,76 @@
-"""A fabric as a graph of endpoints and switches: levels, counts and uneven uplinks."""
+"""Slurm host lists: ``tux[0-3,12,18-20]`` represents eight names; zeros in front are kept."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import product
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder
 from clusterspec.records import dataclass, field
+
+# Slurm host lists: ``tux[0-3,12,18-20]`` represents eight names; zeros in front are kept
+
+MOST_NAMES = 200_000
+_BRACKET = re.compile(r"\[([^\[\]]*)\]")
+_RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
+
+
+def expand(text: str, line: int = 0) -> list[str]:
+    """The names that a host list represents, in order. Raises `FormatError` if it is malformed or too long.
+
+    >>> expand("tux[08-10,12],a")
+    ['tux08', 'tux09', 'tux10', 'tux12', 'a']
+    """
+    names: list[str] = []
+    for item in _items(text):
+        for name in _expanded(item, line):
+            names.append(name)
+            if len(names) > MOST_NAMES:
+                raise FormatError(f"a host list of more than {MOST_NAMES:,} names", line)
+    return names
+
+
+def _items(text: str) -> Iterator[str]:
+    """The items between commas outside brackets."""
+    depth, start = 0, 0
+    for at, character in enumerate(text):
+        depth += (character == "[") - (character == "]")
+        if character == "," and depth == 0:
+            yield text[start:at].strip()
+            start = at + 1
+    if text[start:].strip():
+        yield text[start:].strip()
+
+
+def _expanded(item: str, line: int) -> Iterator[str]:
+    parts = _BRACKET.split(item)
+    if "[" in "".join(parts[::2]) or "]" in "".join(parts[::2]):
+        raise FormatError(f"the host list {item[:60]!r} has a bracket that is not closed", line)
+    choices = [[part] if at % 2 == 0 else _numbers(part, line) for at, part in enumerate(parts)]
+    size = 1
+    for choice in choices:
+        size *= len(choice)
+    if size > MOST_NAMES:
+        raise FormatError(f"a host list of more than {MOST_NAMES:,} names", line)
+    return ("".join(chosen) for chosen in product(*choices))
+
+
+def _numbers(text: str, line: int) -> list[str]:
+    found: list[str] = []
+    for part in text.split(","):
+        match = _RANGE.fullmatch(part.strip())
+        if not match:
+            raise FormatError(f"[{text[:60]}] is not a range of numbers", line)
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first or last - first >= MOST_NAMES:
+            raise FormatError(f"the range {part[:30]} runs backward or is too long", line)
+        found += [str(number).zfill(len(match[1])) for number in range(first, last + 1)]
+    return found
+
+
+# A fabric as a graph of endpoints and switches: levels, counts and uneven uplinks
 
 NAMES = ("leaf", "spine", "core")
 """Levels of switches from the endpoints upward."""
@@ -53,7 +117,7 @@ class FabricGraph:
         return level
 
 
-def describe(graph: FabricGraph, builder: ImportBuilder, line: int) -> None:
+def describe_graph(graph: FabricGraph, builder: ImportBuilder, line: int) -> None:
     """Record nodes, NICs per node, switches and links per level, and the uplinks of leaves.
 
     Raises `FormatError` if no endpoint is joined to a switch.
@@ -142,3 +206,90 @@ def _uplinks(ups: Counter[int], builder: ImportBuilder, line: int) -> None:
     missing = sum((most - each) * count for each, count in ups.items() if each < most)
     shown = ", ".join(f"{count} leaves with {each}" for each, count in sorted(ups.items()))
     builder.unknown("uneven uplinks", f"{shown}; {missing} fewer than {most} on every leaf", line)
+
+
+# A tree of switches or blocks as schedulers describe it, with the nodes under each switch
+
+
+@dataclass(slots=True)
+class SwitchTree:
+    """Switches by name with their child switches and nodes. A scheduler's switch may represent several physical
+    switches, such as the leaves of all rails of a block.
+    """
+
+    children: dict[str, list[str]] = field(default_factory=dict)
+    nodes: dict[str, list[str]] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+
+    def add(self, name: str, children: list[str], nodes: list[str], line: int) -> None:
+        """Add a switch. Raises `FormatError` if its name is already used."""
+        if name in self.lines:
+            raise FormatError(f"the switch {name[:60]} is already described on line {self.lines[name]}", line)
+        self.children[name], self.nodes[name], self.lines[name] = children, nodes, line
+
+    def level(self) -> dict[str, int]:
+        """The level of every switch, 1 for those with nodes. Raises `FormatError` for a cycle or a missing switch."""
+        level: dict[str, int] = {}
+        waiting = [(name, False) for name in self.lines]
+        open_: set[str] = set()
+        while waiting:
+            name, done = waiting.pop()
+            if done:
+                open_.discard(name)
+                level[name] = 1 + max((level[child] for child in self.children[name]), default=0)
+            elif name not in level:
+                if name in open_:
+                    raise FormatError(f"the switch {name[:60]} is its own descendant", self.lines[name])
+                open_.add(name)
+                waiting.append((name, True))
+                waiting += [(child, False) for child in self._known(name) if child not in level]
+        return level
+
+    def _known(self, name: str) -> list[str]:
+        for child in self.children[name]:
+            if child not in self.lines:
+                raise FormatError(
+                    f"the switch {name[:60]} has the child {child[:60]}, which is not described", self.lines[name]
+                )
+        return self.children[name]
+
+
+def describe_tree(tree: SwitchTree, builder: ImportBuilder) -> None:
+    """Record the nodes of a tree and its switches per level. Raises `FormatError` if it has no node."""
+    level = tree.level()
+    nodes = {node for held in tree.nodes.values() for node in held}
+    if not nodes:
+        raise FormatError("names no node below any switch")
+    line = min(tree.lines.values())
+    depth = max(level.values())
+    builder.set("cluster.nodes", len(nodes), line)
+    builder.count("nodes", len(nodes), line)
+    builder.count("switches", len(level), line)
+    builder.count("edges", sum(map(len, tree.children.values())) + sum(map(len, tree.nodes.values())), line)
+    for each in range(1, depth + 1):
+        builder.count(f"switches_at_level_{each}", sum(1 for found in level.values() if found == each), line)
+    builder.count("levels", depth, line)
+    sizes = Counter(len(set(held)) for held in tree.nodes.values() if held)
+    if len(sizes) == 1:
+        builder.count("nodes_per_leaf", next(iter(sizes)), line)
+    else:
+        shown = ", ".join(f"{count} with {size}" for size, count in sorted(sizes.items()))
+        builder.unknown("nodes of a leaf", f"leaves of different sizes: {shown}", line)
+    why = "a scheduler's switch may represent several physical switches, or none"
+    builder.unknown("cluster.scale_out.leaf_switches", why, line)
+
+
+def describe_blocks(blocks: dict[str, list[str]], builder: ImportBuilder, line: int) -> None:
+    """Record nodes and blocks; the nodes of a block share a scale-up domain or a leaf."""
+    nodes = {node for held in blocks.values() for node in held}
+    if not nodes:
+        raise FormatError("names no node in any block", line)
+    builder.set("cluster.nodes", len(nodes), line)
+    builder.count("nodes", len(nodes), line)
+    builder.count("blocks", len(blocks), line)
+    sizes = Counter(map(len, blocks.values()))
+    if len(sizes) == 1:
+        builder.count("nodes_per_block", next(iter(sizes)), line)
+    else:
+        shown = ", ".join(f"{count} with {size}" for size, count in sorted(sizes.items()))
+        builder.unknown("nodes of a block", f"blocks of different sizes: {shown}", line)

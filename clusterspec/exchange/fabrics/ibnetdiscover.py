@@ -11,10 +11,9 @@ import re
 import sys
 from collections import Counter
 
-from clusterspec.exchange.fabrics.graph import FabricGraph, describe
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.machines.rates import INFINIBAND, rate_text
+from clusterspec.exchange.fabrics.graph import FabricGraph, describe_graph
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.machines.links import INFINIBAND, rate_text
 from clusterspec.records import dataclass, field
 
 KIND = "ibnetdiscover"
@@ -63,7 +62,7 @@ def read(file: InputFile) -> ImportResult:
     for one, other in found.links.values():
         if found.aggregation.isdisjoint((one, other)):
             found.graph.join(one, other)
-    describe(found.graph, builder, first)
+    describe_graph(found.graph, builder, first)
     if found.aggregation:
         builder.count("aggregation_nodes", len(found.aggregation), first)
     _ports(found, builder, first)

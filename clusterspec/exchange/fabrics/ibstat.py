@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.machines.rates import set_rate
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.machines.links import set_rate
 from clusterspec.records import dataclass, field
 
 KIND = "ibstat"

@@ -11,12 +11,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from clusterspec.exchange.fabrics.graph import FabricGraph, describe
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.machines.names import accelerator_of_product
-from clusterspec.exchange.machines.rates import rate_text
-from clusterspec.exchange.yaml_input import Yaml, read_yaml
+from clusterspec.exchange.documents import Yaml, read_yaml
+from clusterspec.exchange.fabrics.graph import FabricGraph, describe_graph
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.machines.links import accelerator_of_product, rate_text
 from clusterspec.records import dataclass, replace
 
 KIND = "infragraph"
@@ -110,7 +108,7 @@ def _infrastructure(root: dict[str, Any], yaml: Yaml, builder: ImportBuilder) ->
     bare = {name for name, (shape, _) in instances.items() if shape.nics and not shape.accelerators}
     graph.others = {end for end, device in graph.hosts.items() if device and device.rpartition(".")[0] in bare}
     if graph.links:
-        describe(graph, builder, yaml.line("edges"))
+        describe_graph(graph, builder, yaml.line("edges"))
         _spares(instances, builder)
         _switch_ports(graph, builder, line)
     known = {rate for rate in rates["node"] if rate}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.yaml_input import Yaml, read_documents
+from clusterspec.exchange.documents import Yaml, read_documents
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 
 KIND = "kubernetes"
 _RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron", "google.com/tpu")

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from clusterspec.exchange.fabrics.graph import FabricGraph, describe
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
+from clusterspec.exchange.fabrics.graph import FabricGraph, describe_graph
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 
 KIND = "netq"
 
@@ -30,7 +29,7 @@ def read(file: InputFile) -> ImportResult:
         fabric = _fabric(graphs)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         raise FormatError("a link or a node of the graph is not as NetQ writes it") from None
-    describe(fabric, builder, file.line_of_key("links"))
+    describe_graph(fabric, builder, file.line_of_key("links"))
     builder.unknown("cluster.scale_out.nic_bandwidth", "the graph has no rates", file.line_of_key("links"))
     return builder.reading()
 

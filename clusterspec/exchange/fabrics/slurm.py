@@ -10,11 +10,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from clusterspec.exchange.fabrics.hostlist import expand
-from clusterspec.exchange.fabrics.switch_tree import SwitchTree, describe, describe_blocks
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.yaml_input import Yaml, read_yaml
+from clusterspec.exchange.documents import Yaml, read_yaml
+from clusterspec.exchange.fabrics.graph import SwitchTree, describe_blocks, describe_tree, expand
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 
 KIND = "slurm-topology"
 _CONF = re.compile(r"^[ \t]*(SwitchName|BlockName)\s*=", re.IGNORECASE | re.MULTILINE)
@@ -56,7 +54,7 @@ def _from_conf(file: InputFile, builder: ImportBuilder) -> None:
         else:
             builder.unknown(line[:60], "no switch and no block", number)
     if tree.lines:
-        describe(tree, builder)
+        describe_tree(tree, builder)
     else:
         describe_blocks(blocks, builder, first)
 
@@ -75,7 +73,7 @@ def _from_yaml(yaml: Yaml, part: int | None, builder: ImportBuilder) -> None:
         raise FormatError(f"holds {len(usable)} topologies, but --part is {part}")
     at, chosen = usable[(part or 1) - 1]
     if "tree" in chosen:
-        describe(_tree(chosen["tree"], yaml, at), builder)
+        describe_tree(_tree(chosen["tree"], yaml, at), builder)
     else:
         _blocks(chosen["block"], yaml, at, builder)
 

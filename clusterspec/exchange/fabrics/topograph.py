@@ -10,11 +10,9 @@ import re
 from collections import Counter
 from typing import Any
 
-from clusterspec.exchange.fabrics.hostlist import expand
-from clusterspec.exchange.fabrics.switch_tree import SwitchTree, describe
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.yaml_input import Yaml, read_yaml
+from clusterspec.exchange.documents import Yaml, read_yaml
+from clusterspec.exchange.fabrics.graph import SwitchTree, describe_tree, expand
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 
 KIND = "topograph"
 
@@ -55,7 +53,7 @@ def read(file: InputFile) -> ImportResult:
         )
     for name, nodes in held.items():
         tree.add(name, [], nodes, yaml.line("blocks"))
-    describe(tree, builder)
+    describe_tree(tree, builder)
     _domains(domains, yaml, builder)
     return builder.reading()
 

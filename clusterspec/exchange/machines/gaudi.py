@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.machines.names import set_product
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.machines.links import set_product
 
 KIND = "hl-smi"
 _ROW = re.compile(r"\|\s*([0-9]{1,3})\s+(HL-[^\s|]++)[^|]*\|\s*([0-9a-fA-F:.]{7,12})")

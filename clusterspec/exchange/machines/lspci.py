@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.machines.names import PCI_NICS, accelerator_of_product, set_accelerator
-from clusterspec.exchange.machines.rates import GENERATIONS
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.machines.links import GENERATIONS, PCI_NICS, accelerator_of_product, set_accelerator
 from clusterspec.records import dataclass, field
 
 KIND = "lspci"

@@ -10,12 +10,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.machines.links import NodeLinks, describe
-from clusterspec.exchange.machines.names import PCI_NICS, set_accelerator
-from clusterspec.exchange.machines.rates import GENERATIONS, gigabits, set_rate
-from clusterspec.exchange.xml_tree import Element, parse_xml
+from clusterspec.exchange.documents import Element, parse_xml
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.machines.links import (
+    GENERATIONS,
+    PCI_NICS,
+    NodeLinks,
+    describe,
+    gigabits,
+    set_accelerator,
+    set_rate,
+)
 
 KIND = "nccl-topo"
 ACCELERATOR_CLASSES = ("0x0300", "0x0302", "0x0380", "0x1200")

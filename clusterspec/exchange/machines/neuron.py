@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.machines.names import platform_of_instance
-from clusterspec.exchange.machines.torus import shape_of
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.machines.links import platform_of_instance, shape_of
 from clusterspec.records import dataclass
 
 KIND = "neuron-ls"

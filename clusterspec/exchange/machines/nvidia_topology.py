@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.machines.links import NodeLinks, describe
 from clusterspec.records import dataclass
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.machines.names import set_product
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.machines.links import set_product
 from clusterspec.records import dataclass, field
 
 KIND = "nvidia-smi-nvlink"

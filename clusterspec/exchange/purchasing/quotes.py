@@ -13,16 +13,15 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, Value
-from clusterspec.exchange.input_file import LARGEST_STRUCTURED, InputFile
-from clusterspec.exchange.purchasing.numbers import (
-    CURRENCY,
-    SYMBOLS,
-    DecimalMark,
-    Number,
-    decimal_mark,
-    written_number,
+from clusterspec.exchange.import_result import (
+    LARGEST_STRUCTURED,
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    Value,
 )
+from clusterspec.exchange.purchasing.numbers import CURRENCY, SYMBOLS, DecimalMark, Number, decimal_mark, written_number
 from clusterspec.records import dataclass
 
 KIND = "quote"

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from clusterspec.catalog import Catalog
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.machines.names import match_instance
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.machines.links import match_instance
 
 KIND = "terraform"
 MOST_DEEP = 32

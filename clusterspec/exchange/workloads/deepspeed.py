@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.workloads.keys import Keys, flat, list_unused, set_choice, set_counts, truth
-from clusterspec.exchange.workloads.model_names import set_model
-from clusterspec.exchange.yaml_input import read_yaml
+from clusterspec.exchange.documents import read_yaml
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.workloads.keys import Keys, flat, list_unused, set_choice, set_counts, set_model, truth
 
 KIND = "deepspeed"
 _DEEPSPEED = {

@@ -9,12 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.workloads.attention import set_attention
-from clusterspec.exchange.workloads.experts import set_experts
-from clusterspec.exchange.workloads.keys import Keys, list_unused, set_counts, truth
-from clusterspec.exchange.workloads.sizes import check_parameters, set_parameters
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.workloads.architecture import set_attention, set_experts
+from clusterspec.exchange.workloads.keys import Keys, check_parameters, list_unused, set_counts, set_parameters, truth
 
 KIND = "huggingface"
 MOST_KEYS = 5_000

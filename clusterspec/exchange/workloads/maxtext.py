@@ -8,13 +8,20 @@ from __future__ import annotations
 import re
 from math import prod
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.workloads.arguments import overrides
-from clusterspec.exchange.workloads.keys import Keys, flat, list_unused, set_choice, set_counts, truth, whole_of
-from clusterspec.exchange.workloads.model_names import set_model
-from clusterspec.exchange.workloads.sizes import set_parameters
-from clusterspec.exchange.yaml_input import read_yaml
+from clusterspec.exchange.documents import read_yaml
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.workloads.keys import (
+    Keys,
+    flat,
+    list_unused,
+    overrides,
+    set_choice,
+    set_counts,
+    set_model,
+    set_parameters,
+    truth,
+    whole_of,
+)
 
 KIND = "maxtext"
 _MODEL = {

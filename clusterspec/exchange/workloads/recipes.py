@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from clusterspec.exchange.import_result import FormatError
-from clusterspec.exchange.input_file import InputFile
+from clusterspec.exchange.import_result import FormatError, InputFile
 from clusterspec.exchange.workloads.keys import Keys
 
 LARGEST = 512 * 1024

@@ -10,11 +10,8 @@ from __future__ import annotations
 import re
 
 from clusterspec.catalog import Catalog
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.workloads.arguments import read_arguments
-from clusterspec.exchange.workloads.keys import Keys, list_unused, set_choice, set_counts
-from clusterspec.exchange.workloads.model_names import set_model
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.workloads.keys import Keys, list_unused, read_arguments, set_choice, set_counts, set_model
 
 KIND = "serving"
 _ENGINES = (

@@ -10,10 +10,8 @@ import tomllib
 from typing import Any
 
 from clusterspec.config import DEEPEST, deeply_dotted
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult
-from clusterspec.exchange.input_file import InputFile
-from clusterspec.exchange.workloads.keys import Keys, flat, list_unused, set_choice, set_counts, whole_of
-from clusterspec.exchange.workloads.model_names import set_model
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.workloads.keys import Keys, flat, list_unused, set_choice, set_counts, set_model, whole_of
 
 KIND = "torchtitan"
 LARGEST_TOML = 256 * 1024

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil, floor, log10
 
 from clusterspec.records import dataclass
 from clusterspec.report.charts import svg
-from clusterspec.report.charts.axes import LinearAxis, LogAxis, horizontal, vertical
-from clusterspec.units import display, percent
+from clusterspec.report.charts.svg import LinearAxis, LogAxis, horizontal, vertical
+from clusterspec.units import display, percent, portion
+
+# Curves and tornado charts: goodput over the checkpoint interval, and sensitivities
 
 
 def goodput(curve: Sequence[tuple[float, float]], planned: tuple[float, float], alt: str) -> str:
@@ -75,3 +78,237 @@ def _signed(share: float) -> str:
     if abs(share) < 1e-9:
         return "0"
     return ("+" if share > 0 else "−") + percent(abs(share), 2)
+
+
+# Dot plots on a logarithmic axis: bandwidth per accelerator by tier, and communication time
+
+
+@dataclass(frozen=True, slots=True)
+class DotRow:
+    """A row: line rate, predicted and measured bandwidth in B/s; None if unknown."""
+
+    label: str
+    tint: str
+    line_rate: float
+    predicted: float | None
+    measured: float | None
+    note: str = ""
+
+
+STEP = 42.0
+TOP = 34.0
+
+
+def dots(rows: Sequence[DotRow], alt: str) -> str:
+    """One row per tier: hollow circle for the line rate, filled circle for predicted, diamond for measured."""
+    values = [value for row in rows for value in (row.line_rate, row.predicted, row.measured) if value]
+    axis = LogAxis.around(values, 8, svg.WIDTH - 16)
+    bottom = TOP + STEP * len(rows)
+    parts = [*_key(), *horizontal(axis, TOP - 6, bottom, lambda tick: display(tick, "B/s"), _lanes(len(rows)))]
+    for number, row in enumerate(rows):
+        y = TOP + STEP * number + 28
+        parts.append(svg.text(8, y - 14, svg.fitted(row.label, row.note), bold=True))
+        parts.append(svg.text(svg.WIDTH - 8, y - 14, row.note, size=12, tint="soft", end="end"))
+        parts.append(svg.line(axis.start, y, axis(row.line_rate), y, row.tint, width=2))
+        parts.append(svg.dot(axis(row.line_rate), y, row.tint, radius=6, hollow=True))
+        if row.predicted:
+            parts.append(svg.dot(axis(row.predicted), y, row.tint, radius=5))
+        if row.measured:
+            parts.append(svg.diamond(axis(row.measured), y, "limit"))
+    return svg.drawing(bottom + 24, parts, alt, name="bandwidth")
+
+
+def _lanes(count: int) -> list[tuple[float, float]]:
+    """The space of the dots of each row, below its label."""
+    return [(TOP + STEP * number + 18, TOP + STEP * number + 38) for number in range(count)]
+
+
+def _key() -> list[str]:
+    return [
+        svg.dot(14, 10, "ink", radius=6, hollow=True),
+        svg.text(26, 14, "line rate", size=12),
+        svg.dot(104, 10, "ink", radius=5),
+        svg.text(116, 14, "predicted", size=12),
+        svg.diamond(198, 10, "limit"),
+        svg.text(210, 14, "measured", size=12),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class WireRow:
+    """The communication time of one kind of parallelism and the computation time, in seconds."""
+
+    label: str
+    tint: str
+    wire: float
+    compute: float
+
+
+def wires(rows: Sequence[WireRow], alt: str) -> str:
+    """One row per kind of parallelism: a dot for communication time, a line for the computation that can overlap it."""
+    axis = LogAxis.around([value for row in rows for value in (row.wire, row.compute)], 8, svg.WIDTH - 16)
+    bottom = TOP + STEP * len(rows)
+    parts = [
+        svg.dot(14, 10, "ink"),
+        svg.text(26, 14, "on the wire", size=12),
+        svg.line(110, 3, 110, 18, "limit", width=3),
+        svg.text(118, 14, "computation of the step", size=12),
+        *horizontal(axis, TOP - 6, bottom, lambda tick: display(tick, "s"), _lanes(len(rows))),
+    ]
+    for number, row in enumerate(rows):
+        y = TOP + STEP * number + 28
+        word = "can be hidden" if row.wire < row.compute else "exceeds the computation"
+        parts.append(svg.text(8, y - 14, row.label, bold=True))
+        parts.append(
+            svg.text(svg.WIDTH - 8, y - 14, f"{display(row.wire, 's')}, {word}", size=12, tint="soft", end="end")
+        )
+        parts.append(svg.line(axis.start, y, axis(row.wire), y, row.tint, width=2))
+        parts.append(svg.dot(axis(row.wire), y, row.tint, radius=6))
+        parts.append(svg.line(axis(row.compute), y - 8, axis(row.compute), y + 8, "limit", width=3))
+    return svg.drawing(bottom + 24, parts, alt, name="survival")
+
+
+# The roofline of an accelerator with the kernels of a step on it
+
+RADIUS = 9.0
+AROUND = ((0, 1), (0, -1), (1, 0), (-1, 0), (0.7, 0.7), (-0.7, 0.7), (0.7, -0.7), (-0.7, -0.7))
+"""Directions in which a mark is moved from its place, right and down."""
+
+
+@dataclass(frozen=True, slots=True)
+class RooflinePoint:
+    """A kernel: arithmetic intensity in FLOP/B, achieved FLOP/s, and its fraction of the total time."""
+
+    label: str
+    intensity: float
+    rate: float
+    share: float
+
+
+def roofline(peak: float, bandwidth: float, points: Sequence[RooflinePoint], alt: str) -> str:
+    """Kernels by arithmetic intensity and rate, with the roofline of ``peak`` FLOP/s and ``bandwidth`` B/s."""
+    ridge = peak / bandwidth
+    x = LogAxis.around([ridge / 30, ridge, *(point.intensity for point in points)], 96, svg.WIDTH - 12)
+    top, bottom = 16.0, 250.0
+    y = LogAxis.around([peak, *(point.rate for point in points)], bottom, top)
+    parts = [*vertical(y, x.start, x.end, lambda tick: display(tick, "FLOP/s"))]
+    parts += horizontal(x, top, bottom, lambda tick: f"{tick:,.0f}" if tick >= 1 else f"{tick:g}")
+    parts.append(svg.text(x.end, bottom + 32, "FLOPs for each byte of device memory", size=12, tint="soft", end="end"))
+    low = max(x.low, y.low / bandwidth)
+    parts.append(svg.curve([(x(low), y(low * bandwidth)), (x(ridge), y(peak)), (x.end, y(peak))], "ink"))
+    parts.append(svg.text(x(ridge) - 8, y(peak) + 4, f"peak {display(peak, 'FLOP/s')}", size=12, end="end", bold=True))
+    ordered = sorted(points, key=lambda point: -point.share)
+    places = [(x(point.intensity), y(point.rate)) for point in ordered]
+    for number, (place, mark) in enumerate(zip(places, apart(places), strict=True), 1):
+        if mark != place:
+            parts += [svg.line(*place, *mark, "forward"), svg.dot(*place, "forward", radius=3)]
+        parts.append(svg.dot(*mark, "forward", radius=RADIUS))
+        parts.append(svg.text(mark[0], mark[1] + 4, str(number), size=11, tint="paper", end="middle"))
+    shown, end = _names(ordered, bottom + 58)
+    return svg.drawing(end, parts + shown, alt, name="roofline")
+
+
+def apart(places: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Positions of marks near their places that do not overlap, as far as there is space.
+
+    >>> apart([(50.0, 50.0), (90.0, 50.0), (52.0, 50.0)])
+    [(50.0, 50.0), (90.0, 50.0), (52.0, 72.0)]
+    """
+    marks: list[tuple[float, float]] = []
+    for x, y in places:
+        near = [(x + reach * right, y + reach * down) for reach in (0, 22, 44) for right, down in AROUND]
+        free = (
+            spot
+            for spot in near
+            if all((spot[0] - mark[0]) ** 2 + (spot[1] - mark[1]) ** 2 >= (2 * RADIUS + 1) ** 2 for mark in marks)
+        )
+        marks.append(next(free, (x, y)))
+    return marks
+
+
+def _names(points: Sequence[RooflinePoint], top: float) -> tuple[list[str], float]:
+    """The numbered kernels with their rate and fraction of the total time."""
+    shapes = []
+    for number, point in enumerate(points, 1):
+        y = top + 20 * (number - 1)
+        shapes.append(svg.text(0, y, f"{number}", bold=True))
+        shapes.append(svg.text(22, y, point.label))
+        shapes.append(svg.text(svg.WIDTH - 110, y, display(point.rate, "FLOP/s"), end="end"))
+        shapes.append(svg.text(svg.WIDTH - 2, y, f"{portion(point.share)} of time", end="end", tint="soft"))
+    return shapes, top + 20 * len(points) - 8
+
+
+# The Pareto front of serving plans: output tokens per second per user and per accelerator
+
+
+@dataclass(frozen=True, slots=True)
+class FrontPoint:
+    """One plan: tokens per second per user and per accelerator, its engines, and its requests in flight."""
+
+    per_user: float
+    per_accelerator: float
+    label: str
+    note: str
+
+
+FRONT_TOP, BOTTOM = 34.0, 254.0
+MARGIN = 1.25
+"""Space of an axis beyond its outermost points, as a factor."""
+
+
+def front(points: Sequence[FrontPoint], present: FrontPoint | None, alt: str) -> str:
+    """The plans by number, joined in order, and the plan of the spec as a diamond."""
+    shown = [*points, *([present] if present else [])]
+    x = _axis([point.per_user for point in shown], 52, svg.WIDTH - 14)
+    y = _axis([point.per_accelerator for point in shown], BOTTOM, FRONT_TOP)
+    parts = [svg.text(0, FRONT_TOP - 20, "output tokens per second of an accelerator", size=12, tint="soft")]
+    for tick in _ticks(y):
+        parts.append(svg.line(x.start, y(tick), x.end, y(tick)))
+        parts.append(svg.text(x.start - 6, y(tick) + 4, _count(tick), size=11, tint="soft", end="end"))
+    for tick in _ticks(x):
+        parts.append(svg.line(x(tick), FRONT_TOP, x(tick), BOTTOM))
+        parts.append(svg.text(x(tick), BOTTOM + 15, _count(tick), size=11, tint="soft", end="middle"))
+    parts.append(svg.text(x.end, BOTTOM + 32, "output tokens per second of a user", size=12, tint="soft", end="end"))
+    parts.append(svg.curve([(x(point.per_user), y(point.per_accelerator)) for point in points], "forward"))
+    for number, point in enumerate(points, 1):
+        spot = x(point.per_user), y(point.per_accelerator)
+        parts.append(svg.dot(*spot, "forward", radius=8))
+        parts.append(svg.text(spot[0], spot[1] + 4, str(number), size=10, tint="paper", end="middle"))
+    if present:
+        parts.append(svg.diamond(x(present.per_user), y(present.per_accelerator), "limit", radius=7))
+    names, end = _plan_names(points, present, BOTTOM + 58)
+    return svg.drawing(end, parts + names, alt, name="front")
+
+
+def _axis(values: Sequence[float], start: float, end: float) -> LogAxis:
+    """A logarithmic axis around the values."""
+    return LogAxis(min(values) / MARGIN, max(values) * MARGIN, start, end)
+
+
+def _ticks(axis: LogAxis) -> list[float]:
+    """The values 1, 2 and 5 of every decade of an axis."""
+    decades = range(floor(log10(axis.low)), ceil(log10(axis.high)) + 1)
+    found = [factor * 10.0**power for power in decades for factor in (1, 2, 5)]
+    return [tick for tick in found if axis.low <= tick <= axis.high]
+
+
+def _count(tick: float) -> str:
+    return f"{tick:,.0f}" if tick >= 1 else f"{tick:g}"
+
+
+def _plan_names(points: Sequence[FrontPoint], present: FrontPoint | None, top: float) -> tuple[list[str], float]:
+    """The plans by number, with their requests in flight."""
+    shapes: list[str] = []
+    rows = [(str(number), point) for number, point in enumerate(points, 1)]
+    for row, (number, point) in enumerate(rows):
+        y = top + 20 * row
+        shapes.append(svg.text(0, y, number, size=12, bold=True))
+        shapes.append(svg.text(22, y, point.label, size=12))
+        shapes.append(svg.text(svg.WIDTH - 2, y, point.note, size=12, end="end", tint="soft"))
+    end = top + 20 * len(rows)
+    if present:
+        shapes.append(svg.diamond(6, end - 4, "limit"))
+        shapes.append(svg.text(22, end, "this design", size=12, bold=True))
+        shapes.append(svg.text(svg.WIDTH - 2, end, present.note, size=12, end="end", tint="soft"))
+        end += 20
+    return shapes, end - 8

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.report.assumed import value_text
-from clusterspec.report.charts.curves import LeverBar, goodput, tornado
-from clusterspec.report.charts.dots import WireRow, wires
-from clusterspec.report.charts.palette import cause_of
-from clusterspec.report.charts.tables import HeatCell, heatmap
-from clusterspec.report.estimate_assumptions import change
-from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text
-from clusterspec.report.paper.embedded import embedded
+from clusterspec.report.charts.bars import HeatCell, heatmap
+from clusterspec.report.charts.curves import LeverBar, WireRow, goodput, tornado, wires
+from clusterspec.report.charts.svg import cause_of
+from clusterspec.report.estimate_assumptions import change, value_text
+from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text, embedded
 from clusterspec.results.full import FullReport
 from clusterspec.results.layout_grid import LayoutCell, LayoutGrid
 from clusterspec.results.search import SensitivityReport

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Workload
-from clusterspec.report.charts.dots import DotRow, dots
-from clusterspec.report.charts.fabric import DrawnLevel, levels
-from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text
-from clusterspec.report.paper.embedded import embedded
+from clusterspec.report.charts.bars import DrawnLevel, levels
+from clusterspec.report.charts.curves import DotRow, dots
+from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text, embedded
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Machine
 from clusterspec.results.pod import Pod

@@ -6,15 +6,13 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Serving
 from clusterspec.cost.serving import ServingTimes
-from clusterspec.cost.serving.explain import time_of_token
-from clusterspec.cost.serving.ranges import serving_range
-from clusterspec.cost.serving.targets import Tail, tail
-from clusterspec.procurement.money import money
-from clusterspec.report.charts.front import FrontPoint, front
-from clusterspec.report.charts.stacks import StackPart, timeline
+from clusterspec.cost.serving.explain import Tail, serving_range, tail, time_of_token
+from clusterspec.procurement.bill import money
+from clusterspec.report.charts.bars import StackPart, timeline
+from clusterspec.report.charts.curves import FrontPoint, front
+from clusterspec.report.estimate_rows import TIMES, percentile_name
 from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text
-from clusterspec.report.serving_rows import TIMES, percentile_name
-from clusterspec.report.serving_search_text import engines, latencies, latency_heads
+from clusterspec.report.sweep_text import engines, latencies, latency_heads
 from clusterspec.results.full import FullReport
 from clusterspec.results.search import LayoutRow
 from clusterspec.summation import sum_of

@@ -57,7 +57,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import display_bits
-from clusterspec.units.common_errors import near
+from clusterspec.units.readings import near
 
 RULE = Rule.of(__name__, "error")
 SAME = 0.03

@@ -55,7 +55,7 @@ from clusterspec.rules.knowledge.nics import includes_frontend
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import display_bits
-from clusterspec.units.common_errors import near
+from clusterspec.units.readings import near
 
 RULE = Rule.of(__name__, "error")
 

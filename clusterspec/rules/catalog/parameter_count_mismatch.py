@@ -53,7 +53,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import Model
 from clusterspec.cost.parameters import count
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule

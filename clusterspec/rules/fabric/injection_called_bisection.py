@@ -48,13 +48,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut
-from clusterspec.cost.formulas import links
+from clusterspec.cost.formulas import topologies
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import display
-from clusterspec.units.common_errors import near
+from clusterspec.units.readings import near
 
 RULE = Rule.of(__name__, "error")
 ROUNDED = 0.05
@@ -65,7 +65,7 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, rated: Cluster) 
     if written is None:
         return
     ratio, injection = max(1.0, scale_out.taper), rated.all_nodes * scale_out.node_bandwidth
-    bisection = links.bisection(rated.all_nodes, scale_out.node_bandwidth) / ratio
+    bisection = topologies.bisection(rated.all_nodes, scale_out.node_bandwidth) / ratio
     if written.per_direction <= bisection * (1 + ROUNDED):
         return
     over = f" at {ratio:g}:1" if ratio > 1 else ""

@@ -58,7 +58,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.clos import uneven
+from clusterspec.cluster.planes import uneven
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_counts import FabricCount, ordered
 from clusterspec.rules.rule import Rule

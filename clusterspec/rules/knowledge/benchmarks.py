@@ -6,7 +6,7 @@ from clusterspec.cluster.groups import contiguous
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.variation import revalued
 from clusterspec.cost.collectives import NAMES, CollectiveCost, CollectiveUnavailableError, collective, names_of
-from clusterspec.cost.collectives.ceilings import factor
+from clusterspec.cost.collectives.algorithms import factor
 from clusterspec.cost.measured import Measurement
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import display, percent

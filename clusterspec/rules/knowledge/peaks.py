@@ -10,7 +10,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.quantity import Quantity, Sparsity
 from clusterspec.records import dataclass
 from clusterspec.spec.model import AcceleratorSpec, Spec
-from clusterspec.units.common_errors import AGREES, near
+from clusterspec.units.readings import AGREES, near
 
 SPARSE_GAIN = 2.0
 """Factor of a peak with 2:4 structured sparsity over the dense peak."""

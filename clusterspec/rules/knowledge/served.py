@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from math import prod
 from typing import Any
 
+from clusterspec.cluster.degrees import of_engines
 from clusterspec.cluster.model import Cluster, Design, Layout, Serving, Workload
-from clusterspec.cluster.stages import of_engines
 from clusterspec.cluster.variation import Changes
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving import ServingTimes

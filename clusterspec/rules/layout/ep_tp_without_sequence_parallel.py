@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import Model
 from clusterspec.cluster.legality import BUILT_ON_MEGATRON, MEGATRON
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem

@@ -61,7 +61,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import Model
 from clusterspec.cluster.degrees import fewest_copies
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem

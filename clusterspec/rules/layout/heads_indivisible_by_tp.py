@@ -52,7 +52,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import Model
 from clusterspec.cluster.legality import cut_heads
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem

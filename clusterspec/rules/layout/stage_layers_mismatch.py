@@ -43,9 +43,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import Model
+from clusterspec.cluster.degrees import even_stages
 from clusterspec.cluster.model import Layout
-from clusterspec.cluster.stages import even_stages
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either

@@ -45,9 +45,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Layout, Workload
-from clusterspec.cost.formulas.activations import logits_bytes
+from clusterspec.cost.formulas.memory import logits_bytes
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule

@@ -46,9 +46,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Workload
-from clusterspec.cost.formulas.activations import scores_bytes
+from clusterspec.cost.formulas.memory import scores_bytes
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.units import plain

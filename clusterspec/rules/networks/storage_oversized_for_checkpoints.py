@@ -56,9 +56,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
-from clusterspec.cost.formulas.states import checkpoint_bytes
+from clusterspec.cost.formulas.parameters import checkpoint_bytes
 from clusterspec.cost.parameters import count
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule

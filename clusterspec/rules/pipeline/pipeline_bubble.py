@@ -48,7 +48,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas.pipeline import idle_share, micro_batches_for
 from clusterspec.cost.plan import Plan

@@ -59,8 +59,7 @@ from collections.abc import Iterable, Iterator
 from clusterspec.cluster.model import Design
 from clusterspec.finding import Problem
 from clusterspec.money import Money
-from clusterspec.procurement.bill import bill
-from clusterspec.procurement.item import Item
+from clusterspec.procurement.bill import Item, bill
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent

@@ -57,8 +57,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Design
 from clusterspec.finding import Problem
-from clusterspec.procurement.bill import bill
-from clusterspec.procurement.item import PRICED_AS
+from clusterspec.procurement.bill import PRICED_AS, bill
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 

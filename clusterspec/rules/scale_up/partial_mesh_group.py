@@ -47,7 +47,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, ScaleUp
-from clusterspec.cost.formulas.links import mesh_bandwidth
+from clusterspec.cost.formulas.topologies import mesh_bandwidth
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule

@@ -50,7 +50,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 
-from clusterspec.cost.memory.line import added
+from clusterspec.cost.memory.job import added
 from clusterspec.cost.serving.constants import HIGHEST_FRACTION
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served

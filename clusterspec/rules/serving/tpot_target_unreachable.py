@@ -54,8 +54,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.bounds import token_floor
-from clusterspec.cost.serving.targets import tpot_at
+from clusterspec.cost.serving.explain import tpot_at
+from clusterspec.cost.serving.steady import token_floor
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule

@@ -55,8 +55,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.bounds import prompt_floor
-from clusterspec.cost.serving.targets import ttft_at
+from clusterspec.cost.serving.explain import ttft_at
+from clusterspec.cost.serving.steady import prompt_floor
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule

@@ -56,7 +56,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviation, Deviations
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
-from clusterspec.units.common_errors import AGREES, near
+from clusterspec.units.readings import AGREES, near
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("mesh-bandwidth-mismatch",))
 

@@ -53,8 +53,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cost.estimate import highest_mfu
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.uncertainty import highest_mfu
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent

@@ -60,7 +60,7 @@ from clusterspec.rules.knowledge.peaks import SPARSE_GAIN, StatedPeak
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.units import display
-from clusterspec.units.common_errors import AGREES, near
+from clusterspec.units.readings import AGREES, near
 
 RULE = Rule.of(__name__, "warning", "likely")
 OFF = 0.05

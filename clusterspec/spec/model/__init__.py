@@ -11,8 +11,10 @@ from __future__ import annotations
 from clusterspec.records import dataclass, field
 from clusterspec.source import Path
 from clusterspec.spec.model.business import (
+    AcceptanceSpec,
     DeliverySpec,
     DocumentSpec,
+    MeasuredSpec,
     Number,
     OperationsSpec,
     Price,
@@ -32,20 +34,6 @@ from clusterspec.spec.model.cluster import (
     ScaleOutSpec,
     ScaleUpSpec,
 )
-from clusterspec.spec.model.evidence import (
-    AcceptanceSpec,
-    MeasuredSpec,
-)
-from clusterspec.spec.model.language_model import (
-    AttentionWindowSpec,
-    CompressedAttentionSpec,
-    LatentAttentionSpec,
-    LinearAttentionSpec,
-    ModelSpec,
-    MultiTokenSpec,
-    RoutingSpec,
-    SparseAttentionSpec,
-)
 from clusterspec.spec.model.layout import (
     DispatcherSpec,
     LayoutSpec,
@@ -53,14 +41,22 @@ from clusterspec.spec.model.layout import (
     OptimizerStatesSpec,
     OverlapSpec,
 )
-from clusterspec.spec.model.serving import (
+from clusterspec.spec.model.workload import (
+    AttentionWindowSpec,
+    CompressedAttentionSpec,
     DisaggregatedSpec,
     EnginesSpec,
+    LatentAttentionSpec,
+    LinearAttentionSpec,
+    ModelSpec,
+    MultiTokenSpec,
+    RoutingSpec,
     ServingSpec,
+    SparseAttentionSpec,
     SpeculativeSpec,
     TargetsSpec,
+    WorkloadSpec,
 )
-from clusterspec.spec.model.workload import WorkloadSpec
 
 __all__ = [
     "AcceleratorSpec",

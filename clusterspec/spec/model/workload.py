@@ -1,11 +1,186 @@
-"""The workload as written: the model, and how it is trained or served."""
+"""A language model as described in a spec."""
 
 from __future__ import annotations
 
 from clusterspec.quantity import Quantity
 from clusterspec.records import dataclass
-from clusterspec.spec.model.language_model import ModelSpec
-from clusterspec.spec.model.serving import ServingSpec
+
+# A language model as described in a spec
+
+
+@dataclass(frozen=True, slots=True)
+class LatentAttentionSpec:
+    """Widths of multi-head latent attention: query and key-value compression, rotary part."""
+
+    q: int | None = None
+    kv: int | None = None
+    rope: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionWindowSpec:
+    """Layers with sliding-window attention, and their differences from layers with full attention."""
+
+    tokens: int | None = None
+    layers: int | None = None
+    heads: int | None = None
+    kv_heads: int | None = None
+    head_dim: int | None = None
+    value_head_dim: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinearAttentionSpec:
+    """Layers that mix tokens by linear attention or a state-space recurrence."""
+
+    kind: str | None = None
+    layers: int | None = None
+    key_heads: int | None = None
+    value_heads: int | None = None
+    key_head_dim: int | None = None
+    value_head_dim: int | None = None
+    convolution: int | None = None
+    gate_rank: int | None = None
+    output_gate_rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SparseAttentionSpec:
+    """Attention to the keys selected by an index."""
+
+    tokens: int | None = None
+    layers: int | None = None
+    index_heads: int | None = None
+    index_dim: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompressedAttentionSpec:
+    """Attention to compressed key-value entries, as in DeepSeek-V4."""
+
+    q: int | None = None
+    rope: int | None = None
+    output_groups: int | None = None
+    output_rank: int | None = None
+    light_ratio: int | None = None
+    light_layers: int | None = None
+    heavy_ratio: int | None = None
+    heavy_layers: int | None = None
+    window: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MultiTokenSpec:
+    """Additional layers for multi-token prediction."""
+
+    layers: int | None = None
+    ffn: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingSpec:
+    """Limits on the nodes that hold the experts of a token."""
+
+    max_nodes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """A model described in place, or changes to a catalog entry (``base``)."""
+
+    base: str | None = None
+    layers: int | None = None
+    hidden: int | None = None
+    heads: int | None = None
+    kv_heads: int | None = None
+    head_dim: int | None = None
+    value_head_dim: int | None = None
+    attention_gate: str | None = None
+    shared_kv: bool | None = None
+    latent_attention: LatentAttentionSpec | None = None
+    ffn_hidden: int | None = None
+    vocab: int | None = None
+    max_sequence_length: int | None = None
+    gated_ffn: bool | None = None
+    tied_embeddings: bool | None = None
+    attention_window: int | AttentionWindowSpec | None = None
+    attention_layers: int | None = None
+    ffn_layers: int | None = None
+    linear_attention: LinearAttentionSpec | None = None
+    sparse_attention: SparseAttentionSpec | None = None
+    compressed_attention: CompressedAttentionSpec | None = None
+    multi_token_prediction: MultiTokenSpec | None = None
+    experts: int | None = None
+    experts_per_token: int | None = None
+    expert_ffn_hidden: int | None = None
+    expert_latent: int | None = None
+    shared_experts: int | None = None
+    shared_expert_ffn_hidden: int | None = None
+    moe_layers: int | None = None
+    routing: RoutingSpec | None = None
+
+
+# The serving workload as written: requests and engines
+
+
+@dataclass(frozen=True, slots=True)
+class SpeculativeSpec:
+    """Speculative decoding: tokens drafted for each step, and the share of them that is accepted."""
+
+    tokens: int | None = None
+    acceptance: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TargetsSpec:
+    """Latency targets in seconds, and the percentile of requests that must meet them."""
+
+    ttft: Quantity | None = None
+    tpot: Quantity | None = None
+    percentile: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EnginesSpec:
+    """The engines of one side of disaggregated serving; the degrees count ranks of one engine."""
+
+    replicas: int | None = None
+    tp: int | None = None
+    attention_dp: int | None = None
+    ep: int | None = None
+    pp: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DisaggregatedSpec:
+    """Separate engines for prefill and decode."""
+
+    prefill: EnginesSpec | None = None
+    decode: EnginesSpec | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ServingSpec:
+    """The requests: lengths in tokens, concurrency or arrival rate, and engine options."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    concurrency: int | None = None
+    request_rate: float | None = None
+    load: str | None = None
+    requests: int | None = None
+    redundant_experts: int | None = None
+    prefix_hit: float | None = None
+    speculative: SpeculativeSpec | None = None
+    targets: TargetsSpec | None = None
+    chunk_tokens: int | None = None
+    max_sequences: int | None = None
+    memory_fraction: float | None = None
+    captured_graphs: bool | None = None
+    disaggregated: DisaggregatedSpec | None = None
+
+
+# The workload as written: the model, and how it is trained or served
 
 
 @dataclass(frozen=True, slots=True)

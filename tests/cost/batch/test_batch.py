@@ -14,7 +14,7 @@ import pytest
 
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.cost.batch import DEGREES, Batch, layout_of
-from clusterspec.cost.batch.arrays import Array, ArrayLibrary
+from clusterspec.cost.batch.columns import Array, ArrayLibrary
 from clusterspec.cost.memory import memory
 from clusterspec.cost.timing import tables_of, timed
 from tests.cost.plans import design, spec

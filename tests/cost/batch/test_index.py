@@ -8,8 +8,7 @@ import numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.cost.batch.arrays import Array, ArrayLibrary
-from clusterspec.cost.batch.hashing import HashTable
+from clusterspec.cost.batch.columns import Array, ArrayLibrary, HashTable
 from clusterspec.cost.batch.index import DENSE, Numbers, PairIndex, RowTable, ValueIndex, ValueTable
 
 LIBRARY = cast(ArrayLibrary, numpy)

@@ -6,13 +6,10 @@ import pytest
 
 from clusterspec.cluster.groups import contiguous
 from clusterspec.cluster.model import Cluster, MeasuredShare, ScaleOut
-from clusterspec.cost.collectives.ceilings import ceiling, factor
-from clusterspec.cost.collectives.model import Candidate, Paths
-from clusterspec.cost.collectives.network import falls_back, network_of
+from clusterspec.cost.collectives.algorithms import ceiling, factor
+from clusterspec.cost.collectives.model import Candidate, Paths, falls_back, network_of
 from clusterspec.cost.collectives.paths import paths_of
-from clusterspec.cost.collectives.predict import CollectiveTiming
-from clusterspec.cost.collectives.shares import with_measured
-from clusterspec.cost.collectives.uncertainty import band
+from clusterspec.cost.collectives.predict import CollectiveTiming, band, with_measured
 from clusterspec.origin import Assumed, Cited, Measured, Origin
 from clusterspec.quantity import Figure
 from clusterspec.records import replace

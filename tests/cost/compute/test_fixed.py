@@ -9,8 +9,8 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.cost.compute import fixed
-from clusterspec.cost.formulas.matmul import depth_fill
+from clusterspec.cost.compute import kernels
+from clusterspec.cost.formulas.compute import depth_fill
 
 CATALOG = Catalog.open()
 ACCELERATORS = [CATALOG.get("accelerator", name) for name in CATALOG.ids("accelerator")]
@@ -30,7 +30,7 @@ def test_a_default_figure_is_the_median_of_the_catalog_within_a_tenth() -> None:
         "memory": median(known(lambda name: name == "memory")),
     }
     for name, middle in middles.items():
-        assert fixed.USUAL[name] == pytest.approx(middle, rel=0.1), name
+        assert kernels.USUAL[name] == pytest.approx(middle, rel=0.1), name
 
 
 def test_the_default_training_efficiency_is_the_median_of_measured_parts() -> None:
@@ -39,32 +39,32 @@ def test_the_default_training_efficiency_is_the_median_of_measured_parts() -> No
         for chip in ACCELERATORS
         if isinstance(chip, Accelerator) and {"matmul.bf16", "sustained.bf16"} <= chip.achievable.keys()
     ]
-    assert fixed.USUAL["sustained"] == pytest.approx(median(both), rel=0.1)
+    assert kernels.USUAL["sustained"] == pytest.approx(median(both), rel=0.1)
 
 
 def test_plain_attention_moves_its_scores_as_often_as_its_kernels_do() -> None:
     """Forward: softmax reads and writes (2), dropout too with half a mask (2.5). Backward: three, and 2.5."""
-    assert fixed.SCORE_PASSES == (2 + 2.5, 3 + 2.5)
+    assert kernels.SCORE_PASSES == (2 + 2.5, 3 + 2.5)
 
 
 def test_counted_figures_equal_their_counts() -> None:
     norm, addition = (1 + 1) + (2 + 1), (2 + 1) + (1 + 1)  # reads and writes, forward and backward
-    assert norm + addition == fixed.NORM_PASSES
-    assert fixed.FLASH_BACKWARD == fixed.FLASH_BACKWARD_TRAFFIC == 5 / 2
-    assert fixed.WEIGHT_SHARE == fixed.ALTERNATE == 1 / 2
-    assert fixed.ROUTER_BYTES == 3 * 4  # softmax, choice and scatter in fp32
-    assert fixed.CAST == 4
-    assert fixed.LOSS == 12
-    assert fixed.LOSS_FORWARD == 0.6
+    assert norm + addition == kernels.NORM_PASSES
+    assert kernels.FLASH_BACKWARD == kernels.FLASH_BACKWARD_TRAFFIC == 5 / 2
+    assert kernels.WEIGHT_SHARE == kernels.ALTERNATE == 1 / 2
+    assert kernels.ROUTER_BYTES == 3 * 4  # softmax, choice and scatter in fp32
+    assert kernels.CAST == 4
+    assert kernels.LOSS == 12
+    assert kernels.LOSS_FORWARD == 0.6
 
 
 def test_a_product_as_deep_as_the_start_reaches_half_its_rate() -> None:
-    assert (fixed.DEPTH_START, fixed.LENGTH_START) == (50, 500)
-    assert depth_fill(fixed.DEPTH_START, fixed.DEPTH_START) == pytest.approx(0.5)
+    assert (kernels.DEPTH_START, kernels.LENGTH_START) == (50, 500)
+    assert depth_fill(kernels.DEPTH_START, kernels.DEPTH_START) == pytest.approx(0.5)
 
 
 def test_smaller_tiles_read_their_operands_more_often_and_are_slower() -> None:
     """A tile of r × c reads r + c operands for r c products: 128 × 128 a third more than 256 × 128, 128 × 64 twice."""
-    reads = [(rows + columns) / (rows * columns) for rows, columns, _ in fixed.TILES]
+    reads = [(rows + columns) / (rows * columns) for rows, columns, _ in kernels.TILES]
     assert [each / reads[0] for each in reads] == pytest.approx([1, 4 / 3, 2])
-    assert [rate for *_, rate in fixed.TILES] == [1.0, 0.93, 0.8]
+    assert [rate for *_, rate in kernels.TILES] == [1.0, 0.93, 0.8]

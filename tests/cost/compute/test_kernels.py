@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from clusterspec.cost import parameters
-from clusterspec.cost.compute import attention, embedding_and_head, feedforward
+from clusterspec.cost.compute import attention, layer
 from clusterspec.cost.compute.kernels import (
     GemmShape,
     Kernel,
     Role,
+    Shard,
     Work,
     accumulation,
     casts,
@@ -19,9 +20,7 @@ from clusterspec.cost.compute.kernels import (
     linear,
     scaled,
 )
-from clusterspec.cost.compute.layer import dense_layer, expert_layer, recomputed
-from clusterspec.cost.compute.shard import Shard
-from clusterspec.cost.compute.software import SoftwareBehavior
+from clusterspec.cost.compute.layer import SoftwareBehavior, dense_layer, expert_layer, recomputed
 from clusterspec.cost.layers import Mixer
 from clusterspec.records import replace
 from tests.cost.plans import design, spec
@@ -54,21 +53,21 @@ def test_a_dense_layer_does_six_operations_for_each_weight_and_token(model: str,
 def test_an_expert_layer_works_with_the_weights_that_tokens_visit(model: str, ep: int) -> None:
     share, software = shard({"model": model}, tp=1, ep=ep)
     count = parameters.count(share.model)
-    even = feedforward.Routing.of(share, 0.0)
+    even = layer.Routing.of(share, 0.0)
     visited = even.arriving * count.expert + (count.shared + count.router) * share.rows
-    work = feedforward.router(share) + feedforward.experts(share, even)
+    work = layer.router(share) + layer.experts(share, even)
     assert products(work.forward) == pytest.approx(2 * visited)
     assert even.arriving == pytest.approx(share.rows * share.model.experts_per_token)
-    uneven = feedforward.experts(share, feedforward.Routing.of(share, 0.2))
-    assert products(uneven.forward) >= products(feedforward.experts(share, even).forward)
+    uneven = layer.experts(share, layer.Routing.of(share, 0.2))
+    assert products(uneven.forward) >= products(layer.experts(share, even).forward)
     assert software.stack.id
 
 
 @pytest.mark.parametrize("ep", [1, 8, 64])
 def test_rows_that_are_sent_once_to_each_rank_are_moved_less(ep: int) -> None:
     share, _ = shard({"model": "deepseek-v3"}, tp=1, ep=ep)
-    even = feedforward.Routing.of(share, 0.0)
-    copied, sent = (feedforward.permutation(replace(share, forwarded=how), even) for how in (False, True))
+    even = layer.Routing.of(share, 0.0)
+    copied, sent = (layer.permutation(replace(share, forwarded=how), even) for how in (False, True))
     row = 2 * share.rows * share.model.hidden
     ranks = ep * (1 - (1 - 1 / ep) ** share.model.experts_per_token)
     assert sent.forward[0].traffic == pytest.approx(2 * row * (ranks + share.model.experts_per_token))
@@ -81,8 +80,8 @@ def test_rows_that_are_sent_once_to_each_rank_are_moved_less(ep: int) -> None:
 )
 def test_rows_of_narrow_experts_are_padded_after_all_to_all(precision: str, dispatcher: str, copies: int) -> None:
     share, _ = shard({"model": "deepseek-v3", "precision": precision}, tp=1, ep=8, dispatcher=dispatcher)
-    even = feedforward.Routing.of(share, 0.0)
-    work = feedforward.experts(share, even)
+    even = layer.Routing.of(share, 0.0)
+    work = layer.experts(share, even)
     padding = [kernel.traffic for kernel in work.forward if kernel.name == "padding of experts"]
     assert sum(padding) == pytest.approx(copies * 2 * even.arriving * share.model.hidden)
 
@@ -136,7 +135,7 @@ def test_layers_kept_in_16_bits_do_not_speed_up() -> None:
     share, software = shard({"precision": "fp8"})
     rates = {kernel.rate for part in dense_layer(share, software).values() for kernel in part.forward}
     assert rates == {"matmul_fp8", "attention_forward", ""}
-    assert {k.rate for k in embedding_and_head.head(share, 12.0, 8.0).forward} == {"matmul_bf16", ""}
+    assert {k.rate for k in layer.head(share, 12.0, 8.0).forward} == {"matmul_bf16", ""}
 
 
 def test_low_precision_gemms_cost_a_cast_of_each_input() -> None:
@@ -183,5 +182,5 @@ def test_sequence_parallelism_divides_the_rows_between_products() -> None:
 
 
 def test_adam_moves_its_states_both_ways() -> None:
-    assert embedding_and_head.update_traffic("adam", "fp32", "fp32", "fp32", "bf16") == 4 * 4 + 2 * 4 + 2 * 4 + 2
-    assert embedding_and_head.update_traffic("sgd", "none", "fp32", "bf16", "bf16") == 2 * 2 + 2 * 2
+    assert layer.update_traffic("adam", "fp32", "fp32", "fp32", "bf16") == 4 * 4 + 2 * 4 + 2 * 4 + 2
+    assert layer.update_traffic("sgd", "none", "fp32", "bf16", "bf16") == 2 * 2 + 2 * 2

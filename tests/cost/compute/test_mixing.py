@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cost import parameters
+from clusterspec.cost import parameters, traffic
 from clusterspec.cost.compute import attention
 from clusterspec.cost.compute.kernels import Work
 from clusterspec.cost.compute.layer import LAYERS
+from clusterspec.cost.layer_tables import name_of
 from clusterspec.cost.layers import FeedForward, Layer, Mixer, layers
-from clusterspec.cost.tables.layer import name_of
-from clusterspec.cost.traffic import context, tensor
 from tests.cost.compute.test_kernels import products, shard
 
 HYBRIDS = ("qwen3-next-80b-a3b", "nemotron-3-super", "granite-4.0-h-small", "kimi-k3")
@@ -71,7 +70,7 @@ def test_context_parallelism_passes_states_on_whatever_the_length() -> None:
     sizes = []
     for length in (8192, 16384):
         share, _ = shard({"model": "qwen3-next-80b-a3b", "sequence_length": length}, Mixer.LINEAR, tp=1, cp=2, ep=1)
-        (gather,) = context.forward(share, "ring", 0.0)
+        (gather,) = traffic.context_forward(share, "ring", 0.0)
         assert gather.collective == "all-gather"
         sizes.append(gather.size)
     assert sizes[0] == sizes[1] == 2 * 4 * 32 * 128 * 128
@@ -79,8 +78,8 @@ def test_context_parallelism_passes_states_on_whatever_the_length() -> None:
 
 def test_nothing_is_exchanged_around_a_layer_that_mixes_no_tokens() -> None:
     share, _ = shard({"model": "nemotron-3-super"}, Mixer.NONE, tp=2, cp=2, ep=1)
-    assert context.forward(share, "ring", 0.0) == ()
-    assert tensor.forward(share, 0, 0.0) == tensor.backward(share, 0, 0.0) == ()
+    assert traffic.context_forward(share, "ring", 0.0) == ()
+    assert traffic.tensor_forward(share, 0, 0.0) == traffic.tensor_backward(share, 0, 0.0) == ()
 
 
 def test_experts_of_their_own_width_take_narrower_rows() -> None:

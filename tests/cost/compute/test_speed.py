@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterspec.cluster.model import Design
-from clusterspec.cost.compute.fixed import TILES
-from clusterspec.cost.compute.kernels import GemmShape, Kernel, product
-from clusterspec.cost.compute.rates import Rates, rates
-from clusterspec.cost.compute.software import SoftwareBehavior
-from clusterspec.cost.compute.speed import Speed
+from clusterspec.cost.compute.kernels import TILES, GemmShape, Kernel, product
+from clusterspec.cost.compute.layer import SoftwareBehavior
+from clusterspec.cost.compute.rates import Rates, Speed, rates
 from tests.cost.plans import design, spec
 
 SPEED = Speed({"matmul_bf16": 1e15, "attention_forward": 5e14}, 2e12, 132, TILES, 50.0, 500.0, 0.8)

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.cost.measured import Measurement, measurements
-from clusterspec.cost.measured.measurements import resolve_measurements
+from clusterspec.cost import measured
+from clusterspec.cost.measured import Measurement, resolve_measurements
 from clusterspec.finding import Problem
-from clusterspec.logs.inference import collective_of, ranks_of
-from clusterspec.logs.nccl_tests import LARGEST, NcclLog, NotALogError, read_log
+from clusterspec.logs.nccl import LARGEST, NcclLog, NotALogError, collective_of, ranks_of, read_log
 from clusterspec.quantity import Quantity
 from clusterspec.spec.model import MeasuredSpec
 
@@ -175,17 +174,17 @@ def test_a_log_with_several_entries_is_read_once(text: str, tmp_path: Path, monk
         reads.append(text)
         return read_log(text)
 
-    monkeypatch.setattr(measurements, "read_log", counted)
+    monkeypatch.setattr(measured, "read_log", counted)
     entries = [MeasuredSpec(log=name) for name in ["run.log", "./run.log"] * 5]
-    found, problems = measurements.resolve_measurements(entries, None, tmp_path)
+    found, problems = measured.resolve_measurements(entries, None, tmp_path)
     assert (found, len(problems), len(reads)) == ((), 10, 1)
     assert [problem.path for problem in problems] == [("measured", index, "log") for index in range(10)]
 
 
 def test_the_logs_of_a_spec_are_bounded_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measurements, "MOST_BYTES", 1_500)
+    monkeypatch.setattr(measured, "MOST_BYTES", 1_500)
     for number in range(4):
         (tmp_path / f"{number}.log").write_text("no log\n" * 100)
     entries = [MeasuredSpec(log=f"{number}.log") for number in range(4)]
-    _, problems = measurements.resolve_measurements(entries, None, tmp_path)
+    _, problems = measured.resolve_measurements(entries, None, tmp_path)
     assert ["together" in problem.message for problem in problems] == [False, False, False, True]

@@ -6,12 +6,13 @@ from functools import cache
 from typing import Any
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Accelerator, Model, Stack, Status
-from clusterspec.cluster.lookup import Lookup
+from clusterspec.catalog.entries import Accelerator, Stack
+from clusterspec.catalog.models import Model
+from clusterspec.catalog.reader import Status
+from clusterspec.cluster.degrees import even_stages
+from clusterspec.cluster.layout import resolve_software
 from clusterspec.cluster.model import Cluster, Design, Layout, Overlap, ScaleUp, Workload
-from clusterspec.cluster.resolution_log import ResolutionLog
-from clusterspec.cluster.software import resolve_software
-from clusterspec.cluster.stages import even_stages
+from clusterspec.cluster.resolution import Lookup, ResolutionLog
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.spec.model import LayoutSpec, Spec

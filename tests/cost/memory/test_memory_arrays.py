@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from clusterspec.cost.formulas import activations, flops, parameters, states
+from clusterspec.cost.formulas import compute, memory, parameters
+from clusterspec.cost.formulas import parameters as states
 
 np = pytest.importorskip("numpy")
 
@@ -22,22 +23,22 @@ def sizes(low: int, high: int) -> Any:
 TOKENS, HIDDEN, HEADS, KV, WIDTH = sizes(1, 65536), sizes(64, 32768), sizes(1, 256), sizes(1, 256), sizes(64, 65536)
 RANKS, STAGES, STAGE, BATCHES, VIRTUAL = sizes(1, 64), sizes(8, 64), sizes(0, 8), sizes(1, 256), sizes(1, 8)
 CALLS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
-    (activations.residual_bytes, (TOKENS, HIDDEN, RANKS)),
-    (activations.attention_bytes, (TOKENS, WIDTH, HIDDEN, RANKS)),
-    (activations.softmax_bytes, (TOKENS, HEADS, RANKS)),
-    (activations.scores_bytes, (TOKENS, TOKENS, HEADS, RANKS)),
-    (activations.ffn_bytes, (TOKENS, WIDTH, 3, RANKS)),
-    (activations.routed_tokens, (TOKENS, 8, RANKS, 2)),
-    (activations.exchanged_bytes, (TOKENS, WIDTH, 4, RANKS)),
-    (activations.logits_bytes, (TOKENS, WIDTH, RANKS, 6)),
-    (activations.in_flight, (STAGES, STAGE, BATCHES)),
-    (activations.in_flight_interleaved, (STAGES, STAGE, VIRTUAL, BATCHES)),
+    (memory.residual_bytes, (TOKENS, HIDDEN, RANKS)),
+    (memory.attention_bytes, (TOKENS, WIDTH, HIDDEN, RANKS)),
+    (memory.softmax_bytes, (TOKENS, HEADS, RANKS)),
+    (memory.scores_bytes, (TOKENS, TOKENS, HEADS, RANKS)),
+    (memory.ffn_bytes, (TOKENS, WIDTH, 3, RANKS)),
+    (memory.routed_tokens, (TOKENS, 8, RANKS, 2)),
+    (memory.exchanged_bytes, (TOKENS, WIDTH, 4, RANKS)),
+    (memory.logits_bytes, (TOKENS, WIDTH, RANKS, 6)),
+    (memory.in_flight, (STAGES, STAGE, BATCHES)),
+    (memory.in_flight_interleaved, (STAGES, STAGE, VIRTUAL, BATCHES)),
     (states.sharded, (WIDTH, 12, RANKS)),
     (parameters.attention_weights, (HIDDEN, HEADS, KV, 128, 128)),
     (parameters.ffn_weights, (HIDDEN, WIDTH, 3)),
     (parameters.share_of_heads, (KV, RANKS)),
-    (flops.unmasked_attention_flops, (STAGES, HEADS, 192, 128, TOKENS)),
-    (flops.model_flops_per_token, (WIDTH, TOKENS)),
+    (compute.unmasked_attention_flops, (STAGES, HEADS, 192, 128, TOKENS)),
+    (compute.model_flops_per_token, (WIDTH, TOKENS)),
 ]
 
 

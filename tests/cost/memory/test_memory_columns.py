@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from clusterspec.cost.memory import peak_memory
+from clusterspec.cost import memory
+from clusterspec.cost.layers import stage_groups
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.rank import Layers, Rank
 from clusterspec.cost.parameters import Share
-from clusterspec.cost.stages import stage_groups
 from tests.cost.memory.designs import design, experts, model
 
 np = pytest.importorskip("numpy")
@@ -87,6 +87,6 @@ def test_a_column_of_layouts_gives_what_each_gives(of: str, words: dict[str, Any
             rows[rank.kinds].append((job, rank))
     for same in rows.values():
         jobs, ranks = [job for job, _ in same], [rank for _, rank in same]
-        each = [peak_memory.training(job, rank).total for job, rank in same]
-        together = peak_memory.training(*batch(jobs, ranks)).total
+        each = [memory.training(job, rank).total for job, rank in same]
+        together = memory.training(*batch(jobs, ranks)).total
         assert np.asarray(together).tolist() == pytest.approx(each, rel=1e-12)

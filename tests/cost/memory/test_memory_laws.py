@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.catalog.architecture import LinearAttention, Window
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import LinearAttention, Model, Window
 from clusterspec.cost.memory import use
 from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.origin import Assumed
@@ -216,9 +215,9 @@ def test_fit_is_unknown_without_memory_capacity() -> None:
 
 def test_a_cluster_of_any_size_takes_the_same_time() -> None:
     """Nothing is enumerated rank by rank: a pipeline of a thousand stages is looked at in a handful."""
-    from clusterspec.cost.memory.fullest import shortlist
+    from clusterspec.cost.layers import stage_groups
     from clusterspec.cost.memory.job import Job
-    from clusterspec.cost.stages import stage_groups
+    from clusterspec.cost.memory.rank import shortlist
 
     whole = design(model(layers=1003), pp=1000, dp=100)
     assert whole.workload is not None and whole.layout is not None

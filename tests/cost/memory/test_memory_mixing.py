@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from clusterspec.catalog.architecture import CompressedAttention, LinearAttention, SparseAttention, Window
-from clusterspec.catalog.entries import Model
+from clusterspec.catalog.models import CompressedAttention, LinearAttention, Model, SparseAttention, Window
 from clusterspec.cost import layers
 from clusterspec.cost.memory import use
+from clusterspec.cost.memory.activations import Tensor, whole
 from clusterspec.cost.memory.job import Job
-from clusterspec.cost.memory.layer_activations import whole
 from clusterspec.cost.memory.rank import Layers, passes
-from clusterspec.cost.memory.tensor import Tensor
 from tests.cost.memory.designs import design, experts, layout, model
 
 TOKENS = 2048

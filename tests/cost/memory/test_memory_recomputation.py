@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from clusterspec.catalog import Catalog
-from clusterspec.cluster.software import SERVING
+from clusterspec.cluster.layout import SERVING
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.memory import use
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.recomputation import MODULES, kept
 from clusterspec.cost.plan import Plan
-from clusterspec.document.schema_nodes import at
-from clusterspec.pipeline import study_text
-from clusterspec.spec.schema import schema
+from clusterspec.document.conforms import at
+from clusterspec.spec.reader import schema
+from clusterspec.studies.study import study_text
 from tests.cost.memory.designs import design, model
 from tests.settings import SETTINGS
 

@@ -9,8 +9,8 @@ import pytest
 
 from clusterspec.cost.memory import use
 from clusterspec.cost.term import MemoryUse
-from clusterspec.pipeline import study_text
 from clusterspec.results.verdict import verdict as verdict_of
+from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 
 REQUESTS = {"input_tokens": 3000, "output_tokens": 1000, "concurrency": 64}

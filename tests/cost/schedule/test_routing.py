@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec import pipeline
+from clusterspec import studies
 from tests.settings import SETTINGS
 
 SPEC = """\
@@ -18,7 +18,7 @@ layout:
 
 def sent(ep: int, limit: int | None) -> float:
     routing = f", routing: {{max_nodes: {limit}}}" if limit else ""
-    plan = pipeline.study_text(SPEC.format(ep=ep, routing=routing), SETTINGS).plan
+    plan = studies.study_text(SPEC.format(ep=ep, routing=routing), SETTINGS).plan
     return sum(row.bytes for row in plan.communication if row.axis == "ep")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec.cluster.model import Cluster, Layout, Serving, Workload
-from clusterspec.cost.serving.bounds import (
+from clusterspec.cost.serving.steady import (
     compute_bound_tokens,
     handoff_time,
     prompt_floor,
@@ -15,7 +15,7 @@ from clusterspec.cost.serving.bounds import (
     token_floor,
     token_weight_bytes,
 )
-from clusterspec.pipeline import Settings, Study, study_text
+from clusterspec.studies.study import Settings, Study, study_text
 
 H100 = 3.35e12
 

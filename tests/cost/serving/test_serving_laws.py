@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cost.estimate import estimate
-from clusterspec.cost.formulas.queues import most_load
+from clusterspec.cost.formulas.serving import most_load
 from clusterspec.cost.serving import ServingTimes
-from clusterspec.cost.serving.bounds import prompt_floor, token_floor
+from clusterspec.cost.serving.steady import prompt_floor, token_floor
 from tests.cluster.resolving import clean
 
 MACHINE = "{{like: h100-sxm-80gb, memory_bandwidth: {bandwidth} GB/s, memory: {memory} GB}}"

@@ -6,12 +6,9 @@ import pytest
 
 from clusterspec.cluster.model import Serving
 from clusterspec.cost.serving import ServingTimes
-from clusterspec.cost.serving.constants import RANGES
-from clusterspec.cost.serving.ranges import RANGED, factors, serving_range
-from clusterspec.cost.serving.software import HostOverhead
+from clusterspec.cost.serving.constants import RANGES, HostOverhead, Part, StepTime
+from clusterspec.cost.serving.explain import RANGED, factors, missed, serving_range, tpot_at, ttft_at
 from clusterspec.cost.serving.steady import bisected
-from clusterspec.cost.serving.steps import Part, StepTime
-from clusterspec.cost.serving.targets import missed, tpot_at, ttft_at
 from clusterspec.cost.serving.times import Handoff, cache_space
 from clusterspec.records import replace
 from tests.cost.serving.test_targets import plan

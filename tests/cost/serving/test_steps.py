@@ -6,9 +6,8 @@ from math import log, sqrt
 
 import pytest
 
-from clusterspec.cost.serving.constants import LOW_LATENCY_TOKENS, UNEVEN
+from clusterspec.cost.serving.constants import LOW_LATENCY_TOKENS, UNEVEN, Part, StepTime
 from clusterspec.cost.serving.engine import Engine
-from clusterspec.cost.serving.steps import Part, StepTime
 from tests.cluster.resolving import clean
 
 WEIGHTS = 8.030e9 - 2 * 128256 * 4096

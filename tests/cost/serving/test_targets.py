@@ -8,9 +8,8 @@ import pytest
 
 from clusterspec.cluster.model import Serving
 from clusterspec.cost.serving import ServingTimes
-from clusterspec.cost.serving.ranges import factors
-from clusterspec.cost.serving.targets import missed, tail, tpot_at, ttft_at
-from clusterspec.pipeline import study_text
+from clusterspec.cost.serving.explain import factors, missed, tail, tpot_at, ttft_at
+from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.cost.layers import stages
-from clusterspec.cost.stages import stage_groups
+from clusterspec.cost.layers import stage_groups, stages
 from tests.cost.memory.designs import experts, layout, model
 
 

@@ -7,10 +7,17 @@ from typing import Any
 import numpy
 import pytest
 
-from clusterspec.cost.step import pipeline, replicas
-from clusterspec.cost.step.pipeline import StageTime
-from clusterspec.cost.step.replicas import ReplicaOverlap, ReplicaSeconds, ReplicaWork
-from clusterspec.cost.step.step import StepChoices, StepInputs, compose, owned
+from clusterspec.cost import step
+from clusterspec.cost.step import (
+    ReplicaOverlap,
+    ReplicaSeconds,
+    ReplicaWork,
+    StageTime,
+    StepChoices,
+    StepInputs,
+    compose,
+    owned,
+)
 
 HIDES = ReplicaOverlap(hides=True, hides_across=True, gathers_again=True, interference=0.0)
 NO_TRAFFIC = ReplicaSeconds(0.0, 0.0, 0.0, 0.0)
@@ -55,7 +62,7 @@ def test_one_stage_does_its_micro_batches_and_nothing_else() -> None:
     times, exposures = compose(inputs(), choices())
     assert times.work == times.total == 28.0
     assert times.bubble == times.sends == times.replicas == times.update == times.straggling == 0.0
-    assert replicas.total(exposures) == 0.0
+    assert step.total(exposures) == 0.0
 
 
 def test_four_equal_stages_idle_three_micro_batches_and_wait_for_six_sends() -> None:
@@ -107,40 +114,40 @@ def test_states_of_a_rank_are_its_share_of_weights_and_of_the_fewer_replicas_of_
 
 def test_the_slowest_stage_is_the_first_of_the_longest() -> None:
     stages = [StageTime(1.0, 2.0, 0.0), StageTime(1.0, 2.5, 0.5), StageTime(2.0, 2.0, 0.0), StageTime(0.5, 1.0, 0.0)]
-    assert pipeline.slowest(stages) == (stages[1], 1.0)
+    assert step.slowest(stages) == (stages[1], 1.0)
     column = [StageTime(numpy.array([1.0, 5.0]), *rest) for rest in ((2.0, 0.0), (2.5, 0.0))]  # type: ignore[arg-type]
     column[0] = column[0]._replace(backward=numpy.array([2.0, 9.0]))  # type: ignore[arg-type]
-    stage, index = pipeline.slowest(column)
+    stage, index = step.slowest(column)
     assert numpy.asarray(index).tolist() == [1.0, 0.0]
     assert numpy.asarray(stage.total).tolist() == [3.5, 14.0]
 
 
 def test_a_stage_adds_its_parts_and_a_chunk_of_dualpipe_runs_half_of_them() -> None:
     layer, head = StageTime(1.0, 2.0, 0.5), StageTime(0.25, 0.5, 0.0)
-    assert pipeline.stage_time([(layer, 4), (head, 1)], 1.0) == (4.25, 8.5, 2.0)
-    assert pipeline.stage_time([(layer, 4), (head, 1)], 0.5) == (2.125, 4.25, 1.0)
+    assert step.stage_time([(layer, 4), (head, 1)], 1.0) == (4.25, 8.5, 2.0)
+    assert step.stage_time([(layer, 4), (head, 1)], 0.5) == (2.125, 4.25, 1.0)
 
 
 WORK = ReplicaWork(forward=1.0, backward=2.5, layers=10.0, micro_batches=8.0, turns=1.0)
 TRAFFIC = ReplicaSeconds(gather=2.0, reduce=4.0, outside=0.3, across=0.7)
 
 
-def exposed(found: tuple[replicas.Exposure, ...]) -> dict[str, float]:
+def exposed(found: tuple[step.Exposure, ...]) -> dict[str, float]:
     return {one.name: one.repeats * one.exposed for one in found}
 
 
 def test_a_step_gathers_beside_its_first_forward_pass_and_reduces_beside_its_last_backward_pass() -> None:
     """2 - 1 seconds and 4 - 2.5 seconds remain; of what fits, the last bucket of ten, 0.07 of 0.7, cannot hide."""
-    found = exposed(replicas.once(TRAFFIC, WORK, HIDES))
+    found = exposed(step.once(TRAFFIC, WORK, HIDES))
     assert found == pytest.approx({"gather": 1.0, "reduction": 1.5, "sum_across_shard_groups": 0.07})
 
 
 def test_virtual_stages_leave_more_passes_to_hide_beside() -> None:
     """Four micro-batches pass through a chunk in turn: 4 and 10 seconds hide all but a bucket of ten."""
-    assert replicas.turns(4, 8, 2) == 4.0
-    assert replicas.turns(4, 2, 2) == 2.0
-    assert replicas.turns(4, 8, 1) == 1.0
-    found = exposed(replicas.once(TRAFFIC, WORK._replace(turns=4.0), HIDES))
+    assert step.consecutive_micro_batches(4, 8, 2) == 4.0
+    assert step.consecutive_micro_batches(4, 2, 2) == 2.0
+    assert step.consecutive_micro_batches(4, 8, 1) == 1.0
+    found = exposed(step.once(TRAFFIC, WORK._replace(turns=4.0), HIDES))
     assert found == pytest.approx({"gather": 0.2, "reduction": 0.4, "sum_across_shard_groups": 0.07})
 
 
@@ -148,7 +155,7 @@ def test_full_sharding_hides_each_layer_beside_the_next() -> None:
     """Of one layer 0.2 s of gathering beside 0.1 s forward, 0.2 + 0.4 s beside 0.25 s backward, 8 × 10 times;
     the first and the last layer and 0.3 s outside the layers hide beside nothing."""
     seconds = ReplicaSeconds(gather=0.2, reduce=0.4, outside=0.3, across=0.7)
-    found = exposed(replicas.every_micro_batch(seconds, WORK, HIDES))
+    found = exposed(step.every_micro_batch(seconds, WORK, HIDES))
     assert found == pytest.approx(
         {
             "gather_of_a_layer": 80 * 0.1,
@@ -158,24 +165,24 @@ def test_full_sharding_hides_each_layer_beside_the_next() -> None:
             "sum_across_shard_groups": 0.07,
         }
     )
-    kept = exposed(replicas.every_micro_batch(seconds, WORK, HIDES._replace(gathers_again=False)))
+    kept = exposed(step.every_micro_batch(seconds, WORK, HIDES._replace(gathers_again=False)))
     assert kept["reduction_of_a_layer"] == pytest.approx(80 * 0.15)
 
 
 def test_traffic_without_overlap_is_exposed_in_full() -> None:
     bare = HIDES._replace(hides=False)
-    assert exposed(replicas.once(TRAFFIC, WORK, bare)) == pytest.approx(
+    assert exposed(step.once(TRAFFIC, WORK, bare)) == pytest.approx(
         {"gather": 2.0, "reduction": 4.0, "sum_across_shard_groups": 0.7}
     )
-    found = exposed(replicas.every_micro_batch(ReplicaSeconds(0.2, 0.4, 0.3, 0.7), WORK, bare))
+    found = exposed(step.every_micro_batch(ReplicaSeconds(0.2, 0.4, 0.3, 0.7), WORK, bare))
     assert found["first_and_last_layer"] == 0.0
     assert found["gather_of_a_layer"] == pytest.approx(80 * 0.2)
-    apart = exposed(replicas.once(TRAFFIC, WORK, HIDES._replace(hides_across=False)))
+    apart = exposed(step.once(TRAFFIC, WORK, HIDES._replace(hides_across=False)))
     assert apart["sum_across_shard_groups"] == pytest.approx(0.7)
 
 
 def test_overlapped_traffic_slows_the_computation() -> None:
     """2 seconds beside 1: one is exposed, and the other costs a tenth."""
-    found = exposed(replicas.once(TRAFFIC, WORK, HIDES._replace(interference=0.1)))
+    found = exposed(step.once(TRAFFIC, WORK, HIDES._replace(interference=0.1)))
     assert found["gather"] == pytest.approx(1.0 + 0.1)
     assert found["reduction"] == pytest.approx(1.5 + 0.25)

@@ -7,7 +7,7 @@ import pytest
 from clusterspec.cluster.groups import contiguous
 from clusterspec.cost.collectives.paths import paths_of
 from clusterspec.cost.collectives.predict import collective
-from clusterspec.cost.tables.group import Group, NoPathError
+from clusterspec.cost.layer_tables import Group, NoPathError
 from tests.cost.collectives.machines import H100, nodes_of
 
 CLUSTER = nodes_of(H100, 2)

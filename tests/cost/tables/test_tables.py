@@ -9,15 +9,12 @@ import pytest
 
 from clusterspec.cluster.model import Overlap
 from clusterspec.cost.compute.kernels import Kernel, Work
-from clusterspec.cost.compute.speed import PassKernels, Speed
-from clusterspec.cost.estimate import estimate
+from clusterspec.cost.compute.rates import PassKernels, Speed
+from clusterspec.cost.estimate import estimate, step_range
+from clusterspec.cost.layer_tables import Group, Hiding, PhaseTimer
 from clusterspec.cost.tables import Tables
-from clusterspec.cost.tables.group import Group
-from clusterspec.cost.tables.hiding import Hiding
-from clusterspec.cost.tables.phase import PhaseTimer
 from clusterspec.cost.timing import tables_of, timed
-from clusterspec.cost.traffic.transfer import Transfer
-from clusterspec.cost.uncertainty import step_range
+from clusterspec.cost.traffic import Transfer
 from tests.cost.plans import MIXTRAL, design, plan, spec
 
 SPEED = Speed({"matmul_bf16": 1e12}, 1e9, 1, (), 0.0, 0.0)

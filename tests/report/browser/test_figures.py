@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec import pipeline
+from clusterspec import analysis, studies
 from clusterspec.cluster.variation import revalued
 from clusterspec.cost.estimate import estimate
 from clusterspec.report import paper
@@ -45,7 +45,7 @@ class Opened:
 
 @pytest.fixture(scope="module")
 def report() -> FullReport:
-    return pipeline.report(pipeline.study_text(SPEC, SETTINGS), "design")
+    return analysis.report(studies.study_text(SPEC, SETTINGS), "design")
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,7 @@ def test_nodes_without_a_network_between_them_have_no_path(browser: Any, tmp_pat
     machine = "accelerator: mi300x, accelerators_per_node: 8, nodes: 32, scale_out: {technology: unknown}"
     spec = f"clusterspec: 1\ncluster: {{{machine}}}\n"
     path = tmp_path / "alone.html"
-    path.write_text(paper.html(compose(pipeline.report(pipeline.study_text(spec, SETTINGS), "design"))), "utf-8")
+    path.write_text(paper.html(compose(analysis.report(studies.study_text(spec, SETTINGS), "design"))), "utf-8")
     page = browser.new_page()
     page.goto(path.as_uri())
     shown = page.locator("figure[data-live=pod] .panel")

@@ -1,0 +1,366 @@
+"""Comparison of benchmark logs with a design: expected and measured bandwidth, and the causes of a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from statistics import median
+
+from clusterspec.analysis.compare import PlacedRun
+from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.variation import Changes, revalued
+from clusterspec.logs.benchmark import hcas
+from clusterspec.records import dataclass
+from clusterspec.results.diagnosis import Cause
+from clusterspec.units import display, percent
+
+# The causes that a diagnosis can report, and their meaning
+
+MEANINGS = {
+    "socket-fall-back": "The library uses TCP sockets, not RDMA.",
+    "plugin-missing": "The network needs a plugin of the collective library, and it is not loaded.",
+    "one-nic": "One or a few NICs of each node are used, and the bandwidth corresponds to that number.",
+    "few-nics": "The log names fewer NICs than a node has.",
+    "gpudirect-off": "Data passes host memory between accelerator and NIC.",
+    "acs": "Access control in PCIe bridges sends traffic between devices through the CPU.",
+    "no-nvls": "The switches of the scale-up domain do not reduce (NVLink SHARP).",
+    "small-messages": "The log ends below the sizes at which bandwidth, not latency, limits the time.",
+    "wrong-pcie-generation": "The slots run at an earlier generation than the spec states.",
+    "oversubscribed-level": "A level of the fabric is more oversubscribed than the spec states.",
+    "straggler": "One size is far slower than its neighbors: an intermittent delay.",
+    "duplex-misreading": "The sum of both directions was stated as one direction.",
+    "peer-access-off": "Peer access between accelerators is turned off.",
+    "wrong-results": "The benchmark found wrong values.",
+}
+"""What a cause means, by its name."""
+
+
+# Fault models: machines with a single fault, whose predicted bandwidth is compared with the measurement
+
+
+@dataclass(frozen=True, slots=True)
+class FaultModel:
+    """A fault: the machines that have it, each with a description, and the command that confirms it.
+
+    ``across`` is true if only groups across scale-up domains show the fault, false if only groups inside one do, None
+    if both do.
+    """
+
+    name: str
+    machines: Callable[[PlacedRun], Iterator[tuple[Cluster, str]]]
+    next: str
+    across: bool | None
+
+
+def _sockets(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
+    """TCP sockets instead of RDMA, which the library uses on a proprietary network without a plugin."""
+    fabric = run.cluster.scale_out
+    if fabric is not None and fabric.technology.family != "tcp":
+        changes: Changes = {("technology", "proprietary"): True, ("collective_plugin",): "none"}
+        yield _with_fabric(run, changes), "TCP sockets instead of RDMA"
+
+
+def _with_fabric(run: PlacedRun, changes: Changes) -> Cluster:
+    """The cluster of a run with other values of its fabric."""
+    return revalued(run.cluster, {("scale_out", *path): value for path, value in changes.items()})
+
+
+def _fewer_nics(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
+    fabric = run.cluster.scale_out
+    count = fabric.nics_per_node if fabric else 0
+    for used in (1, 2, 4):
+        if used < count:
+            yield _with_fabric(run, {("nics_per_node",): used}), f"{used} of {count} NICs"
+
+
+def _without_gpudirect(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
+    fabric = run.cluster.scale_out
+    if fabric is not None and fabric.gpudirect_rdma and fabric.technology.rdma:
+        changes: Changes = {("gpudirect_rdma",): False}
+        yield _with_fabric(run, changes), "GPUDirect RDMA off: all traffic passes through host memory"
+
+
+def _oversubscribed(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
+    """Leaf uplinks oversubscribed more than the spec states; a group within one leaf does not show it."""
+    fabric = run.cluster.scale_out
+    for ratio in (2.0, 3.0, 4.0, 8.0):
+        if fabric and ratio > fabric.taper:
+            rate = fabric.nic_bandwidth.value * fabric.taper / ratio
+            cluster = _with_fabric(run, {("nic_bandwidth", "value"): rate})
+            yield cluster, f"a fabric level oversubscribed {ratio:g}:1 (the spec states {fabric.taper:g}:1)"
+
+
+def _no_reduction(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
+    if run.cluster.scale_up.in_network_reduction:
+        cluster = revalued(run.cluster, {("scale_up", "in_network_reduction"): False})
+        yield cluster, "no reduction in the switches of the domain (NVLS)"
+
+
+def _older_slots(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
+    host = run.cluster.pcie_host
+    if host and host > 1:
+        cluster = revalued(run.cluster, {("pcie_host",): host - 1})
+        yield cluster, f"PCIe {host - 1} slots instead of the {host} of the spec"
+
+
+FAULT_MODELS = (
+    FaultModel("socket-fall-back", _sockets, "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET … 2>&1 | grep 'NET/'", True),
+    FaultModel("one-nic", _fewer_nics, "NCCL_DEBUG=INFO … 2>&1 | grep 'NET/IB : Using'; ibstat | grep -c Active", True),
+    FaultModel(
+        "gpudirect-off",
+        _without_gpudirect,
+        "lsmod | grep nvidia_peermem; NCCL_DEBUG=INFO … 2>&1 | grep -c GDRDMA",
+        True,
+    ),
+    FaultModel(
+        "oversubscribed-level", _oversubscribed, "run on the nodes of one leaf, then across leaves, and compare", True
+    ),
+    FaultModel(
+        "no-nvls",
+        _no_reduction,
+        "NCCL_DEBUG=INFO … 2>&1 | grep -i nvls; NCCL_NVLS_ENABLE=1; nvidia-smi -q | grep -i fabric",
+        None,
+    ),
+    FaultModel("wrong-pcie-generation", _older_slots, "sudo lspci -vv | grep -E 'LnkCap:|LnkSta:' under load", None),
+)
+MAX_MISS = 0.25
+"""Maximum relative difference between prediction and measurement at which a fault is likely."""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultFit:
+    """A fault whose prediction in B/s is close to the measurement; ``miss`` is their relative difference."""
+
+    fault: FaultModel
+    description: str
+    predicted: float
+    miss: float
+
+    @property
+    def evidence(self) -> str:
+        return f"with {self.description} the cost model predicts {display(self.predicted, 'B/s')}"
+
+
+def fits(run: PlacedRun) -> list[FaultFit]:
+    """The faults whose prediction at the largest size is close to the measurement, closest first."""
+    last = run.largest
+    found: dict[str, FaultFit] = {}
+    for fault in FAULT_MODELS:
+        if fault.across is not None and fault.across != (run.group.domains > 1):
+            continue
+        for cluster, description in fault.machines(run):
+            predicted = run.predicted(cluster, last.size)
+            if predicted is None or predicted > 0.95 * last.expected:
+                continue  # this fault would not lower the bandwidth of this run
+            miss = abs(last.measured / predicted - 1)
+            best = found.get(fault.name)
+            if miss <= MAX_MISS and (best is None or miss < best.miss):
+                found[fault.name] = FaultFit(fault, description, predicted, miss)
+    return sorted(found.values(), key=lambda fit: fit.miss)
+
+
+# Likely causes of low bandwidth, ranked: first those that the log states, then those that the cost model explains
+
+STATED, STRONG, WEAK = 1.0, 0.7, 0.3
+"""Weights of evidence: the log states the cause; its numbers show it; its numbers are compatible with it."""
+PLATEAU = 256 * 1024**2
+"""Message size in bytes above which bandwidth dominates the time of a collective on all fabrics with published data."""
+DIP = 0.7
+"""Share of the median of neighboring sizes below which a size counts as delayed."""
+DUPLEX = (0.33, 0.46)
+"""Range of measured over stated bandwidth in a scale-up domain if the stated figure sums both directions. Source:
+NVIDIA/nccl issue 1442, NVIDIA/nccl-tests issue 149: about 80 % of one direction is reached."""
+
+Check = Callable[[PlacedRun], Iterator[Cause]]
+_NEXT = {fault.name: fault.next for fault in FAULT_MODELS}
+
+
+def causes(run: PlacedRun) -> tuple[Cause, ...]:
+    """The likely causes of a slow run, likeliest first; for other runs only errors that hold at any speed."""
+    last = run.largest
+    found = [cause for check in ALWAYS for cause in check(run)]
+    if last.measured < last.low:
+        found += [cause for check in CHECKS for cause in check(run)]
+        found += [_cause_of_fit(run, fit.fault.name, fit.evidence, fit.fault.next, fit.miss) for fit in fits(run)]
+    best: dict[str, Cause] = {}
+    for cause in sorted(found, key=lambda each: -each.weight):
+        best.setdefault(cause.name, cause)
+    return tuple(best.values())
+
+
+def _cause_of_fit(run: PlacedRun, name: str, evidence: str, following: str, miss: float) -> Cause:
+    measured = f"{evidence}; {display(run.largest.measured, 'B/s')} was measured"
+    return Cause(name, measured, following, round(STRONG * (1 - miss), 3))
+
+
+def _log_lines(run: PlacedRun, *names: str) -> list[tuple[str, int]]:
+    return [(each.text, each.line) for each in run.benchmark.evidence if each.name in names]
+
+
+def _socket_cause(run: PlacedRun) -> Iterator[Cause]:
+    fabric = run.cluster.scale_out
+    if run.group.domains == 1 or fabric is None or fabric.technology.family == "tcp":
+        return
+    rdma = _log_lines(run, "gdr", "hcas", "ofi")
+    for text, line in _log_lines(run, "socket", "no-ib")[:1]:
+        if not rdma:
+            yield Cause("socket-fall-back", f"line {line} of the log: {text}", _NEXT["socket-fall-back"], STATED)
+    for text, line in _log_lines(run, "environment"):
+        if text.startswith("NCCL_IB_DISABLE 1") or text == "NCCL_NET Socket":
+            evidence = f"line {line} of the log: {text.replace(' ', '=', 1)}"
+            yield Cause("socket-fall-back", evidence, "unset NCCL_IB_DISABLE NCCL_NET, and run again", STATED)
+
+
+def _plugin(run: PlacedRun) -> Iterator[Cause]:
+    fabric = run.cluster.scale_out
+    if run.group.domains == 1 or fabric is None or not fabric.technology.plugins:
+        return
+    wanted = " or ".join(fabric.technology.plugins)
+    needed = fabric.technology.proprietary
+    for text, line in _log_lines(run, "no-plugin")[:1]:
+        if needed and not _log_lines(run, "ofi"):
+            following = f"ldconfig -p | grep libnccl-net; install {wanted} and set LD_LIBRARY_PATH"
+            yield Cause("plugin-missing", f"line {line} of the log: {text}", following, STATED)
+    if needed and any(fit.fault.name == "socket-fall-back" for fit in fits(run)) and not _log_lines(run, "ofi", "gdr"):
+        following = f"NCCL_DEBUG=INFO … 2>&1 | grep NET/Plugin; install {wanted}"
+        evidence = f"{fabric.technology.id} needs {wanted}; the measured bandwidth is that of TCP sockets"
+        yield Cause("plugin-missing", evidence, following, STRONG)
+
+
+def _too_few_nics(run: PlacedRun) -> Iterator[Cause]:
+    fabric, used = run.cluster.scale_out, hcas(run.benchmark.evidence)
+    if run.group.domains == 1 or fabric is None or used is None or used >= fabric.nics_per_node:
+        return
+    line = next(each.line for each in run.benchmark.evidence if each.name == "hcas")
+    name = "one-nic" if used == 1 else "few-nics"
+    evidence = f"line {line} of the log: {used} of {fabric.nics_per_node} NICs are used"
+    limited = [text for text, _ in _log_lines(run, "environment") if text.startswith("NCCL_IB_HCA")]
+    if limited:
+        evidence += f" ({limited[0].replace(' ', '=', 1)})"
+    yield Cause(name, evidence, _NEXT["one-nic"], STATED)
+
+
+def _gpudirect(run: PlacedRun) -> Iterator[Cause]:
+    if run.group.domains == 1 or _log_lines(run, "gdr"):
+        return
+    fabric = run.cluster.scale_out
+    for text, line in _log_lines(run, "no-gdr")[:1]:
+        if fabric is None or fabric.technology.rdma:
+            evidence = f"line {line} of the log: {text}, without GDRDMA"
+            yield Cause("gpudirect-off", evidence, _NEXT["gpudirect-off"], STATED)
+
+
+def _nvls_off(run: PlacedRun) -> Iterator[Cause]:
+    if not run.cluster.scale_up.in_network_reduction:
+        return
+    for text, line in _log_lines(run, "no-nvls")[:1]:
+        yield Cause("no-nvls", f"line {line} of the log: NVLS {text}", _NEXT["no-nvls"], STATED)
+    for text, line in _log_lines(run, "nvls")[:1]:
+        if text == "0":
+            yield Cause("no-nvls", f"line {line} of the log: 0 nvls channels", _NEXT["no-nvls"], STATED)
+    for text, line in _log_lines(run, "environment"):
+        if text.startswith("NCCL_NVLS_ENABLE 0"):
+            yield Cause("no-nvls", f"line {line} of the log: NCCL_NVLS_ENABLE=0", "unset NCCL_NVLS_ENABLE", STATED)
+
+
+def _acs(run: PlacedRun) -> Iterator[Cause]:
+    """Access control services (ACS) in PCIe bridges, which redirect peer-to-peer traffic through the CPU."""
+    following = "sudo lspci -vvv | grep -i 'ACSCtl: SrcValid+'; turn ACS off in the firmware or with setpci"
+    inside = run.group.domains == 1 and run.cluster.scale_up.topology in {"pcie", "bridge"}
+    shared = _log_lines(run, "p2p-host")
+    if inside and shared:
+        evidence = (
+            f"line {shared[0][1]} of the log: {shared[0][0]}, through host memory instead of directly between devices"
+        )
+        yield Cause("acs", evidence, following, STATED if run.cluster.scale_up.topology == "pcie" else STRONG)
+    elif inside or (run.group.domains > 1 and _log_lines(run, "gdr")):
+        last = run.largest
+        evidence = f"GPUDirect is on, and {percent(last.ratio)} of the expected bandwidth is reached"
+        if inside:
+            evidence = f"devices reach each other over PCIe alone, and {percent(last.ratio)} of it is reached"
+        yield Cause("acs", evidence, following, WEAK)
+
+
+def _peer_access(run: PlacedRun) -> Iterator[Cause]:
+    for text, line in _log_lines(run, "environment"):
+        if text.startswith("NCCL_P2P_DISABLE 1"):
+            following = "unset NCCL_P2P_DISABLE, and run again"
+            yield Cause("peer-access-off", f"line {line} of the log: NCCL_P2P_DISABLE=1", following, STATED)
+
+
+def _slow_size(run: PlacedRun) -> Iterator[Cause]:
+    """A size above 1 MiB that is far slower than its neighbors: an intermittent delay."""
+    rows = [row for row in run.rows if row.size >= 1 << 20]
+    for before, row, after in zip(rows, rows[1:], rows[2:], strict=False):
+        usual = median((before.ratio, after.ratio))
+        if row.ratio < DIP * usual and row.measured < DIP * min(before.measured, after.measured):
+            evidence = f"{_size(row.size)} reaches {percent(row.ratio)} of the expected, its neighbors {percent(usual)}"
+            following = _narrowed(run, "run pairs of nodes in turn (all_reduce_perf on 2 nodes each)")
+            yield Cause("straggler", evidence, following, STRONG)
+            return
+
+
+def _small_messages(run: PlacedRun) -> Iterator[Cause]:
+    last = run.largest
+    if last.size < PLATEAU:
+        evidence = f"the largest size is {_size(last.size)}: latency dominates at this size, not bandwidth"
+        yield Cause("small-messages", evidence, "run again with -b 8M -e 8G -f 2", STRONG)
+
+
+def _direction_error(run: PlacedRun) -> Iterator[Cause]:
+    """A bandwidth that sums both directions, in the spec or in the reader's expectation."""
+    accelerator, up, last = run.cluster.accelerator, run.cluster.scale_up, run.largest
+    if run.group.domains > 1 or last.size < PLATEAU or up.topology == "pcie":
+        return
+    known = accelerator.scale_up_bandwidth
+    stated = up.bandwidth.value
+    if known is not None and stated > 1.5 * known.value:
+        share = percent(last.measured / stated)
+        evidence = (
+            f"the spec has {display(stated, 'B/s')} in each direction, the catalog {display(known.value, 'B/s')} for "
+            f"{accelerator.id}: {display(last.measured, 'B/s')} is {share} of the first, "
+            f"{percent(last.measured / known.value)} of the second"
+        )
+        following = f"write `bandwidth: {known.value * 2 / 1e9:g} GB/s duplex` under cluster.scale_up"
+        yield Cause("duplex-misreading", evidence, following, STATED)
+    elif DUPLEX[0] <= last.measured / (2 * stated) <= DUPLEX[1]:
+        evidence = (
+            f"{percent(last.measured / (2 * stated))} of {display(2 * stated, 'B/s')}, which adds both directions, is "
+            f"{percent(last.measured / stated)} of the {display(stated, 'B/s')} of one"
+        )
+        yield Cause("duplex-misreading", evidence, f"clusterspec convert '{2 * stated / 1e9:g} GB/s duplex'", WEAK)
+
+
+def _wrong_results(run: PlacedRun) -> Iterator[Cause]:
+    if run.series.wrong:
+        evidence = f"{run.series.wrong} values of the results are wrong"
+        following = f"dcgmi diag -r 3; {_narrowed(run, 'run each node alone with -c 1')}"
+        yield Cause("wrong-results", evidence, following, STATED)
+
+
+def _narrowed(run: PlacedRun, by_node: str) -> str:
+    """The next step towards the slow or faulty part: by nodes, or by accelerators where the run is on one node."""
+    part = (
+        by_node if run.group.nodes > 1 else "run half of the accelerators (CUDA_VISIBLE_DEVICES), then the other half"
+    )
+    return f"{part}, until the one at fault remains"
+
+
+def _size(size: float) -> str:
+    from clusterspec.logs.benchmark import size_text
+
+    return size_text(size)
+
+
+ALWAYS: tuple[Check, ...] = (_wrong_results, _direction_error)
+"""Checks that apply at any speed: wrong results, and a wrong figure in the spec."""
+CHECKS: tuple[Check, ...] = (
+    _socket_cause,
+    _plugin,
+    _too_few_nics,
+    _gpudirect,
+    _nvls_off,
+    _acs,
+    _peer_access,
+    _slow_size,
+    _small_messages,
+)

@@ -1,0 +1,142 @@
+"""Diagnosis of benchmark logs: each collective compared with the design, with the likely causes of low bandwidth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from clusterspec.analysis.causes import causes
+from clusterspec.analysis.compare import LogOverrides, NotComparable, PlacedRun, place
+from clusterspec.analysis.outputs import estimate
+from clusterspec.cluster.model import Cluster
+from clusterspec.document import read_bytes
+from clusterspec.exchange.acceptance import acceptance_cases, evaluate
+from clusterspec.exchange.import_result import (
+    LARGEST,
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    UnresolvedSpec,
+    Value,
+)
+from clusterspec.exchange.merge import Merged, merge
+from clusterspec.logs.benchmark import Benchmark, size_text
+from clusterspec.logs.nccl import NotALogError
+from clusterspec.logs.readers import read_benchmark
+from clusterspec.records import dataclass
+from clusterspec.results.diagnosis import AcceptanceReport, Compared, DiagnosisReport, Moved
+from clusterspec.studies.study import Study, study_text
+
+# Diagnosis of benchmark logs: each collective compared with the design, with the likely causes of low bandwidth
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The runs that were compared, and the logs that were not, with the reason."""
+
+    runs: tuple[PlacedRun, ...]
+    compared: tuple[Compared, ...]
+    unread: tuple[tuple[str, str], ...]
+
+
+def diagnose(cluster: Cluster, logs: Sequence[tuple[str, Benchmark]], stated: LogOverrides) -> Diagnosis:
+    """The diagnosis of named logs on a cluster."""
+    runs: list[PlacedRun] = []
+    unread: list[tuple[str, str]] = []
+    for log, benchmark in logs:
+        if not benchmark.series:
+            unread.append((log, "it measures pairs of accelerators, not a collective"))
+        for series in benchmark.series:
+            try:
+                runs.append(place(cluster, benchmark, series, log, stated))
+            except NotComparable as why:
+                unread.append((log, str(why)))
+    return Diagnosis(tuple(runs), tuple(map(_compared, runs)), tuple(unread))
+
+
+def _compared(run: PlacedRun) -> Compared:
+    algorithm = run.series.algorithm or ""
+    return Compared(run.log, run.name, run.group.ranks, run.group.nodes, algorithm, run.rows, causes(run))
+
+
+def calibration(runs: Sequence[PlacedRun]) -> ImportResult:
+    """The `measured:` entries of runs, each at its largest size."""
+    builder = ImportBuilder("diagnosis", "")
+    for run in runs:
+        last = run.series.largest
+        entry: dict[str, Value] = {
+            "collective": run.name,
+            "nodes": run.group.nodes,
+            "ranks": run.group.ranks,
+            "size": size_text(last.size),
+            "busbw": f"{run.largest.measured / 1e9:.6g} GB/s",
+        }
+        if run.series.algorithm:
+            entry["algorithm"] = run.series.algorithm
+        builder.file = run.log
+        builder.append("measured", entry, last.line)
+    return builder.reading()
+
+
+# Logs against a design: the diagnosis and the acceptance tests, as the commands and the library return them
+
+Logs = Sequence[tuple[str, Benchmark]]
+"""Logs by the names that reports use."""
+
+
+def read_log(name: str, data: bytes) -> Benchmark:
+    """The benchmark log in a file's bytes. Raises `FormatError` if they are no log or too large."""
+    file = InputFile(name, data)
+    try:
+        return read_benchmark("\n".join(file.lines))
+    except NotALogError as why:
+        raise FormatError(str(why)) from None
+
+
+def read_logs(paths: Sequence[str | Path]) -> Logs:
+    """The logs in some files. Raises `OSError`, and `FormatError` for a file that is no log."""
+    return [(Path(path).name, read_log(str(path), read_bytes(path, LARGEST))) for path in paths]
+
+
+def diagnosis(study: Study, logs: Logs, stated: LogOverrides) -> tuple[DiagnosisReport, Merged]:
+    """Every collective of some logs compared with the design, and the spec with the measurements in it.
+
+    Raises `UnresolvedSpec` if the cluster cannot be resolved, and `FormatError` if nothing can be compared or the
+    measurements cannot be inserted.
+    """
+    cluster = study.design.cluster
+    if cluster is None:
+        raise UnresolvedSpec("the cluster cannot be resolved; `clusterspec check` reports the reason")
+    found = diagnose(cluster, logs, stated)
+    if not found.compared:
+        raise FormatError("; ".join(f"{log}: {why}" for log, why in found.unread[:3]) or "no log is given")
+    merged = merge(study.source.text.removeprefix("\ufeff"), calibration(found.runs), study.input.name)
+    report = DiagnosisReport(study.settings.tool, study.input, found.compared, found.unread, _moved(study, merged))
+    return report, merged
+
+
+def _moved(study: Study, merged: Merged) -> Moved | None:
+    """The step time without and with the measurements; None if the spec has no work."""
+    if study.design.workload is None:
+        return None
+    again = study_text(merged.text, study.settings, study.input.name, study.folder)
+    return Moved(_step_time(study), _step_time(again))
+
+
+def _step_time(study: Study) -> float | None:
+    value = estimate(study).to_json().get("step_time")
+    return float(value) if isinstance(value, int | float) else None
+
+
+def accept(study: Study, logs: Logs) -> tuple[AcceptanceReport, tuple[str, ...]]:
+    """Every acceptance test with its status, and the tests of the spec that cannot be run, with the reasons.
+
+    Raises `UnresolvedSpec` if there is no test that can be run.
+    """
+    tests, stated, unclear = acceptance_cases(study.design)
+    if not tests:
+        why = "the cluster cannot be resolved" if study.design.cluster is None else "it has no test that can be run"
+        raise UnresolvedSpec("; ".join([why, *unclear]))
+    outcomes, unused = evaluate(tests, logs)
+    return AcceptanceReport(study.settings.tool, study.input, outcomes, unused, stated), unclear

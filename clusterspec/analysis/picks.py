@@ -1,0 +1,172 @@
+"""The layouts that a search proposes: candidates in the order of the objective, each checked by all rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import Generic, TypeVar
+
+from clusterspec.analysis.space.choices import SearchJob, Space
+from clusterspec.analysis.space.families import layout_of, section_of
+from clusterspec.analysis.space.run import Found, Kept
+from clusterspec.analysis.studied import POOLS, Studied, errors_of
+from clusterspec.finding import Finding
+from clusterspec.records import dataclass
+from clusterspec.studies.study import Study
+
+TIE = 0.01
+"""The relative difference in step time below which layouts are tied, by judgment: repeated runs of one layout differ by
+as much."""
+MORE_CHECKS = 12
+"""Candidates that are checked beyond twice those shown, while the rules object to too many of them."""
+LEAST_CHECKS = 32
+"""Candidates that are checked however few are shown, until enough have no objection."""
+VARIED = (
+    *("tp", "cp", "ep", "expert_tp", "pp", "virtual_stages", "micro_batch"),
+    *("sharding", "shard_group", "recompute", "schedule"),
+)
+"""The settings of a layout that a search varies, besides the order of the axes."""
+K = TypeVar("K")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate(Generic[K]):
+    """A layout of a search in place of the spec's: its study, the rules that find an error that the machine alone does
+    not have, and the findings about the layout and about everything else."""
+
+    kept: K
+    study: Study
+    errors: frozenset[str]
+    layout: tuple[Finding, ...]
+    other: tuple[Finding, ...]
+
+    @classmethod
+    def of(cls, kept: K, study: Study, studied: Studied, ignored: frozenset[str] = frozenset()) -> Candidate[K]:
+        """A candidate whose rules have run; those in ``ignored`` do not count."""
+        counted = [each for each in study.checked.findings if each.rule not in ignored]
+        layout = tuple(each for each in counted if each.path[:1] == ("layout",) or each.path[:3] == POOLS)
+        other = tuple(each for each in counted if each not in layout)
+        return cls(kept, study, errors_of(study) - studied.machine_errors - ignored, layout, other)
+
+    @property
+    def objections(self) -> frozenset[str]:
+        """The rules with a finding about the layout."""
+        return frozenset(each.rule for each in self.layout)
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The rules with a finding, those about the layout first."""
+        return tuple(dict.fromkeys(each.rule for each in (*self.layout, *self.other)))
+
+    @property
+    def weight(self) -> tuple[int, ...]:
+        """The number of findings about the layout by severity, errors first."""
+        counted = Counter(each.severity.rank for each in self.layout)
+        return tuple(counted[rank] for rank in range(3))
+
+
+class Picks(Generic[K]):
+    """Checks candidates one after another, and chooses those to show."""
+
+    def __init__(self, top: int) -> None:
+        self.top = top
+        self.checked: list[Candidate[K]] = []
+        self.refused: Counter[str] = Counter()
+
+    @property
+    def clean(self) -> list[Candidate[K]]:
+        """The candidates without an objection."""
+        return [each for each in self.checked if not each.layout]
+
+    def add(self, candidate: Candidate[K]) -> None:
+        """Adds a candidate, unless a rule finds an error in it."""
+        if candidate.errors:
+            self.refused.update(sorted(candidate.errors)[:1])
+        else:
+            self.checked.append(candidate)
+
+    @property
+    def shown(self) -> list[Candidate[K]]:
+        """The candidates to show: those with the fewest objections of the least severity first, else in their order.
+
+        Among the ``top``, candidates to which a rule objects are last.
+        """
+        return sorted(self.checked, key=lambda each: each.weight)[: self.top]
+
+
+def training_picks(studied: Studied, job: SearchJob, space: Space, found: Found, top: int) -> Picks[Kept]:
+    """The checked layouts of a search: the first ``top`` of its order without objections, or what comes nearest."""
+    picks: Picks[Kept] = Picks(top)
+    ordered = tie_order(job, space, (*found.best, *found.front))
+    _check(picks, studied, job, space, ordered[: max(2 * top + MORE_CHECKS, LEAST_CHECKS)], wanted=top)
+    if not picks.clean:
+        others = _other_layouts(picks, job, space, found.near)
+        _check(picks, studied, job, space, others, wanted=1)
+    return picks
+
+
+def _check(
+    picks: Picks[Kept], studied: Studied, job: SearchJob, space: Space, some: Iterable[Kept], *, wanted: int
+) -> None:
+    """Checks layouts within the range of the first one, until ``wanted`` have no objection."""
+    for kept in some:
+        if len(picks.clean) >= wanted:
+            return
+        if not _out_of_range(picks, kept):
+            picks.add(candidate_of(studied, job, space, kept))
+
+
+def _other_layouts(picks: Picks[Kept], job: SearchJob, space: Space, near: Sequence[Kept]) -> list[Kept]:
+    """Layouts that differ from those checked in a setting, then in a pair of settings: the best with each."""
+    settings = [_settings(job, space, each) for each in near]
+    found: list[int] = []
+    for size, most in ((1, 2 * MORE_CHECKS), (2, 3 * MORE_CHECKS)):
+        known = {each for one in picks.checked for each in combinations(_settings(job, space, one.kept), size)}
+        known |= {each for at in found for each in combinations(settings[at], size)}
+        for at, some in enumerate(settings):
+            fresh = set(combinations(some, size)) - known
+            if fresh and len(found) < most:
+                known |= fresh
+                found.append(at)
+    return [near[at] for at in found]
+
+
+def _settings(job: SearchJob, space: Space, kept: Kept) -> list[tuple[str, object]]:
+    """The settings of a layout, except the order of its axes."""
+    layout = layout_of(job, space.choice(kept.number))
+    return [(key, getattr(layout, key)) for key in VARIED]
+
+
+def _out_of_range(picks: Picks[Kept], kept: Kept) -> bool:
+    """Whether a layout is slower than the range of the first one allows."""
+    span = picks.checked[0].study.plan.step_time_range if picks.checked else None
+    return span is not None and kept.step_time > span[1]
+
+
+def candidate_of(studied: Studied, job: SearchJob, space: Space, kept: Kept) -> Candidate[Kept]:
+    """A layout that the search kept, checked."""
+    return Candidate.of(kept, studied.with_layout(section_of(job, space.choice(kept.number))), studied)
+
+
+def tie_order(job: SearchJob, space: Space, kept: Iterable[Kept]) -> list[Kept]:
+    """The layouts by their key; those within `TIE` of the first of a group by memory, then by the keys they need."""
+    rest = sorted({each.number: each for each in kept}.values(), key=lambda each: each.key)
+    found: list[Kept] = []
+    while rest:
+        most = rest[0].key * (1 + TIE)
+        size = next((at for at, each in enumerate(rest) if each.key > most), len(rest))
+        found += sorted(rest[:size], key=lambda each: _preference(job, space, each))
+        rest = rest[size:]
+    return found
+
+
+def _preference(job: SearchJob, space: Space, kept: Kept) -> tuple[float, int, float, int]:
+    keys = len(section_of(job, space.choice(kept.number)))
+    return kept.memory, keys, kept.step_time, kept.number
+
+
+def tied_with(kept: Sequence[Kept]) -> list[Kept]:
+    """The layouts whose key is that of the best of them but for `TIE`."""
+    least = min(each.key for each in kept)
+    return [each for each in kept if each.key <= least * (1 + TIE)]

@@ -1,0 +1,226 @@
+"""Changes of a few mappings in the text of a spec; everything else stays as its author wrote it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from clusterspec import document as documents
+from clusterspec.document.source_text import dump
+from clusterspec.patterns import pattern
+from clusterspec.records import NamedTuple
+from clusterspec.results.search import LayoutRow, Section
+from clusterspec.source import Path, Source
+from clusterspec.studies.study import Study
+
+LAYOUT: Path = ("layout",)
+SERVING: Path = ("workload", "serving")
+_PLAIN = pattern(r"[A-Za-z_][A-Za-z0-9_./+-]*( [A-Za-z0-9_./+-]+)*")
+"""Strings that YAML reads as strings without quotes, unless they are `_RESERVED`."""
+_RESERVED = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+
+
+class TextEdit(NamedTuple):
+    """A replacement of the characters from ``start`` to ``end``."""
+
+    start: int
+    end: int
+    text: str
+
+
+def with_row(study: Study, row: LayoutRow) -> str:
+    """The text of the spec with the layout of a row, and with its separate engines where it is a serving plan."""
+    wanted: dict[Path, Mapping[str, object]] = {LAYOUT: row.layout}
+    serving = _serving(study, row)
+    if serving is not None:
+        wanted[SERVING] = serving
+    return _rewritten(study, wanted)
+
+
+def with_layout(study: Study, section: Section) -> str:
+    """The text of the spec with this layout."""
+    return _rewritten(study, {LAYOUT: section})
+
+
+def _serving(study: Study, row: LayoutRow) -> Mapping[str, object] | None:
+    """The requests with the separate engines of a serving plan; None where they are as written."""
+    written = _value_at(study.document.value if study.document else None, SERVING)
+    if (
+        row.serving is None
+        or not isinstance(written, dict)
+        or row.serving["disaggregated"] == written.get("disaggregated")
+    ):
+        return None
+    kept = {key: value for key, value in written.items() if key != "disaggregated"}
+    return kept | ({"disaggregated": row.serving["disaggregated"]} if row.serving["disaggregated"] else {})
+
+
+def _value_at(value: object, path: Path) -> object:
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _rewritten(study: Study, wanted: Mapping[Path, Mapping[str, object]]) -> str:
+    """The text with the mappings at some paths replaced: key by key where that gives the wanted values, else the whole
+    document is written anew.
+    """
+    text = study.source.text
+    edits = [edit for path, value in wanted.items() for edit in _edits_of(study, path, value)]
+    for edit in sorted(edits, key=lambda each: (each.start, each.end), reverse=True):
+        text = text[: edit.start] + edit.text + text[edit.end :]
+    whole = _own_value(study, study.source.text)
+    for path, value in wanted.items():
+        _put(whole, path, dict(value))
+    return text if _own_value(study, text) == whole else dump(whole)
+
+
+def _own_value(study: Study, text: str) -> dict[str, object]:
+    """The value of a text, without that of its bases."""
+    document, _ = documents.parse(Source(study.source.name, text))
+    return dict(document.value) if document is not None and isinstance(document.value, dict) else {}
+
+
+def _put(value: dict[str, object], path: Path, new: object) -> None:
+    for key in path[:-1]:
+        inner = value.get(str(key))
+        value[str(key)] = inner = dict(inner) if isinstance(inner, dict) else {}
+        value = inner
+    value[str(path[-1])] = new
+
+
+def _edits_of(study: Study, path: Path, wanted: Mapping[str, object]) -> Iterator[TextEdit]:
+    """The edits that turn the mapping at a path into the wanted one; a missing section is appended."""
+    text, entries = study.source.text, _entries(study, path)
+    place = study.document.places.get(path) if study.document else None
+    if not entries and place is not None and place.value.file == study.source.name:
+        start, end = study.document.places.offsets[path][3:] if study.document else (0, 0)
+        yield TextEdit(start, end, (" " if text[start - 1] == ":" else "") + _flow(wanted))
+        return
+    if not entries:
+        begin = "" if text.endswith("\n") or not text else "\n"
+        lines = "".join(f"  {key}: {_flow(value)}\n" for key, value in wanted.items())
+        yield TextEdit(len(text), len(text), f"{begin}{path[-1]}:\n{lines}")
+        return
+    present = _value_at(study.document.value if study.document else None, path)
+    assert isinstance(present, dict)
+    missing = {key: value for key, value in wanted.items() if key not in entries}
+    kept = [key for key in entries if key in wanted]
+    edit = _FlowMapping(text, entries, kept) if _is_flow(study, path) else _BlockMapping(text, entries, kept)
+    yield from (edit.without(key) for key in entries if key not in wanted)
+    yield from (edit.with_value(key, wanted[key]) for key in kept if wanted[key] != present[key])
+    yield from edit.with_more(missing)
+
+
+class _Entry(NamedTuple):
+    """The offsets of a key and of its value."""
+
+    key: int
+    key_end: int
+    start: int
+    end: int
+
+
+def _entries(study: Study, path: Path) -> dict[str, _Entry]:
+    """The entries of the mapping at a path, in their order; none where it is not in the text of the study itself."""
+    if study.document is None:
+        return {}
+    own = {
+        str(key[-1]): _Entry(*found[1:])
+        for key, found in study.document.places.offsets.items()
+        if len(key) == len(path) + 1 and key[:-1] == path and study.document.places[key].value.file == study.source.name
+    }
+    return dict(sorted(own.items(), key=lambda each: each[1].key))
+
+
+def _is_flow(study: Study, path: Path) -> bool:
+    assert study.document is not None
+    return study.source.text[study.document.places.offsets[path][3]] == "{"
+
+
+class _FlowMapping(NamedTuple):
+    """Edits of a mapping in braces."""
+
+    text: str
+    entries: Mapping[str, _Entry]
+    kept: list[str]
+
+    def without(self, key: str) -> TextEdit:
+        """The edit that removes a key with its comma."""
+        names = list(self.entries)
+        at = names.index(key)
+        if any(name in self.kept for name in names[:at]):
+            return TextEdit(self.entries[names[at - 1]].end, self.entries[key].end, "")
+        after = self.entries[names[at + 1]].key if at + 1 < len(names) else self.entries[key].end
+        return TextEdit(self.entries[key].key, after, "")
+
+    def with_value(self, key: str, value: object) -> TextEdit:
+        """The edit that replaces a value."""
+        return TextEdit(self.entries[key].start, self.entries[key].end, self._written(value))
+
+    def with_more(self, more: Mapping[str, object]) -> Iterator[TextEdit]:
+        """The edits that add keys after the last one that stays."""
+        if self.kept and more:
+            end, quote = self.entries[self.kept[-1]].end, '"' if self._quoted else ""
+            added = "".join(f", {quote}{key}{quote}: {self._written(value)}" for key, value in more.items())
+            yield TextEdit(end, end, added)
+
+    @property
+    def _quoted(self) -> bool:
+        return all(self.text[entry.key] == '"' for entry in self.entries.values())
+
+    def _written(self, value: object) -> str:
+        return json.dumps(value) if self._quoted else _flow(value)
+
+
+class _BlockMapping(NamedTuple):
+    """Edits of a mapping with a line for each key."""
+
+    text: str
+    entries: Mapping[str, _Entry]
+    kept: list[str]
+
+    def without(self, key: str) -> TextEdit:
+        """The edit that removes the lines of a key."""
+        return TextEdit(self._line(key), self._line_end(key), "")
+
+    def with_value(self, key: str, value: object) -> TextEdit:
+        """The edit that replaces a value, on one line."""
+        entry = self.entries[key]
+        if "\n" not in self.text[entry.key : entry.end]:
+            return TextEdit(entry.start, entry.end, _flow(value))
+        return TextEdit(entry.key_end, self._line_end(key), f": {_flow(value)}\n")
+
+    def with_more(self, more: Mapping[str, object]) -> Iterator[TextEdit]:
+        """The edits that add lines after those of the last key."""
+        if more:
+            last = list(self.entries)[-1]
+            end = self._line_end(last)
+            begin = "" if self.text[:end].endswith("\n") else "\n"
+            indent = self.text[self._line(last) : self.entries[last].key]
+            yield TextEdit(end, end, begin + "".join(f"{indent}{key}: {_flow(value)}\n" for key, value in more.items()))
+
+    def _line(self, key: str) -> int:
+        return self.text.rfind("\n", 0, self.entries[key].key) + 1
+
+    def _line_end(self, key: str) -> int:
+        end = self.entries[key].end
+        if self.text[:end].endswith("\n"):
+            return end
+        found = self.text.find("\n", end)
+        return len(self.text) if found < 0 else found + 1
+
+
+def _flow(value: object) -> str:
+    """A plain value as YAML on one line.
+
+    >>> _flow({"tp": 8, "order": ["tp", "dp"], "schedule": "1f1b", "sequence_parallel": False})
+    '{tp: 8, order: [tp, dp], schedule: "1f1b", sequence_parallel: false}'
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_flow(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _RESERVED:
+        return value
+    return json.dumps(value)

@@ -1,0 +1,215 @@
+"""Options of a search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clusterspec.analysis.picks import Candidate, Picks, candidate_of, tied_with, training_picks
+from clusterspec.analysis.space.choices import Family, Pins, SearchJob, Space
+from clusterspec.analysis.space.families import families, section_of
+from clusterspec.analysis.space.run import Evaluate, Found, Kept, Limits, Progress, evaluation
+from clusterspec.analysis.space.run import search as run_search
+from clusterspec.analysis.studied import (
+    Studied,
+    currency_of,
+    job_of,
+    missing_for_search,
+    present_section,
+    whole_section,
+    with_a_layout,
+)
+from clusterspec.cluster.model import Design
+from clusterspec.cost.plan import Plan
+from clusterspec.records import dataclass, replace
+from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, SearchReport, Section
+from clusterspec.studies.study import Study
+
+# Options of a search
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """``pins`` fix keys of the layout, ``grid`` names two axes to tabulate. ``explain`` compares the best
+    layout with others.
+
+    ``min_headroom`` is the share of the memory that the predicted use leaves free. Without it the upper end of the
+    range of the use has to fit.
+
+    An empty ``objective`` selects the default: the step time of training, the accelerators of a serving plan with
+    targets.
+    """
+
+    pins: Mapping[str, object]
+    objective: str = ""
+    top: int = 10
+    min_headroom: float | None = None
+    grid: tuple[str, str] | None = None
+    explain: bool = False
+
+
+# The best layouts of a study's job, each checked by the rules
+
+__all__ = ["SearchOptions", "search"]
+
+
+def search(study: Study, options: SearchOptions, progress: Progress = lambda done, total: None) -> SearchReport:
+    """The best legal layouts of a study's job, each checked by all rules.
+
+    For a serving plan, the search varies the engines and their number.
+    """
+    if study.spec.workload is not None and study.spec.workload.kind == "serve":
+        from clusterspec.analysis.search_serving import search_serving
+
+        return search_serving(study, options, progress)
+    options = replace(options, objective=options.objective or "step_time")
+    searched = with_a_layout(study)
+    job = job_of(searched.design)
+    if job is None or study.document is None:
+        return _incomplete(study, options)
+    space = Space(list(families(job, Pins(options.pins))))
+    memory = job.cluster.accelerator.memory
+    limits, evaluate = Limits(memory.value if memory else None, options.min_headroom), evaluation(searched.design, job)
+    found = run_search(space, evaluate, limits, top=options.top, objective=options.objective, progress=progress)
+    picks = training_picks(Studied(searched), job, space, found, options.top)
+    own = study if present_section(study) and study.possible and study.plan.step else None
+    return replace(
+        _reported(Studied(searched), job, space, found, picks),
+        objective=options.objective,
+        present=_row(Studied(study), present_section(study), study.design, study.plan) if own else None,
+        comparisons=tuple(_comparisons(picks, own)) if options.explain else (),
+        grid=_grid(evaluate, job, space.families, options.grid, limits) if options.grid else None,
+    )
+
+
+def _incomplete(study: Study, options: SearchOptions) -> SearchReport:
+    """The report of a spec without what a search needs."""
+    nothing = (options.objective, 0, 0, 0, (), (), None)
+    why = missing_for_search(study)
+    return SearchReport(study.settings.tool, study.input, *nothing, why=why, may_fit=0, incomplete=True)
+
+
+def _reported(studied: Studied, job: SearchJob, space: Space, found: Found, picks: Picks[Kept]) -> SearchReport:
+    """The report of what a search found."""
+    study, rows = studied.one, _picked_rows(studied, job, space, picks)
+    least = found.smallest if found.smallest and not found.best else None
+    return SearchReport(
+        study.settings.tool,
+        study.input,
+        "",
+        found.evaluated,
+        found.fitting,
+        sum(picks.refused.values()),
+        rows,
+        _front_rows(studied, job, space, found, picks),
+        None,
+        smallest=_estimated(studied, section_of(job, space.choice(least.number))) if least else None,
+        why=_why(found, rows),
+        currency=currency_of(study),
+        may_fit=found.may_fit,
+        refused_by=dict(picks.refused),
+        unsure=found.unsure and bool(rows),
+    )
+
+
+def _why(found: Found, rows: tuple[LayoutRow, ...]) -> str:
+    if rows:
+        return ""
+    if not found.evaluated:
+        return "no layout divides the ranks, heads, layers and batch of this job with the keys that are fixed"
+    if found.fits_nowhere:
+        return "no legal layout fits in memory"
+    return "a rule finds an error in every layout kept" if found.best else "no layout leaves that much memory free"
+
+
+def _picked_rows(studied: Studied, job: SearchJob, space: Space, picks: Picks[Kept]) -> tuple[LayoutRow, ...]:
+    """The rows of the chosen layouts, with ties marked."""
+    shown = picks.shown
+    if not shown:
+        return ()
+    same = [each.weight == shown[0].weight for each in shown]
+    tied = tied_with([each.kept for each, alike in zip(shown, same, strict=True) if alike])
+    return tuple(
+        replace(_candidate_row(studied, job, space, each), tied=alike and each.kept in tied)
+        for each, alike in zip(shown, same, strict=True)
+    )
+
+
+def _front_rows(
+    studied: Studied, job: SearchJob, space: Space, found: Found, picks: Picks[Kept]
+) -> tuple[LayoutRow, ...]:
+    """The first layouts of the Pareto front in which no rule finds an error."""
+    known = {each.kept.number: each for each in picks.checked}
+    rows: list[LayoutRow] = []
+    for kept in found.front:
+        if len(rows) == picks.top:
+            break
+        candidate = known.get(kept.number) or candidate_of(studied, job, space, kept)
+        rows += [] if candidate.errors else [_candidate_row(studied, job, space, candidate)]
+    return tuple(rows)
+
+
+def _candidate_row(studied: Studied, job: SearchJob, space: Space, candidate: Candidate[Kept]) -> LayoutRow:
+    section, study = section_of(job, space.choice(candidate.kept.number)), candidate.study
+    return replace(_row(studied, section, study.design, study.plan), findings=candidate.rules)
+
+
+def _estimated(studied: Studied, section: Section) -> LayoutRow:
+    """A row for a layout in place of the spec's, regardless of findings."""
+    varied = studied.with_layout(section)
+    return _row(studied, section, varied.design, varied.plan)
+
+
+def _comparisons(picks: Picks[Kept], own: Study | None) -> list[Comparison]:
+    """The best layout against the next one, and against that of the spec."""
+    shown = picks.shown
+    if not shown:
+        return []
+    best = shown[0].study.plan
+    others = [("next", each.study.plan) for each in shown[1:2]]
+    others += [("spec", own.plan)] if own else []
+    return [_compared(name, best, other) for name, other in others]
+
+
+def _compared(name: str, best: Plan, other: Plan) -> Comparison:
+    """The difference of the parts of two steps."""
+    assert best.step_time is not None and other.step_time is not None
+    ours = {part.label: part.value for part in best.step_time.parts}
+    theirs = {part.label: part.value for part in other.step_time.parts}
+    parts = [(label, ours.get(label, 0.0) - theirs.get(label, 0.0)) for label in dict.fromkeys((*ours, *theirs))]
+    parts = sorted((part for part in parts if part[1]), key=lambda part: -abs(part[1]))
+    memory = (best.memory_bytes or 0.0) - (other.memory_bytes or 0.0)
+    return Comparison(name, best.step_time.value - other.step_time.value, memory, tuple(parts))
+
+
+def _row(studied: Studied, section: Section, design: Design, plan: Plan) -> LayoutRow:
+    low, high = plan.step_time_range or (None, None)
+    return LayoutRow(
+        layout=whole_section(studied.one, section),
+        step_time=plan.step_seconds,
+        low=low,
+        high=high,
+        mfu=plan.mfu,
+        memory=plan.memory_bytes,
+        memory_range=plan.memory_range,
+        fits=plan.fits,
+        surely_fits=plan.surely_fits,
+        cost=studied.cost(design, plan),
+    )
+
+
+def _grid(evaluate: Evaluate, job: SearchJob, space: tuple[Family, ...], axes: tuple[str, str], limits: Limits) -> Grid:
+    """The best layout for every pair of degrees of two axes, by step time."""
+    first, second = axes
+    by_pair: dict[tuple[int, int], list[Family]] = {}
+    for family in space:
+        by_pair.setdefault((getattr(family, first), getattr(family, second)), []).append(family)
+    cells = []
+    for (row, column), group in sorted(by_pair.items()):
+        found = run_search(Space(group), evaluate, limits, top=1)
+        best = found.best[0] if found.best else found.smallest
+        present = (getattr(job.layout, first), getattr(job.layout, second)) == (row, column)
+        fits = bool(found.best) if best else None
+        cells.append(
+            GridCell(row, column, best.step_time if best else None, best.memory if best else None, fits, present)
+        )
+    return Grid((first, second), tuple(cells))

@@ -1,0 +1,280 @@
+"""The best serving plans of a study, each checked by the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import inf
+
+from clusterspec import studies
+from clusterspec.analysis.picks import Candidate, Picks
+from clusterspec.analysis.search import SearchOptions
+from clusterspec.analysis.serving_plans.run import FoundPlans
+from clusterspec.analysis.serving_plans.run import search as run_search
+from clusterspec.analysis.serving_plans.space import METRICS, OBJECTIVES, Rated, ServingJob, serving_job
+from clusterspec.analysis.space.choices import Pins
+from clusterspec.analysis.studied import (
+    POOLS,
+    Studied,
+    currency_of,
+    missing_for_search,
+    present_section,
+    whole_section,
+    with_a_layout,
+)
+from clusterspec.cluster.model import Design, Engines
+from clusterspec.cluster.variation import revalued
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.serving.explain import missed, serving_range
+from clusterspec.records import replace
+from clusterspec.results import Json
+from clusterspec.results.estimate_json import serving_json
+from clusterspec.results.search import Comparison, LayoutRow, SearchReport, Section
+from clusterspec.source import Path as KeyPath
+from clusterspec.studies.study import Study
+
+TIMES = {"ttft": "time to first token", "tpot": "time per output token"}
+"""The times of a plan that are compared."""
+CONCURRENCY: KeyPath = ("workload", "serving", "concurrency")
+SHOWN_IN_REPORTS = 5
+ENGINE_KEYS = ("replicas", "tp", "attention_dp", "ep", "pp")
+Progress = Callable[[int, int], None]
+
+
+def default_objective(design: Design) -> str:
+    """The default objective: fewest accelerators where the spec has targets, else most tokens per accelerator."""
+    load = design.workload.serving if design.workload else None
+    targeted = load is not None and (load.ttft_target is not None or load.tpot_target is not None)
+    return "accelerators" if targeted else "tokens_per_accelerator"
+
+
+def search_serving(study: Study, options: SearchOptions, progress: Progress) -> SearchReport:
+    """The best legal plans that meet the targets at the load of a study, each checked by the rules."""
+    searched = with_a_layout(study)
+    objective = options.objective if options.objective in OBJECTIVES else default_objective(searched.design)
+    job = serving_job(searched.design)
+    if job is None or study.document is None:
+        nothing = (objective, 0, 0, 0, (), (), None)
+        why = missing_for_search(study)
+        return SearchReport(study.settings.tool, study.input, *nothing, why=why, incomplete=True)
+    memory = job.cluster.accelerator.memory
+    most = memory.value * (1 - (options.min_headroom or 0.0)) if memory else inf
+    pins, surely = Pins(options.pins), options.min_headroom is None
+    found = run_search(job, pins, most, objective=objective, top=options.top, progress=progress, surely=surely)
+    studied = Studied(searched)
+    picks = _picked(studied, job, found.best, options.top)
+    rows = [_candidate_row(studied, job, each) for each in _ordered(picks, objective)]
+    if objective == "cost":
+        rows = sorted(rows, key=lambda row: inf if row.cost is None else row.cost)
+    front = _picked(studied, job, found.front, len(found.front))
+    return SearchReport(
+        study.settings.tool,
+        study.input,
+        objective,
+        found.evaluated,
+        found.meeting,
+        sum(picks.refused.values()),
+        tuple(rows),
+        tuple(_candidate_row(studied, job, each) for each in front.checked),
+        present(studied) if study.plan.serving else None,
+        smallest=_estimated(studied, job, found.nearest) if found.nearest else None,
+        why="" if rows else _why(found),
+        currency=currency_of(study),
+        may_fit=found.may_fit,
+        refused_by=dict(picks.refused),
+        unsure=found.unsure and bool(rows),
+        comparisons=tuple(_comparisons(rows, present(studied) if study.plan.serving else None))
+        if options.explain
+        else (),
+    )
+
+
+def present(studied: Studied) -> LayoutRow:
+    """The row of the plan of the spec."""
+    job = serving_job(studied.one.design)
+    pools = _pools_of(job) if job is not None else None
+    return _row(studied, studied.one, present_section(studied.one), pools=pools)
+
+
+def plans(study: Study) -> SearchReport:
+    """The plans that a report shows: the best few that meet the targets, and the front."""
+    return search_serving(study, SearchOptions({}, top=SHOWN_IN_REPORTS), lambda done, total: None)
+
+
+def _why(plans: FoundPlans) -> str:
+    if not plans.evaluated:
+        return "no legal engine fits in memory on the nodes of the layout with the keys that are fixed"
+    return "a rule finds an error in every plan kept" if plans.meeting else "no plan meets the targets at the load"
+
+
+def _picked(studied: Studied, job: ServingJob, kept: Iterable[Rated], top: int) -> Picks[Rated]:
+    """The checked plans: the first ``top`` to which no rule objects, or what comes nearest."""
+    picks: Picks[Rated] = Picks(top)
+    for each in kept:
+        if len(picks.clean) == top:
+            break
+        if not picks.checked or _in_range(picks.checked[0].kept, each) or len(picks.checked) < top:
+            picks.add(_candidate(studied, job, each))
+    return picks
+
+
+def _ordered(picks: Picks[Rated], objective: str) -> list[Candidate[Rated]]:
+    """The plans to show in the order of the objective; of those that are as good as the first one within its range,
+    the plans with fewer findings about the layout are first.
+    """
+    alike = [each for each in picks.checked if _as_good(picks.checked[0].kept, each.kept, objective)]
+    others = [each for each in picks.checked if each not in alike]
+    return [*sorted(alike, key=lambda each: each.weight), *others][: picks.top]
+
+
+def _as_good(first: Rated, other: Rated, objective: str) -> bool:
+    """Whether the objective does not tell two plans apart; the number of accelerators is exact."""
+    if objective == "accelerators":
+        return other.times.accelerators == first.times.accelerators
+    return _in_range(first, other)
+
+
+def _in_range(first: Rated, other: Rated) -> bool:
+    """Whether a plan is as good as the first one within the range of its time per output token."""
+    factor = serving_range(first.times, "tpot")[1] / first.times.tpot
+    fewer = other.times.accelerators <= first.times.accelerators * factor
+    return fewer and other.per_accelerator * factor >= first.per_accelerator
+
+
+def _candidate(studied: Studied, job: ServingJob, rated: Rated) -> Candidate[Rated]:
+    """A plan in place of the spec's, checked."""
+    return Candidate.of(rated, _study_of(studied, job, rated), studied, _of_targets(rated))
+
+
+def _candidate_row(studied: Studied, job: ServingJob, candidate: Candidate[Rated]) -> LayoutRow:
+    section, pools = section_of(job, candidate.kept)
+    return replace(_row(studied, candidate.study, section, pools=pools), findings=candidate.rules)
+
+
+def _estimated(studied: Studied, job: ServingJob, rated: Rated) -> LayoutRow:
+    """A row for a plan in place of the spec's, regardless of findings."""
+    section, pools = section_of(job, rated)
+    return _row(studied, _study_of(studied, job, rated), section, pools=pools)
+
+
+def _study_of(studied: Studied, job: ServingJob, rated: Rated) -> Study:
+    """The study with a plan in place of the spec's."""
+    changes = written(studied, job, rated)
+    if rated.concurrency is not None:
+        changes |= _only_concurrency(rated.concurrency)
+    return studies.rewritten(studied.one, changes)
+
+
+def _comparisons(rows: Sequence[LayoutRow], spec: LayoutRow | None) -> list[Comparison]:
+    """The times of the best plan against those of the next one, and of the plan of the spec."""
+    others = [("next", row) for row in rows[1:2]] + ([("spec", spec)] if rows and spec else [])
+    return [_compared(name, rows[0], other) for name, other in others]
+
+
+def _compared(name: str, best: LayoutRow, other: LayoutRow) -> Comparison:
+    ours, theirs = best.serving or {}, other.serving or {}
+    parts = [(label, ours[key] - theirs[key]) for key, label in TIMES.items()]
+    memory = (best.memory or 0.0) - (other.memory or 0.0)
+    return Comparison(name, ours["request_latency"] - theirs["request_latency"], memory, tuple(parts))
+
+
+def written(studied: Studied, job: ServingJob, rated: Rated) -> dict[KeyPath, object]:
+    """The keys of a spec that hold the engines of a plan."""
+    section, pools = section_of(job, rated)
+    return {("layout",): whole_section(studied.one, section), POOLS: pools}
+
+
+def best_by(design: Design, metric: str) -> tuple[ServingJob, Rated] | None:
+    """The plan of a design that meets a condition on a metric most easily, if the cache holds its requests.
+
+    The targets of the spec do not count, except for ``targets``. None where no plan fits or keeps up with the load.
+    """
+    job = serving_job(design)
+    if job is None:
+        return None
+    if metric != "targets":
+        job = replace(job, load=replace(job.load, ttft_target=None, tpot_target=None))
+    memory = job.cluster.accelerator.memory
+    objective = metric if metric in METRICS else "accelerators"
+    found = run_search(job, Pins({}), memory.value if memory else inf, objective=objective, top=1, with_front=False)
+    best = found.best[0] if found.best else found.nearest
+    return (job, best) if best is not None else None
+
+
+def _of_targets(rated: Rated) -> frozenset[str]:
+    """The rules about latency targets, which plans of the front may violate."""
+    return (
+        frozenset() if rated.concurrency is None else frozenset({"tpot-target-unreachable", "ttft-target-unreachable"})
+    )
+
+
+def _only_concurrency(requests: int) -> dict[KeyPath, object]:
+    """A closed load with a given number of requests in flight."""
+    other: dict[KeyPath, object] = {("workload", "serving", key): None for key in ("request_rate", "load", "requests")}
+    return {CONCURRENCY: requests} | other
+
+
+def section_of(job: ServingJob, rated: Rated) -> tuple[Section, Json | None]:
+    """The `layout` section of a plan, and its separate engines if any; defaults are omitted."""
+    prefill, decode = rated.plan
+    if prefill is not None:
+        return {}, {"prefill": _engine(prefill), "decode": _engine(decode)}
+    section = {key: getattr(decode, key) for key in ENGINE_KEYS[1:] if key == "tp" or getattr(decode, key) > 1}
+    ranks, each = decode.replicas * decode.ranks, job.cluster.ranks_per_node
+    nodes = -(-ranks // each)
+    section |= {"dp": decode.replicas} if ranks != nodes * each else {}
+    return section | ({"nodes": nodes} if nodes != job.cluster.nodes else {}), None
+
+
+def _pools_of(job: ServingJob) -> Json | None:
+    """The separate engines of the design; None if it has none."""
+    prefill, decode = job.load.prefill, job.load.decode
+    return {"prefill": _engine(prefill), "decode": _engine(decode)} if prefill and decode else None
+
+
+def _engine(engine: Engines) -> Json:
+    return {key: getattr(engine, key) for key in ENGINE_KEYS if key in {"replicas", "tp"} or getattr(engine, key) > 1}
+
+
+def _row(studied: Studied, study: Study, section: Section, *, pools: Json | None = None) -> LayoutRow:
+    """A row of a study whose layout is ``section``."""
+    design, times = study.design, study.plan.serving
+    assert times is not None and design.workload is not None and design.workload.serving is not None
+    more = {
+        "accelerators": times.accelerators,
+        "replicas": design.layout.dp if design.layout else None,
+        "idle": _idle(design),
+        "tokens_per_second_per_user": 1 / times.tpot,
+        "concurrency": times.offered,
+        "meets_targets": not missed(times, design.workload.serving),
+        "disaggregated": pools,
+    }
+    return LayoutRow(
+        layout=whole_section(studied.one, section),
+        step_time=None,
+        low=None,
+        high=None,
+        mfu=None,
+        memory=study.plan.memory_bytes,
+        memory_range=study.plan.memory_range,
+        fits=study.plan.fits,
+        surely_fits=study.plan.surely_fits,
+        cost=_cost(studied, design, study.plan),
+        serving=(serving_json(times, design.workload.serving) or {}) | more,
+    )
+
+
+def _idle(design: Design) -> int:
+    """Accelerators without an engine on the nodes that a plan uses."""
+    cluster, layout = design.cluster, design.layout
+    if cluster is None or layout is None:
+        return 0
+    nodes = -(-layout.ranks // cluster.ranks_per_node)
+    return (nodes * cluster.ranks_per_node - layout.ranks) // cluster.ranks_per_accelerator
+
+
+def _cost(studied: Studied, design: Design, plan: Plan) -> float | None:
+    """The cost of a million output tokens if only the nodes of the plan are bought; None without prices."""
+    if design.cluster is None or design.layout is None:
+        return None
+    bought = revalued(design, {("cluster", "nodes"): min(design.cluster.nodes, design.layout.nodes)})
+    return studied.cost(bought, replace(plan, design=bought))

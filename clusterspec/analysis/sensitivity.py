@@ -1,0 +1,341 @@
+"""Levers: numeric keys of a spec that a design may change, with the values that are sold or usual."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from clusterspec import studies
+from clusterspec.analysis.studied import Studied, currency_of
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Platform
+from clusterspec.cluster.model import Design
+from clusterspec.cluster.variation import Changes
+from clusterspec.quantity import Direction, Quantity
+from clusterspec.records import dataclass
+from clusterspec.results.search import LeverRow, SensitivityReport
+from clusterspec.source import Path
+from clusterspec.studies.study import Study
+
+# Levers: numeric keys of a spec that a design may change, with the values that are sold or usual
+
+GIGABIT = 1e9 / 8
+"""Bytes per second of one Gb/s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lever:
+    """A key with numeric values, in SI units (bandwidths in bytes per second per direction).
+
+    ``steps`` are the values that are sold or usual, ascending. ``better`` is 1 where a larger value never slows a
+    step down on the same layout, -1 where it never speeds one up. ``whole`` values are counts, which divisibility
+    makes uneven: they are scanned instead of bisected. ``removed`` are keys that would contradict a new value.
+    ``written`` returns the value of the key in a spec.
+    """
+
+    name: str
+    path: Path
+    unit: str
+    steps: tuple[float, ...]
+    better: int
+    value: Callable[[Design], float | None]
+    written: Callable[[float], object]
+    whole: bool = False
+    removed: tuple[Path, ...] = ()
+
+    def changes(self, value: float) -> Changes:
+        """The changes to a spec that give the key this value."""
+        return {self.path: self.written(value), **dict.fromkeys(self.removed)}
+
+
+def _nic_bandwidth(design: Design) -> float | None:
+    fabric = design.cluster.scale_out if design.cluster else None
+    return fabric.nic_bandwidth.value if fabric else None
+
+
+def _oversubscription(design: Design) -> float | None:
+    fabric = design.cluster.scale_out if design.cluster else None
+    return fabric.oversubscription[0] if fabric and not fabric.levels and fabric.oversubscription else None
+
+
+def _line_rate(value: float) -> Quantity:
+    return Quantity(value, "B/s", f"{value / GIGABIT:.9g} Gb/s", "Gb/s", bits=True)
+
+
+def _one_way(value: float) -> Quantity:
+    return Quantity(value, "B/s", f"{value / 1e9:.9g} GB/s unidirectional", "GB/s", direction=Direction.ONE_WAY)
+
+
+def _ratio(value: float) -> tuple[Quantity, ...]:
+    return (Quantity(value, "1", f"{value:.9g}:1"),)
+
+
+def _load(name: str) -> Callable[[Design], float | None]:
+    """A number from the serving section; None where it is not stated."""
+
+    def value(design: Design) -> float | None:
+        load = design.workload.serving if design.workload else None
+        found = getattr(load, name) if load is not None else None
+        return None if found is None else float(found)
+
+    return value
+
+
+SERVING: Path = ("workload", "serving")
+OF_LOAD = frozenset({"concurrency", "request_rate"})
+"""Levers of which more gives more throughput and longer waits: a condition decides which end is sought."""
+SCALE_OUT: Path = ("cluster", "scale_out")
+SCALE_UP: Path = ("cluster", "scale_up")
+LEVERS: Mapping[str, Lever] = {
+    lever.name: lever
+    for lever in (
+        Lever(
+            "nic_bandwidth",
+            (*SCALE_OUT, "nic_bandwidth"),
+            "B/s",
+            tuple(rate * GIGABIT for rate in (25, 50, 100, 200, 400, 800, 1600)),
+            1,
+            _nic_bandwidth,
+            _line_rate,
+            removed=((*SCALE_OUT, "nic"), (*SCALE_OUT, "switch"), (*SCALE_OUT, "switch_ports")),
+        ),
+        Lever(
+            "oversubscription",
+            (*SCALE_OUT, "oversubscription"),
+            "1",
+            (1.0, 1.5, 2.0, 3.0, 4.0, 7.0, 8.0, 16.0),
+            -1,
+            _oversubscription,
+            _ratio,
+        ),
+        Lever(
+            "scale_up.bandwidth",
+            (*SCALE_UP, "bandwidth"),
+            "B/s",
+            tuple(rate * 1e9 for rate in (32, 64, 150, 200, 300, 450, 900, 1800)),
+            1,
+            lambda design: design.cluster.scale_up.bandwidth.value if design.cluster else None,
+            _one_way,
+            removed=((*SCALE_UP, "interconnect"), (*SCALE_UP, "peer_bandwidth"), (*SCALE_UP, "axis_bandwidth")),
+        ),
+        Lever(
+            "scale_up.domain",
+            (*SCALE_UP, "domain"),
+            "1",
+            (1, 2, 4, 8, 16, 32, 64, 72, 144, 576),
+            1,
+            lambda design: float(design.cluster.scale_up.domain) if design.cluster else None,
+            int,
+            whole=True,
+            removed=((*SCALE_UP, "shape"),),
+        ),
+        Lever(
+            "nodes",
+            ("cluster", "nodes"),
+            "1",
+            tuple(2.0**power for power in range(15)),
+            1,
+            lambda design: float(design.cluster.nodes) if design.cluster else None,
+            int,
+            whole=True,
+            removed=(("layout", "nodes"), ("layout", "dp"), ("cluster", "accelerators"), ("cluster", "spare_nodes")),
+        ),
+        Lever(
+            "global_batch",
+            ("workload", "global_batch"),
+            "1",
+            tuple(2.0**power for power in range(4, 17)),
+            1,
+            lambda design: float(design.workload.global_batch) if design.workload else None,
+            int,
+            whole=True,
+        ),
+        Lever(
+            "sequence_length",
+            ("workload", "sequence_length"),
+            "1",
+            tuple(2.0**power for power in range(10, 21)),
+            -1,
+            lambda design: float(design.workload.sequence_length) if design.workload else None,
+            int,
+            whole=True,
+        ),
+        Lever(
+            "concurrency",
+            (*SERVING, "concurrency"),
+            "1",
+            tuple(2.0**power for power in range(13)),
+            -1,
+            _load("concurrency"),
+            lambda value: max(1, int(value)),
+            removed=((*SERVING, "request_rate"),),
+        ),
+        Lever(
+            "request_rate",
+            (*SERVING, "request_rate"),
+            "1",
+            tuple(2.0**power for power in range(-3, 11)),
+            -1,
+            _load("request_rate"),
+            lambda value: float(f"{value:.6g}"),
+            removed=((*SERVING, "concurrency"),),
+        ),
+        Lever(
+            "input_tokens",
+            (*SERVING, "input_tokens"),
+            "1",
+            tuple(2.0**power for power in range(7, 18)),
+            -1,
+            _load("input_tokens"),
+            lambda value: max(1, int(value)),
+        ),
+    )
+}
+"""The numeric levers, by the names that `solve --for` takes."""
+
+WORDS: Mapping[str, tuple[Path, tuple[object, ...], Callable[[Design], object]]] = {
+    "recompute": (
+        ("layout", "recompute"),
+        ("none", "selective", "full"),
+        lambda design: design.layout.recompute if design.layout else None,
+    ),
+    "precision": (
+        ("workload", "precision"),
+        ("bf16", "fp8", "fp4"),
+        lambda design: design.workload.precision if design.workload else None,
+    ),
+    "overlap.tp": (
+        ("layout", "overlap", "tp"),
+        ("none", "partial", "full"),
+        lambda design: design.layout.overlap.tp if design.layout else None,
+    ),
+    "overlap.dp": (
+        ("layout", "overlap", "dp"),
+        (False, True),
+        lambda design: design.layout.overlap.dp if design.layout else None,
+    ),
+    "micro_batch": (
+        ("layout", "micro_batch"),
+        (1, 2, 4, 8, 16),
+        lambda design: design.layout.micro_batch if design.layout else None,
+    ),
+}
+"""Levers whose values are a short ordered list, by name: key path, values, and the value of a design."""
+
+
+def next_steps(steps: Sequence[float], value: float) -> tuple[float | None, float | None]:
+    """The steps next to a value, below and above; ``steps`` ascend.
+
+    >>> next_steps(LEVERS["oversubscription"].steps, 2.0)
+    (1.5, 3.0)
+    """
+    below = [step for step in steps if step < value * (1 - 1e-9)]
+    above = [step for step in steps if step > value * (1 + 1e-9)]
+    return (below[-1] if below else None, above[0] if above else None)
+
+
+# Sensitivity of a study to levers: each one step up and one step down, with everything else as in the spec
+
+Move = tuple[str, object, object, Changes]
+"""A lever, its value before and after, and the changes to the spec."""
+OF_TRAINING = frozenset({"global_batch", "sequence_length", "recompute", "micro_batch", "overlap.tp", "overlap.dp"})
+"""Levers that move no serving plan."""
+
+
+def sensitivity(study: Study) -> SensitivityReport:
+    """The effect of each lever one step up and down, with the others as in the spec."""
+    possible = study.document is not None and study.possible
+    seconds, memory = (_seconds(study), study.plan.memory_bytes) if possible else (None, None)
+    if seconds is None:
+        return SensitivityReport(study.settings.tool, study.input, seconds, memory, None, ())
+    studied = Studied(study)
+    return SensitivityReport(
+        study.settings.tool,
+        study.input,
+        seconds,
+        memory,
+        studied.cost(study.design, study.plan),
+        lever_rows(studied),
+        currency_of(study),
+    )
+
+
+def _seconds(study: Study) -> float | None:
+    """The step time, or for serving the time per output token."""
+    plan = study.plan
+    return plan.serving.tpot if plan.serving is not None else plan.step_seconds
+
+
+def lever_rows(studied: Studied) -> tuple[LeverRow, ...]:
+    """Every lever that the design has, one step each way: the largest effect on the time for a token first, and last
+    those that a rule refuses.
+
+    A step without a time, whose design does not resolve, is left out.
+    """
+    design = studied.one.design
+    moves = _moves(design, _sold_steps(design, studied.one.settings.catalog))
+    rows = [row for move in moves for row in _row(studied, move)]
+    return tuple(sorted(rows, key=lambda row: (bool(row.errors), -abs(row.effect or 0.0), row.key, str(row.after))))
+
+
+def _row(studied: Studied, move: Move) -> Iterator[LeverRow]:
+    key, before, after, changes = move
+    unit = LEVERS[key].unit if key in LEVERS else ""
+    varied = studies.varied(studied.one, changes)
+    refused = studied.refused(varied)
+    if refused:
+        yield LeverRow(key, before, after, unit, None, None, None, varied.plan.fits, None, refused)
+        return
+    seconds, each, base = _seconds(varied), _seconds_per_token(varied), _seconds_per_token(studied.one)
+    if seconds is not None:
+        plan, effect = varied.plan, each / base - 1 if each and base else None
+        cost = studied.cost(varied.design, plan)
+        yield LeverRow(key, before, after, unit, seconds, plan.memory_bytes, cost, plan.fits, effect)
+
+
+def _seconds_per_token(study: Study) -> float | None:
+    """The time per token: for training, the step time over its tokens; for serving, the time per output token."""
+    plan, workload = study.plan, study.design.workload
+    if plan.serving is not None:
+        return plan.serving.tpot
+    if plan.step_time is None or workload is None:
+        return None
+    return plan.step_time.value / (workload.global_batch * workload.sequence_length)
+
+
+def _moves(design: Design, sold: Mapping[str, tuple[float, ...]]) -> Iterator[Move]:
+    """The levers of a design, each to its next values; ``sold`` has the values of a lever that are sold for this
+    machine, where they are not those of the lever."""
+    served = design.workload is not None and design.workload.serving is not None
+    for lever in LEVERS.values():
+        value = None if served and lever.name in OF_TRAINING else lever.value(design)
+        if value is not None and value > 0:
+            for step in next_steps(sold.get(lever.name, lever.steps), value):
+                if step is not None:
+                    yield lever.name, value, step, lever.changes(step)
+    for name, (path, values, present) in WORDS.items():
+        now = present(design)
+        if now in values and not (served and name in OF_TRAINING):
+            at = values.index(now)
+            for index in (at - 1, at + 1):
+                if 0 <= index < len(values):
+                    yield name, now, values[index], {path: values[index]}
+
+
+def _sold_steps(design: Design, catalog: Catalog) -> dict[str, tuple[float, ...]]:
+    """The scale-up domains that platforms of the accelerator have, and whole domains of nodes."""
+    cluster = design.cluster
+    if cluster is None:
+        return {}
+    sold: dict[str, tuple[float, ...]] = {}
+    platforms = (catalog.find("platform", id_) for id_ in catalog.ids("platform"))
+    domains = {
+        float(one.domain)
+        for one in platforms
+        if isinstance(one, Platform) and one.accelerator == cluster.accelerator.id and one.domain
+    }
+    if domains:
+        sold["scale_up.domain"] = tuple(sorted(domains))
+    whole = cluster.scale_up.domain // cluster.accelerators_per_node
+    if 1 < whole <= cluster.nodes:
+        sold["nodes"] = tuple(float(whole * factor) for factor in LEVERS["nodes"].steps)
+    return sold

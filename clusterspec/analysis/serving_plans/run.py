@@ -1,0 +1,300 @@
+"""Plans with separate prefill and decode engines: a few engine layouts for each, in numbers that meet the targets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import inf
+
+from clusterspec.analysis.serving_plans.space import (
+    Rated,
+    ServingJob,
+    engines,
+    front,
+    own_plan,
+    ranked,
+    rate,
+    replicated,
+)
+from clusterspec.analysis.space.choices import Pins
+from clusterspec.cluster.model import Engines
+from clusterspec.records import dataclass, replace
+
+# Plans with separate prefill and decode engines: a few engine layouts for each, in numbers that meet the targets
+
+MOST_KINDS = 5
+"""Kinds of engine of each side that are combined."""
+
+
+def separated(
+    job: ServingJob, ladders: Mapping[Engines, Sequence[Rated]], rate: Callable[..., Rated | None]
+) -> Iterator[Rated]:
+    """Plans for every pair of the best prefill and decode layouts, with the fewest engines of each that meet the
+    targets.
+
+    ``ladders`` has each kind of engine with increasing numbers of requests in flight. Without targets, or where none
+    meets them, the splits of all ranks.
+    """
+    lightest = [(engine, ladder[0]) for engine, ladder in ladders.items() if ladder]
+    prefill = _undominated(lightest, lambda one: (one.times.prompt_time, _ranks_per_prompt(one)))
+    decode = _undominated(lightest, lambda one: (one.times.tpot, one.plan[1].ranks / one.plan[1].attention_dp))
+    decode += _busiest(job, ladders)
+    own = [engine for engine in (job.load.prefill, job.load.decode) if engine is not None]
+    for prompts in _once([*prefill, *own[:1]]):
+        for answers in _once([*decode, *own[1:]]):
+            if prompts.ranks + answers.ranks <= job.ranks:
+                yield from _numbers(job, prompts, answers, rate)
+
+
+def _once(kinds: Iterable[Engines]) -> list[Engines]:
+    """Each kind of engine once, as a single replica."""
+    return list(dict.fromkeys(replace(engine, replicas=1) for engine in kinds))
+
+
+def _busiest(job: ServingJob, ladders: Mapping[Engines, Sequence[Rated]]) -> list[Engines]:
+    """The engine layouts with the most output tokens per second per accelerator within the target per output token."""
+    target = job.load.tpot_target or inf
+    best = {
+        engine: max((one.per_accelerator for one in ladder if one.times.tpot <= target), default=0.0)
+        for engine, ladder in ladders.items()
+    }
+    return sorted((engine for engine, value in best.items() if value), key=lambda each: -best[each])[:MOST_KINDS]
+
+
+def _ranks_per_prompt(rated: Rated) -> float:
+    """Rank-seconds of an engine per prompt."""
+    engine = rated.plan[1]
+    return rated.times.prompt_time * engine.ranks / engine.attention_dp
+
+
+def _undominated(
+    single: Sequence[tuple[Engines, Rated]], costs: Callable[[Rated], tuple[float, float]]
+) -> list[Engines]:
+    """The Pareto front of engine layouts over both costs, at most `MOST_KINDS` of them."""
+    kept: list[tuple[float, Engines]] = []
+    for (_, second), engine in sorted(((costs(one), engine) for engine, one in single), key=lambda pair: pair[0]):
+        if not kept or second < kept[-1][0]:
+            kept.append((second, engine))
+    engines = [engine for _, engine in kept]
+    if len(engines) <= MOST_KINDS:
+        return engines
+    return [engines[round(at * (len(engines) - 1) / (MOST_KINDS - 1))] for at in range(MOST_KINDS)]
+
+
+def _numbers(job: ServingJob, prompts: Engines, answers: Engines, rate: Callable[..., Rated | None]) -> Iterator[Rated]:
+    """Plans for one prefill and one decode layout: the fewest engines that meet the targets, or splits of all ranks."""
+    load = job.load
+    if load.ttft_target is None and load.tpot_target is None:
+        for count in steps((job.ranks - answers.ranks) // prompts.ranks):
+            rest = (job.ranks - count * prompts.ranks) // answers.ranks
+            one = rate((replace(prompts, replicas=count), replace(answers, replicas=rest)))
+            if one is not None:
+                yield one
+        return
+    for decoding in steps((job.ranks - prompts.ranks) // answers.ranks):
+        decode = replace(answers, replicas=decoding)
+        most = (job.ranks - decoding * answers.ranks) // prompts.ranks
+        ample = rate((replace(prompts, replicas=most), decode))
+        if ample is None:
+            continue
+        if not ample.meets:
+            yield ample
+            continue
+        for count in steps(most):
+            one = rate((replace(prompts, replicas=count), decode))
+            if one is not None and one.meets:
+                yield one
+                return
+
+
+def steps(most: int) -> list[int]:
+    """Numbers of engines to try: 1, 2, 3, 4, 6, 8, 12 and so on, up to ``most``.
+
+    >>> steps(10)
+    [1, 2, 3, 4, 6, 8, 10]
+    """
+    found = sorted({each for power in range(most.bit_length()) for each in (1 << power, 3 << power)})
+    return [each for each in found if each < most] + ([most] if most else [])
+
+
+# One search of serving plans: the best that meet the targets at the load, and the front over concurrency
+
+SPARE = 4
+"""Plans that are kept for each one asked for, since a rule may refuse some."""
+LEAST = 10
+"""Plans for which spare ones are kept at least, so that the pick does not depend on how many are shown."""
+MOST_IN_FLIGHT = 1024
+"""Requests in flight on one attention rank, at most, of the front."""
+FRONT_POOLS = 4
+"""Plans with separate engines whose concurrency is varied for the front."""
+LADDER = 4
+"""From one number of requests in flight to the next, before the front is refined."""
+LONG_WAIT = 0.25
+"""Wait for a place over the time of an answer from which the front ends."""
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPlans:
+    """The results of one search: ``best`` meet the targets; where none does, ``nearest`` misses them least.
+
+    ``may_fit`` of the ``meeting`` plans fit as predicted, but not at the upper end of their memory range; ``unsure``
+    where that is true of all of them.
+    """
+
+    evaluated: int
+    meeting: int
+    best: tuple[Rated, ...]
+    front: tuple[Rated, ...]
+    nearest: Rated | None
+    may_fit: int = 0
+    unsure: bool = False
+
+
+class _Search:
+    def __init__(self, job: ServingJob, most: float, progress: Progress) -> None:
+        self.job, self.most, self._progress = job, most, progress
+        self.evaluated = 0
+        self.total = 1
+
+    def rate(self, plan: tuple[Engines | None, Engines], concurrency: int | None = None) -> Rated | None:
+        found = rate(self.job, plan, self.most, concurrency)
+        self.evaluated += found is not None
+        self._progress(self.evaluated, max(self.total, self.evaluated))
+        return found
+
+
+def search(
+    job: ServingJob,
+    pins: Pins,
+    most: float,
+    *,
+    objective: str,
+    top: int,
+    progress: Progress = lambda done, total: None,
+    with_front: bool = True,
+    surely: bool = False,
+) -> FoundPlans:
+    """Evaluates plans of one kind of engine and of separate engines; a plan may use at most ``most`` bytes of an
+    accelerator. ``with_front`` also looks for the Pareto front over concurrency. With ``surely`` the best plans fit at
+    the upper end of their memory range, if any does.
+
+    `Pins` may fix the degrees of an engine; ``pools`` of aggregated or disaggregated fixes the kind of plan.
+    """
+    seeker = _Search(job, most, progress)
+    kinds = list(engines(job, _degrees(pins)))
+    seeker.total = max(1, sum(8 + min(16, job.ranks // engine.ranks) for engine in kinds))
+    found: list[Rated] = list(_own(seeker, pins))
+    shown: list[Rated] = []
+    ladders = _ladders(seeker, kinds, pins)
+    if pins.values.get("pools") != "disaggregated":
+        for engine in ladders:
+            found += _counted(seeker, engine)
+            shown += ladders[engine]
+    if _may_separate(job, pins):
+        pools = list(separated(job, ladders, seeker.rate))
+        found += pools
+        for one in ranked(pools, "tokens_per_accelerator")[: FRONT_POOLS if with_front else 0]:
+            shown += _laddered(seeker, one.plan)
+    found = list({one.plan: one for one in found}.values())
+    meeting = [one for one in found if one.meets]
+    missing = [one for one in found if not one.meets]
+    nearest = min(missing, key=lambda one: (one.excess, one.times.accelerators), default=None)
+    certain = [one for one in meeting if one.surely_fits]
+    kept = certain if surely and certain else meeting
+    shown = [one for one in shown if one.surely_fits] or shown if surely else shown
+    return FoundPlans(
+        seeker.evaluated,
+        len(meeting),
+        tuple(ranked(kept, objective)[: max(top, LEAST) * SPARE]),
+        tuple(_refined(seeker, front(shown))) if with_front else (),
+        None if meeting else nearest,
+        len(meeting) - len(certain),
+        surely and bool(meeting) and not certain,
+    )
+
+
+def _degrees(pins: Pins) -> Pins:
+    return Pins({key: value for key, value in pins.values.items() if key != "pools"})
+
+
+def _may_separate(job: ServingJob, pins: Pins) -> bool:
+    """Whether the search includes separate prefill and decode engines: not where degrees of one engine are fixed."""
+    if pins.values.get("pools") == "aggregated" or _degrees(pins).values or job.ranks < 2:
+        return False
+    return job.load.load in {"closed", "open"}
+
+
+def _own(seeker: _Search, pins: Pins) -> Iterator[Rated]:
+    """The plan of the spec, unless degrees are fixed or its ranks are not there."""
+    job = seeker.job
+    plan = own_plan(job)
+    if pins.values or sum(each.replicas * each.ranks for each in plan if each) > job.ranks:
+        return
+    one = seeker.rate(plan)
+    if one is not None:
+        yield one
+
+
+def _counted(seeker: _Search, engine: Engines) -> Iterator[Rated]:
+    """The plans of one kind of engine by the number of engines."""
+    for plan in replicated(seeker.job, engine):
+        one = seeker.rate(plan)
+        if one is not None:
+            yield one
+
+
+def _ladders(seeker: _Search, kinds: list[Engines], pins: Pins) -> dict[Engines, list[Rated]]:
+    """Each engine layout that fits, with increasing numbers of requests in flight.
+
+    Pipeline stages are used only for models that do not fit otherwise, and for accelerators without scale-up
+    interconnect.
+    """
+    staged = "pp" in pins or seeker.job.cluster.scale_up.topology == "pcie"
+    found: dict[Engines, list[Rated]] = {}
+    for engine in sorted(kinds, key=lambda each: each.pp):
+        if engine.pp > 1 and not staged and replace(engine, pp=1) in found:
+            continue
+        ladder = list(_over_concurrency(seeker, engine))
+        if ladder:
+            found[engine] = ladder
+    return found
+
+
+def _refined(seeker: _Search, rough: list[Rated]) -> list[Rated]:
+    """The front extended by plans with half and twice the requests in flight of each of its points."""
+    tried = {(one.plan, one.concurrency) for one in rough}
+    more: list[Rated] = []
+    for one in rough:
+        for requests in ((one.concurrency or 0) // 2, 2 * (one.concurrency or 0)):
+            if (one.plan, requests) in tried or requests < one.plan[1].replicas * one.plan[1].attention_dp:
+                continue
+            tried.add((one.plan, requests))
+            found = seeker.rate(one.plan, requests)
+            if found is not None and not _full(found):
+                more.append(found)
+    return front([*rough, *more])
+
+
+def _over_concurrency(seeker: _Search, engine: Engines) -> Iterator[Rated]:
+    """The plans of one engine layout on all nodes, with increasing numbers of requests in flight until the cache is
+    full.
+    """
+    job = seeker.job
+    replicas = max(1, job.ranks // engine.ranks)
+    yield from _laddered(seeker, (None, replace(engine, replicas=replicas)))
+
+
+def _full(rated: Rated) -> bool:
+    """Whether throughput has reached its maximum: the cache is full, or requests queue for long."""
+    times = rated.times
+    return times.offered > times.kv_capacity_sequences or times.wait > LONG_WAIT * (times.request_latency - times.ttft)
+
+
+def _laddered(seeker: _Search, plan: tuple[Engines | None, Engines]) -> Iterator[Rated]:
+    decode, each = plan[1], 1
+    while each <= MOST_IN_FLIGHT:
+        one = seeker.rate(plan, each * decode.replicas * decode.attention_dp)
+        if one is None or _full(one):
+            return
+        yield one
+        each *= LADDER

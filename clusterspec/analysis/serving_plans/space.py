@@ -1,0 +1,283 @@
+"""The legal engines for a model, and the plans of them: one engine layout, or separate prefill and decode engines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from clusterspec.analysis.space.choices import NO_PINS, Pins, divisors
+from clusterspec.cluster.degrees import default_expert_tp, fewest_copies, of_engines
+from clusterspec.cluster.legality import Demands, LayoutNumbers, violations
+from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Serving, Workload
+from clusterspec.cluster.variation import revalued
+from clusterspec.cost.memory import memory, spare_cache
+from clusterspec.cost.serving import ServingTimes, serving
+from clusterspec.cost.serving.explain import missed, tpot_at, ttft_at
+from clusterspec.records import dataclass, replace
+
+# The legal engines for a model, and the plans of them: one engine layout, or separate prefill and decode engines
+
+ATTENTION_DP = frozenset({"vllm", "sglang", "trt-llm", "custom"})
+"""Frameworks in which the ranks of one engine may attend to different requests."""
+MOST_STAGES = 8
+"""Stages of an engine, at most: each adds its hop to every token."""
+Plan = tuple[Engines | None, Engines]
+"""The engines of a plan: for prefill, None where those that decode run prompts too, and for decode."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServingJob:
+    """The input of a serving search: a machine, the requests, and the layout that supplies the fixed settings."""
+
+    design: Design
+    cluster: Cluster
+    workload: Workload
+    layout: Layout
+    load: Serving
+
+    @property
+    def nodes(self) -> int:
+        """Nodes that a plan may use."""
+        return self.layout.nodes
+
+    @property
+    def ranks(self) -> int:
+        """Ranks that a plan may use."""
+        return self.nodes * self.cluster.ranks_per_node
+
+    @property
+    def framework(self) -> str:
+        return "" if self.layout.framework == "custom" else self.layout.framework
+
+
+def serving_job(design: Design) -> ServingJob | None:
+    """The input of a search from a design; None where it lacks a cluster, requests or a layout."""
+    cluster, workload, layout = design.cluster, design.workload, design.layout
+    if cluster is None or workload is None or layout is None or workload.serving is None:
+        return None
+    return ServingJob(design, cluster, workload, layout, workload.serving)
+
+
+def engines(job: ServingJob, pins: Pins = NO_PINS) -> Iterator[Engines]:
+    """Every legal engine of at most the ranks of the job, smaller degrees first; one replica each."""
+    for tp in _whole(pins, "tp", _widths(job)):
+        for pp in _whole(pins, "pp", [each for each in divisors(job.ranks) if each <= MOST_STAGES]):
+            if tp * pp > job.ranks:
+                continue
+            for attention_dp in _whole(pins, "attention_dp", _attention(job, tp * pp)):
+                for ep in _whole(pins, "ep", _expert(job, tp * attention_dp)):
+                    engine = _engine(job, tp, attention_dp, ep, pp)
+                    if engine.ranks <= job.ranks and _in_nodes(job, engine) and _legal(job, engine):
+                        yield engine
+
+
+def _whole(pins: Pins, key: str, otherwise: Sequence[int]) -> tuple[int, ...]:
+    return tuple(int(str(each)) for each in pins.choices(key, otherwise))
+
+
+def _widths(job: ServingJob) -> list[int]:
+    """Degrees of tensor parallelism inside a domain, or a node without scale-up interconnect, that divide the heads."""
+    cluster, heads = job.cluster, max(1, job.workload.model.heads)
+    domain = cluster.ranks_per_node if cluster.scale_up.topology == "pcie" else cluster.ranks_per_domain
+    found = {*divisors(cluster.ranks_per_node), *divisors(min(domain, job.ranks))}
+    most = min(heads, max(1, domain), job.ranks)
+    return sorted(each for each in found if each <= most and heads % each == 0)
+
+
+def _attention(job: ServingJob, ranks: int) -> Sequence[int]:
+    """Attention data parallelism of an engine; without experts it is the same as replicas."""
+    if not job.workload.model.experts or job.layout.framework not in ATTENTION_DP:
+        return (1,)
+    most = max(1, job.ranks // ranks)
+    smooth = {(1 << twos) * threes for twos in range(most.bit_length()) for threes in (1, 3, 9)}
+    return sorted({*divisors(most), *(each for each in smooth if each <= most)})
+
+
+def _in_nodes(job: ServingJob, engine: Engines) -> bool:
+    """Whether an engine takes whole nodes, or divides one."""
+    of_node = job.cluster.ranks_per_node
+    return engine.ranks % of_node == 0 or of_node % engine.ranks == 0
+
+
+def _expert(job: ServingJob, ranks: int) -> Sequence[int]:
+    """Expert degrees: every expert sharded over all ranks, or whole experts distributed over the ranks."""
+    return (1, ranks) if job.workload.model.experts and ranks > 1 else (1,)
+
+
+def _engine(job: ServingJob, tp: int, attention_dp: int, ep: int, pp: int) -> Engines:
+    engine = Engines(1, tp, attention_dp, ep, 1, pp)
+    section = job.design.spec.workload.serving if job.design.spec.workload else None
+    copies = section.redundant_experts if section else None
+    if copies is None:
+        copies = fewest_copies(job.workload.model.experts, ep)
+    return replace(engine, expert_tp=default_expert_tp(engine), redundant_experts=copies)
+
+
+def _legal(job: ServingJob, engine: Engines) -> bool:
+    if (engine.tp * engine.attention_dp) % engine.ep:
+        return False
+    numbers = LayoutNumbers(
+        tp=engine.tp,
+        cp=1,
+        ep=engine.ep,
+        expert_tp=engine.expert_tp,
+        pp=engine.pp,
+        virtual_stages=1,
+        micro_batch=1,
+        interleaved=False,
+        sequence_parallel=False,
+        own_stages=False,
+        ring=True,
+        attention_dp=engine.attention_dp,
+        redundant_experts=engine.redundant_experts,
+    )
+    return not violations(numbers, Demands(engine.ranks, job.framework, job.workload.model, None, None))
+
+
+def counts(most: int) -> list[int]:
+    """Numbers of engines to try: all up to 16, then in steps of an eighth, and the last.
+
+    >>> counts(20)
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20]
+    """
+    found, now = [], 1
+    while now < most:
+        found.append(now)
+        now += max(1, now // 8)
+    return [*found, most] if most > 0 else []
+
+
+def designed(job: ServingJob, plan: Plan, *, concurrency: int | None = None) -> Design:
+    """The design of a plan, without targets so that only its times are estimated; ``concurrency`` replaces the load."""
+    prefill, decode = plan
+    layers = job.workload.model.layers
+    layout = of_engines(job.layout, decode, layers)
+    ranks = decode.replicas * decode.ranks + (prefill.replicas * prefill.ranks if prefill else 0)
+    nodes = -(-ranks // job.cluster.ranks_per_node)
+    layout = replace(layout, ranks=ranks, nodes=nodes, separate_engines=prefill is not None)
+    load = replace(job.load, ttft_target=None, tpot_target=None, prefill=prefill, decode=decode if prefill else None)
+    if concurrency is not None:
+        load = replace(load, load="closed", concurrency=concurrency, request_rate=None, requests=None)
+    return revalued(job.design, {("layout",): layout, ("workload", "serving"): load})
+
+
+def replicated(job: ServingJob, engine: Engines) -> Iterator[Plan]:
+    """The engine in increasing numbers; the last fills the nodes of the job. Engines may leave ranks of a node idle."""
+    most = job.ranks // engine.ranks
+    by_node = {nodes * job.cluster.ranks_per_node // engine.ranks for nodes in counts(job.nodes)} - {0}
+    for number in sorted({*counts(most), *by_node}):
+        yield None, replace(engine, replicas=number)
+
+
+def own_plan(job: ServingJob) -> Plan:
+    """The plan of the spec."""
+    if job.load.prefill is not None and job.load.decode is not None:
+        return job.load.prefill, job.load.decode
+    layout = job.layout
+    copies = layout.redundant_experts
+    degrees = (layout.tp, layout.attention_dp, layout.ep, layout.expert_tp, layout.pp)
+    return None, Engines(layout.dp, *degrees, copies)
+
+
+# A serving plan with its predicted figures, whether it meets the targets, and its rank by an objective
+
+SUSTAINED = 0.98
+"""Share of an arrival rate below which a plan does not keep up with it."""
+
+
+HELD = 1.1
+"""Requests in flight over those that the cache holds, which the uncertainty of the capacity explains."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """A plan, its times, the bytes on its fullest accelerator, and whether it meets the targets at the load."""
+
+    plan: Plan
+    times: ServingTimes
+    memory: float
+    meets: bool
+    excess: float
+    """The largest ratio of a time to its target, or of the requests in flight to those that the cache holds; at
+    least 1."""
+    concurrency: int | None = None
+    """Requests in flight, where they are not those of the spec."""
+    surely_fits: bool = True
+    """Whether it fits at the upper end of its memory range, with the cache of one request."""
+
+    @property
+    def per_user(self) -> float:
+        """Output tokens per second of one request, after the first token."""
+        return 1 / self.times.tpot
+
+    @property
+    def per_accelerator(self) -> float:
+        return self.times.per_accelerator
+
+
+def rate(job: ServingJob, plan: Plan, most: float, concurrency: int | None = None) -> Rated | None:
+    """The numbers of a plan; None where it has no times, or takes more than ``most`` bytes of an accelerator."""
+    design = designed(job, plan, concurrency=concurrency)
+    held = memory(design)
+    if held is None or held.total > most:
+        return None
+    times = serving(design)
+    if times is None:
+        return None
+    late = missed(times, job.load)
+    meets = not late and _sustained(job, times, concurrency)
+    surely = held.capacity is None or held.upper - spare_cache(held) <= held.capacity.value
+    return Rated(plan, times, held.total, meets, _excess(job, times), concurrency, surely)
+
+
+def _sustained(job: ServingJob, times: ServingTimes, concurrency: int | None) -> bool:
+    """Whether the cache holds the requests in flight, and throughput equals the request rate where that is stated."""
+    if job.load.load != "offline" and times.offered > HELD * times.kv_capacity_sequences:
+        return False
+    wanted = job.load.request_rate
+    if wanted is None or concurrency is not None:
+        return True
+    return times.output_tokens_per_second >= SUSTAINED * wanted * job.load.output_tokens
+
+
+def _excess(job: ServingJob, times: ServingTimes) -> float:
+    load = job.load
+    pairs = ((ttft_at(times, load), load.ttft_target), (tpot_at(times, load), load.tpot_target))
+    queued = times.offered / times.kv_capacity_sequences if load.load != "offline" else 0.0
+    return max([1.0, queued, *(value / target for value, target in pairs if target)])
+
+
+Key = Callable[[Rated], tuple[float, ...]]
+OBJECTIVES: Mapping[str, Key] = {
+    "accelerators": lambda one: (one.times.accelerators, -one.times.output_tokens_per_second),
+    "cost": lambda one: (one.times.accelerators / one.times.output_tokens_per_second, one.times.tpot),
+    "tokens_per_accelerator": lambda one: (-one.per_accelerator, one.times.tpot),
+    "tokens_per_user": lambda one: (one.times.tpot, -one.per_accelerator),
+    "memory": lambda one: (one.memory, one.times.tpot),
+}
+"""What a serving plan may be ranked by; the least is the best. Tokens cost as the accelerators that make them."""
+METRICS: Mapping[str, Key] = {
+    "ttft": lambda one: (one.times.ttft, one.times.accelerators),
+    "tpot": lambda one: (one.times.tpot, one.times.accelerators),
+    "request_latency": lambda one: (one.times.request_latency, one.times.accelerators),
+    "output_tokens_per_second": lambda one: (-one.times.output_tokens_per_second, one.times.accelerators),
+    "output_tokens_per_second_per_accelerator": OBJECTIVES["tokens_per_accelerator"],
+    "memory": OBJECTIVES["memory"],
+    "headroom": OBJECTIVES["memory"],
+    "fits": OBJECTIVES["memory"],
+}
+"""The order of plans by a metric of a condition, the one that meets it most easily first."""
+
+
+def ranked(plans: Iterable[Rated], objective: str) -> list[Rated]:
+    """The plans in order of an objective or of a metric, the best first."""
+    key = OBJECTIVES.get(objective) or METRICS[objective]
+    return sorted(plans, key=lambda one: (*key(one), one.memory))
+
+
+def front(plans: Iterable[Rated]) -> list[Rated]:
+    """The Pareto front of plans by output tokens per second per user and per accelerator, fastest user first."""
+    kept: list[Rated] = []
+    for one in sorted(plans, key=lambda one: (-one.per_user, -one.per_accelerator)):
+        if not kept or one.per_accelerator > kept[-1].per_accelerator:
+            kept.append(one)
+    return kept

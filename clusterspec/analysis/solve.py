@@ -1,0 +1,162 @@
+"""The minimum or maximum of a key that meets a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from clusterspec import studies
+from clusterspec.analysis.conditions import WHOLE, Condition, Probe, Refusal, Trial, metric_unit, parse
+from clusterspec.analysis.conditions import solve as find_boundary
+from clusterspec.analysis.sensitivity import LEVERS, OF_LOAD, Lever
+from clusterspec.analysis.space.choices import Space
+from clusterspec.analysis.space.families import families, section_of
+from clusterspec.analysis.space.run import Limits, evaluation
+from clusterspec.analysis.space.run import search as run_search
+from clusterspec.analysis.studied import POOLS, Studied, job_of, present_section, whole_section
+from clusterspec.cluster.model import Design
+from clusterspec.cluster.variation import Changes
+from clusterspec.cost.plan import Plan
+from clusterspec.records import replace
+from clusterspec.results import Json
+from clusterspec.results.search import SolveReport
+from clusterspec.studies.study import Study
+from clusterspec.units import metric_text
+
+MOST_TRIED = 8
+"""Layouts of one value that the rules are asked about, the fastest first."""
+
+
+def solve(study: Study, key: str, until: str, *, best_layout: bool = False) -> SolveReport:
+    """The minimum or maximum of a key that meets a condition. Raises `ConditionFault` for an invalid condition."""
+    base = study.plan.step_time.value if study.plan.step_time else None
+    condition = parse(until, base)
+    lever = _toward(LEVERS[key], condition)
+    present = lever.value(study.design)
+    nothing = SolveReport(
+        study.settings.tool,
+        study.input,
+        key,
+        lever.unit,
+        condition.text,
+        present,
+        None,
+        None,
+        False,
+        {},
+        None,
+        (),
+        metric=condition.metric,
+        metric_unit=metric_unit(condition.metric),
+    )
+    served = study.plan.serving is not None and key in OF_LOAD
+    if (present is None and not served) or study.document is None or study.plan.memory is None:
+        return replace(nothing, why=f"the design has no {key} to vary")
+    trials = _Trials(Studied(study), lever, condition, best_layout=best_layout)
+    found = find_boundary(lever, condition, trials.trial, present or 1.0)
+    plan, best = found.plan, trials.layouts.get(found.value or 0.0, {})
+    section = best.get(("layout",), present_section(study))
+    pools = best.get(POOLS)
+    return SolveReport(
+        **{name: getattr(nothing, name) for name in ("tool", "input", "key", "unit", "condition", "present")},
+        value=_counted(lever, found.value),
+        catalog_step=found.catalog_step,
+        free=found.free,
+        layout=section if plan and isinstance(section, dict) else {},
+        disaggregated=pools if plan and isinstance(pools, dict) else None,
+        searched=best_layout and plan is not None,
+        estimate=_estimate_json(plan),
+        probes=tuple((probe.value, probe.metric, probe.holds) for probe in found.probes),
+        why="" if found.value is not None else _nearest(found.probes, condition) + _misfit(study.plan, best_layout),
+        metric=nothing.metric,
+        metric_unit=nothing.metric_unit,
+        errors={probe.value: probe.errors for probe in found.probes if probe.errors},
+    )
+
+
+class _Trials:
+    """The study at values of a lever, each with its layout; ``layouts`` are the best ones found, by value."""
+
+    def __init__(self, studied: Studied, lever: Lever, condition: Condition, *, best_layout: bool) -> None:
+        self.studied, self.lever, self.condition, self.best_layout = studied, lever, condition, best_layout
+        self.layouts: dict[float, Changes] = {}
+
+    def trial(self, value: float) -> Trial:
+        """The plan at a value, and the rules that refuse it."""
+        varied = studies.varied(self.studied.one, self.lever.changes(value))
+        if not self.best_layout:
+            return self._trial(varied)
+        none = self._trial(varied)._replace(plan=None)
+        for changes in self._best(varied):
+            found = studies.rewritten(varied, changes)
+            if not self._refusal(found).of_others:
+                self.layouts[value] = changes
+                return self._trial(found)
+        return none
+
+    def _trial(self, study: Study) -> Trial:
+        return Trial(study.plan if study.possible else None, lambda: self._refusal(study))
+
+    def _refusal(self, study: Study) -> Refusal:
+        refused = self.studied.refused(study)
+        own = {found.rule for found in study.found_errors if found.path == self.lever.path}
+        return Refusal(refused, of_others=not own.issuperset(refused))
+
+    def _best(self, varied: Study) -> Iterable[Changes]:
+        """The keys of the best layouts of a variation, the best first."""
+        if self.studied.one.plan.serving is not None:
+            return _best_serving(self.studied, varied.design, self.condition)
+        return _best_training(self.studied, varied.design)
+
+
+def _counted(lever: Lever, value: float | None) -> float | None:
+    """A value as written in a spec: an integer if the key is a count."""
+    written = lever.written(value) if value is not None else None
+    return float(written) if isinstance(written, int | float) else value
+
+
+def _toward(lever: Lever, condition: Condition) -> Lever:
+    """The lever with the direction that satisfies the condition: both throughput and latency grow with the load."""
+    grows = lever.name in OF_LOAD and not condition.at_most and condition.metric not in WHOLE
+    return replace(lever, better=1) if grows else lever
+
+
+def _misfit(plan: Plan, best_layout: bool) -> str:
+    """The reason why a fixed layout meets no condition where it does not fit; empty if it fits."""
+    return "; the plan of the spec does not fit in memory" if plan.fits is False and not best_layout else ""
+
+
+def _nearest(probes: tuple[Probe, ...], condition: Condition) -> str:
+    metrics = [probe.metric for probe in probes if probe.metric is not None]
+    if not metrics:
+        return "no value that was tried gives a layout that divides"
+    if condition.metric in WHOLE:
+        return "no value that was tried meets it"
+    best = min(metrics) if condition.at_most else max(metrics)
+    return f"not reachable: the best value is {metric_text(best, metric_unit(condition.metric) or '1')}"
+
+
+def _best_training(studied: Studied, varied: Design) -> Iterator[Changes]:
+    """The keys of the best layouts of a varied design."""
+    job = job_of(varied)
+    if job is None:
+        return
+    memory = job.cluster.accelerator.memory
+    limits = Limits(memory.value if memory else None)
+    space = Space(list(families(job)))
+    for best in run_search(space, evaluation(varied, job), limits, top=MOST_TRIED).best[:MOST_TRIED]:
+        yield {("layout",): whole_section(studied.one, section_of(job, space.choice(best.number)))}
+
+
+def _best_serving(studied: Studied, varied: Design, condition: Condition) -> Iterator[Changes]:
+    """The keys of the serving plan of a varied design that meets the condition most easily."""
+    from clusterspec.analysis.search_serving import best_by, written
+
+    found = best_by(varied, condition.metric)
+    if found is not None:
+        yield written(studied, *found)
+
+
+def _estimate_json(plan: Plan | None) -> Json | None:
+    from clusterspec.results.estimate_json import body
+
+    return body(plan) if plan else None

@@ -1,0 +1,156 @@
+"""Evaluates a space on NumPy columns; layouts with the same non-numeric settings are one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar, cast
+
+import numpy
+
+from clusterspec.analysis.space.choices import Family, SearchJob, Sharding, Space
+from clusterspec.analysis.space.run import Evaluate, EvaluatedBlock, Numbers
+from clusterspec.cluster.model import Design, Layout
+from clusterspec.cost.batch import Batch
+from clusterspec.cost.batch.columns import Array, ArrayLibrary
+from clusterspec.cost.timing import tables_of
+from clusterspec.records import NamedTuple, replace
+
+ROWS = 1 << 20
+"""Layouts of one batch, at most: they bound the memory, and what is new among them is computed together."""
+Column = numpy.ndarray[tuple[int], numpy.dtype[numpy.int64]]
+Floats = numpy.ndarray[tuple[int], numpy.dtype[numpy.float64]]
+Columns = dict[str, Column]
+T = TypeVar("T")
+
+
+class _Words(NamedTuple):
+    """The settings that all layouts of a batch share, except the order of axes."""
+
+    sharding: str
+    schedule: str
+    recompute: tuple[str, ...]
+    orders: tuple[tuple[str, ...], ...]
+
+
+class _Rows(NamedTuple):
+    """The layouts of a batch: columns of their divisions, and columns of the rows that refer to them."""
+
+    divisions: Columns
+    rows: Columns
+    number: Column
+    """The number of each layout in the space, with the first of the orders."""
+
+
+def on_columns(design: Design, job: SearchJob) -> Evaluate:
+    """An evaluation by batches, which share their tables."""
+    tables = tables_of(design)
+    batch = Batch(tables, cast(ArrayLibrary, numpy)) if tables else None
+
+    def evaluate(space: Space) -> Iterator[EvaluatedBlock]:
+        if batch is None:
+            return
+        for words, table in _batches(space):
+            divisions, rows = cast(dict[str, Array], table.divisions), cast(dict[str, Array], table.rows)
+            found = batch(_variants(job, words), words.orders, divisions, rows)
+            for at, column in enumerate(found.step_times):
+                times = cast(Floats, column)
+                times = cast(Floats, numpy.where(numpy.isnan(times), numpy.inf, times))
+                memory = (_numbers(found.memory), _numbers(found.upper))
+                yield EvaluatedBlock(_numbers(table.number + at), _numbers(times), *memory)
+
+    return evaluate
+
+
+def _numbers(column: object) -> Numbers:
+    """An array, typed as a column of numbers."""
+    return cast(Numbers, column)
+
+
+def _variants(job: SearchJob, words: _Words) -> list[Layout]:
+    layout = replace(job.layout, sharding=words.sharding, schedule=words.schedule, order=words.orders[0])
+    words_of = ((again, parallel) for again in words.recompute for parallel in (False, True))
+    return [replace(layout, recompute=again, sequence_parallel=parallel) for again, parallel in words_of]
+
+
+def _batches(space: Space) -> Iterator[tuple[_Words, _Rows]]:
+    """The columns of every batch; families with the same orders share them."""
+    groups: dict[tuple[tuple[tuple[str, ...], ...], tuple[str, ...]], list[tuple[int, Family]]] = {}
+    for first, family in zip(space.first, space.families, strict=False):
+        groups.setdefault((family.orders, family.recompute), []).append((first, family))
+    for (orders, recompute), members in groups.items():
+        kinds = dict.fromkeys(each.kind for _, family in members for each in family.shardings)
+        schedules = dict.fromkeys(each.schedule for _, family in members for each in family.pipelines)
+        for kind in kinds:
+            for schedule in schedules:
+                for some in _parts(members):
+                    found = _rows(some, kind, schedule)
+                    if len(found.number):
+                        yield _Words(kind, schedule, recompute, orders), found
+
+
+def _parts(members: list[tuple[int, Family]]) -> Iterator[list[tuple[int, Family]]]:
+    """Families one after another, with about `ROWS` layouts in each part."""
+    part: list[tuple[int, Family]] = []
+    size = 0
+    for first, family in members:
+        part.append((first, family))
+        size += family.size
+        if size >= ROWS:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+def _rows(members: list[tuple[int, Family]], kind: str, schedule: str) -> _Rows:
+    """The layouts of some families with one sharding, one schedule and their first order."""
+    pipelines = [_chosen(family.pipelines, lambda each: each.schedule == schedule) for _, family in members]
+    shardings = [_chosen(family.shardings, lambda each: each.kind == kind) for _, family in members]
+    again = len(members[0][1].recompute)
+    pipes, shards = (_column([len(each) for each in found]) for found in (pipelines, shardings))
+    of, offset = _spread(pipes * shards)
+    pipe, shard = numpy.divmod(offset, shards[of])
+    pipe, shard = pipe + _starts(pipes)[of], shard + _starts(shards)[of]
+    every = [each for found in pipelines for _, each in found]
+    index = _column([at for found in pipelines for at, _ in found])[pipe] if len(of) else of
+    index = index * _column([len(family.shardings) for _, family in members])[of]
+    index = index + (_column([at for found in shardings for at, _ in found])[shard] if len(of) else of)
+    first = _column([first for first, _ in members])[of]
+    parallel = _column([int(family.sequence_parallel) for _, family in members])[of]
+    recompute = numpy.repeat(numpy.arange(again), len(of))
+    rows = {
+        "division": numpy.tile(shard, again),
+        "micro_batch": numpy.tile(_column([each.micro_batch for each in every])[pipe], again),
+        "virtual_stages": numpy.tile(_column([each.virtual_stages for each in every])[pipe], again),
+        "variant": 2 * recompute + numpy.tile(parallel, again),
+    }
+    number = numpy.tile(first, again) + (numpy.tile(index * again, again) + recompute) * len(members[0][1].orders)
+    return _Rows(_divisions(members, shards, shardings), rows, number)
+
+
+def _divisions(
+    members: list[tuple[int, Family]], counts: Column, shardings: list[list[tuple[int, Sharding]]]
+) -> Columns:
+    """The degrees of each family with each of its shard groups."""
+    degrees = ("tp", "cp", "ep", "expert_tp", "pp", "dp")
+    found = {name: numpy.repeat(_column([getattr(family, name) for _, family in members]), counts) for name in degrees}
+    return {**found, "shard_group": _column([each.group for some in shardings for _, each in some])}
+
+
+def _chosen(choices: Sequence[T], condition: Callable[[T], bool]) -> list[tuple[int, T]]:
+    """The choices that meet a condition, each with its position."""
+    return [(at, each) for at, each in enumerate(choices) if condition(each)]
+
+
+def _spread(counts: Column) -> tuple[Column, Column]:
+    """For each row: the position of its member, and the position of the row among the rows of that member."""
+    of = numpy.repeat(numpy.arange(len(counts)), counts)
+    return of, numpy.arange(len(of)) - _starts(counts)[of]
+
+
+def _starts(counts: Column) -> Column:
+    return numpy.cumsum(counts) - counts
+
+
+def _column(values: Sequence[int]) -> Column:
+    return numpy.array(values, "int64")

@@ -1,0 +1,275 @@
+"""The families of legal layouts of a job, and the layouts that they hold. `cluster.legality` decides what is legal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import permutations
+
+from clusterspec.analysis.space.choices import NO_PINS, Choice, Family, Pins, Pipeline, SearchJob, Sharding, divisors
+from clusterspec.cluster.degrees import even_stages
+from clusterspec.cluster.layout import ORDER
+from clusterspec.cluster.legality import (
+    BUILT_ON_MEGATRON,
+    Demands,
+    LayoutNumbers,
+    forbids_expert_parallel,
+    forbids_pipeline,
+    forbids_uneven_stages,
+    violations,
+)
+from clusterspec.cluster.model import Layout
+from clusterspec.cost.batch import layout_of as with_degrees
+from clusterspec.records import replace
+
+# The families of legal layouts of a job. Legality is decided by `cluster.legality`, as for rules; an illegal layout is
+
+SHARDINGS: Mapping[str, tuple[str, ...]] = {
+    "torchtitan": ("fsdp", "hsdp"),
+    "fsdp": ("fsdp", "hsdp"),
+    "maxtext": ("fsdp", "hsdp"),
+    "deepspeed": ("none", "zero1", "zero2", "fsdp"),
+    "megatron-deepspeed": ("none", "zero1", "zero2", "fsdp"),
+    "internevo": ("none", "zero1"),
+    "neuronx-distributed": ("none", "zero1"),
+}
+"""What data-parallel ranks can shard, by framework; Megatron Core and unnamed frameworks offer all of `ALL`."""
+ALL = ("none", "zero1", "fsdp", "hsdp")
+RECOMPUTE = ("none", "selective", "full")
+MOST_MICRO_BATCH = 64
+"""Sequences in one micro-batch, at most: beyond it a step is bound by arithmetic on every accelerator known."""
+MOST_VIRTUAL_STAGES = 16
+MOST_SHORTER = 3
+"""Virtual stages with a layer less than the others, at most: those with the embedding, the head and the loss."""
+
+
+SCHEDULES: Mapping[str, tuple[str, ...]] = {
+    "megatron-core": ("1f1b",),
+    "nemo": ("1f1b",),
+    "megatron-deepspeed": ("1f1b",),
+    "deepspeed": ("1f1b",),
+    "torchtitan": ("1f1b", "gpipe"),
+    "maxtext": ("gpipe",),
+    "neuronx-distributed": ("1f1b",),
+}
+"""Schedules of one stage a rank, by framework; with several virtual stages all run `interleaved`. Another framework,
+or none, may run any of `cluster` schedules that its spec names, and is searched with 1f1b."""
+
+
+def families(job: SearchJob, pins: Pins = NO_PINS) -> Iterator[Family]:
+    """Every family of legal layouts, smaller degrees first."""
+    demands = job.demands
+    for tp, cp, pp in _dense(job, demands, pins):
+        dp = demands.ranks // (tp * cp * pp)
+        if "dp" in pins and pins.values["dp"] != dp:
+            continue
+        pipelines: tuple[Pipeline, ...] | None = None
+        for ep, expert_tp in _expert(job, demands, pins, (tp, cp, pp)):
+            if pipelines is None:  # legal expert degrees have the same ones
+                pipelines = tuple(_pipelines(job, demands, pins, (tp, cp, pp, ep, expert_tp)))
+            if not pipelines:
+                break
+            shardings = tuple(_shardings(job, pins, pp, ep, dp * cp))
+            orders = tuple(_orders(job, pins, {"tp": tp, "cp": cp, "ep": ep, "dp": dp, "pp": pp}))
+            recompute = tuple(str(each) for each in pins.choices("recompute", RECOMPUTE))
+            if shardings and orders:
+                yield Family(
+                    tp, cp, pp, dp, ep, expert_tp, sequence_parallel(job, tp), pipelines, shardings, recompute, orders
+                )
+
+
+def sequence_parallel(job: SearchJob, tp: int) -> bool:
+    """Whether a layout of the job with this tp is sequence-parallel: as in the job's own layout, where that has tp."""
+    return tp > 1 and (job.layout.sequence_parallel or job.layout.tp == 1)
+
+
+def _dense(job: SearchJob, demands: Demands, pins: Pins) -> Iterator[tuple[int, int, int]]:
+    model = job.workload.model
+    for tp in pins.choices("tp", divisors(demands.ranks)):
+        for cp in pins.choices("cp", divisors(demands.ranks)):
+            for pp in pins.choices("pp", divisors(demands.ranks)):
+                degrees = (int(str(tp)), int(str(cp)), int(str(pp)))
+                if (
+                    degrees[0] <= max(1, model.heads)
+                    and _stages_allowed(job, degrees[2], 1)
+                    and _legal(job, demands, degrees)
+                ):
+                    yield degrees
+
+
+def _legal(job: SearchJob, demands: Demands, degrees: tuple[int, int, int]) -> bool:
+    tp, cp, pp = degrees
+    if demands.ranks % (tp * cp * pp) or (
+        pp > 1 and job.framework == "torchtitan" and job.workload.model.tied_embeddings
+    ):
+        return False
+    broken = violations(_numbers(job, (tp, cp, pp, 1, tp), 1, 1), demands)
+    return not broken - {"global-batch-indivisible", "microbatches-indivisible-by-pp", "ffn-indivisible-by-tp"}
+
+
+def _numbers(job: SearchJob, degrees: tuple[int, int, int, int, int], micro_batch: int, virtual: int) -> LayoutNumbers:
+    tp, cp, pp, ep, expert_tp = degrees
+    layout = job.layout
+    return LayoutNumbers(
+        tp=tp,
+        cp=cp,
+        ep=ep,
+        expert_tp=expert_tp,
+        pp=pp,
+        virtual_stages=virtual,
+        micro_batch=micro_batch,
+        interleaved=virtual > 1,
+        sequence_parallel=sequence_parallel(job, tp),
+        own_stages=uneven(job, pp * virtual),
+        ring=layout.cp_method != "all-to-all",
+    )
+
+
+def _expert(job: SearchJob, demands: Demands, pins: Pins, dense: tuple[int, int, int]) -> Iterator[tuple[int, int]]:
+    """Expert degrees; a model without experts has ep 1."""
+    tp, cp, pp = dense
+    experts = job.workload.model.experts
+    if not experts:
+        yield 1, tp
+        return
+    of_stage = demands.ranks // pp
+    for ep in pins.choices("ep", divisors(experts)):
+        for expert_tp in pins.choices("expert_tp", divisors(tp)):
+            degrees = (tp, cp, pp, int(str(ep)), int(str(expert_tp)))
+            if of_stage % (degrees[3] * degrees[4]) or (
+                degrees[3] == 1 and degrees[4] != tp and "expert_tp" not in pins
+            ):
+                continue
+            broken = violations(_numbers(job, degrees, 1, 1), demands)
+            if not broken - {"global-batch-indivisible", "microbatches-indivisible-by-pp"}:
+                yield degrees[3], degrees[4]
+
+
+def _pipelines(
+    job: SearchJob, demands: Demands, pins: Pins, degrees: tuple[int, int, int, int, int]
+) -> Iterator[Pipeline]:
+    """Micro-batches, virtual stages and schedules that are legal together."""
+    tp, cp, pp, *_ = degrees
+    dp = demands.ranks // (tp * cp * pp)
+    batch = job.workload.global_batch
+    micro = divisors(batch // dp) if batch % dp == 0 else ()
+    virtual = [each for each in range(1, MOST_VIRTUAL_STAGES + 1) if _balanced(job, pp, each)]
+    for size in pins.choices("micro_batch", [each for each in micro if each <= MOST_MICRO_BATCH]):
+        for stages in pins.choices("virtual_stages", virtual):
+            pair = int(str(size)), int(str(stages))
+            if _stages_allowed(job, pp, pair[1]) and not violations(_numbers(job, degrees, *pair), demands):
+                yield from (Pipeline(*pair, schedule) for schedule in _schedules(job, pins, pp, pair[1]))
+
+
+def uneven(job: SearchJob, stages: int) -> bool:
+    """Whether stages differ in their number of layers."""
+    return job.workload.model.layers % stages != 0
+
+
+def _shorter(job: SearchJob, stages: int) -> int:
+    """Stages with a layer less than the others."""
+    return -job.workload.model.layers % stages
+
+
+def _balanced(job: SearchJob, pp: int, virtual: int) -> bool:
+    """Whether the search includes this number of virtual stages: only if few stages are shorter than the others."""
+    if pp == 1:
+        return virtual == 1
+    return virtual == 1 or _shorter(job, pp * virtual) <= MOST_SHORTER
+
+
+def _stages_allowed(job: SearchJob, pp: int, virtual: int) -> bool:
+    """Whether the model fills the stages, and the framework runs stages of these lengths."""
+    stages, year = pp * virtual, job.layout.software_year
+    if stages > job.workload.model.layers:
+        return False
+    refused = forbids_uneven_stages(job.framework, year, virtual, _shorter(job, stages))
+    return not uneven(job, stages) or not refused
+
+
+def _schedules(job: SearchJob, pins: Pins, pp: int, virtual: int) -> tuple[str, ...]:
+    if virtual > 1:
+        return ("interleaved",) if pins.values.get("schedule", "interleaved") == "interleaved" else ()
+    if pp == 1:
+        return ("1f1b",)
+    found = pins.choices("schedule", SCHEDULES.get(job.framework, ("1f1b",)))
+    return tuple(str(each) for each in found if each != "interleaved")
+
+
+def _shardings(job: SearchJob, pins: Pins, pp: int, ep: int, replicas: int) -> Iterator[Sharding]:
+    year, framework = job.layout.software_year, job.framework
+    for kind in pins.choices("sharding", SHARDINGS.get(framework, ALL)):
+        name = str(kind)
+        if pp > 1 and forbids_pipeline(framework, year, name):
+            continue
+        if ep > 1 and forbids_expert_parallel(framework, year, name):
+            continue
+        if name == "hsdp":
+            groups = pins.choices("shard_group", [each for each in divisors(replicas) if 1 < each < replicas])
+            yield from (Sharding(name, int(str(group))) for group in groups)
+        elif replicas > 1 or name == "none" or len(SHARDINGS.get(framework, ALL)) == 1 or "sharding" in pins:
+            yield Sharding(name, 1 if name == "none" else replicas)
+
+
+def _orders(job: SearchJob, pins: Pins, degrees: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
+    """Orders of the axes from the fastest varying. tp is first; axes of degree 1 keep the place of the default order.
+
+    Megatron with experts requires pp as the last axis.
+    """
+    if "order" in pins:
+        yield tuple(str(axis) for axis in pins.values["order"])  # type: ignore[attr-defined]
+        return
+    moving = [axis for axis in ORDER if axis != "tp" and degrees[axis] > 1]
+    last = job.framework in BUILT_ON_MEGATRON and degrees["ep"] > 1 and degrees["pp"] > 1
+    for order in permutations(moving):
+        if not last or order[-1] == "pp":
+            turn = iter(order)
+            yield tuple(next(turn) if axis in moving else axis for axis in ORDER)
+
+
+# Layouts found by search, as resolved layouts and as sections of a spec
+
+Section = dict[str, object]
+"""The `layout` section of a spec: keys and plain values."""
+
+
+def layout_of(job: SearchJob, choice: Choice) -> Layout:
+    """The layout of a choice; settings that the search does not vary are those of the job's layout."""
+    family, pipeline = choice.family, choice.pipeline
+    variant = replace(
+        job.layout,
+        sequence_parallel=family.sequence_parallel,
+        sharding=choice.sharding.kind,
+        order=choice.order,
+        schedule=pipeline.schedule,
+        recompute=choice.recompute,
+    )
+    degrees = {axis: getattr(family, axis) for axis in ("tp", "cp", "ep", "expert_tp", "pp", "dp")}
+    degrees |= {"virtual_stages": pipeline.virtual_stages, "micro_batch": pipeline.micro_batch}
+    return with_degrees(variant, job.workload, degrees | {"shard_group": choice.sharding.group})
+
+
+def section_of(job: SearchJob, choice: Choice) -> Section:
+    """The `layout` section of a choice: the keys that the search varies, without defaults."""
+    family, pipeline = choice.family, choice.pipeline
+    section: Section = {"tp": family.tp}
+    section |= {axis: getattr(family, axis) for axis in ("cp", "ep", "pp") if getattr(family, axis) > 1}
+    if (job.workload.model.experts and family.expert_tp != family.tp) or family.ep > 1:
+        section["expert_tp"] = family.expert_tp
+    if pipeline.virtual_stages > 1:
+        section["virtual_stages"] = pipeline.virtual_stages
+    elif family.pp > 1 and pipeline.schedule != "1f1b":
+        section["schedule"] = pipeline.schedule
+    stages = family.pp * pipeline.virtual_stages
+    if uneven(job, stages):
+        section["stage_layers"] = list(even_stages(job.workload.model.layers, stages))
+    section |= {"micro_batch": pipeline.micro_batch, "sharding": choice.sharding.kind}
+    if choice.sharding.kind == "hsdp":
+        section["shard_group"] = choice.sharding.group
+    if choice.recompute != "none":
+        section["recompute"] = choice.recompute
+    if family.tp > 1 and not family.sequence_parallel:
+        section["sequence_parallel"] = False
+    moving = [axis for axis in choice.order if axis != "tp" and getattr(family, axis) > 1]
+    if moving != [axis for axis in ("cp", "ep", "dp", "pp") if getattr(family, axis) > 1]:
+        section["order"] = list(choice.order)
+    return section

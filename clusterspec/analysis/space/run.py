@@ -1,0 +1,375 @@
+"""Results kept by a search: the best layouts by an objective, and the Pareto front of step time and memory."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import nsmallest
+from itertools import pairwise
+from math import inf
+from typing import cast
+
+from clusterspec.analysis.space.choices import SearchJob, Space, choices
+from clusterspec.analysis.space.families import layout_of
+from clusterspec.cluster.model import Design
+from clusterspec.cluster.variation import revalued
+from clusterspec.cost.memory import memory
+from clusterspec.cost.timing import tables_of, timed
+from clusterspec.records import NamedTuple, dataclass, field
+
+# Results kept by a search: the best layouts by an objective, and the Pareto front of step time and memory
+
+Numbers = Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One layout that was kept: its step time in seconds, its memory in bytes, the value that it is ranked by, and its
+    number in the space, which breaks ties."""
+
+    key: float
+    step_time: float
+    memory: float
+    number: int
+
+
+@dataclass
+class Best:
+    """The ``top`` layouts by an objective so far."""
+
+    top: int
+    rows: list[Kept] = field(default_factory=list)
+
+    def add(self, found: Sequence[Kept]) -> None:
+        self.rows = nsmallest(self.top, (*self.rows, *found), key=by_key)
+
+
+def by_key(kept: Kept) -> tuple[float, float, float, int]:
+    """The order of layouts by an objective."""
+    return (kept.key, kept.step_time, kept.memory, kept.number)
+
+
+@dataclass
+class Front:
+    """The Pareto front of step time and memory, fastest first."""
+
+    rows: list[Kept] = field(default_factory=list)
+
+    def add(self, found: Sequence[Kept]) -> None:
+        merged = sorted((*self.rows, *found), key=lambda kept: (kept.step_time, kept.memory, kept.number))
+        self.rows = []
+        least = float("inf")
+        for kept in merged:
+            if kept.memory < least:
+                self.rows.append(kept)
+                least = kept.memory
+
+
+def smallest(values: Numbers, count: int) -> list[int]:
+    """The indices of the ``count`` smallest values, ascending by value and index.
+
+    >>> smallest([3.0, 1.0, 2.0, 1.0], 3)
+    [1, 3, 2]
+    """
+    if hasattr(values, "__array_namespace__"):
+        import numpy
+
+        array = numpy.asarray(values)
+        if len(array) > count:
+            bound = numpy.partition(array, count - 1)[count - 1]
+            near = numpy.flatnonzero(array <= bound)
+        else:
+            near = numpy.arange(len(array))
+        return [int(index) for index in near[numpy.argsort(array[near], kind="stable")][:count]]
+    return nsmallest(count, range(len(values)), key=lambda index: (values[index], index))
+
+
+def front_of(times: Numbers, memories: Numbers) -> list[int]:
+    """The indices of the Pareto front of two columns, ascending by the first.
+
+    >>> front_of([1.0, 2.0, 3.0, 2.5], [9.0, 5.0, 5.0, 4.0])
+    [0, 1, 3]
+    """
+    if hasattr(times, "__array_namespace__"):
+        import numpy
+
+        first, second = numpy.asarray(times), numpy.asarray(memories)
+        if not len(first):
+            return []
+        pivot = int(numpy.argmin(first * second))  # most rows are no better in either column: they are not sorted
+        near = numpy.flatnonzero((first < first[pivot]) | (second < second[pivot]))
+        near = numpy.insert(near, numpy.searchsorted(near, pivot), pivot)
+        ranked = near[numpy.lexsort((second[near], first[near]))]
+        so_far = numpy.minimum.accumulate(second[ranked])
+        kept = numpy.concatenate(([True], second[ranked][1:] < so_far[:-1]))
+        return [int(index) for index in ranked[kept]]
+    order = sorted(range(len(times)), key=lambda index: (times[index], memories[index], index))
+    found, least = [], float("inf")
+    for index in order:
+        if memories[index] < least:
+            found.append(index)
+            least = memories[index]
+    return found
+
+
+def selected(values: Numbers, times: Numbers, most: float) -> Sequence[int]:
+    """The indices of the rows with a time whose value is at most ``most``."""
+    if hasattr(values, "__array_namespace__"):
+        import numpy
+
+        inside = (numpy.asarray(values) <= most) & (numpy.asarray(times) < numpy.inf)
+        return numpy.flatnonzero(inside)  # type: ignore[return-value]
+    return [at for at, (value, time) in enumerate(zip(values, times, strict=True)) if value <= most and time < inf]
+
+
+def counted(values: Numbers, times: Numbers, most: float) -> int:
+    """The number of `selected` rows."""
+    if hasattr(values, "__array_namespace__"):
+        import numpy
+
+        return int(numpy.count_nonzero((numpy.asarray(values) <= most) & (numpy.asarray(times) < numpy.inf)))
+    return len(selected(values, times, most))
+
+
+def least_of_families(values: Numbers, numbers: Numbers, firsts: Sequence[int]) -> list[int]:
+    """The index of the smallest value of each family, whose numbers begin at one of ``firsts``.
+
+    Numbers that descend begin another part, whose families count for themselves.
+
+    >>> least_of_families([3.0, 1.0, 2.0, 5.0, 4.0], [0, 1, 4, 6, 1], [0, 2, 4, 9])
+    [1, 2, 4]
+    """
+    if hasattr(values, "__array_namespace__"):
+        import numpy
+
+        column, ordinals = numpy.asarray(values), numpy.asarray(numbers)
+        parts = [0, *(numpy.flatnonzero(ordinals[1:] < ordinals[:-1]) + 1).tolist(), len(ordinals)]
+        starts = numpy.asarray(firsts[:-1])
+        found = [first + numpy.searchsorted(ordinals[first:end], starts) for first, end in pairwise(parts)]
+        bounds = numpy.unique(numpy.concatenate(found)) if found else starts[:0]
+        bounds = bounds[bounds < len(column)]
+        if not len(bounds):
+            return []
+        lengths = numpy.diff(numpy.append(bounds, len(column)))
+        least = numpy.flatnonzero(column == numpy.repeat(numpy.minimum.reduceat(column, bounds), lengths))
+        _, once = numpy.unique(numpy.searchsorted(bounds, least, "right"), return_index=True)
+        return [int(index) for index in least[once]]
+    best: dict[tuple[int, int], int] = {}
+    part = 0
+    for index, (value, number) in enumerate(zip(values, numbers, strict=True)):
+        part += index > 0 and number < numbers[index - 1]
+        family = (part, bisect_right(firsts, number))
+        if family not in best or value < values[best[family]]:
+            best[family] = index
+    return list(best.values())
+
+
+# Step time and memory of every layout of a space: on columns where NumPy is installed, one by one elsewhere
+
+
+class EvaluatedBlock(NamedTuple):
+    """Some layouts of a space: their numbers, seconds of a step, bytes on the fullest accelerator, and the high end of
+    the range of these bytes. Rows with the same recomputation are together, with ascending numbers.
+
+    The time of a layout is infinite where no fabric connects the ranks of one of its groups.
+    """
+
+    number: Numbers
+    step_time: Numbers
+    memory: Numbers
+    upper: Numbers
+
+
+Evaluate = Callable[[Space], Iterator[EvaluatedBlock]]
+"""Evaluates a space block by block; every layout is in one block."""
+
+
+def evaluation(design: Design, job: SearchJob) -> Evaluate:
+    """The fastest available evaluation of the layouts of a design; all evaluations give the same numbers."""
+    try:
+        from clusterspec.analysis.space.columns import on_columns
+    except ModuleNotFoundError as missing:
+        if missing.name != "numpy":
+            raise
+        return one_by_one(design, job)
+    return on_columns(design, job)
+
+
+def one_by_one(design: Design, job: SearchJob) -> Evaluate:
+    """Each layout estimated by itself, with the tables of one design; one block a family."""
+    tables = tables_of(design)
+
+    def seconds_and_bytes(layout: Design) -> tuple[float, float, float]:
+        found = timed(layout, tables) if tables else None
+        held = memory(layout)
+        return (found.seconds if found else inf, *((held.total, held.upper) if held else (inf, inf)))
+
+    def evaluate(space: Space) -> Iterator[EvaluatedBlock]:
+        for first, family in zip(space.first, space.families, strict=False):
+            listed = sorted(enumerate(choices(family), first), key=lambda one: family.recompute.index(one[1].recompute))
+            layouts = (layout_of(job, choice) for _, choice in listed)
+            rows = [seconds_and_bytes(revalued(design, {("layout",): layout})) for layout in layouts]
+            columns = map(list, zip(*rows, strict=True))
+            yield EvaluatedBlock([number for number, _ in listed], *columns)
+
+    return evaluate
+
+
+# One search: every layout of a space evaluated, the best by an objective and the Pareto front kept
+
+SPARE = 8
+"""Layouts that are kept for each one asked for, since a rule may refuse some."""
+LEAST_KEPT = 10 * SPARE
+"""Layouts that are kept at least, so that the pick does not depend on how many are shown."""
+NEAR = 1.35
+"""The key over the best one up to which the best layout of every family is kept: above the widest range of a step."""
+
+Progress = Callable[[int, int], None]
+"""Called with the layouts done and all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The memory limit of a search: bytes of one accelerator, and the share of them that a prediction leaves free.
+
+    Without such a share, the high end of the range of the memory has to fit.
+    """
+
+    capacity: float | None
+    min_headroom: float | None = 0.0
+
+    @property
+    def most(self) -> float:
+        """Bytes that the predicted memory of a layout may take."""
+        return inf if self.capacity is None else self.capacity * (1 - (self.min_headroom or 0.0))
+
+    def allowed(self, block: EvaluatedBlock) -> Sequence[int]:
+        """The rows of a block that a pick may have."""
+        return selected(self._held(block), block.step_time, self.most)
+
+    def count(self, block: EvaluatedBlock) -> int:
+        """The number of these rows."""
+        return counted(self._held(block), block.step_time, self.most)
+
+    def _held(self, block: EvaluatedBlock) -> Sequence[float]:
+        return block.upper if self.min_headroom is None else block.memory
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The results of one search. ``evaluated`` layouts were timed. ``fitting`` of them fit at the high end of their
+    memory range, ``may_fit`` more as predicted. ``best`` are within the limits, or, where ``unsure``, no layout is and
+    they may fit; ``near`` the best of each family, by key. ``smallest`` is the one with the least memory, also where
+    none fits.
+    """
+
+    evaluated: int
+    fitting: int
+    may_fit: int
+    best: tuple[Kept, ...]
+    near: tuple[Kept, ...]
+    front: tuple[Kept, ...]
+    smallest: Kept | None
+    unsure: bool = False
+
+    @property
+    def fits_nowhere(self) -> bool:
+        """Whether no layout fits, not even as predicted."""
+        return not self.fitting and not self.may_fit
+
+
+class Collected:
+    """What a search keeps of the layouts of one kind, such as those that surely fit."""
+
+    def __init__(self, objective: str, top: int, firsts: Sequence[int]) -> None:
+        self.objective, self.firsts = objective, firsts
+        self.best, self.front = Best(max(top * SPARE, LEAST_KEPT)), Front()
+        self.near: list[Kept] = []
+
+    def add(self, block: EvaluatedBlock, inside: Sequence[int]) -> None:
+        """Adds some rows of a block."""
+        times, held = _at(block.step_time, inside), _at(block.memory, inside)
+        keys = held if self.objective == "memory" else times
+        self.best.add(_kept(block, self.objective, _chosen(inside, smallest(keys, self.best.top))))
+        self.front.add(_kept(block, self.objective, _chosen(inside, front_of(times, held))))
+        if self.best.rows:
+            close = cast(Sequence[int], _at(inside, selected(keys, times, self.best.rows[0].key * NEAR)))
+            self.near += _kept(block, self.objective, self._of_families(block, close))
+
+    def _of_families(self, block: EvaluatedBlock, close: Sequence[int]) -> Iterable[int]:
+        """The best of each family among some rows of a block."""
+        keys = _at(block.memory if self.objective == "memory" else block.step_time, close)
+        return _chosen(close, least_of_families(keys, _at(block.number, close), self.firsts))
+
+    def nearest(self) -> tuple[Kept, ...]:
+        """The best layout of each family that is close to the best one."""
+        most = self.best.rows[0].key * NEAR if self.best.rows else 0.0
+        return tuple(sorted((each for each in self.near if each.key <= most), key=by_key))
+
+
+def search(
+    space: Space,
+    evaluate: Evaluate,
+    limits: Limits,
+    *,
+    top: int,
+    objective: str = "step_time",
+    progress: Progress = lambda done, total: None,
+) -> Found:
+    """Evaluates every layout; deterministic, and the same for every way to evaluate."""
+    sure, unsure = (Collected(objective, top, space.first) for _ in range(2))
+    least = Best(1)
+    evaluated = fitting = may_fit = 0
+    surely, likely = Limits(limits.capacity, None), Limits(limits.capacity, 0.0)
+    for block in evaluate(space):
+        allowed = limits.allowed(block)
+        sure.add(block, allowed)
+        fit = len(allowed) if limits.min_headroom is None else surely.count(block)
+        if limits.min_headroom is None and not sure.best.rows:
+            unsure.add(block, likely.allowed(block))
+        least.add(_smallest(block))
+        evaluated += len(block.number)
+        fitting += fit
+        may_fit += likely.count(block) - fit
+        progress(evaluated, space.size)
+    kept = sure if sure.best.rows else unsure
+    return Found(
+        evaluated,
+        fitting,
+        may_fit,
+        tuple(kept.best.rows),
+        kept.nearest(),
+        tuple(kept.front.rows),
+        least.rows[0] if least.rows else None,
+        kept is unsure and bool(unsure.best.rows),
+    )
+
+
+def _smallest(block: EvaluatedBlock) -> list[Kept]:
+    """The layout of a block with the least memory, of those with a time."""
+    found = _kept(block, "memory", smallest(block.memory, 1))
+    if found:
+        return found
+    timed = selected(block.memory, block.step_time, inf)
+    return _kept(block, "memory", _chosen(timed, smallest(_at(block.memory, timed), 1)))
+
+
+def _at(column: Sequence[float], indices: Sequence[int]) -> Sequence[float]:
+    """Some values of a column, as a column of the same kind."""
+    if hasattr(column, "__array_namespace__"):
+        return column[indices]  # type: ignore[call-overload,no-any-return]
+    return [column[at] for at in indices]
+
+
+def _chosen(indices: Sequence[int], chosen: Iterable[int]) -> list[int]:
+    return [int(indices[at]) for at in chosen]
+
+
+def _kept(block: EvaluatedBlock, objective: str, indices: Iterable[int]) -> list[Kept]:
+    """Some layouts of a block; those without a time are left out."""
+    kept = []
+    for at in indices:
+        time, held = float(block.step_time[at]), float(block.memory[at])
+        if time < inf:
+            kept.append(Kept(held if objective == "memory" else time, time, held, int(block.number[at])))
+    return kept

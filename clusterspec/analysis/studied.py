@@ -1,0 +1,144 @@
+"""A study with variations of its spec: other layouts, machines and workloads."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from clusterspec import studies
+from clusterspec.analysis.space.choices import SearchJob
+from clusterspec.cluster.model import Design
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.term import Term
+from clusterspec.procurement.bill import Bill, bill
+from clusterspec.procurement.cost import Cost, cost
+from clusterspec.results.search import Section
+from clusterspec.source import Path as KeyPath
+from clusterspec.studies.study import Study
+
+KEPT_KEYS = (
+    "framework",
+    "software",
+    "software_year",
+    "nodes",
+    "nodes_per_domain",
+    "cp_method",
+    "offload",
+    "optimizer_states",
+    "gradient_compression",
+    "overlap",
+    "dispatcher",
+)
+"""Keys of the spec's own layout that every layout of a search keeps."""
+POOLS: KeyPath = ("workload", "serving", "disaggregated")
+"""The separate engines of a serving plan."""
+
+
+class Studied:
+    """A study with its variations, their errors, and their costs."""
+
+    def __init__(self, one: Study) -> None:
+        self.one = one
+        self._bills: dict[str, Bill] = {}
+
+    def with_layout(self, section: Section | None) -> Study:
+        """The study with another layout section; None leaves it out."""
+        layout = None if section is None else whole_section(self.one, section)
+        return studies.rewritten(self.one, {("layout",): layout})
+
+    @cached_property
+    def machine_errors(self) -> frozenset[str]:
+        """Rules that find an error in the spec without any layout."""
+        return errors_of(self.with_layout(None))
+
+    @cached_property
+    def errors(self) -> frozenset[str]:
+        """Rules that find an error in the spec itself."""
+        return errors_of(self.one)
+
+    def refused(self, study: Study) -> tuple[str, ...]:
+        """Rules for which a variation is no alternative: those that find an error that the spec does not have, and any
+        error where the layout cannot run or does not fit.
+        """
+        found = errors_of(study)
+        worse = found if study.plan.fits is False or not study.possible else found - self.errors
+        return tuple(sorted(worse))
+
+    def cost(self, design: Design, plan: Plan) -> float | None:
+        """The cost of one run, else of the term, or of a million output tokens; None where prices are missing."""
+        if design.spec.procurement is None or not design.spec.procurement.prices or design.cluster is None:
+            return None
+        found = cost(design, plan, self._bill(design))
+        term = _term(plan, found) if found else None
+        return term.value if term and self._comparable(design) else None
+
+    def _bill(self, design: Design) -> Bill:
+        key = repr((design.spec.cluster, design.cluster.nodes if design.cluster else None))
+        if key not in self._bills:
+            self._bills[key] = bill(design)
+        return self._bills[key]
+
+    def _comparable(self, design: Design) -> bool:
+        """Whether the bill of a variation has all parts of that of the spec; one node needs no fabric."""
+        mine, other = self._bill(self.one.design), self._bill(design)
+        left_out = {item.kind for item in other.unpriced} - {item.kind for item in mine.unpriced}
+        alone = design.cluster is not None and design.cluster.all_nodes == 1
+        return not left_out and (alone or other.fabric is not None or mine.fabric is None)
+
+
+def _term(plan: Plan, cost: Cost) -> Term | None:
+    """The cost in search results: per million output tokens for serving; of the run, else of the term, for training."""
+    return cost.per_million_tokens if plan.serving is not None else cost.per_run or cost.total
+
+
+def errors_of(study: Study) -> frozenset[str]:
+    """Rules that find an error in a study."""
+    return frozenset(found.rule for found in study.found_errors)
+
+
+def with_a_layout(study: Study) -> Study:
+    """The study, with an empty layout where the spec has none."""
+    if study.document is None or study.design.layout is not None:
+        return study
+    return studies.rewritten(study, {("layout",): {}})
+
+
+def missing_for_search(study: Study) -> str:
+    """What the spec lacks so that nothing can be searched, in the words of its errors where it has any."""
+    design, workload = study.design, study.spec.workload
+    if workload is not None and workload.kind == "serve" and workload.serving is None:
+        keys = "`concurrency`, `input_tokens` and `output_tokens`"
+        return f"`workload.serving` is missing: it states the load of the plan, such as {keys}"
+    errors = study.found_errors
+    wanted = [found for found in errors if found.rule in {"missing-key", "unknown-catalog-id"}] or errors
+    if wanted:
+        return "; ".join(dict.fromkeys(found.message for found in wanted))
+    if design.cluster is None:
+        return "`cluster` is missing: the machine is not known"
+    if workload is None:
+        return "`workload` is missing: there is nothing to run"
+    return "the workload or the layout does not resolve"
+
+
+def currency_of(study: Study) -> str:
+    """The currency of the prices of a study; empty if it states none."""
+    return (study.spec.procurement.currency if study.spec.procurement else None) or ""
+
+
+def present_section(study: Study) -> Section:
+    """The layout section of the spec; empty if there is none."""
+    written = study.document.value.get("layout") if study.document and isinstance(study.document.value, dict) else None
+    return dict(written) if isinstance(written, dict) else {}
+
+
+def whole_section(study: Study, section: Section) -> dict[str, object]:
+    """A layout section with the settings of the spec that search does not vary."""
+    kept = {key: value for key, value in present_section(study).items() if key in KEPT_KEYS}
+    return kept | dict(section)
+
+
+def job_of(design: Design) -> SearchJob | None:
+    """The input of a search from the design; None if it lacks a cluster, a training workload or a layout."""
+    cluster, workload, layout = design.cluster, design.workload, design.layout
+    if cluster is None or workload is None or layout is None or workload.kind != "train":
+        return None
+    return SearchJob(cluster, workload, layout)

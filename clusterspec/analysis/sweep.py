@@ -1,0 +1,192 @@
+"""Sweeps: the best layout for each point of a grid of specs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from difflib import get_close_matches
+from functools import cache, lru_cache
+from itertools import product
+from math import isfinite, prod
+from pathlib import Path
+from typing import Any
+
+from clusterspec import document as documents
+from clusterspec import resources, studies
+from clusterspec.analysis.search import SearchOptions, search
+from clusterspec.analysis.sensitivity import LEVERS
+from clusterspec.analysis.studied import Studied, errors_of
+from clusterspec.cluster.variation import Changes, under
+from clusterspec.document import Document, conforms, to_finding
+from clusterspec.document.conforms import Schema
+from clusterspec.document.schema import one_of
+from clusterspec.finding import Problem
+from clusterspec.records import dataclass, replace
+from clusterspec.results.search import LayoutRow, SweepRow
+from clusterspec.source import Path as KeyPath
+from clusterspec.source import Source, dotted
+from clusterspec.spec.reader import schema
+from clusterspec.studies.study import Settings, Study
+
+MOST_POINTS = 100_000
+
+
+class SweepFault(ValueError):
+    """Raised for an invalid sweep file, with a one-line message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """A base spec and the values of some of its keys. With ``best_layout``, every point uses its best layout, else the
+    layout of the spec."""
+
+    base: Path
+    axes: tuple[tuple[str, tuple[object, ...]], ...]
+    best_layout: bool
+
+    @property
+    def size(self) -> int:
+        return prod(len(values) for _, values in self.axes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.axes)
+
+    def points(self) -> Iterator[tuple[object, ...]]:
+        """Every combination of values, the last axis varying fastest."""
+        yield from product(*(values for _, values in self.axes))
+
+
+def read_axes(path: Path) -> Axes:
+    """The axes of a sweep file; its base is relative to it. Raises `SweepFault` with file, line and column, and
+    `OSError` if the file cannot be read."""
+    source = documents.decode(str(path), documents.read_bytes(path))
+    document, problems = documents.parse(source)
+    if document is None:
+        raise _fault(problems[0], document, source)
+    problems = [*problems, *documents.validate(document, sweep_schema()), *_axis_problems(document.value)]
+    if problems:
+        raise _fault(problems[0], document, source)
+    value: dict[str, Any] = document.value
+    axes = tuple((dotted(key_path(name)), tuple(values)) for name, values in value["axes"].items())
+    found = Axes(path.parent / value["base"], axes, value.get("layout", "best") == "best")
+    if not axes or found.size > MOST_POINTS:
+        number = f"{found.size:,} points; the maximum is {MOST_POINTS:,}" if axes else "`axes` names no key"
+        raise _fault(Problem("wrong-type", ("axes",), number, ""), document, source)
+    return found
+
+
+@cache
+def sweep_schema() -> Schema:
+    """The schema of a sweep file."""
+    loaded: Schema = json.loads((resources.schemas() / "sweep.schema.json").read_text("utf-8"))
+    return loaded
+
+
+def _fault(problem: Problem, document: Document | None, source: Source) -> SweepFault:
+    """The first problem of a sweep file, with its place and what to do, in one line."""
+    found = to_finding(problem, document, source)
+    at = found.span.start
+    advice = f"; {found.help}" if found.help else ""
+    return SweepFault(f"{source.name}:{at.line}:{at.column}: {found.message}{advice}")
+
+
+def _axis_problems(value: object) -> Iterator[Problem]:
+    """Axes that are no key of a spec, or have a value that is not finite."""
+    axes = value.get("axes") if isinstance(value, dict) else None
+    for name, values in axes.items() if isinstance(axes, dict) else ():
+        if not conforms.at(schema(), key_path(name)):
+            near = get_close_matches(name[:80], _dotted_keys(), n=2, cutoff=0.6)
+            advice = f"did you mean {one_of(near)}?" if near else "write a dotted path, such as cluster.nodes"
+            yield Problem("unknown-key", ("axes", name), f"the spec has no key {name[:80]!r}", advice, at_key=True)
+        elif not _finite(values):
+            yield Problem("wrong-type", ("axes", name), f"{name} has a value that is not finite", "")
+
+
+def key_path(name: str) -> KeyPath:
+    """The path of an axis: that of a key that `solve` takes, else the dotted path itself.
+
+    >>> key_path("nodes"), key_path("workload.precision")
+    (('cluster', 'nodes'), ('workload', 'precision'))
+    """
+    return LEVERS[name].path if name in LEVERS else tuple(name.split("."))
+
+
+@cache
+def _dotted_keys() -> tuple[str, ...]:
+    """The dotted paths of the keys of a spec in mappings, and the names that `solve` takes."""
+    found: list[str] = [*LEVERS]
+    waiting: list[tuple[KeyPath, Schema]] = [((), schema())]
+    for path, node in waiting:
+        for name, sub in conforms.keys(node, schema()).items():
+            found.append(dotted((*path, name)))
+            if len(path) < 3:
+                waiting.append(((*path, name), conforms.resolved(sub, schema())))
+    return tuple(found)
+
+
+def _finite(value: object) -> bool:
+    """Whether all numbers in a value are finite."""
+    if isinstance(value, dict | list):
+        return all(map(_finite, value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, float) or isfinite(value)
+
+
+def point(axes: Axes, values: Sequence[object], catalogs: tuple[Path, ...] = ()) -> SweepRow:
+    """A point of a sweep; results that cannot be computed are None, with the reason."""
+    one = _base(axes.base, catalogs)
+    assert one.document is not None
+    changes: Changes = {tuple(name.split(".")): value for name, value in zip(axes.names, values, strict=True)}
+    studied, varied = Studied(one), studies.rewritten(one, changes)
+    row = SweepRow(dict(zip(axes.names, values, strict=True)))
+    if axes.best_layout:
+        return _best(studied, varied, row, changes)
+    refused = studied.refused(varied)
+    if refused:
+        held = (varied.plan.memory_bytes, varied.plan.fits) if varied.possible else (None, None)
+        return row.refused(*held, refused, _reason(varied, refused, changes))
+    return replace(row.of(_fixed(varied, studied)), errors=tuple(sorted(errors_of(varied))))
+
+
+def _best(studied: Studied, varied: Study, row: SweepRow, changes: Changes) -> SweepRow:
+    """The row of the best layout of a point; without figures where the machine or the workload has errors."""
+    alone = Studied(varied).with_layout(None)
+    refused = tuple(sorted(errors_of(alone) - Studied(studied.one).machine_errors)) or _unreadable(varied)
+    if refused:
+        return row.refused(None, None, refused, _reason(varied, refused, changes))
+    report = search(varied, SearchOptions({}, top=1))
+    found = next(iter(report.layouts), None)
+    if found is None:
+        return row.without(report.why)
+    return replace(row.of(found), errors=tuple(sorted(errors_of(alone))))
+
+
+def _unreadable(study: Study) -> tuple[str, ...]:
+    """The rules that report a key as unreadable or unknown, on which figures would rest."""
+    if study.possible:
+        return ()
+    return tuple(sorted({one.rule for one in study.found_errors if one.path[:1] != ("layout",)}))
+
+
+def _reason(study: Study, refused: Collection[str], changes: Changes) -> str:
+    """The first error of a refused point, of a changed key if there is one, with the name of its rule."""
+    found = [one for one in study.found_errors if one.rule in refused]
+    first = min(found, key=lambda one: not under(one.path, changes), default=None)
+    return f"{first.rule}: {first.message}" if first else ", ".join(refused)
+
+
+def _fixed(study: Study, base: Studied) -> LayoutRow:
+    """The row of a study as its spec describes it."""
+    plan = study.plan
+    if plan.serving is not None:
+        from clusterspec.analysis.search_serving import present
+
+        return present(Studied(study))
+    layout = study.document.value.get("layout") or {} if study.document else {}
+    cost = base.cost(study.design, plan)
+    return LayoutRow(layout, plan.step_seconds, None, None, plan.mfu, plan.memory_bytes, plan.fits, cost)
+
+
+@lru_cache(maxsize=4)
+def _base(path: Path, catalogs: tuple[Path, ...]) -> Study:
+    return studies.study_file(path, Settings.of(path.resolve().parent, catalogs))

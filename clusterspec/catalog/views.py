@@ -1,0 +1,333 @@
+"""Complete views of catalog entries, and comparisons of two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from itertools import chain
+
+from clusterspec.catalog.library import Catalog, UnknownEntry
+from clusterspec.catalog.reader import Fact, RawEntry, Status, quantity_of, si_value, value_text
+from clusterspec.origin import Cited
+from clusterspec.quantity import Quantity
+from clusterspec.records import dataclass
+from clusterspec.units import bandwidth_readings, display, plain
+
+# Complete views of catalog entries, and comparisons of two
+
+_LINKS = {"scale_up.bandwidth": "scale_up.links", "bandwidth": "link.count"}
+"""The fact with the number of links of each total bandwidth."""
+_LABELS = ("year", "pcie", "pcie.host", "pcie.nic")
+"""Numbers that are labels, so that their ratio has no meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactView:
+    """A fact: as written, in SI (``value`` in ``unit``; per direction, dense), and with its source.
+
+    ``readings`` are equivalent figures by what they count (``one way``, ``per link`` …).
+    """
+
+    name: str
+    written: str
+    value: float | None
+    unit: str
+    fact: Fact
+    readings: Mapping[str, str]
+
+    def decimal_text(self, digits: int) -> str:
+        """The value in decimal SI units, per direction and dense; words and bare numbers as written."""
+        if self.value is None or self.unit in {"", "1"}:
+            return self.written
+        return display(self.value, self.unit, digits)
+
+    def to_json(self) -> dict[str, object]:
+        """The fact as JSON values; fields that do not apply are null."""
+        origin = self.fact.origin
+        cited = origin if isinstance(origin, Cited) else None
+        words = {key: getattr(self.fact, key) or None for key in ("scope", "basis", "of", "prints", "note", "doubt")}
+        return {
+            "name": self.name,
+            "written": self.written,
+            "value": self.value,
+            "unit": self.unit or None,
+            "readings": dict(self.readings),
+            **words,
+            "source": {"title": cited.source, "url": cited.url or None, "read": cited.read or None} if cited else None,
+            "also": [{"title": one.named, "url": one.url or None} for one in self.fact.also],
+            "assumed": origin.why if origin and not isinstance(origin, Cited) else None,
+            "not": [{"is": value_text(r.value), "source": r.source or None, "why": r.why} for r in self.fact.rejected],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class EntryView:
+    """A complete entry."""
+
+    kind: str
+    id: str
+    name: str
+    vendor: str
+    status: Status
+    facts: tuple[FactView, ...]
+    achievable: tuple[FactView, ...]
+    exceptions: Mapping[str, str]
+    notes: tuple[str, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """The fields as JSON values."""
+        return {
+            "kind": self.kind,
+            "id": self.id,
+            "name": self.name,
+            "vendor": self.vendor or None,
+            "status": {"is": self.status.state, "as_of": self.status.as_of, "note": self.status.note or None},
+            "facts": [line.to_json() for line in self.facts],
+            "achievable": [line.to_json() for line in self.achievable],
+            "exceptions": dict(self.exceptions),
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FactPair:
+    """A fact of two entries; ``ratio`` is right over left if both are figures with the same unit."""
+
+    name: str
+    left: FactView | None
+    right: FactView | None
+
+    @property
+    def ratio(self) -> float | None:
+        if self.left is None or self.right is None or self.left.unit != self.right.unit:
+            return None
+        if not self.left.value or self.right.value is None:
+            return None
+        return self.right.value / self.left.value
+
+    def to_json(self) -> dict[str, object]:
+        """The pair as JSON values; null for an entry without the fact."""
+        sides = {key: line.to_json() if line else None for key, line in (("left", self.left), ("right", self.right))}
+        return {"name": self.name, **sides, "ratio": self.ratio}
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two entries side by side, with all facts of either."""
+
+    left: EntryView
+    right: EntryView
+    pairs: tuple[FactPair, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """The fields as JSON values."""
+        names = {key: f"{one.kind}/{one.id}" for key, one in (("left", self.left), ("right", self.right))}
+        return {**names, "facts": [pair.to_json() for pair in self.pairs]}
+
+
+def entry_view(raw_entry: RawEntry) -> EntryView:
+    """The complete view of a raw entry."""
+    facts = tuple(_fact_view(raw_entry, fact) for fact in raw_entry.facts.values())
+    seen = tuple(_fact_view(raw_entry, fact) for fact in raw_entry.achievable.values())
+    return EntryView(
+        raw_entry.kind,
+        raw_entry.id,
+        raw_entry.name,
+        raw_entry.vendor,
+        raw_entry.status,
+        facts,
+        seen,
+        raw_entry.exceptions,
+        raw_entry.notes,
+    )
+
+
+def comparison(left: EntryView, right: EntryView) -> Comparison:
+    """The comparison of two entries, with facts in the order of the first."""
+    one, other = _facts_by_name(left), _facts_by_name(right)
+    names = dict.fromkeys(chain(one, other))
+    return Comparison(left, right, tuple(FactPair(name, one.get(name), other.get(name)) for name in names))
+
+
+def _facts_by_name(view: EntryView) -> dict[str, FactView]:
+    return {line.name: line for line in (*view.facts, *view.achievable)}
+
+
+def _fact_view(raw_entry: RawEntry, fact: Fact) -> FactView:
+    quantity = quantity_of(fact)
+    name = f"achievable.{fact.name}" if fact.path[0] == "achievable" else fact.name
+    if quantity is None:
+        plain_number = isinstance(fact.value, int | float) and not isinstance(fact.value, bool) and name not in _LABELS
+        plain = float(str(fact.value)) if plain_number else None
+        return FactView(name, value_text(fact.value), plain, "1" if plain_number else "", fact, {})
+    return FactView(
+        name,
+        value_text(fact.value),
+        si_value(quantity),
+        quantity.unit,
+        fact,
+        dict(_readings(raw_entry, fact, quantity)),
+    )
+
+
+def _readings(raw_entry: RawEntry, fact: Fact, quantity: Quantity) -> Iterator[tuple[str, str]]:
+    if quantity.direction:
+        one_way = quantity.per_direction
+        ways = bandwidth_readings(one_way)
+        yield "one way", f"{ways.one_way} = {ways.one_way_bits}"
+        yield "both ways", f"{ways.duplex} = {ways.duplex_bits}"
+        links = raw_entry.facts.get(_LINKS.get(fact.name, ""))
+        if links and isinstance(links.value, int) and fact.scope == "device":
+            each = bandwidth_readings(one_way / links.value)
+            yield "per link", f"{each.one_way} one way, {each.duplex} both ways"
+    elif quantity.unit == "B":
+        yield "bytes", f"{quantity.value:,.0f}"
+        yield "decimal", display(quantity.value, "B", 4)
+        yield "binary", f"{quantity.value / 2**30:.4g} GiB"
+
+
+# Several entries side by side in one convention: bandwidths per direction, peaks dense, decimal units
+
+CONVENTION = "bandwidths per direction; peaks dense; bytes in decimal units; ratios against the first entry"
+_DIGITS = 4
+_LEFT_OUT = "sparse_peak."
+"""A sparse peak says what a headline counts; the dense peak beside it is the comparable figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFact:
+    """One fact of several entries, in the order of the entries.
+
+    ``values`` are in SI (``unit``; "" for words), None if an entry lacks the fact.
+    """
+
+    name: str
+    unit: str
+    values: tuple[float | None, ...]
+    texts: tuple[str, ...]
+
+    @property
+    def ratios(self) -> tuple[float | None, ...]:
+        """The ratio of each figure to that of the first entry; None if either is not a known figure."""
+        first = self.values[0]
+        return tuple(None if value is None or not first else value / first for value in self.values)
+
+    def to_json(self) -> dict[str, object]:
+        """Plain values."""
+        return {
+            "name": self.name,
+            "unit": self.unit or None,
+            "values": list(self.values),
+            "texts": list(self.texts),
+            "ratios": list(self.ratios),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """Entries with all facts of any of them, in the order of the first entries."""
+
+    entries: tuple[EntryView, ...]
+    facts: tuple[SharedFact, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """The table as JSON values; ``convention`` states direction, sparsity and units."""
+        names = [f"{entry.kind}/{entry.id}" for entry in self.entries]
+        return {"convention": CONVENTION, "entries": names, "facts": [fact.to_json() for fact in self.facts]}
+
+
+def side_by_side(entries: Sequence[EntryView]) -> SideBySide:
+    """Two or more entries, fact by fact."""
+    lines = [{line.name: line for line in entry.facts if not line.name.startswith(_LEFT_OUT)} for entry in entries]
+    names = dict.fromkeys(name for each in lines for name in each)
+    return SideBySide(tuple(entries), tuple(_shared(name, [each.get(name) for each in lines]) for name in names))
+
+
+def _shared(name: str, lines: Sequence[FactView | None]) -> SharedFact:
+    units = {line.unit for line in lines if line is not None}
+    unit = units.pop() if len(units) == 1 else ""
+    values = tuple(line.value if line is not None and unit else None for line in lines)
+    return SharedFact(name, unit, values, tuple(line.decimal_text(_DIGITS) if line else "" for line in lines))
+
+
+def side_by_side_text(comparison: SideBySide) -> str:
+    """A text table with one column per entry, and the ratio of each figure to that of the first entry."""
+    header = ("", *(f"{entry.kind}/{entry.id}" for entry in comparison.entries))
+    rows = [header, ("status", *(entry.status.state for entry in comparison.entries))]
+    rows += [(fact.name, *_cells(fact)) for fact in comparison.facts]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
+    lines = ["  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([CONVENTION, "", *lines]) + "\n"
+
+
+def _cells(fact: SharedFact) -> tuple[str, ...]:
+    ratios = [None, *fact.ratios[1:]]
+    return tuple(
+        (text or "-") + (f" (x {plain(ratio)})" if ratio is not None and ratio != 1 else "")
+        for text, ratio in zip(fact.texts, ratios, strict=True)
+    )
+
+
+# Lookup of entries by name, for ``catalog show``, ``diff`` and ``compare``
+
+
+def show(catalog: Catalog, name: str) -> EntryView:
+    """The entry of an id, or of ``kind/id`` if several kinds share the id.
+
+    Raises `UnknownEntry`, `BrokenEntry`, or `AmbiguousName`.
+    """
+    return entry_view(catalog.raw_entry(*resolve(catalog, name)))
+
+
+def compare(catalog: Catalog, left: str, right: str) -> Comparison:
+    """Two entries as written, fact by fact. Raises as `show`."""
+    return comparison(*_together(catalog, (left, right)))
+
+
+def compare_all(catalog: Catalog, names: Sequence[str]) -> SideBySide:
+    """Two or more entries side by side in one convention. Raises as `show`."""
+    return side_by_side(_together(catalog, names))
+
+
+def _together(catalog: Catalog, names: Sequence[str]) -> list[EntryView]:
+    """The entries of some names; an ambiguous id has the kind that all names share."""
+    kinds = [_kinds(catalog, name) for name in names]
+    shared = [kind for kind in kinds[0] if all(kind in each for each in kinds)]
+    return [show(catalog, f"{shared[0]}/{name}" if len(shared) == 1 and "/" not in name else name) for name in names]
+
+
+@dataclass(eq=False)
+class AmbiguousName(LookupError):
+    """Raised for an id that several kinds of entries have."""
+
+    name: str
+    kinds: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"`{self.name}` is {' and '.join(self.kinds)}; write {' or '.join(f'{k}/{self.name}' for k in self.kinds)}"
+        )
+
+
+def resolve(catalog: Catalog, name: str) -> tuple[str, str]:
+    """The kind and the id that ``id`` or ``kind/id`` names."""
+    kinds, id_ = _kinds(catalog, name), name.rpartition("/")[2]
+    if len(kinds) > 1:
+        raise AmbiguousName(id_, kinds)
+    if not kinds:
+        raise UnknownEntry("entry", name, _nearest(catalog, id_))
+    return kinds[0], id_
+
+
+def _nearest(catalog: Catalog, id_: str) -> tuple[str, ...]:
+    """The entries of any kind that are most similar to an id, as ``kind/id``."""
+    family = [f"{kind}/{each}" for kind in catalog.kinds for each in catalog.family(kind, id_)]
+    near = {f"{kind}/{each}": each for kind in catalog.kinds for each in catalog.nearest(kind, id_)}
+    alike = get_close_matches(id_.lower(), near.values(), n=3, cutoff=0.55)
+    others = [name for each in dict.fromkeys(alike) for name, it in near.items() if it == each]
+    return tuple(dict.fromkeys((*family, *others)))[:3]
+
+
+def _kinds(catalog: Catalog, name: str) -> tuple[str, ...]:
+    kind, _, id_ = name.rpartition("/")
+    return tuple(each for each in catalog.kinds_of(id_) if kind in {"", each})

@@ -1,0 +1,214 @@
+"""Options of ``clusterspec import``."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+from pathlib import Path
+
+from clusterspec import document as documents
+from clusterspec.cli import OK, SpecFault, UsageFault
+from clusterspec.cli.choices import configured
+from clusterspec.cli.inputs import STDIN, StudyReader, folder_of, read_bytes, status_of, study_with_errors_named
+from clusterspec.cli.options import format_option, path, positive, stdin_filename
+from clusterspec.cli.output import keep_inputs, keep_study, write_whole
+from clusterspec.cli.terminal import print_error, print_json, print_text
+from clusterspec.exchange import import_formats, merge
+from clusterspec.exchange.documents import comment, with_known_keys
+from clusterspec.exchange.exporters.registry import (
+    EXPORTERS,
+    ExportedFile,
+    ExportInput,
+    MissingPart,
+    NotExportable,
+    exporter_of,
+)
+from clusterspec.exchange.import_result import (
+    LARGEST,
+    FormatError,
+    ImportResult,
+    InputFile,
+    UnresolvedSpec,
+    combined,
+    shown,
+    to_json,
+)
+from clusterspec.report.ink import text_table
+from clusterspec.results import Input, head
+from clusterspec.source import dotted
+from clusterspec.units import plural
+
+# Options of ``clusterspec import``
+
+
+def describe_import(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    parser.add_argument("kind", metavar="KIND", nargs="?", help="the format, or auto; --list names all")
+    parser.add_argument("files", metavar="FILE", type=path, nargs="*", help="the files to read; - reads standard input")
+    parser.add_argument(
+        "--into",
+        metavar="SPEC",
+        type=path,
+        help="insert the result into this spec, keeping its formatting and comments; existing values are kept",
+    )
+    parser.add_argument(
+        "--part", metavar="N", type=positive, help="the number of the table or topology, if a file has several"
+    )
+    parser.add_argument("--list", action="store_true", help="list the formats that can be imported")
+    format_option(parser, "yaml", "json")
+
+
+# Options of ``clusterspec export``
+
+
+def describe_export(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    parser.add_argument("kind", metavar="KIND", nargs="?", help="the format; --list names all")
+    parser.add_argument("spec", metavar="SPEC", type=path, nargs="?", help="the spec; - reads standard input")
+    stdin_filename(parser)
+    parser.add_argument("-o", "--output", metavar="FILE", type=path, help="output file instead of standard output")
+    parser.add_argument("--list", action="store_true", help="list the formats that can be exported")
+
+
+# ``clusterspec import KIND FILE…``
+
+
+def run_import(args: argparse.Namespace) -> int:
+    """Print the content of the files as a spec, or insert it into one.
+
+    Raises `UsageFault` if a file cannot be read in its format.
+    """
+    if args.list:
+        print_text(
+            text_table(
+                ("kind", "of", "reads"), [(kind.name, kind.group, kind.title) for kind in import_formats.IMPORT_FORMATS]
+            )
+        )
+        return OK
+    if not args.kind or not args.files:
+        raise UsageFault("name a KIND (or auto) and a FILE; `clusterspec import --list` lists the kinds")
+    if args.into:
+        keep_inputs(args, "--into", args.into, args.files, configured(args, folder_of(args.into)))
+    if args.kind != "auto":
+        _named(args.kind)
+    digest = hashlib.sha256()
+    reading = with_known_keys(combined([_read(args, name, digest) for name in args.files]))
+    if args.into:
+        _into(args, reading, digest.hexdigest())
+    elif args.format == "json":
+        print_json(_document(args, reading, digest.hexdigest()))
+    else:
+        print_text(merge.new_spec(reading))
+    return OK
+
+
+def _named(kind: str) -> import_formats.ImportFormat:
+    """The format of a name. Raises `UsageFault` with similar names if there is none."""
+    try:
+        return import_formats.format_named(kind)
+    except FormatError as why:
+        raise UsageFault(str(why)) from None
+
+
+def _document(args: argparse.Namespace, reading: ImportResult, digest: str) -> dict[str, object]:
+    """The import result as JSON; ``digest`` is of the concatenated files."""
+    name = ", ".join(args.files)
+    tool = StudyReader(args).settings(folder_of(args.into or args.files[0])).tool
+    return head(tool, Input(name)) | {"input": {"file": name, "sha256": digest}} | to_json(reading)
+
+
+def _read(args: argparse.Namespace, name: str, digest: hashlib._Hash) -> ImportResult:
+    """The content of a file. Raises `UsageFault` with the file and line of an error."""
+    data = read_bytes(name, LARGEST)
+    digest.update(data)
+    file = InputFile("-" if name == STDIN else Path(name).name, data, args.part)
+    try:
+        kind = import_formats.guess(file) if args.kind == "auto" else _named(args.kind)
+        return kind.read(file)
+    except FormatError as why:
+        raise UsageFault(f"{name}: {why}") from None
+
+
+def _into(args: argparse.Namespace, reading: ImportResult, digest: str) -> None:
+    """Insert an import result into the spec and print the changes.
+
+    Raises `SpecFault` if the spec cannot be read, and `UsageFault` if the result cannot be inserted.
+    """
+    data = read_bytes(args.into)
+    source = documents.decode(args.into, data)
+    mark = "\ufeff" if source.text.startswith("\ufeff") else ""
+    try:
+        merged = merge.merge(source.text.removeprefix(mark), reading, args.into)
+    except UnresolvedSpec as why:
+        raise SpecFault(str(why)) from None
+    except FormatError as why:
+        raise UsageFault(str(why)) from None
+    if merged.written:
+        write_whole(Path(args.into), (mark + merged.text).encode("utf-8", "surrogateescape"))
+    if args.format == "json":
+        print_json(_document(args, reading, digest) | {"merged": _merged_json(merged)})
+        return
+    lines = [_summary(merged, args.into)]
+    lines += [f"wrote {dotted(each.path)}: {shown(each.value)}  ({each.at})" for each in merged.written]
+    lines += [f"same  {dotted(each.path)}: {shown(each.value)}  ({each.at})" for each in merged.same]
+    lines += [f"kept  {held}; {each.at} states {shown(each.value)}" for each, held in merged.kept]
+    lines += [f"unknown {each.what}: {each.why}  ({each.at})" for each in reading.unknown]
+    print_text("".join(f"{comment(line)}\n" for line in lines))
+
+
+def _summary(merged: merge.Merged, name: str) -> str:
+    """What an import changed in a spec and what it kept, in one line."""
+    total = len(merged.written) + len(merged.same) + len(merged.kept)
+    kept = f"kept {plural(len(merged.kept), 'value')} of {name}, since the spec states another" if merged.kept else ""
+    same = f"{len(merged.same)} already stated" if merged.same else ""
+    new = f"wrote {len(merged.written)} of {plural(total, 'value')}" if merged.written else "nothing new"
+    parts = (new, same, kept)
+    return ", ".join(part for part in parts if part)
+
+
+def _merged_json(merged: merge.Merged) -> dict[str, object]:
+    return {
+        "written": [dotted(each.path) for each in merged.written],
+        "same": [dotted(each.path) for each in merged.same],
+        "kept": [{"path": dotted(each.path), "value": each.value, "why": held} for each, held in merged.kept],
+    }
+
+
+# ``clusterspec export KIND SPEC``
+
+
+def run_export(args: argparse.Namespace) -> int:
+    """Write the file, and list on standard error what the format omits."""
+    if args.list:
+        print_text(text_table(("kind", "writes"), [(each.name, each.title) for each in EXPORTERS]))
+        return OK
+    if not args.kind or not args.spec:
+        raise UsageFault("name a KIND and a SPEC; `clusterspec export --list` lists the kinds")
+    try:
+        exporter = exporter_of(args.kind)
+        one = study_with_errors_named(args, args.spec)
+        exported = exporter.write(ExportInput(one.design))
+    except MissingPart as why:
+        raise SpecFault(f"{args.spec}: {why}") from None
+    except NotExportable as why:
+        raise UsageFault(f"{args.spec}: {why}") from None
+    if args.output:
+        keep_study(args, "--output", args.output, one)
+    _put(args, exported)
+    for each in exported.omitted:
+        print_error(f"clusterspec: {exporter.name} omits {each}")
+    return status_of(one, told=True)
+
+
+def _put(args: argparse.Namespace, exported: ExportedFile) -> None:
+    content = exported.content
+    if args.output:
+        write_whole(Path(args.output), content if isinstance(content, bytes) else content.encode("utf-8"))
+    elif isinstance(content, str):
+        print_text(content)
+    elif sys.stdout is None or sys.stdout.isatty():
+        raise UsageFault("this format is binary: name a file with -o")
+    else:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()

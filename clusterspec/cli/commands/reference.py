@@ -1,0 +1,158 @@
+"""Options of ``clusterspec explain``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from clusterspec import __version__, rules, units
+from clusterspec.cli import OK, UsageFault
+from clusterspec.cli.choices import configured, headed, opened, with_options
+from clusterspec.cli.inputs import own_rules
+from clusterspec.cli.options import format_option, path
+from clusterspec.cli.terminal import ink_of, print_json, print_text
+from clusterspec.config import Config, schema
+from clusterspec.report import ink as page_text
+from clusterspec.report import ink as readings_text
+from clusterspec.report.ink import Ink, plain, text_table
+from clusterspec.results import Input, Tool, head
+
+# Options of ``clusterspec explain``
+
+
+def describe_explain(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    parser.add_argument("rule", metavar="RULE", nargs="?", help="the rule's name; without it, all rules are listed")
+    format_option(parser, "text", "json")
+
+
+# Options of ``clusterspec convert``
+
+
+def describe_convert(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    parser.add_argument("quantity", metavar="QUANTITY", help='such as "900 GB/s duplex"')
+    format_option(parser, "text", "json")
+
+
+# Options of ``clusterspec config``
+
+
+def describe_config(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    parser.add_argument(
+        "path",
+        metavar="PATH",
+        type=path,
+        nargs="?",
+        default=".",
+        help="a file or folder (default: the current folder)",
+    )
+    format_option(parser, "text", "json")
+
+
+# ``clusterspec explain RULE``
+
+
+def run_explain(args: argparse.Namespace) -> int:
+    """Print the page of a rule, or the list of all rules."""
+    text, body = listed() if args.rule is None else explained(args.rule, ink_of(args))
+    if args.format == "json":
+        print_json(headed(args, body))
+    else:
+        print_text(text)
+    return OK
+
+
+def listed() -> tuple[str, dict[str, object]]:
+    """The list of rules, as text and as JSON."""
+    listing = rules.listing()
+    return rules.listing_text(listing) + "\n", {"rules": [row.to_json() for row in listing]}
+
+
+def explained(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
+    """The page of a rule, as text and as JSON. Raises `UsageFault` for an unknown name."""
+    if members := rules.of_group(name):
+        raise UsageFault(f"{name!r} is a group of rules; each has a page: {', '.join(members)}")
+    if not rules.known(name):
+        near = rules.nearest(name, others=rules.groups())
+        raise UsageFault(
+            f"no rule is called {name!r}"
+            + (f"; did you mean {', '.join(near)}?" if near else "; `clusterspec explain` lists the rules")
+        )
+    page = rules.explain(name)
+    return page_text.text(page, paint), {"rule": name, "page": page}
+
+
+# ``clusterspec convert "900 GB/s duplex"``
+
+
+def run_convert(args: argparse.Namespace) -> int:
+    """Print a quantity in all units and directions."""
+    try:
+        found = units.readings(args.quantity)
+    except units.UnitFault as fault:
+        raise UsageFault(str(fault)) from None
+    if args.format == "json":
+        print_json(headed(args, found.to_json()))
+    else:
+        print_text(readings_text.readings_text(found, ink_of(args)))
+    return OK
+
+
+# ``clusterspec config PATH``: the settings of a file and their origin
+
+
+def run_config(args: argparse.Namespace) -> int:
+    """Print all configuration keys with value and origin. Raises `UsageFault` for a configuration that is refused."""
+    path = Path(args.path)
+    if not path.exists():
+        raise UsageFault(f"{path}: No such file or directory")
+    config = configured(args, (path if path.is_dir() else path.parent).resolve())
+    catalog = opened(args, config)
+    with_options(config, args, [rule.name for rule in own_rules(config)])  # refuses what `check` refuses
+    rows = [(key, *value_and_origin(config, key, args.path)) for key in schema()["properties"] if key != "overrides"]
+    if args.format == "json":
+        keys = {key: {"value": value, "origin": origin} for key, value, origin in rows}
+        print_json(head(Tool(__version__, catalog.version), Input(args.path)) | {"keys": keys})
+    else:
+        shown = [(key, plain(toml(value)), plain(origin)) for key, value, origin in rows]
+        print_text(
+            f"for {plain(args.path)}, catalog {catalog.version}\n\n"
+            + text_table(("key", "value", "from"), shown, ink=ink_of(args))
+        )
+    return OK
+
+
+def value_and_origin(config: Config, key: str, path: str) -> tuple[Any, str]:
+    """The value of a key for a path, and its origin."""
+    name = key.replace("-", "_")
+    value, own = getattr(config.for_path(path), name), getattr(config, name)
+    if value != own:
+        return as_json(value), f"{config.file}, overrides"
+    default = getattr(Config(), name)
+    return as_json(own), "default" if own == default or config.file is None else str(config.file)
+
+
+def toml(value: Any) -> str:
+    """A configuration value as it is written in the file; "not set" for none.
+
+    >>> toml({"tight-memory": "note"}), toml(["few-spines"]), toml(True), toml(None)
+    ('{tight-memory = "note"}', '["few-spines"]', 'true', 'not set')
+    """
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key} = {toml(item)}' for key, item in value.items())}}}"
+    return "not set" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def as_json(value: Any) -> Any:
+    """A configuration value as JSON."""
+    if isinstance(value, tuple):
+        return [as_json(item) for item in value]
+    if isinstance(value, dict):
+        return {key: as_json(item) for key, item in value.items()}
+    return value if value is None or isinstance(value, bool | float) else str(value)

@@ -1,0 +1,174 @@
+"""Options of ``clusterspec report``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+from clusterspec import analysis
+from clusterspec.analysis.search_serving import plans
+from clusterspec.analysis.sensitivity import sensitivity
+from clusterspec.cli import FOUND, UsageFault
+from clusterspec.cli.git import checked_out, revision_of
+from clusterspec.cli.inputs import StudyReader, status_of
+from clusterspec.cli.options import format_option, named, path, spec_argument
+from clusterspec.cli.output import keep_apart, keep_study, write_whole
+from clusterspec.cli.terminal import Progress, ink_of, print_error, print_json, print_text
+from clusterspec.records import replace
+from clusterspec.report import diff_text, paper
+from clusterspec.report.findings_machines import dumps
+from clusterspec.report.ink import located
+from clusterspec.report.paper.compose import compose
+from clusterspec.results import Input
+from clusterspec.results.diff import Side, compare
+from clusterspec.results.full import FullReport
+from clusterspec.source import Span
+from clusterspec.studies.study import Study
+
+# Options of ``clusterspec report``
+
+
+def describe_report(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    spec_argument(parser)
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=path, required=True, help="the file to write: .html, .pdf or .json"
+    )
+    parser.add_argument(
+        "--kind",
+        choices=("design", "procurement"),
+        default="design",
+        help="for engineers, or for buyers (default: design)",
+    )
+    parser.add_argument(
+        "--audience",
+        choices=("tender", "internal"),
+        help="tender omits prices and internal notes (default: the spec's document.audience, else internal)",
+    )
+    parser.add_argument(
+        "--against",
+        metavar="SPEC",
+        type=path,
+        nargs="+",
+        default=[],
+        help="compare with up to three more specs",
+    )
+
+
+# Options of ``clusterspec diff``
+
+
+def revision(text: str) -> str:
+    """A file, or ``REVISION:PATH`` as given."""
+    return path(text) if ":" not in text else named(text)
+
+
+def describe_diff(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    for name in ("old", "new"):
+        parser.add_argument(
+            name,
+            metavar=name.upper(),
+            type=revision,
+            help=f"the {name} spec: a file, or REVISION:PATH of the git repository here",
+        )
+    format_option(parser, "text", "markdown", "json")
+
+
+# ``clusterspec report SPEC -o out.html``
+
+SUFFIXES = (".html", ".htm", ".pdf", ".json")
+MOST_AGAINST = 3
+
+
+def run_report(args: argparse.Namespace) -> int:
+    """Write a report, as far as it can be computed; 1 if the spec has errors."""
+    target = Path(args.output)
+    if target.suffix.lower() not in SUFFIXES:
+        raise UsageFault(f"-o {target}: the suffix names the format; write .html, .pdf or .json")
+    if len(args.against) > MOST_AGAINST:
+        raise UsageFault(f"--against: compares with at most {MOST_AGAINST} specs, got {len(args.against)}")
+    keep_apart("-o", args.output, [args.spec, *args.against])
+    reader = StudyReader(args)
+    one, *others = (reader.study(name) for name in (args.spec, *args.against))
+    unread = next((each for each in (one, *others) if each.document is None), None)
+    if unread is not None:
+        for finding in unread.checked.findings:
+            print_error(f"{located(finding.span)}: {finding.severity}[{finding.rule}] {finding.message}")
+        print_error(f"clusterspec: {target} is not written: the spec cannot be read")
+        return FOUND
+    for each in (one, *others):
+        keep_study(args, "-o", args.output, each)
+    progress = Progress()
+    progress(f"writing {target}")
+    try:
+        suffix = target.suffix.lower()
+        report = analysis.report(
+            one, args.kind, args.audience, others, live=suffix != ".pdf", levers_of=sensitivity, plans_of=plans
+        )
+        data = written(report, suffix)
+    except paper.MissingLibrary as fault:
+        raise UsageFault(str(fault)) from None
+    finally:
+        progress.done()
+    write_whole(target, data)
+    print_error(f"wrote {target}")
+    status, *_ = (status_of(each) for each in (one, *others))
+    return status
+
+
+def written(report: FullReport, suffix: str) -> bytes:
+    """The bytes of a report in the format of a suffix."""
+    if suffix == ".json":
+        return dumps(report.to_json()).encode("utf-8", "backslashreplace")
+    document = compose(report)
+    return paper.pdf(document) if suffix == ".pdf" else paper.html(document).encode()
+
+
+# ``clusterspec diff OLD NEW``
+
+
+def run_diff(args: argparse.Namespace) -> int:
+    """Print the difference of two designs; 1 if the new one has errors or the old one cannot be read."""
+    reader = StudyReader(args)
+    with tempfile.TemporaryDirectory(prefix="clusterspec-") as place:
+        folders = [Path(place).resolve() / str(number) for number in range(2)]
+        studies = [studied(reader, name, folder) for name, folder in zip((args.old, args.new), folders, strict=True)]
+        sides = [side(*each) for each in zip(studies, (args.old, args.new), folders, strict=True)]
+        report = compare(studies[1].settings.tool, *sides)
+        status = FOUND if studies[0].document is None else status_of(studies[1])
+    if args.format == "json":
+        print_json(report.to_json())
+    else:
+        print_text(diff_text.markdown(report) if args.format == "markdown" else diff_text.text(report, ink_of(args)))
+    return status
+
+
+def studied(reader: StudyReader, name: str, folder: Path) -> Study:
+    """One of the two specs: a file, or ``REVISION:PATH``. Raises `UsageFault`."""
+    revision = revision_of(name)
+    if revision is None:
+        return reader.study(name)
+    folder.mkdir()
+    return reader.study_at(checked_out(*revision, folder), Path.cwd())
+
+
+def side(study: Study, name: str, folder: Path) -> Side:
+    """The compared data of a design, with positions under the names that the caller knows, not those of copies."""
+    read = Input(name, study.input.data)
+    revision = f"{name.partition(':')[0]}:"
+
+    def known(span: Span) -> Span:
+        if span.file == study.source.name:
+            return replace(span, file=name)
+        return replace(span, file=span.file.replace(f"{folder}{os.sep}", revision))
+
+    findings = tuple(
+        replace(finding, span=known(finding.span), related=tuple((known(span), note) for span, note in finding.related))
+        for finding in study.checked.findings
+    )
+    value = study.document.value if study.document is not None else None
+    figures = analysis.estimate(study).to_json(), analysis.bill(study).to_json()
+    return Side(read, value, *figures, findings, study.unchecked)

@@ -1,0 +1,221 @@
+"""Completion: keys of a mapping, keywords of a key, ids of the catalog."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+
+from clusterspec import rules
+from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, export, views
+from clusterspec.catalog.company import KINDS_OF_KEYS, ids_of_key
+from clusterspec.catalog.export import rows
+from clusterspec.document import conforms, project_root, text_at
+from clusterspec.document.model import Document
+from clusterspec.finding import Finding
+from clusterspec.records import dataclass
+from clusterspec.report import ink
+from clusterspec.report.findings_machines import cell
+from clusterspec.rules.index import RULES
+from clusterspec.source import Path, Position, Span, dotted
+from clusterspec.spec.reader import schema
+from clusterspec.units import UnitFault, readings
+
+# Completion: keys of a mapping, keywords of a key, ids of the catalog
+
+_KEY = re.compile(r"^(?P<indent> *)(?:- +)?(?P<key>[\w.-]+):(?P<value>.*)$")
+_INSIDE = re.compile(r"(?:[{,]\s*)(?P<key>[\w.-]+):\s*(?P<value>[^,{}]*)$")
+_COMMENT = re.compile(r"(?:^|(?<=\s))#.*$")
+_WAIVES = re.compile(r"clusterspec:\s*ignore(?:-file)?\s*\[[^\]]*$")
+MOST = 100
+"""Files of a folder that are offered as a base."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionItem:
+    """A completion: its text, kind, and description from the schema."""
+
+    text: str
+    kind: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in a text (line and column from 0, in code points), and the folder of its file."""
+
+    lines: list[str]
+    line: int
+    column: int
+    folder: FilePath
+
+
+def offers(place: Place, catalog: Catalog) -> list[CompletionItem]:
+    """The completions at a position; the text need not be valid YAML."""
+    lines, line = place.lines, place.line
+    before = lines[line][: place.column] if line < len(lines) else ""
+    if comment := _COMMENT.search(before):
+        waives = _WAIVES.search(comment[0])
+        return [CompletionItem(rule, "value") for rule in RULES] if waives else []
+    item = before.lstrip(" ").startswith("- ")
+    indent = len(before) - len(before.lstrip(" "))
+    path = _in_lists(_mapping(lines, line, indent + item))
+    written = _KEY.match(before)
+    if written and written["key"] == "extends" and not path:
+        return [CompletionItem(name, "value") for name in _bases(place.folder)]
+    inside = _INSIDE.search(before)
+    if inside:
+        outer = _in_lists((*path, written["key"])) if written else path
+        return _values((*outer, inside["key"]), catalog)
+    if written:
+        if "{" in written["value"]:
+            return _keys(_in_lists((*path, written["key"])), set())
+        return _values((*path, written["key"]), catalog)
+    return _keys(path, set() if item else _siblings(lines, line, before))
+
+
+def _mapping(lines: list[str], line: int, indent: int) -> Path:
+    """The path of the mapping that a line of some indentation belongs to."""
+    path: list[str] = []
+    for number in range(min(line, len(lines)) - 1, -1, -1):
+        found = _KEY.match(lines[number])
+        if found and len(found["indent"]) < indent and not found["value"].split("#")[0].strip():
+            path.append(found["key"])
+            indent = len(found["indent"])
+        if indent == 0:
+            break
+    return tuple(reversed(path))
+
+
+def _in_lists(path: Path) -> Path:
+    """The path with an index behind each key that holds a list of mappings."""
+    made: Path = ()
+    for key in path:
+        made = (*made, key)
+        branches = conforms.branches(conforms.at(schema(), made), schema())
+        items = [branch["items"] for branch in branches if isinstance(branch.get("items"), dict)]
+        if any(conforms.keys(one, schema()) for one in items):
+            made = (*made, 0)
+    return made
+
+
+def _bases(folder: FilePath) -> list[str]:
+    """The YAML files of a folder and of the one above it, relative to the folder."""
+    root, found = project_root(folder), []
+    for where, prefix in ((folder, ""), (folder.parent, "../")):
+        if where.is_relative_to(root) and where.is_dir():
+            names = sorted(one.name for one in where.iterdir() if one.suffix in {".yaml", ".yml"})
+            found += [prefix + name for name in names[:MOST]]
+    return found
+
+
+def _siblings(lines: list[str], line: int, before: str) -> set[str]:
+    """The keys that the mapping has already."""
+    indent = len(before) - len(before.lstrip(" "))
+    found: set[str] = set()
+    for numbers in (range(line - 1, -1, -1), range(line + 1, len(lines))):
+        for number in numbers:
+            match = _KEY.match(lines[number])
+            if match and len(match["indent"]) < indent:
+                break
+            if match and len(match["indent"]) == indent:
+                found.add(match["key"])
+    return found
+
+
+def _summaries(catalog: Catalog, kind: str) -> dict[str, str]:
+    """Name, main figures and state of each entry of a kind; none where an entry of a company cannot be read."""
+    try:
+        return {row.id: f"{row.name} · {row.headline} · {row.status}" for row in rows(catalog, [kind])}
+    except BrokenEntry:
+        return {}
+
+
+def _keys(path: Path, present: set[str]) -> list[CompletionItem]:
+    known = conforms.keys(conforms.at(schema(), path), schema())
+    return [
+        CompletionItem(key, "key", str(conforms.resolved(node, schema()).get("description", "")))
+        for key, node in known.items()
+        if key not in present
+    ]
+
+
+def _values(path: Path, catalog: Catalog) -> list[CompletionItem]:
+    node = conforms.at(schema(), path)
+    kind = KINDS_OF_KEYS.get(str(path[-1]))
+    if kind is not None and any(branch.get("type") == "string" for branch in conforms.branches(node, schema())):
+        summaries = _summaries(catalog, kind)
+        return [CompletionItem(id_, kind, summaries.get(id_, "")) for id_ in ids_of_key(catalog, str(path[-1]))]
+    words: list[str] = []
+    for branch in conforms.branches(node, schema()):
+        words += [str(word) for word in (*branch.get("enum", ()), *([branch["const"]] if "const" in branch else []))]
+        words += ["true", "false"] if branch.get("type") == "boolean" else []
+    examples = [example for example in node.get("examples", ()) if isinstance(example, str | int | float)]
+    offered = words or [str(example) for example in examples]
+    return [CompletionItem(word, "value" if words else "example") for word in dict.fromkeys(offered)]
+
+
+# Hover texts: the description of a key, interpretations of a quantity, a catalog entry, the pages of findings
+
+WIDTH = 88
+
+
+def covers(span: Span, file: str, at: Position) -> bool:
+    """Whether a position is in a span, including its end."""
+    return span.file == file and span.start <= at <= span.end
+
+
+def path_at(document: Document, at: Position) -> tuple[Path, bool] | None:
+    """The innermost key path at a position, and whether the position is on its key."""
+    file = document.source.name
+    found: tuple[Path, bool] | None = None
+    for path, place in document.places.items():
+        if place.key is not None and covers(place.key, file, at):
+            return path, True
+        if path and covers(place.value, file, at) and (found is None or len(path) > len(found[0])):
+            found = path, False
+    return found
+
+
+def hover(document: Document, catalog: Catalog, findings: list[Finding], at: Position) -> str:
+    """The Markdown hover text at a position; empty if there is none."""
+    found = path_at(document, at)
+    parts = [*_about_findings(findings, document.source.name, at)]
+    if found is not None:
+        path, on_key = found
+        parts = [*(_key(path) if on_key else _value(document, catalog, path)), *parts]
+    return "\n\n---\n\n".join(part for part in parts if part)
+
+
+def _key(path: Path) -> Iterator[str]:
+    node = conforms.at(schema(), path)
+    if node:
+        title = f"**{cell(dotted(path))}**" + (f": {node['title']}" if "title" in node else "")
+        yield f"{title}\n\n{node.get('description', '')}"
+
+
+def _value(document: Document, catalog: Catalog, path: Path) -> Iterator[str]:
+    text = text_at(document, path).strip("'\"")
+    node = conforms.at(schema(), path)
+    kind = KINDS_OF_KEYS.get(str(path[-1]))
+    if kind is not None and "\n" not in text:
+        try:
+            yield _code(export.show_text(views.show(catalog, f"{kind}/{text}"), WIDTH))
+        except (UnknownEntry, BrokenEntry, views.AmbiguousName):
+            yield ""
+    elif any("x-quantity" in branch for branch in conforms.branches(node, schema())):
+        try:
+            yield _code(ink.readings_text(readings(text)))
+        except UnitFault as fault:
+            yield _code(str(fault))
+
+
+def _code(text: str) -> str:
+    return f"```text\n{text.rstrip().replace('```', '')}\n```"
+
+
+def _about_findings(findings: list[Finding], file: str, at: Position) -> Iterator[str]:
+    """The pages of the rules with findings at a position."""
+    for rule in dict.fromkeys(finding.rule for finding in findings if covers(finding.span, file, at)):
+        if rules.known(rule):
+            yield rules.explain(rule)

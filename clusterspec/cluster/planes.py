@@ -1,0 +1,327 @@
+"""Switch counts of folded Clos fabrics (fat trees), in whole switches and whole ports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
+from clusterspec.records import dataclass
+
+# Switch counts of folded Clos fabrics (fat trees), in whole switches and whole ports
+
+MOST_PORTS = 1_000_000
+"""Limit of uplinks for which an even division is searched; no switch has so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The split of a switch's ports: ``down`` to the tier below, ``up`` to the tier above."""
+
+    down: int
+    up: int
+
+    @classmethod
+    def split(cls, ports: int, ratio: float) -> Ports:
+        """Whole ports at a ratio of down to up, with no more uplinks than the ratio requires.
+
+        >>> Ports.split(64, 1.0), Ports.split(64, 3.0), Ports.split(64, 2.0)
+        (Ports(down=32, up=32), Ports(down=48, up=16), Ports(down=42, up=21))
+        """
+        down = max(1, int(ports * ratio / (1 + ratio) + 1e-9))
+        return cls(down, max(1, min(ports - down, ceiling(down / ratio - 1e-9))))
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedClos:
+    """A counted plane. ``leaf_spine`` and ``spine_core`` are links; ``fits`` is whether these tiers can connect the
+    endpoints. ``how`` explains spines and cores.
+    """
+
+    tiers: int
+    leaves: int
+    spines: int = 0
+    cores: int = 0
+    leaf_spine: int = 0
+    spine_core: int = 0
+    fits: bool = True
+    pods: int = 1
+    spines_of_pod: int = 0
+
+
+def ceiling(value: float) -> int:
+    """The smallest integer that is at least a value."""
+    return -int(-value // 1)
+
+
+def parts(whole: int, part: int) -> int:
+    """The number of parts of a size needed for the whole."""
+    return -(-whole // part)
+
+
+MAX_ADDED = 1.5
+"""Limit of switches for an even spread of uplinks, over those that the ports need. The published designs add up to a
+third (12 → 16, 16 → 18, 32 → 36); a design choice, not a limit of the hardware.
+"""
+
+
+def even(least: int, links: int) -> int:
+    """The number of switches over which the links are spread: at least ``least``, and a divisor of ``links`` where one
+    is at most `MAX_ADDED` times ``least``.
+
+    >>> even(12, 32), even(32, 72), even(33, 32), even(18, 32)
+    (16, 36, 33, 18)
+    """
+    if least > links or links > MOST_PORTS:
+        return least
+    small = [side for side in range(1, int(links**0.5) + 1) if links % side == 0]
+    divisor = min(size for side in small for size in (side, links // side) if size >= least)
+    return divisor if divisor <= MAX_ADDED * least else least
+
+
+def describe_spread(count: int, least: int, links: int) -> str:
+    """The derivation of ``count`` switches from the ``least`` that the ports need, for ``links`` uplinks each below.
+
+    >>> describe_spread(16, 12, 32), describe_spread(18, 18, 32), describe_spread(16, 16, 32)
+    ('12 by ports, 4 added so that 32 uplinks spread evenly', '18 by ports, 32 uplinks spread unevenly over them', '16')
+    """
+    if count > least:
+        return f"{least} by ports, {count - least} added so that {links} uplinks spread evenly"
+    return f"{least} by ports, {links} uplinks spread unevenly over them" if links % count else f"{count}"
+
+
+def two_tiers(leaves: int, leaf: Ports, ports: int) -> FoldedClos:
+    """Leaves below one row of spines; every leaf connects to every spine."""
+    links = leaves * leaf.up
+    spines = even(parts(links, ports), leaf.up)
+    return FoldedClos(2, leaves, spines, leaf_spine=links, fits=leaves <= ports, spines_of_pod=spines)
+
+
+def three_tiers(leaves: int, leaf: Ports, ports: int, ratio: float, unit: int) -> FoldedClos:
+    """Pods of leaves and spines below one row of cores, with the pod size that needs the fewest switches.
+
+    A pod is one or more ``unit`` of leaves (in a rail fabric a leaf of every rail) with a full set of spines. The first
+    spine of every pod connects to the first group of cores, the second to the second, and so on. ``ratio`` is that of
+    the spines, down to up.
+    """
+    spine = Ports.split(ports, ratio)
+    sizes = [unit << doubled for doubled in range(20) if unit << doubled <= max(unit, spine.down)]
+    trees = [in_pods(leaves, leaf, ports, ratio, size) for size in sizes]
+    return min(trees, key=lambda tree: (not tree.fits, tree.spines + tree.cores, tree.spines_of_pod))
+
+
+def uneven(switches: int, links: int, ports: int, below: int) -> int | None:
+    """The number of switches that would spread ``links`` of each switch below evenly, where ``switches`` do not and a
+    number near does; None where the spread is as even as it gets. ``below`` switches have the links, ``ports`` are
+    those of a switch above.
+
+    >>> uneven(12, 32, 64, 16), uneven(10, 32, 64, 20), uneven(64, 32, 64, 16), uneven(16, 32, 64, 16)
+    (16, None, 8, None)
+    """
+    if links % switches == 0:
+        return None
+    near = [even(least, links) for least in (switches, parts(below * links, ports)) if least <= links]
+    near += [links] if switches > links else []
+    return next((count for count in near if links % count == 0), None)
+
+
+def in_pods(leaves: int, leaf: Ports, ports: int, ratio: float, leaves_of_pod: int) -> FoldedClos:
+    """Pods of a given size below one row of as many cores as the links need."""
+    spine = Ports.split(ports, ratio)
+    pods = parts(leaves, leaves_of_pod)
+    spines = even(parts(leaves_of_pod * leaf.up, spine.down), leaf.up)
+    up = min(spine.up, ceiling(parts(leaves_of_pod * leaf.up, spines) / ratio - 1e-9))
+    return FoldedClos(
+        tiers=3,
+        leaves=leaves,
+        spines=pods * spines,
+        cores=parts(pods * spines * up, ports),
+        leaf_spine=leaves * leaf.up,
+        spine_core=pods * spines * up,
+        fits=leaves_of_pod <= spine.down and pods <= ports,
+        pods=pods,
+        spines_of_pod=spines,
+    )
+
+
+# One plane of the scale-out fabric, counted from the scalar keys: nodes, NICs, ports, ratios, rails
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchCount:
+    """The switches and links of one plane.
+
+    ``capacity`` is the number of endpoints that these tiers can connect (None where levels are listed individually),
+    ``fits`` whether they connect these endpoints. The ``least_…`` numbers are the minimum if uplinks need not spread
+    evenly and unused ports stay dark. ``how`` derives each number, by its name.
+    """
+
+    tiers: int
+    ports: Ports
+    leaves: int
+    spines: int
+    cores: int
+    leaf_spine: int
+    spine_core: int
+    fits: bool
+    capacity: int | None
+    least_spines: int
+    least_cores: int
+    least_leaf_spine: int
+    how: Mapping[str, str]
+    pods: int = 1
+    """Groups of leaves and spines below one row of cores; 1 where there is no such row."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Demand:
+    """The endpoints of one plane, and the switches available."""
+
+    fabric: ScaleOut
+    nodes: int
+    """Nodes with spares."""
+    ports: int
+    leaf_ratio: float
+    spine_ratio: float
+
+    @property
+    def rails(self) -> int:
+        """Rails whose NICs never share a leaf; 1 for other topologies."""
+        return self.fabric.rails if self.fabric.topology in RAIL_TOPOLOGIES else 1
+
+    @property
+    def nics_of_rail(self) -> int:
+        """NICs of one node that share a leaf."""
+        return parts(self.fabric.nics_per_node, self.rails)
+
+    @property
+    def endpoints(self) -> int:
+        return self.nodes * self.fabric.nics_per_node + self.fabric.extra_endpoints
+
+    def leaves(self, down: int) -> int:
+        """Leaves with a given number of down ports; in a rail fabric one per rail for each block of nodes."""
+        blocks = parts(self.nodes * self.nics_of_rail, down)
+        return self.rails * max(1, blocks, parts(parts(self.endpoints, down), self.rails))
+
+    def describe_leaves(self, down: int) -> str:
+        if self.rails == 1:
+            return f"{self.endpoints} endpoints / {down} ports down, rounded up"
+        return f"{self.rails} rails × ({self.nodes} nodes × {self.nics_of_rail} NIC / {down} ports down, rounded up)"
+
+
+def count_plane(cluster: Cluster, ports: int) -> SwitchCount:
+    """Counts one fabric plane; ``ports`` are those of a switch at the rate of a plane."""
+    fabric = cluster.scale_out
+    assert fabric is not None
+    demand = _demand(cluster, fabric, ports)
+    tiers = _tiers(demand)
+    if tiers == 1:
+        return _one_tier(demand)
+    leaf = Ports.split(ports, demand.leaf_ratio)
+    tree = _tree(demand, leaf, tiers, cluster)
+    up = ceiling(demand.endpoints / demand.leaf_ratio - 1e-9)
+    spine = Ports.split(ports, demand.spine_ratio)
+    two = tree.tiers == 2
+    return SwitchCount(
+        tiers=tree.tiers,
+        ports=leaf,
+        leaves=tree.leaves,
+        spines=tree.spines,
+        cores=tree.cores,
+        leaf_spine=tree.leaf_spine,
+        spine_core=tree.spine_core,
+        fits=tree.fits,
+        capacity=ports * leaf.down * (1 if two else spine.down),
+        least_spines=parts(up, ports if two else spine.down),
+        least_cores=0 if two else parts(ceiling(up / demand.spine_ratio - 1e-9), ports),
+        least_leaf_spine=up,
+        how=_how(demand, leaf, spine, tree),
+        pods=tree.pods,
+    )
+
+
+def _demand(cluster: Cluster, fabric: ScaleOut, ports: int) -> _Demand:
+    """The endpoints of a plane, and the ratios of leaf and spine; with a full-bandwidth pod, a single ratio applies
+    above the pod.
+    """
+    nodes = cluster.all_nodes
+    leaf, spine, *_ = (*fabric.oversubscription, 1.0, 1.0)
+    if fabric.pod_nodes and len(fabric.oversubscription) == 1:
+        leaf, spine = 1.0, leaf
+    return _Demand(fabric, nodes, ports, leaf, spine)
+
+
+def tiers_of(cluster: Cluster) -> int | None:
+    """Switch tiers of the scale-out fabric by the scalar keys: as stated, else the fewest that connect the endpoints
+    and have every stated ratio.
+
+    None where the ports of a switch are not known, and where `levels` describe the fabric.
+    """
+    fabric = cluster.scale_out
+    if fabric is None or fabric.levels or not fabric.switch_ports:
+        return fabric.tiers if fabric is not None and not fabric.levels else None
+    return _tiers(_demand(cluster, fabric, fabric.switch_ports))
+
+
+def _tiers(demand: _Demand) -> int:
+    """Tiers of a plane: one where the endpoints fit one switch, unless the spec states tiers or ratios that need more;
+    n ratios need n + 1 tiers.
+    """
+    fabric = demand.fabric
+    if fabric.tiers:
+        return fabric.tiers
+    if fabric.topology in {"single-switch", "rail-only"}:
+        return 1
+    stated = len(fabric.oversubscription) if len(fabric.oversubscription) > 1 else 0
+    if not stated and demand.endpoints <= demand.ports:
+        return 1
+    if fabric.pod_nodes and demand.nodes > fabric.pod_nodes:
+        return 3
+    joined = 2 if demand.leaves(Ports.split(demand.ports, demand.leaf_ratio).down) <= demand.ports else 3
+    return min(3, max(joined, stated + 1))
+
+
+def _one_tier(demand: _Demand) -> SwitchCount:
+    """Switches without uplinks: one for all, or one for each rail."""
+    separate = demand.fabric.topology == "rail-only"
+    single = demand.fabric.topology == "single-switch" or (demand.endpoints <= demand.ports and not separate)
+    leaves = 1 if single else demand.leaves(demand.ports)
+    held = "all endpoints on one switch" if single else demand.describe_leaves(demand.ports)
+    capacity = demand.ports * (1 if single else demand.rails)
+    joined = (single or demand.nodes * demand.nics_of_rail <= demand.ports) and demand.endpoints <= capacity
+    absent = ("spine_switches", "core_switches", "leaf_spine", "spine_core")
+    how = {"leaf_switches": held} | dict.fromkeys(absent, "one tier has none")
+    return SwitchCount(1, Ports(demand.ports, 0), leaves, 0, 0, 0, 0, joined, capacity, 0, 0, 0, how)
+
+
+def _tree(demand: _Demand, leaf: Ports, tiers: int, cluster: Cluster) -> FoldedClos:
+    leaves = demand.leaves(leaf.down)
+    if tiers == 2:
+        return two_tiers(leaves, leaf, demand.ports)
+    pod = demand.fabric.pod_nodes
+    if pod is None:
+        return three_tiers(leaves, leaf, demand.ports, demand.spine_ratio, demand.rails)
+    of_pod = demand.rails * max(1, parts(pod * demand.nics_of_rail, leaf.down))
+    return in_pods(leaves, leaf, demand.ports, demand.spine_ratio, of_pod)
+
+
+def _how(demand: _Demand, leaf: Ports, spine: Ports, tree: FoldedClos) -> dict[str, str]:
+    by_ports = parts(tree.leaf_spine, demand.ports)
+    spread = describe_spread(tree.spines, by_ports, leaf.up)
+    how = {
+        "leaf_switches": demand.describe_leaves(leaf.down),
+        "spine_switches": f"{tree.leaf_spine} uplinks / {demand.ports} ports: {spread}",
+        "core_switches": "two tiers have none",
+        "leaf_spine": f"{tree.leaves} leaves × {leaf.up} uplinks, cabled even where nodes are missing",
+        "spine_core": "two tiers have none",
+    }
+    if tree.tiers == 3:
+        of_pod = parts(tree.leaves, tree.pods)
+        spread = describe_spread(tree.spines_of_pod, parts(of_pod * leaf.up, spine.down), leaf.up)
+        how["spine_switches"] = (
+            f"{tree.pods} pods × ({of_pod} leaves × {leaf.up} uplinks / {spine.down} ports down: {spread})"
+        )
+        up = tree.spine_core // tree.spines
+        how["core_switches"] = f"{tree.spines} spines × {up} uplinks / {demand.ports} ports, rounded up"
+        how["spine_core"] = f"{tree.spines} spines × {up} uplinks"
+    return how

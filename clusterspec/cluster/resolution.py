@@ -1,0 +1,233 @@
+"""The assumptions and problems of resolving a spec."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.company import REFUSED_SCOPES
+from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Nic, Platform, Switch
+from clusterspec.catalog.models import Entry, Model
+from clusterspec.cluster.model import Assumption
+from clusterspec.finding import Fix, Problem, Replacement
+from clusterspec.origin import Written
+from clusterspec.quantity import Bandwidth, Figure, Quantity
+from clusterspec.records import dataclass, field
+from clusterspec.source import Path, dotted
+from clusterspec.spec.model import ClusterSpec, Spec
+
+# The assumptions and problems of resolving a spec
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class ResolutionLog:
+    """The problems and assumptions of one spec, in the order in which keys are resolved."""
+
+    spec: Spec
+    problems: list[Problem] = field(default_factory=list)
+    assumptions: list[Assumption] = field(default_factory=list)
+
+    def assume(self, key: str, value: T, why: str) -> T:
+        """Assumes ``value`` for a key that the spec does not state, and lists the assumption."""
+        self.assumptions.append((key, value, why))
+        return value
+
+    def either(self, written: T | None, key: str, default: T, why: str) -> T:
+        """The written value, else the default as a listed assumption."""
+        return written if written is not None else self.assume(key, default, why)
+
+    def training(self, written: T | None, key: str, default: T, why: str, serves: bool) -> T:
+        """The written value of a key that only training uses, else its default; not listed for a serving plan."""
+        return default if serves and written is None else self.either(written, key, default, why)
+
+    def unreadable(self, path: Path) -> bool:
+        """Whether a finding already reports that the text of this key cannot be read."""
+        return self.spec.unreadable(path)
+
+    def missing(self, path: Path, why: str, remedy: str) -> None:
+        """Reports a required key without a value, unless its text was unreadable."""
+        if not self.unreadable(path):
+            message = f"`{dotted(path)}` is missing: {why}"
+            self.problems.append(Problem("missing-key", path, message, remedy))
+
+
+def written_bandwidth(quantity: Quantity, key: str) -> Bandwidth:
+    """A written bandwidth, per direction, with its key."""
+    return Bandwidth.of(quantity, Written(key))
+
+
+def written_figure(quantity: Quantity, key: str) -> Figure:
+    """A written quantity in SI, with its key."""
+    return Figure(quantity.value, quantity.unit, Written(key))
+
+
+# Catalog lookup of names; a problem with the nearest ids where there is no such name
+
+E = TypeVar("E", bound=Entry)
+
+CLEARLY_MEANT = 0.85
+"""Similarity (Ratcliff and Obershelp) above which the nearest id is offered as a fix."""
+CLEAR_LEAD = 0.05
+"""Lead of the nearest id over the next one that this requires."""
+LONGEST = 64
+"""Characters of a name that are compared; no id is longer."""
+LISTED = 8
+"""Members of a family that a message lists."""
+
+SLICES = {
+    "v4": ("tpu-v4", 2),
+    "v5p": ("tpu-v5p", 2),
+    "v5e": ("tpu-v5e", 1),
+    "v5litepod": ("tpu-v5e", 1),
+    "v6e": ("tpu-v6e", 1),
+}
+"""Chips, and the units of one that the names of its slices count (docs.cloud.google.com/tpu/docs/v5p and v6e)."""
+
+
+class Lookup:
+    """The catalog, with problems recorded in the log."""
+
+    def __init__(self, catalog: Catalog, log: ResolutionLog) -> None:
+        self.catalog = catalog
+        self.log = log
+
+    def accelerator(self, name: str, path: Path) -> Accelerator | None:
+        return self._find("accelerator", Accelerator, name, path)
+
+    def interconnect(self, name: str, path: Path, usual: str = "") -> Interconnect | None:
+        """An interconnect; one of a scope that the key does not take (a scale-up one as technology) is rejected.
+
+        ``usual`` is the interconnect of the accelerator, for the help about an unknown name.
+        """
+        entry = self._find("interconnect", Interconnect, name, path, usual)
+        if entry is None or entry.scope != REFUSED_SCOPES[str(path[-1])]:
+            return entry
+        message = f"`{name}` is a {entry.scope} interconnect, which `{dotted(path)}` does not take"
+        self.log.problems.append(Problem("unknown-catalog-id", path, message, "name one of the other kind"))
+        return None
+
+    def platform(self, name: str, path: Path) -> Platform | None:
+        return self._find("platform", Platform, name, path)
+
+    def nic(self, name: str, path: Path) -> Nic | None:
+        return self._find("nic", Nic, name, path)
+
+    def switch(self, name: str, path: Path) -> Switch | None:
+        return self._find("switch", Switch, name, path)
+
+    def model(self, name: str, path: Path) -> Model | None:
+        return self._find("model", Model, name, path)
+
+    def known(self, kind: str, name: str) -> Entry | None:
+        """An entry that another entry names; None where the catalog lacks it."""
+        return self.catalog.find(kind, name)
+
+    def bus(self, generation: int) -> Interconnect | None:
+        """The PCIe slot of a generation, 16 lanes wide."""
+        entry = self.known("interconnect", f"pcie-{generation}")
+        return entry if isinstance(entry, Interconnect) else None
+
+    def _find(self, kind: str, type_: type[E], name: str, path: Path, usual: str = "") -> E | None:
+        entry = self.known(kind, name)
+        if isinstance(entry, type_):
+            return entry
+        self.log.problems.append(unknown(self.catalog, kind, name, path, usual))
+        return None
+
+
+def unknown(catalog: Catalog, kind: str, name: str, path: Path, usual: str = "") -> Problem:
+    """The problem of a name without an entry: a family of entries, or a name similar to others.
+
+    ``usual`` is the entry that other parts of the design suggest; the help lists it first.
+    """
+    if kind in {"accelerator", "platform"} and (slice_ := _slice(name)):
+        return Problem("unknown-catalog-id", path, f"`{name}` names a slice, not {_article(kind)}", slice_)
+    family, near = catalog.family(kind, name), catalog.nearest(kind, name)
+    if kind == "accelerator" and len(family) > 1:
+        return _ambiguous(name, path, family)
+    help_ = f"nearest: {', '.join(near)}" if near else f"`clusterspec catalog list` shows every {kind}"
+    help_ = f"{usual}; {help_}" if usual else help_
+    help_ += "; `--catalog DIR` adds entries of your own"
+    meant = family[0] if len(family) == 1 else _clearly_meant(name[:LONGEST].lower(), near)
+    fix = Fix(f"write `{meant}`", (Replacement(path, meant),)) if meant else None
+    return Problem("unknown-catalog-id", path, f"the catalog has no {kind} `{name}`", help_, fix=fix)
+
+
+def _slice(name: str) -> str:
+    """The keys that describe a TPU slice of this name; empty where the name is not that of a slice.
+
+    >>> _slice("v5p-512")
+    'write `accelerator: tpu-v5p` and `accelerators: 256`: the name counts TensorCores, of which a chip has two'
+    >>> _slice("v6e-256"), _slice("h100-80")
+    ('write `accelerator: tpu-v6e` and `accelerators: 256`: the name counts chips', '')
+    """
+    generation, _, number = name[:LONGEST].lower().removeprefix("tpu-").partition("-")
+    chip, cores = SLICES.get(generation, ("", 0))
+    if not cores or not (number.isascii() and number.isdigit()) or int(number) < cores or int(number) % cores:
+        return ""
+    counts = "chips" if cores == 1 else "TensorCores, of which a chip has two"
+    return f"write `accelerator: {chip}` and `accelerators: {int(number) // cores}`: the name counts {counts}"
+
+
+def _article(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
+def _ambiguous(name: str, path: Path, family: tuple[str, ...]) -> Problem:
+    listed = ", ".join(family[:LISTED]) + (" …" if len(family) > LISTED else "")
+    message = f"`{name}` is a family of {len(family)} parts that differ in form factor or memory"
+    return Problem("ambiguous-form-factor", path, message, f"write one of: {listed}")
+
+
+def _clearly_meant(name: str, near: tuple[str, ...]) -> str:
+    from difflib import SequenceMatcher
+
+    scores = [SequenceMatcher(None, name, id_).ratio() for id_ in near] + [0.0, 0.0]
+    return near[0] if scores[0] >= CLEARLY_MEANT and scores[0] - max(scores[1:]) >= CLEAR_LEAD else ""
+
+
+# The sources that describe a machine: the spec, then the platform, then the accelerator
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The cluster section of the spec, and the entries that supply absent keys."""
+
+    section: ClusterSpec
+    platform: Platform | None
+    accelerator: Accelerator
+    nodes: int
+    per_node: int
+    """Accelerators of a node."""
+    lookup: Lookup
+
+    @property
+    def log(self) -> ResolutionLog:
+        return self.lookup.log
+
+    @property
+    def accelerators(self) -> int:
+        return self.nodes * self.per_node
+
+
+# Finds the table of measured kernels that holds for an accelerator
+
+KEY = "cluster.kernels"
+STAND_INS = {0: "hopper", 2025: "blackwell"}
+"""The table that stands in for accelerators without one, by the first year of the accelerators."""
+
+
+def kernels_of(accelerator: Accelerator, lookup: Lookup) -> Kernels | None:
+    """The table that the accelerator's entry names, else that of a contemporary, as an assumption."""
+    name = accelerator.kernels
+    if name is None:
+        year = accelerator.year or 0
+        name = STAND_INS[max(first for first in STAND_INS if first <= year)]
+        why = (
+            f"no kernels of {accelerator.id} are published: those of a contemporary, scaled by its best matrix product"
+        )
+        lookup.log.assume(KEY, name, why)
+    entry = lookup.known("kernels", name)
+    return entry if isinstance(entry, Kernels) else None

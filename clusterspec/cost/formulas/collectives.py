@@ -1,0 +1,288 @@
+"""Latency and bandwidth of one transfer. Floats or arrays; bytes, seconds, bytes per second."""
+
+from __future__ import annotations
+
+from clusterspec.cost.formulas.compute import smaller
+from clusterspec.cost.term import formula
+
+# Latency and bandwidth of one transfer. Floats or arrays; bytes, seconds, bytes per second
+
+
+@formula("latency + size / bandwidth")
+def transfer(latency: float, size: float, bandwidth: float) -> float:
+    """Seconds of one message: t = α + S / B.
+
+    Source: Hockney, "The communication challenge for MPP", Parallel Computing 20(3), 1994.
+
+    >>> transfer(2e-6, 50e9, 50e9)
+    1.000002
+    """
+    return latency + size / bandwidth
+
+
+@formula("latency * bandwidth")
+def crossover(latency: float, bandwidth: float) -> float:
+    """The message size whose latency equals its transmission time: S½ = α B, in bytes.
+
+    >>> crossover(1e-6, 450e9), crossover(2e-6, 50e9)
+    (450000.0, 100000.0)
+    """
+    return latency * bandwidth
+
+
+@formula()
+def parallel(first: float, second: float) -> float:
+    """Two rates or times in parallel: x y / (x + y), at most the smaller of the two; 0 where both are 0.
+
+    >>> parallel(2.0, 2.0), parallel(0.0, 5.0), parallel(0.0, 0.0)
+    (1.0, 0.0, 0.0)
+    """
+    total = first + second
+    return first * second / (total + (total == 0))
+
+
+@formula("latency + sending + stages * sending * filling / (sending + filling)")
+def pipelined(latency: float, sending: float, filling: float, stages: float = 1.0) -> float:
+    """Seconds of a transfer in chunks, pipelined over its hops.
+
+    t = α + b + d b q / (b + q), with α the latency of all hops, b = S / B the time to send all
+    bytes, q the time to send what one full stage holds, and d the number of stages. A message much larger than the
+    pipeline pays for filling it once (t → α + b + d q); one much smaller travels as one chunk and
+    waits again for its own length at each stage (t → α + b + d b).
+
+    Source: the two limits are those of a segmented pipeline (Sanders, Speck, Träff, "Two-tree
+    algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35(12),
+    2009, section 2); the harmonic mean joins them.
+
+    >>> pipelined(1e-6, 0.0, 1e-4), round(pipelined(1e-6, 1.0, 1e-4), 6)
+    (1e-06, 1.000101)
+    """
+    return latency + sending + stages * parallel(sending, filling)
+
+
+@formula("latency + sending - latency * sending / (latency + sending)")
+def overlapped(latency: float, sending: float) -> float:
+    """Seconds of a transfer whose latency overlaps with sending: t = α + b − α b / (α + b).
+
+    Transports whose CPU threads keep many messages in flight behave like this.
+
+    >>> overlapped(1.0, 0.0), overlapped(0.0, 1.0), overlapped(1.0, 1.0)
+    (1.0, 1.0, 1.5)
+    """
+    return latency + sending - parallel(latency, sending)
+
+
+# The two bandwidths that nccl-tests prints. Floats or arrays; bytes, seconds, bytes per second
+
+
+@formula("size / seconds")
+def algorithm_bandwidth(size: float, seconds: float) -> float:
+    """The rate seen by the caller: algbw = S / t.
+
+    >>> algorithm_bandwidth(1e9, 0.01)
+    100000000000.0
+    """
+    return size / seconds
+
+
+@formula("2 * (ranks - 1) / ranks")
+def all_reduce_factor(ranks: float) -> float:
+    """Bytes that each rank sends per byte of a ring all-reduce: f = 2 (n − 1) / n.
+
+    >>> all_reduce_factor(8), all_reduce_factor(64), all_reduce_factor(1)
+    (1.75, 1.96875, 0.0)
+    """
+    return 2 * (ranks - 1) / ranks
+
+
+@formula("(ranks - 1) / ranks")
+def gather_factor(ranks: float) -> float:
+    """The same of an all-gather, a reduce-scatter or an all-to-all: f = (n − 1) / n.
+
+    >>> gather_factor(8), gather_factor(1)
+    (0.875, 0.0)
+    """
+    return (ranks - 1) / ranks
+
+
+@formula("factor * size / seconds")
+def bus_bandwidth(size: float, seconds: float, factor: float) -> float:
+    """The rate on each link if the algorithm were a ring: busbw = f S / t.
+
+    ``factor`` is that of the collective; it is 1 for a broadcast and a send. Where switches
+    reduce, or a tree spans two nodes, it exceeds what any wire carries.
+
+    >>> round(bus_bandwidth(17179869184, 0.127997, all_reduce_factor(8)) / 1e9, 2)
+    234.89
+    """
+    return factor * size / seconds
+
+
+@formula("factor * size / busbw")
+def seconds_at(size: float, busbw: float, factor: float) -> float:
+    """The time that a bus bandwidth represents: t = f S / busbw.
+
+    >>> round(seconds_at(17179869184, 234.89e9, all_reduce_factor(8)), 4)
+    0.128
+    """
+    return factor * size / busbw
+
+
+# Ring algorithms. Floats or arrays; bytes, seconds, bytes per second and direction
+
+
+@formula("ranks - 1")
+def gather_steps(ranks: float) -> float:
+    """Steps of a ring all-gather or reduce-scatter: n − 1.
+
+    >>> gather_steps(8)
+    7
+    """
+    return ranks - 1
+
+
+@formula("2 * (ranks - 1)")
+def all_reduce_steps(ranks: float) -> float:
+    """Steps of a ring all-reduce, a reduce-scatter and an all-gather: 2 (n − 1).
+
+    >>> all_reduce_steps(8)
+    14
+    """
+    return 2 * (ranks - 1)
+
+
+@formula("(ranks - 1) * latency + (ranks - 1) / ranks * size / bandwidth")
+def gather_time(size: float, ranks: float, bandwidth: float, latency: float = 0.0) -> float:
+    """Seconds of a ring all-gather or reduce-scatter: t = (n − 1) (α + S / (n B)).
+
+    >>> gather_time(8e9, 8, 50e9)
+    0.14
+    """
+    return gather_steps(ranks) * latency + gather_factor(ranks) * size / bandwidth
+
+
+@formula("2 * (ranks - 1) * latency + 2 * (ranks - 1) / ranks * size / bandwidth")
+def all_reduce_time(size: float, ranks: float, bandwidth: float, latency: float = 0.0) -> float:
+    """Seconds of a ring all-reduce: t = 2 (n − 1) (α + S / (n B)).
+
+    >>> round(all_reduce_time(50e6, 8, 450e9) * 1e6, 2), all_reduce_time(1e9, 1, 50e9)
+    (194.44, 0.0)
+    """
+    return all_reduce_steps(ranks) * latency + all_reduce_factor(ranks) * size / bandwidth
+
+
+@formula("2 * size / bandwidth")
+def all_reduce_time_of_many(size: float, bandwidth: float) -> float:
+    """The limit of many ranks: t → 2 S / B.
+
+    >>> round(all_reduce_time_of_many(8e9, 300e9), 4)
+    0.0533
+    """
+    return 2 * size / bandwidth
+
+
+@formula("bandwidth * ranks / (2 * (ranks - 1))")
+def all_reduce_rate(ranks: float, bandwidth: float) -> float:
+    """The best algorithm bandwidth of a ring: B n / (2 (n − 1)).
+
+    >>> round(all_reduce_rate(8, 450e9) / 1e9, 1), round(all_reduce_rate(4, 50e9) / 1e9, 1)
+    (257.1, 33.3)
+    """
+    return bandwidth * ranks / (2 * (ranks - 1))
+
+
+@formula("steps * (islands - 1) / max(ranks - 1, 1)")
+def crossing_steps(steps: float, ranks: float, islands: float) -> float:
+    """Steps of a ring over all ranks that wait for a hop between islands.
+
+    Of the n hops of a ring, k leave an island, so that the longest dependency chain of s steps crosses s k / n times;
+    with k = 1 the ring stays inside. NCCL counts the same: 2 (k − 1) of 2 (n − 1) steps.
+
+    Source: NVIDIA, NCCL, src/graph/tuning.cc (nInterSteps).
+
+    >>> crossing_steps(30, 16, 2), crossing_steps(14, 8, 1)
+    (2.0, 0.0)
+    """
+    return steps * (islands - 1) / (ranks - 1 + (ranks == 1))
+
+
+# Tree algorithms. Floats or arrays; bytes, seconds, bytes per second and direction
+
+
+@formula("min(islands - 1, 2) * size")
+def island_traffic(size: float, islands: float) -> float:
+    """Bytes that an island sends, and receives, in an all-reduce over two complementary trees.
+
+    Half of the data goes up each tree. With two islands each is root of one tree and leaf of
+    the other and sends S; with more, an island is an inner node of one tree, with two children
+    and a parent, and sends 2 S: min(k − 1, 2) S.
+
+    >>> island_traffic(1e9, 1), island_traffic(1e9, 2), island_traffic(1e9, 16)
+    (0.0, 1000000000.0, 2000000000.0)
+    """
+    return smaller(islands - 1.0, 2.0) * size
+
+
+@formula("2 * (ranks_in_island - 1 + levels)")
+def depth(ranks_in_island: float, levels: float) -> float:
+    """Hops up a tree and down again, ``levels`` of islands and a chain of ranks in each: 2 (m − 1 + l).
+
+    >>> depth(8, 1), depth(8, 0)
+    (16, 14)
+    """
+    return 2 * (ranks_in_island - 1 + levels)
+
+
+@formula("2 * size")
+def chain_traffic(size: float) -> float:
+    """Bytes that a rank inside the chain of an island sends, up and down: 2 S.
+
+    >>> chain_traffic(1e9)
+    2000000000.0
+    """
+    return 2 * size
+
+
+# Reduction in the switches. Floats or arrays; bytes, seconds, bytes per second and direction
+
+
+@formula("size * (1 + 1 / ranks)")
+def all_reduce_traffic(size: float, ranks: float) -> float:
+    """Bytes over the link of each rank when its switch reduces and multicasts: (1 + 1 / n) S.
+
+    Each rank offers its whole buffer once, and once more the reduced n-th part that it owns.
+
+    >>> all_reduce_traffic(8e9, 8)
+    9000000000.0
+    """
+    return size * (1 + 1 / ranks)
+
+
+@formula("latency + size * (1 + 1 / ranks) / bandwidth")
+def in_network_all_reduce_time(size: float, ranks: float, bandwidth: float, latency: float = 0.0) -> float:
+    """Seconds of an all-reduce in the switch of one domain: t = α + (1 + 1 / n) S / B.
+
+    >>> in_network_all_reduce_time(8e9, 8, 450e9)
+    0.02
+    """
+    return latency + all_reduce_traffic(size, ranks) / bandwidth
+
+
+@formula("2 * ranks / (ranks + 1)")
+def gain(ranks: float) -> float:
+    """Traffic of a ring of many ranks over that of in-network reduction: 2 n / (n + 1).
+
+    >>> round(gain(8), 4), gain(1)
+    (1.7778, 1.0)
+    """
+    return 2 * ranks / (ranks + 1)
+
+
+@formula("2 * (ranks - 1) / ranks * bandwidth / (1 + 1 / ranks)")
+def bus_bandwidth_ceiling(ranks: float, bandwidth: float) -> float:
+    """The highest bus bandwidth that an all-reduce in the switch can show: 2 B (n − 1) / (n + 1).
+
+    >>> bus_bandwidth_ceiling(8, 450e9) / 1e9
+    700.0
+    """
+    return all_reduce_factor(ranks) * bandwidth / (1 + 1 / ranks)

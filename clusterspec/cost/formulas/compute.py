@@ -1,0 +1,289 @@
+"""Larger, smaller, rounding up and powers, for numbers and for columns of numbers alike."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from clusterspec.cost.term import Column, formula, library_of
+
+# Larger, smaller, rounding up and powers, for numbers and for columns of numbers alike
+
+Number = float
+"""A number, or a column of numbers."""
+
+
+def larger(first: float, second: float) -> float:
+    """The larger of two, element by element.
+
+    >>> larger(3.0, 5.0)
+    5.0
+    """
+    if isinstance(first, float | int) and isinstance(second, float | int):
+        return float(first if first >= second else second)
+    return cast(float, library_of(first, second).maximum(first, second))
+
+
+def smaller(first: float, second: float) -> float:
+    """The smaller of two, element by element.
+
+    >>> smaller(3.0, 5.0), smaller(1e17, 1)
+    (3.0, 1.0)
+    """
+    if isinstance(first, float | int) and isinstance(second, float | int):
+        return float(first if first <= second else second)
+    return cast(float, library_of(first, second).minimum(first, second))
+
+
+def positive(value: float) -> float:
+    """What is above zero, else zero: max(0, x).
+
+    >>> positive(-2.0), positive(2.0)
+    (0.0, 2.0)
+    """
+    return larger(value, 0.0)
+
+
+def rounded_up(value: float, multiple: float = 1) -> float:
+    """The next whole multiple at or above a value: ⌈x / m⌉ m.
+
+    >>> rounded_up(130, 128), rounded_up(128, 128)
+    (256, 128)
+    """
+    return -(-value // multiple) * multiple
+
+
+def chosen(condition: bool, yes: float, no: float) -> float:
+    """``yes`` where the condition holds, else ``no``; the condition may be a column.
+
+    >>> chosen(2.0 > 1.0, 3.0, 4.0)
+    3.0
+    """
+    if isinstance(condition, bool):
+        return yes if condition else no
+    return cast(float, library_of(condition).where(condition, yes, no))
+
+
+def absent(size: float) -> bool:
+    """Whether a size is zero. A column is zero in all rows or in none.
+
+    >>> absent(0.0), absent(2.0)
+    (True, False)
+    """
+    return size == 0 if isinstance(size, float | int) else not cast(Column, size).any()
+
+
+def divided(degree: float) -> bool:
+    """Whether a degree divides anything, that is, exceeds one. A column exceeds one in all rows or in none.
+
+    >>> divided(1), divided(8)
+    (False, True)
+    """
+    return degree > 1 if isinstance(degree, float | int) else (cast(Column, degree) > 1).any()
+
+
+def power(base: float, exponent: float) -> float:
+    """A number at or above zero to a power.
+
+    >>> power(9.0, 0.5)
+    3.0
+    """
+    return cast(float, base**exponent)
+
+
+# Operations and traffic of one GEMM, and the loss to tile quantization
+
+
+@formula("2 * m * k * n")
+def flops(m: float, k: float, n: float) -> float:
+    """Operations of an (m × k)(k × n) product, a multiplication and an addition each: F = 2 m k n.
+
+    >>> flops(2, 3, 4)
+    48
+    """
+    return 2 * m * k * n
+
+
+@formula("width_in * (m * k + k * n) + width_out * m * n")
+def traffic(m: float, k: float, n: float, width_in: float = 2, width_out: float = 2) -> float:
+    """Bytes read and written when each operand crosses the memory once.
+
+    B = w_in (m k + k n) + w_out m n, ``width_in`` and ``width_out`` in bytes per element.
+
+    >>> traffic(2, 3, 4)
+    52
+    """
+    return width_in * (m * k + k * n) + width_out * m * n
+
+
+@formula("batch * m * n / (ceil(batch * ceil(m / tile_m) * ceil(n / tile_n) / units) * units * tile_m * tile_n)")
+def tile_fill(m: float, n: float, tile_m: float, tile_n: float, *, batch: float = 1, units: float = 1) -> float:
+    """The share of the compute units' time that is useful: tile and wave quantization.
+
+    The product is cut into ⌈m / tile_m⌉ ⌈n / tile_n⌉ tiles of each of ``batch`` products, which
+    run ``units`` at a time; the last wave and the edge tiles are paid in full.
+
+    Source: NVIDIA, "Matrix Multiplication Background User's Guide", sections on tile and wave
+    quantization, docs.nvidia.com/deeplearning/performance.
+
+    >>> tile_fill(256, 256, 128, 128, units=4)
+    1.0
+    >>> tile_fill(256, 256, 128, 128, units=3)
+    0.6666666666666666
+    """
+    tiles = batch * (rounded_up(m, tile_m) // tile_m) * (rounded_up(n, tile_n) // tile_n)
+    return (batch * m * n) / (rounded_up(tiles, units) * tile_m * tile_n)
+
+
+@formula("k / (k + start)")
+def depth_fill(k: float, start: float) -> float:
+    """The share of a tile's time spent multiplying: e = k / (k + k₀).
+
+    ``start`` (k₀) is the depth whose multiplication takes as long as loading the first operands
+    and storing the result.
+
+    >>> depth_fill(1024, 64)
+    0.9411764705882353
+    """
+    return k / (k + start)
+
+
+# Time of a kernel on one device. All functions take floats or arrays
+
+
+@formula("max(flops / rate, traffic / bandwidth)")
+def roofline(flops: float, rate: float, traffic: float, bandwidth: float) -> float:
+    """Seconds of a kernel bound by arithmetic or by memory: t = max(F / R, B / β).
+
+    ``flops`` operations at ``rate`` FLOP/s, ``traffic`` bytes at ``bandwidth`` B/s (reads and
+    writes together).
+
+    Source: Williams, Waterman, Patterson, "Roofline: an insightful visual performance model for
+    multicore architectures", CACM 52(4), 2009.
+
+    >>> roofline(2e12, 1e12, 1e12, 2e12)
+    2.0
+    """
+    return larger(flops / rate, traffic / bandwidth)
+
+
+@formula("max(0, host - device)")
+def launch_idle(device: float, host: float) -> float:
+    """Seconds that a device waits for kernel launches of the host: t = max(0, t_host − t_device).
+
+    Launches are asynchronous: over a run of kernels the host either stays ahead of the device, or
+    the device waits until it has launched them all.
+
+    >>> launch_idle(100e-6, 50e-6), launch_idle(1.0, 3.0)
+    (0.0, 2.0)
+    """
+    return positive(host - device)
+
+
+@formula("traffic / bandwidth")
+def streaming(traffic: float, bandwidth: float) -> float:
+    """Seconds of a kernel that is bound by memory alone: t = B / β.
+
+    Source: Williams, Waterman, Patterson, CACM 52(4), 2009.
+
+    >>> streaming(1e12, 2e12)
+    0.5
+    """
+    return traffic / bandwidth
+
+
+@formula("launches * gap + max(0, launches * interval + expert_launches * expert_interval - device - launches * gap)")
+def launching(
+    launches: float, device: float, *, gap: float, interval: float, expert_launches: float, expert_interval: float
+) -> float:
+    """Seconds that launch overhead adds to ``device`` seconds of kernels and exposed communication.
+
+    Each launch leaves the device idle for ``gap`` seconds, and takes the host ``interval`` seconds;
+    experts that it launches one by one take ``expert_interval`` each.
+
+    >>> host = {"gap": 0.1, "interval": 0.5, "expert_launches": 0, "expert_interval": 0.0}
+    >>> launching(10, 2.0, **host), launching(10, 9.0, **host)
+    (3.0, 1.0)
+    """
+    gaps = launches * gap
+    return gaps + launch_idle(device + gaps, launches * interval + expert_launches * expert_interval)
+
+
+# The FLOPs of a model by the field's convention: what MFU divides by the peak
+
+
+@formula("6 * layers * heads * (qk_dim + v_dim) * sequence")
+def unmasked_attention_flops(layers: float, heads: float, qk_dim: float, v_dim: float, sequence: float) -> float:
+    """FLOPs per token of all attention scores and values, forward and backward, as if unmasked.
+
+    ``F = 6·L·a·(d_qk + d_v)·s``, which is ``12·L·h·s`` where the heads together are as wide as
+    the hidden state and queries as wide as values. Causal masks do not lower it: it is a
+    convention for comparing machines, not the work done. Where a window or an index bounds the
+    tokens that one attends to, s is that bound.
+
+    Source: PaLM, 2022 (arXiv 2204.02311), appendix B.
+
+    >>> unmasked_attention_flops(80, 64, 128, 128, 8192) == 12 * 80 * 8192 * 8192
+    True
+    """
+    return 6 * layers * heads * (qk_dim + v_dim) * sequence
+
+
+@formula("6 * weights + attention")
+def model_flops_per_token(weights: float, attention: float) -> float:
+    """FLOPs of the model per token, forward and backward: ``F = 6·P + A``.
+
+    P are the weights that a token is multiplied with (the output head among them, the embedding
+    table not, of the experts those that the token visits) and A its unmasked attention.
+    Recomputation is no part of it.
+
+    Source: PaLM, 2022 (arXiv 2204.02311), appendix B; Narayanan et al., 2021 (arXiv 2104.04473).
+
+    >>> model_flops_per_token(7.5e9, 0)
+    45000000000.0
+    """
+    return 6 * weights + attention
+
+
+# Utilization: the share of the machine's peak that a computation achieves. Floats or arrays
+
+
+@formula("flops / (devices * peak * utilization)")
+def compute_time(flops: float, devices: float, peak: float, utilization: float = 1.0) -> float:
+    """Seconds of an amount of work at utilization u: t = F / (n P u).
+
+    Source: Narayanan et al., SC21, arXiv 2104.04473, section 5.1 (solved for the time).
+
+    >>> compute_time(1e18, 8, 1e15, 0.5)
+    250.0
+    """
+    return flops / (devices * peak * utilization)
+
+
+@formula("flops / (devices * seconds * peak)")
+def utilization(flops: float, seconds: float, devices: float, peak: float) -> float:
+    """The achieved share of the peak: u = F / (n t P).
+
+    With the FLOPs of the model this is MFU, with those that the hardware did, recomputation
+    among them, HFU.
+
+    Source: PaLM, 2022, arXiv 2204.02311, appendix B.
+
+    >>> utilization(1e18, 250.0, 8, 1e15)
+    0.5
+    """
+    return flops / (devices * seconds * peak)
+
+
+@formula("1 + recomputed / 3")
+def recomputation_factor(recomputed: float) -> float:
+    """Hardware FLOPs per FLOP of the model, HFU over MFU: 1 + r / 3.
+
+    ``recomputed`` (r) is the share of the forward pass that is done again; the forward pass is a
+    third of the model's FLOPs.
+
+    Source: Korthikanti et al., arXiv 2205.05198, section 5 (full recomputation: 4/3).
+
+    >>> round(recomputation_factor(1), 4), recomputation_factor(0)
+    (1.3333, 1.0)
+    """
+    return 1 + recomputed / 3

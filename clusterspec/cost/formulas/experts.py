@@ -1,0 +1,162 @@
+"""Distribution of tokens over experts. All functions take floats or arrays."""
+
+from __future__ import annotations
+
+from clusterspec.cost.formulas.compute import larger, power, smaller
+from clusterspec.cost.formulas.pipeline import expected_largest
+from clusterspec.cost.term import formula
+
+# Distribution of tokens over experts. All functions take floats or arrays
+
+LEAST = 1e-9
+"""The least fraction of experts that a token does not select, where it selects all of them."""
+
+
+@formula()
+def distinct_ranks(ranks: float, chosen: float) -> float:
+    """Expected ranks that hold at least one of a token's experts: r (1 − (1 − 1/r)^k).
+
+    ``chosen`` (k) experts drawn evenly and independently over ``ranks`` (r).
+
+    >>> round(distinct_ranks(8, 8), 3), distinct_ranks(1, 8)
+    (5.251, 1.0)
+    """
+    return ranks * (1 - power(1 - 1 / ranks, chosen))
+
+
+@formula()
+def fullest(ranks: float, experts: float, spread: float) -> float:
+    """Load of the fullest rank over the mean: 1 + σ √(2 ln r) / √e.
+
+    Each of r ranks holds e experts whose loads vary independently about their mean by the share
+    ``spread`` (σ); the sum of e of them varies by σ / √e, and the largest of r such sums is
+    waited for.
+
+    >>> fullest(1, 8, 0.2)
+    1.0
+    >>> round(fullest(8, 1, 0.1), 3), round(fullest(8, 4, 0.1), 3)
+    (1.204, 1.102)
+    """
+    return 1 + spread * expected_largest(ranks) / power(experts, 0.5)
+
+
+@formula()
+def experts_hit(experts: float, tokens: float, chosen: float, spread: float) -> float:
+    """Expected experts that at least one of ``tokens`` selects: e (1 − (1 + t x)^(−1/σ²)), x = (1 − k/e)^(−σ²) − 1.
+
+    A token selects ``chosen`` (k) different experts, whose popularity varies about its mean by the share
+    ``spread`` (σ).
+
+    Source: the zero of the negative binomial distribution, which is that of counts with gamma-distributed means
+    (Greenwood and Yule, J. Royal Stat. Soc. 83, 1920); exact for one token.
+
+    >>> round(experts_hit(256, 1, 8, 0.7), 6), round(experts_hit(256, 32, 8, 0.7), 1)
+    (8.0, 144.3)
+    >>> round(experts_hit(8, 40_000, 2, 0.7), 3), round(experts_hit(4, 1, 4, 0.7), 3)
+    (8.0, 4.0)
+    """
+    variance = spread * spread
+    each = power(larger(1 - chosen / experts, LEAST), -variance) - 1
+    return experts * (1 - power(1 + tokens * each, -1 / variance))
+
+
+@formula()
+def fullest_hit(hit: float, experts: float, ranks: float) -> float:
+    """Experts that receive a token on the rank with the most of them: min(n, n q + √(2 ln r) √(n q (1 − q))).
+
+    Each of r ranks holds n = ``experts`` / r experts, of which the fraction q = ``hit`` / ``experts`` receives a token,
+    independently of each other: the largest of r binomial counts.
+
+    >>> fullest_hit(4, 8, 1), round(fullest_hit(128, 256, 8), 2), fullest_hit(256, 256, 8)
+    (4.0, 21.77, 32.0)
+    """
+    held, share = experts / ranks, hit / experts
+    return smaller(held, held * share + expected_largest(ranks) * power(held * share * (1 - share), 0.5))
+
+
+@formula()
+def fullest_count(mean: float, ranks: float) -> float:
+    """Requests on the rank with the most of them, with ``mean`` on each: b + √(2 ln r) √b.
+
+    Requests end independently of each other on r ranks, so that their counts are those of a Poisson process.
+
+    >>> fullest_count(16, 1), round(fullest_count(16, 8), 2)
+    (16.0, 24.16)
+    """
+    return mean + expected_largest(ranks) * power(mean, 0.5)
+
+
+# All-to-all: every rank has a part for every other. Floats or arrays
+
+
+@formula("ranks - 1")
+def messages(ranks: float) -> float:
+    """Messages of each rank in a direct exchange: n − 1.
+
+    >>> messages(8)
+    7
+    """
+    return ranks - 1
+
+
+@formula("2 * ranks * (ranks - 1)")
+def calls(ranks: float) -> float:
+    """Sends and receives that all ranks post together: 2 n (n − 1).
+
+    >>> calls(8)
+    112
+    """
+    return 2 * ranks * (ranks - 1)
+
+
+@formula("size * (ranks_in_island - 1) / ranks")
+def traffic_inside(size: float, ranks: float, ranks_in_island: float) -> float:
+    """Bytes that a rank sends to others of its island: (m − 1) / n · S.
+
+    >>> traffic_inside(16e9, 16, 8), traffic_inside(8e9, 8, 8)
+    (7000000000.0, 7000000000.0)
+    """
+    return size * (ranks_in_island - 1) / ranks
+
+
+@formula("size * (ranks - ranks_in_island) / ranks")
+def traffic_between(size: float, ranks: float, ranks_in_island: float) -> float:
+    """Bytes that a rank sends to other islands: (n − m) / n · S.
+
+    >>> traffic_between(16e9, 16, 8), traffic_between(8e9, 8, 8)
+    (8000000000.0, 0.0)
+    """
+    return size * (ranks - ranks_in_island) / ranks
+
+
+@formula("size * (ranks_in_island - 1) / ranks_in_island")
+def staged_traffic_inside(size: float, ranks: float, ranks_in_island: float) -> float:
+    """Bytes that a rank sends inside where data for other islands first moves to its destination rail.
+
+    Every byte that leaves passes the scale-up tier once, but for the m-th part that already
+    starts on its rail: (m − 1) / m · S.
+
+    >>> staged_traffic_inside(16e9, 16, 8)
+    14000000000.0
+    """
+    return size * (ranks_in_island - 1) / ranks_in_island
+
+
+@formula("ranks_in_island - 1 + islands - 1")
+def staged_messages(ranks_in_island: float, islands: float) -> float:
+    """Messages of a rank in two stages: m − 1 inside, then k − 1 along its rail.
+
+    >>> staged_messages(8, 16)
+    22
+    """
+    return ranks_in_island - 1 + islands - 1
+
+
+@formula("rank_bandwidth * (ranks - 1) / (ranks - ranks_in_island)")
+def bus_bandwidth_ceiling(ranks: float, ranks_in_island: float, rank_bandwidth: float) -> float:
+    """The highest bus bandwidth between islands: B (n − 1) / (n − m), with B the share of one rank; m < n.
+
+    >>> round(bus_bandwidth_ceiling(16, 8, 50e9) / 1e9, 2)
+    93.75
+    """
+    return rank_bandwidth * (ranks - 1) / (ranks - ranks_in_island)

@@ -1,0 +1,214 @@
+"""Collectives on a torus, axis by axis. Floats or arrays."""
+
+from __future__ import annotations
+
+from clusterspec.cost.formulas.collectives import all_reduce_factor
+from clusterspec.cost.term import formula
+
+# Collectives on a torus, axis by axis. Floats or arrays
+
+
+@formula("link_bandwidth * (1 + wraps)")
+def axis_bandwidth(link_bandwidth: float, wraps: float) -> float:
+    """The bandwidth of one rank along one axis in a collective: both directions of a ring, one of a line.
+
+    ``wraps`` is 1 for an axis that closes, 0 for a line: B (1 + w).
+
+    >>> axis_bandwidth(45e9, 1), axis_bandwidth(45e9, 0)
+    (90000000000.0, 45000000000.0)
+    """
+    return link_bandwidth * (1 + wraps)
+
+
+@formula("(ranks - 1) / ranks * size / bandwidth")
+def gather_time(size: float, ranks: float, bandwidth: float) -> float:
+    """Seconds of an all-gather or reduce-scatter whose parts run along all axes at once.
+
+    t = (n − 1) / n · S / ΣB, with ΣB the bandwidth of a rank over all axes of the group.
+
+    >>> gather_time(16e9, 16, 150e9)
+    0.1
+    """
+    return (ranks - 1) / ranks * size / bandwidth
+
+
+@formula("wraps * side / 4 + (1 - wraps) * (side * side - 1) / (3 * side)")
+def average_hops(side: float, wraps: float) -> float:
+    """Mean distance along one axis between two ranks, themselves included: a / 4 closed, a / 3 open.
+
+    The open line has (a² − 1) / (3 a).
+
+    >>> average_hops(16, 1), average_hops(4, 0)
+    (4.0, 1.25)
+    """
+    return wraps * side / 4 + (1 - wraps) * (side * side - 1) / (3 * side)
+
+
+@formula("size * hops / bandwidth")
+def all_to_all_time(size: float, hops: float, bandwidth: float) -> float:
+    """Seconds of an all-to-all along one axis: every byte occupies ``hops`` links.
+
+    t = h S / B, with B both directions of the axis. On the longest axis of a torus this bounds
+    the whole exchange.
+
+    >>> all_to_all_time(1e9, 4.0, 100e9)
+    0.04
+    """
+    return size * hops / bandwidth
+
+
+@formula("wraps * side / 2 + (1 - wraps) * (side - 1)")
+def steps(side: float, wraps: float) -> float:
+    """Hops to the farthest rank of an axis: a / 2 in a ring, a − 1 along a line.
+
+    >>> steps(16, 1), steps(4, 0)
+    (8.0, 3.0)
+    """
+    return wraps * side / 2 + (1 - wraps) * (side - 1)
+
+
+# Collectives in two tiers: inside islands, and between them. Floats or arrays
+
+
+@formula("2 * (ranks_in_island - 1) / ranks_in_island * size / bandwidth")
+def inside_time(size: float, ranks_in_island: float, bandwidth: float) -> float:
+    """Seconds of the reduce-scatter and the all-gather inside an island: 2 (m − 1) / m · S / B₁.
+
+    >>> inside_time(8e9, 8, 14e9)
+    1.0
+    """
+    return all_reduce_factor(ranks_in_island) * size / bandwidth
+
+
+@formula("2 * (islands - 1) / islands * size / island_bandwidth")
+def between_time(size: float, islands: float, island_bandwidth: float) -> float:
+    """Seconds of the all-reduce between islands, every rail with its own part: 2 (k − 1) / k · S / B₂.
+
+    >>> between_time(4e9, 4, 6e9)
+    1.0
+    """
+    return all_reduce_factor(islands) * size / island_bandwidth
+
+
+@formula(
+    "2 * (ranks_in_island - 1) / ranks_in_island * size / bandwidth + 2 * (islands - 1) / islands * size"
+    " / island_bandwidth"
+)
+def all_reduce_time(
+    size: float, ranks_in_island: float, islands: float, bandwidth: float, island_bandwidth: float
+) -> float:
+    """Seconds of the three phases one after the other: their sum.
+
+    >>> S = 1e9
+    >>> round(S / all_reduce_time(S, 8, 4, 450e9, 400e9) / 1e9, 1)
+    130.9
+    """
+    inside = inside_time(size, ranks_in_island, bandwidth)
+    return inside + between_time(size, islands, island_bandwidth)
+
+
+@formula("rank_bandwidth * (ranks - 1) / (islands - 1)")
+def bus_bandwidth_ceiling(ranks: float, islands: float, rank_bandwidth: float) -> float:
+    """The highest bus bandwidth that ranks can show between islands: B (n − 1) / (k − 1).
+
+    ``rank_bandwidth`` (B) is the share of one rank in the links of its island. It holds for an
+    all-reduce, an all-gather and a reduce-scatter alike; k > 1.
+
+    >>> bus_bandwidth_ceiling(16, 2, 50e9) / 1e9
+    750.0
+    """
+    return rank_bandwidth * (ranks - 1) / (islands - 1)
+
+
+# Bandwidth of links from their parts. Floats or arrays; bytes per second unless stated otherwise
+
+PCIE_3_TRANSFERS = 8e9
+"""Transfers per second and lane of PCIe 3; each generation since doubles them (PCI Express Base Specification)."""
+PCIE_128B130B = 128 / 130
+"""Share of the transfer rate that PCIe 3 to 5 leaves after its line code (PCI Express Base Specification)."""
+PCIE_FLIT = 242 / 256
+"""Share that PCIe 6 and 7 leave for transaction and data-link packets of a 256-byte flit (same source)."""
+PCIE_FLIT_PAYLOAD = 236 / 256
+"""Share of a flit for transaction packets only (same source)."""
+
+
+@formula("lane * lanes * links")
+def accelerator_bandwidth(lane: float, lanes: float, links: float) -> float:
+    """One accelerator over all its links, one direction: lane × lanes × links.
+
+    >>> accelerator_bandwidth(12.5e9, 2, 18) / 1e9, accelerator_bandwidth(2.5e9, 8, 4) / 1e9
+    (450.0, 80.0)
+    """
+    return lane * lanes * links
+
+
+@formula("2 * bandwidth")
+def duplex(bandwidth: float) -> float:
+    """Both directions summed.
+
+    >>> duplex(450e9)
+    900000000000.0
+    """
+    return 2 * bandwidth
+
+
+@formula("transfers * lanes * share / 8")
+def slot_bandwidth(transfers: float, lanes: float, share: float) -> float:
+    """A PCIe slot: T × x × share / 8, with T in transfers per second and lane.
+
+    >>> round(slot_bandwidth(32e9, 16, PCIE_128B130B) / 1e9, 3), slot_bandwidth(64e9, 16, PCIE_FLIT) / 1e9
+    (63.015, 121.0)
+    >>> slot_bandwidth(64e9, 16, PCIE_FLIT_PAYLOAD) / 1e9
+    118.0
+    """
+    return transfers * lanes * share / 8
+
+
+def slot_rate(generation: int) -> float:
+    """An x16 slot of a PCIe generation, B/s in one direction; generations from 3 on.
+
+    >>> round(slot_rate(5) / 1e9, 2), slot_rate(6) / 1e9
+    (63.02, 121.0)
+    """
+    transfers = PCIE_3_TRANSFERS * 2 ** (generation - 3)
+    return float(slot_bandwidth(transfers, 16, PCIE_FLIT if generation >= 6 else PCIE_128B130B))
+
+
+@formula("nics * line_rate")
+def node_bandwidth(nics: float, line_rate: float) -> float:
+    """All NICs of a node at line rate, in the unit of ``line_rate``.
+
+    >>> node_bandwidth(8, 50e9) / 1e9, node_bandwidth(24, 200)
+    (400.0, 4800)
+    """
+    return nics * line_rate
+
+
+@formula("(ranks - 1) * peer_bandwidth")
+def mesh_bandwidth(peer_bandwidth: float, ranks: float) -> float:
+    """The bandwidth of a rank of a full mesh to a group: one link to each other member, (k − 1) B.
+
+    >>> mesh_bandwidth(64e9, 8) / 1e9, mesh_bandwidth(64e9, 2) / 1e9
+    (448.0, 64.0)
+    """
+    return (ranks - 1) * peer_bandwidth
+
+
+@formula("accelerators / 2 * bandwidth")
+def bisection(accelerators: float, bandwidth: float) -> float:
+    """The bandwidth between the two halves of a non-blocking domain, one direction: n / 2 · B.
+
+    >>> duplex(bisection(8, 450e9)) / 1e12, duplex(bisection(128, 450e9)) / 1e12
+    (3.6, 57.6)
+    """
+    return accelerators / 2 * bandwidth
+
+
+@formula("bandwidth / (sharers * oversubscription)")
+def share(bandwidth: float, sharers: float, oversubscription: float = 1.0) -> float:
+    """The bandwidth of one of several concurrent users of a link behind an oversubscribed level: B / (g o).
+
+    >>> share(400e9, 8), share(400e9, 1, 2.0)
+    (50000000000.0, 200000000000.0)
+    """
+    return bandwidth / (sharers * oversubscription)

@@ -1,0 +1,234 @@
+"""The process groups of one axis on a cluster, and the time of their collectives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from clusterspec.cluster.groups import Placement
+from clusterspec.cluster.model import Cluster, Layout, Overlap
+from clusterspec.cost import traffic
+from clusterspec.cost.collectives.model import CollectiveCost, Paths
+from clusterspec.cost.collectives.predict import CollectiveTiming, nothing, timing_on
+from clusterspec.cost.compute.kernels import Shard, Work
+from clusterspec.cost.compute.layer import LAYERS, Parts, Routing, SoftwareBehavior, recomputed
+from clusterspec.cost.compute.rates import NO_KERNELS, PassKernels, Speed
+from clusterspec.cost.formulas.compute import divided, launching
+from clusterspec.cost.formulas.pipeline import exposed_calls
+from clusterspec.cost.layers import FeedForward, Layer, Mixer
+from clusterspec.cost.record import PartTime, PhaseTime, TransferTime
+from clusterspec.cost.traffic import Transfer
+from clusterspec.records import NamedTuple, dataclass
+from clusterspec.summation import sum_of
+
+# The process groups of one axis on a cluster, and the time of their collectives
+
+
+class NoPathError(Exception):
+    """No fabric connects the ranks of a group."""
+
+
+class Group:
+    """Groups with the same ``paths`` (None where no fabric connects them); ``placement`` is that of one of them."""
+
+    def __init__(self, cluster: Cluster, placement: Placement, paths: Paths | None) -> None:
+        self.cluster, self.placement, self.paths = cluster, placement, paths
+        self._timings: dict[str, CollectiveTiming] = {}
+        self._costs: dict[tuple[str, float], CollectiveCost] = {}
+
+    @property
+    def domains(self) -> int:
+        """Scale-up domains that one group spans."""
+        return self.placement.domains
+
+    def timing(self, name: str) -> CollectiveTiming:
+        """The timing of a collective of any size on these groups, which have two or more ranks.
+
+        Raises `NoPathError` where no fabric connects them.
+        """
+        found = self._timings.get(name)
+        if found is None:
+            if self.paths is None:
+                raise NoPathError(f"{self.placement.nodes} nodes, and no fabric joins them")
+            found = self._timings[name] = timing_on(self.cluster, name, self.paths)
+        return found
+
+    def cost(self, name: str, size: float) -> CollectiveCost:
+        """One collective of ``size`` bytes as nccl-tests counts it. Raises `NoPathError` as `timing`."""
+        found = self._costs.get((name, size))
+        if found is None:
+            sent = self.placement.ranks > 1 and size > 0
+            found = self.timing(name).cost(size) if sent else nothing(name, self.placement.ranks, size)
+            self._costs[name, size] = found
+        return found
+
+
+# The communication that a layout overlaps with computation
+
+
+class Hiding(NamedTuple):
+    """The communication that may overlap with computation, by axis.
+
+    ``pipelined`` is the share of tensor-parallel traffic that runs inside the GEMMs around it; ``by_default`` whether
+    transfers overlap that a framework overlaps without a setting.
+    """
+
+    tp: bool
+    cp: bool
+    ep: bool
+    dp: bool
+    pp: bool
+    pipelined: float
+    by_default: bool
+
+    @classmethod
+    def of(cls, overlap: Overlap, software: SoftwareBehavior) -> Hiding:
+        """The overlap settings of a layout; ``partial`` is the default of the software."""
+        refused = overlap.tp in ("none", 0)
+        share = overlap.tp if isinstance(overlap.tp, int | float) else software.tensor_hidden
+        return cls(
+            tp=overlap.tp == "full",
+            cp=overlap.cp,
+            ep=overlap.ep,
+            dp=overlap.dp,
+            pp=overlap.pp,
+            pipelined=0.0 if refused else share,
+            by_default=not refused,
+        )
+
+
+# The time of the kernels of one pass and the transfers around them
+
+Transfers = tuple[Transfer, ...]
+TransferTimes = tuple[TransferTime, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseTimer:
+    """Times passes of one layout: kernels by ``speed``, transfers by the ``group`` of their axis."""
+
+    speed: Speed
+    software: SoftwareBehavior
+    hiding: Hiding
+    group: Callable[[str], Group]
+
+    def part(self, name: str, work: Work) -> PartTime:
+        """Both passes over a part of the model that communicates nothing and recomputes nothing."""
+        passes = (PassKernels.of({name: self.speed.timed(kernels)}) for kernels in (work.forward, work.backward))
+        forward, backward = (self.phase(kernels, ()) for kernels in passes)
+        return PartTime(name, forward, backward, self.phase(NO_KERNELS, ()), sum_of(k.flops for k in work.forward), 0.0)
+
+    def phase(self, kernels: PassKernels, sent: TransferTimes) -> PhaseTime:
+        """One pass: the kernels one after another, exposed transfers, and launch overhead."""
+        exposed, calls = sum_of(one.exposed for one in sent), sum_of(one.transfer.calls for one in sent)
+        launches = kernels.launches + calls
+        launch = self.launching(kernels, exposed, calls)
+        return PhaseTime(kernels.timed, sent, kernels.device, exposed, launches, kernels.expert_launches, launch)
+
+    def launching(self, kernels: PassKernels, exposed: float, calls: float) -> float:
+        """Seconds that launching adds to a pass with ``exposed`` seconds of ``calls`` collectives."""
+        software = self.software
+        return launching(
+            kernels.launches + calls,
+            kernels.device + exposed,
+            gap=software.gap,
+            interval=software.interval,
+            expert_launches=kernels.expert_launches,
+            expert_interval=software.interval_expert,
+        )
+
+    def transfers(self, transfers: Transfers) -> TransferTimes:
+        """The times of the transfers of one pass."""
+        return tuple(self.transfer(transfer) for transfer in transfers)
+
+    def transfer(self, transfer: Transfer) -> TransferTime:
+        """All calls of a transfer, with their exposed time beside the computation of their windows."""
+        cost = self.group(transfer.axis).cost(transfer.collective, transfer.size)
+        pipelined = self.hiding.pipelined if transfer.axis == "tp" else 0.0
+        hidden = getattr(self.hiding, transfer.axis, False) or (transfer.hidden_by_default and self.hiding.by_default)
+        window = transfer.overlap_window if hidden else 0.0
+        exposed = exposed_calls(transfer.calls, cost.queued, window, self.software.interference, pipelined)
+        return TransferTime(transfer, cost, window, pipelined, exposed)
+
+
+# The kernels and transfers of one layer, timed together
+
+Routed = Callable[[float], Transfers]
+"""The expert traffic of one pass, as a function of the seconds of computation in it."""
+
+
+NETWORKS = {FeedForward.DENSE: "dense_layer", FeedForward.EXPERTS: "expert_layer", FeedForward.NONE: "layer"}
+MIXERS = {Mixer.FULL: "full_", Mixer.WINDOW: "window_", Mixer.LINEAR: "linear_", Mixer.NONE: ""}
+
+
+def name_of(layer: Layer, one_mixer: bool) -> str:
+    """The name of a layer in terms: by its network, and by its token mixing where the model has several kinds."""
+    return ("" if one_mixer else MIXERS[layer.mixer]) + NETWORKS[layer.network]
+
+
+class LayerKernels(NamedTuple):
+    """The kernels of one layer on one rank, by pass; ``recomputed`` are those that run again before the backward pass.
+
+    ``parts`` holds them by part of the layer; it is empty where the passes are columns.
+    """
+
+    layer: Layer
+    shard: Shard
+    parts: Parts
+    forward: PassKernels
+    backward: PassKernels
+    recomputed: PassKernels = NO_KERNELS
+
+    @classmethod
+    def of(cls, layer: Layer, shard: Shard, software: SoftwareBehavior, speed: Speed) -> LayerKernels:
+        """The kernels of a layer without recomputation."""
+        parts = LAYERS[layer.network](shard, software)
+        forward = {name: speed.timed(work.forward) for name, work in parts.items()}
+        backward = {name: speed.timed(work.backward) for name, work in parts.items()}
+        return cls(layer, shard, parts, PassKernels.of(forward), PassKernels.of(backward))
+
+    def again(self, recompute: str | tuple[str, ...], software: SoftwareBehavior, speed: Speed) -> PassKernels:
+        """The kernels that run again under ``recompute``: a word, or a list of modules."""
+        if recompute == "full":
+            return self.forward
+        kernels = recomputed(self.parts, recompute, software.stack.selective)
+        return PassKernels.of({"": speed.timed(kernels)}) if kernels else NO_KERNELS
+
+
+def timed_layer(name: str, kernels: LayerKernels, layout: Layout, timer: PhaseTimer) -> PartTime:
+    """One micro-batch through a layer, with the transfers around its blocks."""
+    sent, returned = _transfers(kernels, layout, timer)
+    forward = timer.phase(kernels.forward, sent)
+    backward = timer.phase(kernels.backward, returned)
+    again = timer.phase(kernels.recomputed, sent if layout.recompute == "full" else ())
+    return PartTime(name, forward, backward, again, kernels.forward.flops, kernels.recomputed.flops)
+
+
+def _transfers(kernels: LayerKernels, layout: Layout, timer: PhaseTimer) -> tuple[TransferTimes, TransferTimes]:
+    """The transfers of the forward and of the backward pass."""
+    layer, shard, method = kernels.layer, kernels.shard, layout.cp_method
+    routed: Routed = lambda window: ()  # noqa: E731
+    if layer.network is FeedForward.EXPERTS:
+        routing = Routing.of(shard, timer.software.unevenness)
+        domains = timer.group("ep").domains if divided(shard.ep) else 1
+        routed = partial(traffic.each_pass, shard, routing, layout.dispatcher, domains)
+    blocks, there, back = _blocks(layer, shard), kernels.forward, kernels.backward
+    forward = (
+        *traffic.tensor_forward(shard, blocks, there.gemms),
+        *traffic.context_forward(shard, method, there.core),
+        *routed(there.device),
+    )
+    backward = (
+        *traffic.tensor_backward(shard, blocks, back.gemms),
+        *traffic.context_backward(shard, method, back.core),
+        *routed(back.device),
+    )
+    return timer.transfers(forward), timer.transfers(backward)
+
+
+def _blocks(layer: Layer, shard: Shard) -> int:
+    """Blocks that tensor parallelism shards: the mixing, and a network other than that of routed experts."""
+    cut = layer.network is FeedForward.DENSE or (
+        layer.network is FeedForward.EXPERTS and shard.model.shared_experts > 0
+    )
+    return int(layer.mixer is not Mixer.NONE) + int(cut)

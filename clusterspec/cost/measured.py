@@ -1,0 +1,356 @@
+"""Resolves `measured:` to measurements: the collective, its ranks, and bus bandwidth in B/s by size."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import defaultdict
+from collections.abc import Sequence
+from math import isclose
+from pathlib import Path as FilePath
+from typing import TypeVar
+
+from clusterspec.cluster.groups import Placement, contiguous
+from clusterspec.cluster.model import Cluster, Design, MeasuredShare
+from clusterspec.cost.collectives import CollectiveCost, CollectiveUnavailableError, collective
+from clusterspec.cost.collectives.algorithms import factor
+from clusterspec.cost.constants import assumed
+from clusterspec.finding import Problem
+from clusterspec.logs.nccl import DISAGREES, LARGEST, NcclLog, NotALogError, collective_of, ranks_of, read_log
+from clusterspec.origin import Measured
+from clusterspec.quantity import Figure
+from clusterspec.records import dataclass, replace
+from clusterspec.source import Path
+from clusterspec.spec.model import MeasuredSpec
+from clusterspec.summation import sum_of
+from clusterspec.units import display
+
+# Resolves `measured:` to measurements: the collective, its ranks, and bus bandwidth in B/s by size
+
+T = TypeVar("T")
+
+RULE = "unreadable-log"
+MOST_BYTES = 4 * LARGEST
+"""Bytes of all logs of one spec."""
+_ADVICE = "give the raw output of nccl-tests or rccl-tests, as a file beside the spec"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredSize:
+    """One size in bytes, as nccl-tests counts it, and its bus bandwidth in B/s."""
+
+    size: float
+    busbw: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One entry of `measured:`; ``rows`` in ascending size. A value is ``None`` where neither entry nor log states it.
+
+    ``at`` is the key that holds the figure; ``wrong`` the number of wrong results in the log.
+    """
+
+    index: int
+    at: Path
+    collective: str | None
+    ranks: int | None
+    nodes: int | None
+    rows: tuple[MeasuredSize, ...]
+    algorithm: str | None = None
+    log: str | None = None
+    wrong: int = 0
+
+    @property
+    def largest(self) -> MeasuredSize | None:
+        """The largest size, where collectives come closest to their plateau."""
+        return self.rows[-1] if self.rows else None
+
+    def group(self, cluster: Cluster) -> Placement | None:
+        """The placement of its ranks; None for a single rank or an unknown number of ranks."""
+        if self.ranks is None or self.ranks < 2:
+            return None
+        return contiguous(cluster, self.ranks, self.nodes)
+
+
+def resolve_measurements(
+    entries: Sequence[MeasuredSpec], cluster: Cluster | None, folder: FilePath
+) -> tuple[tuple[Measurement, ...], list[Problem]]:
+    """The measurements of a spec in ``folder``, and a problem for each unusable log."""
+    measurements, problems = [], []
+    logs = _Logs(folder)
+    for index, entry in enumerate(entries):
+        try:
+            log = logs.named(entry.log) if entry.log is not None else None
+            measurements.append(_resolve(index, entry, log, cluster))
+        except NotALogError as fault:
+            problems.append(Problem(RULE, ("measured", index, "log"), f"{_short(entry.log or '')}: {fault}", _ADVICE))
+    return tuple(measurements), problems
+
+
+class _Logs:
+    """The logs of one spec. Each is read once, also where it is none; together they have at most `MOST_BYTES`."""
+
+    def __init__(self, folder: FilePath) -> None:
+        self.folder = folder
+        self.left = MOST_BYTES
+        self.known: dict[str, NcclLog | NotALogError] = {}
+
+    def named(self, name: str) -> NcclLog:
+        """The log of a name. Raises `NotALogError`."""
+        place = os.path.normpath(name)
+        if place not in self.known:
+            try:
+                self.known[place] = self._read(name)
+            except NotALogError as fault:
+                self.known[place] = fault
+        log = self.known[place]
+        if isinstance(log, NotALogError):
+            raise log
+        return log
+
+    def _read(self, name: str) -> NcclLog:
+        if self.left <= 0:
+            raise NotALogError(f"the logs of the spec have more than {MOST_BYTES >> 20} MiB together")
+        text = _text(name, self.folder)
+        self.left -= len(text)
+        return read_log(text)
+
+
+def _resolve(index: int, entry: MeasuredSpec, log: NcclLog | None, cluster: Cluster | None) -> Measurement:
+    named = collective_of(log) if log else None
+    collective = _agreed(entry.collective, named, "a log of {log}, and the entry says {entry}")
+    per_node = cluster.ranks_per_node if cluster else None
+    stated = entry.ranks or (entry.nodes * per_node if entry.nodes and per_node else None)
+    counted = ranks_of(log, collective) if log else None
+    ranks = _agreed(entry.ranks, counted, "a log of {log} ranks, and the entry says {entry}") or stated
+    nodes = entry.nodes or (log.nodes if log else None) or (-(-ranks // per_node) if ranks and per_node else None)
+    if log is not None:
+        _fits(log, collective, ranks)
+    rows = _rows_of(log) if log else _stated(entry, collective, ranks)
+    key = "log" if log else "busbw" if entry.busbw is not None else "algbw"
+    path = ("measured", index, key)
+    wrong = log.wrong if log else 0
+    return Measurement(index, path, collective, ranks, nodes, rows, entry.algorithm, entry.log, wrong)
+
+
+def _agreed(stated: T | None, logged: T | None, how: str) -> T | None:
+    """The value of the entry, else that of the log. Raises `NotALogError` if they differ."""
+    if stated is not None and logged is not None and stated != logged:
+        raise NotALogError(how.format(entry=stated, log=logged))
+    return stated if stated is not None else logged
+
+
+def _fits(log: NcclLog, collective: str | None, ranks: int | None) -> None:
+    """Raises `NotALogError` if the two bandwidths are not those of this collective on these ranks."""
+    line = max(log.lines, key=lambda each: each.algbw)
+    if collective is None or ranks is None or line.algbw <= 0:
+        return
+    expected = factor(collective, ranks)
+    if not isclose(line.busbw / line.algbw, expected, rel_tol=DISAGREES):
+        ratio = f"busbw is {line.busbw / line.algbw:.4g} times algbw"
+        raise NotALogError(f"{ratio}, and {collective} on {ranks} ranks has {expected:.4g}", line.number)
+
+
+def _rows_of(log: NcclLog) -> tuple[MeasuredSize, ...]:
+    """One row for each size: sizes that were run several times by their mean time."""
+    seconds: defaultdict[float, list[float]] = defaultdict(list)
+    ratio: dict[float, float] = {}
+    for line in log.lines:
+        if line.seconds > 0 and line.algbw > 0:
+            seconds[line.size].append(line.seconds)
+            ratio[line.size] = line.busbw / line.algbw
+    return tuple(
+        MeasuredSize(size, ratio[size] * size * len(times) / sum_of(times)) for size, times in sorted(seconds.items())
+    )
+
+
+def _stated(entry: MeasuredSpec, collective: str | None, ranks: int | None) -> tuple[MeasuredSize, ...]:
+    """The one row of an entry without a log; algbw becomes busbw by the factor of nccl-tests."""
+    if entry.size is None:
+        return ()
+    if entry.busbw is not None:
+        return (MeasuredSize(entry.size.value, entry.busbw.per_direction),)
+    if entry.algbw is None or collective is None or ranks is None or ranks < 2:
+        return ()
+    return (MeasuredSize(entry.size.value, entry.algbw.per_direction * factor(collective, ranks)),)
+
+
+def _text(name: str, folder: FilePath) -> str:
+    """The text of a log. Raises `NotALogError` if it is missing, lies outside the folder, or is not a regular file."""
+    try:
+        path = (folder / name).resolve()
+        inside = path.is_relative_to(folder.resolve()) and not FilePath(name).is_absolute()
+    except (OSError, ValueError, RuntimeError):
+        raise NotALogError("the file cannot be opened") from None
+    if not inside:
+        raise NotALogError("lies outside the folder of the spec")
+    data = _bytes(path)
+    if len(data) > LARGEST:
+        raise NotALogError(f"is larger than {LARGEST // 1024**2} MiB, the most that is read of a log")
+    return data.decode("utf-8", "replace")
+
+
+def _bytes(path: FilePath) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe must not make us wait
+    except FileNotFoundError:
+        raise NotALogError("the folder of the spec has no such file") from None
+    except OSError as error:
+        raise NotALogError(f"cannot be read: {(error.strerror or 'no reason given').lower()}") from None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise NotALogError("is not an ordinary file")
+        return _all(descriptor)
+    except OSError as error:
+        raise NotALogError(f"cannot be read: {(error.strerror or 'no reason given').lower()}") from None
+    finally:
+        os.close(descriptor)
+
+
+def _all(descriptor: int) -> bytes:
+    """The content of a file, up to one byte more than the size limit of logs."""
+    parts: list[bytes] = []
+    while sum(map(len, parts)) <= LARGEST and (part := os.read(descriptor, LARGEST + 1)):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _short(text: str) -> str:
+    """A file name, shortened for one line."""
+    shown = "".join(character if character.isprintable() else "?" for character in text)
+    return f"`{shown}`" if len(shown) <= 80 else f"`{shown[:79]}…`"
+
+
+# Calibration: the achieved shares of links from measurements of the machine
+
+LEAST_SIZE = 256 * 1024**2
+"""Bytes from which bandwidth, not latency, dominates the time of a collective on every known fabric."""
+CLOSE = 0.002
+"""Relative tolerance of the search for a share; not a figure of a machine."""
+BROKEN = assumed(
+    "calibration",
+    "broken",
+    0.9,
+    "of the expected bandwidth: a group that leaves its islands and shows less is taken to be slowed by the network,"
+    " whose cables, rails and settings go wrong; one that shows more, by whatever bounds it",
+)
+MOST_PARTS = 6
+"""The highest number of algorithms slowed down until none is predicted faster than the measurement."""
+_BISECTIONS = 16
+_LOWEST = 1e-4
+
+
+def calibrated(design: Design, measurements: Sequence[Measurement]) -> Design:
+    """The design with the shares that reproduce the measurements.
+
+    Measurements that are too small, not placed on the machine, or above the ceiling of its links change nothing; rules
+    report them.
+    """
+    cluster = design.cluster
+    if cluster is None or not measurements:
+        return design
+    for measurement in measurements:
+        cluster = _with(cluster, measurement)
+    return replace(design, cluster=cluster)
+
+
+def expected(cluster: Cluster, measurement: Measurement, size: float) -> CollectiveCost | None:
+    """The prediction from catalog figures for a measurement; None where nothing can be predicted."""
+    group = measurement.group(cluster)
+    if group is None or measurement.collective is None:
+        return None
+    return _timed(replace(cluster, measured=()), measurement.collective, group, size, measurement.algorithm)
+
+
+def _timed(cluster: Cluster, name: str, group: Placement, size: float, algorithm: str | None) -> CollectiveCost | None:
+    """The collective by the algorithm that is stated; by the fastest one where that does not apply."""
+    for choice in dict.fromkeys((algorithm, None)):
+        try:
+            return collective(cluster, name, group, size, choice)
+        except CollectiveUnavailableError:
+            continue
+    return None
+
+
+def idle_nics(cluster: Cluster, measurement: Measurement) -> bool:
+    """Whether ranks in several domains leave NICs of their nodes idle, so that the measurement does not cover
+    all NICs.
+    """
+    group, fabric = measurement.group(cluster), cluster.scale_out
+    if group is None or fabric is None or group.domains == 1:
+        return False
+    return group.ranks_per_node < min(fabric.nics_per_node, cluster.ranks_per_node)
+
+
+def _with(cluster: Cluster, measurement: Measurement) -> Cluster:
+    row, group = measurement.largest, measurement.group(cluster)
+    if row is None or group is None or measurement.collective is None or row.size < LEAST_SIZE:
+        return cluster
+    cost = expected(cluster, measurement, row.size)
+    if cost is None or not 0 < row.busbw <= cost.ceiling_busbw or group.nodes > cluster.all_nodes:
+        return cluster
+    if idle_nics(cluster, measurement):
+        return cluster
+    return _ShareSearch(cluster, measurement, group, row.size, row.busbw).solved()
+
+
+class _ShareSearch:
+    """The search for the shares that reproduce one measurement."""
+
+    def __init__(self, cluster: Cluster, measurement: Measurement, group: Placement, size: float, busbw: float) -> None:
+        self.cluster, self.measurement, self.group, self.size, self.busbw = cluster, measurement, group, size, busbw
+        self.name = measurement.collective or ""
+
+    def solved(self) -> Cluster:
+        """The cluster on which the best algorithm reproduces the measurement, as closely as shares allow."""
+        cluster = self.cluster
+        for _ in range(MOST_PARTS):
+            cost = self._cost(cluster, self.measurement.algorithm)
+            if cost is None or abs(cost.busbw / self.busbw - 1) < CLOSE or cost.bound_by == "latency":
+                break
+            cluster = self._adjusted(cluster, cost)
+        return cluster
+
+    def _adjusted(self, cluster: Cluster, cost: CollectiveCost) -> Cluster:
+        """The cluster on which this algorithm reproduces the measurement, or whose share is the full line rate."""
+        part = self._part(cost)
+        low, high = _LOWEST, 1.0
+        for _ in range(_BISECTIONS):
+            middle = (low * high) ** 0.5
+            tried = self._cost(self._with_share(cluster, part, cost.tier, middle), cost.algorithm)
+            low, high = (middle, high) if tried is not None and tried.busbw < self.busbw else (low, middle)
+        return self._with_share(cluster, part, cost.tier, high)
+
+    def _part(self, cost: CollectiveCost) -> str:
+        """The bottleneck, or the network where it is assumed to be faulty."""
+        if cost.tier == "scale-out" and (cost.bound_by.startswith(cost.tier) or self.busbw < BROKEN.value * cost.busbw):
+            return "network"
+        if cost.algorithm.startswith("nvls"):
+            return "reduction"
+        return "exchange" if self.name == "all-to-all" else "ring"
+
+    def _with_share(self, cluster: Cluster, part: str, tier: str, share: float) -> Cluster:
+        """The cluster with one share, which replaces an earlier one of the same kind."""
+        found = MeasuredShare(self.name, tier, part, self.group.ranks, Figure(share, "1", Measured(self._what())))
+        same = (found.collective, found.tier, found.part, found.ranks)
+        others = (each for each in cluster.measured if (each.collective, each.tier, each.part, each.ranks) != same)
+        return replace(cluster, measured=(*others, found))
+
+    def _what(self) -> str:
+        where = f"measured[{self.measurement.index}]"
+        return f"{display(self.busbw, 'B/s')} of {self.name} on {self.group.ranks} ranks, {_size(self.size)} ({where})"
+
+    def _cost(self, cluster: Cluster, algorithm: str | None) -> CollectiveCost | None:
+        return _timed(cluster, self.name, self.group, self.size, algorithm)
+
+
+def _size(size: float) -> str:
+    """A size as nccl-tests counts it, in powers of two.
+
+    >>> _size(8 * 2.0**30), _size(2.0**29)
+    ('8 GiB', '512 MiB')
+    """
+    return f"{size / 2**30:.4g} GiB" if size >= 2**30 else f"{size / 2**20:.4g} MiB"
+
+
+__all__ = ["LEAST_SIZE", "MeasuredSize", "Measurement", "calibrated", "expected", "idle_nics", "resolve_measurements"]

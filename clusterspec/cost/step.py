@@ -1,0 +1,302 @@
+"""Composition of sub-results to the time of a step, on numbers or on columns of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clusterspec.cost.compute.kernels import WEIGHT_SHARE
+from clusterspec.cost.constants import assumed
+from clusterspec.cost.formulas import pipeline
+from clusterspec.cost.formulas.compute import chosen, larger, smaller
+from clusterspec.cost.formulas.parameters import offload_time, update_time
+from clusterspec.cost.formulas.pipeline import expected_longest, exposed_at_least, fill_sends, sends, waiting
+from clusterspec.records import NamedTuple
+from clusterspec.summation import sum_of
+
+# Pipeline stages and schedules: the slowest stage, idle time, and sends between stages
+
+HIDES_SENDS = frozenset({"interleaved", "zero-bubble", "dualpipe"})
+"""Schedules that can overlap sends between stages with computation."""
+DUALPIPE_SHARE = assumed(
+    "schedules",
+    "dualpipe.chunk",
+    0.5,
+    "micro-batches that a chunk of DualPipe runs, over all: a rank holds two chunks (arXiv 2412.19437, figure 5)",
+).value
+
+
+class StageTime(NamedTuple):
+    """Seconds of one micro-batch, by pass: on a part of the model, or on a stage."""
+
+    forward: float
+    backward: float
+    recomputation: float
+
+    @property
+    def return_time(self) -> float:
+        """Seconds of recomputation and the backward pass."""
+        return self.backward + self.recomputation
+
+    @property
+    def total(self) -> float:
+        return self.forward + self.return_time
+
+
+def stage_time(parts: Sequence[tuple[StageTime, float]], share: float) -> StageTime:
+    """One micro-batch through the parts of a stage, each with its count; ``share`` of the micro-batches run there."""
+    forward = share * sum_of(count * part.forward for part, count in parts)
+    backward = share * sum_of(count * part.backward for part, count in parts)
+    return StageTime(forward, backward, share * sum_of(count * part.recomputation for part, count in parts))
+
+
+def slowest(stages: Sequence[StageTime]) -> tuple[StageTime, float]:
+    """The first of the slowest stages, and its index."""
+    best, index = stages[0], 0.0
+    for other, stage in enumerate(stages[1:], 1):
+        longer = stage.total > best.total
+        best = StageTime(*(chosen(longer, new, old) for new, old in zip(stage, best, strict=True)))
+        index = chosen(longer, float(other), index)
+    return best, index
+
+
+def idle(schedule: str, stages: float, virtual_stages: float, stage: StageTime, every: float) -> float:
+    """Idle seconds of the slowest stage; ``every`` sums one micro-batch over all stages."""
+    weight = stage.backward * WEIGHT_SHARE
+    if schedule == "zero-bubble":
+        return pipeline.zero_bubble(stages, stage.forward, stage.return_time - weight, weight)
+    if schedule == "dualpipe":
+        return pipeline.dualpipe(stages, stage.total, stage.return_time, weight)
+    return pipeline.fill_and_drain(every, stage.total, virtual_stages)
+
+
+# Exposed time of data parallelism: gradient reductions, weight gathers, and the computation that they overlap with
+
+LAYER_BY_LAYER = frozenset({"fsdp", "hsdp", "zero2"})
+"""Shardings that communicate in every micro-batch where there is one stage."""
+
+
+class ReplicaSeconds(NamedTuple):
+    """Seconds of the collectives of one rank.
+
+    ``gather`` of weights and ``reduce`` of gradients (of one layer where communication is layer by layer, else of all
+    layers); ``outside`` those of embedding and head; ``across`` those between the shard groups of hsdp.
+    """
+
+    gather: float
+    reduce: float
+    outside: float
+    across: float
+
+
+class ReplicaWork(NamedTuple):
+    """Seconds of computation of one micro-batch on the slowest stage, and the number of its ``layers``.
+
+    ``turns`` micro-batches pass through a virtual stage before the next one runs.
+    """
+
+    forward: float
+    backward: float
+    layers: float
+    micro_batches: float
+    turns: float
+
+
+class ReplicaOverlap(NamedTuple):
+    """The data-parallel communication that may overlap with computation.
+
+    ``hides`` is whether any of it may, ``hides_across`` whether the reductions between shard groups may.
+    ``gathers_again`` is whether the backward pass gathers the weights again; ``interference`` is the share of the
+    device that overlapped communication occupies.
+    """
+
+    hides: bool
+    hides_across: bool
+    gathers_again: bool
+    interference: float
+
+
+class Exposure(NamedTuple):
+    """Traffic that runs together beside ``overlap_window`` seconds of computation, ``repeats`` times per step.
+
+    At least the share ``bucket`` of ``seconds`` is exposed; ``exposed`` is the exposed time of one repeat.
+    """
+
+    name: str
+    seconds: float
+    overlap_window: float
+    bucket: float
+    repeats: float
+    exposed: float
+
+
+def total(exposures: tuple[Exposure, ...]) -> float:
+    """The exposed seconds of a step."""
+    return sum_of(one.repeats * one.exposed for one in exposures)
+
+
+def every_micro_batch(seconds: ReplicaSeconds, work: ReplicaWork, overlap: ReplicaOverlap) -> tuple[Exposure, ...]:
+    """Layer-by-layer communication: the next layer's weights are gathered during this layer, and its gradients are
+    reduced during the next.
+
+    Traffic outside the layers, and that of the first and the last layer of a step, overlaps with nothing.
+    """
+    layers = larger(1.0, work.layers)
+    many, again = work.micro_batches * layers, overlap.gathers_again
+    back = seconds.gather + seconds.reduce if again else seconds.reduce
+    ends = seconds.gather + seconds.reduce if overlap.hides else 0.0
+    return (
+        _beside("gather_of_a_layer", seconds.gather, work.forward / layers, 0.0, many, overlap=overlap),
+        _beside("reduction_of_a_layer", back, work.backward / layers, 0.0, many, overlap=overlap),
+        _beside("first_and_last_layer", ends, 0.0, 0.0, 1.0, overlap=overlap),
+        _beside("embedding_and_head", seconds.outside, 0.0, 0.0, work.micro_batches, overlap=overlap),
+        _across(seconds, work, overlap),
+    )
+
+
+def once(seconds: ReplicaSeconds, work: ReplicaWork, overlap: ReplicaOverlap) -> tuple[Exposure, ...]:
+    """Communication during the first forward and the last backward pass; the first and the last bucket cannot
+    overlap.
+    """
+    bucket = 1.0 / larger(1.0, work.layers)
+    return (
+        _beside("gather", seconds.gather, work.turns * work.forward, bucket, 1.0, overlap=overlap),
+        _beside("reduction", seconds.reduce, work.turns * work.backward, bucket, 1.0, overlap=overlap),
+        _across(seconds, work, overlap),
+    )
+
+
+def consecutive_micro_batches(stages: float, micro_batches: float, virtual_stages: float) -> float:
+    """Micro-batches that pass through one virtual stage before the next: p, at most m; 1 without virtual stages.
+
+    >>> consecutive_micro_batches(4, 32, 2), consecutive_micro_batches(4, 32, 1)
+    (4.0, 1.0)
+    """
+    several = smaller(virtual_stages - 1.0, 1.0)
+    return 1.0 + several * (smaller(stages, micro_batches) - 1.0)
+
+
+def _across(seconds: ReplicaSeconds, work: ReplicaWork, overlap: ReplicaOverlap) -> Exposure:
+    """The reductions between the shard groups of hsdp, during the last backward pass where the software
+    overlaps them.
+    """
+    window = work.backward if overlap.hides_across else 0.0 * work.backward
+    return _beside(
+        "sum_across_shard_groups", seconds.across, window, 1.0 / larger(1.0, work.layers), 1.0, overlap=overlap
+    )
+
+
+def _beside(
+    name: str, seconds: float, window: float, bucket: float, repeats: float, *, overlap: ReplicaOverlap
+) -> Exposure:
+    window = window if overlap.hides else 0.0
+    exposed = exposed_at_least(seconds, window, overlap.interference, bucket)
+    return Exposure(name, seconds, window, bucket, repeats, exposed)
+
+
+# One optimizer step: micro-batches through the slowest stage, and all other times
+
+
+class StepInputs(NamedTuple):
+    """The sub-results of a step: numbers, or columns with one number per layout.
+
+    ``stage`` is one micro-batch on the slowest stage and ``every`` the sum over all stages; ``layers`` those of the
+    slowest stage; ``send`` the seconds to send one micro-batch to the next stage (0 with one stage); ``weights`` those
+    whose optimizer states a rank holds.
+    """
+
+    stage: StageTime
+    every: float
+    stages: float
+    virtual_stages: float
+    micro_batches: float
+    layers: float
+    send: float
+    replicas: ReplicaSeconds
+    weights: float
+    nodes: float
+
+
+class StepChoices(NamedTuple):
+    """The settings that all layouts of a batch share.
+
+    ``layer_by_layer`` where data parallelism communicates in every micro-batch; ``hides_sends`` where sends between
+    stages overlap with computation. ``bytes_each`` are read and written to update a weight at ``bandwidth`` B/s; for
+    the share ``offloaded`` to host memory ``gradient_bytes`` each cross a bus of ``host_bandwidth`` B/s. ``overhead``
+    and ``data_loading`` are seconds per step, ``jitter`` the mean delay of one node relative to its step.
+    """
+
+    schedule: str
+    layer_by_layer: bool
+    overlap: ReplicaOverlap
+    hides_sends: bool
+    bytes_each: float
+    bandwidth: float
+    offloaded: float
+    gradient_bytes: float
+    host_bandwidth: float
+    data_loading: float
+    overhead: float
+    jitter: float
+
+
+class StepTimes(NamedTuple):
+    """Seconds of one step: ``work`` of the slowest stage in all micro-batches, and all other times."""
+
+    work: float
+    idle: float
+    fill_sends: float
+    sends: float
+    replicas: float
+    update: float
+    offload: float
+    data_loading: float
+    overhead: float
+    straggling: float
+
+    @property
+    def bubble(self) -> float:
+        """Seconds in which the slowest stage waits for the others."""
+        return self.idle + self.fill_sends
+
+    @property
+    def total(self) -> float:
+        """Seconds of the step."""
+        return sum_of(self)
+
+
+def compose(inputs: StepInputs, choices: StepChoices) -> tuple[StepTimes, tuple[Exposure, ...]]:
+    """The times of a step, and the exposures of data parallelism."""
+    stage, count = inputs.stage, inputs.micro_batches
+    exposures = data_parallel(inputs, choices)
+    times = StepTimes(
+        work=count * stage.total,
+        idle=idle(choices.schedule, inputs.stages, inputs.virtual_stages, stage, inputs.every),
+        fill_sends=fill_sends(inputs.stages, inputs.send),
+        sends=0.0 if choices.hides_sends else sends(count, inputs.virtual_stages, inputs.send),
+        replicas=total(exposures),
+        update=update_time(inputs.weights, choices.bytes_each, choices.bandwidth, choices.offloaded),
+        offload=offload_time(inputs.weights, choices.gradient_bytes, choices.host_bandwidth, choices.offloaded),
+        data_loading=choices.data_loading,
+        overhead=choices.overhead,
+        straggling=0.0,
+    )
+    late = waiting(choices.jitter, expected_longest(inputs.nodes), times.total)
+    return times._replace(straggling=late), exposures
+
+
+def data_parallel(inputs: StepInputs, choices: StepChoices) -> tuple[Exposure, ...]:
+    """The exposures of data parallelism."""
+    stage, count = inputs.stage, inputs.micro_batches
+    turns = consecutive_micro_batches(inputs.stages, count, inputs.virtual_stages)
+    work = ReplicaWork(stage.forward, stage.return_time, inputs.layers, count, turns)
+    timed = every_micro_batch if choices.layer_by_layer else once
+    return timed(inputs.replicas, work, choices.overlap)
+
+
+def owned(dense: float, expert: float, shards: float, expert_replicas: float) -> float:
+    """Weights whose optimizer states a rank holds; an expert has no more shards than replicas.
+
+    >>> owned(8e9, 4e9, 8, 2)
+    3000000000.0
+    """
+    return dense / shards + expert / smaller(shards, expert_replicas)

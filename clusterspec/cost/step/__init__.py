@@ -1,1 +1,0 @@
-"""Composition of sub-results to the time of a step, on numbers or on columns of numbers."""

@@ -1,0 +1,188 @@
+"""The tables of one cluster, workload and software release."""
+
+from __future__ import annotations
+
+from clusterspec.catalog.entries import Stack
+from clusterspec.cluster.groups import place_runs, runs
+from clusterspec.cluster.model import Cluster, Design, Layout, Workload
+from clusterspec.cost import parameters
+from clusterspec.cost.collectives.paths import paths_of
+from clusterspec.cost.compute import layer as embedding_and_head
+from clusterspec.cost.compute.kernels import Shard, Work
+from clusterspec.cost.compute.layer import SoftwareBehavior
+from clusterspec.cost.compute.rates import PassKernels, Rates, Speed, rates
+from clusterspec.cost.formulas.topologies import PCIE_3_TRANSFERS, PCIE_128B130B, slot_bandwidth
+from clusterspec.cost.layer_tables import Group, Hiding, LayerKernels, PhaseTimer, name_of, timed_layer
+from clusterspec.cost.layers import Chunk, FeedForward, Layer, layers
+from clusterspec.cost.parameters import Share
+from clusterspec.cost.record import PartTime
+from clusterspec.recent import Recent
+from clusterspec.records import replace
+
+# The tables of one cluster, workload and software release
+
+LANES = 16
+USUAL_SLOT = 4
+"""PCI Express generation where neither the spec nor the catalog states one."""
+
+
+EMBEDDING, HEAD = "embedding", "head"
+Part = Layer | str
+"""A kind of layer, or embedding or head."""
+Groups = dict[object, Group]
+"""Groups by the offsets of their ranks, and by their paths."""
+Kernels = dict[tuple[Layer, Shard], LayerKernels]
+"""The kernels of a layer on one rank, without recomputation."""
+_RECENT: Recent[tuple[Speed, SoftwareBehavior, Kernels]] = Recent(4)
+MOST_KERNELS = 1000
+"""Shards of which the kernels are kept for other clusters."""
+
+
+def kernels_of(speed: Speed, software: SoftwareBehavior) -> Kernels:
+    """The kernels that are known for these rates: those of clusters that differ only in their networks and size."""
+
+    def applies(known: tuple[Speed, SoftwareBehavior, Kernels]) -> bool:
+        return known[:2] == (speed, software) and len(known[2]) < MOST_KERNELS
+
+    return (_RECENT.find(applies) or _RECENT.keep((speed, software, {})))[2]
+
+
+class Tables:
+    """Sub-results that many layouts of one job share.
+
+    ``parts`` are those of the model: each kind of layer, dense networks before experts, then embedding and head;
+    ``groups`` may be those of other tables whose clusters have the same links.
+    """
+
+    def __init__(
+        self, cluster: Cluster, workload: Workload, stack: Stack, software_year: int, groups: Groups | None = None
+    ) -> None:
+        self.cluster, self.workload, self.stack, self.software_year = cluster, workload, stack, software_year
+        self.software = SoftwareBehavior.of(stack)
+        self.rates: Rates | None = rates(cluster, workload, self.software, software_year)
+        self.groups: Groups = {} if groups is None else groups
+        self._named: Groups = {}
+        self._parts: dict[object, PartTime] = {}
+        self._kernels: dict[object, LayerKernels] = {}
+        self._recomputed: dict[object, PassKernels] = {}
+        self._shares: dict[object, Share] = {}
+        kinds = sorted(set(layers(workload.model)), key=lambda layer: (layer.network.value, layer.mixer.value))
+        self.parts: tuple[Part, ...] = (*kinds, EMBEDDING, HEAD)
+        self._one_mixer = len({layer.mixer for layer in kinds}) == 1
+
+    def hold_for(self, design: Design) -> bool:
+        """Whether these are tables of the cluster, the workload and the software of a design; its batch may differ."""
+        layout = design.layout
+        if layout is None or layout.stack != self.stack or layout.software_year != self.software_year:
+            return False
+        same_cluster = design.cluster is self.cluster or design.cluster == self.cluster
+        return same_cluster and design.workload is not None and _same_micro_batch(design.workload, self.workload)
+
+    def group(self, layout: Layout, axis: str) -> Group:
+        """The groups of an axis (`clusterspec.cluster.groups.AXES`); those with the same paths are one object."""
+        degrees = (layout.tp, layout.cp, layout.ep, layout.expert_tp, layout.pp, layout.dp, layout.attention_dp)
+        named = (axis, layout.order, layout.shard_group, layout.expert_dp, layout.nodes_per_domain, degrees)
+        found = self._named.get(named)
+        if found is None:
+            found = self._named[named] = self._group(layout, axis)
+        return found
+
+    def _group(self, layout: Layout, axis: str) -> Group:
+        inside, outside = runs(layout, axis)
+        key = (inside, outside, layout.nodes_per_domain)
+        found = self.groups.get(key)
+        if found is None:
+            placement = place_runs(self.cluster, axis, inside, outside, layout.nodes_per_domain)
+            paths = paths_of(self.cluster, placement)
+            same = (paths or placement, placement.domains)
+            found = self.groups[key] = self.groups.setdefault(same, Group(self.cluster, placement, paths))
+        return found
+
+    def share(self, layout: Layout, chunks: tuple[Chunk, ...]) -> Share:
+        """The weights of a rank that holds these chunks."""
+        key = (layout.tp, layout.ep, layout.expert_tp, chunks)
+        found = self._shares.get(key)
+        if found is None:
+            found = self._shares[key] = parameters.share(self.workload.model, layout, chunks)
+        return found
+
+    def part(self, part: Part, layout: Layout, hiding: Hiding) -> PartTime:
+        """One micro-batch through one of the ``parts``.
+
+        Raises `NoPathError` where no fabric connects the ranks of a group that communicates there.
+        """
+        return self._end(part, layout, hiding) if isinstance(part, str) else self._layer(part, layout, hiding)
+
+    def _layer(self, layer: Layer, layout: Layout, hiding: Hiding) -> PartTime:
+        experts = (layout.ep, layout.expert_tp, layout.dispatcher) if layer.network is FeedForward.EXPERTS else ()
+        axes = ("tp", "cp", "ep", "expert_tp") if experts else ("tp", "cp")
+        groups = {axis: self.group(layout, axis) for axis in axes if getattr(layout, axis) > 1}
+        key = (layer, *_degrees(layout), *experts, layout.cp_method, hiding, *groups.items())
+        found = self._parts.get((layout.recompute, key))
+        if found is None:
+            name, kernels = name_of(layer, self._one_mixer), self._kernels_of(layer, layout)
+            assert self.rates is not None
+            timer = PhaseTimer(self.rates.speed, self.software, hiding, groups.__getitem__)
+            found = self._parts[layout.recompute, key] = timed_layer(name, kernels, layout, timer)
+        return found
+
+    def _kernels_of(self, layer: Layer, layout: Layout) -> LayerKernels:
+        """The kernels of a layer, which placement does not change."""
+        assert self.rates is not None
+        key = (layer, *_degrees(layout), layout.ep, layout.expert_tp, layout.dispatcher)
+        found = self._kernels.get(key)
+        if found is None:
+            known = kernels_of(self.rates.speed, self.software)
+            same = (layer, Shard.of(self.workload, layout, layer.mixer))
+            found = self._kernels[key] = known.get(same) or self.layer_kernels(layer, layout)
+            known[same] = found
+        again = self._recomputed.get((layout.recompute, key))
+        if again is None:
+            again = found.again(layout.recompute, self.software, self.rates.speed)
+            self._recomputed[layout.recompute, key] = again
+        return found._replace(recomputed=again)
+
+    def layer_kernels(self, layer: Layer, layout: Layout) -> LayerKernels:
+        """The kernels of a layer without recomputation; the degrees of the layout may be columns."""
+        assert self.rates is not None
+        return LayerKernels.of(layer, Shard.of(self.workload, layout, layer.mixer), self.software, self.rates.speed)
+
+    def _end(self, name: str, layout: Layout, hiding: Hiding) -> PartTime:
+        key = (name, *_degrees(layout))
+        found = self._parts.get(key)
+        if found is None:
+            found = self._parts[key] = self._timer(layout, hiding).part(name, self.end_work(name, layout))
+        return found
+
+    def end_work(self, name: str, layout: Layout) -> Work:
+        """The kernels of the embedding or the head; the degrees of the layout may be columns."""
+        shard = Shard.of(self.workload, layout)
+        if name == EMBEDDING:
+            return embedding_and_head.embedding(shard)
+        return embedding_and_head.head(shard, self.software.loss, self.software.accumulation)
+
+    def _timer(self, layout: Layout, hiding: Hiding) -> PhaseTimer:
+        assert self.rates is not None
+        return PhaseTimer(self.rates.speed, self.software, hiding, lambda axis: self.group(layout, axis))
+
+    @property
+    def host_bandwidth(self) -> float:
+        """B/s per direction between one rank and its host's memory: a slot of 16 lanes."""
+        generation = self.cluster.pcie_host or USUAL_SLOT
+        transfers = PCIE_3_TRANSFERS * 2.0 ** (generation - 3)
+        return slot_bandwidth(transfers, LANES, PCIE_128B130B) / self.cluster.ranks_per_accelerator
+
+
+def _same_micro_batch(one: Workload, other: Workload) -> bool:
+    """Whether one micro-batch of two workloads does the same work: all but the number of tokens is equal."""
+    if one is other:
+        return True
+    return one == replace(other, global_batch=one.global_batch, tokens=one.tokens, expected_mfu=one.expected_mfu)
+
+
+def _degrees(layout: Layout) -> tuple[int, int, int, bool]:
+    """The degrees that determine the shapes of every part of the model."""
+    return layout.micro_batch, layout.tp, layout.cp, layout.sequence_parallel
+
+
+__all__ = ["EMBEDDING", "HEAD", "Groups", "Part", "Tables"]

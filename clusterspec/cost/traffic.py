@@ -1,0 +1,249 @@
+"""Communication of one rank: the collectives of each axis and their sizes."""
+
+from __future__ import annotations
+
+from clusterspec.cluster.model import Dispatcher, Layout, Workload
+from clusterspec.cost.compute import mixing
+from clusterspec.cost.compute.kernels import Shard
+from clusterspec.cost.compute.layer import Routing
+from clusterspec.cost.formulas.compute import absent, chosen, divided, smaller
+from clusterspec.cost.formulas.experts import distinct_ranks
+from clusterspec.cost.layers import Mixer
+from clusterspec.cost.parameters import Share
+from clusterspec.precision import width
+from clusterspec.records import dataclass
+
+# One kind of collective of an axis, and the computation that it may overlap with
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """``calls`` collectives of ``size`` bytes each, as nccl-tests counts it, on the groups of one axis.
+
+    ``overlap_window`` is the seconds of computation that each call may overlap with, 0 where there is none;
+    ``hidden_by_default`` where a framework overlaps it without any setting.
+    """
+
+    axis: str
+    collective: str
+    size: float
+    calls: float = 1.0
+    overlap_window: float = 0.0
+    hidden_by_default: bool = False
+
+
+# Tensor parallelism: the exchange of activations around each block
+
+
+def tensor_forward(shard: Shard, blocks: int, overlap_window: float) -> tuple[Transfer, ...]:
+    """Each block of a layer gathers its input and scatters its output, or all-reduces its output.
+
+    Korthikanti et al., arXiv 2205.05198, section 4: with sequence parallelism an all-gather and a reduce-scatter
+    replace each all-reduce. ``blocks`` is 2 in a dense layer; ``overlap_window`` the seconds of GEMMs in the pass,
+    which a framework may split to overlap them.
+    """
+    if not divided(shard.tp) or not blocks:
+        return ()
+    size, each = activations(shard), overlap_window / blocks
+    if not shard.sequence_parallel:
+        return (Transfer("tp", "all-reduce", size, blocks, each),)
+    return tuple(Transfer("tp", name, size, blocks, each / 2) for name in ("all-gather", "reduce-scatter"))
+
+
+def tensor_backward(shard: Shard, blocks: int, overlap_window: float) -> tuple[Transfer, ...]:
+    """The transfers of the backward pass.
+
+    With sequence parallelism the inputs are gathered once more for the weight gradients, overlapped with the GEMMs of
+    the input gradients (Megatron-LM, core/tensor_parallel/layers.py).
+    """
+    mirror = tensor_forward(shard, blocks, overlap_window)
+    if not mirror or not shard.sequence_parallel:
+        return mirror
+    return (
+        *mirror,
+        Transfer("tp", "all-gather", activations(shard), blocks, overlap_window / (2 * blocks), hidden_by_default=True),
+    )
+
+
+def activations(shard: Shard) -> float:
+    """Bytes of one block's input for all the tokens of a tensor-parallel group."""
+    return shard.width * shard.tokens * shard.model.hidden
+
+
+# Context parallelism: the exchange of keys and values, or of heads, between its ranks
+
+
+def context_forward(shard: Shard, method: str, core: float) -> tuple[Transfer, ...]:
+    """The exchange around one attention core that takes ``core`` seconds.
+
+    ring: each of cp − 1 steps sends keys and values while the core processes the previous ones (Liu et al., arXiv
+    2310.01889); all-gather: all keys and values first (Llama 3, arXiv 2407.21783, section 3.3.2); all-to-all: heads for
+    tokens and back (DeepSpeed-Ulysses, arXiv 2309.14509).
+    """
+    return _exchange(shard, method, core, gradient=False)
+
+
+def context_backward(shard: Shard, method: str, core: float) -> tuple[Transfer, ...]:
+    """The exchange in the backward pass, with the gradients of keys and values."""
+    return _exchange(shard, method, core, gradient=True)
+
+
+def _exchange(shard: Shard, method: str, core: float, gradient: bool) -> tuple[Transfer, ...]:
+    ranks = shard.cp
+    if not divided(ranks) or shard.mixer is Mixer.NONE:
+        return ()
+    if shard.mixer is Mixer.LINEAR:
+        return _states(shard, method, gradient)
+    keys_values = shard.width * shard.tokens * _width(shard)
+    if method == "all-to-all":
+        model = shard.model
+        queries = shard.width * shard.tokens * shard.heads * model.head_dim
+        return (Transfer("cp", "all-to-all", queries, 2), Transfer("cp", "all-to-all", keys_values, 1))
+    if method == "all-gather":
+        gather = Transfer("cp", "all-gather", keys_values * ranks)
+        return (gather, Transfer("cp", "reduce-scatter", keys_values * ranks)) if gradient else (gather,)
+    sent = keys_values * (2 if gradient else 1)
+    return (Transfer("cp", "send-recv", sent, ranks - 1, core / ranks),)
+
+
+def _states(shard: Shard, method: str, gradient: bool) -> tuple[Transfer, ...]:
+    """The exchange around a recurrence: heads for tokens and back, or the final states of each rank's tokens.
+
+    Each rank computes its part from a zero state, gathers the states of all ranks and corrects its own (as
+    flash-linear-attention, ops/cp). The traffic is one state per rank, for any sequence length.
+    """
+    part = shard.model.linear
+    assert part is not None
+    if method == "all-to-all":
+        held = mixing.widths(shard, part)
+        inputs, outputs = 2 * held.keys + held.values + 2 * held.heads, held.values
+        return tuple(Transfer("cp", "all-to-all", shard.width * shard.tokens * each, 1) for each in (inputs, outputs))
+    return (Transfer("cp", "all-gather", mixing.state_bytes(shard, part) * shard.cp * (2 if gradient else 1)),)
+
+
+def _width(shard: Shard) -> float:
+    """Elements of keys and values for one token on one rank."""
+    model = shard.model
+    if model.latent:
+        return shard.heads * (model.head_dim + model.value_width + model.latent_rope)
+    if model.compressed:
+        return model.head_dim
+    return shard.kv_heads * (model.head_dim + model.value_width)
+
+
+# Expert parallelism: dispatch of each token to the ranks of its experts, and combine
+
+
+def each_pass(
+    shard: Shard, routing: Routing, dispatcher: Dispatcher, domains: int, overlap_window: float
+) -> tuple[Transfer, ...]:
+    """Dispatch and combine of one layer; the backward pass repeats them with gradients.
+
+    The slowest rank determines the time. Tokens are sent in the dispatcher's precision, and come back as activations.
+    Where experts are sharded by tensor parallelism, its ranks gather the received tokens and scatter the results.
+    ``domains`` is the number of scale-up domains of a group, and ``overlap_window`` the seconds of computation in the
+    pass, of another micro-batch where a framework can overlap this.
+    """
+    model = shard.model
+    sent = model.expert_width * shard.rows * copies(shard, dispatcher, domains) * routing.imbalance
+    whole = shard.width * model.expert_width * routing.arriving * routing.imbalance
+    transfers: tuple[Transfer, ...] = ()
+    if divided(shard.ep):
+        widths = (width(dispatcher.precision), shard.width)
+        transfers += tuple(Transfer("ep", "all-to-all", each * sent, 1, overlap_window / 2) for each in widths)
+    if divided(shard.expert_tp):
+        transfers += (Transfer("expert_tp", "all-gather", whole), Transfer("expert_tp", "reduce-scatter", whole))
+    return transfers
+
+
+def copies(shard: Shard, dispatcher: Dispatcher, domains: int) -> float:
+    """Copies of each token that are sent: one for each of its experts by all-to-all.
+
+    DeepEP and HybridEP send a token over the fabric once to each domain that has some of its experts, and forward it
+    over the scale-up links (DeepSeek-V3 technical report, arXiv 2412.19437, section 3.2.2); inside one domain, once to
+    each rank. A router may limit the number of nodes that a token reaches.
+    """
+    model = shard.model
+    if dispatcher.kind == "all-to-all":
+        return float(model.experts_per_token)
+    reached = distinct_ranks(shard.ep, model.experts_per_token)
+    most = model.routing_max_nodes or domains
+    fewer = smaller(reached, smaller(distinct_ranks(domains, model.experts_per_token), most))
+    return chosen(domains == 1, reached, fewer)
+
+
+# Data parallelism: gradients reduced over replicas, and weights gathered where they are sharded
+
+DENSE, EXPERT = "dp_cp", "expert_dp"
+"""The groups over which ordinary weights and those of experts are replicated."""
+SHARD, REPLICATE = "shard", "replicate"
+"""The two levels of hsdp."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Weights of one rank before sharding: those replicated on every data-parallel rank, and experts'."""
+
+    dense: float
+    expert: float = 0.0
+
+    @classmethod
+    def of(cls, held: Share, layout: Layout) -> Weights:
+        """The weights of a rank's layers; experts that are sharded as other weights count as dense."""
+        dense = held.dense + held.replicated
+        alike = (layout.ep == 1) & (layout.expert_tp == layout.tp)
+        return cls(dense + chosen(alike, held.expert, 0.0), chosen(alike, 0.0, held.expert))
+
+    def __add__(self, other: Weights) -> Weights:
+        return Weights(self.dense + other.dense, self.expert + other.expert)
+
+    def __mul__(self, share: float) -> Weights:
+        return Weights(self.dense * share, self.expert * share)
+
+
+def gradient_bytes(workload: Workload, layout: Layout) -> float:
+    """Bytes of one gradient on the wire: in the precision in which it is kept, or a narrower one that the software
+    reduces in, as the mixed-precision policy of FSDP may state.
+    """
+    kept = width(workload.gradient_precision)
+    sent = layout.stack.reduces if layout.stack else None
+    return (min(kept, width(sent)) if sent else kept) / layout.gradient_compression
+
+
+def parameter_bytes(workload: Workload) -> float:
+    """Bytes of one weight on the wire."""
+    return width(workload.parameter_precision)
+
+
+def _present(*transfers: Transfer) -> tuple[Transfer, ...]:
+    return tuple(transfer for transfer in transfers if not absent(transfer.size))
+
+
+def reductions(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:
+    """The transfers that reduce the gradients of these weights: all-reduce, or reduce-scatter where states are sharded.
+
+    hsdp scatters over its shard group; `across` returns the reduction that follows.
+    """
+    each = gradient_bytes(workload, layout)
+    name = "all-reduce" if layout.sharding == "none" else "reduce-scatter"
+    dense = SHARD if layout.sharding == "hsdp" else DENSE
+    return _present(Transfer(dense, name, each * weights.dense), Transfer(EXPERT, name, each * weights.expert))
+
+
+def across(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:
+    """With hsdp, the all-reduces of gradient shards between the shard groups."""
+    if layout.sharding != "hsdp":
+        return ()
+    shard = gradient_bytes(workload, layout) * weights.dense / layout.shard_group
+    return _present(Transfer(REPLICATE, "all-reduce", shard))
+
+
+def gathers(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:
+    """The transfers that gather these weights on every rank; none where they are not sharded."""
+    if layout.sharding == "none":
+        return ()
+    each = parameter_bytes(workload)
+    dense = SHARD if layout.sharding == "hsdp" else DENSE
+    return _present(
+        Transfer(dense, "all-gather", each * weights.dense), Transfer(EXPERT, "all-gather", each * weights.expert)
+    )

@@ -1,1 +1,0 @@
-"""Communication of one rank: the collectives of each axis and their sizes."""

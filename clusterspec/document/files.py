@@ -1,0 +1,213 @@
+"""File names independent of the current folder: relative to the project and to the repository."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path as FilePath
+
+from clusterspec.document.extends import is_derived_spec, project_root
+from clusterspec.document.parse import parse
+from clusterspec.document.source_text import decode, read_bytes
+from clusterspec.patterns import pattern
+from clusterspec.records import dataclass
+
+# File names independent of the current folder: relative to the project and to the repository
+
+
+@dataclass(frozen=True, slots=True)
+class FileName:
+    """The path of a file from the root of its project, used in fingerprints, and of its repository.
+
+    Both use ``/``. The repository is the nearest parent folder with ``.git``, else the project.
+    """
+
+    project: str
+    repository: str
+
+
+def file_names(names: Iterable[str]) -> dict[str, FileName]:
+    """The names of files, by the names given by the caller."""
+    return {name: file_name(name) for name in names}
+
+
+def file_name(name: str) -> FileName:
+    """The names of a file, which need not exist; symlinks in its folder are resolved."""
+    folder, last = os.path.split(os.path.abspath(name))  # noqa: PTH100 - as the caller wrote it, `..` taken out
+    try:
+        return FileName(*(before + last for before in _folder(folder)))
+    except (OSError, ValueError, RuntimeError):  # a name that no folder can have
+        return FileName(name, name)
+
+
+@lru_cache(maxsize=4096)
+def _folder(folder: str) -> tuple[str, str]:
+    """What the names of a folder's files begin with: its path from the root of the project and of the repository."""
+    place = os.path.realpath(folder)
+    relative = (os.path.relpath(place, root).replace(os.sep, "/") for root in _roots(folder))
+    project, repository = ("" if path == "." else f"{path}/" for path in relative)
+    return project, repository
+
+
+def _roots(folder: str) -> tuple[str, str]:
+    """The roots of the project and of the repository of a folder."""
+    project = project_root(FilePath(folder))
+    for candidate in (project, *project.parents):
+        if os.path.exists(candidate / ".git"):  # noqa: PTH110 - never raises
+            return str(project), str(candidate)
+    return str(project), str(project)
+
+
+def real(name: str) -> str:
+    """The path of a file with symlinks resolved."""
+    return _real(os.path.abspath(name))  # noqa: PTH100
+
+
+@lru_cache(maxsize=4096)
+def _real(name: str) -> str:
+    try:
+        return os.path.realpath(name)
+    except (OSError, ValueError):
+        return name
+
+
+# Search for spec files in paths and folders
+
+_SUFFIXES = (".yaml", ".yml")
+DEEPEST = 100
+"""Folders below each other that are searched."""
+_SKIPPED = {"node_modules", "__pycache__"}
+_NAMES_KEY = pattern(rb"""cluster[-_ ]?spec["']?\s*:""", re.IGNORECASE)
+_TOP_KEY = pattern(rb"""^(?:\xef\xbb\xbf)?["']?cluster[-_ ]?spec["']?\s*:""", re.MULTILINE | re.IGNORECASE)
+_EXTENDS = pattern(rb"""^(?:\xef\xbb\xbf)?["']?extends["']?\s*:""", re.MULTILINE)
+_FIRST_KEY = pattern(rb"""(?:[ ]*(?:#[^\n]*)?\r?\n)*+cluster[-_ ]?spec:(?=[ \r\n])""", re.IGNORECASE)
+"""The key at the very start of a text, after comments: it then is a key of the top mapping, or the text is broken."""
+_SPELT = pattern("cluster[-_ ]?spec", re.IGNORECASE)
+
+
+PassedOver = Callable[[OSError], None]
+"""Called with the error of an unreadable file or folder, which has its ``filename``."""
+
+
+Skipped = Callable[[str, bool], bool]
+"""Whether a search passes over a path, which is a folder where the second argument is true."""
+
+
+def may_be_spec(text: str) -> bool:
+    """Whether a text has the key of a spec at its top level, as far as can be seen without reading the YAML.
+
+    >>> may_be_spec("name: a\\nclusterspec: 1\\n"), may_be_spec("{clusterspec: 1}"), may_be_spec("kind: clusterspec\\n")
+    (True, True, False)
+    """
+    data = text.encode("utf-8", "replace")
+    flow = text.lstrip("\ufeff \t\r\n").startswith("{")
+    return bool(_TOP_KEY.search(data) or (flow and _NAMES_KEY.search(data)))
+
+
+def is_derived(text: str, path: FilePath) -> bool:
+    """Whether a text without the key of specs, of the file at a path, extends a spec."""
+    data = text.encode("utf-8", "replace")
+    return _may_extend(data) and is_derived_spec(parse(decode(str(path), data))[0], path.parent)
+
+
+def _may_extend(data: bytes) -> bool:
+    """Whether a text may have the key of a base at its top level."""
+    flow = b"extends" in data and data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+    return flow or _EXTENDS.search(data) is not None
+
+
+def specs(
+    path: str,
+    *,
+    only_specs: bool = False,
+    passed_over: PassedOver = lambda _: None,
+    skipped: Skipped = lambda _, __: False,
+) -> list[str]:
+    """The specs of a path: a file (or ``-``) itself; of a folder every YAML file whose top mapping has
+    the key ``clusterspec`` in any case, itself or from the base that it extends, sorted by name.
+
+    Hidden folders, ``node_modules`` and symlinked folders are skipped, and with ``only_specs`` also
+    files that are not specs. Raises `OSError` if ``path`` does not exist or is an unreadable folder.
+    """
+    if path == "-":
+        return [path]
+    if FilePath(path).is_dir():
+        os.scandir(path).close()
+        found = _yaml_files(path, passed_over, skipped)
+        return [name for name, entry in found if _is_spec(name, passed_over, entry)]
+    FilePath(path).stat()
+    return [] if only_specs and (skipped(path, False) or not _is_spec(path, passed_over)) else [path]
+
+
+def _yaml_files(folder: str, passed_over: PassedOver, skipped: Skipped) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    left = [(folder, 0)]
+    while left:
+        where, depth = left.pop()
+        folders, files = _entries(where, passed_over)
+        if depth == DEEPEST and folders:
+            passed_over(OSError(errno.ELOOP, f"more than {DEEPEST} folders deep", where))
+            folders = []
+        for entry in files:
+            if not skipped(entry.path, False):
+                yield entry.path, entry
+        below = [os.path.join(where, name) for name in folders]  # noqa: PTH118
+        left += [(path, depth + 1) for path in reversed(below) if not skipped(path, True)]
+
+
+def _entries(where: str, passed_over: PassedOver) -> tuple[list[str], list[os.DirEntry[str]]]:
+    """The folders that are searched and the YAML files in a folder, each in order of name."""
+    folders, files = [], []
+    try:
+        with os.scandir(where) as entries:
+            for entry in entries:
+                if not _is_folder(entry):
+                    if entry.name.endswith(_SUFFIXES):
+                        files.append(entry)
+                elif not entry.name.startswith(".") and entry.name not in _SKIPPED and not entry.is_symlink():
+                    folders.append(entry.name)
+    except OSError as fault:
+        passed_over(fault)
+    return sorted(folders), sorted(files, key=lambda entry: entry.name)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _is_file(entry: os.DirEntry[str] | FilePath) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
+
+
+def _is_spec(name: str, passed_over: PassedOver, entry: os.DirEntry[str] | FilePath | None = None) -> bool:
+    """Whether a file is a spec; one with invalid YAML is if the key starts a line."""
+    entry = entry or FilePath(name)
+    try:
+        if not _is_file(entry) or (entry.is_symlink() and _leads_out(FilePath(name))):
+            return False
+        data = read_bytes(name)
+    except OSError as fault:
+        passed_over(fault)
+        return False
+    if _FIRST_KEY.match(data):
+        return True
+    if not _NAMES_KEY.search(data) and not _may_extend(data):
+        return False
+    document, _ = parse(decode(name, data))
+    if document is None:
+        return _TOP_KEY.search(data) is not None
+    own = isinstance(document.value, dict) and any(_SPELT.fullmatch(key) for key in document.value)
+    return own or is_derived_spec(document, FilePath(name).parent)
+
+
+def _leads_out(path: FilePath) -> bool:
+    """Whether a symlink leads out of the project, of which its target then is no part."""
+    return not path.resolve().is_relative_to(project_root(path.parent))

@@ -1,0 +1,229 @@
+"""Parser of small XML files, without document types and entities, limited in elements and depth."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from xml.parsers import expat
+
+from clusterspec.document import Document, conforms, parse
+from clusterspec.exchange.import_result import FormatError, ImportResult, InputFile, SkippedPart, Value, shown
+from clusterspec.records import dataclass, field, replace
+from clusterspec.source import Key, Source, dotted
+from clusterspec.spec.reader import schema
+
+# Parser of small XML files, without document types and entities, limited in elements and depth
+
+MOST_ELEMENTS = 100_000
+DEEPEST = 64
+
+
+@dataclass(slots=True)
+class Element:
+    """An element with its attributes, children, parent and start line."""
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    parent: Element | None = None
+    children: list[Element] = field(default_factory=list)
+
+    def get(self, name: str) -> str:
+        return self.attributes.get(name, "")
+
+    def every(self, *tags: str) -> list[Element]:
+        """All descendants with one of some tags, in file order."""
+        found, waiting = [], [self]
+        while waiting:
+            one = waiting.pop()
+            if one.tag in tags:
+                found.append(one)
+            waiting.extend(reversed(one.children))
+        return found
+
+
+def parse_xml(file: InputFile) -> Element:
+    """The root element. Raises `FormatError` if the text is not XML, or declares a document type (XML bombs)."""
+    file.bounded("XML")
+    builder = _Builder()
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = lambda tag, attributes: builder.start(tag, attributes, parser.CurrentLineNumber)
+    parser.EndElementHandler = lambda tag: builder.end()
+    parser.StartDoctypeDeclHandler = lambda *_: _refuse_doctype(parser.CurrentLineNumber)
+    parser.EntityDeclHandler = lambda *_: _refuse_doctype(parser.CurrentLineNumber)
+    try:
+        parser.Parse(file.text, True)
+    except expat.ExpatError as fault:
+        raise FormatError(f"not XML: {expat.ErrorString(fault.code)}", fault.lineno) from None
+    assert builder.root is not None
+    return builder.root
+
+
+def _refuse_doctype(line: int) -> None:
+    raise FormatError("a document type or an entity is declared: topology files need none", line)
+
+
+class _Builder:
+    """Builds the elements of one text."""
+
+    def __init__(self) -> None:
+        self.root: Element | None = None
+        self.open: list[Element] = []
+        self.count = 0
+
+    def start(self, tag: str, attributes: dict[str, str], line: int) -> None:
+        self.count += 1
+        if self.count > MOST_ELEMENTS:
+            raise FormatError(f"more than {MOST_ELEMENTS:,} elements", line)
+        if len(self.open) >= DEEPEST:
+            raise FormatError(f"nested deeper than {DEEPEST} levels", line)
+        parent = self.open[-1] if self.open else None
+        element = Element(tag, attributes, line, parent)
+        if parent is None:
+            self.root = element
+        else:
+            parent.children.append(element)
+        self.open.append(element)
+
+    def end(self) -> None:
+        self.open.pop()
+
+
+# YAML files of other tools: plain values, each with its line
+
+MOST_VALUES = 150_000
+"""Values of one document; a fabric of 1,000 nodes, link by link, has some 40,000."""
+
+
+MOST_DOCUMENTS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Yaml:
+    """A YAML document of a file: its value, and the position of each part."""
+
+    value: Any
+    document: Document
+    offset: int = 0
+    """Lines of the file before this document."""
+
+    def line(self, *path: Key) -> int:
+        """The line of a value, or of the nearest enclosing value that has one."""
+        for depth in range(len(path), -1, -1):
+            if place := self.document.places.get(tuple(path[:depth])):
+                return (place.key or place.value).start.line + self.offset
+        return 0
+
+    @property
+    def mapping(self) -> dict[str, Any]:
+        """The value as a mapping. Raises `FormatError` if it is not one."""
+        if not isinstance(self.value, dict):
+            raise FormatError("is not a mapping of keys to values")
+        return self.value
+
+
+def read_yaml(file: InputFile) -> Yaml:
+    """The first document of a file. Raises `FormatError` if it is not YAML."""
+    return read_documents(file)[0]
+
+
+def read_documents(file: InputFile) -> list[Yaml]:
+    """The documents of a file, separated by ``---``, without empty ones."""
+    found: list[Yaml] = []
+    lines, start = file.lines, 0
+    for number in [*(n for n, line in enumerate(lines) if line.rstrip() == "---"), len(lines)]:
+        if len(found) >= MOST_DOCUMENTS:
+            raise FormatError(f"holds more than {MOST_DOCUMENTS} documents", number)
+        text = "\n".join(lines[start:number])
+        if text.strip():
+            found.append(_document(Source(file.name, text), start))
+        start = number + 1
+    kept = [each for each in found if each.value is not None]
+    if not kept:
+        raise FormatError("holds no YAML value")
+    return kept
+
+
+def _document(source: Source, offset: int) -> Yaml:
+    document, problems = parse(source, MOST_VALUES)
+    if document is None:
+        line = problems[0].span.start.line + offset if problems[0].span else 0
+        raise FormatError(f"not YAML: {problems[0].message}", line)
+    return Yaml(document.value, document, offset)
+
+
+# Values of a spec as YAML text: block mappings with the file and line after each value
+
+_PLAIN = re.compile(r"[A-Za-z0-9./][A-Za-z0-9 ./_+()@%-]*")
+_WORDS = {"true", "false", "null", "~", "yes", "no", "on", "off"}
+_NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|nan)", re.IGNORECASE)
+
+
+def scalar(value: str | int | float | bool | None) -> str:
+    """A YAML scalar; text is quoted if it could be read as another type.
+
+    >>> scalar("400 Gb/s"), scalar("1:1"), scalar("no"), scalar(True), scalar("=1+1"), scalar("64")
+    ('400 Gb/s', '"1:1"', '"no"', 'true', '"=1+1"', '"64"')
+    """
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, int | float):
+        return f"{value:.12g}" if isinstance(value, float) else str(value)
+    plain = _PLAIN.fullmatch(value) and value == value.strip() and value.lower() not in _WORDS
+    return value if plain and not _NUMBER.fullmatch(value) else _quoted(value)
+
+
+def _quoted(text: str) -> str:
+    """Text in double quotes, with characters that YAML forbids escaped."""
+    kept = json.dumps(text, ensure_ascii=False)
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 0x10000 else "?" for c in kept)
+
+
+def flow(value: Value) -> str:
+    """A value in YAML flow style.
+
+    >>> flow({"size": "4 GiB", "ranks": 8, "shape": [4, 4]})
+    '{size: 4 GiB, ranks: 8, shape: [4, 4]}'
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{scalar(key)}: {flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[" + ", ".join(flow(item) for item in value) + "]"
+    return scalar(value)
+
+
+def block(key: str, value: Value, indent: int, note: str = "") -> Iterator[str]:
+    """The lines of a key, without line ends; nested mappings are indented by two columns."""
+    lead, tail = " " * indent, f"  # {note}" if note else ""
+    if isinstance(value, Mapping) and value:
+        yield f"{lead}{scalar(key)}:"
+        for inner, item in value.items():
+            yield from block(inner, item, indent + 2, note)
+    elif isinstance(value, Sequence) and not isinstance(value, str) and any(isinstance(v, Mapping) for v in value):
+        yield f"{lead}{scalar(key)}:"
+        for item in value:
+            yield f"{lead}  - {flow(item)}{tail}"
+    else:
+        yield f"{lead}{scalar(key)}: {flow(value)}{tail}"
+
+
+def comment(text: str) -> str:
+    """Text as it may appear in a comment: one line of printable characters."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+# Check of imported keys against the schema of this version
+
+
+def with_known_keys(reading: ImportResult) -> ImportResult:
+    """The import result with keys that the schema lacks listed as unknown."""
+    root = schema()
+    known = [each for each in reading.given if conforms.at(root, each.path)]
+    lost = [each for each in reading.given if each not in known]
+    unknown = [
+        SkippedPart(f"{dotted(each.path)}: {shown(each.value)}", "this version of the spec has no such key", each.at)
+        for each in lost
+    ]
+    return replace(reading, given=tuple(known), unknown=(*reading.unknown, *unknown))

@@ -1,0 +1,278 @@
+"""Environment variables of NCCL, RCCL and their plugins for a design, with a reason for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.exchange.acceptance import AcceptanceCase, acceptance_cases
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable
+from clusterspec.logs.benchmark import size_text
+from clusterspec.records import dataclass
+from clusterspec.units import plural
+
+# Environment variables of NCCL, RCCL and their plugins for a design, with a reason for each
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """An environment variable with its reason."""
+
+    name: str
+    value: str
+    reason: str
+
+
+def variables(cluster: Cluster) -> tuple[Variable, ...]:
+    """The variables implied by the design, debug output first."""
+    return tuple(_variables(cluster))
+
+
+def _variables(cluster: Cluster) -> Iterator[Variable]:
+    yield Variable("NCCL_DEBUG", "INFO", "prints transports and plugins, which `clusterspec diagnose` reads")
+    yield Variable("NCCL_DEBUG_SUBSYS", "INIT,NET,GRAPH", "limits the output to what `clusterspec diagnose` needs")
+    if not cluster.scale_up.in_network_reduction and _switched_nvlink(cluster):
+        yield Variable("NCCL_NVLS_ENABLE", "0", "the spec states no reduction in the switches of the domain")
+    if cluster.scale_out is not None and cluster.nodes > 1:
+        yield from _fabric(cluster.scale_out)
+
+
+def _switched_nvlink(cluster: Cluster) -> bool:
+    entry = cluster.scale_up.interconnect
+    return bool(
+        entry and entry.family == "nvlink" and entry.in_network_reduction and cluster.scale_up.topology == "switched"
+    )
+
+
+def _fabric(fabric: ScaleOut) -> Iterator[Variable]:
+    family = fabric.technology.family
+    if fabric.in_network_reduction and family == "infiniband":
+        yield Variable("NCCL_COLLNET_ENABLE", "1", "the spec states reduction in the switches of the fabric (SHARP)")
+    if family == "infiniband":
+        yield from _infiniband(fabric)
+    elif family == "roce":
+        yield from _roce(fabric)
+    elif family == "efa":
+        yield Variable("FI_PROVIDER", "efa", "libfabric must choose EFA for aws-ofi-nccl, never TCP")
+        yield Variable("NCCL_NET", "AWS Libfabric", "fails at start if the plugin is missing, instead of using sockets")
+    elif plugin := _PLUGINS.get(fabric.collective_plugin or ""):
+        yield Variable("NCCL_NET", plugin, f"fails at start if {fabric.collective_plugin} is missing")
+    if fabric.topology in {"rail-optimized", "rail-only"}:
+        yield Variable("NCCL_CROSS_NIC", "0", f"a {fabric.topology} fabric: every ring stays on its rail")
+    if not fabric.gpudirect_rdma and fabric.technology.rdma:
+        yield Variable("NCCL_NET_GDR_LEVEL", "LOC", "the spec states no GPUDirect RDMA")
+
+
+_PLUGINS = {"nccl-fastrak": "FasTrak", "nccl-tcpx": "GPUDirectTCPX_v7", "gib": "gIB"}
+
+
+def _infiniband(fabric: ScaleOut) -> Iterator[Variable]:
+    yield Variable("NCCL_NET", "IB", "fails at start if no InfiniBand device is found, instead of using sockets")
+    if fabric.load_balancing == "adaptive":
+        yield Variable("NCCL_IB_ADAPTIVE_ROUTING", "1", "the spec states adaptive routing")
+
+
+def _roce(fabric: ScaleOut) -> Iterator[Variable]:
+    yield Variable("NCCL_NET", "IB", "RoCE uses the verbs transport; fails at start if it is missing")
+    if fabric.load_balancing == "ecmp":
+        yield Variable(
+            "NCCL_IB_QPS_PER_CONNECTION", "4", "ECMP hashes by queue pair: four queue pairs use more paths than one"
+        )
+        yield Variable("NCCL_IB_SPLIT_DATA_ON_QPS", "1", "splits every message over all four")
+    if fabric.load_balancing == "adaptive":
+        yield Variable("NCCL_IB_ADAPTIVE_ROUTING", "1", "the spec states adaptive routing")
+
+
+def not_known(cluster: Cluster) -> tuple[str, ...]:
+    """Variables that depend on device names, which a spec does not have."""
+    fabric = cluster.scale_out
+    if fabric is None or cluster.nodes == 1:
+        return ()
+    omitted = ["NCCL_SOCKET_IFNAME: the frontend interface (`ip -br link`)"]
+    if fabric.technology.family in {"infiniband", "roce"}:
+        omitted.append(f"NCCL_IB_HCA: the names of the {fabric.nics_per_node} NICs of the fabric (`ibv_devinfo -l`)")
+    if fabric.technology.family == "roce":
+        omitted.append("NCCL_IB_GID_INDEX: the RoCE v2 GID (`show_gids`)")
+        if fabric.pfc:
+            omitted.append("NCCL_IB_TC: the traffic class of the lossless priority (switch configuration)")
+    return tuple(omitted)
+
+
+def write_environment(source: ExportInput) -> ExportedFile:
+    """A shell script that exports the variables."""
+    cluster = source.cluster
+    lines = [f"# Environment of the collective library for {source.name}. Source this file before the launch."]
+    for each in variables(cluster):
+        lines += [f"# {each.reason}", f"export {each.name}={_quoted(each.value)}"]
+    omitted = not_known(cluster)
+    lines += [f"# not set, the spec does not state it: {each}" for each in omitted]
+    return ExportedFile("\n".join(lines) + "\n", omitted)
+
+
+def _quoted(value: str) -> str:
+    return f'"{value}"' if " " in value else value
+
+
+# Acceptance tests as a Slurm batch script, as MPIJobs, and as mpirun commands
+
+PROGRAMS = {
+    "all-reduce": "all_reduce_perf",
+    "all-gather": "all_gather_perf",
+    "reduce-scatter": "reduce_scatter_perf",
+    "all-to-all": "alltoall_perf",
+    "broadcast": "broadcast_perf",
+    "send-recv": "sendrecv_perf",
+}
+ALGORITHMS = {"ring": "Ring", "tree": "Tree", "nvls": "NVLS", "nvls-tree": "NVLSTree", "collnet": "CollnetChain"}
+SMALLEST = 8 * 1024**2
+"""Bytes of the first size of a sweep, which shows where the plateau begins."""
+SECONDS_A_SWEEP = 30
+"""Assumed duration of one sweep, from which the repetitions of a test of a stated duration follow."""
+_DEVICES = {"NVIDIA": "nvidia.com/gpu", "AMD": "amd.com/gpu"}
+
+
+def _tests(source: ExportInput) -> tuple[AcceptanceCase, ...]:
+    tests, _, unclear = acceptance_cases(source.design)
+    if unclear or not tests:
+        raise MissingPart(unclear[0] if unclear else "the design has no acceptance tests")
+    if tests[0].tool not in {"nccl-tests", "rccl-tests"}:
+        raise NotExportable(f"its tests use {tests[0].tool}, which this format does not support")
+    return tests
+
+
+def _command(test: AcceptanceCase) -> str:
+    """The benchmark command: a sweep of doubling sizes up to that of the test, with checked results."""
+    begin = min(SMALLEST, int(test.size))
+    return f"{PROGRAMS[test.collective]} -b {begin} -e {int(test.size)} -f 2 -g 1 -n 20 -w 5 -c 1"
+
+
+def _rule(test: AcceptanceCase) -> Iterator[str]:
+    yield f"{test.name}: {test.collective} on {plural(test.nodes, 'node')} ({plural(test.ranks, 'rank')})"
+    yield f"passes where busbw at {size_text(test.size)} is at least {test.threshold / 1e9:.4g} GB/s and #wrong is 0"
+    if test.runs > 1:
+        yield f"in {test.passes} of {test.runs} runs"
+    if test.groups > 1:
+        yield f"on each of {test.groups} sets of {test.nodes} nodes"
+
+
+def _repetitions(test: AcceptanceCase) -> int:
+    lasting = int(test.duration / SECONDS_A_SWEEP) if test.duration else 0
+    return max(test.runs, lasting, 1)
+
+
+def _exports(source: ExportInput, test: AcceptanceCase | None = None) -> list[tuple[str, str]]:
+    found = [(each.name, each.value) for each in variables(source.cluster)]
+    if test is not None and test.algorithm in ALGORITHMS:
+        found.append(("NCCL_ALGO", ALGORITHMS[test.algorithm]))
+    return found
+
+
+def sbatch(source: ExportInput) -> ExportedFile:
+    """A batch script that runs all tests and writes logs for `clusterspec accept`."""
+    tests = _tests(source)
+    per_node = source.cluster.ranks_per_node
+    nodes = max(test.nodes * test.groups for test in tests)
+    lines = [
+        "#!/bin/bash",
+        f"#SBATCH --job-name=accept-{source.name}",
+        f"#SBATCH --nodes={nodes}",
+        f"#SBATCH --ntasks-per-node={per_node}",
+        f"#SBATCH --gpus-per-node={source.cluster.accelerators_per_node}",
+        "#SBATCH --exclusive",
+        f"# Afterwards: clusterspec accept SPEC {source.name}-*.log",
+        "set -eu",
+        'hosts=($(scontrol show hostnames "$SLURM_JOB_NODELIST"))',
+        *(f'export {name}="{value}"' for name, value in _exports(source)),
+    ]
+    for test in tests:
+        lines += ["", *(f"# {line}" for line in _rule(test))]
+        algorithm = f"NCCL_ALGO={ALGORITHMS[test.algorithm]} " if test.algorithm in ALGORITHMS else ""
+        lines += [
+            f"for group in $(seq 0 {test.groups - 1}); do",
+            f'  set_of=$(IFS=,; echo "${{hosts[*]:group*{test.nodes}:{test.nodes}}}")',
+            f"  for run in $(seq 1 {_repetitions(test)}); do",
+            f"    {algorithm}srun --nodes={test.nodes} --ntasks={test.ranks} --ntasks-per-node={per_node} \\",
+            f'      --nodelist="$set_of" --mpi=pmix {_command(test)} \\',
+            f"      > {source.name}-{test.name}-$group-$run.log",
+            "  done",
+            "done",
+        ]
+    return ExportedFile("\n".join(lines) + "\n", not_known(source.cluster))
+
+
+def mpirun(source: ExportInput) -> ExportedFile:
+    """A shell script; the host file has one host per line."""
+    tests = _tests(source)
+    per_node = source.cluster.ranks_per_node
+    lines = [
+        "#!/bin/bash",
+        f"# Acceptance of {source.name}. Usage: bash accept.sh HOSTFILE   (one host per line)",
+        f"# Afterwards: clusterspec accept SPEC {source.name}-*.log",
+        "set -eu",
+        'hosts=($(grep -v "^#" "$1"))',
+    ]
+    for test in tests:
+        lines += ["", *(f"# {line}" for line in _rule(test))]
+        passed = " ".join(f"-x {name}={value.replace(' ', chr(92) + ' ')}" for name, value in _exports(source, test))
+        lines += [
+            f"for group in $(seq 0 {test.groups - 1}); do",
+            f'  set_of=$(printf "%s:{per_node}," "${{hosts[@]:group*{test.nodes}:{test.nodes}}}")',
+            f"  for run in $(seq 1 {_repetitions(test)}); do",
+            f'    mpirun -np {test.ranks} -H "${{set_of%,}}" --map-by ppr:{per_node}:node --bind-to none {passed} \\',
+            f"      {_command(test)} > {source.name}-{test.name}-$group-$run.log",
+            "  done",
+            "done",
+        ]
+    return ExportedFile("\n".join(lines) + "\n", not_known(source.cluster))
+
+
+def mpijob(source: ExportInput) -> ExportedFile:
+    """One MPIJob of the Kubeflow operator per test; `kubectl logs` of its launcher gives the log."""
+    tests, cluster = _tests(source), source.cluster
+    device = _DEVICES.get(cluster.accelerator.vendor)
+    if device is None:
+        raise NotExportable(f"no Kubernetes resource is known for accelerators of {cluster.accelerator.vendor}")
+    documents = ["\n".join(_job(source, test, device)) for test in tests]
+    omitted = (*not_known(cluster), "the image of the benchmark, and the resources of its NICs (such as rdma/ib)")
+    return ExportedFile("---\n".join(f"{each}\n" for each in documents), omitted)
+
+
+def _job(source: ExportInput, test: AcceptanceCase, device: str) -> Iterator[str]:
+    per_node = source.cluster.ranks_per_node
+    passed = " ".join(
+        f"-x {name}={value.replace(' ', chr(92) + chr(92) + ' ')}" for name, value in _exports(source, test)
+    )
+    yield from (f"# {line}" for line in _rule(test))
+    yield from (
+        "apiVersion: kubeflow.org/v2beta1",
+        "kind: MPIJob",
+        "metadata:",
+        f"  name: {source.name}-{test.name.lower()}"[:72],
+        "spec:",
+        f"  slotsPerWorker: {per_node}",
+        "  runPolicy: {cleanPodPolicy: Running}",
+        "  mpiReplicaSpecs:",
+        "    Launcher:",
+        "      replicas: 1",
+        "      template:",
+        "        spec:",
+        "          containers:",
+        "            - name: launcher",
+        "              image: IMAGE-WITH-NCCL-TESTS",
+        '              command: ["/bin/bash", "-c"]',
+        "              args:",
+        "                - |",
+        f"                  mpirun -np {test.ranks} -N {per_node} -bind-to none {passed} \\",
+        f"                  {_command(test)}",
+        "    Worker:",
+        f"      replicas: {test.nodes}",
+        "      template:",
+        "        spec:",
+        "          containers:",
+        "            - name: worker",
+        "              image: IMAGE-WITH-NCCL-TESTS",
+        "              resources:",
+        f"                limits: {{{device}: {source.cluster.accelerators_per_node}}}",
+        "              volumeMounts: [{name: dshm, mountPath: /dev/shm}]",
+        "          volumes: [{name: dshm, emptyDir: {medium: Memory}}]",
+    )

@@ -1,0 +1,179 @@
+"""Clauses of a request for proposals in Markdown: scope of supply, acceptance and delivery, without prices."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+
+from clusterspec.exchange.acceptance import acceptance_cases
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable, table
+from clusterspec.exchange.purchasing.numbers import written_number
+from clusterspec.logs.benchmark import size_text
+from clusterspec.procurement.bill import Item
+from clusterspec.results.cells import safe
+from clusterspec.units import display, display_bits, plural
+
+# Clauses of a request for proposals in Markdown: scope of supply, acceptance and delivery, without prices
+
+
+def write_clauses(source: ExportInput) -> ExportedFile:
+    """Numbered clauses, each of which a supplier can answer with yes, no or a figure."""
+    sections = [
+        ("Machine", _machine(source)),
+        ("Fabric", _fabric(source)),
+        ("Acceptance", _acceptance(source)),
+        ("Delivery and support", _delivery(source)),
+    ]
+    lines = [f"# Requirements: {_plain(source.design.spec.name or 'cluster')}", ""]
+    for number, (title, clauses) in enumerate(sections, 1):
+        found = list(clauses)
+        if found:
+            lines += [f"## {number}. {title}", ""]
+            lines += [f"{number}.{at} {clause}" for at, clause in enumerate(found, 1)]
+            lines.append("")
+    return ExportedFile("\n".join(lines))
+
+
+def _plain(text: str) -> str:
+    return "".join(c if c.isprintable() and c not in "|<>`*_#[]$&@~\\" else " " for c in text)
+
+
+def _machine(source: ExportInput) -> Iterator[str]:
+    cluster = source.cluster
+    spare = f" and {plural(cluster.spare_nodes, 'spare node')}" if cluster.spare_nodes else ""
+    node = f"each with {cluster.accelerators_per_node} accelerators {cluster.accelerator.name}"
+    yield f"The supplier shall deliver {plural(cluster.nodes, 'node')}{spare}, {node}."
+    if cluster.accelerator.memory:
+        memory = display(cluster.accelerator.memory.value, "B")
+        yield f"Each accelerator shall have at least {memory} of memory, as its driver reports it."
+    up = cluster.scale_up
+    if up.domain > 1:
+        yield (
+            f"The {up.domain} accelerators of a scale-up domain shall be connected as {up.topology} with at least "
+            f"{display(up.bandwidth.value, 'B/s')} for each accelerator in each direction."
+        )
+    if cluster.pcie_host:
+        yield f"Slots of accelerators and NICs shall be PCIe {cluster.pcie_host} or later, at full width."
+
+
+def _fabric(source: ExportInput) -> Iterator[str]:
+    scale_out = source.cluster.scale_out
+    if scale_out is None:
+        return
+    yield (
+        f"Each node shall have {plural(scale_out.nics_per_node, 'NIC')} of "
+        f"{display_bits(scale_out.nic_bandwidth.value)} line rate per direction on {scale_out.technology.name}."
+    )
+    if scale_out.gpudirect_rdma:
+        yield "NICs shall reach accelerator memory without passing through host memory (GPUDirect RDMA or equivalent)."
+    taper = scale_out.taper
+    word = "shall not be oversubscribed" if taper <= 1 else f"may be oversubscribed by no more than {taper:g}:1"
+    yield f"The fabric {word} between any two halves of the nodes; the supplier shall state the ratio of each level."
+    fabric = source.bill.fabric
+    if fabric is not None:
+        counts = {"leaf": fabric.leaf_switches, "spine": fabric.spine_switches, "core": fabric.core_switches}
+        shown = ", ".join(plural(count, f"{name} switch") for name, count in counts.items() if count)
+        total = sum(fabric.links.values())
+        yield "The offer shall list switches and links by level."
+        yield f"For comparison, the design counts {shown} and {plural(total, 'link')}."
+
+
+def _acceptance(source: ExportInput) -> Iterator[str]:
+    tests, _, unclear = acceptance_cases(source.design)
+    if unclear:
+        raise MissingPart(unclear[0])
+    for test in tests:
+        runs = f" in {test.passes} of {plural(test.runs, 'run')}" if test.runs > 1 else ""
+        groups = f" on each of {test.groups} sets of nodes" if test.groups > 1 else ""
+        where = f"{test.collective} on {plural(test.nodes, 'node')} ({plural(test.ranks, 'rank')})"
+        least = f"a bus bandwidth of at least {test.threshold / 1e9:.4g} GB/s as {test.tool} defines it"
+        yield f"{where} of {size_text(test.size)} shall reach {least}{runs}{groups}, without wrong values."
+    if tests:
+        yield "The supplier shall hand over the unedited logs of all runs, with the lines of the debug output."
+
+
+def _delivery(source: ExportInput) -> Iterator[str]:
+    terms, operations = source.design.spec.procurement, source.design.spec.operations
+    weeks = getattr(getattr(terms, "delivery", None), "weeks", None)
+    if weeks:
+        yield f"Delivery shall be complete within {plural(int(weeks), 'week')} of the order."
+    warranty = getattr(terms, "warranty", None)
+    if warranty is not None:
+        yield f"The warranty shall last {_plain(str(getattr(warranty, 'written', warranty)))}."
+    if operations is not None and operations.burn_in is not None:
+        duration = display(operations.burn_in.value, "s")
+        yield f"Every node shall pass a burn-in of {duration} under load before acceptance."
+    if operations is not None and operations.repair_time is not None:
+        yield f"A failed node shall be repaired or replaced within {display(operations.repair_time.value, 's')}."
+
+
+# Bill of materials as CSV and XLSX, with the columns that `import quotes` reads
+
+DAY = (1980, 1, 1, 0, 0, 0)
+"""The time of each part of a spreadsheet, the first that the ZIP format has, so that equal bills are equal files."""
+HEADS = ("kind", "part", "quantity", "unit_price", "price", "currency", "derivation")
+
+
+def _rows(source: ExportInput) -> list[tuple[object, ...]]:
+    items = source.bill.items
+    if not items:
+        raise MissingPart(f"nothing can be counted: {source.bill.why}")
+    return [_row(item) for item in items]
+
+
+def _row(item: Item) -> tuple[object, ...]:
+    unit, whole = (_amount(price.price if price else None) for price in (item.unit_price, item.price))
+    return (item.kind, item.part, item.quantity, unit, whole, item.currency, item.derivation)
+
+
+def _amount(price: object) -> object:
+    """A price as a number, a range as two numbers with a dash, an empty cell without a price."""
+    if isinstance(price, tuple):
+        return f"{price[0]:.15g} - {price[1]:.15g}"
+    return price
+
+
+def _unambiguous(cell: object) -> object:
+    """A number as text that has one reading: 12.375 with a fourth decimal, since 12.375 may also be 12,375."""
+    if isinstance(cell, float) and written_number(text := f"{cell:.15g}").ambiguous:
+        return f"{text}0"
+    return cell
+
+
+def as_csv(source: ExportInput) -> ExportedFile:
+    """One row per item."""
+    rows = [tuple(_unambiguous(cell) for cell in row) for row in _rows(source)]
+    return ExportedFile(table(HEADS, rows))
+
+
+def as_xlsx(source: ExportInput) -> ExportedFile:
+    """One sheet with one row per item. Raises `NotExportable` if openpyxl is missing."""
+    try:
+        from openpyxl import Workbook
+    except ImportError:
+        raise NotExportable('XLSX needs openpyxl: pip install "clusterspec[xlsx]"') from None
+    rows = _rows(source)
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = "Bill of materials"
+    sheet.append(list(HEADS))
+    for row in rows:
+        sheet.append([safe(cell) for cell in row])
+    out = io.BytesIO()
+    book.save(out)
+    return ExportedFile(undated(out.getvalue()))
+
+
+def undated(workbook: bytes) -> bytes:
+    """A spreadsheet without the time at which it was written, which openpyxl puts into it."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(workbook)) as given, zipfile.ZipFile(out, "w") as made:
+        for name in given.namelist():
+            content = given.read(name)
+            if name == "docProps/core.xml":
+                content = re.sub(rb"<dcterms:(created|modified)\b[^<]{0,200}</dcterms:\1>", b"", content)
+            made.writestr(zipfile.ZipInfo(name, DAY), content, zipfile.ZIP_DEFLATED)
+    return out.getvalue()

@@ -1,0 +1,364 @@
+"""The links of a fabric port by port, as many as the bill of materials counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from math import gcd
+
+from clusterspec.cluster.fabric import Fabric
+from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.planes import parts
+from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, table
+from clusterspec.records import dataclass, replace
+from clusterspec.units import display_bits
+
+# The links of a fabric port by port, as many as the bill of materials counts
+
+MAX_LINKS = 500_000
+
+
+@dataclass(frozen=True, slots=True)
+class LinkEnd:
+    """One end of a link: device kind (node, spare, endpoint, leaf, spine, core), device number and port."""
+
+    kind: str
+    number: int
+    port: int
+
+    @property
+    def device(self) -> str:
+        return f"{self.kind}{self.number:04d}"
+
+    @property
+    def port_name(self) -> str:
+        return f"nic{self.port}" if self.kind in {"node", "spare"} else f"{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link: its level (a key of `cluster.scale_out.links`), its plane from 1, and its two ends."""
+
+    level: str
+    plane: int
+    low: LinkEnd
+    high: LinkEnd
+
+
+@dataclass(frozen=True, slots=True)
+class FabricPlane:
+    """The switches of one fabric plane, and how nodes share leaves.
+
+    ``rails`` is 1 if the NICs of a node use adjacent ports; ``nodes_per_leaf`` nodes have a NIC on one leaf.
+    """
+
+    cluster: Cluster
+    leaves: int
+    spines: int
+    cores: int
+    pods: int
+    down: int
+    up: int
+    rails: int
+    nics: int
+    extra: int
+    spine_core: int
+
+    @property
+    def nics_of_rail(self) -> int:
+        return parts(self.nics, self.rails)
+
+    @property
+    def nodes_per_leaf(self) -> int:
+        """The number of nodes whose NICs of one rail (all NICs without rails) fit one leaf."""
+        return max(1, self.down // self.nics_of_rail)
+
+
+def fabric_plane(source: ExportInput) -> FabricPlane:
+    """The first plane of a fabric. Raises `NotExportable` if its levels are only counted, or it is too large."""
+    cluster, fabric = source.cluster, source.fabric
+    scale_out = cluster.scale_out
+    assert scale_out is not None
+    if scale_out.levels:
+        raise NotExportable("its levels state the nodes below a switch, not how switches are connected")
+    if sum(fabric.links.values()) > MAX_LINKS:
+        raise NotExportable(f"more than {MAX_LINKS:,} links")
+    rails = scale_out.rails if scale_out.topology in RAIL_TOPOLOGIES else 1
+    return FabricPlane(
+        cluster=cluster,
+        leaves=_of_plane(fabric.leaf_switches, fabric),
+        spines=_of_plane(fabric.spine_switches, fabric),
+        cores=_of_plane(fabric.core_switches, fabric),
+        pods=fabric.pods,
+        down=fabric.down_ports,
+        up=fabric.up_ports,
+        rails=max(1, rails),
+        nics=scale_out.nics_per_node,
+        extra=scale_out.extra_endpoints,
+        spine_core=_of_plane(fabric.links["spine_core"], fabric),
+    )
+
+
+def _of_plane(count: int, fabric: Fabric) -> int:
+    return count // max(1, fabric.planes)
+
+
+def links(source: ExportInput) -> Iterator[Link]:
+    """Every link, plane by plane, from the nodes upward."""
+    plane = fabric_plane(source)
+    for number in range(1, source.fabric.planes + 1):
+        for level, ends in (("node_leaf", _downlinks), ("leaf_spine", _uplinks), ("spine_core", _corelinks)):
+            yield from (Link(level, number, low, high) for low, high in ends(plane))
+
+
+def leaf_of(plane: FabricPlane, node: int, nic: int) -> int:
+    """The leaf, from 0, to which a NIC of a node is connected; node and NIC count from 0."""
+    if plane.rails > 1:
+        return (node // plane.nodes_per_leaf) * plane.rails + nic % plane.rails
+    return (node * plane.nics + nic) // plane.down
+
+
+def _downlinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
+    used = [0] * plane.leaves
+    nodes, working = plane.cluster.all_nodes, plane.cluster.nodes
+    for node in range(nodes):
+        name, number = ("node", node + 1) if node < working else ("spare", node - working + 1)
+        for nic in range(plane.nics):
+            leaf = leaf_of(plane, node, nic)
+            used[leaf] += 1
+            yield LinkEnd(name, number, nic), LinkEnd("leaf", leaf + 1, used[leaf])
+    for number in range(plane.extra):
+        leaf = min(range(plane.leaves), key=lambda each: used[each])
+        used[leaf] += 1
+        yield LinkEnd("endpoint", number + 1, 0), LinkEnd("leaf", leaf + 1, used[leaf])
+
+
+def _uplinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
+    """Each leaf spreads its uplinks evenly over the spines of its pod."""
+    if not plane.spines:
+        return
+    used = [0] * plane.spines
+    leaves_of_pod, spines_of_pod = parts(plane.leaves, plane.pods), plane.spines // plane.pods
+    for leaf in range(plane.leaves):
+        pod = leaf // leaves_of_pod
+        for uplink in range(plane.up):
+            group = _spread(uplink, plane.up, leaf % leaves_of_pod, spines_of_pod)
+            spine = group * plane.pods + pod
+            used[spine] += 1
+            yield LinkEnd("leaf", leaf + 1, plane.down + uplink + 1), LinkEnd("spine", spine + 1, used[spine])
+
+
+def _corelinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
+    """Each spine spreads its uplinks over the cores of its group: as many groups as divide both rows."""
+    if not plane.cores:
+        return
+    used = [0] * plane.cores
+    spines_of_pod = plane.spines // plane.pods
+    groups = gcd(spines_of_pod, plane.cores)
+    up, cores_of_group, spines_of_group = (
+        plane.spine_core // plane.spines,
+        plane.cores // groups,
+        plane.spines // groups,
+    )
+    below = parts(parts(plane.leaves, plane.pods) * plane.up, spines_of_pod)
+    for spine in range(plane.spines):
+        group, device = divmod(spine, spines_of_group)
+        for uplink in range(up):
+            core = group * cores_of_group + _spread(uplink, up, device, cores_of_group)
+            used[core] += 1
+            yield LinkEnd("spine", spine + 1, below + uplink + 1), LinkEnd("core", core + 1, used[core])
+
+
+def _spread(uplink: int, uplinks: int, device: int, switches: int) -> int:
+    """The index of the switch that an uplink of a device connects to: adjacent uplinks share a switch if the uplinks
+    divide evenly, else all uplinks are assigned round robin.
+    """
+    if uplinks % switches == 0:
+        return uplink * switches // uplinks
+    return (device * uplinks + uplink) % switches
+
+
+# Cabling list as CSV: from port, to port, rate, rail, plane, and the length class if racks are known
+
+HEADS = (
+    "link",
+    "level",
+    "from_device",
+    "from_port",
+    "to_device",
+    "to_port",
+    "rate",
+    "plane",
+    "rail",
+    "from_rack",
+    "length_class",
+)
+ROW = 16
+"""Maximum racks of the length class `one-row`."""
+
+
+def write_cabling(source: ExportInput) -> ExportedFile:
+    """One row per link, as many as the bill of materials counts."""
+    plane = fabric_plane(source)
+    power = source.design.spec.cluster.power if source.design.spec.cluster else None
+    per_rack = power.nodes_per_rack if power else None
+    omitted = () if per_rack else ("length classes: cluster.power.nodes_per_rack is not stated",)
+    return ExportedFile(table(HEADS, _rows(source, plane, per_rack)), omitted)
+
+
+def _rows(source: ExportInput, plane: FabricPlane, per_rack: int | None) -> Iterator[tuple[object, ...]]:
+    scale_out = source.cluster.scale_out
+    assert scale_out is not None
+    rate = display_bits(scale_out.nic_bandwidth.value / scale_out.planes)
+    for number, link in enumerate(links(source), 1):
+        node = link.low.kind in {"node", "spare"}
+        rail = link.low.port % plane.rails + 1 if node and plane.rails > 1 else ""
+        place = link.low.number - 1 + (source.cluster.nodes if link.low.kind == "spare" else 0)
+        rack = f"rack{place // per_rack + 1:03d}" if node and per_rack else ""
+        ends = (link.low.device, link.low.port_name, link.high.device, link.high.port_name)
+        yield (number, link.level, *ends, rate, link.plane, rail, rack, _length(link, plane, per_rack))
+
+
+def _length(link: Link, plane: FabricPlane, per_rack: int | None) -> str:
+    """The length class of a link, from the number of racks that the nodes of a leaf occupy."""
+    if not per_rack:
+        return ""
+    nodes = plane.nodes_per_leaf if link.level == "node_leaf" else plane.cluster.all_nodes
+    racks = -(-min(nodes, plane.cluster.all_nodes) // per_rack)
+    return "one-rack" if racks == 1 else "one-row" if racks <= ROW else "across-rows"
+
+
+# InfraGraph: nodes, switches and links, with the fewest edges that slices allow
+
+
+def write_infragraph(source: ExportInput) -> ExportedFile:
+    """One infrastructure. Only the first plane is written; the others are identical."""
+    plane = fabric_plane(source)
+    cluster, fabric = source.cluster, source.fabric
+    scale_out = cluster.scale_out
+    assert scale_out is not None
+    ports = fabric.switch_ports or plane.down + plane.up
+    rate = scale_out.nic_bandwidth.value * 8 / 1e9 / scale_out.planes
+    out = [f"name: {source.name}", "devices:", "- name: server", "  components:"]
+    out += _component("xpu", "xpu", cluster.accelerators_per_node, cluster.accelerator.name)
+    out += _component("nic", "nic", plane.nics, scale_out.technology.name)
+    out += ["- name: switch", "  components:", *_component("cpu", "asic", 1, "switching chip")]
+    out += _component("port", "port", ports, "port")
+    if plane.extra:
+        out += ["- name: endpoint", "  components:", *_component("nic", "nic", 1, "another endpoint of the fabric")]
+    out += ["instances:", *_instances(source)]
+    out += ["links:", "- name: fabric", "  physical:", "    bandwidth:", "      choice: gigabits_per_second"]
+    out += [f"      gigabits_per_second: {rate:g}", "edges:"]
+    first = (link for link in links(source) if link.plane == 1)
+    for edge in _edges(first):
+        out += edge.lines()
+    omitted = (f"{fabric.planes - 1} further planes, each a copy of the first",) if fabric.planes > 1 else ()
+    return ExportedFile("\n".join(out) + "\n", omitted)
+
+
+def _component(choice: str, name: str, count: int, description: str) -> list[str]:
+    plain = description.replace('"', "'")
+    return [f"  - choice: {choice}", f"    name: {name}", f"    count: {count}", f'    description: "{plain}"']
+
+
+def _instances(source: ExportInput) -> Iterator[str]:
+    plane, cluster = fabric_plane(source), source.cluster
+    counts = (
+        ("node", "server", cluster.nodes),
+        ("spare", "server", cluster.spare_nodes),
+        ("endpoint", "endpoint", plane.extra),
+        ("leaf", "switch", plane.leaves),
+        ("spine", "switch", plane.spines),
+        ("core", "switch", plane.cores),
+    )
+    yield from (f"- {{name: {name}, device: {device}, count: {count}}}" for name, device, count in counts if count)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Links from ``low_ports`` of each device of a range to consecutive ports of one switch."""
+
+    low: str
+    devices: range
+    low_ports: range
+    high: str
+    high_device: int
+    high_ports: range
+
+    def lines(self) -> Iterator[str]:
+        low = (
+            f'{{instance: "{self.low}{_slice(self.devices)}", component: "{_part(self.low)}{_slice(self.low_ports)}"}}'
+        )
+        high = f'{{instance: "{self.high}[{self.high_device}]", component: "port{_slice(self.high_ports)}"}}'
+        yield from (f"- ep1: {low}", f"  ep2: {high}", "  scheme: one2one", "  link: fabric")
+
+    def with_ports(self, other: Edge) -> Edge | None:
+        """This edge merged with one between the same devices on the next ports; None if they are not adjacent."""
+        if (
+            self._place() != other._place()
+            or self.devices != other.devices
+            or self.low_ports.stop != other.low_ports.start
+        ):
+            return None
+        return replace(
+            self,
+            low_ports=range(self.low_ports.start, other.low_ports.stop),
+            high_ports=range(self.high_ports.start, other.high_ports.stop),
+        )
+
+    def with_devices(self, other: Edge) -> Edge | None:
+        """This edge merged with one of the next device on the same ports; None if they are not adjacent."""
+        if (
+            self._place() != other._place()
+            or self.devices.stop != other.devices.start
+            or self.low_ports != other.low_ports
+        ):
+            return None
+        return replace(
+            self,
+            devices=range(self.devices.start, other.devices.stop),
+            high_ports=range(self.high_ports.start, other.high_ports.stop),
+        )
+
+    def _place(self) -> tuple[str, str, int]:
+        return self.low, self.high, self.high_device
+
+
+def _slice(numbers: range) -> str:
+    return f"[{numbers.start}:{numbers.stop}]"
+
+
+def _part(kind: str) -> str:
+    return "nic" if kind in {"node", "spare", "endpoint"} else "port"
+
+
+def _edges(found: Iterator[Link]) -> list[Edge]:
+    """The links as edges, merged over consecutive ports and devices."""
+    ordered = sorted(found, key=lambda link: (link.level, link.high.number, link.high.port))
+    edges = _merged((_one(link) for link in ordered), Edge.with_ports)
+    return _merged(edges, Edge.with_devices)
+
+
+def _one(link: Link) -> Edge:
+    low, high = link.low, link.high
+    first = low.port if _part(low.kind) == "nic" else low.port - 1
+    return Edge(
+        low.kind,
+        range(low.number - 1, low.number),
+        range(first, first + 1),
+        high.kind,
+        high.number - 1,
+        range(high.port - 1, high.port),
+    )
+
+
+def _merged(edges: Iterable[Edge], join: Callable[[Edge, Edge], Edge | None]) -> list[Edge]:
+    out: list[Edge] = []
+    for edge in edges:
+        follows = bool(out) and out[-1].high_ports.stop == edge.high_ports.start
+        whole = join(out[-1], edge) if follows else None
+        if whole is None:
+            out.append(edge)
+        else:
+            out[-1] = whole
+    return out

@@ -1,0 +1,178 @@
+"""A collective as printed by nccl-tests, with the ceiling and the expected bandwidth."""
+
+from __future__ import annotations
+
+from clusterspec.report import ink as grid
+from clusterspec.report.ink import PLAIN, Ink, bar, failing, plain, text_table, wrapped
+from clusterspec.results import CollectiveReport
+from clusterspec.results.diagnosis import AcceptanceReport, Compared, DiagnosisReport
+from clusterspec.units import display, percent, plural, portion
+
+# A collective as printed by nccl-tests, with the ceiling and the expected bandwidth
+
+HEADS = ("size", "time", "algbw", "busbw", "ceiling", "reached", "algorithm", "bound by", "tier")
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+DECIMAL = ("B", "kB", "MB", "GB", "TB")
+FIELDS = (
+    "collective",
+    "ranks",
+    "size",
+    "seconds",
+    "low",
+    "high",
+    "algbw",
+    "busbw",
+    "ceiling_busbw",
+    "bound_by",
+    "tier",
+    "algorithm",
+)
+
+
+def collective_text(report: CollectiveReport, ink: Ink = PLAIN) -> str:
+    """One row per size; bandwidths in GB/s as nccl-tests counts them."""
+    if not report.rows:
+        return f"Nothing can be predicted: {report.why}\n" + failing(report.findings, report.input.name, ink)
+    first = report.rows[0]
+    tiers = list(dict.fromkeys(row.tier for row in report.rows))
+    over = f"{ink.paint('bold', first.collective)} over {first.ranks:,} ranks"
+    where = f", {tiers[0]}" if len(tiers) == 1 else ""
+    head = f"{over}{where}; bandwidths in GB/s\n\n"
+    rows = [
+        (
+            size,
+            display(row.seconds, "s"),
+            *(f"{rate / 1e9:,.2f}" for rate in (row.algbw, row.busbw, row.ceiling_busbw)),
+            portion(row.busbw / row.ceiling_busbw) if row.ceiling_busbw else "",
+            row.algorithm,
+            row.bound_by.removesuffix(" bandwidth"),
+            row.tier,
+        )
+        for row, size in zip(report.rows, sizes(report), strict=True)
+    ]
+    shown = len(HEADS) - 1 if len(tiers) == 1 else len(HEADS)
+    table = grid.text_table(HEADS[:shown], [row[:shown] for row in rows], right=range(6), ink=ink)
+    note = "Sizes and bandwidths as nccl-tests counts them; the ceiling is the links at line rate."
+    note_lines = [ink.paint("dim", line) for line in wrapped(note, ink.measure)]
+    return head + table + "\n" + "\n".join(note_lines) + "\n" + failing(report.findings, report.input.name, ink)
+
+
+def sizes(report: CollectiveReport) -> list[str]:
+    """The sizes of the rows as given by the user; a bare number gets a unit."""
+    asked = report.asked if len(report.asked) == len(report.rows) else ("",) * len(report.rows)
+    return [
+        " ".join(plain(text).split()) if any(c.isalpha() for c in text) else size_text(row.size)
+        for row, text in zip(report.rows, asked, strict=True)
+    ]
+
+
+def size_text(size: float) -> str:
+    """A size in the largest binary or decimal unit in which it is an integer, whichever is shorter.
+
+    >>> size_text(2.0**30), size_text(16e6), size_text(1e9), size_text(100.0)
+    ('1 GiB', '16 MB', '1 GB', '100 B')
+    """
+    found = []
+    for base, names in ((1024, UNITS), (1000, DECIMAL)):
+        steps = next((k for k in range(4, 0, -1) if size % base**k == 0), 0)
+        found.append(f"{size / base**steps:,.0f} {names[steps]}")
+    return min(found, key=len)
+
+
+def collective_csv(report: CollectiveReport) -> str:
+    """The fields as CSV, one row per size, in SI units."""
+    return grid.separated(FIELDS, ([getattr(row, name) for name in FIELDS] for row in report.rows))
+
+
+# Diagnoses and acceptance tests as text: measured and expected bandwidth by size, with bars
+
+WORDS = {"expected": "as expected", "slow": "slower than expected", "fast": "faster than expected"}
+STYLES = {"pass": "green", "fail": "red", "not-run": "yellow"}
+
+
+def diagnosis_text(report: DiagnosisReport, ink: Ink = PLAIN) -> str:
+    """Each collective with its sizes and causes, then the effect on the estimate."""
+    parts = [_one(one, ink) for one in report.compared]
+    parts += [
+        "\n".join(wrapped(plain(f"{log}: not compared: {why}"), ink.measure)) + "\n" for log, why in report.unread
+    ]
+    if report.moved is not None:
+        parts.append(_moved(report))
+    if report.written:
+        parts.append("".join(plain(f"wrote {each}\n") for each in report.written))
+    return "\n".join(parts)
+
+
+def _one(compared: Compared, ink: Ink) -> str:
+    last = compared.largest
+    title = f"{compared.collective} over {plural(compared.ranks, 'rank')} on {plural(compared.nodes, 'node')}"
+    color = "red" if compared.verdict == "slow" else "green"
+    verdict = ink.paint(color, f"{WORDS[compared.verdict]}: {percent(last.ratio)} at {_size(last.size)}")
+    most = max(max(row.measured, row.high) for row in compared.rows)
+    rows = [
+        (
+            _size(row.size),
+            f"{row.measured / 1e9:,.2f}",
+            f"{row.expected / 1e9:,.2f}",
+            f"{row.low / 1e9:,.2f} – {row.high / 1e9:,.2f}",
+            percent(row.ratio),
+            _drawn(row.measured / most, row.expected / most),
+        )
+        for row in compared.rows
+    ]
+    heads = ("size", "measured", "expected", "band", "ratio", "busbw in GB/s: █ measured, │ expected")
+    table = text_table(heads, rows, right=range(5), ink=ink)
+    lines = [f"{plain(compared.log)}: {ink.paint('bold', title)}: {verdict}", "", table]
+    if compared.causes:
+        lines.append(ink.paint("bold", "Likely causes, the likeliest first") + "\n")
+        for number, cause in enumerate(compared.causes, 1):
+            lines += wrapped(plain(f"{number}. {cause.name}: {cause.evidence}"), ink.measure, then="   ")
+            lines += wrapped(plain(f"next: {cause.next}"), ink.measure, first="   ", then="         ")
+    elif compared.verdict == "slow":
+        lines.append("No known cause explains the difference: compare pairs of nodes, then single nodes.")
+    return "\n".join(lines) + "\n"
+
+
+def _drawn(measured: float, expected: float, width: int = 32) -> str:
+    """A bar for the measured value, with a mark at the expected one."""
+    drawn = bar(measured, width).ljust(width)
+    at = min(width - 1, max(0, round(expected * width) - 1))
+    return (drawn[:at] + "│" + drawn[at + 1 :]).rstrip()
+
+
+def _moved(report: DiagnosisReport) -> str:
+    moved = report.moved
+    if moved is None or moved.before is None or moved.after is None:
+        return "The spec has no step time that the measurements could change.\n"
+    share = percent(moved.after / moved.before - 1, 2)
+    sign = "+" if moved.after >= moved.before else ""
+    before, after = display(moved.before, "s"), display(moved.after, "s")
+    return f"Step time with these measurements: {before} → {after} ({sign}{share}).\n"
+
+
+def acceptance(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
+    """The tests with threshold, measurement and status."""
+    rows = [
+        (
+            test.name,
+            f"{test.threshold / 1e9:,.1f}",
+            "" if test.measured is None else f"{test.measured / 1e9:,.1f}",
+            ink.paint(STYLES[test.status], test.status.replace("-", " ")),
+            plain(test.why),
+        )
+        for test in report.tests
+    ]
+    table = text_table(("test", "at least", "measured", "status", "why"), rows, right=(1, 2), wrap=(4,), ink=ink)
+    origin = "the spec" if report.stated else "the cost model: the spec states no acceptance tests"
+    lines = [f"Acceptance tests of {origin}; bus bandwidth in GB/s\n", table]
+    lines += [plain(f"{log}: belongs to no test: {why}") for log, why in report.unused]
+    count = {status: sum(test.status == status for test in report.tests) for status in ("pass", "fail", "not-run")}
+    lines.append(f"{count['pass']} passed, {count['fail']} failed, {count['not-run']} not run")
+    return "\n".join(lines) + "\n"
+
+
+def _size(size: float) -> str:
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size >= 1 << power:
+            return f"{size / (1 << power):.4g} {unit}"
+    return f"{size:.4g} B"

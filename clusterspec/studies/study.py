@@ -1,0 +1,313 @@
+"""Studies: a spec resolved as far as possible, with its findings, waivers and plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, TypeVar
+
+import clusterspec
+from clusterspec import document as documents
+from clusterspec import rules
+from clusterspec.catalog import BrokenEntry, Catalog
+from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.model import Design
+from clusterspec.cluster.resolve import resolve
+from clusterspec.config import Config, discover
+from clusterspec.cost.plan import Plan
+from clusterspec.document import Document, model, waivers
+from clusterspec.document.extends import KEY as EXTENDS
+from clusterspec.document.waivers import Waived
+from clusterspec.finding import Finding, Problem, Severity
+from clusterspec.records import dataclass, field, replace
+from clusterspec.results import (
+    Input,
+    Tool,
+)
+from clusterspec.source import Path, Source, Span
+from clusterspec.spec.model import Spec
+from clusterspec.spec.reader import read, schema
+
+if TYPE_CHECKING:
+    from clusterspec.cost.measured import Measurement
+    from clusterspec.rules.policy import CompanyRule
+
+
+Part = TypeVar("Part")
+
+
+def as_written(document: Document) -> Document:
+    """The document unchanged, so that all its waivers apply."""
+    return document
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings shared by all commands: catalog, configuration, date, and which waivers apply.
+
+    ``trusted`` removes the comments from a document whose waivers do not apply.
+    """
+
+    catalog: Catalog
+    config: Config
+    today: date
+    trusted: Callable[[Document], Document] = as_written
+    own_rules: tuple[CompanyRule, ...] = ()
+
+    @classmethod
+    def of(cls, folder: FilePath, catalogs: Sequence[FilePath] = (), today: date | None = None) -> Settings:
+        """The settings of a folder; ``catalogs`` have precedence over configured ones.
+
+        Raises `ConfigFault`, and `NotADirectoryError` if a catalog folder does not exist.
+        """
+        config = discover(folder)
+        return cls(Catalog.open([*config.catalog, *catalogs]), config, today or datetime.now(UTC).date())
+
+    @property
+    def tool(self) -> Tool:
+        return Tool(clusterspec.__version__, self.catalog.version)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The findings of one file, as kept by a report of many files.
+
+    ``fault`` is the exception of a rule that failed; the findings are those of the other rules. ``logs`` are the names
+    of the logs of measurements, ``extends`` is the place of the name of the base.
+    """
+
+    input: Input
+    findings: tuple[Finding, ...]
+    sources: Mapping[str, Source]
+    fault: Exception | None = None
+    waived: tuple[Waived, ...] = ()
+    logs: tuple[str, ...] = ()
+    extends: Span | None = None
+
+
+@dataclass(frozen=True)
+class Study:
+    """A spec, resolved as far as possible. The result of a stage that failed is ``None``."""
+
+    settings: Settings
+    input: Input
+    source: Source
+    document: Document | None
+    spec: Spec
+    design: Design
+    problems: tuple[Problem, ...]
+    folder: FilePath = field(default_factory=FilePath.cwd)
+    measurements: tuple[Measurement, ...] = ()
+    """What `measured:` holds, logs read; the design reaches what they show."""
+    loading: tuple[Problem, ...] = ()
+    """The problems of the texts, and of the logs of measurements."""
+    reading: tuple[Problem, ...] = ()
+    """The problems of keys and values; ``problems`` also has those of the catalog lookup."""
+    failures: list[tuple[str, Exception]] = field(default_factory=list, compare=False, repr=False)
+    """The parts of results that could not be computed because of an internal error, with the exception."""
+
+    @property
+    def sources(self) -> dict[str, Source]:
+        """The texts that findings may refer to, by name."""
+        return {self.source.name: self.source} | (dict(self.document.sources) if self.document else {})
+
+    @property
+    def logs(self) -> tuple[str, ...]:
+        """The names of the logs of measurements."""
+        return tuple(str(self.folder / one.log) for one in self.spec.measured or () if one.log)
+
+    @property
+    def extends(self) -> Span | None:
+        """The place of the name of the base; None without one."""
+        place = self.document.places.get((EXTENDS,)) if self.document else None
+        return place.value if place and place.value.file == self.source.name else None
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan of the design; computed on first access."""
+        from clusterspec.cost.estimate import estimate
+
+        return estimate(self.design)
+
+    @cached_property
+    def checked(self) -> Checked:
+        """The findings of this file, selected by the configuration, waived, and sorted by position.
+
+        Raises `BrokenEntry` if a rule needs an unreadable entry of a company catalog.
+        """
+        found, fault = self._found
+        problems = rules.bounded(found)
+        findings = [model.to_finding(problem, self.document, self.source) for problem in problems]
+        waived: list[Waived] = []
+        if self.document is not None:
+            document = self.settings.trusted(self.document)
+            findings, waived = waivers.split(
+                findings, document, self.settings.today, known=self._exists, alike=self._alike
+            )
+        config = self.settings.config
+        selected = tuple(sorted(rules.bounded(rules.choose(findings, config)), key=_position))
+        chosen = (replace(one, finding=found) for one in waived for found in rules.choose([one.finding], config))
+        return Checked(self.input, selected, self.sources, fault, tuple(chosen), self.logs, self.extends)
+
+    @cached_property
+    def unchecked(self) -> frozenset[str]:
+        """The rules that do not run, since the spec lacks a part that they need or it cannot be resolved."""
+        return rules.unchecked_rules(self.facts())
+
+    def _exists(self, rule: str) -> bool:
+        """Whether a rule that a waiver names exists."""
+        return rules.exists(rule, [one.name for one in self.settings.own_rules])
+
+    def _alike(self, rule: str) -> list[str]:
+        """The rule with the most similar name; none where no name is similar."""
+        return rules.nearest(rule, limit=1, others=[one.name for one in self.settings.own_rules])
+
+    def _read(self) -> Iterable[Problem]:
+        """The problems found while reading, with those of headline figures."""
+        document = self.document
+        if document is None:
+            return self.problems
+        return rules.name_headlines(self.problems, self.facts(), lambda path: model.text_at(document, path))
+
+    def _company_problems(self) -> list[Problem]:
+        """The problems found by company rules."""
+        if not self.settings.own_rules:
+            return []
+        from clusterspec.results.estimate_json import body
+        from clusterspec.rules.policy import run_company_rules
+
+        written = self.document.value if self.document is not None else None
+        return run_company_rules(self.settings.own_rules, body(self.plan) | {"spec": written})
+
+    @cached_property
+    def _found(self) -> tuple[list[Problem], Exception | None]:
+        """All problems, whatever the configuration selects, and the exception of a rule that failed."""
+        found, fault = self._rule_problems()
+        return [*self._read(), *found], fault
+
+    @property
+    def errors(self) -> dict[tuple[str, Path], Problem]:
+        """The errors by rule and key path, whatever the configuration selects and whatever is waived."""
+        return {(one.rule, one.path): one for one in self._found[0] if one.severity is Severity.ERROR}
+
+    def _rule_problems(self) -> tuple[list[Problem], Exception | None]:
+        """The problems of all rules, and the exception of the first that failed."""
+        facts = self.facts()
+        found, faults = _withstood(lambda: rules.run_rules(facts))
+        further, more = _withstood(lambda: rules.check_incomplete(facts, (*self.problems, *found)))
+        own, others = _withstood(self._company_problems)
+        return [*found, *further, *own], next(iter([*faults, *more, *others]), None)
+
+    @property
+    def found_errors(self) -> tuple[Finding, ...]:
+        """The findings that are errors. Raises the exception of a failed rule."""
+        return tuple(found for found in self.findings if found.severity is Severity.ERROR)
+
+    @cached_property
+    def possible(self) -> bool:
+        """Whether figures of the design mean something: every key that they rest on is readable, every name is known,
+        and its layout can run.
+        """
+        unknown = any(problem.rule == "unknown-catalog-id" for problem in self.problems)
+        return not unknown and rules.estimable(self.spec) and not refusals(self.design)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings. Raises the exception of a failed rule, so that missing findings are not taken as success."""
+        if self.checked.fault is not None:
+            raise self.checked.fault
+        return self.checked.findings
+
+    def part(self, name: str, compute: Callable[[], Part], otherwise: Part) -> Part:
+        """A part of a result; ``otherwise``, and an entry of ``failures``, where its computation fails.
+
+        Raises `BrokenEntry` for an unreadable entry of a company catalog.
+        """
+        try:
+            return compute()
+        except BrokenEntry:
+            raise
+        except Exception as fault:
+            self.failures.append((name, fault))
+            return otherwise
+
+    def facts(self) -> rules.Facts:
+        """The input of rules."""
+        return rules.Facts(
+            spec=self.spec,
+            catalog=self.settings.catalog,
+            design=self.design,
+            today=self.settings.today,
+            estimated=lambda: self.plan if rules.estimable(self.spec) else None,
+            thresholds=self.settings.config.thresholds,
+            measurements=self.measurements,
+        )
+
+
+def _withstood(find: Callable[[], list[Problem]]) -> tuple[list[Problem], list[Exception]]:
+    """The problems that some rules find, and the exception of rules that failed. Raises `BrokenEntry`."""
+    try:
+        return find(), []
+    except rules.RulesFailedError as crash:
+        if isinstance(crash.__cause__, BrokenEntry):
+            raise crash.__cause__ from None
+        return crash.problems, [crash]
+    except BrokenEntry:
+        raise
+    except Exception as fault:
+        return [], [fault]
+
+
+def _position(finding: Finding) -> tuple[str, int, int, int, str]:
+    start = finding.span.start
+    return (finding.span.file, start.line, start.column, finding.severity.rank, finding.rule)
+
+
+def study(source: Source, data: bytes, settings: Settings, folder: FilePath) -> Study:
+    """A study of a text; ``folder`` is the base of its ``extends`` paths."""
+    document, loaded = documents.load_source(source, folder, schema()["properties"])
+    spec, found = read(document) if document is not None else (Spec(source.name), [])
+    design, further = Design(spec, catalog=settings.catalog), list[Problem]()
+    if document is not None:
+        design, further = resolve(spec, settings.catalog)
+    design, measurements, unread = calibrated_by_logs(spec, design, folder)
+    problems = (*loaded, *found, *further, *unread)
+    read_from = Input(source.name, data)
+    texts = (*loaded, *unread), tuple(found)
+    return Study(settings, read_from, source, document, spec, design, problems, folder, measurements, *texts)
+
+
+def calibrated_by_logs(
+    spec: Spec, design: Design, folder: FilePath
+) -> tuple[Design, tuple[Measurement, ...], list[Problem]]:
+    """The design with measurements in place of catalog efficiencies; log paths are relative to ``folder``."""
+    if not spec.measured:
+        return design, (), []
+    from clusterspec.cost.measured import calibrated, resolve_measurements
+
+    measurements, problems = resolve_measurements(spec.measured, design.cluster, folder)
+    return calibrated(design, measurements), measurements, problems
+
+
+def study_text(text: str, settings: Settings, name: str = "spec.yaml", folder: FilePath | None = None) -> Study:
+    """A study of a string."""
+    return study(Source(name, text), text.encode("utf-8", "surrogateescape"), settings, folder or FilePath.cwd())
+
+
+def study_file(path: FilePath, settings: Settings | None = None) -> Study:
+    """A study of a file. Raises `OSError` if it cannot be read."""
+    data = documents.read_bytes(path)
+    folder = path.resolve().parent
+    return study(documents.decode(str(path), data), data, settings or Settings.of(folder), folder)
+
+
+def prose(source: Source, data: bytes, settings: Settings) -> Checked:
+    """The findings about the quantities of running text."""
+    from clusterspec.prose import check_text
+
+    problems = check_text(source, settings.catalog, settings.today)
+    findings = [model.to_finding(problem, None, source) for problem in rules.bounded(problems)]
+    selected = tuple(sorted(rules.choose(findings, settings.config), key=_position))
+    return Checked(Input(source.name, data), selected, {source.name: source})

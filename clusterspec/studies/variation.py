@@ -1,0 +1,119 @@
+"""Variations of a study: the spec with some keys changed, read, resolved and checked like a file of its own.
+
+A variation keeps the settings, waivers and catalogs of the study. Its measurements are of the machine of the study: the
+shares of links that they show hold for a changed machine too, its rules do not compare them with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from typing import Any
+
+from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cluster.variation import Changes, changed_spec, redesigned, under, without_measured
+from clusterspec.document import Document, Places
+from clusterspec.finding import Problem
+from clusterspec.quantity import Quantity
+from clusterspec.records import is_dataclass, replace
+from clusterspec.source import Path
+from clusterspec.spec.model import Spec
+from clusterspec.spec.reader import keys_of, read
+from clusterspec.studies.study import Study, calibrated_by_logs
+
+
+def rewritten(study: Study, changes: Changes) -> Study:
+    """The study of the document with other values, as YAML holds them; they are validated and read like a text.
+
+    New values have no position: a finding about them is at the nearest mapping that the text has.
+    """
+    assert study.document is not None
+    document = changed_document(study.document, changes)
+    spec, found = read(document)
+    return _study(study, document, spec, tuple(found), changes)
+
+
+def varied(study: Study, changes: Changes) -> Study:
+    """The study of the spec with other values of the types of `spec.model`, which are not read again."""
+    assert study.document is not None
+    document = changed_document(study.document, {path: plain(value) for path, value in changes.items()})
+    return _study(study, document, changed_spec(study.spec, changes), _kept(study.reading, changes), changes)
+
+
+def _kept(problems: Iterable[Problem], changes: Changes) -> tuple[Problem, ...]:
+    """The problems that are not about a changed key."""
+    return tuple(problem for problem in problems if not under(problem.path, changes))
+
+
+def _study(study: Study, document: Document, spec: Spec, reading: tuple[Problem, ...], changes: Changes) -> Study:
+    design, further = redesigned(study.design, spec)
+    measurements, loading = study.measurements, _kept(study.loading, changes)
+    if any(path[0] == "measured" for path in changes):
+        design, measurements, unread = calibrated_by_logs(spec, without_measured(design), study.folder)
+        loading = (*loading, *unread)
+    elif _machine(design) != _machine(study.design):
+        measurements = ()
+    return replace(
+        study,
+        document=document,
+        spec=spec,
+        design=design,
+        problems=(*loading, *reading, *further),
+        measurements=measurements,
+        loading=loading,
+        reading=reading,
+    )
+
+
+def _machine(design: Design) -> Cluster | None:
+    """The cluster without the kernels and shares that were measured on it."""
+    return without_measured(design).cluster
+
+
+def changed_document(document: Document, changes: Changes) -> Document:
+    """The document with some values replaced; missing parent mappings of a new key are created, None removes a key.
+
+    New values have no position in the text.
+    """
+    value = document.value
+    for path, new in changes.items():
+        value = _with_value(value, path, new)
+    offsets = document.places.offsets
+    kept = {path: offset for path, offset in offsets.items() if not under(path, changes)}
+    return replace(document, value=value, places=Places(kept))
+
+
+def _with_value(value: Any, path: Path, new: object) -> Any:
+    """A plain value with another value at a path; what lies beside the path is shared."""
+    if not path:
+        return deepcopy(new)
+    key, rest = path[0], path[1:]
+    if isinstance(value, list) and isinstance(key, int) and key < len(value):
+        return [*value[:key], _with_value(value[key], rest, new), *value[key + 1 :]]
+    whole = dict(value) if isinstance(value, dict) else {}
+    if new is None and key not in whole:
+        return value
+    if rest or new is not None:
+        whole[key] = _with_value(whole.get(key), rest, new)
+    else:
+        whole.pop(key, None)
+    return whole
+
+
+def plain(value: object) -> object:
+    """A value of a spec as YAML holds it.
+
+    >>> plain((Quantity(2.0, "1", "2:1"),))
+    ['2:1']
+    """
+    if isinstance(value, Quantity):
+        return value.written
+    if isinstance(value, tuple | list):
+        return [plain(each) for each in value]
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    record: type = type(value)
+    if is_dataclass(record):
+        found = {key: getattr(value, name) for key, name in keys_of(record).items()}
+        return {key: plain(each) for key, each in found.items() if each is not None}
+    return value

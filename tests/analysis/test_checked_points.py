@@ -1,0 +1,111 @@
+"""Every point of sweep, solve and sensitivity is a design that check passes, or names the rules of its errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clusterspec import studies
+from clusterspec.analysis.sensitivity import LEVERS, sensitivity
+from clusterspec.analysis.solve import solve
+from clusterspec.analysis.sweep import point, read_axes
+from clusterspec.results.search import SweepRow
+from tests.analysis.jobs import study_of
+
+JOB = """
+cluster: {platform: dgx-h100, nodes: 16, scale_out: {technology: infiniband-ndr}}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {framework: megatron-core, tp: 2, sharding: zero1, micro_batch: 1}
+procurement:
+  currency: USD
+  term: 3 years
+  prices: {node: 300000, nic: 1500, leaf_switch: 20000, spine_switch: 20000, core_switch: 20000, cable: 500}
+"""
+AXES: dict[str, list[object]] = {
+    "workload.precision": ["bf16", "fp9"],
+    "cluster.scale_out.nic_bandwidth": [400, "50 GB", "400 GB/s", "400 Gb/s", "800 Gb/s"],
+    "cluster.platform": ["dgx-h100", "dgx-h1000"],
+    "workload.model": ["llama-3.1-8b", "llama-3.1-405b"],
+    "layout.tp": [2, 3, 16],
+    "workload.global_batch": [256, 250],
+}
+REFUSED = {
+    ("workload.precision", "fp9"): "unknown-choice",
+    ("cluster.scale_out.nic_bandwidth", "400"): "missing-unit",
+    ("cluster.scale_out.nic_bandwidth", "50 GB"): "wrong-unit",
+    ("cluster.scale_out.nic_bandwidth", "400 GB/s"): "bits-and-bytes-swapped",
+    ("cluster.scale_out.nic_bandwidth", "800 Gb/s"): "nic-rate-off-technology",
+    ("cluster.platform", "dgx-h1000"): "unknown-catalog-id",
+    ("workload.model", "llama-3.1-405b"): "states-exceed-memory",
+    ("layout.tp", "3"): "ffn-indivisible-by-tp",
+    ("workload.global_batch", "250"): "global-batch-indivisible",
+}
+
+
+def points(folder: Path, key: str, values: list[object], layout: str) -> list[SweepRow]:
+    (folder / "base.yaml").write_text("clusterspec: 1\nname: test\n" + JOB.lstrip("\n"), encoding="utf-8")
+    lines = [f"base: base.yaml\nlayout: {layout}\naxes:\n  {key}:", *(f"    - {value}" for value in values)]
+    (folder / "axes.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    axes = read_axes(folder / "axes.yaml")
+    return [point(axes, each) for each in axes.points()]
+
+
+@pytest.mark.parametrize("key", AXES)
+def test_a_point_is_a_checked_design_or_names_its_rule(key: str, tmp_path: Path) -> None:
+    one = study_of(JOB)
+    for row in points(tmp_path, key, AXES[key], "fixed"):
+        path, value = tuple(key.split(".")), row.axes[key]
+        check = {each.rule for each in studies.rewritten(one, {path: value}).found_errors}
+        assert set(row.errors) == check
+        assert (row.step_time is None) is bool(check) and (row.cost is None) is bool(check)
+        expected = REFUSED.get((key, str(value)))
+        assert expected is None or (expected in row.errors and expected in row.why)
+        assert row.to_json()["fits"] is row.fits
+        assert row.fits is True or check
+
+
+@pytest.mark.parametrize("key", ["workload.precision", "cluster.scale_out.nic_bandwidth", "cluster.platform"])
+def test_no_layout_is_searched_for_a_machine_or_a_workload_that_check_refuses(key: str, tmp_path: Path) -> None:
+    for row in points(tmp_path, key, AXES[key], "best"):
+        expected = REFUSED.get((key, str(row.axes[key])))
+        assert (row.layout is None) is (expected is not None)
+        assert expected is None or expected in row.errors
+
+
+def test_a_lever_is_moved_to_a_checked_design_or_names_its_rule() -> None:
+    one = study_of(JOB)
+    report = sensitivity(one)
+    steps = {(row.key, row.after): row for row in report.levers}
+    assert steps["nic_bandwidth", 100e9].errors == ("nic-rate-off-technology",)
+    for (key, after), row in steps.items():
+        if key in LEVERS:
+            assert isinstance(after, float | int)
+            check = studies.varied(one, LEVERS[key].changes(float(after))).found_errors
+            assert set(row.errors) == {each.rule for each in check}
+        assert not row.errors or (row.step_time, row.cost, row.effect) == (None, None, None)
+    ranked = [bool(row.errors) for row in report.levers]
+    assert ranked == sorted(ranked) and any(ranked)
+
+
+def test_a_machine_whose_fabric_cannot_be_counted_has_no_cost_beside_one_that_has() -> None:
+    unnamed = JOB.replace("{technology: infiniband-ndr}", "{technology: infiniband-ndr, nic_bandwidth: 400 Gb/s}")
+    for row in sensitivity(study_of(unnamed)).levers:
+        if row.key == "nic_bandwidth":
+            assert row.after != 100e9 or row.cost is None
+
+
+def test_a_boundary_is_sold_or_names_the_rule_that_refuses_it() -> None:
+    report = solve(study_of(JOB), "nic_bandwidth", "mfu>=0.3")
+    assert report.value is not None and report.value < 25e9
+    assert report.errors[report.value] == ("nic-rate-off-technology",)
+    assert report.catalog_step == 25e9 and 25e9 not in report.errors
+    named = {each["value"]: each["errors"] for each in report.to_json()["probes"]}
+    assert named[report.value] == ["nic-rate-off-technology"] and named[25e9] == []
+
+
+def test_a_layout_that_check_refuses_meets_no_condition() -> None:
+    report = solve(study_of(JOB), "nodes", "mfu>=0.01")
+    for value, _, holds in report.probes:
+        errors = studies.varied(study_of(JOB), LEVERS["nodes"].changes(value)).found_errors
+        assert not (holds and errors), value

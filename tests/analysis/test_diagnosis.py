@@ -1,0 +1,191 @@
+"""A log made by a machine with one fault is diagnosed with that fault, and a sound one with none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from clusterspec.analysis.compare import LogOverrides, NotComparable, place
+from clusterspec.analysis.diagnosis import calibration, diagnose
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.collectives import table
+from clusterspec.logs.benchmark import Benchmark
+from clusterspec.logs.readers import read_benchmark
+from clusterspec.results.diagnosis import Compared
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
+
+GIB = 2**30
+SIZES = tuple(float(1 << power) for power in range(20, 34))
+
+
+def cluster(text: str) -> Cluster:
+    found = study_text(f"clusterspec: 1\ncluster: {text}\n", SETTINGS).design.cluster
+    assert found is not None
+    return found
+
+
+DGX = cluster("{platform: dgx-h100, nodes: 16}")
+EFA = cluster("{platform: aws-p4de-24xlarge, nodes: 4}")
+
+
+def log(machine: Cluster, ranks: int, name: str = "all-reduce", before: str = "", scale: float = 1.0) -> Benchmark:
+    """What nccl-tests would print on a machine, with lines before the table."""
+    words = {"all-reduce": ("all_reduce", "sum", "-1"), "all-to-all": ("alltoall", "none", "-1")}[name]
+    lines = [
+        before,
+        f"./{words[0]}_perf -b 1M -e 8G -f 2",
+        f"# Rank {ranks - 1} Group 0 Pid 1 on host device 7 [0x01] NVIDIA H100",
+    ]
+    for row in table(machine, name, ranks, SIZES):
+        busbw = row.busbw * scale
+        algbw = busbw * row.algbw / row.busbw
+        count = int(row.size / 4 / (ranks if name == "all-to-all" else 1))
+        cells = f"{row.size / algbw * 1e6:.2f} {algbw / 1e9:.3f} {busbw / 1e9:.3f} 0"
+        lines.append(f"{int(row.size)} {count} float {words[1]} {words[2]} {cells} {cells}")
+    return read_benchmark("\n".join(lines) + "\n")
+
+
+def diagnosed(machine: Cluster, benchmark: Benchmark) -> Compared:
+    found = diagnose(machine, [("nccl.log", benchmark)], LogOverrides())
+    assert not found.unread
+    return found.compared[0]
+
+
+def names(compared: Compared) -> list[str]:
+    return [cause.name for cause in compared.causes]
+
+
+@pytest.mark.parametrize(("machine", "ranks"), [(DGX, 8), (DGX, 32), (EFA, 16)])
+def test_a_machine_as_predicted_has_no_cause(machine: Cluster, ranks: int) -> None:
+    compared = diagnosed(machine, log(machine, ranks))
+    assert compared.verdict == "expected"
+    assert set(names(compared)) <= {"duplex-misreading"}
+    assert compared.largest.ratio == pytest.approx(1, rel=0.01)
+
+
+def changed_fabric(machine: Cluster, **changes: object) -> Cluster:
+    assert machine.scale_out is not None
+    return replace(machine, scale_out=replace(machine.scale_out, **changes))  # type: ignore[arg-type]
+
+
+def sockets(machine: Cluster) -> Cluster:
+    assert machine.scale_out is not None
+    technology = replace(machine.scale_out.technology, proprietary=True)
+    return changed_fabric(machine, technology=technology, collective_plugin="none")
+
+
+FAULT_MODELS: list[tuple[Cluster, Callable[[Cluster], Cluster], int, str]] = [
+    (DGX, sockets, 32, "socket-fall-back"),
+    (EFA, sockets, 32, "plugin-missing"),
+    (DGX, lambda one: changed_fabric(one, nics_per_node=1), 32, "one-nic"),
+    (DGX, lambda one: changed_fabric(one, gpudirect_rdma=False), 32, "gpudirect-off"),
+    (DGX, lambda one: replace(one, scale_up=replace(one.scale_up, in_network_reduction=False)), 8, "no-nvls"),
+]
+
+
+@pytest.mark.parametrize(("machine", "fault", "ranks", "name"), FAULT_MODELS, ids=[each[-1] for each in FAULT_MODELS])
+def test_a_fault_is_found_by_its_numbers_alone(
+    machine: Cluster, fault: Callable[[Cluster], Cluster], ranks: int, name: str
+) -> None:
+    compared = diagnosed(machine, log(fault(machine), ranks, scale=0.97))
+    assert compared.verdict == "slow"
+    assert name in names(compared)[:2]
+    cause = next(each for each in compared.causes if each.name == name)
+    assert cause.next
+    assert cause.evidence
+
+
+STATED = [
+    ("n [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>", "socket-fall-back"),
+    ("n [0] NCCL INFO NCCL_IB_DISABLE set by environment to 1.", "socket-fall-back"),
+    ("n [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0", "one-nic"),
+    ("n [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [2]mlx5_2:1/IB [RO]; OOB eth0", "few-nics"),
+    ("n [0] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [send] via NET/IB/0", "gpudirect-off"),
+    ("n [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1", "peer-access-off"),
+]
+
+
+@pytest.mark.parametrize(("line", "name"), STATED)
+def test_what_the_log_states_comes_first_with_its_line(line: str, name: str) -> None:
+    compared = diagnosed(DGX, log(DGX, 32, before=line, scale=0.3))
+    assert names(compared)[0] == name
+    assert compared.causes[0].evidence.startswith("line 1 of the log")
+    assert compared.causes[0].weight == 1
+
+
+def test_the_plugin_is_named_where_the_network_needs_one() -> None:
+    line = "n [0] NCCL INFO NET/Plugin: Could not find: libnccl-net.so. Using internal network plugin."
+    compared = diagnosed(EFA, log(EFA, 32, before=line, scale=0.1))
+    assert names(compared)[0] == "plugin-missing"
+    assert "aws-ofi-nccl" in compared.causes[0].next
+
+
+def test_a_duplex_figure_taken_as_one_direction_is_recognized() -> None:
+    """8 × A100: 235 GB/s is 39 % of 600 GB/s, which adds both directions, and 78 % of the 300 GB/s of one."""
+    misread = cluster(
+        "{accelerator: a100-sxm-80gb, accelerators_per_node: 8, nodes: 1, "
+        "scale_up: {bandwidth: 600 GB/s unidirectional}}"
+    )
+    right = cluster("{accelerator: a100-sxm-80gb, accelerators_per_node: 8, nodes: 1}")
+    measured = log(right, 8)
+    wrong = diagnosed(misread, measured)
+    assert names(wrong)[0] == "duplex-misreading"
+    assert "600 GB/s duplex" in wrong.causes[0].next
+    assert diagnosed(right, measured).verdict == "expected"
+
+
+def test_one_size_far_below_its_neighbors_is_a_straggler() -> None:
+    sound = log(DGX, 32, scale=0.6)
+    points = list(sound.series[0].points)
+    points[8] = replace(points[8], busbw=points[8].busbw * 0.3)
+    held = replace(sound, series=(replace(sound.series[0], points=tuple(points)),))
+    assert "straggler" in names(diagnosed(DGX, held))
+    assert "straggler" not in names(diagnosed(DGX, sound))
+
+
+@pytest.mark.parametrize("ranks", [8, 64])
+def test_nodes_are_told_apart_in_a_log_of_several_nodes_alone(ranks: int) -> None:
+    """One slow size and wrong values; every next step of a log of one node is about that node."""
+    sound = log(DGX, ranks, scale=0.6)
+    points = list(sound.series[0].points)
+    points[8] = replace(points[8], busbw=points[8].busbw * 0.3)
+    broken = replace(sound, series=(replace(sound.series[0], points=tuple(points), wrong=3),))
+    steps = [cause.next for cause in diagnosed(DGX, broken).causes]
+    assert len(steps) >= 2
+    assert any("pairs of nodes" in step for step in steps) is (ranks > 8)
+    assert any("each node" in step for step in steps) is (ranks > 8)
+
+
+def test_a_log_of_small_messages_says_so() -> None:
+    slow = log(DGX, 32, scale=0.3)
+    few = replace(slow, series=(replace(slow.series[0], points=slow.series[0].points[:4]),))
+    assert "small-messages" in names(diagnosed(DGX, few))
+    assert "small-messages" not in names(diagnosed(DGX, slow))
+
+
+def test_wrong_results_are_a_cause_whatever_the_speed() -> None:
+    sound = log(DGX, 8)
+    broken = replace(sound, series=(replace(sound.series[0], wrong=3),))
+    assert names(diagnosed(DGX, broken))[0] == "wrong-results"
+
+
+@pytest.mark.parametrize("ranks", [None, 4096])
+def test_a_log_that_does_not_fit_the_machine_is_not_compared(ranks: int | None) -> None:
+    benchmark = log(DGX, 8)
+    series = replace(benchmark.series[0], ranks=ranks)
+    with pytest.raises(NotComparable):
+        place(DGX, benchmark, series, "log", LogOverrides())
+    if ranks is None:
+        assert place(DGX, benchmark, series, "log", LogOverrides(ranks=8)).group.ranks == 8
+
+
+def test_the_calibration_is_the_largest_size() -> None:
+    found = diagnose(DGX, [("a.log", log(DGX, 32, scale=0.8))], LogOverrides())
+    entry = calibration(found.runs).given[0]
+    assert entry.appended
+    assert isinstance(entry.value, dict)
+    assert (entry.value["ranks"], entry.value["nodes"], entry.value["size"]) == (32, 4, "8 GiB")
+    assert str(entry.at).startswith("a.log:")

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clusterspec import studies
+from clusterspec.analysis.picks import TIE
+from clusterspec.analysis.rewrite import with_layout
+from clusterspec.analysis.search import SearchOptions, search
+from clusterspec.analysis.space.choices import Pins, Space
+from clusterspec.analysis.space.columns import on_columns
+from clusterspec.analysis.space.families import families
+from clusterspec.analysis.space.run import Limits, one_by_one
+from clusterspec.analysis.space.run import search as run_search
+from clusterspec.cli import run
+from clusterspec.finding import Severity
+from tests.analysis.jobs import DENSE, JOBS, design_of, job, study_of
+
+PINNED = {"cp": 1, "recompute": "none", "sharding": "zero1"}
+
+
+def test_the_best_is_the_least_of_all() -> None:
+    searched, design = job(DENSE), design_of(DENSE)
+    space = Space(list(families(searched, Pins(PINNED))))
+    evaluate = one_by_one(design, searched)
+    every = [row for block in evaluate(space) for row in zip(block.step_time, block.memory, block.number, strict=True)]
+    limits = Limits(80e9, 0.2)
+    found = run_search(space, evaluate, limits, top=3)
+    fitting = sorted((time, held) for time, held, _ in every if held <= 64e9)
+    assert found.evaluated == len(every)
+    sure = [upper for block in evaluate(space) for upper in block.upper if upper <= 80e9]
+    assert (found.fitting, found.may_fit) == (len(sure), sum(held <= 80e9 for _, held, _ in every) - len(sure))
+    assert [(kept.step_time, kept.memory) for kept in found.best[:3]] == fitting[:3]
+    assert found.smallest is not None and found.smallest.memory == min(held for _, held, _ in every)
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_columns_equal_single_layouts(name: str) -> None:
+    searched, design = job(JOBS[name]), design_of(JOBS[name])
+    space = Space(list(families(searched, Pins({"micro_batch": 1, "cp": 1, "recompute": "none"}))))
+    rows = []
+    for evaluate in (one_by_one(design, searched), on_columns(design, searched)):
+        blocks = [zip(block.number, block.step_time, block.memory, strict=True) for block in evaluate(space)]
+        rows.append(sorted((int(number), float(time), float(held)) for block in blocks for number, time, held in block))
+    alone, together = rows
+    assert [number for number, *_ in together] == list(range(space.size))
+    assert [time for _, time, _ in together] == pytest.approx([time for _, time, _ in alone], rel=1e-12)
+    assert [held for *_, held in together] == pytest.approx([held for *_, held in alone], rel=1e-12)
+
+
+def test_every_layout_shown_passes_the_check_and_its_estimate_is_that_of_the_spec(tmp_path: Path) -> None:
+    one = study_of(DENSE)
+    report = search(one, SearchOptions(PINNED, top=4))
+    assert len(report.layouts) == 4
+    for row in report.layouts:
+        pasted = studies.study_text(with_layout(one, row.layout), one.settings)
+        assert not [found for found in pasted.findings if found.severity is Severity.ERROR]
+        assert pasted.plan.step_time is not None and pasted.plan.memory is not None
+        assert row.step_time == pytest.approx(pasted.plan.step_time.value, rel=1e-12)
+        assert row.memory == pytest.approx(pasted.plan.memory.total.value, rel=1e-12)
+
+
+def test_ties_are_ordered_by_memory_then_by_the_keys_they_need() -> None:
+    report = search(study_of(DENSE), SearchOptions({"recompute": "none", "pp": 1}, top=8))
+    tied = [row for row in report.layouts if row.tied]
+    assert report.layouts[0].tied and len(tied) > 1
+    keys = [(row.memory or 0.0, len(row.layout)) for row in tied]
+    assert keys == sorted(keys)
+    times = [row.step_time or 0.0 for row in tied]
+    assert max(times) <= min(times) * (1 + TIE)
+
+
+def test_more_headroom_never_finds_a_faster_layout() -> None:
+    times = []
+    for headroom in (0.0, 0.4, 0.7):
+        rows = search(study_of(DENSE), SearchOptions(PINNED, top=1, min_headroom=headroom)).layouts
+        times.append(rows[0].step_time if rows else float("inf"))
+    assert times == sorted(times)  # type: ignore[type-var]
+
+
+def test_where_nothing_fits_the_smallest_is_named() -> None:
+    large = DENSE.replace("llama-3.1-8b", "llama-3.1-405b").replace("nodes: 2", "nodes: 1")
+    report = search(study_of(large), SearchOptions({"cp": 1, "recompute": "full", "micro_batch": 1}, top=2))
+    assert not report.layouts and "fits" in report.why
+    assert report.smallest is not None and report.smallest.memory is not None and report.smallest.memory > 80e9
+
+
+def test_a_grid_has_the_best_of_every_pair() -> None:
+    report = search(study_of(DENSE), SearchOptions(PINNED, top=1, grid=("tp", "pp")))
+    assert report.grid is not None
+    times = [cell.step_time for cell in report.grid.cells if cell.fits and cell.step_time is not None]
+    best = report.layouts[0]
+    assert best.low is not None and best.step_time is not None and best.low <= min(times) <= best.step_time
+    assert [(cell.row, cell.column) for cell in report.grid.cells if cell.present] == [(2, 1)]
+
+
+def test_a_serving_spec_is_told_what_a_search_needs() -> None:
+    text = "cluster: {platform: dgx-h100, nodes: 1}\nworkload: {kind: serve, model: llama-3.1-8b}\nlayout: {tp: 8}\n"
+    assert "workload.serving" in search(study_of(text), SearchOptions({})).why
+
+
+def test_the_command_writes_a_copy_and_keeps_what_is_around_the_layout(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec, copy = tmp_path / "spec.yaml", tmp_path / "best.yaml"
+    spec.write_text("clusterspec: 1\nname: test\n# the machine\n" + DENSE.lstrip() + "# the end\n")
+    pinned = [word for key, value in PINNED.items() for word in ("--set", f"{key}={value}")]
+    status = run(["search", str(spec), "--format", "json", "--top", "2", "--write", str(copy), *pinned])
+    found = json.loads(capsys.readouterr().out)
+    assert status == 0 and len(found["layouts"]) == 2 and found["evaluated"] > 10
+    text = copy.read_text()
+    assert "# the machine" in text and text.endswith("# the end\n")
+    assert f"tp: {found['layouts'][0]['layout']['tp']}, " in text
+    assert spec.read_text().count("tp: 2") == 1
+
+
+@pytest.mark.parametrize("bad", ["tp", "tp=0", "tp=two", "sharding=zero9", "colour=red"])
+def test_a_pin_that_is_none_is_refused_in_one_line(
+    bad: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = tmp_path / "spec.yaml"
+    spec.write_text("clusterspec: 1\nname: test\n" + DENSE)
+    assert run(["search", str(spec), "--set", bad]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_the_same_search_gives_the_same_rows(name: str) -> None:
+    pinned = {"recompute": "none", "micro_batch": 1, "cp": 1, "pp": 1}
+    first, second = (search(study_of(JOBS[name]), SearchOptions(pinned, top=3)) for _ in range(2))
+    assert first.to_json() == second.to_json()
+    assert first.layouts

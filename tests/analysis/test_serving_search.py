@@ -1,0 +1,175 @@
+"""Search of serving plans: what it shows is legal, meets the targets, and has the numbers of its estimate."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from clusterspec.analysis.rewrite import with_row
+from clusterspec.analysis.search import SearchOptions, search
+from clusterspec.analysis.serving_plans.space import counts, designed, engines, own_plan, rate, replicated, serving_job
+from clusterspec.finding import Severity
+from clusterspec.results.search import LayoutRow, SearchReport
+from clusterspec.studies.study import Study, study_text
+from tests.settings import SETTINGS
+
+DENSE: dict[str, Any] = {
+    "clusterspec": 1,
+    "cluster": {"platform": "dgx-h100", "nodes": 2},
+    "workload": {
+        "kind": "serve",
+        "model": "llama-3.1-70b",
+        "serving": {
+            "input_tokens": 2000,
+            "output_tokens": 500,
+            "concurrency": 64,
+            "targets": {"ttft": "1 s", "tpot": "40 ms"},
+        },
+    },
+    "layout": {"framework": "vllm", "tp": 8},
+}
+EXPERT = DENSE | {
+    "cluster": {"platform": "dgx-h200", "nodes": 2},
+    "workload": DENSE["workload"] | {"model": "deepseek-v3", "precision": "fp8", "parameter_precision": "fp8"},
+}
+
+
+def study(described: dict[str, Any], **serving: object) -> Study:
+    changed = json.loads(json.dumps(described))
+    changed["workload"]["serving"] |= serving
+    for key in [key for key, value in changed["workload"]["serving"].items() if value is None]:
+        del changed["workload"]["serving"][key]
+    return study_text(json.dumps(changed), SETTINGS)
+
+
+def found(one: Study, *, objective: str = "", top: int = 3, **pins: object) -> SearchReport:
+    return search(one, SearchOptions(pins, objective, top))
+
+
+def of(row: LayoutRow) -> dict[str, Any]:
+    assert row.serving is not None
+    return row.serving
+
+
+@pytest.mark.parametrize("spec", [DENSE, EXPERT])
+def test_every_plan_shown_meets_the_targets_and_has_no_error(spec: dict[str, Any]) -> None:
+    one = study(spec)
+    report = found(one)
+    assert report.layouts and report.objective == "accelerators"
+    for row in report.layouts:
+        written = study_text(with_row(one, row), SETTINGS)
+        assert not [finding for finding in written.findings if finding.severity is Severity.ERROR]
+        assert written.plan.serving is not None
+        assert written.plan.serving.ttft <= 1.0 and written.plan.serving.tpot <= 0.040
+        assert written.plan.serving.tpot == pytest.approx(of(row)["tpot"])
+        assert written.plan.serving.accelerators == of(row)["accelerators"]
+
+
+def test_no_plan_with_fewer_accelerators_meets_the_targets() -> None:
+    one = study(DENSE)
+    job = serving_job(one.design)
+    assert job is not None
+    least = of(found(one).layouts[0])["accelerators"]
+    rated = [rate(job, plan, 85e9) for engine in engines(job) for plan in replicated(job, engine)]
+    assert min(each.times.accelerators for each in rated if each and each.meets) >= least
+
+
+def test_the_numbers_of_the_search_are_those_of_an_estimate() -> None:
+    one = study(EXPERT)
+    job = serving_job(one.design)
+    assert job is not None and one.plan.serving is not None
+    plan = own_plan(job)
+    assert plan in list(replicated(job, next(each for each in engines(job) if (each.tp, each.ep) == (8, 1))))
+    mine = rate(job, plan, 200e9)
+    assert mine is not None
+    assert mine.times.tpot == pytest.approx(one.plan.serving.tpot, rel=1e-12)
+    assert mine.memory == pytest.approx(one.plan.memory_bytes, rel=1e-12)
+    assert designed(job, plan).layout == one.design.layout
+
+
+def test_the_front_trades_the_tokens_of_a_user_for_those_of_an_accelerator() -> None:
+    front = [of(row) for row in found(study(DENSE)).pareto]
+    users = [each["tokens_per_second_per_user"] for each in front]
+    accelerators = [each["output_tokens_per_second_per_accelerator"] for each in front]
+    assert len(front) > 3
+    assert users == sorted(users, reverse=True) and accelerators == sorted(accelerators)
+    assert len(set(accelerators)) == len(accelerators)
+
+
+@pytest.mark.parametrize(
+    ("objective", "field", "sign"),
+    [
+        ("accelerators", "accelerators", 1),
+        ("tokens_per_accelerator", "output_tokens_per_second_per_accelerator", -1),
+        ("tokens_per_user", "tokens_per_second_per_user", -1),
+    ],
+)
+def test_an_objective_orders_the_plans(objective: str, field: str, sign: int) -> None:
+    shown = found(study(DENSE), objective=objective).layouts
+    values = [sign * of(row)[field] for row in shown if row.findings == shown[0].findings]
+    assert values == sorted(values)
+
+
+def test_a_stricter_percentile_never_takes_fewer_accelerators() -> None:
+    targets = {"ttft": "500 ms", "tpot": "40 ms"}
+    counts = []
+    for percentile in (50, 99):
+        rows = found(study(DENSE, targets=targets | {"percentile": percentile}, requests=640)).layouts
+        counts.append(of(rows[0])["accelerators"] if rows else float("inf"))
+    assert counts[0] <= counts[1]
+
+
+def test_without_a_plan_the_nearest_is_shown_with_the_reason() -> None:
+    report = found(study(DENSE, targets={"tpot": "1 ms"}))
+    assert report.layouts == () and "targets" in report.why
+    assert report.smallest is not None and of(report.smallest)["tpot"] > 0.001
+
+
+def test_fixed_degrees_are_kept_and_pools_may_be_chosen() -> None:
+    assert {row.layout["tp"] for row in found(study(DENSE), tp=4).layouts} == {4}
+    report = found(study(EXPERT), pools="disaggregated")
+    assert all(of(row)["disaggregated"] for row in report.layouts)
+    report = found(study(EXPERT), pools="aggregated")
+    assert not any(of(row)["disaggregated"] for row in report.layouts)
+
+
+def test_an_arrival_rate_that_no_plan_sustains_is_met_by_none() -> None:
+    assert found(study(DENSE, concurrency=None, request_rate=2, targets=None)).layouts
+    assert not found(study(DENSE, concurrency=None, request_rate=10_000, targets=None)).layouts
+
+
+def test_a_plan_may_use_a_part_of_a_node() -> None:
+    """141 GB of weights and two requests fit two H100, which read them in 26 ms at 80 % of their bandwidth."""
+    one = study(DENSE | {"cluster": {"platform": "dgx-h100", "nodes": 1}}, concurrency=2)
+    report = found(one, pools="aggregated")
+    assert of(report.layouts[0])["accelerators"] == 2 and of(report.layouts[0])["idle"] == 6
+    assert dict(report.layouts[0].layout) == {"framework": "vllm", "tp": 2, "dp": 1}
+    written = study_text(with_row(one, report.layouts[0]), SETTINGS)
+    assert {finding.rule for finding in written.findings if finding.severity is not Severity.NOTE} <= {
+        finding.rule for finding in one.findings
+    }
+
+
+def test_the_plan_of_the_spec_is_among_those_compared() -> None:
+    """Three engines of one node and a half, which no step of the search has."""
+    spec = DENSE | {"cluster": {"platform": "dgx-h100", "nodes": 9}, "layout": {"framework": "vllm", "tp": 24, "dp": 3}}
+    job = serving_job(study(spec).design)
+    assert job is not None and own_plan(job)[1].ranks == 24
+    one = study(DENSE | {"layout": {"framework": "vllm", "tp": 8}}, targets={"tpot": "25 ms"})
+    report = found(one, objective="tokens_per_user")
+    assert report.present is not None and of(report.present)["meets_targets"]
+    assert of(report.layouts[0])["tpot"] <= of(report.present)["tpot"]
+
+
+def test_tensor_parallelism_without_a_scale_up_interconnect_stays_inside_a_node() -> None:
+    cluster = {"accelerator": "l40s", "accelerators_per_node": 4, "nodes": 2, "scale_out": {"technology": "roce-v2"}}
+    spec = DENSE | {"cluster": cluster, "workload": DENSE["workload"] | {"model": "llama-3.1-8b"}}
+    job = serving_job(study(spec).design)
+    assert job is not None
+    assert {each.tp for each in engines(job)} == {1, 2, 4}
+
+
+def test_all_engines_that_fit_are_tried_up_to_sixteen() -> None:
+    assert counts(0) == [] and counts(16) == list(range(1, 17)) and counts(40)[-1] == 40

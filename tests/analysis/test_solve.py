@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.analysis.conditions import ConditionFault, parse
+from clusterspec.analysis.sensitivity import LEVERS, next_steps, sensitivity
+from clusterspec.analysis.solve import solve
+from clusterspec.cluster.variation import varied
+from clusterspec.cost.serving import ServingTimes
+from clusterspec.cost.serving.explain import missed
+from tests.analysis.jobs import study_of
+
+JOB = """
+cluster: {platform: dgx-h100, nodes: 16, scale_out: {technology: infiniband-ndr, topology: fat-tree}}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, tokens: 1T}
+layout: {framework: megatron-core, tp: 2, pp: 1, micro_batch: 1, sharding: fsdp}
+"""
+RAILS = """
+cluster:
+  platform: mi300x-ubb8
+  nodes: 64
+  spare_nodes: 2
+  scale_out: {technology: roce-v2, nic_bandwidth: 400 Gb/s, topology: rail-optimized, oversubscription: 2:1}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 1024}
+layout: {framework: megatron-core, tp: 8, pp: 1, micro_batch: 1}
+"""
+
+CONDITIONS = [
+    ("mfu>=0.40", "mfu", False, 0.40),
+    ("mfu >= 40%", "mfu", False, 0.40),
+    ("exposed<=5%", "exposed", True, 0.05),
+    ("time_to_train<=30d", "time_to_train", True, 30 * 86_400.0),
+    ("step_time<=500 ms", "step_time", True, 0.5),
+    ("memory<=60 GB", "memory", True, 60e9),
+    ("fits", "fits", False, 1.0),
+]
+
+
+@pytest.mark.parametrize(("text", "metric", "at_most", "limit"), CONDITIONS)
+def test_a_condition_is_a_metric_and_a_limit(text: str, metric: str, at_most: bool, limit: float) -> None:
+    found = parse(text)
+    assert (found.metric, found.at_most) == (metric, at_most)
+    assert found.limit == pytest.approx(limit)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "mfu", "mfu=0.4", "speed>=3", "mfu>=fast", "mfu>=nan", "step_time<=5 GB", "fits>=1"]
+)
+def test_what_is_no_condition_is_one_clear_line(text: str) -> None:
+    with pytest.raises(ConditionFault) as caught:
+        parse(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_least_nic_rate_meets_the_condition_and_a_little_less_does_not() -> None:
+    one = study_of(JOB)
+    assert one.plan.mfu is not None
+    found = solve(one, "nic_bandwidth", f"mfu>={one.plan.mfu * 0.97}")
+    assert found.value is not None and found.present == 50e9 and found.value < 50e9
+    tried = {value: holds for value, _, holds in found.probes}
+    assert tried[found.value]
+    assert not any(holds for value, holds in tried.items() if value < found.value)
+    assert found.catalog_step is not None and found.catalog_step >= found.value
+    assert found.catalog_step * 8 / 1e9 in {25, 50, 100, 200, 400, 800, 1600}
+
+
+def test_the_most_oversubscription_is_never_below_one_to_one() -> None:
+    one = study_of(JOB)
+    strict = solve(one, "oversubscription", "slowdown<=1%")
+    loose = solve(one, "oversubscription", "slowdown<=10%")
+    assert strict.value is not None and loose.value is not None
+    assert 1.0 <= strict.value < loose.value
+    assert loose.catalog_step is not None and loose.catalog_step <= loose.value
+
+
+def test_a_condition_that_nothing_meets_says_how_near_it_came() -> None:
+    found = solve(study_of(JOB), "nic_bandwidth", "mfu>=0.99")
+    assert found.value is None and found.why.startswith("not reachable: the best value is ")
+
+
+def test_fewest_nodes_are_those_below_which_the_run_is_late() -> None:
+    one = study_of(JOB)
+    assert one.plan.time_to_train is not None
+    found = solve(one, "nodes", f"time_to_train<={one.plan.time_to_train * 1.01} s")
+    assert found.value == 16
+
+
+def test_a_longer_sequence_fits_no_better() -> None:
+    found = solve(study_of(JOB), "sequence_length", "fits")
+    assert found.value is not None
+    by_length = sorted(found.probes)
+    kept = [holds for _, _, holds in by_length]
+    assert kept == sorted(kept, reverse=True)
+
+
+@pytest.mark.parametrize("name", ["nic_bandwidth", "oversubscription", "scale_up.bandwidth"])
+def test_a_monotone_lever_never_hurts_in_its_better_direction(name: str) -> None:
+    from clusterspec.cost.estimate import estimate
+
+    lever = LEVERS[name]
+    one = study_of(JOB)
+    times = [estimate(varied(one.design, lever.changes(step))).step_time for step in lever.steps]
+    seconds = [term.value for term in times if term is not None]
+    assert len(seconds) == len(lever.steps)
+    assert seconds == sorted(seconds, reverse=lever.better > 0)
+    assert seconds[0] != seconds[-1]
+
+
+def test_sensitivity_ranks_the_levers_by_the_time_for_a_token() -> None:
+    report = sensitivity(study_of(JOB))
+    effects = [abs(row.effect or 0.0) for row in report.levers]
+    assert effects == sorted(effects, reverse=True) and effects[0] > 0.05
+    by_step = {(row.key, row.after): row for row in report.levers}
+    slower = by_step["nic_bandwidth", 25e9]
+    assert slower.effect is not None and slower.effect > 0
+    assert slower.step_time is not None and report.step_time is not None
+    assert slower.effect == pytest.approx(slower.step_time / report.step_time - 1)
+    doubled = by_step["global_batch", 512.0]
+    assert doubled.step_time is not None and doubled.effect is not None
+    assert doubled.effect == pytest.approx(doubled.step_time / 2 / report.step_time - 1)
+
+
+def test_next_steps_leave_out_the_present_one() -> None:
+    assert next_steps(LEVERS["nic_bandwidth"].steps, 50e9) == (25e9, 100e9)
+    assert next_steps(LEVERS["oversubscription"].steps, 1.0) == (None, 1.5)
+
+
+SERVED = """
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 64}}
+layout: {framework: vllm, tp: 8}
+"""
+
+
+def served(concurrency: int) -> ServingTimes:
+    times = study_of(SERVED.replace("64", str(concurrency))).plan.serving
+    assert times is not None
+    return times
+
+
+def test_the_most_requests_in_flight_are_found_that_keep_a_latency() -> None:
+    report = solve(study_of(SERVED), "concurrency", "tpot<=30ms")
+    assert report.value is not None and report.value == int(report.value)
+    assert served(int(report.value)).tpot <= 0.030 < served(int(report.value * 1.01) + 1).tpot
+
+
+def test_the_fewest_requests_in_flight_are_found_that_reach_a_throughput() -> None:
+    report = solve(study_of(SERVED), "concurrency", "output_tokens_per_second>=2000")
+    assert report.value is not None
+    assert served(int(report.value) - 2).output_tokens_per_second < 2000
+    assert served(int(report.value) + 1).output_tokens_per_second >= 2000
+
+
+def test_levers_of_training_do_not_move_a_serving_plan() -> None:
+    report = sensitivity(study_of(SERVED))
+    assert {"concurrency", "input_tokens"} <= {row.key for row in report.levers}
+    assert not {"global_batch", "recompute", "micro_batch"} & {row.key for row in report.levers}
+    more = next(row for row in report.levers if row.key == "concurrency" and row.after == 128)
+    assert more.step_time == pytest.approx(served(128).tpot)
+    assert more.effect is not None and more.effect > 0
+
+
+def test_the_answer_is_no_worse_than_a_present_value_that_meets_the_condition() -> None:
+    """66 nodes fill more than a leaf once its ports are as fast as 800 Gb/s, so a faster NIC is slower here."""
+    one = study_of(RAILS)
+    assert one.plan.mfu is not None
+    found = solve(one, "nic_bandwidth", f"mfu>={one.plan.mfu * 0.995}")
+    assert found.present == 50e9
+    assert found.value is not None and found.value <= found.present
+
+
+TARGETS = SERVED.replace("concurrency: 64", "concurrency: 64, targets: {tpot: 30 ms, ttft: 400 ms, percentile: 90}")
+
+
+def test_targets_are_met_up_to_a_load() -> None:
+    report = solve(study_of(TARGETS), "concurrency", "targets")
+    assert report.value is not None and not report.free
+
+    def meets(concurrency: int) -> bool:
+        one = study_of(TARGETS.replace("concurrency: 64", f"concurrency: {concurrency}"))
+        assert one.plan.serving is not None and one.design.workload is not None
+        assert one.design.workload.serving is not None
+        return not missed(one.plan.serving, one.design.workload.serving)
+
+    assert meets(int(report.value)) and not meets(int(report.value * 1.02) + 1)
+
+
+def test_the_best_plan_of_serving_meets_a_condition_at_no_less_load() -> None:
+    one = study_of(SERVED)
+    fixed, best = (solve(one, "concurrency", "tpot<=30ms", best_layout=each) for each in (False, True))
+    assert fixed.value is not None and best.value is not None and best.estimate is not None
+    assert best.value >= fixed.value * (1 - 1e-3)
+    assert best.searched and (best.layout or best.disaggregated)
+    assert best.estimate["serving"]["tpot"] <= 0.030

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from clusterspec import studies
+from clusterspec.analysis.sweep import SweepFault, read_axes
+from clusterspec.cli import run
+from tests.analysis.jobs import DENSE
+
+AXES = """
+base: spec.yaml
+axes:
+  cluster.nodes: [1, 2]
+  workload.model: [llama-3.1-8b, llama-2-7b]
+layout: {layout}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    text = DENSE.replace("tp: 2}", "tp: 2, sharding: fsdp, recompute: full}").lstrip()
+    (tmp_path / "spec.yaml").write_text("clusterspec: 1\nname: test\n" + text)
+    (tmp_path / "fixed.yaml").write_text(AXES.replace("{layout}", "fixed"))
+    return tmp_path
+
+
+def rows(folder: Path, capsys: pytest.CaptureFixture[str], *options: str) -> list[dict[str, object]]:
+    assert run(["sweep", str(folder / "fixed.yaml"), "--format", "jsonl", *options]) == 0
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_a_point_of_a_sweep_is_the_estimate_of_the_changed_spec(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = rows(folder, capsys, "--jobs", "1")
+    assert [(row["cluster.nodes"], row["workload.model"]) for row in found] == [
+        (1, "llama-3.1-8b"),
+        (1, "llama-2-7b"),
+        (2, "llama-3.1-8b"),
+        (2, "llama-2-7b"),
+    ]
+    other = (folder / "spec.yaml").read_text().replace("llama-3.1-8b", "llama-2-7b").replace("nodes: 2", "nodes: 1")
+    (folder / "other.yaml").write_text(other)
+    plan = studies.study_file(folder / "other.yaml").plan
+    assert plan.step is not None
+    assert found[1]["step_time"] == pytest.approx(plan.step.seconds)
+    assert found[1]["mfu"] == pytest.approx(plan.mfu)
+
+
+def test_several_processes_give_the_same_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert rows(folder, capsys, "--jobs", "2") == rows(folder, capsys, "--jobs", "1")
+
+
+def test_the_best_layout_of_a_point_is_no_slower_than_that_of_the_spec(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fixed = rows(folder, capsys, "--jobs", "1")
+    (folder / "fixed.yaml").write_text(
+        AXES.replace("{layout}", "best").replace("[1, 2]", "[1]").replace(", llama-2-7b", "")
+    )
+    best = rows(folder, capsys, "--jobs", "1")
+    assert len(best) == 1 and best[0]["layout"]
+    assert float(str(best[0]["step_time"])) <= float(str(fixed[0]["step_time"]))
+
+
+def test_a_sweep_is_a_spreadsheet(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["sweep", str(folder / "fixed.yaml"), "--format", "csv", "--jobs", "1"]) == 0
+    table = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["cluster.nodes"] for row in table] == ["1", "1", "2", "2"]
+    assert all(float(row["step_time"]) > 0 for row in table)
+
+
+BROKEN = {
+    "no axes": "base: spec.yaml\n",
+    "an unknown key": "base: spec.yaml\naxes: {cluster.nodes: [1]}\nmore: 1\n",
+    "no list": "base: spec.yaml\naxes: {cluster.nodes: 1}\n",
+    "an empty list": "base: spec.yaml\naxes: {cluster.nodes: []}\n",
+    "no such base": "base: other.yaml\naxes: {cluster.nodes: [1]}\n",
+    "too many points": "base: spec.yaml\naxes: {cluster.nodes: ["
+    + "1, " * 400
+    + "1], layout.tp: ["
+    + "1, " * 400
+    + "1]}\n",
+    "no YAML": "base: [\n",
+    "a key that the spec lacks": "base: spec.yaml\naxes: {cluster.nodez: [1]}\n",
+    "an infinite number": "base: spec.yaml\naxes: {cluster.nodes: [1, {a: [.inf]}]}\n",
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_what_is_no_file_of_axes_is_one_clear_line(what: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "axes.yaml").write_text(BROKEN[what])
+    assert run(["sweep", str(folder / "axes.yaml")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="workers are killed by signal")
+def test_a_dask_cluster_gives_the_same_table_though_a_worker_dies(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
+    alone = rows(folder, capsys, "--jobs", "1")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+    ) as cluster:
+        workers = list(cluster.workers.values())
+        os.kill(workers[0].pid, signal.SIGKILL)
+        together = rows(folder, capsys, "--dask", cluster.scheduler_address)
+    assert together == alone
+
+
+@pytest.mark.parametrize("layout", ["fixed", "best"])
+def test_a_point_of_a_serving_plan_has_its_latencies(
+    layout: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "spec.yaml").write_text(
+        "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\nlayout: {framework: vllm, tp: 8}\n"
+        "workload: {kind: serve, model: llama-3.1-70b, "
+        "serving: {input_tokens: 2000, output_tokens: 500, concurrency: 8}}\n"
+    )
+    axes = "base: spec.yaml\naxes: {workload.serving.concurrency: [8, 16]}\n"
+    (folder / "fixed.yaml").write_text(f"{axes}layout: {layout}\n")
+    few, many = rows(folder, capsys, "--jobs", "1")
+    assert few["step_time"] is None and few["layout"]
+    assert isinstance(few["serving"], dict) and isinstance(many["serving"], dict)
+    assert many["serving"]["output_tokens_per_second"] > few["serving"]["output_tokens_per_second"]
+    if layout == "fixed":
+        plan = studies.study_file(folder / "spec.yaml").plan
+        assert plan.serving is not None and few["serving"]["tpot"] == pytest.approx(plan.serving.tpot)
+    assert run(["sweep", str(folder / "fixed.yaml"), "--format", "csv", "--jobs", "1"]) == 0
+    table = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert float(table[1]["ttft"]) == many["serving"]["ttft"] and table[0]["step_time"] == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (
+            "base: b.yaml\naxes:\n  cluster.nods: [2]\n",
+            ":3:3: the spec has no key 'cluster.nods'; did you mean",
+        ),
+        ("base: b.yaml\naxes:\n  nodez: [2]\n", ":3:3: the spec has no key 'nodez'; did you mean `nodes`?"),
+        ("base: b.yaml\naxis: {nodes: [2]}\n", ":2:1: `axis` is not a key of the top level; did you mean `axes`?"),
+        ("base: b.yaml\naxes: {nodes: 3}\n", ":2:15: `nodes` takes a list, but `3` is a number"),
+        ("base: b.yaml\naxes: {nodes: []}\n", ":2:15: `nodes` is empty"),
+        ("base: b.yaml\naxes: {}\n", ":2:7: `axes` names no key"),
+        (
+            "base: b.yaml\nlayout: bst\naxes: {nodes: [1]}\n",
+            ":2:9: `bst` is not one of the choices of `layout`",
+        ),
+        ("[1]\n", ":1:1: the top level is a list"),
+        ("", ":1:1: the file is empty"),
+        ("base: b.yaml\naxes: {nodes: [.inf]}\n", ":2:15: nodes has a value that is not finite"),
+    ],
+)
+def test_a_fault_of_a_sweep_file_has_its_place(text: str, fault: str, tmp_path: Path) -> None:
+    (tmp_path / "sweep.yaml").write_text(text)
+    with pytest.raises(SweepFault) as caught:
+        read_axes(tmp_path / "sweep.yaml")
+    assert str(caught.value).startswith(f"{tmp_path / 'sweep.yaml'}{fault}")
+
+
+def test_an_axis_is_a_key_that_solve_takes_or_a_dotted_path(tmp_path: Path) -> None:
+    (tmp_path / "sweep.yaml").write_text("base: b.yaml\naxes: {nodes: [2], workload.precision: [fp8]}\n")
+    assert read_axes(tmp_path / "sweep.yaml").names == ("cluster.nodes", "workload.precision")
