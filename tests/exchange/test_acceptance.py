@@ -10,8 +10,8 @@ import pytest
 from clusterspec.exchange.acceptance import acceptance_cases, evaluate
 from clusterspec.logs.benchmark import Benchmark, Series, SizePoint
 from clusterspec.studies.study import study_text
-from tests.cli.conftest import Call, call  # noqa: F401
 from tests.analysis.test_diagnosis import DGX, log
+from tests.cli.conftest import Call, call  # noqa: F401
 from tests.settings import SETTINGS
 
 BASE = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 16}\n"
