@@ -30,6 +30,37 @@ ALWAYS_REPORTED = frozenset({"duplicate-key", "unreadable-yaml", "unresolved-ext
 what else is wrong with such a text is not known."""
 
 
+ALIASES: dict[str, tuple[str, ...]] = {
+    "low-scale-up-bandwidth": ("hbm-outruns-scale-up",),
+    "measured-suggests-duplex-mistake": ("measured-suggests-duplex-slip",),
+    "measurement-without-metric": ("metric-unsaid",),
+    "pcie-generation-below-accelerator": ("pcie-behind-accelerator",),
+    "raw-signaling-rate": ("raw-signalling-rate",),
+    "thousandfold-mistake": ("thousandfold-slip",),
+}
+"""The former names of rules, oldest first. They remain valid in waivers, options, configurations, baselines and
+``explain``, and the first one remains in fingerprints."""
+_CURRENT = {former: rule for rule, names in ALIASES.items() for former in names}
+
+
+def current_name(rule: str) -> str:
+    """The name of a rule by its present or a former name; other names as given.
+
+    >>> current_name("metric-unsaid"), current_name("shared-nic")
+    ('measurement-without-metric', 'shared-nic')
+    """
+    return _CURRENT.get(rule, rule)
+
+
+def first_name(rule: str) -> str:
+    """The oldest name of a rule, by which fingerprints identify it.
+
+    >>> first_name("measurement-without-metric"), first_name("shared-nic")
+    ('metric-unsaid', 'shared-nic')
+    """
+    return ALIASES.get(rule, (rule,))[0]
+
+
 class Confidence(StrEnum):
     """The basis of a rule: arithmetic, evidence, or a rule of thumb."""
 

@@ -16,6 +16,7 @@ from clusterspec import config as configuration
 from clusterspec.catalog import Catalog
 from clusterspec.cli import UsageFault
 from clusterspec.config import Config
+from clusterspec.finding import current_name
 from clusterspec.patterns import pattern
 from clusterspec.records import replace
 from clusterspec.results import Input, Json, Tool, head
@@ -145,11 +146,12 @@ def with_options(config: Config, args: argparse.Namespace, own: Collection[str] 
 
     def by_rule(key: str, table: Mapping[str, T]) -> dict[str, T]:
         """A table by rule from one by rule or group; a rule has precedence over its group."""
+        table = {current_name(name): value for name, value in table.items()}
         rules_of = {name: of_file(key, [name]) for name in table}
         of_groups = {rule: table[name] for name, members in rules_of.items() for rule in members if rule != name}
         return of_groups | {name: table[name] for name, members in rules_of.items() if members == (name,)}
 
-    thresholds = {name: config.thresholds[name] for name in of_file("thresholds", config.thresholds)}
+    thresholds = by_rule("thresholds", config.thresholds)
     with_threshold(f"{config.file}: thresholds", thresholds)
     return replace(
         config,
@@ -157,6 +159,7 @@ def with_options(config: Config, args: argparse.Namespace, own: Collection[str] 
         ignore=(*of_file("ignore", config.ignore), *named_rules(args, "ignore", own)),
         error=(*of_file("error", config.error), *named_rules(args, "error", own)),
         severity=by_rule("severity", config.severity),
+        thresholds=thresholds,
         overrides=tuple(
             replace(
                 one,
@@ -195,7 +198,7 @@ def expanded(where: str, names: Iterable[str], own: Collection[str] = (), *, eve
             near = rules.nearest(name, others=(*rules.groups(), *own))
             advice = f"did you mean {near[0]}?" if near else "`clusterspec explain` lists the rules"
             raise UsageFault(f"{where}: no rule or group is called {name!r}; {advice}")
-        found += members or (name,)
+        found += members or (current_name(name),)
     return tuple(dict.fromkeys(found))
 
 

@@ -9,7 +9,7 @@ from datetime import date
 
 from clusterspec.document.model import Comment, Document
 from clusterspec.document.schema import one_of
-from clusterspec.finding import ALWAYS_REPORTED, Confidence, Edit, Finding, Severity
+from clusterspec.finding import ALWAYS_REPORTED, Confidence, Edit, Finding, Severity, current_name
 from clusterspec.patterns import pattern
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Position, Span
@@ -73,7 +73,11 @@ def waiver_findings(waiver: Waiver, document: Document, use: WaiverContext) -> I
         yield of_comment("expired-waiver", Severity.NOTE, comment, message, "fix what it waived, or set a later date")
     elif comment.file == document.source.name:
         skipped = {*use.skipped, *unknown}
-        unused = [rule for rule in waiver.rules if (comment, rule) not in use.used and rule not in skipped]
+        unused = [
+            rule
+            for rule in waiver.rules
+            if (comment, current_name(rule)) not in use.used and skipped.isdisjoint((rule, current_name(rule)))
+        ]
         if unused:
             yield _unused(waiver, unused, document)
 
@@ -248,7 +252,7 @@ def _by_rule(waivers: Iterator[Waiver]) -> dict[tuple[str, str, int | None], lis
     index: dict[tuple[str, str, int | None], list[Waiver]] = {}
     for waiver in waivers:
         for rule in waiver.rules:
-            index.setdefault((rule, waiver.comment.file, waiver.line), []).append(waiver)
+            index.setdefault((current_name(rule), waiver.comment.file, waiver.line), []).append(waiver)
     return index
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from enum import StrEnum
 
-from clusterspec.finding import Confidence, Problem, Severity
+from clusterspec.finding import Confidence, Problem, Severity, current_name
 from clusterspec.records import dataclass
 from clusterspec.source import Position, Span
 
@@ -248,7 +248,7 @@ def _has_expired(waiver: ProseWaiver, today: date | None) -> bool:
 
 
 def _covers(waiver: ProseWaiver, problem: Problem) -> bool:
-    if problem.rule not in waiver.rules or problem.span is None:
+    if problem.span is None or problem.rule not in map(current_name, waiver.rules):
         return False
     line = problem.span.start.line
     return waiver.line is None or line == waiver.line or (waiver.alone and line == waiver.line + 1)

@@ -47,7 +47,10 @@ def metrics(text: ProseText) -> Iterator[TextProblem]:
                     f"{token.written} of a collective may be algbw or busbw, which differ by up to a factor of two"
                 )
                 yield TextProblem(
-                    "metric-unsaid", token, message, "write `busbw` or `algbw` after it, as nccl-tests does"
+                    "measurement-without-metric",
+                    token,
+                    message,
+                    "write `busbw` or `algbw` after it, as nccl-tests does",
                 )
                 break
 

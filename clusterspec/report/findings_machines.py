@@ -10,7 +10,7 @@ from datetime import date
 from html import escape
 from typing import Any
 
-from clusterspec.finding import ALWAYS_REPORTED, Finding, Severity
+from clusterspec.finding import ALWAYS_REPORTED, Finding, Severity, first_name
 from clusterspec.records import dataclass, replace
 from clusterspec.report.ink import escaped, located, plain
 from clusterspec.results import INCOMPLETE, NOTHING_CHECKED, CheckReport
@@ -21,14 +21,14 @@ from clusterspec.units import plural
 
 
 def fingerprint(report: CheckReport, finding: Finding) -> str:
-    """A SHA-256 of the rule, the path relative to the project, the key path and the value as written.
+    """A SHA-256 of the rule (its oldest name), the path relative to the project, the key path and the value as written.
 
     Messages, line numbers and the current folder are not part of it, so that it is stable when lines or the project
     move, or the catalog changes.
     """
     import hashlib
 
-    parts = (finding.rule, report.name_of(finding).project, pointer(finding.path), finding.written)
+    parts = (first_name(finding.rule), report.name_of(finding).project, pointer(finding.path), finding.written)
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
 
 

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from clusterspec.finding import Finding, Severity
+from clusterspec.finding import ALIASES, Finding, Severity
 from clusterspec.records import dataclass
 from clusterspec.report.findings_machines import address, fingerprint
 from clusterspec.report.ink import plain
@@ -73,8 +73,10 @@ LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "
 def rule_json(rule: str, text: RuleText) -> Json:
     """One rule of the driver, with its page."""
     place = address(rule)
+    former = {"deprecatedIds": list(ALIASES[rule])} if rule in ALIASES else {}
     return {
         "id": rule,
+        **former,
         "shortDescription": {"text": text.summary},
         "fullDescription": {"text": text.finds or text.summary},
         "help": {"text": f"See {place}", "markdown": text.page or text.summary},

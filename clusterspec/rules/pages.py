@@ -9,6 +9,7 @@ from importlib import import_module
 from itertools import groupby
 from types import ModuleType
 
+from clusterspec.finding import current_name
 from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
 from clusterspec.rules.index import RULES
@@ -60,6 +61,8 @@ class Page:
     def text(self) -> str:
         """The page as Markdown."""
         facts = f"{self.rule.severity}, {self.rule.confidence}; group {self.rule.group}"
+        if self.rule.aliases:
+            facts += f"; formerly {', '.join(self.rule.aliases)}"
         sections = "".join(f"\n## {heading}\n\n{text}\n" for heading, text in self.sections.items())
         return f"# {self.rule.name}\n\n{self.summary}\n\n*{facts}*\n{sections}"
 
@@ -67,6 +70,7 @@ class Page:
 @cache
 def module(name: str) -> ModuleType:
     """The module of a rule. Raises `KeyError` for an unknown name."""
+    name = current_name(name)
     group, _ = RULES[name]
     return import_module(f"clusterspec.rules.{group}.{name}".replace("-", "_"))
 
@@ -100,8 +104,8 @@ class RuleRow:
 
 
 def known(name: str) -> bool:
-    """Whether a rule has this name."""
-    return name in RULES
+    """Whether a rule has this name, or had it."""
+    return current_name(name) in RULES
 
 
 OWN = "own/"
@@ -122,7 +126,7 @@ def of_group(name: str, own: Collection[str] = ()) -> tuple[str, ...]:
 
 def exists(name: str, own: Collection[str] = ()) -> bool:
     """Whether a rule exists; without company rules (``own``) any of their names may, in another configuration."""
-    return name in RULES or (name.startswith(OWN) and (not own or name in own))
+    return known(name) or (name.startswith(OWN) and (not own or name in own))
 
 
 def listing() -> list[RuleRow]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clusterspec.finding import Confidence, Fix, Problem, Replacement, Severity
+from clusterspec.finding import ALIASES, Confidence, Fix, Problem, Replacement, Severity
 from clusterspec.records import dataclass
 from clusterspec.source import Path
 
@@ -23,6 +23,11 @@ class Rule:
     confidence: Confidence
     yields_to: tuple[str, ...] = ()
     """Rules that report the same flaw of the same key more precisely: where one of them fires, this one is silent."""
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Its former names, oldest first."""
+        return ALIASES.get(self.name, ())
 
     @classmethod
     def of(cls, module: str, severity: str, confidence: str = "certain", *, yields_to: tuple[str, ...] = ()) -> Rule:

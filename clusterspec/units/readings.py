@@ -256,7 +256,7 @@ def _in_symbols(label: str, value: float, unit: str, symbols: list[str], count: 
 # Common errors in figures: bits for bytes, a wrong prefix, both directions for one, a sparse peak for a dense one
 
 BITS = "bits-and-bytes-swapped"
-PREFIX = "thousandfold-slip"
+PREFIX = "thousandfold-mistake"
 SUMMED = "duplex-counted-as-one-way"
 SINGLE = "one-way-counted-as-duplex"
 SCOPE = "bandwidth-of-another-scope"

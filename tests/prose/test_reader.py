@@ -75,7 +75,7 @@ def test_one_wrong_figure_is_one_finding_with_every_reading() -> None:
     "text",
     [
         f"{SLIP} <!-- clusterspec: ignore[duplex-counted-as-one-way]: quoted -->",
-        f"<!-- clusterspec: ignore[thousandfold-slip, duplex-counted-as-one-way]: quoted -->\n{SLIP}",
+        f"<!-- clusterspec: ignore[thousandfold-mistake, duplex-counted-as-one-way]: quoted -->\n{SLIP}",
         f"<!-- clusterspec: ignore-file[duplex-counted-as-one-way]: all quoted -->\n\n# Notes\n\n{SLIP}",
         f"<!-- clusterspec: ignore[duplex-counted-as-one-way] until 2027-01-31: quoted -->\n{SLIP}",
     ],
@@ -87,7 +87,7 @@ def test_a_waiver_with_a_reason_hides_its_finding(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "rules"),
     [
-        (f"{SLIP} <!-- clusterspec: ignore[thousandfold-slip]: quoted -->", ["duplex-counted-as-one-way"]),
+        (f"{SLIP} <!-- clusterspec: ignore[thousandfold-mistake]: quoted -->", ["duplex-counted-as-one-way"]),
         (f"<!-- clusterspec: ignore[duplex-counted-as-one-way]: quoted -->\n\n{SLIP}", ["duplex-counted-as-one-way"]),
         (f"text <!-- clusterspec: ignore[duplex-counted-as-one-way]: no -->\n{SLIP}", ["duplex-counted-as-one-way"]),
         (

@@ -16,14 +16,14 @@ fsdp-across-nodes fsdp-gather-exposed global-batch-indivisible gpudirect-rdma-of
 heads-indivisible-by-tp hsdp-shard-straddles-domain impossible-mfu in-network-reduction-unsupported
 injection-called-bisection interconnect-not-of-accelerator kv-heads-indivisible-by-tp lanes-counted-as-nics
 layers-indivisible-by-pp layers-indivisible-by-stages logits-fill-memory measured-below-expected
-measured-socket-fallback measured-suggests-duplex-slip mesh-bandwidth-mismatch microbatches-indivisible-by-pp
+measured-socket-fallback measured-suggests-duplex-mistake mesh-bandwidth-mismatch microbatches-indivisible-by-pp
 missing-collective-plugin missing-direction missing-key missing-sparsity missing-unit nic-exceeds-pcie-slot
 nic-rate-off-technology nic-starved-accelerators nics-not-of-instance no-placement-policy
 one-way-counted-as-duplex optimistic-mfu oversubscribed-fabric partial-mesh-group phased-out-technology
 pipeline-bubble ports-exceed-radix precision-unsupported procurement-without-acceptance rack-domain-misaligned
 rack-over-power-limit roce-without-flow-control schedule-stage-mismatch sequence-indivisible-by-cp
 sequence-indivisible-by-tp shard-group-not-dividing-dp sharding-forbids-pipeline shared-nic sparse-peak-as-dense
-states-exceed-memory switch-of-another-technology thousandfold-slip tight-memory too-few-cables too-few-spares
+states-exceed-memory switch-of-another-technology thousandfold-mistake tight-memory too-few-cables too-few-spares
 too-few-switches torus-shape-mismatch tp-communication-exposed tp-crosses-scale-up-domain tp-not-innermost
 tp-over-pcie tp-relies-on-sharp tp-straddles-scale-up-domain undeclared-network uneven-spine-uplinks
 unknown-catalog-id unknown-choice unknown-key unpriced-part unreadable-log unreadable-yaml unreleased-hardware

@@ -87,12 +87,12 @@ CASES: list[tuple[str, str, Reported]] = [
     (
         SLIPPED,
         "collective: all-reduce, nodes: 1, size: 8 GiB, busbw: 365 GB/s",
-        one("measured-suggests-duplex-slip", BUSBW),
+        one("measured-suggests-duplex-mistake", BUSBW),
     ),
     (RIGHT, "collective: all-reduce, nodes: 1, size: 8 GiB, busbw: 475 GB/s", []),
     (RIGHT, "collective: all-reduce, nodes: 1, size: 8 GiB, busbw: 180 GB/s", one("measured-below-expected", BUSBW)),
     # what is left out
-    (H100, "collective: all-reduce, nodes: 2, size: 8 GiB", one("metric-unsaid", "measured[0]")),
+    (H100, "collective: all-reduce, nodes: 2, size: 8 GiB", one("measurement-without-metric", "measured[0]")),
     (H100, "collective: all-reduce, nodes: 2, busbw: 450 GB/s", one("unused-measurement", "measured[0]", "note")),
     (
         H100,

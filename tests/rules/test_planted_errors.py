@@ -14,10 +14,10 @@ DEVIATION_RULES = {
     "duplex-counted-as-one-way",
     "one-way-counted-as-duplex",
     "bits-and-bytes-swapped",
-    "thousandfold-slip",
+    "thousandfold-mistake",
     "bandwidth-of-another-scope",
     "bandwidth-off-catalog",
-    "raw-signalling-rate",
+    "raw-signaling-rate",
     "nic-rate-off-technology",
     "lanes-counted-as-nics",
 }
@@ -32,8 +32,8 @@ SCALE_UP: dict[str, tuple[Write, set[str]]] = {
     "bits as bytes": (lambda g: f"{8 * g:g} GB/s unidirectional", {"bits-and-bytes-swapped"}),
     "bits as bytes, both ways": (lambda g: f"{16 * g:g} GB/s duplex", {"bits-and-bytes-swapped"}),
     "bytes as bits": (lambda g: f"{g:g} Gb/s unidirectional", {"bits-and-bytes-swapped"}),
-    "a thousand too little": (lambda g: f"{g / 1000:g} GB/s unidirectional", {"thousandfold-slip"}),
-    "a thousand too much": (lambda g: f"{g:g} TB/s unidirectional", {"thousandfold-slip"}),
+    "a thousand too little": (lambda g: f"{g / 1000:g} GB/s unidirectional", {"thousandfold-mistake"}),
+    "a thousand too much": (lambda g: f"{g:g} TB/s unidirectional", {"thousandfold-mistake"}),
     "merely other": (lambda g: f"{1.3 * g:g} GB/s unidirectional", {"bandwidth-off-catalog"}),
 }
 
@@ -63,7 +63,7 @@ SCALE_OUT: dict[str, tuple[Write, set[str]]] = {
     "right, in bytes": (lambda g: f"{g:g} GB/s", set()),
     "right, both ways": (lambda g: f"{16 * g:g} Gb/s duplex", set()),
     "bits as bytes": (lambda g: f"{8 * g:g} GB/s", {"bits-and-bytes-swapped"}),
-    "a thousand too little": (lambda g: f"{8 * g:g} Mb/s", {"thousandfold-slip"}),
+    "a thousand too little": (lambda g: f"{8 * g:g} Mb/s", {"thousandfold-mistake"}),
 }
 
 

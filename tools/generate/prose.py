@@ -32,7 +32,7 @@ sparse for dense, the memory of another accelerator. The finding lists every err
 An intended figure is waived on its line, or on the line above, with a reason:
 
 ```markdown
-<!-- clusterspec: ignore[metric-unsaid] until 2027-01-31: quoted from the supplier -->
+<!-- clusterspec: ignore[measurement-without-metric] until 2027-01-31: quoted from the supplier -->
 ```
 
 Text in double quotes, and code that spells a direction, are examples and not claims.

@@ -14,6 +14,7 @@ from clusterspec.cli.inputs import own_rules
 from clusterspec.cli.options import format_option, path
 from clusterspec.cli.terminal import ink_of, print_json, print_text
 from clusterspec.config import Config, schema
+from clusterspec.finding import current_name
 from clusterspec.report import ink as page_text
 from clusterspec.report import ink as readings_text
 from clusterspec.report.ink import Ink, plain, text_table
@@ -83,7 +84,7 @@ def explained(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
             + (f"; did you mean {', '.join(near)}?" if near else "; `clusterspec explain` lists the rules")
         )
     page = rules.explain(name)
-    return page_text.text(page, paint), {"rule": name, "page": page}
+    return page_text.text(page, paint), {"rule": current_name(name), "page": page}
 
 
 # ``clusterspec convert "900 GB/s duplex"``

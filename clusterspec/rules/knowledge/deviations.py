@@ -126,7 +126,7 @@ class Deviations:
     @property
     def mislead_time(self) -> bool:
         """Whether a deviation makes the predicted times wrong."""
-        wrong = (deviation for deviation in self.of(*RATES, "accelerator") if deviation.rule != "raw-signalling-rate")
+        wrong = (deviation for deviation in self.of(*RATES, "accelerator") if deviation.rule != "raw-signaling-rate")
         return any(deviation.causes or deviation.stated.kind == "nic" for deviation in wrong)
 
     def reported_by(self, rule: str) -> tuple[Deviation, ...]:
@@ -196,7 +196,7 @@ def _causes(stated: StatedFigure, figure: CatalogFigure) -> Iterator[LikelyCause
     if stated.kind == "scale-up":
         yield from _scope(stated, right, ratio)
     if stated.kind == "scale-up" and near(ratio, RAW, 0.005):
-        yield LikelyCause("raw-signalling-rate", "the signaling rate of the links, not the payload they carry", right)
+        yield LikelyCause("raw-signaling-rate", "the signaling rate of the links, not the payload they carry", right)
 
 
 def _bits(stated: StatedFigure, right: str, ratio: float) -> Iterator[LikelyCause]:

@@ -144,7 +144,7 @@ MACHINES = [
         "cluster: {platform: mi300x-ubb8, nodes: 8}\n",
     ),
     Verdict(
-        "hbm-outruns-scale-up",
+        "low-scale-up-bandwidth",
         layout("tp: 2", cluster="cluster: {accelerator: l40s, accelerators_per_node: 8, nodes: 1}\n"),
         "cluster.scale_up",
         "note",
