@@ -217,8 +217,10 @@ def study_with_errors_named(args: argparse.Namespace, name: str) -> Study:
     return found
 
 
-def status_of(study: Study, *, told: bool = False) -> int:
+def status_of(study: Study, *, told: bool = False, name: str = "") -> int:
     """1 if a spec has errors, with the reason on standard error unless the output has ``told`` it, else 0.
+
+    ``name`` is the name of the spec that the caller knows, where the study read a copy.
 
     Raises the exception of a failed rule, or `InternalError` for a failed part of a result, so it is called after
     printing.
@@ -233,7 +235,9 @@ def status_of(study: Study, *, told: bool = False) -> int:
     if not errors:
         return OK
     if not told:
-        name, line, rule = study.source.name, errors[0].span.start.line, errors[0].rule
+        line, rule = errors[0].span.start.line, errors[0].rule
         number = f"{plural(len(errors), 'error')}, the first on line {line} [{rule}]"
-        print_error(f"clusterspec: {name}: {number}; the exit status is 1; `clusterspec check` lists them")
+        print_error(
+            f"clusterspec: {name or study.source.name}: {number}; the exit status is 1; `clusterspec check` lists them"
+        )
     return FOUND

@@ -1,7 +1,4 @@
-"""The options of the commands, one module per command with a `describe` function that adds them to a parser.
-
-Shared options are here. Modules of this package import only argparse, so that `--help` is fast.
-"""
+"""The parser class, and the options that several commands share. Only argparse is imported: `--help` is fast."""
 
 from __future__ import annotations
 
@@ -18,6 +15,10 @@ if TYPE_CHECKING:
 
 
 argparse._ = lambda text: text  # type: ignore[attr-defined]  # gettext searches the disk for every heading
+
+
+FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab", "markdown")
+"""The formats of findings."""
 
 
 class Help(argparse.HelpFormatter):

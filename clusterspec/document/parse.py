@@ -1,14 +1,10 @@
-"""PyYAML's parser in Python, for platforms without libyaml."""
+"""Parsing of YAML text to a `Document`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
-
-from yaml.parser import Parser
-from yaml.reader import Reader
-from yaml.scanner import Scanner
 
 from clusterspec.document import plain
 from clusterspec.document.model import Comment, Document, Places
@@ -23,20 +19,6 @@ from clusterspec.source import Path, Source, Span
 if TYPE_CHECKING:
     from clusterspec.document.model import Offsets
 
-
-# PyYAML's parser in Python, for platforms without libyaml
-
-
-class PurePythonParser(Reader, Scanner, Parser):
-    """Yields the same events as ``CParser``, a hundred times slower."""
-
-    def __init__(self, text: str) -> None:
-        Reader.__init__(self, text)
-        Scanner.__init__(self)
-        Parser.__init__(self)
-
-
-# Parsing of YAML text to a `Document`
 
 _COMMENT = re.compile(r"(?<!\S)#[^\r\n]*")
 

@@ -55,7 +55,7 @@ def _parser(text: str) -> Any:
     try:
         from yaml.cyaml import CParser  # type: ignore[attr-defined]
     except ImportError:
-        from clusterspec.document.parse import PurePythonParser
+        from clusterspec.document.pure_python_parser import PurePythonParser
 
         return PurePythonParser(text)
     return CParser(text)

@@ -251,7 +251,7 @@ _ITEM = re.compile(r"^- ", re.MULTILINE)
 _CODE = re.compile(r"`[^`]+`")
 
 
-def text(page: str, ink: Ink = PLAIN) -> str:
+def page_text(page: str, ink: Ink = PLAIN) -> str:
     """The page as Markdown; headings and code are colored if enabled."""
     return "\n".join("\n".join(block(part, ink)) + "\n" for part in blocks(page))
 

@@ -19,7 +19,7 @@ with contextlib.redirect_stdout(io.StringIO()):
     assert run(sys.argv[2:]) == 0
 print(*sorted(sys.modules))
 """
-JUDGING = {f"clusterspec.{room}" for room in ("pipeline", "rules", "cost", "cluster", "spec")}
+JUDGING = {f"clusterspec.{package}" for package in ("analysis", "studies", "rules", "cost", "cluster", "spec")}
 LIBRARIES = {"jsonschema", "jinja2", "weasyprint", "numpy"}
 
 

@@ -97,6 +97,8 @@ NAMES = {
         "MB",
         "ML",
         "MW",
+        "MPP",
+        "OFL",
         "PB",
         "PFLOP",
         "SHA",

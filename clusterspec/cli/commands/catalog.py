@@ -11,8 +11,7 @@ from typing import Any
 from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, export, views
 from clusterspec.cli import FOUND, OK, UsageFault
 from clusterspec.cli.choices import configured, headed, opened, today
-from clusterspec.cli.commands.check import FORMATS
-from clusterspec.cli.options import format_option, path, positive, shared_options
+from clusterspec.cli.options import FORMATS, format_option, path, positive, shared_options
 from clusterspec.cli.terminal import given_columns, ink_of, print_error, print_json, print_text
 
 # Options of ``clusterspec catalog list|show|search|compare|diff|export|audit|check|new``

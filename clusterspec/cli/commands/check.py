@@ -11,7 +11,7 @@ from clusterspec import analysis
 from clusterspec.cli import FOUND, OK, UsageFault, files, output
 from clusterspec.cli.choices import today
 from clusterspec.cli.inputs import STDIN, StudyReader, shown
-from clusterspec.cli.options import named, path, positive, stdin_filename
+from clusterspec.cli.options import FORMATS, named, path, positive, stdin_filename
 from clusterspec.cli.output import keep_inputs, write_whole
 from clusterspec.cli.terminal import print_error, print_text
 from clusterspec.finding import Severity
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 
 # Options of ``clusterspec check``
-
-FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab", "markdown")
 
 
 def describe_check(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Options of ``clusterspec schema``."""
+"""``clusterspec schema``, ``completion``, ``init`` and ``lsp``: what editors and shells need, and a first spec."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 
 from clusterspec import resources
 from clusterspec.cli import OK, UsageFault
-from clusterspec.cli.completions import script
 from clusterspec.cli.options import named, positive
 from clusterspec.cli.terminal import print_error, print_text
 from clusterspec.units import plural
@@ -75,7 +74,7 @@ def run_schema(args: argparse.Namespace) -> int:
         name = "spec.schema.json" if args.annotated else "editor.schema.json"
         print_text((resources.schemas() / name).read_text("utf-8"), exact=True)
         return OK
-    from clusterspec.cli.completions import editor_schema
+    from clusterspec.cli.editor_schema import editor_schema
 
     print_text(editor_schema(opened(args, config)), exact=True)
     return OK
@@ -86,6 +85,8 @@ def run_schema(args: argparse.Namespace) -> int:
 
 def run_completion(args: argparse.Namespace) -> int:
     """Print the completion script of a shell."""
+    from clusterspec.cli.completions import script  # it loads the rules
+
     print_text(script(args.shell), exact=True)
     return OK
 

@@ -1,4 +1,4 @@
-"""Options of ``clusterspec explain``."""
+"""``clusterspec explain``, ``convert`` and ``config``: pages of rules, quantities, settings."""
 
 from __future__ import annotations
 
@@ -7,17 +7,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from clusterspec import __version__, rules, units
+from clusterspec import __version__, units
 from clusterspec.cli import OK, UsageFault
 from clusterspec.cli.choices import configured, headed, opened, with_options
-from clusterspec.cli.inputs import own_rules
 from clusterspec.cli.options import format_option, path
 from clusterspec.cli.terminal import ink_of, print_json, print_text
 from clusterspec.config import Config, schema
 from clusterspec.finding import current_name
-from clusterspec.report import ink as page_text
-from clusterspec.report import ink as readings_text
-from clusterspec.report.ink import Ink, plain, text_table
+from clusterspec.report.ink import Ink, page_text, plain, readings_text, text_table
 from clusterspec.results import Input, Tool, head
 
 # Options of ``clusterspec explain``
@@ -69,12 +66,16 @@ def run_explain(args: argparse.Namespace) -> int:
 
 def listed() -> tuple[str, dict[str, object]]:
     """The list of rules, as text and as JSON."""
+    from clusterspec import rules  # `convert` needs none
+
     listing = rules.listing()
     return rules.listing_text(listing) + "\n", {"rules": [row.to_json() for row in listing]}
 
 
 def explained(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
     """The page of a rule, as text and as JSON. Raises `UsageFault` for an unknown name."""
+    from clusterspec import rules
+
     if members := rules.of_group(name):
         raise UsageFault(f"{name!r} is a group of rules; each has a page: {', '.join(members)}")
     if not rules.known(name):
@@ -84,7 +85,7 @@ def explained(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
             + (f"; did you mean {', '.join(near)}?" if near else "; `clusterspec explain` lists the rules")
         )
     page = rules.explain(name)
-    return page_text.text(page, paint), {"rule": current_name(name), "page": page}
+    return page_text(page, paint), {"rule": current_name(name), "page": page}
 
 
 # ``clusterspec convert "900 GB/s duplex"``
@@ -99,7 +100,7 @@ def run_convert(args: argparse.Namespace) -> int:
     if args.format == "json":
         print_json(headed(args, found.to_json()))
     else:
-        print_text(readings_text.readings_text(found, ink_of(args)))
+        print_text(readings_text(found, ink_of(args)))
     return OK
 
 
@@ -108,6 +109,8 @@ def run_convert(args: argparse.Namespace) -> int:
 
 def run_config(args: argparse.Namespace) -> int:
     """Print all configuration keys with value and origin. Raises `UsageFault` for a configuration that is refused."""
+    from clusterspec.cli.inputs import own_rules
+
     path = Path(args.path)
     if not path.exists():
         raise UsageFault(f"{path}: No such file or directory")

@@ -138,7 +138,7 @@ def run_diff(args: argparse.Namespace) -> int:
         studies = [studied(reader, name, folder) for name, folder in zip((args.old, args.new), folders, strict=True)]
         sides = [side(*each) for each in zip(studies, (args.old, args.new), folders, strict=True)]
         report = compare(studies[1].settings.tool, *sides)
-        status = FOUND if studies[0].document is None else status_of(studies[1])
+        status = FOUND if studies[0].document is None else status_of(studies[1], name=args.new)
     if args.format == "json":
         print_json(report.to_json())
     else:

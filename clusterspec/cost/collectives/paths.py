@@ -51,6 +51,10 @@ ALWAYS_WRAPS = 3
 """On other tori an axis of three or more forms a ring; on an axis of two, one link connects both ranks."""
 
 
+CLOSE = 1e-9
+"""Relative difference below which two rates are equal."""
+
+
 @dataclass(frozen=True, slots=True)
 class Axis:
     """``side`` ranks of the group along one axis, ``step`` chips apart; ``wraps`` is 1 where they form a ring."""
@@ -321,7 +325,7 @@ class _IslandLines:
         used = max(nearest, own * taking_part) / sharing
         uneven = fullest * (group.ranks - fullest) / (least * (group.ranks - least))
         whole = node * nodes
-        return cls(min(whole, used), min(whole, used * uneven), least, used < whole * (1 - 1e-9))
+        return cls(min(whole, used), min(whole, used * uneven), least, used < whole * (1 - CLOSE))
 
 
 def _taper(cluster: Cluster, group: Placement) -> float:

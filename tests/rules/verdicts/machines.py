@@ -157,7 +157,7 @@ MACHINES = [
         layout("tp: 1, ep: 16", MOE.replace("mixtral-8x7b", "deepseek-v3")),
         "layout.ep",
         "warning",
-        "keep ep to at most 8",
+        "use an ep of up to 8",
         layout("tp: 1, ep: 16, overlap: {ep: true}", MOE.replace("mixtral-8x7b", "deepseek-v3")),
         "2 scale-up domains",
     ),
