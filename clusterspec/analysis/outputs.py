@@ -18,11 +18,11 @@ from clusterspec.studies.study import Checked, Settings, Study, study_text
 if TYPE_CHECKING:
     from clusterspec.cluster.model import Assumption
     from clusterspec.cost.collectives import CollectiveRow
-    from clusterspec.results.acceptance import PlannedTest
     from clusterspec.results.cost import CostReport
+    from clusterspec.results.diagnosis import PlannedTest
     from clusterspec.results.full import FullReport
-    from clusterspec.results.influence import Influence
     from clusterspec.results.search import SearchReport, SensitivityReport
+    from clusterspec.results.verdict import Influence
 
 
 # The results of a study, one function per command
@@ -48,11 +48,21 @@ def _file_findings(one: Study | Checked) -> FileFindings:
 
 def estimate(study: Study) -> EstimateReport:
     """The estimate of a design: memory, time and communication."""
-    checked = study.checked
+    from clusterspec.analysis.verdict import condition, verdict
+    from clusterspec.cluster.degrees import accelerators_used
+    from clusterspec.cost.estimate import unmeasured_step_time
+    from clusterspec.cost.headline import headline
+
+    checked, plan = study.checked, study.plan
     return EstimateReport(
         study.settings.tool,
         study.input,
-        study.plan,
+        plan,
+        verdict(plan, checked.findings, checked.waived),
+        condition(plan),
+        accelerators_used(plan.design),
+        tuple(headline(plan)),
+        unmeasured_step_time(plan),
         checked.findings,
         study.sources,
         checked.waived,
@@ -63,7 +73,7 @@ def estimate(study: Study) -> EstimateReport:
 
 def influences(study: Study) -> tuple[Influence, ...]:
     """The assumptions that move the step time or the memory of a design by more than 1 %, largest first."""
-    from clusterspec.results.influence import largest_influence, ranked
+    from clusterspec.analysis.influence import largest_influence, ranked
 
     def largest(assumption: Assumption) -> Influence | None:
         return largest_influence(study.plan, assumption)
@@ -121,8 +131,8 @@ def cost(study: Study) -> CostReport:
 
 def planned_tests(study: Study) -> tuple[PlannedTest, ...]:
     """The acceptance tests of the tiers of the machine, each with its prediction and its command."""
+    from clusterspec.analysis.acceptance import planned
     from clusterspec.procurement.acceptance import acceptance_tests
-    from clusterspec.results.acceptance import planned
 
     tests = acceptance_tests(study.design.cluster) if study.design.cluster else ()
     rows = [(test, collective(study, test.collective, test.ranks, (test.size,)).rows) for test in tests]
@@ -179,10 +189,10 @@ def _without_folders(study: Study) -> Provenance:
 
 def _compared(study: Study, kind: str, audience: str) -> FullReport:
     """The part of a report that a comparison needs."""
-    from clusterspec.results.areas import areas
+    from clusterspec.analysis.machine import machine
+    from clusterspec.analysis.training import reliability
+    from clusterspec.analysis.verdict import areas
     from clusterspec.results.full import FullReport
-    from clusterspec.results.machine import machine
-    from clusterspec.results.reliability import reliability
 
     cluster, counted = study.design.cluster, bill(study)
     power = study.design.spec.cluster.power if study.design.spec.cluster else None
@@ -204,12 +214,9 @@ def _compared(study: Study, kind: str, audience: str) -> FullReport:
 
 
 def _report(study: Study, kind: str, audience: str, *, live: bool) -> FullReport:
-    from clusterspec.results.kernels import roofline
-    from clusterspec.results.layout_grid import layout_grid
-    from clusterspec.results.pod import pod
-    from clusterspec.results.stage_memory import stage_memory
-    from clusterspec.results.survival import survival
-    from clusterspec.results.tiers import tiers
+    from clusterspec.analysis.machine import pod, tiers
+    from clusterspec.analysis.survival import survival
+    from clusterspec.analysis.training import layout_grid, roofline, stage_memory
 
     cluster = study.design.cluster
     power = study.design.spec.cluster.power if study.design.spec.cluster else None

@@ -157,6 +157,7 @@ def _best_serving(studied: Studied, varied: Design, condition: Condition) -> Ite
 
 
 def _estimate_json(plan: Plan | None) -> Json | None:
+    from clusterspec.cost.estimate import unmeasured_step_time
     from clusterspec.results.estimate_json import body
 
-    return body(plan) if plan else None
+    return body(plan, unmeasured_step_time(plan)) if plan else None

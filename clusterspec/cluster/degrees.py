@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.catalog.entries import Platform, Stack
-from clusterspec.cluster.model import Cluster, Dispatcher, Engines, Layout, Overlap, Workload
+from clusterspec.cluster.model import Cluster, Design, Dispatcher, Engines, Layout, Overlap, Workload
 from clusterspec.cluster.resolution import ResolutionLog
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import DispatcherSpec, LayoutSpec, OverlapSpec
@@ -326,3 +326,10 @@ def _usual_dispatcher(cluster: Cluster, stack: Stack | None) -> tuple[str, str]:
     if stack.rack_dispatcher and cluster.scale_up.domain > cluster.accelerators_per_node:
         return stack.rack_dispatcher, f"what {stack.id} does where the scale-up domain spans nodes"
     return stack.dispatcher, f"what {stack.id} does"
+
+
+def accelerators_used(design: Design) -> int | None:
+    """Accelerators on which the layout places ranks; None without a layout."""
+    if design.layout is None or design.cluster is None:
+        return None
+    return -(-design.layout.ranks // design.cluster.ranks_per_accelerator)

@@ -7,6 +7,7 @@ from math import hypot
 
 from clusterspec.cluster.layout import SAME_SOFTWARE
 from clusterspec.cluster.model import Design
+from clusterspec.cluster.variation import without_measured
 from clusterspec.cost import memory, parameters
 from clusterspec.cost.communication import communication, sent
 from clusterspec.cost.compute.rates import rate_name
@@ -29,8 +30,6 @@ UNKNOWN_SPREAD = assumed(
     0.25,
     "half-width of the range of a step, relative, where no published run was made with a generation of software",
 )
-
-
 BY_YEAR = assumed(
     "uncertainty",
     "release",
@@ -38,8 +37,6 @@ BY_YEAR = assumed(
     "band of a step where only the year of the software is known over that where its release is: of five pairs of"
     " published runs with one description and one year, three agree within 3 % and two differ by 33 % and 90 %",
 )
-
-
 STRAGGLERS = assumed(
     "uncertainty",
     "stragglers",
@@ -47,8 +44,6 @@ STRAGGLERS = assumed(
     "of the time lost to stragglers: the published series of growing machines lose from nothing (NVIDIA's DGX Cloud"
     " recipes) to three times as much (InternLM, MegaScale's baseline) as is predicted",
 )
-
-
 UNSEEN_KIND = assumed(
     "uncertainty",
     "unseen.kind",
@@ -64,8 +59,6 @@ UNSEEN_PART = assumed(
     "half-width that the range of a step gains where nobody has measured what the accelerator sustains: the same, with"
     " each family of accelerators left out and predicted without any figure of its own",
 )
-
-
 _HIGHEST = "the highest model FLOPs utilization of the published training runs, of {} in {} bits (docs/accuracy.md, {})"
 HIGHEST_MFU = {
     (systolic, precision): assumed("published", f"mfu.{kind}.{precision}", value, _HIGHEST.format(parts, bits, run))
@@ -212,3 +205,12 @@ def _with_time(plan: Plan, record: StepRecord) -> Plan:
         hfu=mfu * recomputation_factor(record.recomputed_flops / record.flops),
         time_to_train=workload.tokens / tokens * seconds if workload.tokens else None,
     )
+
+
+def unmeasured_step_time(plan: Plan) -> float | None:
+    """The step time in seconds with catalog efficiencies; None without measurements or a step time."""
+    cluster = plan.design.cluster
+    if plan.step is None or cluster is None or not cluster.measured:
+        return None
+    other = estimate(without_measured(plan.design), plan.tables)
+    return other.step.seconds if other.step else None

@@ -10,7 +10,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.quantity import Bandwidth, Figure, Quantity
 from clusterspec.report.ink import PLAIN, Ink, text_table, wrapped
 from clusterspec.results import EstimateReport
-from clusterspec.results.influence import LEAST, Influence
+from clusterspec.results.verdict import LEAST, Influence
 from clusterspec.units import display, percent, plain, plural
 
 # Assumptions as shown by writers of estimates

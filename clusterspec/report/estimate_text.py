@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from shlex import quote
 
 from clusterspec.catalog.entries import Accelerator
+from clusterspec.cost.headline import sent_term
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.report import estimate_rows as traffic
@@ -13,11 +14,8 @@ from clusterspec.report.estimate_assumptions import moving, value_text
 from clusterspec.report.estimate_rows import MOST, VERDICT_COLORS, VERDICT_WORDS, breakdown, serving_rows
 from clusterspec.report.ink import PLAIN, Ink, bar, plain, text_table, titled, wrapped
 from clusterspec.results import EstimateReport, count
-from clusterspec.results.estimate_json import terms
-from clusterspec.results.headline import headline, sent_term
-from clusterspec.results.influence import Influence
-from clusterspec.results.measured import HEADS, row, shares, unmeasured_step_time
-from clusterspec.results.verdict import VerdictStatus, condition, used_text
+from clusterspec.results.estimate_json import HEADS, row, shares, terms
+from clusterspec.results.verdict import Influence, VerdictStatus
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural, portion
 
@@ -36,7 +34,7 @@ def names(report: EstimateReport) -> list[str]:
 
 def explainable(report: EstimateReport) -> Iterator[Term]:
     """All terms, starting with the headline figures."""
-    yield from headline(report.plan)
+    yield from report.headlines
     for root in terms(report.plan):
         yield from root.walk()
     for flow in report.plan.communication:
@@ -98,7 +96,7 @@ FEWEST = 6
 
 def text(report: EstimateReport, ink: Ink = PLAIN, influences: Sequence[Influence] = ()) -> str:
     """The verdict, the computed figures, and the most influential assumptions."""
-    parts = [verdict_lines(report, ink), heading(report, ink), headline_table(report.plan, ink), *tables(report, ink)]
+    parts = [verdict_lines(report, ink), heading(report, ink), headline_table(report, ink), *tables(report, ink)]
     if report.plan.assumptions and (report.plan.step_time or report.plan.memory):
         used = sum(part.count("\n") + 1 for part in parts) + 3
         parts.append(moving(influences, report, ink, max(FEWEST, SCREEN - used)))
@@ -118,12 +116,12 @@ def tables(report: EstimateReport, ink: Ink) -> Iterable[str]:
     if seen := shares(report.design.cluster):
         rows = [(f"  {name}", *rest) for name, *rest in map(row, seen)]
         table = text_table((f"  {HEADS[0]}", *HEADS[1:]), rows, right=(2,), wrap=(1, 3), ink=ink)
-        yield ink.paint("bold", "Measured, in place of the catalog's efficiencies") + "\n" + table + moved(plan)
+        yield ink.paint("bold", "Measured, in place of the catalog's efficiencies") + "\n" + table + moved(report)
 
 
-def moved(plan: Plan) -> str:
+def moved(report: EstimateReport) -> str:
     """The effect of measurements on the step time, in one line; empty without measurements."""
-    before, after = unmeasured_step_time(plan), plan.step_seconds
+    before, after = report.unmeasured_step_time, report.plan.step_seconds
     if not before or not after:
         return ""
     sign = "+" if after >= before else ""
@@ -150,7 +148,7 @@ def heading(report: EstimateReport, ink: Ink) -> str:
     name = titled(design.spec.name or report.input.name)
     if cluster is None:
         return f"{ink.paint('bold', name)}: the cluster cannot be resolved; `clusterspec check` reports the reason\n"
-    used = used_text(design)
+    used = report.used_text()
     machines = f"{'uses ' if ' of ' in used else ''}{used} ({cluster.accelerator.name})"
     model = f", {plain(work.model.name)}" if work else ""
     first, *rest = wrapped(f"{name}: {machines}, {plural(cluster.nodes, 'node')}{model}", ink.measure, then="  ")
@@ -158,9 +156,9 @@ def heading(report: EstimateReport, ink: Ink) -> str:
     return "".join(line + "\n" for line in (painted, *rest))
 
 
-def headline_table(plan: Plan, ink: Ink) -> str:
+def headline_table(report: EstimateReport, ink: Ink) -> str:
     """The headline figures."""
-    rows = [row for row in headline_rows(plan) if row is not None]
+    rows = [row for row in headline_rows(report) if row is not None]
     if not rows:
         return "The spec states too little for an estimate.\n"
     label = max(len(name) for name, _, _ in rows)
@@ -171,9 +169,9 @@ def headline_table(plan: Plan, ink: Ink) -> str:
     )
 
 
-def headline_rows(plan: Plan) -> Iterable[tuple[str, str, str] | None]:
+def headline_rows(report: EstimateReport) -> Iterable[tuple[str, str, str] | None]:
     """Name, value and note of each headline figure; the note states if the plan cannot run."""
-    held, used = condition(plan), used_text(plan.design, "")
+    plan, held, used = report.plan, report.condition, report.used_text("")
     share = f"on {used}" if " of " in used else ""
     if plan.step_time:
         band = plan.step_time_range
@@ -272,6 +270,6 @@ def footer(report: EstimateReport, ink: Ink) -> str:
     file = plain(quote(report.input.name)).replace("\n", " ")
     name = "tpot" if report.plan.serving is not None else "'step time'" if report.plan.step_time else "memory"
     lines = [f"{counts}: `clusterspec check {file}`"] if counts else []
-    if any(headline_rows(report.plan)):
+    if any(headline_rows(report)):
         lines.append(f"`clusterspec estimate {file} --explain {name}` shows formula and inputs of a printed name.")
     return "".join(f"{line}\n" for line in lines)

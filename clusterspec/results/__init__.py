@@ -15,12 +15,14 @@ from clusterspec.finding import Finding, Severity
 from clusterspec.records import asdict, dataclass, field
 from clusterspec.results.provenance import Provenance
 from clusterspec.source import Source, pointer
+from clusterspec.units import plural
 
 if TYPE_CHECKING:
     from clusterspec.cluster.fabric import Fabric
     from clusterspec.cluster.model import Design
     from clusterspec.cost.collectives import CollectiveRow
     from clusterspec.cost.plan import Plan
+    from clusterspec.cost.term import Term
     from clusterspec.document.waivers import Waived
     from clusterspec.procurement.bill import Bill, Item
     from clusterspec.results.verdict import Verdict
@@ -190,11 +192,22 @@ class CheckReport:
 
 @dataclass(frozen=True, slots=True)
 class EstimateReport:
-    """A plan with the findings of its spec."""
+    """A plan with its verdict and the findings of its spec.
+
+    ``condition`` is the condition under which the figures of a plan apply that cannot run as written, empty if it can;
+    ``accelerators_used`` are those on which the layout places ranks; ``unmeasured_step_time`` is the step time in
+    seconds with catalog efficiencies, where measurements replace some.
+    """
 
     tool: Tool
     input: Input
     plan: Plan
+    verdict: Verdict
+    condition: str = ""
+    accelerators_used: int | None = None
+    headlines: tuple[Term, ...] = ()
+    """The printed figures, each with its formula and inputs."""
+    unmeasured_step_time: float | None = None
     findings: tuple[Finding, ...] = ()
     sources: Mapping[str, Source] = field(default_factory=dict)
     waived: tuple[Waived, ...] = ()
@@ -205,21 +218,25 @@ class EstimateReport:
     def design(self) -> Design:
         return self.plan.design
 
-    @property
-    def verdict(self) -> Verdict:
-        """Whether the design works as written, from the plan, the findings and the waivers."""
-        from clusterspec.results.verdict import verdict
+    def used_text(self, word: str = "accelerator") -> str:
+        """``512 of 1,016 accelerators``; ``512 accelerators`` if the layout uses all; empty without a cluster.
 
-        return verdict(self.plan, self.findings, self.waived)
+        With an empty ``word``, only the counts.
+        """
+        if self.design.cluster is None:
+            return ""
+        there, used = self.design.cluster.accelerators, self.accelerators_used
+        if used is None or used == there:
+            return plural(there, word) if word else f"{there:,}"
+        return f"{used:,} of {plural(there, word)}" if word else f"{used:,} of {there:,}"
 
     def to_json(self) -> Json:
         from clusterspec.results.estimate_json import body
-        from clusterspec.results.verdict import accelerators_used
 
         return (
             head(self.tool, self.input)
-            | {"verdict": self.verdict.to_json(), "accelerators_used": accelerators_used(self.design)}
-            | body(self.plan, self.provenance)
+            | {"verdict": self.verdict.to_json(), "accelerators_used": self.accelerators_used}
+            | body(self.plan, self.unmeasured_step_time, self.provenance)
             | {"waived": [waived_json(one) for one in self.waived], "summary": count(self.findings)}
         )
 

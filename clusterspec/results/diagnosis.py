@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from clusterspec.records import dataclass
+from clusterspec.records import asdict, dataclass
 from clusterspec.results import Input, Tool, head
 
 Json = dict[str, Any]
@@ -166,3 +166,25 @@ class AcceptanceReport:
             "unused": [{"log": log, "why": why} for log, why in self.unused],
             "plan": "spec" if self.stated else "computed",
         }
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTest:
+    """A test of the plan: ``threshold`` and ``ceiling`` are bus bandwidths in B/s per direction, as the benchmark
+    counts them; ``size`` is in bytes. ``command`` is empty if the vendor's benchmark has no command line.
+    """
+
+    collective: str
+    nodes: int
+    ranks: int
+    size: float
+    tier: str
+    tool: str
+    command: str
+    threshold: float
+    predicted: float
+    ceiling: float
+    bound_by: str
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
 from math import isfinite
 from typing import Any
 
-from clusterspec.cost.formulas.topologies import bisection
 from clusterspec.finding import Finding
 from clusterspec.records import dataclass
 from clusterspec.results import Input, Json, Tool, finding_json, head
 from clusterspec.source import Path, pointer
-from clusterspec.summation import sum_of
-from clusterspec.units import percent, plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +20,15 @@ class Change:
     new: Any
 
     def to_json(self) -> Json:
-        return {"path": pointer(self.path), "old": _finite(self.old), "new": _finite(self.new)}
+        return {"path": pointer(self.path), "old": finite(self.old), "new": finite(self.new)}
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """A value of a spec with NaN and infinities as their YAML text, since JSON has no such numbers."""
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     if isinstance(value, float) and not isfinite(value):
         return f".{value}" if value > 0 else "-.inf" if value < 0 else ".nan"
     return value
@@ -55,21 +50,6 @@ class Effect:
 
     def to_json(self) -> Json:
         return {"name": self.name, "unit": self.unit, "old": self.old, "new": self.new, "within_band": self.within_band}
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of the designs: the input, its keys with bases merged in, and its estimate and bill as JSON.
-
-    ``unchecked`` are the rules that do not run, since the design lacks a part that they need.
-    """
-
-    read: Input
-    value: Any
-    estimate: Json
-    bill: Json
-    findings: Sequence[Finding]
-    unchecked: Collection[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,205 +82,6 @@ class DiffReport:
         }
 
 
-def compare(tool: Tool, old: Side, new: Side) -> DiffReport:
-    """The difference of two designs, with the figures that differ."""
-    effects = tuple(one for one in _effects(old, new) if one.old != one.new)
-    found, gone = _beyond(new.findings, old.findings), _beyond(old.findings, new.findings)
-    unchecked = tuple(one for one in gone if one.rule in new.unchecked or _lost_section(one, old.value, new.value))
-    fixed = tuple(one for one in gone if one not in unchecked)
-    changes = tuple(_changes((), old.value, new.value))
-    return DiffReport(tool, old.read, new.read, changes, effects, found, fixed, unchecked, _caution(old, new))
-
-
-def _lost_section(finding: Finding, old: Any, new: Any) -> bool:
-    """Whether the top-level section that a finding is about is gone; an unknown key is no section."""
-    path = finding.path[:-1] if finding.rule == "unknown-key" else finding.path
-    if not path or not isinstance(new, dict):
-        return not isinstance(new, dict)
-    return isinstance(_at(old, (str(path[0]),)), dict | list) and path[0] not in new
-
-
-SPECULATIVE = ("workload", "serving", "speculative")
-
-
-def _caution(old: Side, new: Side) -> str:
-    """Why figures of the two designs do not compare: their currencies, their speculative decoding."""
-    return " ".join(text for text in (_caution_of_prices(old.bill, new.bill), _caution_of_drafts(old, new)) if text)
-
-
-def _caution_of_prices(old: Json, new: Json) -> str:
-    if not _two_currencies(old, new):
-        return ""
-    one, other = (f"in {name}" if name else "in no stated currency" for name in (_currency(old), _currency(new)))
-    return f"Prices are {one} in the old design and {other} in the new one: they are not comparable."
-
-
-def _caution_of_drafts(old: Side, new: Side) -> str:
-    """The difference in speculative decoding, if any: figures with it hold for texts with its acceptance only."""
-    one, other = _drafted(old), _drafted(new)
-    if one == other or None in (_at(old.estimate, ("serving",)), _at(new.estimate, ("serving",))):
-        return ""
-    return (
-        f"Speculative decoding differs: {one} in the old design, {other} in the new one. Time per output token and "
-        f"throughput are not comparable; they hold only for texts with the stated acceptance."
-    )
-
-
-def _drafted(side: Side) -> str:
-    """The draft tokens of a serving plan and their acceptance: `3 draft tokens at 70 %`."""
-    tokens, share = (_at(side.value, (*SPECULATIVE, key)) for key in ("tokens", "acceptance"))
-    if not isinstance(tokens, int) or not tokens:
-        return "none"
-    return f"{plural(tokens, 'draft token')} at {percent(float(share or 0), 2)}"
-
-
-def _changes(path: Path, old: Any, new: Any) -> Iterator[Change]:
-    """The keys that differ, recursively."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        for key in dict.fromkeys([*old, *new]):
-            yield from _changes((*path, key), old.get(key), new.get(key))
-    elif _finite(old) != _finite(new) or isinstance(old, bool) != isinstance(new, bool):
-        yield Change(path, old, new)
-
-
-def _effects(old: Side, new: Side) -> Iterator[Effect]:
-    """The compared figures, in review order."""
-    one, other = old.estimate, new.estimate
-    for name, unit, path in _FIGURES:
-        yield Effect(name, unit, _at(one, path), _at(other, path))
-    yield Effect("bisection bandwidth", "B/s", _bisection(one), _bisection(other))
-    for name, unit, path, band in _ESTIMATED:
-        yield Effect(name, unit, _at(one, path), _at(other, path), _overlap(_at(one, band), _at(other, band)))
-    yield Effect("memory headroom", "B", _headroom(one), _headroom(other), _overlap(*_memory(one, other)))
-    kinds = dict.fromkeys(item["kind"] for side in (old, new) for item in side.bill["items"])
-    for kind in kinds:
-        yield Effect(
-            f"{kind.replace('_', ' ')} count",
-            "",
-            _counted(old.bill, new.bill, kind),
-            _counted(new.bill, old.bill, kind),
-        )
-    yield from _price_effects(old.bill, new.bill)
-
-
 PRICE = "price of what is priced"
-
-
-def _price_effects(old: Json, new: Json) -> Iterator[Effect]:
-    """The price of both bills; one effect for each currency where they have two, since the amounts do not compare."""
-    first, second = _comparable_price(old, new), _comparable_price(new, old)
-    if not _two_currencies(old, new):
-        yield Effect(PRICE, _currency(new) or _currency(old), first, second)
-        return
-    yield Effect(PRICE, _currency(old), first, None)
-    yield Effect(PRICE, _currency(new), None, second)
-
-
-def _two_currencies(old: Json, new: Json) -> bool:
-    return None not in (_price(old), _price(new)) and _currency(old) != _currency(new)
-
-
-def _currency(bill: Json) -> str:
-    return str(_at(bill, ("total", "currency")) or "")
-
-
 SHARE = "share"
 """The unit of a figure that is a part of one."""
-_OUT = ("cluster", "scale_out")
-_FIGURES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("accelerators", "", ("cluster", "accelerators")),
-    ("scale-up bandwidth of an accelerator, per direction", "B/s", ("cluster", "scale_up", "bandwidth")),
-    ("scale-out bandwidth of an accelerator, per direction", "B/s", (*_OUT, "bandwidth_per_accelerator")),
-    ("oversubscription", "", (*_OUT, "oversubscription")),
-)
-_ESTIMATED: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
-    ("step time", "s", ("step_time",), ("range", "step_time")),
-    ("tokens per second of an accelerator", "1/s", ("tokens_per_second_per_accelerator",), ("range", "step_time")),
-    ("MFU", SHARE, ("mfu",), ("range", "step_time")),
-    *(
-        (name, unit, ("serving", field), ("serving", "range", band))
-        for name, unit, field, band in (
-            ("time to first token", "s", "ttft", "ttft"),
-            ("time per output token", "s", "tpot", "tpot"),
-            ("output tokens per second", "1/s", "output_tokens_per_second", "output_tokens_per_second"),
-            (
-                "output tokens per second of an accelerator",
-                "1/s",
-                "output_tokens_per_second_per_accelerator",
-                "output_tokens_per_second",
-            ),
-            ("concurrency at which the targets break", "", "max_concurrency", ""),
-        )
-    ),
-    ("memory of the fullest accelerator", "B", ("memory", "total"), ("range", "memory")),
-)
-
-
-def _at(document: Any, path: Sequence[str]) -> Any:
-    for key in path:
-        document = document.get(key) if isinstance(document, dict) else None
-    return document
-
-
-def _overlap(one: Any, other: Any) -> bool | None:
-    """Whether two ranges overlap; None if one is unknown."""
-    if not one or not other or None in (*one, *other):
-        return None
-    return bool(one[0] <= other[1] and other[0] <= one[1])
-
-
-def _bisection(estimate: Json) -> float | None:
-    """The bisection bandwidth of the fabric in B/s per direction."""
-    number = _at(estimate, ("cluster", "accelerators"))
-    rate = _at(estimate, ("cluster", "scale_out", "bandwidth_per_accelerator"))
-    taper = _at(estimate, ("cluster", "scale_out", "oversubscription"))
-    return float(bisection(number, rate)) / taper if number and rate and taper else None
-
-
-def _headroom(estimate: Json) -> float | None:
-    capacity, total = (_at(estimate, ("memory", key)) for key in ("capacity", "total"))
-    return capacity - total if capacity is not None and total is not None else None
-
-
-def _memory(one: Json, other: Json) -> tuple[Any, Any]:
-    return _at(one, ("range", "memory")), _at(other, ("range", "memory"))
-
-
-def _count(bill: Json, kind: str) -> float:
-    return float(sum_of(item["quantity"] or 0 for item in bill["items"] if item["kind"] == kind))
-
-
-def _uncounted(bill: Json, other: Json) -> bool:
-    """Whether the fabric of a bill cannot be counted, and that of the other is: the first only looks cheaper."""
-    nodes = _count(bill, "node") + _count(bill, "spare_node")
-    return bill["fabric"] is None and other["fabric"] is not None and nodes > 1
-
-
-def _counted(bill: Json, other: Json, kind: str) -> float | None:
-    """The number of parts of a kind; None where none is counted since the fabric cannot be."""
-    found = _count(bill, kind)
-    return None if not found and _uncounted(bill, other) else found
-
-
-def _comparable_price(bill: Json, other: Json) -> float | None:
-    """The price of a bill; None where it lacks the fabric that the other has."""
-    return None if _uncounted(bill, other) else _price(bill)
-
-
-def _price(bill: Json) -> float | None:
-    """The sum of the prices; of a range its middle."""
-    prices = [item["price"] for item in bill["items"] if item.get("price") is not None]
-    ends = [price if isinstance(price, list) else [price] for price in prices]
-    return float(sum_of(sum_of(each) / len(each) for each in ends)) if ends else None
-
-
-def _beyond(findings: Sequence[Finding], known: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings that another design does not have at the same key."""
-    left = Counter((one.rule, one.path) for one in known)
-    found = []
-    for one in findings:
-        if left[one.rule, one.path] > 0:
-            left[one.rule, one.path] -= 1
-        else:
-            found.append(one)
-    return tuple(found)

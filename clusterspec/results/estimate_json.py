@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from clusterspec.cluster.model import Assumption, Cluster, Layout, Serving
+from clusterspec.cluster.model import Assumption, Cluster, Layout, MeasuredShare, Serving
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.explain import RANGED, Tail, serving_range, tail, time_of_first_token, time_of_token
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.quantity import Figure
-from clusterspec.results.measured import measured_json, unmeasured_step_time
 from clusterspec.results.provenance import Provenance
+from clusterspec.units import percent
 
 Json = dict[str, Any]
 PLAIN = Provenance()
-
 MFU_CONVENTION = (
     "model FLOPs without recomputation, attention counted as if unmasked "
     "(12 × layers × hidden × sequence per token, forward and backward), over the dense peak of the precision"
 )
-
-
 BODY_FIELDS = (
     *("cluster", "layout", "parameters", "active_parameters", "step_time", "tokens_per_second_per_accelerator"),
     *("model_flops_per_accelerator", "mfu", "hfu", "mfu_convention", "time_to_train", "fits", "range", "memory"),
@@ -29,8 +26,11 @@ BODY_FIELDS = (
 )
 
 
-def body(plan: Plan, provenance: Provenance = PLAIN) -> Json:
-    """The fields of ``estimate`` after the header and the verdict."""
+def body(plan: Plan, unmeasured: float | None, provenance: Provenance = PLAIN) -> Json:
+    """The fields of ``estimate`` after the header and the verdict.
+
+    ``unmeasured`` is the step time in seconds with catalog efficiencies; None without measurements.
+    """
     design = plan.design
     return {
         "cluster": cluster_json(design.cluster),
@@ -55,7 +55,7 @@ def body(plan: Plan, provenance: Provenance = PLAIN) -> Json:
         "communication": [communication_json(row) for row in plan.communication],
         "terms": [term_json(term, provenance) for term in terms(plan)],
         "measured": measured_json(design.cluster),
-        "unmeasured_step_time": unmeasured_step_time(plan),
+        "unmeasured_step_time": unmeasured,
         "assumptions": [assumption_json(each) for each in plan.assumptions],
     }
 
@@ -203,3 +203,38 @@ def assumption_json(assumption: Assumption) -> Json:
     key, value, why = assumption
     unit = value.unit if isinstance(value, Figure) and value.unit != "1" else None
     return {"key": key, "value": value.value if isinstance(value, Figure) else value, "unit": unit, "why": why}
+
+
+HEADS = ("collective", "of", "reached", "measured")
+PARTS = {
+    "ring": "the links used by its rings",
+    "exchange": "the links used by its exchanges",
+    "reduction": "the links to the reducing switches",
+    "network": "the network between domains",
+}
+
+
+def shares(cluster: Cluster | None) -> tuple[MeasuredShare, ...]:
+    """The measured efficiencies of a cluster by collective; empty without measurements."""
+    return tuple(sorted(cluster.measured, key=lambda each: (each.collective, each.part))) if cluster else ()
+
+
+def row(share: MeasuredShare) -> tuple[str, str, str, str]:
+    """The row of an efficiency for `HEADS`: the collective, the links, the fraction reached, and the measurement."""
+    seen = str(share.share.origin).removeprefix("measured: ")
+    return share.collective, PARTS.get(share.part, share.part), percent(share.share.value), seen
+
+
+def measured_json(cluster: Cluster | None) -> list[dict[str, Any]]:
+    """The measured efficiencies as JSON; ``share`` is a fraction of the line rate."""
+    return [
+        {
+            "collective": each.collective,
+            "tier": each.tier,
+            "part": each.part,
+            "ranks": each.ranks,
+            "share": each.share.value,
+            "why": str(each.share.origin),
+        }
+        for each in shares(cluster)
+    ]

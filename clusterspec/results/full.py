@@ -8,22 +8,14 @@ from typing import Any
 
 from clusterspec.records import dataclass, field
 from clusterspec.results import BillReport, EstimateReport, Json, finding_json, head, waived_json
-from clusterspec.results.acceptance import PlannedTest
-from clusterspec.results.areas import Area
 from clusterspec.results.cost import CostReport
+from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.estimate_json import assumption_json
-from clusterspec.results.glossary import glossary
-from clusterspec.results.influence import Influence
-from clusterspec.results.kernels import Roofline
-from clusterspec.results.layout_grid import LayoutGrid
-from clusterspec.results.machine import Machine
-from clusterspec.results.pod import Pod
-from clusterspec.results.reliability import Reliability
+from clusterspec.results.machine import Machine, Pod, Tier
 from clusterspec.results.search import SearchReport, SensitivityReport
-from clusterspec.results.stage_memory import StageMemory
 from clusterspec.results.survival import Survival
-from clusterspec.results.tiers import Tier
-from clusterspec.results.verdict import accelerators_used
+from clusterspec.results.training import LayoutGrid, Reliability, Roofline, StageMemory
+from clusterspec.results.verdict import Area, Influence
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +83,7 @@ class FullReport:
                 "signatories": list((document.signatories if document else None) or ()),
             },
             "verdict": estimate.verdict.to_json(),
-            "accelerators_used": accelerators_used(estimate.design),
+            "accelerators_used": estimate.accelerators_used,
             "areas": [area.to_json() for area in self.areas],
             "estimate": _estimate(estimate),
             "bill": _bill(self.bill),
@@ -163,3 +155,45 @@ def _demand(one: Any) -> Json:
     """An acceptance test required by the spec, as written."""
     names = ("collective", "nodes", "ranks", "size", "busbw", "algbw", "algorithm", "scope", "passes", "duration")
     return {name: _plain(getattr(one, name)) for name in names}
+
+
+GLOSSARY = (
+    ("accelerator", "a package as sold: one GPU, TPU chip or Trainium device"),
+    ("activation recomputation", "repeating part of the forward pass in the backward pass, to store fewer activations"),
+    ("algbw, busbw", "algorithm bandwidth is bytes over time; bus bandwidth scales it to what each link carries"),
+    ("bubble", "time in which a pipeline stage waits for its first or after its last micro-batch"),
+    ("capacity", "memory of one accelerator as the driver reports it"),
+    ("cp, dp, ep, pp, tp", "context, data, expert, pipeline and tensor parallelism, counted in ranks"),
+    ("domain", "the accelerators that reach each other over the scale-up interconnect"),
+    ("duplex", "both directions of a link summed; half of it is available per direction"),
+    ("exposed communication", "the part of communication that does not overlap with computation"),
+    ("goodput", "the share of time spent on training steps that are not lost to failures"),
+    ("MFU, HFU", "model (hardware) FLOPs utilization: FLOPs without (with) recomputation over the dense peak"),
+    ("oversubscription", "the bandwidth into a switch level over the bandwidth out of it"),
+    ("rail", "the leaf switches that connect the NICs of one position in every node"),
+    ("range", "the interval that contains most published runs of this kind"),
+    ("rank", "one process; an accelerator holds one or more"),
+    ("scale-up, scale-out", "the interconnect inside a domain, and the network between nodes"),
+)
+"""Term and meaning, in alphabetical order."""
+OF_TRAINING = frozenset({"activation recomputation", "bubble", "goodput", "MFU, HFU"})
+OF_SERVING = (
+    ("aggregated, disaggregated", "prefill and decode on the same engines, or on separate ones"),
+    ("attention_dp", "ranks of one engine that attend to different requests and share the experts"),
+    ("cache", "the keys and values of the tokens of all requests in flight"),
+    ("concurrency", "requests in flight at a time, including queued ones"),
+    ("decode", "the steps that make one output token of every request in a batch"),
+    ("engine, replica", "the ranks that serve requests together; a plan has one engine or several"),
+    ("prefill", "the forward pass over the input of a request"),
+    ("TPOT", "time per output token: the mean time between output tokens after the first"),
+    ("TTFT", "time to first token: from a request to its first output token"),
+)
+"""Terms of training alone, and those that a serving plan adds."""
+
+
+def glossary(*, serving: bool) -> tuple[tuple[str, str], ...]:
+    """The terms of a report on training, or on a serving plan."""
+    if not serving:
+        return GLOSSARY
+    kept = [pair for pair in GLOSSARY if pair[0] not in OF_TRAINING]
+    return tuple(sorted((*kept, *OF_SERVING), key=lambda pair: pair[0].lower()))

@@ -175,11 +175,13 @@ class Study:
         """The problems found by company rules."""
         if not self.settings.own_rules:
             return []
+        from clusterspec.cost.estimate import unmeasured_step_time
         from clusterspec.results.estimate_json import body
         from clusterspec.rules.policy import run_company_rules
 
         written = self.document.value if self.document is not None else None
-        return run_company_rules(self.settings.own_rules, body(self.plan) | {"spec": written})
+        figures = body(self.plan, unmeasured_step_time(self.plan))
+        return run_company_rules(self.settings.own_rules, figures | {"spec": written})
 
     @cached_property
     def _found(self) -> tuple[list[Problem], Exception | None]:

@@ -104,15 +104,15 @@ def test_a_crashing_rule_does_not_prevent_other_output(
 
 
 PARTS = [
-    ("clusterspec.results.survival.survival", "survival"),
-    ("clusterspec.results.kernels.roofline", "roofline"),
-    ("clusterspec.results.layout_grid.layout_grid", "layouts"),
-    ("clusterspec.results.pod.pod", "pod"),
-    ("clusterspec.results.stage_memory.stage_memory", "stage memory"),
-    ("clusterspec.results.machine.machine", "machine"),
-    ("clusterspec.results.areas.areas", "areas"),
-    ("clusterspec.results.reliability.reliability", "reliability"),
-    ("clusterspec.results.influence.largest_influence", "influence of "),
+    ("clusterspec.analysis.survival.survival", "survival"),
+    ("clusterspec.analysis.training.roofline", "roofline"),
+    ("clusterspec.analysis.training.layout_grid", "layouts"),
+    ("clusterspec.analysis.machine.pod", "pod"),
+    ("clusterspec.analysis.training.stage_memory", "stage memory"),
+    ("clusterspec.analysis.machine.machine", "machine"),
+    ("clusterspec.analysis.verdict.areas", "areas"),
+    ("clusterspec.analysis.training.reliability", "reliability"),
+    ("clusterspec.analysis.influence.largest_influence", "influence of "),
     ("clusterspec.procurement.cost.cost", "cost"),
     ("clusterspec.cli.commands.reports.sensitivity", "sensitivity"),
 ]
@@ -138,7 +138,7 @@ def test_an_influence_that_fails_hides_neither_the_estimate_nor_the_findings(
 ) -> None:
     Path("spec.yaml").write_text(BASE)
     whole = call("estimate", "spec.yaml").out
-    monkeypatch.setattr("clusterspec.results.influence.largest_influence", crash)
+    monkeypatch.setattr("clusterspec.analysis.influence.largest_influence", crash)
     done = call("estimate", "spec.yaml")
     assert done.status == 3
     assert [line for line in whole.splitlines() if line not in done.out] != whole.splitlines()

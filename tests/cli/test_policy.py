@@ -187,7 +187,7 @@ def test_the_names_of_conditions_are_those_of_an_estimate() -> None:
     work = f"workload: {{kind: serve, model: llama-3.1-8b, serving: {load_of_server}}}\nlayout: {{tp: 2}}\n"
     served = f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: 1}}\n{work}"
     for text in (BASE, served):
-        found = body(load(text, today="2026-11-20").plan)
+        found = body(load(text, today="2026-11-20").plan, None)
         assert found.keys() == figure_names().keys()
         for name, names in figure_names().items():
             if names is not None and found[name] is not None:

@@ -35,7 +35,7 @@ def holds(term: dict[str, Any]) -> None:
 
 
 def explained(found: Plan) -> None:
-    document = json.loads(json.dumps(body(found)))
+    document = json.loads(json.dumps(body(found, None)))
     (step,) = (term for term in document["terms"] if term["name"] == "step")
     assert step["value"] == pytest.approx(document["step_time"], rel=1e-9)
     holds(step)

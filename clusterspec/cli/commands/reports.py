@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from clusterspec import analysis
+from clusterspec.analysis.diff import Side, compare
 from clusterspec.analysis.search_serving import plans
 from clusterspec.analysis.sensitivity import sensitivity
 from clusterspec.cli import FOUND, UsageFault
@@ -22,7 +23,6 @@ from clusterspec.report.findings_machines import dumps
 from clusterspec.report.ink import located
 from clusterspec.report.paper.compose import compose
 from clusterspec.results import Input
-from clusterspec.results.diff import Side, compare
 from clusterspec.results.full import FullReport
 from clusterspec.source import Span
 from clusterspec.studies.study import Study

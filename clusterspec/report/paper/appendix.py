@@ -25,11 +25,9 @@ from clusterspec.report.paper.blocks import (
     Text,
 )
 from clusterspec.results import count
-from clusterspec.results.estimate_json import terms
+from clusterspec.results.estimate_json import row, shares, terms
 from clusterspec.results.full import FullReport
-from clusterspec.results.glossary import glossary as words
-from clusterspec.results.measured import row, shares
-from clusterspec.results.verdict import used_text
+from clusterspec.results.full import glossary as words
 from clusterspec.source import Source
 from clusterspec.units import display, percent, plural
 
@@ -137,7 +135,7 @@ def _answered(report: FullReport) -> str:
 ROWS = (
     ("Verdict", "verdict.status", _verdict),
     ("Open errors / warnings", "findings", _findings),
-    ("Uses", "accelerators_used", lambda one: used_text(one.estimate.design) or "–"),
+    ("Uses", "accelerators_used", lambda one: one.estimate.used_text() or "–"),
     ("Price", "bill.total.price", _price),
     ("Cost over the term", "cost.total", _term),
     ("Electrical power", "cost.watts", _power),

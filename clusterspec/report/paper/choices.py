@@ -10,8 +10,8 @@ from clusterspec.report.charts.svg import cause_of
 from clusterspec.report.estimate_assumptions import change, value_text
 from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text, embedded
 from clusterspec.results.full import FullReport
-from clusterspec.results.layout_grid import LayoutCell, LayoutGrid
 from clusterspec.results.search import SensitivityReport
+from clusterspec.results.training import LayoutCell, LayoutGrid
 from clusterspec.units import display, percent, plural
 
 MOST_LEVERS = 10
@@ -29,7 +29,7 @@ def survival(report: FullReport) -> Section | None:
         WireRow(
             case.strategy,
             cause_of(case.strategy.lower()),
-            case.curve.seconds(grid.bandwidth, grid.nic, grid.taper),
+            case.communication,
             case.compute,
         )
         for case in grid.cases

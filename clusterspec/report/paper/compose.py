@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan
 from clusterspec.report import cost_text
 from clusterspec.report import estimate_rows as traffic
@@ -13,11 +12,11 @@ from clusterspec.report.paper import appendix, choices, decision, machine, mater
 from clusterspec.report.paper import appendix as options
 from clusterspec.report.paper import decision as delivery
 from clusterspec.report.paper.blocks import Block, Paper, PaperTable, Picture, Section, TableColumn, TableRow, TitleFact
-from clusterspec.results import count
+from clusterspec.results import EstimateReport, count
 from clusterspec.results.estimate_json import terms
 from clusterspec.results.full import FullReport
-from clusterspec.results.kernels import Roofline
-from clusterspec.results.verdict import VerdictStatus, condition, used_text
+from clusterspec.results.training import Roofline
+from clusterspec.results.verdict import VerdictStatus
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural, portion
 
@@ -37,7 +36,7 @@ def section(report: FullReport) -> Section | None:
         blocks += [_matrix(plan), _communication(plan)]
     if report.roofline and report.roofline.kernels:
         blocks.append(_roofline(report.roofline))
-    held = condition(plan)
+    held = report.estimate.condition
     low, high = plan.step_time_range or (plan.step_time.value, plan.step_time.value)
     band = f"{display(low, 's')} to {display(high, 's')}"
     lead = f"One optimizer step takes {display(plan.step_time.value, 's')} (range {band})"
@@ -170,7 +169,7 @@ def compose(report: FullReport) -> Paper:
     return Paper(
         title=report.title,
         kind=KINDS[report.kind] + (" for tender" if report.tender else ""),
-        subtitle=subtitle(design),
+        subtitle=subtitle(report.estimate),
         description=design.spec.description or "",
         verdict_block=decision.verdict_block(verdict, report.kind, tender=report.tender),
         facts=facts(report),
@@ -239,14 +238,14 @@ def procurement_sections(report: FullReport) -> list[Section | None]:
     ]
 
 
-def subtitle(design: Design) -> str:
+def subtitle(report: EstimateReport) -> str:
     """The machine and the work in one line."""
-    cluster, workload = design.cluster, design.workload
+    cluster, workload = report.design.cluster, report.design.workload
     if cluster is None:
         return "The cluster cannot be resolved."
     bare = f"{cluster.accelerators_per_node} × {cluster.accelerator.name}"
     kind = cluster.platform.name if cluster.platform else bare
-    used = used_text(design)
+    used = report.used_text()
     machines = f"{'uses ' if ' of ' in used else ''}{used} in {plural(cluster.nodes, 'node')} of {kind}"
     return machines[0].upper() + machines[1:] + (f", planned for {workload.model.name}" if workload else "")
 

@@ -17,9 +17,8 @@ from clusterspec.report.paper.blocks import (
     Tone,
     VerdictBlock,
 )
-from clusterspec.results.areas import REQUESTS, Area
 from clusterspec.results.full import FullReport
-from clusterspec.results.verdict import Verdict, VerdictStatus, condition, used_text
+from clusterspec.results.verdict import REQUESTS, Area, Verdict, VerdictStatus
 from clusterspec.units import display, percent, plain, portion
 
 # Checklist of delivery, warranty, spares and single points of failure with spec keys, and risks
@@ -211,7 +210,7 @@ def waivers(report: FullReport) -> PaperTable:
 def cards(report: FullReport) -> tuple[Card, ...]:
     """The headline figures, as far as computed; for buyers the prices first."""
     plan = report.estimate.plan
-    held, used = condition(plan), used_text(plan.design, "")
+    held, used = report.estimate.condition, report.estimate.used_text("")
     share = f"on {used}" if " of " in used else ""
     found = []
     if plan.step_time:

@@ -9,9 +9,7 @@ from clusterspec.report.charts.bars import DrawnLevel, levels
 from clusterspec.report.charts.curves import DotRow, dots
 from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text, embedded
 from clusterspec.results.full import FullReport
-from clusterspec.results.machine import Machine
-from clusterspec.results.pod import Pod
-from clusterspec.results.tiers import Tier
+from clusterspec.results.machine import Machine, Pod, Tier
 from clusterspec.units import bandwidth_readings, display, display_bits, percent, plural
 
 TINTS = {"memory": "memory", "scale-up": "scale-up", "peer": "scale-up", "scale-out": "scale-out", "level": "scale-out"}

@@ -19,7 +19,7 @@ from clusterspec.report.paper.blocks import (
     Text,
     Tone,
 )
-from clusterspec.results.acceptance import PlannedTest
+from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.full import FullReport
 from clusterspec.spec.model import QuoteLine
 from clusterspec.summation import sum_of

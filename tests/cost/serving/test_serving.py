@@ -9,10 +9,10 @@ import pytest
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.estimate import estimate
+from clusterspec.cost.headline import headline
 from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.explain import time_of_first_token, time_of_token
 from clusterspec.results.estimate_json import body
-from clusterspec.results.headline import headline
 from tests.cluster.resolving import clean
 from tests.cost.expressions import evaluate
 
@@ -209,7 +209,7 @@ def test_every_printed_formula_gives_its_value_and_parts_add_up(model: str, load
 
 
 def test_the_document_has_the_fields_of_the_contract() -> None:
-    found = json.loads(json.dumps(body(estimate(design(load="concurrency: 32"))), default=str))["serving"]
+    found = json.loads(json.dumps(body(estimate(design(load="concurrency: 32")), None), default=str))["serving"]
     times_and_rates = ("ttft", "tpot", "ttft_mean", "tpot_mean", "output_tokens_per_second")
     for name in times_and_rates:
         low, high = found["range"][name]
@@ -241,7 +241,7 @@ def test_training_has_no_serving_times() -> None:
         "cluster: {platform: dgx-h100, nodes: 1}\n"
         "workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 8}\nlayout: {tp: 8}\n"
     )
-    assert body(estimate(training))["serving"] is None
+    assert body(estimate(training), None)["serving"] is None
 
 
 EXPERTS = {"nodes": 8, "model": "deepseek-v3", "precision": "fp8", "load": "concurrency: 2048", "tp": 1}

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from clusterspec import analysis, studies
+from clusterspec.analysis.survival import varied_cluster, varied_design
 from clusterspec.cluster.variation import revalued
 from clusterspec.cost.estimate import estimate
 from clusterspec.report import paper
 from clusterspec.report.paper.compose import compose
 from clusterspec.results.full import FullReport
-from clusterspec.results.survival import SPAN, STRATEGIES, varied_cluster, varied_design
+from clusterspec.results.survival import SPAN, STRATEGIES
 from tests.settings import SETTINGS
 
 SPEC = """\

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import clusterspec
+from clusterspec.analysis.machine import machine
 from clusterspec.cluster.fabric import Fabric, fabric
-from clusterspec.results.machine import machine
 
 EIGHT_NICS = {"nics_per_node": 8, "nic_bandwidth": "400 Gb/s", "technology": "infiniband-ndr", "switch_ports": 64}
 

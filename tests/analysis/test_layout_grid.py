@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from clusterspec import studies
+from clusterspec.analysis.survival import survival, varied_design
+from clusterspec.analysis.training import layout_grid
 from clusterspec.cluster.variation import layout_changes
-from clusterspec.results.layout_grid import layout_grid
-from clusterspec.results.survival import survival, varied_design
 from tests.analysis.jobs import study_of
 
 JOB = """

@@ -1,12 +1,10 @@
-"""The acceptance plan: each test with its command, the minimum bus bandwidth, and the ceiling."""
+"""Acceptance tests: the plan of tests with commands and thresholds, and the outcome of the tests in logs."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from clusterspec.cost.collectives import CollectiveRow
 from clusterspec.procurement.acceptance import AcceptanceTest
-from clusterspec.records import asdict, dataclass
+from clusterspec.results.diagnosis import PlannedTest
 
 BINARIES = {
     "all-reduce": "all_reduce_perf",
@@ -18,28 +16,6 @@ BINARIES = {
 }
 HCCL = {"all-reduce": "all_reduce", "all-gather": "all_gather", "all-to-all": "all2all"}
 NEURON = {"all-reduce": "allr", "all-gather": "allg", "all-to-all": "alltoall"}
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedTest:
-    """A test of the plan: ``threshold`` and ``ceiling`` are bus bandwidths in B/s per direction, as the benchmark
-    counts them; ``size`` is in bytes. ``command`` is empty if the vendor's benchmark has no command line.
-    """
-
-    collective: str
-    nodes: int
-    ranks: int
-    size: float
-    tier: str
-    tool: str
-    command: str
-    threshold: float
-    predicted: float
-    ceiling: float
-    bound_by: str
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def planned(test: AcceptanceTest, row: CollectiveRow) -> PlannedTest:

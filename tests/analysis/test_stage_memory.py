@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clusterspec import studies
-from clusterspec.results.stage_memory import stage_memory
-from tests.results.test_verdict import RUNS
+from clusterspec.analysis.training import stage_memory
+from tests.analysis.test_verdict import RUNS
 from tests.settings import SETTINGS
 
 

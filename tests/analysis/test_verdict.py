@@ -9,8 +9,9 @@ from typing import NamedTuple
 import pytest
 
 from clusterspec import analysis
+from clusterspec.analysis.verdict import verdict
 from clusterspec.finding import Confidence, Finding, Severity
-from clusterspec.results.verdict import VerdictStatus, verdict
+from clusterspec.results.verdict import VerdictStatus
 from clusterspec.source import Position, Span
 from clusterspec.studies.study import Study, study_text
 from tests.settings import SETTINGS

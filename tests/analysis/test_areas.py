@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from clusterspec.analysis.verdict import areas
 from clusterspec.procurement.bill import Bill
-from clusterspec.results.areas import areas
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 

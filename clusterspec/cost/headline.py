@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.degrees import accelerators_used
 from clusterspec.cost.formulas.serving import output_rate, request_time
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving import ServingTimes
@@ -12,7 +13,6 @@ from clusterspec.cost.term import EXPRESSIONS, Communication, Term
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
-from clusterspec.results.verdict import accelerators_used
 
 MODEL_FLOPS = "Chowdhery et al., arXiv 2204.02311, appendix B: no recomputation, attention counted as if unmasked"
 

@@ -1,23 +1,22 @@
-"""Sensitivity of step time and memory to each assumption, computed by repeated estimates."""
+"""The influence of each assumption on step time and memory, computed by repeated estimates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from clusterspec.analysis.verdict import ranks_match
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cluster.variation import has_key, revalued, varied
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure, Quantity
-from clusterspec.records import dataclass, replace
-from clusterspec.results.verdict import ranks_match
+from clusterspec.records import replace
+from clusterspec.results.verdict import LEAST, Influence
 from clusterspec.spec.reader import schema
 from clusterspec.summation import sum_of
 
-LEAST = 0.01
-"""A relative change below which an assumption is not worth a line of the first screen."""
 STEP = 0.1
 """The relative change of a number that has no range of its own."""
 DEGREES = frozenset(
@@ -26,24 +25,6 @@ DEGREES = frozenset(
 EARLIEST_SOFTWARE = 2021
 OVERSUBSCRIPTION = "cluster.scale_out.oversubscription"
 DP_LAST = ("tp", "cp", "ep", "pp", "dp")
-
-
-@dataclass(frozen=True, slots=True)
-class Influence:
-    """The largest change caused by another value of an assumption.
-
-    ``step_time`` (for serving, the time per output token) and ``memory`` are relative changes (0.1 is 10 % more);
-    ``against`` is the other value.
-    """
-
-    assumption: Assumption
-    against: Any
-    step_time: float
-    memory: float
-
-    @property
-    def size(self) -> float:
-        return max(abs(self.step_time), abs(self.memory))
 
 
 def ranked(found: Iterable[Influence | None]) -> tuple[Influence, ...]:

@@ -1,0 +1,269 @@
+"""The machine of a report: levels, racks and single failures, the bandwidth of its tiers, and its classes of paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_rack
+from clusterspec.cluster.fabric import Fabric
+from clusterspec.cluster.levels import fabric_levels
+from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
+from clusterspec.cost.collectives import CollectiveRow, CollectiveUnavailableError, table
+from clusterspec.procurement.parts import power_draw
+from clusterspec.records import replace
+from clusterspec.results.machine import Failure, Machine, MachineLevel, PathClass, Pod, Rack, Tier
+from clusterspec.results.provenance import Provenance
+from clusterspec.spec.model import PowerSpec
+from clusterspec.units import plural
+
+
+def machine(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None) -> Machine:
+    """The machine of a cluster and its fabric; ``power`` is the section as written."""
+    out = cluster.scale_out
+    rails = out.rails if out and out.topology in RAIL_TOPOLOGIES else 1
+    levels = fabric_levels(cluster)
+    return Machine(
+        accelerators=cluster.accelerators,
+        accelerators_per_node=cluster.accelerators_per_node,
+        nodes=cluster.nodes,
+        spare_nodes=cluster.spare_nodes,
+        domain=cluster.scale_up.domain,
+        domains=-(-cluster.accelerators // max(1, cluster.scale_up.domain)),
+        nics_per_node=out.nics_per_node if out else 0,
+        rails=rails,
+        planes=out.planes if out else 0,
+        topology=out.topology if out else "none",
+        nodes_per_leaf=(levels[0].nodes or 1) if levels else cluster.nodes,
+        rows=tuple(_rows(cluster, fabric)),
+        failures=tuple(_failures(cluster, fabric, rails)),
+        rack=_rack(cluster, fabric, power),
+    )
+
+
+def _rows(cluster: Cluster, fabric: Fabric | None) -> Iterator[MachineLevel]:
+    of_domain = nodes_of_domain(cluster)
+    links = fabric.links if fabric else {}
+    if of_domain > 1:
+        yield MachineLevel("nodes", cluster.all_nodes, links.get("node_leaf", 0), None, of_domain)
+    else:
+        yield MachineLevel("nodes", cluster.all_nodes, links.get("node_leaf", 0), None, 1)
+    if fabric is None:
+        return
+    levels = fabric_levels(cluster)
+    counts = (("leaf", fabric.leaf_switches, "leaf_spine"), ("spine", fabric.spine_switches, "spine_core"))
+    for number, (name, count, up) in enumerate((*counts, ("core", fabric.core_switches, ""))):
+        level = levels[number] if number < len(levels) else None
+        ratio = level.oversubscription if level and links.get(up) else None
+        if count:
+            yield MachineLevel(f"{name} switches", count, links.get(up, 0), ratio, level.nodes if level else None)
+
+
+def _failures(cluster: Cluster, fabric: Fabric | None, rails: int) -> Iterator[Failure]:
+    out = cluster.scale_out
+    if out is None or cluster.nodes < 2:
+        return
+    yield Failure("one NIC or its link", 1 / out.nics_per_node, "one node's bandwidth to the fabric")
+    if fabric is None:
+        return
+    if fabric.tiers == 1 and (rails == 1 or fabric.leaf_switches == 1):
+        yield Failure("one switch", 1 / max(1, fabric.leaf_switches), "the bandwidth of every node")
+        return
+    lost = 1 / min(rails, out.nics_per_node, _leaves_of_node(cluster, fabric)) / out.planes
+    yield Failure("one leaf switch", lost, f"the bandwidth of the {_plural_nodes(cluster)} below it")
+    if fabric.spine_switches > 1:
+        yield Failure("one spine switch", 1 / fabric.spine_switches, "the bandwidth between leaves")
+    if fabric.core_switches > 1:
+        yield Failure("one core switch", 1 / fabric.core_switches, "the bandwidth between pods")
+
+
+def _leaves_of_node(cluster: Cluster, fabric: Fabric) -> int:
+    """Leaf switches of one plane above one node; rails may share them."""
+    planes = cluster.scale_out.planes if cluster.scale_out else 1
+    blocks = -(-cluster.all_nodes // _nodes_below(cluster))
+    return max(1, fabric.leaf_switches // planes // blocks)
+
+
+def _nodes_below(cluster: Cluster) -> int:
+    levels = fabric_levels(cluster)
+    return min((levels[0].nodes or 1) if levels else cluster.nodes, cluster.all_nodes)
+
+
+def _plural_nodes(cluster: Cluster) -> str:
+    return plural(_nodes_below(cluster), "node")
+
+
+def _rack(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None) -> Rack | None:
+    drawn = power_draw(cluster, fabric, power)
+    per_rack = power.nodes_per_rack if power else None
+    if not per_rack or drawn.racks is None:
+        return None
+    node = drawn.node.value if drawn.node and not drawn.node_range else None
+    domain = drawn.domain_overhead.value if drawn.domain_overhead else 0.0
+    overhead = drawn.rack_overhead.value + (
+        domain * (per_rack // nodes_of_rack(cluster.platform)) if cluster.platform else 0.0
+    )
+    limit = power.rack_limit.value if power and power.rack_limit else None
+    watts = node * min(per_rack, cluster.all_nodes) + overhead if node is not None else None
+    return Rack(per_rack, drawn.racks, watts, limit, node, overhead)
+
+
+def pod(cluster: Cluster, nodes_per_rack: int | None) -> Pod:
+    """The topology of a cluster."""
+    out = cluster.scale_out
+    levels = fabric_levels(cluster)
+    return Pod(
+        nodes=cluster.nodes,
+        accelerators_per_node=cluster.accelerators_per_node,
+        nics_per_node=out.nics_per_node if out else 0,
+        domain_nodes=nodes_of_domain(cluster),
+        domain=cluster.scale_up.domain,
+        rails=out.rails if out and out.topology in RAIL_TOPOLOGIES else 1,
+        block=min(cluster.nodes, (levels[0].nodes or 1) if levels else cluster.nodes),
+        racks=nodes_per_rack or 0,
+        topology=out.topology if out else "none",
+        shape=cluster.scale_up.shape if cluster.scale_up.topology == "torus" else (),
+        classes=(*_inside(cluster), *_outside(cluster)),
+    )
+
+
+def _inside(cluster: Cluster) -> tuple[PathClass, ...]:
+    """The classes of pairs in one scale-up domain, or in one node without an interconnect."""
+    up = cluster.scale_up
+    if up.domain < 2:
+        return ()
+    rows = message_rows(cluster, 2)
+    direct = up.topology in ("full-mesh", "partial-mesh", "bridge", "torus", "ring")
+    name = up.interconnect.name if up.interconnect else up.topology
+    middle = (f"{name} link",) if direct else (f"{name} link", f"{name} switch", f"{name} link")
+    return (
+        PathClass(
+            name="the same scale-up domain",
+            nodes=nodes_of_domain(cluster),
+            parts=("accelerator", *middle, "accelerator"),
+            switches=0 if direct else 1,
+            bandwidth=up.peer_bandwidth.value,
+            bottleneck=f"{name}, between two accelerators",
+            shared=up.peer_bandwidth.value if direct else up.bandwidth.value / up.oversubscription,
+            predicted=rows[1].busbw if rows else None,
+            latency=rows[0].seconds if rows else None,
+        ),
+    )
+
+
+def _outside(cluster: Cluster) -> tuple[PathClass, ...]:
+    """The classes of pairs by fabric level, from the leaf upward."""
+    out, share = cluster.scale_out, cluster.nic_share
+    if out is None or share is None or cluster.nodes < 2:
+        return ()
+    levels = fabric_levels(cluster)
+    apart = max(cluster.accelerators_per_node, cluster.scale_up.domain)
+    found: list[PathClass] = []
+    taper = 1.0
+    for number in range(len(levels) + 1):
+        below = (levels[number - 1].nodes or 1) if number else 1
+        here = (levels[number].nodes or 1) if number < len(levels) else cluster.nodes
+        taper *= levels[number - 1].oversubscription if number else 1.0
+        if number and below >= cluster.nodes:
+            break
+        pair = max(2 * apart, 2 * below * cluster.accelerators_per_node)
+        rows = message_rows(cluster, min(pair, cluster.accelerators)) if cluster.accelerators > apart else ()
+        top = ("leaf switch", "spine switch", "core switch")[min(number, 2)]
+        way = ("leaf switch", "spine switch", "core switch")[: min(number, 2)]
+        alone = max(out.nic_bandwidth.value, share)
+        nics = "one NIC" if alone == out.nic_bandwidth.value else "the NICs of one accelerator"
+        found.append(
+            PathClass(
+                name=f"the same {levels[number].name}" if number < len(levels) else "the whole fabric",
+                nodes=min(here, cluster.nodes),
+                parts=("accelerator", "NIC", *way, top, *reversed(way), "NIC", "accelerator"),
+                switches=2 * len(way) + 1,
+                bandwidth=alone,
+                bottleneck=nics if taper <= 1 else f"{nics}; {taper:g}:1 where all send",
+                shared=share / taper,
+                predicted=rows[1].busbw if rows else None,
+                latency=rows[0].seconds if rows else None,
+            )
+        )
+    return tuple(found)
+
+
+LARGE = float(1 << 30)
+"""Bytes of a message on the plateau of every tier."""
+SMALL = 8.0
+"""Bytes of a message that takes the latency alone."""
+
+
+def tiers(cluster: Cluster, provenance: Provenance | None = None) -> tuple[Tier, ...]:
+    """The tiers from memory outward."""
+    found = list(_tiers(cluster, provenance or Provenance()))
+    outward = [one.line_rate for one in found[1:]]
+    falls = [one.line_rate / after if after else None for one, after in zip(found, outward, strict=False)]
+    seen = {"scale-up": "scale-up", "network": "scale-out", "ring": "scale-up", "exchange": "scale-up"}
+    shares = {seen.get(each.part, ""): each.share.value for each in cluster.measured}
+    return tuple(
+        replace(one, fall=fall, measured=shares[one.kind] * one.line_rate if one.kind in shares else None)
+        for one, fall in zip(found, [*falls, None], strict=True)
+    )
+
+
+def _tiers(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
+    memory, up = cluster.accelerator.memory_bandwidth, cluster.scale_up
+    if memory is not None:
+        origin = provenance.text(memory.origin)
+        nothing = {"predicted": None, "measured": None, "latency": None, "crossover": None, "fall": None}
+        yield Tier("device memory", "memory", 1, memory.value, None, 8 * memory.value, **nothing, origin=origin)
+    if up.domain > 1:
+        rows = message_rows(cluster, min(up.domain, cluster.accelerators), "all-gather")
+        name = up.interconnect.name if up.interconnect else "scale-up interconnect"
+        origin = provenance.text(up.bandwidth.origin)
+        yield _tier(f"scale-up ({name})", "scale-up", up.domain, up.bandwidth.value, rows=rows, origin=origin)
+        if up.peer_bandwidth.value < up.bandwidth.value:
+            origin = provenance.text(up.peer_bandwidth.origin)
+            yield _tier(
+                "scale-up, one peer", "peer", 2, up.peer_bandwidth.value, rows=message_rows(cluster, 2), origin=origin
+            )
+    yield from _scale_out(cluster, provenance)
+
+
+def _scale_out(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
+    out, share = cluster.scale_out, cluster.nic_share
+    if out is None or not share or cluster.nodes < 2:
+        return
+    each = cluster.accelerators_per_node
+    apart = max(each, cluster.scale_up.domain)
+    reach = [*(level.nodes or 1 for level in fabric_levels(cluster)), cluster.nodes]
+    rows = message_rows(cluster, min(2 * apart, cluster.accelerators)) if cluster.accelerators > apart else ()
+    origin = f"{out.nics_per_node} NICs × line rate / {each} accelerators; {provenance.text(out.nic_bandwidth.origin)}"
+    yield _tier(
+        f"scale-out ({out.technology.name})",
+        "scale-out",
+        min(reach[0], cluster.nodes) * each,
+        share,
+        rows=rows,
+        origin=origin,
+    )
+    taper = 1.0
+    for level, nodes in zip(fabric_levels(cluster), reach[1:], strict=True):
+        taper *= level.oversubscription
+        inside = level.nodes or 1
+        if taper > 1 and cluster.nodes > inside:
+            rows = message_rows(cluster, min(2 * inside, cluster.nodes) * each)
+            why = f"share of one accelerator / {taper:g} where all accelerators send upward at once"
+            yield _tier(f"above the {level.name}", "level", nodes * each, share / taper, rows=rows, origin=why)
+
+
+def message_rows(cluster: Cluster, accelerators: int, collective: str = "send-recv") -> tuple[CollectiveRow, ...]:
+    """The costs of a short and a long message in a group across the tier; empty if it is not connected."""
+    ranks = accelerators * cluster.ranks_per_accelerator
+    try:
+        return table(cluster, collective, ranks, (SMALL, LARGE)) if ranks > 1 else ()
+    except CollectiveUnavailableError:
+        return ()
+
+
+def _tier(name: str, kind: str, reach: int, rate: float, *, rows: tuple[CollectiveRow, ...], origin: str) -> Tier:
+    latency = rows[0].seconds if rows else None
+    predicted = rows[1].busbw if rows else None
+    crossover = latency * predicted if latency and predicted else None
+    return Tier(name, kind, reach, rate, 2 * rate, 8 * rate, predicted, None, latency, crossover, None, origin)

@@ -1,0 +1,326 @@
+"""Communication time of one step over link rates: a table for each kind of parallelism, number of nodes and model.
+
+The transfers of a plan are timed again on the same ranks with other link rates. The curve of their seconds has a kink
+where the slower tier changes, which depends on the ratio of the rates. The table is over the scale-up bandwidth and
+that ratio, with more points near the kink. Interpolation is linear in the logarithms.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import exp, log
+
+from clusterspec.cluster.groups import Placement, place_runs, runs
+from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cluster.variation import revalued, varied
+from clusterspec.cost.collectives.paths import paths_of
+from clusterspec.cost.collectives.predict import timing_on
+from clusterspec.cost.communication import Sent, sent
+from clusterspec.cost.estimate import estimate
+from clusterspec.cost.plan import Plan
+from clusterspec.quantity import Bandwidth
+from clusterspec.records import dataclass, replace
+from clusterspec.results.survival import SPAN, STAGES, STRATEGIES, TAPERS, Curve, Survival, WireCase
+from clusterspec.source import Path
+from clusterspec.spec.model import LayoutSpec, ModelSpec
+from clusterspec.summation import sum_of
+
+MODELS = ("llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b")
+"""Models beside that of the spec, by size."""
+NODE_FACTORS = (0.25, 1.0, 4.0)
+MOST_NODES = 16_384
+
+
+def survival(design: Design, *, live: bool = True) -> Survival | None:
+    """The grid around a design, of which only its own nodes and model unless ``live``.
+
+    None unless the design is training on more than one node with a switched fabric."""
+    cluster, work = design.cluster, design.workload
+    if cluster is None or work is None or work.kind != "train" or cluster.scale_out is None or cluster.nodes < 2:
+        return None
+    nodes = tuple(sorted({max(2, min(MOST_NODES, round(cluster.nodes * factor))) for factor in NODE_FACTORS}))
+    used = cluster.nodes * cluster.ranks_per_node
+    sequences = max(1, round(work.global_batch / used))
+    models = _models(design)
+    if not live:
+        nodes, models = (cluster.nodes,), tuple(each for each in models if each[0] == (work.model.id or "this model"))
+    taper = min(max(cluster.scale_out.taper, TAPERS[0]), TAPERS[1])
+    present = cluster.scale_up.bandwidth.value, cluster.scale_out.nic_bandwidth.value, taper
+    cases, worst, checked = [], 0.0, 0
+    for count in nodes:
+        for model, _ in models:
+            for name, plan in _plans(design, count, model, sequences):
+                curve = _curve(plan, name, cluster)
+                if curve is None or plan.step is None:
+                    continue
+                cases.append(
+                    WireCase(name, count, model, plan.step.computing, interpolated(curve[0], *present), curve[0])
+                )
+                worst, checked = max(worst, curve[1]), checked + curve[2]
+    if not cases:
+        return None
+    return Survival(
+        nodes=nodes,
+        models=models,
+        bandwidth=present[0],
+        nic=present[1],
+        taper=taper,
+        sequences=sequences,
+        cases=tuple(cases),
+        error=worst,
+        checked=checked,
+    )
+
+
+def _models(design: Design) -> tuple[tuple[str, float], ...]:
+    """The model of the spec and two of `MODELS` nearest in size, by parameters; names are catalog ids."""
+    from clusterspec.cost.parameters import count
+
+    assert design.workload is not None and design.catalog is not None
+    own = design.workload.model
+    found = {own.id or "this model": count(own).total}
+    others = {name: count(design.catalog.model(name)).total for name in MODELS if name != own.id}
+    nearest = sorted(others.items(), key=lambda pair: abs(log(pair[1] / found[own.id or "this model"])))
+    found |= dict(nearest[:2])
+    return tuple(sorted(found.items(), key=lambda pair: pair[1]))
+
+
+def _plans(design: Design, nodes: int, model: str, sequences: int) -> Iterator[tuple[str, Plan]]:
+    """The plans of the legal strategies."""
+    for strategy in STRATEGIES:
+        other = varied_design(design, nodes, model, sequences, strategy.name)
+        if other is not None and other.layout is not None and other.workload is not None and not refusals(other):
+            yield strategy.name, estimate(other)
+
+
+def varied_design(design: Design, nodes: int, model: str, sequences: int, strategy: str) -> Design | None:
+    """A case: the design with a number of nodes and one kind of parallelism; None if the machine has no such layout."""
+    cluster, spec = design.cluster, design.spec
+    assert cluster is not None and spec.cluster is not None and spec.workload is not None
+    ranks = nodes * cluster.ranks_per_node
+    inside = _inside(cluster)
+    framework = spec.layout.framework if spec.layout else None
+    spec_layout: dict[str, LayoutSpec] = {
+        "TP": LayoutSpec(tp=inside),
+        "PP": LayoutSpec(pp=STAGES),
+        "DDP": LayoutSpec(sharding="none"),
+        "FSDP": LayoutSpec(sharding="fsdp"),
+        "HSDP": LayoutSpec(sharding="hsdp"),
+        "EP": LayoutSpec(ep=inside),
+    }
+    layout = replace(spec_layout[strategy], framework=framework, micro_batch=1)
+    if (strategy in ("TP", "EP") and inside < 2) or (strategy == "PP" and ranks % STAGES):
+        return None
+    # One level with one ratio, which `varied_cluster` sets: groups must not lie across levels that it lacks.
+    machine = {"nodes": nodes, "spare_nodes": None, "accelerators": None}
+    fabric = dict.fromkeys(("tiers", "levels", "oversubscription"))
+    work = {"global_batch": ranks * sequences, "tokens": None, "expected_mfu": None}
+    changes: dict[Path, object] = {("layout",): layout}
+    changes |= {("cluster", key): value for key, value in machine.items()}
+    changes |= {("cluster", "scale_out", key): value for key, value in fabric.items()}
+    changes |= {("workload", key): value for key, value in work.items()}
+    if model != "this model":
+        changes[("workload", "model")] = ModelSpec(base=model)
+    return varied(design, changes)
+
+
+def _inside(cluster: Cluster) -> int:
+    """The largest power of two up to 8 that fits the ranks of a domain."""
+    most = min(8, cluster.ranks_per_domain)
+    return 1 << (most.bit_length() - 1)
+
+
+def varied_cluster(cluster: Cluster, bandwidth: float, nic: float, taper: float) -> Cluster:
+    """The cluster with other rates: scale-up at ``bandwidth``, all NICs at ``nic``, leaf oversubscription ``taper``."""
+    up = cluster.scale_up
+    factor = bandwidth / up.bandwidth.value
+
+    def scaled(rate: Bandwidth) -> Bandwidth:
+        return replace(rate, value=rate.value * factor)
+
+    return revalued(
+        cluster,
+        {
+            ("scale_up", "bandwidth"): scaled(up.bandwidth),
+            ("scale_up", "peer_bandwidth"): scaled(up.peer_bandwidth),
+            ("scale_up", "axis_bandwidth"): tuple(map(scaled, up.axis_bandwidth)),
+            ("scale_out", "nic_bandwidth", "value"): nic,
+            ("scale_out", "oversubscription"): (taper,),
+        },
+    )
+
+
+def _curve(plan: Plan, name: str, base: Cluster) -> tuple[Curve, float, int] | None:
+    """The communication time of a case over the rates."""
+    axes = next(one.axes for one in STRATEGIES if one.name == name)
+    cluster = plan.design.cluster
+    if plan.step is None or cluster is None or base.scale_out is None:
+        return None
+    times = wire_times(plan, [pair for pair in sent(plan.step) if pair[0].axis in axes])
+    if not times:
+        return None
+    seconds = _seconds(cluster, times)
+    return tabulated(seconds, base.scale_up.bandwidth.value, base.scale_out.nic_bandwidth.value, SPAN, TAPERS)
+
+
+def _seconds(cluster: Cluster, times: tuple[WireTime, ...]) -> Seconds:
+    def at(bandwidth: float, nic: float, taper: float) -> float:
+        other = varied_cluster(cluster, bandwidth, nic, taper)
+        return sum_of(one.seconds(other) for one in times)
+
+    return at
+
+
+@dataclass(frozen=True, slots=True)
+class WireTime:
+    """``calls`` collectives of ``size`` bytes each on the groups of one axis, whose placement is fixed.
+
+    ``calls`` includes framework efficiency: a collective at 0.9 of the usual rate counts as 1 / 0.9 calls.
+    """
+
+    collective: str
+    placement: Placement
+    size: float
+    calls: float
+
+    def seconds(self, cluster: Cluster) -> float:
+        """Seconds of all calls on a cluster with the same ranks."""
+        paths = paths_of(cluster, self.placement)
+        return self.calls * timing_on(cluster, self.collective, paths).cost(self.size).queued if paths else 0.0
+
+
+def wire_times(plan: Plan, rows: Iterable[Sent]) -> tuple[WireTime, ...]:
+    """The transfers of a plan, grouped by kind and size."""
+    cluster, layout = plan.design.cluster, plan.design.layout
+    if cluster is None or layout is None:
+        return ()
+    found: dict[tuple[str, str, float], WireTime] = {}
+    for row, cost in rows:
+        if row.seconds <= 0 or cost.queued <= 0 or row.ranks < 2:
+            continue
+        key = (row.axis, row.collective, cost.size)
+        calls = row.seconds / cost.queued
+        if key in found:
+            calls += found[key].calls
+            placement = found[key].placement
+        else:
+            inside, outside = runs(layout, row.axis)
+            placement = place_runs(cluster, row.axis, inside, outside, layout.nodes_per_domain)
+        found[key] = WireTime(row.collective, placement, cost.size, calls)
+    return tuple(found.values())
+
+
+Seconds = Callable[[float, float, float], float]
+"""Seconds at a scale-up bandwidth, a NIC rate (B/s each way) and an oversubscription."""
+SCALE_UP_POINTS = 6
+SCAN = 44
+"""Initial points of a curve, before redundant ones are dropped."""
+TOLERANCE = 0.006
+"""The relative error that dropping points may cause on the scanned line."""
+TAPER_POINTS = 5
+CHECKS = 4
+SAME = 0.002
+
+
+def tabulated(
+    seconds: Seconds, bandwidth: float, nic: float, span: float, tapers: tuple[float, float]
+) -> tuple[Curve, float, int]:
+    """The curve around the rates of a spec, the largest relative interpolation error, and the number of positions
+    at which it was checked.
+    """
+    joint, z = _taper_points(seconds, bandwidth, nic, tapers)
+    x = _even(log(bandwidth / span), log(bandwidth * span), SCALE_UP_POINTS)
+    least = nic / span / (tapers[1] if joint else 1.0)
+    low, high = log(least / (bandwidth * span)), log(nic * span / (bandwidth / span))
+    ends = (bandwidth / span, bandwidth, bandwidth * span)
+    y = sorted({point for at in ends for taper in z for point in _needed(seconds, at, exp(taper), low, high)})
+    tables = tuple(tuple(tuple(log(seconds(exp(a), exp(a + b), exp(taper))) for b in y) for a in x) for taper in z)
+    curve = _smaller(Curve(x, tuple(y), z, joint, tables))
+    worst = 0.0
+    for number in range(CHECKS):
+        place = [(0.5 + number * step) % 1.0 for step in (0.7548776662, 0.5698402909, 0.3819660113)]
+        at = (bandwidth * span ** (2 * place[0] - 1), nic * span ** (2 * place[1] - 1), tapers[1] ** place[2])
+        true = seconds(*at)
+        worst = max(worst, abs(interpolated(curve, *at) / true - 1) if true else 0.0)
+    return curve, worst, CHECKS
+
+
+def _even(low: float, high: float, points: int) -> tuple[float, ...]:
+    return tuple(low + (high - low) * number / (points - 1) for number in range(points))
+
+
+def _taper_points(
+    seconds: Seconds, bandwidth: float, nic: float, tapers: tuple[float, float]
+) -> tuple[bool, tuple[float, ...]]:
+    """Whether the oversubscription only divides the NIC rate, and otherwise its points."""
+    most = tapers[1]
+    tried = [(bandwidth, nic * factor) for factor in (0.3, 1.0, 3.0)]
+    plain = [(seconds(up, rate, most), seconds(up, rate / most, 1.0), seconds(up, rate, 1.0)) for up, rate in tried]
+    if all(abs(one / other - 1) < SAME for one, _, other in plain if other):
+        return False, (0.0,)
+    if all(abs(one / other - 1) < SAME for one, other, _ in plain if other):
+        return True, (0.0,)
+    return False, _even(0.0, log(most), TAPER_POINTS)
+
+
+def _needed(seconds: Seconds, bandwidth: float, taper: float, low: float, high: float) -> list[float]:
+    """The ratios between which linear interpolation is within the tolerance."""
+    points = _even(low, high, SCAN)
+    values = [log(seconds(bandwidth, bandwidth * exp(point), taper)) for point in points]
+    kept = {0, len(points) - 1}
+    open_ = [(0, len(points) - 1)]
+    while open_:
+        first, last = open_.pop()
+        worst, where = TOLERANCE, 0
+        for number in range(first + 1, last):
+            share = (points[number] - points[first]) / (points[last] - points[first])
+            off = abs(values[first] + share * (values[last] - values[first]) - values[number])
+            if off > worst:
+                worst, where = off, number
+        if where:
+            kept.add(where)
+            open_ += [(first, where), (where, last)]
+    return [points[number] for number in sorted(kept)]
+
+
+def _smaller(curve: Curve) -> Curve:
+    """The curve without axes that have no effect."""
+    rows = [row for table in curve.tables for row in table]
+    if all(abs(row[0] - value) < SAME / 2 for row in rows for value in row):
+        tables = tuple(tuple((row[0],) for row in table) for table in curve.tables)
+        return Curve(curve.x, curve.y[:1], curve.z, curve.joint, tables)
+    return curve
+
+
+def interpolated(curve: Curve, bandwidth: float, nic: float, taper: float) -> float:
+    """The seconds of a curve at a scale-up bandwidth, a NIC rate (B/s each way) and an oversubscription."""
+    rate = nic / taper if curve.joint else nic
+    x, y = log(bandwidth), log(rate / bandwidth)
+    if len(curve.z) == 1:
+        return exp(_between(curve, 0, x, y))
+    number, share = _position(curve.z, log(taper))
+    return exp((1 - share) * _between(curve, number, x, y) + share * _between(curve, number + 1, x, y))
+
+
+def _between(curve: Curve, table: int, x: float, y: float) -> float:
+    """The logarithm of the seconds between the points of one table."""
+    rows = curve.tables[table]
+    column, across = _position(curve.y, y)
+
+    def in_row(row: int) -> float:
+        low = rows[row][column]
+        return low if len(curve.y) == 1 else (1 - across) * low + across * rows[row][column + 1]
+
+    row, down = _position(curve.x, x)
+    return in_row(row) if len(curve.x) == 1 else (1 - down) * in_row(row) + down * in_row(row + 1)
+
+
+def _position(points: Sequence[float], value: float) -> tuple[int, float]:
+    """The index of the point below a value and the fraction of the distance to the next; clamped at the ends."""
+    if len(points) == 1:
+        return 0, 0.0
+    number = min(max(bisect_right(points, value) - 1, 0), len(points) - 2)
+    share = (value - points[number]) / (points[number + 1] - points[number])
+    return number, min(1.0, max(0.0, share))

@@ -1,0 +1,283 @@
+"""The verdict on a design, as a whole and by area: whether it works as written, and what was not judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cost.plan import Plan
+from clusterspec.document.waivers import Waived
+from clusterspec.finding import Finding, Severity
+from clusterspec.procurement.bill import Bill
+from clusterspec.records import replace
+from clusterspec.results.machine import Rack
+from clusterspec.results.verdict import REQUESTS, Area, Verdict, VerdictStatus
+from clusterspec.summation import sum_of
+from clusterspec.units import display, percent, plural
+
+CLOSE = 0.1
+"""Headroom, relative to the limit, below which an area is tight."""
+
+
+def areas(plan: Plan, bill: Bill, rack: Rack | None) -> tuple[Area, ...]:
+    """The areas that apply to a design with a cluster."""
+    times = (*_links(plan), *_schedule(plan), *_requests(plan))
+    return (*_memory(plan), *times, *_power(rack), *_storage(plan), *_budget(plan, bill))
+
+
+def _area(area: str, constraint: str, value: float, limit: float, *, unit: str, note: str = "") -> Area:
+    """An area with a limit; ``tight`` if within `CLOSE` of the limit."""
+    headroom = 1 - value / limit if limit else None
+    state = "open" if headroom is None else "bad" if headroom < 0 else "tight" if headroom < CLOSE else "good"
+    return Area(area, constraint, value, limit, unit, headroom, state, note)
+
+
+def _memory(plan: Plan) -> Iterator[Area]:
+    use = plan.memory
+    if use is None or use.capacity is None:
+        yield Area("memory", "memory of one accelerator", None, None, "B", None, "open", "not judged")
+        return
+    parts = (use.weights, use.gradients, use.optimizer, use.activations, use.other)
+    largest = max(parts, key=lambda part: part.value)
+    found = _area(
+        "memory", f"{largest.label} on the fullest accelerator", use.total.value, use.capacity.value, unit="B"
+    )
+    low, high = plan.memory_range or (use.total.value, use.total.value)
+    state = "bad" if low > use.capacity.value else "tight" if high > use.capacity.value else found.state
+    yield replace(found, state=state)
+
+
+def _links(plan: Plan) -> Iterator[Area]:
+    """The busy time of the links of a tier in a step; the busiest link bounds the step time from below.
+
+    In a torus, the groups of different axes use different links.
+    """
+    if plan.step_time is None:
+        return
+    held, cluster = condition(plan), plan.design.cluster
+    for tier in dict.fromkeys(row.tier for row in plan.communication):
+        rows = [row for row in plan.communication if row.tier == tier]
+        if tier == "scale-up" and cluster is not None and cluster.scale_up.topology == "torus":
+            by_axis = [[row for row in rows if row.axis == axis] for axis in dict.fromkeys(row.axis for row in rows)]
+            rows = max(by_axis, key=lambda part: sum_of(row.seconds for row in part))
+        first = max(rows, key=lambda row: row.exposed)
+        busy = sum_of(row.seconds for row in rows)
+        if not busy:
+            continue
+        seen = sum_of(row.exposed for row in rows)
+        note = f"exposed {100 * seen / plan.step_time.value:.0f} % of the step" + (f", {held}" if held else "")
+        found = _area(
+            f"{tier} links", f"{first.axis} {first.collective}", busy, plan.step_time.value, unit="s", note=note
+        )
+        yield found
+
+
+def _schedule(plan: Plan) -> Iterator[Area]:
+    work = plan.design.workload
+    if plan.mfu is not None and work is not None and work.expected_mfu:
+        yield _area("compute", "MFU stated in the plan", work.expected_mfu, plan.mfu, unit="1")
+    if plan.step_time is None and plan.serving is None:
+        yield Area("step time", "time of one step", None, None, "s", None, "open", "not judged")
+
+
+def _requests(plan: Plan) -> Iterator[Area]:
+    """Serving: latencies against the targets, and requests in flight against the KV cache capacity."""
+    work, found = plan.design.workload, plan.serving
+    if found is None or work is None or work.serving is None:
+        return
+    from clusterspec.cost.serving.explain import tpot_at, ttft_at
+
+    load = work.serving
+    at = f"percentile {load.percentile:g}"
+    if load.ttft_target is not None:
+        yield _area("first token", f"time to first token, {at}", ttft_at(found, load), load.ttft_target, unit="s")
+    if load.tpot_target is not None:
+        yield _area("output token", f"time per output token, {at}", tpot_at(found, load), load.tpot_target, unit="s")
+    if load.load != "offline":
+        yield _area("cache", "requests in flight", found.offered, found.kv_capacity_sequences, unit=REQUESTS)
+
+
+def _power(rack: Rack | None) -> Iterator[Area]:
+    if rack is None:
+        return
+    if rack.watts is not None and rack.limit is not None:
+        yield _area("power", f"one rack of {rack.nodes} nodes", rack.watts, rack.limit, unit="W")
+    elif rack.watts is not None:
+        yield Area("power", f"one rack of {rack.nodes} nodes", rack.watts, None, "W", None, "open", "no limit stated")
+
+
+def _storage(plan: Plan) -> Iterator[Area]:
+    """The time to write a checkpoint, in seconds, against the checkpoint interval."""
+    spec = plan.design.spec
+    networks = spec.cluster.networks if spec.cluster and plan.serving is None else None
+    store = networks.storage.bandwidth if networks and networks.storage else None
+    interval = spec.operations.checkpoint_interval if spec.operations else None
+    if store is None or interval is None or plan.parameters is None:
+        return
+    seconds = plan.parameters * CHECKPOINT_BYTES / store.per_direction
+    yield _area("storage", "writing one checkpoint, 14 B per parameter", seconds, interval.value, unit="s")
+
+
+CHECKPOINT_BYTES = 14.0
+"""Checkpoint bytes per parameter: weights at 2, master weights and two moments at 4 each."""
+
+
+def _budget(plan: Plan, bill: Bill) -> Iterator[Area]:
+    procurement = plan.design.spec.procurement
+    budget = getattr(procurement, "budget", None)
+    if budget and bill.total is not None:
+        note = "" if bill.complete else "some lines have no price"
+        yield _area(
+            "budget", bill.total_title.lower(), bill.total.high, float(budget), unit=bill.currency or "1", note=note
+        )
+
+
+def verdict(plan: Plan, findings: Sequence[Finding] = (), waived: Sequence[Waived] = ()) -> Verdict:
+    """The verdict from the open findings, the waived ones, the fit, and what could be computed.
+
+    A waived error counts as an error: a waiver accepts it but does not remove it. Open warnings on a design
+    whose step was not judged do not give "works with reservations".
+    """
+    broken = (*_errors(findings, waived), *_misfit(plan), *_ranks(plan.design))
+    close = tuple(_close_fit(plan))
+    warned = tuple(_warnings(findings))
+    open_parts = tuple(unjudged(plan))
+    if broken:
+        return Verdict(VerdictStatus.FAILS, (*broken, *close, *warned), open_parts)
+    if close:
+        return Verdict(VerdictStatus.RESERVATIONS, (*close, *warned), open_parts)
+    if open_parts:
+        return Verdict(VerdictStatus.NOT_JUDGED, warned, open_parts)
+    return Verdict(VerdictStatus.RESERVATIONS if warned else VerdictStatus.CLEAR, warned)
+
+
+def condition(plan: Plan) -> str:
+    """The condition under which the figures of a plan apply that cannot run as written; empty if it can.
+
+    Writers print it next to the step time, the throughput and derived figures.
+    """
+    if any(_ranks(plan.design)):
+        return "if the ranks matched the nodes"
+    return "if it fitted" if any(_misfit(plan)) else ""
+
+
+def unjudged(plan: Plan) -> Iterator[str]:
+    """The parts of a design that were not judged, each with the reason."""
+    design = plan.design
+    if design.cluster is None:
+        yield "the cluster: its description cannot be resolved"
+        return
+    if design.workload is None:
+        yield "memory and time: the spec has no workload that can be resolved"
+        return
+    if plan.memory is None:
+        yield "memory: " + ("the spec has no layout" if design.layout is None else "the layout cannot be resolved")
+    elif plan.memory.capacity is None:
+        yield "fit: the memory capacity of the accelerator is not known"
+    if plan.step is None and not served(plan):
+        yield "time: " + _why_no_time(design)
+
+
+def served(plan: Plan) -> bool:
+    """Whether the times of a serving plan were computed."""
+    return plan.serving is not None
+
+
+def _why_no_time(design: Design) -> str:
+    assert design.workload is not None
+    if design.workload.kind == "serve" and design.workload.serving is None:
+        return "the spec states no load of the serving plan"
+    if design.layout is None:
+        return "the spec has no layout"
+    if design.workload.kind == "serve":
+        return _why_not_served(design)
+    if design.workload.peak is None:
+        return f"the accelerator has no peak at {design.workload.precision}"
+    return "the layout lacks what a step needs"
+
+
+def _why_not_served(design: Design) -> str:
+    """The figure of the accelerator that the times of a serving plan lack."""
+    assert design.cluster is not None
+    accelerator = design.cluster.accelerator
+    lacks = "memory bandwidth" if accelerator.memory_bandwidth is None else "peak of 16-bit products"
+    return f"no {lacks} of {accelerator.name} is published"
+
+
+def _errors(findings: Sequence[Finding], waived: Sequence[Waived]) -> Iterator[str]:
+    found = [finding.rule for finding in findings if finding.severity is Severity.ERROR]
+    if found:
+        yield f"{plural(len(found), 'open error')}: {_rules(found)}"
+    accepted = [one.finding.rule for one in waived if one.finding.severity is Severity.ERROR]
+    if accepted:
+        yield f"{plural(len(accepted), 'waived error')}: {_rules(accepted)}"
+
+
+def _warnings(findings: Sequence[Finding]) -> Iterator[str]:
+    found = [finding.rule for finding in findings if finding.severity is Severity.WARNING]
+    if found:
+        yield f"{plural(len(found), 'open warning')}: {_rules(found)}"
+
+
+def _rules(names: Sequence[str], most: int = 6) -> str:
+    each = list(dict.fromkeys(names))
+    rest = f" and {plural(len(each) - most, 'more rule')}" if len(each) > most else ""
+    return ", ".join(each[:most]) + rest
+
+
+def _misfit(plan: Plan) -> Iterator[str]:
+    if plan.memory is None or plan.memory.capacity is None:
+        return
+    capacity = plan.memory.capacity.value
+    low = plan.memory_range[0] if plan.memory_range else plan.memory.total.value
+    if low > capacity:
+        yield f"does not fit: {fit_text(plan)}"
+
+
+def _close_fit(plan: Plan) -> Iterator[str]:
+    if plan.memory is None or plan.memory.capacity is None:
+        return
+    capacity, total = plan.memory.capacity.value, plan.memory.total.value
+    low, high = plan.memory_range or (total, total)
+    if low <= capacity < high:
+        yield f"may not fit: {fit_text(plan)}"
+
+
+def fit_text(plan: Plan) -> str:
+    """The memory of the fullest accelerator compared with its capacity, with its range."""
+    assert plan.memory is not None and plan.memory.capacity is not None
+    total, capacity = plan.memory.total.value, plan.memory.capacity.value
+    low, high = plan.memory_range or (total, total)
+    band = f" (range {display(low, 'B')} to {display(high, 'B')})" if high > low else ""
+    return f"memory {display(total, 'B')}{band} is {percent(total / capacity)} of {plan.capacity_text}"
+
+
+def ranks_match(design: Design) -> bool:
+    """Whether the ranks of the layout match the nodes that it uses."""
+    return not any(_ranks(design))
+
+
+def _ranks(design: Design) -> Iterator[str]:
+    """The reason why the ranks do not match the nodes, if they do not."""
+    cluster, layout = design.cluster, design.layout
+    if cluster is None or layout is None:
+        return
+    if layout.nodes > cluster.nodes:
+        yield f"the layout uses {plural(layout.nodes, 'node')}; the cluster has {cluster.nodes:,}"
+        return
+    there = layout.nodes * cluster.ranks_per_node
+    if design.workload is not None and design.workload.serving is not None:
+        if layout.ranks > there:
+            yield f"the engines have {layout.ranks:,} ranks; the nodes of the layout hold {there:,}"
+        return
+    wanted = layout.tp * layout.attention_dp * layout.cp * layout.pp * _stated_dp(design, cluster)
+    if wanted != there:
+        axes = "tp × attention_dp × cp × pp × dp" if layout.attention_dp > 1 else "tp × cp × pp × dp"
+        yield f"the ranks do not match the nodes: {axes} is {wanted:,}; the nodes of the layout hold {there:,}"
+
+
+def _stated_dp(design: Design, cluster: Cluster) -> int:
+    """The dp of the spec, else the one derived from the ranks."""
+    assert design.layout is not None
+    layout = design.spec.layout.dp if design.spec.layout else None
+    return design.layout.dp if layout is None else layout
