@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from clusterspec.analysis.verdict import ranks_match
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cluster.variation import has_key, revalued, varied
 from clusterspec.cost.estimate import estimate
@@ -52,10 +51,10 @@ def largest_influence(plan: Plan, assumption: Assumption) -> Influence | None:
 
 
 def _effect(plan: Plan, assumption: Assumption, against: Any, other: Plan) -> Influence | None:
-    """The relative changes from one plan to another; None if the other lacks a figure that the first has, or the ranks
-    for its degrees.
+    """The relative changes from one plan to another; None if the other lacks a figure that the first has, or cannot
+    run.
     """
-    if ranks_match(plan.design) and not ranks_match(other.design):
+    if other.refused and not plan.refused:
         return None
     if (plan.step and not other.step) or (plan.memory and not other.memory):
         return None

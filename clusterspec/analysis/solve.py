@@ -98,7 +98,7 @@ class _Trials:
 
     def _refusal(self, study: Study) -> Refusal:
         refused = self.studied.refused(study)
-        own = {found.rule for found in study.found_errors if found.path == self.lever.path}
+        own = {found.rule for found in study.errors if found.path == self.lever.path}
         return Refusal(refused, of_others=not own.issuperset(refused))
 
     def _best(self, varied: Study) -> Iterable[Changes]:

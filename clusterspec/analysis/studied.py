@@ -92,7 +92,7 @@ def _term(plan: Plan, cost: Cost) -> Term | None:
 
 def errors_of(study: Study) -> frozenset[str]:
     """Rules that find an error in a study."""
-    return frozenset(found.rule for found in study.found_errors)
+    return frozenset(found.rule for found in study.errors)
 
 
 def with_a_layout(study: Study) -> Study:
@@ -108,7 +108,7 @@ def missing_for_search(study: Study) -> str:
     if workload is not None and workload.kind == "serve" and workload.serving is None:
         keys = "`concurrency`, `input_tokens` and `output_tokens`"
         return f"`workload.serving` is missing: it states the load of the plan, such as {keys}"
-    errors = study.found_errors
+    errors = study.errors
     wanted = [found for found in errors if found.rule in {"missing-key", "unknown-catalog-id"}] or errors
     if wanted:
         return "; ".join(dict.fromkeys(found.message for found in wanted))

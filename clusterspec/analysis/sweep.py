@@ -165,12 +165,12 @@ def _unreadable(study: Study) -> tuple[str, ...]:
     """The rules that report a key as unreadable or unknown, on which figures would rest."""
     if study.possible:
         return ()
-    return tuple(sorted({one.rule for one in study.found_errors if one.path[:1] != ("layout",)}))
+    return tuple(sorted({one.rule for one in study.errors if one.path[:1] != ("layout",)}))
 
 
 def _reason(study: Study, refused: Collection[str], changes: Changes) -> str:
     """The first error of a refused point, of a changed key if there is one, with the name of its rule."""
-    found = [one for one in study.found_errors if one.rule in refused]
+    found = [one for one in study.errors if one.rule in refused]
     first = min(found, key=lambda one: not under(one.path, changes), default=None)
     return f"{first.rule}: {first.message}" if first else ", ".join(refused)
 

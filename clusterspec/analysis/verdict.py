@@ -138,7 +138,7 @@ def verdict(plan: Plan, findings: Sequence[Finding] = (), waived: Sequence[Waive
     A waived error counts as an error: a waiver accepts it but does not remove it. Open warnings on a design
     whose step was not judged do not give "works with reservations".
     """
-    broken = (*_errors(findings, waived), *_misfit(plan), *_ranks(plan.design))
+    broken = (*_errors(findings, waived), *_misfit(plan), *_refusals(plan, findings, waived))
     close = tuple(_close_fit(plan))
     warned = tuple(_warnings(findings))
     open_parts = tuple(unjudged(plan))
@@ -152,12 +152,10 @@ def verdict(plan: Plan, findings: Sequence[Finding] = (), waived: Sequence[Waive
 
 
 def condition(plan: Plan) -> str:
-    """The condition under which the figures of a plan apply that cannot run as written; empty if it can.
+    """The condition under which the figures of a plan apply whose memory does not fit; empty if it fits.
 
-    Writers print it next to the step time, the throughput and derived figures.
+    Writers print it next to the step time, the throughput and derived figures. A layout that cannot run has no time.
     """
-    if any(_ranks(plan.design)):
-        return "if the ranks matched the nodes"
     return "if it fitted" if any(_misfit(plan)) else ""
 
 
@@ -175,7 +173,7 @@ def unjudged(plan: Plan) -> Iterator[str]:
     elif plan.memory.capacity is None:
         yield "fit: the memory capacity of the accelerator is not known"
     if plan.step is None and not served(plan):
-        yield "time: " + _why_no_time(design)
+        yield "time: " + _why_no_time(plan)
 
 
 def served(plan: Plan) -> bool:
@@ -183,12 +181,15 @@ def served(plan: Plan) -> bool:
     return plan.serving is not None
 
 
-def _why_no_time(design: Design) -> str:
+def _why_no_time(plan: Plan) -> str:
+    design = plan.design
     assert design.workload is not None
     if design.workload.kind == "serve" and design.workload.serving is None:
         return "the spec states no load of the serving plan"
     if design.layout is None:
         return "the spec has no layout"
+    if plan.refused:
+        return f"the layout cannot run: {_rules(sorted(plan.refused))}"
     if design.workload.kind == "serve":
         return _why_not_served(design)
     if design.workload.peak is None:
@@ -252,9 +253,13 @@ def fit_text(plan: Plan) -> str:
     return f"memory {display(total, 'B')}{band} is {percent(total / capacity)} of {plan.capacity_text}"
 
 
-def ranks_match(design: Design) -> bool:
-    """Whether the ranks of the layout match the nodes that it uses."""
-    return not any(_ranks(design))
+def _refusals(plan: Plan, findings: Sequence[Finding], waived: Sequence[Waived]) -> Iterator[str]:
+    """The reason why the layout cannot run: the ranks, and the rules that no error above names."""
+    yield from (unmatched := tuple(_ranks(plan.design)))
+    named = {one.rule for one in (*findings, *(each.finding for each in waived)) if one.severity is Severity.ERROR}
+    others = plan.refused - named - ({"world-size-mismatch"} if unmatched else set())
+    if others:
+        yield f"the layout cannot run: {_rules(sorted(others))}"
 
 
 def _ranks(design: Design) -> Iterator[str]:

@@ -155,8 +155,8 @@ class Trial:
         after = self.reader.changed(self.name, apply_edits(self.text, edits))
         if after.checked.fault is not None and self.before.checked.fault is None:
             return "the fixed file cannot be checked"
-        for (rule, path), problem in after.errors.items():
-            if (rule, path) not in self.before.errors and not self.shown_by(findings, after, rule, path):
+        for (rule, path), problem in after.errors_before_waivers.items():
+            if (rule, path) not in self.before.errors_before_waivers and not self.shown_by(findings, after, rule, path):
                 return f"the fixed file would have error[{rule}]: {problem.message}"
         return ""
 

@@ -289,8 +289,10 @@ def refusals(design: Design) -> frozenset[str]:
 
 
 def stages_exceed_layers(design: Design, layout: Layout) -> bool:
-    """Whether the pipeline has more stages than the model has layers."""
+    """Whether the pipeline has more stages than the model has layers; stages that the spec states may have none."""
     model = design.workload.model if design.workload else None
+    if design.spec.layout is not None and design.spec.layout.stage_layers is not None:
+        return False
     return model is not None and layout.pp > 1 and model.layers < layout.pp * layout.virtual_stages
 
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from math import hypot
 
 from clusterspec.cluster.layout import SAME_SOFTWARE
+from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import without_measured
 from clusterspec.cost import memory, parameters
@@ -144,13 +145,26 @@ def estimate(design: Design, tables: Tables | None = None) -> Plan:
     ``tables`` of an earlier estimate are reused where they apply to the design. Takes about a millisecond for any
     cluster size.
     """
-    plan = _with_memory(_with_parameters(Plan(design)))
+    plan = _sized(design)
     if design.workload is not None and design.workload.serving is not None:
         return _with_serving(plan)
     if tables is None or not tables.hold_for(design):
         tables = _known(design)
     found = timed(design, tables) if tables else None
     return _with_time(replace(plan, tables=tables), found) if found else plan
+
+
+def legal_estimate(design: Design, tables: Tables | None = None) -> Plan:
+    """The estimate of a design; a layout that cannot run has no time.
+
+    `estimate` also times degrees that no framework supports, as if shards of any size existed.
+    """
+    return _sized(design) if refusals(design) else estimate(design, tables)
+
+
+def _sized(design: Design) -> Plan:
+    """The plan with parameters and memory."""
+    return _with_memory(_with_parameters(Plan(design)))
 
 
 _RECENT: Recent[Tables] = Recent(4)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cost.compute.attention import SPARSE
 from clusterspec.cost.compute.kernels import FIXED, KERNELS
@@ -53,6 +54,11 @@ class Plan:
     time_to_train: float | None = None
     serving: ServingTimes | None = None
     """The times of a serving plan; None where the plan trains."""
+
+    @cached_property
+    def refused(self) -> frozenset[str]:
+        """The names of the rules by which the layout cannot run; a layout that cannot run has no time."""
+        return refusals(self.design)
 
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:

@@ -12,7 +12,6 @@ import clusterspec
 from clusterspec import document as documents
 from clusterspec import rules
 from clusterspec.catalog import BrokenEntry, Catalog
-from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.resolve import resolve
 from clusterspec.config import Config, discover
@@ -126,10 +125,10 @@ class Study:
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan of the design; computed on first access."""
-        from clusterspec.cost.estimate import estimate
+        """The plan of the design, without a time where the layout cannot run; computed on first access."""
+        from clusterspec.cost.estimate import legal_estimate
 
-        return estimate(self.design)
+        return legal_estimate(self.design)
 
     @cached_property
     def checked(self) -> Checked:
@@ -190,7 +189,7 @@ class Study:
         return [*self._read(), *found], fault
 
     @property
-    def errors(self) -> dict[tuple[str, Path], Problem]:
+    def errors_before_waivers(self) -> dict[tuple[str, Path], Problem]:
         """The errors by rule and key path, whatever the configuration selects and whatever is waived."""
         return {(one.rule, one.path): one for one in self._found[0] if one.severity is Severity.ERROR}
 
@@ -203,8 +202,8 @@ class Study:
         return [*found, *further, *own], next(iter([*faults, *more, *others]), None)
 
     @property
-    def found_errors(self) -> tuple[Finding, ...]:
-        """The findings that are errors. Raises the exception of a failed rule."""
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings that are errors, neither waived nor deselected. Raises the exception of a failed rule."""
         return tuple(found for found in self.findings if found.severity is Severity.ERROR)
 
     @cached_property
@@ -213,7 +212,7 @@ class Study:
         and its layout can run.
         """
         unknown = any(problem.rule == "unknown-catalog-id" for problem in self.problems)
-        return not unknown and rules.estimable(self.spec) and not refusals(self.design)
+        return not unknown and rules.estimable(self.spec) and not self.plan.refused
 
     @property
     def findings(self) -> tuple[Finding, ...]:

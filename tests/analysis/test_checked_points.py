@@ -56,7 +56,7 @@ def test_a_point_is_a_checked_design_or_names_its_rule(key: str, tmp_path: Path)
     one = study_of(JOB)
     for row in points(tmp_path, key, AXES[key], "fixed"):
         path, value = tuple(key.split(".")), row.axes[key]
-        check = {each.rule for each in studies.rewritten(one, {path: value}).found_errors}
+        check = {each.rule for each in studies.rewritten(one, {path: value}).errors}
         assert set(row.errors) == check
         assert (row.step_time is None) is bool(check) and (row.cost is None) is bool(check)
         expected = REFUSED.get((key, str(value)))
@@ -81,7 +81,7 @@ def test_a_lever_is_moved_to_a_checked_design_or_names_its_rule() -> None:
     for (key, after), row in steps.items():
         if key in LEVERS:
             assert isinstance(after, float | int)
-            check = studies.varied(one, LEVERS[key].changes(float(after))).found_errors
+            check = studies.varied(one, LEVERS[key].changes(float(after))).errors
             assert set(row.errors) == {each.rule for each in check}
         assert not row.errors or (row.step_time, row.cost, row.effect) == (None, None, None)
     ranked = [bool(row.errors) for row in report.levers]
@@ -107,5 +107,5 @@ def test_a_boundary_is_sold_or_names_the_rule_that_refuses_it() -> None:
 def test_a_layout_that_check_refuses_meets_no_condition() -> None:
     report = solve(study_of(JOB), "nodes", "mfu>=0.01")
     for value, _, holds in report.probes:
-        errors = studies.varied(study_of(JOB), LEVERS["nodes"].changes(value)).found_errors
+        errors = studies.varied(study_of(JOB), LEVERS["nodes"].changes(value)).errors
         assert not (holds and errors), value

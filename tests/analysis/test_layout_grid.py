@@ -29,7 +29,7 @@ def test_a_cell_has_figures_exactly_where_check_finds_no_error_in_the_degrees(fr
     assert grid is not None
     for cell in grid.cells[:: 3 if framework == "deepspeed" else 2]:
         other = one if cell.present else studies.rewritten(one, layout_changes({"tp": cell.tp, "pp": cell.pp}))
-        errors = {each.rule for each in other.found_errors}
+        errors = {each.rule for each in other.errors}
         assert bool(cell.errors) is (cell.step_time is None) and bool(cell.why) is bool(cell.errors)
         assert not cell.errors or errors & set(cell.errors)
         assert cell.errors or not {rule for rule in errors if "indivisible" in rule or "mismatch" in rule}

@@ -166,3 +166,63 @@ def test_the_figures_of_a_plan_that_fails_stay_numbers() -> None:
     assert told["verdict"]["status"] == "fails"
     assert told["fits"] is False
     assert told["step_time"] > 0 and told["mfu"] > 0
+
+
+RACK = """\
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 18}
+workload: {model: deepseek-v3, sequence_length: 4096, global_batch: 4608}
+layout: {framework: megatron-core, ep: 64}
+"""
+SERVED = """\
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 1024, output_tokens: 256, concurrency: 8}}
+layout: {framework: vllm, tp: 3}
+"""
+IMPOSSIBLE = {
+    "ep-not-dividing-ranks": RACK,
+    "experts-indivisible-by-ep": RACK.replace("ep: 64", "ep: 24"),
+    "world-size-mismatch": RUNS.replace("tp: 8", "tp: 8, dp: 3"),
+    "kv-heads-indivisible-by-tp": RUNS.replace("megatron-core, tp: 8", "torchtitan, tp: 16"),
+    "global-batch-indivisible": RUNS.replace("global_batch: 512", "global_batch: 500"),
+    "sharding-forbids-pipeline": RUNS.replace("megatron-core, tp: 8", "deepspeed, sharding: fsdp"),
+    "layers-indivisible-by-pp": RUNS.replace("tp: 8, pp: 2", "pp: 128"),
+    "heads-indivisible-by-tp": SERVED,
+}
+TIMES = ("step_time", "tokens_per_second_per_accelerator", "mfu", "hfu", "time_to_train", "serving")
+
+
+@pytest.mark.parametrize("rule", IMPOSSIBLE)
+def test_a_layout_that_cannot_run_has_no_time_and_no_advice_about_times(rule: str) -> None:
+    one = study(IMPOSSIBLE[rule])
+    found = analysis.estimate(one)
+    value = found.to_json()
+    assert [value[name] for name in TIMES] == [None] * len(TIMES)
+    assert (value["range"]["step_time"], value["communication"]) == (None, [])
+    assert not any(term["seconds"] for term in value["terms"])
+    assert value["memory"]["total"] > 0 and value["verdict"]["status"] == "fails"
+    assert rule in " ".join(found.verdict.not_judged) and rule in one.plan.refused
+    assert not [one for one in found.findings if "per step" in one.message + (one.help or "")]
+
+
+@pytest.mark.parametrize("rule", IMPOSSIBLE)
+def test_a_layout_that_cannot_run_fails_without_its_finding(rule: str) -> None:
+    """The configuration of a team may leave the rule out."""
+    one = study(IMPOSSIBLE[rule])
+    assert rule in "; ".join(verdict(one.plan).reasons) or "the ranks do not match" in "; ".join(
+        verdict(one.plan).reasons
+    )
+
+
+def test_a_report_of_a_layout_that_cannot_run_states_no_time() -> None:
+    found = analysis.report(study(RACK), "design").to_json()
+    assert found["estimate"]["step_time"] is None and not found["reliability"]
+    assert not [area for area in found["areas"] if area["unit"] == "s" and area["value"]]
+
+
+def test_no_layout_that_cannot_run_is_offered() -> None:
+    """tp 4 fits the memory of the rack, and 64 ranks of experts do not divide its 72 ranks with it either."""
+    assert {each.rule for each in study(RACK).errors} == {"states-exceed-memory", "ep-not-dividing-ranks"}
+    offered = next(each.help for each in study(RACK).errors if each.rule == "states-exceed-memory")
+    assert "tp: 4" not in (offered or "")

@@ -107,9 +107,9 @@ def test_without_its_measurements_a_variation_has_the_shares_of_the_catalog() ->
 
 def test_the_problems_of_other_keys_stay_and_those_of_the_changed_key_go() -> None:
     one = study_of(DEEP.replace("global_batch: 256", "global_batch: 256, precision: fp9"))
-    assert {each.rule for each in one.found_errors} == {"unknown-choice"}
-    assert {each.rule for each in studies.varied(one, {("cluster", "nodes"): 16}).found_errors} == {"unknown-choice"}
-    assert not studies.varied(one, {("workload", "precision"): "bf16"}).found_errors
+    assert {each.rule for each in one.errors} == {"unknown-choice"}
+    assert {each.rule for each in studies.varied(one, {("cluster", "nodes"): 16}).errors} == {"unknown-choice"}
+    assert not studies.varied(one, {("workload", "precision"): "bf16"}).errors
 
 
 def test_dp_and_the_layers_of_stages_follow_from_the_degrees() -> None:
@@ -143,6 +143,7 @@ def test_removing_an_absent_key_changes_nothing() -> None:
         ("{framework: megatron-core, tp: 3}", {"world-size-mismatch"}),
         ("{framework: megatron-core, pp: 8, dp: 7}", {"world-size-mismatch"}),
         ("{framework: deepspeed, pp: 2, sharding: fsdp}", {"sharding-forbids-pipeline"}),
+        ("{framework: custom, pp: 4, virtual_stages: 8, stage_layers: [" + "1, " * 30 + "2, 0]}", set()),
         ("{framework: megatron-core, pp: 16, virtual_stages: 8, schedule: interleaved}", {"layers-indivisible-by-pp"}),
     ],
 )
@@ -150,6 +151,6 @@ def test_what_legality_refuses_is_an_error_of_check(layout: str, rules: set[str]
     one = study_of(DEEP.partition("layout:")[0] + f"layout: {layout}\n")
     refused = refusals(one.design)
     assert rules <= refused and (bool(rules) or not refused)
-    errors = {each.rule for each in one.found_errors}
+    errors = {each.rule for each in one.errors}
     assert rules <= errors and bool(refused & errors) is bool(refused)
     assert one.possible is not bool(refused)

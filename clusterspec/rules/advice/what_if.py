@@ -86,15 +86,15 @@ class WhatIf:
 
     def estimate(self, changes: Changes) -> Plan | None:
         """The plan with some keys of the spec changed."""
-        from clusterspec.cost.estimate import estimate
+        from clusterspec.cost.estimate import legal_estimate
 
         design = varied(self.design, changes)
         if not (design.cluster and design.workload and design.layout):
             return None
-        return estimate(design, self._plan.tables if self._plan else None)
+        return legal_estimate(design, self._plan.tables if self._plan else None)
 
     def fitting(self, candidates: Iterable[Mapping[str, object]]) -> list[Alternative]:
-        """The legal changes to the layout that use at most `FULLEST` of the memory, the fastest first.
+        """The changes to the layout that can run and use at most `FULLEST` of the memory, the fastest first.
 
         At most `TRIED` candidates are estimated, in the order given.
         """
@@ -148,9 +148,9 @@ class WhatIf:
 
 
 def _fits(plan: Plan) -> bool:
-    """Whether the predicted memory is known and leaves headroom."""
+    """Whether the layout can run, and its predicted memory is known and leaves headroom."""
     stored = plan.stored
-    if stored is None:
+    if stored is None or plan.refused:
         return False
     return stored.capacity is None or stored.total <= FULLEST * stored.capacity.value
 
