@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -112,3 +114,17 @@ def _other_ways(tree: ast.AST) -> Iterator[str]:
 )
 def test_another_way_to_change_a_design_is_found(code: str) -> None:
     assert list(_other_ways(ast.parse(code)))
+
+
+NAMED = re.compile(r"`([a-z_]+(?:\.[A-Za-z_]+)+)`")
+
+
+def test_the_modules_that_the_architecture_names_exist() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    packages = {path.stem for path in (ROOT / "clusterspec").iterdir()}
+    named = {name for name in NAMED.findall(text) if name.split(".")[0] in packages and not name.endswith(".json")}
+    assert len(named) > 20
+    for name in named:
+        module, _, attribute = name.rpartition(".")
+        held = importlib.import_module(f"clusterspec.{module}")
+        assert hasattr(held, attribute) or importlib.util.find_spec(f"clusterspec.{name}"), name
