@@ -7,7 +7,8 @@ from typing import Any
 
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cluster.variation import has_key, revalued, varied
-from clusterspec.cost.estimate import estimate
+from clusterspec.cost.collectives.model import falls_back
+from clusterspec.cost.estimate import estimate, reestimate
 from clusterspec.cost.plan import Plan
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure, Quantity
@@ -22,6 +23,7 @@ DEGREES = frozenset(
     f"layout.{key}" for key in ("tp", "cp", "ep", "pp", "expert_tp", "micro_batch", "virtual_stages", "shard_group")
 )
 EARLIEST_SOFTWARE = 2021
+PLUGIN = "cluster.scale_out.collective_plugin"
 OVERSUBSCRIPTION = "cluster.scale_out.oversubscription"
 DP_LAST = ("tp", "cp", "ep", "pp", "dp")
 
@@ -35,7 +37,7 @@ def largest_influence(plan: Plan, assumption: Assumption) -> Influence | None:
     """The largest change that another value of an assumption causes; None if no other value is known.
 
     A number varies over its range, or by `STEP` without one; a keyword varies over all choices. Each alternative is
-    another estimate, which takes about two milliseconds.
+    another estimate, which takes about a millisecond; those that no figure of the plan depends on are left out.
     """
     spread = _spread(plan, assumption)
     if spread is not None:
@@ -43,11 +45,29 @@ def largest_influence(plan: Plan, assumption: Assumption) -> Influence | None:
     known: list[Influence] = []
     for against, design_of in _variants(plan, assumption):
         design = design_of(plan.design, assumption[0], against.value if isinstance(against, Figure) else against)
-        found = _effect(plan, assumption, against, estimate(design, plan.tables)) if design is not None else None
+        found = _effect(plan, assumption, against, _reestimated(plan, design)) if design is not None else None
         known += [found] if found else []
         if found and isinstance(against, Figure) and found.size < LEAST / 2:
             break  # the other end of a range as wide does not reach the limit either
     return max(known, key=lambda one: (max(one.step_time, one.memory), one.size), default=None)
+
+
+def _reestimated(plan: Plan, design: Design) -> Plan:
+    """The plan of a changed design; its memory is counted again only where it may differ."""
+    return reestimate(design, plan) if _as_much_memory(plan.design, design) else estimate(design, plan.tables)
+
+
+def _as_much_memory(one: Design, other: Design) -> bool:
+    """Whether two designs put the same work on ranks with the same memory; what their parts achieve does not count."""
+    layouts, machines = (one.layout, other.layout), (one.cluster, other.cluster)
+    if one.workload != other.workload or None in (*layouts, *machines):
+        return False
+    memories = [
+        (each.ranks_per_accelerator, each.accelerator.vendor, each.accelerator.memory) for each in machines if each
+    ]
+    stacks = [replace(each.stack, achievable={}) if each and each.stack else None for each in layouts]
+    bare = [replace(each, stack=None) for each in layouts if each]
+    return memories[0] == memories[1] and stacks[0] == stacks[1] and bare[0] == bare[1]
 
 
 def _effect(plan: Plan, assumption: Assumption, against: Any, other: Plan) -> Influence | None:
@@ -56,10 +76,10 @@ def _effect(plan: Plan, assumption: Assumption, against: Any, other: Plan) -> In
     """
     if other.refused and not plan.refused:
         return None
-    if (plan.step and not other.step) or (plan.memory and not other.memory):
+    if (plan.step and not other.step) or (plan.stored and not other.stored):
         return None
     step = _slower(plan, other)
-    memory = other.memory.total.value / plan.memory.total.value - 1 if other.memory and plan.memory else 0.0
+    memory = other.memory_bytes / plan.memory_bytes - 1 if other.memory_bytes and plan.memory_bytes else 0.0
     return Influence(assumption, against, step, memory)
 
 
@@ -78,7 +98,7 @@ def _variants(plan: Plan, assumption: Assumption) -> list[Variant]:
     key, value, _ = assumption
     design = plan.design
     if key in {name for name, _, _ in design.assumptions}:
-        return [(other, _rewritten) for other in _alternatives(key, value)]
+        return [(other, _rewritten) for other in _alternatives(design, key, value)]
     if isinstance(value, Figure):
         return [
             (replace(value, value=value.value * factor), _refigured)
@@ -88,17 +108,27 @@ def _variants(plan: Plan, assumption: Assumption) -> list[Variant]:
     return []
 
 
-def _alternatives(key: str, value: Any) -> list[Any]:
+def _alternatives(design: Design, key: str, value: Any) -> list[Any]:
     """Alternative values of a key."""
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, str):
-        return [choice for choice in _choices(key) if choice != value]
+        return other_choices(design, key, value)
     if key == OVERSUBSCRIPTION:
         return [(Quantity(1 + STEP, "1", f"{1 + STEP:g}:1"),)]
     if key == "layout.order":
         return [DP_LAST] if tuple(value) != DP_LAST else []
     return _numbers(key, value) if isinstance(value, int | float) else []
+
+
+def other_choices(design: Design, key: str, value: str) -> list[str]:
+    """The other choices of a key; of plugins one, with which the library behaves otherwise."""
+    others = [choice for choice in choices_of(key) if choice != value]
+    fabric = design.cluster.scale_out if design.cluster else None
+    if key != PLUGIN or fabric is None:
+        return others
+    present = falls_back(fabric)
+    return [each for each in others if falls_back(revalued(fabric, {("collective_plugin",): each})) != present][:1]
 
 
 def _numbers(key: str, value: float) -> list[Any]:
@@ -110,7 +140,7 @@ def _numbers(key: str, value: float) -> list[Any]:
     return [value * (1 - STEP), value * (1 + STEP)] if isinstance(value, float) else []
 
 
-def _choices(key: str) -> tuple[Any, ...]:
+def choices_of(key: str) -> tuple[Any, ...]:
     """The choices of a key in the schema."""
     node: Mapping[str, Any] = schema()
     for part in key.split("."):

@@ -7,7 +7,7 @@ from math import hypot
 
 from clusterspec.cluster.layout import SAME_SOFTWARE
 from clusterspec.cluster.legality import refusals
-from clusterspec.cluster.model import Design
+from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.variation import without_measured
 from clusterspec.cost import memory, parameters
 from clusterspec.cost.communication import communication, sent
@@ -142,14 +142,24 @@ def _uncertain(record: StepRecord) -> float:
 def estimate(design: Design, tables: Tables | None = None) -> Plan:
     """All results that can be computed for a design; the others are None.
 
-    ``tables`` of an earlier estimate are reused where they apply to the design. Takes about a millisecond for any
+    ``tables`` of an earlier estimate are reused as far as they apply to the design. Takes about a millisecond for any
     cluster size.
     """
-    plan = _sized(design)
+    return _timed(_sized(design), tables)
+
+
+def reestimate(design: Design, plan: Plan) -> Plan:
+    """The plan of a design that uses as much memory as another plan: the same ranks run the same work."""
+    return _timed(_with_parameters(Plan(design, stored=plan.stored)), plan.tables)
+
+
+def _timed(plan: Plan, tables: Tables | None) -> Plan:
+    """The plan with its times."""
+    design = plan.design
     if design.workload is not None and design.workload.serving is not None:
         return _with_serving(plan)
     if tables is None or not tables.hold_for(design):
-        tables = _known(design)
+        tables = _known(design, tables)
     found = timed(design, tables) if tables else None
     return _with_time(replace(plan, tables=tables), found) if found else plan
 
@@ -171,13 +181,24 @@ _RECENT: Recent[Tables] = Recent(4)
 """The tables of recent jobs: a job is usually estimated several times, with other layouts."""
 
 
-def _known(design: Design) -> Tables | None:
-    """The tables of a design; created where no recent ones apply to it."""
-    known = _RECENT.find(lambda tables: tables.hold_for(design))
+def _known(design: Design, near: Tables | None) -> Tables | None:
+    """The tables of a design; created where no recent ones apply to it.
+
+    They share the process groups of ``near``, tables of another design, if both have the same links.
+    """
+    known = next((tables for tables in reversed(_RECENT.kept) if tables.hold_for(design)), None)
     if known is not None:
         return known
-    made = tables_of(design)
+    made = tables_of(
+        design, near.groups if near and design.cluster and _same_links(near.cluster, design.cluster) else None
+    )
     return None if made is None else _RECENT.keep(made)
+
+
+def _same_links(one: Cluster, other: Cluster) -> bool:
+    """Whether two clusters differ at most in what their accelerators achieve."""
+    known = other.accelerator.achievable
+    return one is other or replace(one, accelerator=replace(one.accelerator, achievable=known)) == other
 
 
 def _with_serving(plan: Plan) -> Plan:

@@ -1,0 +1,87 @@
+"""Laws of the influence of assumptions: what is left out has none, and what is reused is what an estimate finds."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.analysis.influence import PLUGIN, choices_of, largest_influence, other_choices
+from clusterspec.cluster.variation import revalued, varied
+from clusterspec.cost.estimate import estimate, reestimate
+from clusterspec.cost.memory import memory
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.timing import tables_of, timed
+from clusterspec.source import Path
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
+
+POD = """clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 128}
+layout: {framework: megatron-core, tp: 4, pp: 2}
+"""
+"""A machine on InfiniBand, which a library needs no plugin for."""
+EFA = POD.replace("dgx-h100", "aws-p5-48xlarge")
+"""A machine on a proprietary network, which needs the plugin of its vendor."""
+
+
+def plan_of(text: str) -> Plan:
+    return study_text(text, SETTINGS).plan
+
+
+@pytest.mark.parametrize(("text", "kept"), [(POD, 0), (EFA, 1)], ids=["InfiniBand", "EFA"])
+def test_a_plugin_that_is_left_out_changes_nothing_that_one_that_is_kept_does_not(text: str, kept: int) -> None:
+    plan = plan_of(text)
+    assert plan.design.cluster is not None and plan.design.cluster.scale_out is not None
+    present = plan.design.cluster.scale_out.collective_plugin or ""
+    tried = other_choices(plan.design, PLUGIN, present)
+    assert len(tried) == kept
+    path: Path = ("cluster", "scale_out", "collective_plugin")
+    every = {estimate(varied(plan.design, {path: one})).step_seconds for one in choices_of(PLUGIN)}
+    assert every == {plan.step_seconds, *(estimate(varied(plan.design, {path: one})).step_seconds for one in tried)}
+    assert len(every) == 1 + kept
+
+
+CHANGES: list[tuple[Path, object]] = [
+    (("layout", "stack", "achievable", "fusion", "value"), 0.5),
+    (("layout", "stack", "achievable", "accumulation", "value"), 16.0),
+    (("cluster", "accelerator", "achievable", "sustained.bf16", "value"), 0.5),
+    (("cluster", "scale_out", "nic_bandwidth", "value"), 1e9),
+    (("cluster", "scale_up", "bandwidth", "value"), 1e10),
+]
+"""Changes of a resolved design after which its ranks hold the same memory."""
+
+
+@pytest.mark.parametrize(("path", "value"), CHANGES, ids=str)
+def test_a_plan_that_reuses_the_memory_and_groups_of_another_equals_an_estimate(path: Path, value: object) -> None:
+    plan = plan_of(POD.replace("tp: 4", "tp: 8"))
+    other = revalued(plan.design, {path: value})
+    tables = tables_of(other)
+    assert tables is not None
+    again, record = reestimate(other, plan), timed(other, tables)
+    assert again.step == record
+    assert again.stored == memory(other)
+    assert again.step_seconds != plan.step_seconds
+
+
+def influence_of(plan: Plan, key: str) -> tuple[object, float, float]:
+    """The other value of an assumption with the changes of step time and memory."""
+    found = largest_influence(plan, next(each for each in plan.assumptions if each[0] == key))
+    assert found is not None
+    return found.against, found.step_time, found.memory
+
+
+def test_gradients_of_half_the_width_save_two_bytes_for_each_weight_of_a_rank() -> None:
+    """8.03e9 parameters over tp 4: two bytes of each quarter are saved; norms, which tp does not split, are few."""
+    plan = plan_of(POD.replace("pp: 2", "pp: 1, sharding: none"))
+    against, _, change = influence_of(plan, "workload.gradient_precision")
+    assert against == "bf16"
+    assert plan.memory is not None
+    saved = -change * plan.memory.total.value
+    fragmentation = 1.03
+    assert saved == pytest.approx(2 * 8_030_261_248 / 4 * fragmentation, rel=2e-3)
+
+
+def test_a_rate_that_is_a_tenth_lower_slows_a_step_by_at_most_a_ninth() -> None:
+    _, step, change = influence_of(plan_of(POD), "h100-sxm-80gb sustained.bf16")
+    assert 0.02 < step < 1 / 0.9 - 1
+    assert change == 0.0
