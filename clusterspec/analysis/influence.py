@@ -66,7 +66,7 @@ def _as_much_memory(one: Design, other: Design) -> bool:
         (each.ranks_per_accelerator, each.accelerator.vendor, each.accelerator.memory) for each in machines if each
     ]
     stacks = [replace(each.stack, achievable={}) if each and each.stack else None for each in layouts]
-    bare = [replace(each, stack=None) for each in layouts if each]
+    bare = [revalued(each, {("stack",): None}) for each in layouts if each]
     return memories[0] == memories[1] and stacks[0] == stacks[1] and bare[0] == bare[1]
 
 

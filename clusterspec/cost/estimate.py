@@ -8,7 +8,7 @@ from math import hypot
 from clusterspec.cluster.layout import SAME_SOFTWARE
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.cluster.variation import without_measured
+from clusterspec.cluster.variation import revalued, without_measured
 from clusterspec.cost import memory, parameters
 from clusterspec.cost.communication import communication, sent
 from clusterspec.cost.compute.rates import rate_name
@@ -198,7 +198,7 @@ def _known(design: Design, near: Tables | None) -> Tables | None:
 def _same_links(one: Cluster, other: Cluster) -> bool:
     """Whether two clusters differ at most in what their accelerators achieve."""
     known = other.accelerator.achievable
-    return one is other or replace(one, accelerator=replace(one.accelerator, achievable=known)) == other
+    return one is other or revalued(one, {("accelerator", "achievable"): known}) == other
 
 
 def _with_serving(plan: Plan) -> Plan:
