@@ -18,6 +18,7 @@ from clusterspec.catalog.entries import (
     Stack,
     Switch,
 )
+from clusterspec.catalog.frameworks import Framework, dated, features
 from clusterspec.catalog.models import (
     CompressedAttention,
     Entry,
@@ -349,6 +350,22 @@ def stack(read: FactReader) -> Stack:
     )
 
 
+def framework(read: FactReader) -> Framework:
+    """A framework of training or serving."""
+    releases = dict(map(dated, read.texts("releases")))
+    return Framework(
+        **_header(read),
+        base=read.text("base"),
+        vendors=read.texts("vendors"),
+        purposes=read.texts("purposes"),
+        stacks=read.text("stacks"),
+        calendar=read.flag("calendar_releases") or False,
+        releases=releases,
+        synonyms=read.texts("synonyms"),
+        features=dict(features(read, releases)),
+    )
+
+
 def kernels(read: FactReader) -> Kernels:
     """Measured kernels of an accelerator."""
     return Kernels(
@@ -366,6 +383,7 @@ BUILDERS: Mapping[str, Callable[[FactReader], Entry]] = {
     "switch": switch,
     "platform": platform,
     "model": model,
+    "framework": framework,
     "stack": stack,
     "kernels": kernels,
 }

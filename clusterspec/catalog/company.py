@@ -78,6 +78,7 @@ KINDS_OF_KEYS = {
     "switch": "switch",
     "model": "model",
     "base": "model",
+    "framework": "framework",
 }
 """The kind of entry that the value of a key names, where it is a text."""
 REFUSED_SCOPES = {"interconnect": "scale-out", "technology": "scale-up"}
@@ -161,6 +162,7 @@ def _flow(value: Any) -> str:
 # Faults of company catalog folders: entries that are invalid, misplaced, or refer to unknown ids
 
 REFERENCES = {
+    "framework": {"base": "framework", "stacks": "framework"},
     "accelerator": {
         "scale_up.interconnects": "interconnect",
         "scale_out.technology": "interconnect",

@@ -163,6 +163,13 @@ def _model(raw_entry: RawEntry) -> Iterator[str]:
     yield experts and f"{experts} experts, {_value(raw_entry, 'experts_per_token')} per token"
 
 
+def _framework(raw_entry: RawEntry) -> Iterator[str]:
+    base, vendors = _value(raw_entry, "base"), _value(raw_entry, "vendors")
+    yield base and f"as {base}"
+    yield _value(raw_entry, "purposes")
+    yield vendors and f"on accelerators of {vendors}"
+
+
 def _stack(raw_entry: RawEntry) -> Iterator[str]:
     yield _value(raw_entry, "frameworks")
     yield f"from {_value(raw_entry, 'year')}"
@@ -180,6 +187,7 @@ _HEADLINES: dict[str, Callable[[RawEntry], Iterator[str]]] = {
     "switch": _switch,
     "platform": _platform,
     "model": _model,
+    "framework": _framework,
     "stack": _stack,
     "kernels": _kernels,
 }

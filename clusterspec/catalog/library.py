@@ -31,6 +31,7 @@ FOLDER_OF_KIND = {
     "switch": "switches",
     "platform": "platforms",
     "model": "models",
+    "framework": "frameworks",
     "stack": "stacks",
     "kernels": "kernels",
 }

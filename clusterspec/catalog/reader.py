@@ -27,6 +27,8 @@ class Status:
 # Catalog entries as written: header, sources and facts, before conversion to types
 
 Plain = str | int | float | bool | list[Any]
+_WORDS = ("of", "prints", "scope", "basis", "note", "doubt", "since", "until")
+"""Keys of a fact that qualify its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ class Fact:
     """A fact: its value and source, and for a bandwidth its scope and basis.
 
     ``origin`` is None if the entry has neither a source nor an assumption for it; ``also`` are other
-    sources of the same figure.
+    sources of the same figure; ``since`` is the first release of a framework in which it holds, ``until`` the first in
+    which it no longer does.
     """
 
     name: str
@@ -74,6 +77,8 @@ class Fact:
     basis: str = ""
     note: str = ""
     doubt: str = ""
+    since: str = ""
+    until: str = ""
     rejected: tuple[Rejected, ...] = ()
     also: tuple[Reference, ...] = ()
     bare: bool = False
@@ -140,7 +145,7 @@ class _Writer:
             rejected=tuple(self.rejected(each) for each in words.get("not", ())),
             also=tuple(self.sources[key] for key in words.get("also", ()) if key in self.sources),
             bare=written is not words,
-            **{key: words.get(key, "") for key in ("of", "prints", "scope", "basis", "note", "doubt")},
+            **{key: words.get(key, "") for key in _WORDS},
         )
 
     def origin(self, words: Mapping[str, Any], path: Path) -> Cited | Assumed | None:
@@ -192,8 +197,9 @@ def value_text(value: Plain) -> str:
 
 
 def figure_text(fact: Fact) -> str:
-    """The value as written, with what it is a figure of, its scope and its basis."""
-    counts = ", ".join(word for word in (fact.scope, fact.basis) if word)
+    """The value as written, with what it is a figure of, its scope and basis, and the releases in which it holds."""
+    releases = f"from {fact.since}" * bool(fact.since), f"until {fact.until}" * bool(fact.until)
+    counts = ", ".join(word for word in (fact.scope, fact.basis, *releases) if word)
     of = f" of {fact.of}" if fact.of else ""
     return f"{value_text(fact.value)}{of}" + (f" ({counts})" if counts else "")
 
@@ -306,7 +312,7 @@ class FactReader:
             return None
         if type(fact.value) is kind:
             return fact.value
-        self._refuse(fact, "wrong-type", f"{name} is {fact.value!r}, not {words}")
+        self.refuse(fact, "wrong-type", f"{name} is {fact.value!r}, not {words}")
         return None
 
     def _values(self, name: str) -> list[object]:
@@ -320,23 +326,24 @@ class FactReader:
         if quantity is None or quantity.direction:
             return quantity
         message = f"{fact.name} is {quantity.written}, which does not state its direction"
-        self._refuse(fact, "missing-direction", message, "append `duplex` or `per direction`")
+        self.refuse(fact, "missing-direction", message, "append `duplex` or `per direction`")
         return None
 
     def _quantity(self, fact: Fact, value: object, kind: str) -> Quantity | None:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            self._refuse(fact, "wrong-type", f"{fact.name} is {value!r}, not a quantity")
+            self.refuse(fact, "wrong-type", f"{fact.name} is {value!r}, not a quantity")
             return None
         try:
             return read(value, kind)
         except UnitFault as fault:
-            self._refuse(fact, fault.rule, f"{fact.name}: {fault.message}", fault.help)
+            self.refuse(fact, fault.rule, f"{fact.name}: {fault.message}", fault.help)
             return None
 
     def _origin(self, fact: Fact) -> Origin:
         unsourced = "its entry names no source"  # which `checks` refuses
         return fact.origin or Assumed(f"{self.raw_entry.kind}/{self.raw_entry.id} {fact.name}", unsourced)
 
-    def _refuse(self, fact: Fact, rule: str, message: str, advice: str = "") -> None:
+    def refuse(self, fact: Fact, rule: str, message: str, advice: str = "") -> None:
+        """Records that a fact is invalid."""
         path = fact.path if fact.bare else (*fact.path, "is")
         self.problems.append(Problem(rule, path, message, advice))

@@ -17,6 +17,8 @@ from clusterspec.units import bandwidth_readings, display, plain
 
 _LINKS = {"scale_up.bandwidth": "scale_up.links", "bandwidth": "link.count"}
 """The fact with the number of links of each total bandwidth."""
+_QUALIFIERS = ("scope", "basis", "of", "prints", "since", "until", "note", "doubt")
+"""Keys of a fact in its JSON that qualify the value."""
 _LABELS = ("year", "pcie", "pcie.host", "pcie.nic")
 """Numbers that are labels, so that their ratio has no meaning."""
 
@@ -45,7 +47,10 @@ class FactView:
         """The fact as JSON values; fields that do not apply are null."""
         origin = self.fact.origin
         cited = origin if isinstance(origin, Cited) else None
-        words = {key: getattr(self.fact, key) or None for key in ("scope", "basis", "of", "prints", "note", "doubt")}
+        words = {
+            key: getattr(self.fact, key) or None
+            for key in ("scope", "basis", "of", "prints", "since", "until", "note", "doubt")
+        }
         return {
             "name": self.name,
             "written": self.written,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.catalog.entries import Platform, Stack
+from clusterspec.catalog.frameworks import Capabilities
 from clusterspec.cluster.model import Cluster, Design, Dispatcher, Engines, Layout, Overlap, Workload
 from clusterspec.cluster.resolution import ResolutionLog
 from clusterspec.records import dataclass, replace
@@ -11,8 +12,6 @@ from clusterspec.spec.model import DispatcherSpec, LayoutSpec, OverlapSpec
 # The degrees of parallelism of a layout: as written, else the framework's defaults
 
 LAYOUT_KEY = "layout"
-EXPERTS_CUT_BY_TP = frozenset({"megatron-core", "nemo"})
-"""Frameworks that shard experts by tp for any ep (Megatron-Core, ``expert_tensor_parallel_size``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ def nodes_per_domain(section: LayoutSpec, cluster: Cluster) -> int | None:
 
 
 def resolve_degrees(
-    section: LayoutSpec, framework: str, ranks: int, workload: Workload | None, log: ResolutionLog
+    section: LayoutSpec, capabilities: Capabilities, ranks: int, workload: Workload | None, log: ResolutionLog
 ) -> Degrees:
     """The degrees on ``ranks`` ranks. dp is the largest that fits, at least 1; a rule reports a remainder.
 
@@ -102,7 +101,7 @@ def resolve_degrees(
     fits = max(1, ranks // (tp * attention_dp * cp * pp))
     if serving is not None and section.dp is not None:
         fits = min(fits, max(1, section.dp))
-    expert_tp = _expert_tp(section, framework, Engines(1, tp, attention_dp, ep), workload, log)
+    expert_tp = _expert_tp(section, capabilities, Engines(1, tp, attention_dp, ep), workload, log)
     redundant = _redundant_experts(workload, ep, log)
     return Degrees(tp, attention_dp, cp, ep, expert_tp, pp, fits, max(1, section.virtual_stages or 1), redundant)
 
@@ -131,7 +130,7 @@ def _attention_dp(section: LayoutSpec, workload: Workload | None, log: Resolutio
 
 
 def _expert_tp(
-    section: LayoutSpec, framework: str, engine: Engines, workload: Workload | None, log: ResolutionLog
+    section: LayoutSpec, capabilities: Capabilities, engine: Engines, workload: Workload | None, log: ResolutionLog
 ) -> int:
     """Ranks that shard one expert; ``engine`` has the other degrees."""
     if section.expert_tp is not None:
@@ -141,8 +140,8 @@ def _expert_tp(
     elif engine.ep == 1:
         found, why = engine.tp, "without expert parallelism, tp shards experts like all other weights"
     else:
-        found = engine.tp if framework in EXPERTS_CUT_BY_TP else 1
-        why = f"the default of {framework}"
+        found = engine.tp if capabilities.has("defaults.expert_tp") else 1
+        why = f"the default of {capabilities.written}"
     if engine.ep > 1 or (workload is not None and workload.model.experts):
         log.assume(f"{LAYOUT_KEY}.expert_tp", found, why)
     return found

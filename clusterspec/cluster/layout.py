@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from math import gcd
 
 from clusterspec.catalog.entries import Stack
+from clusterspec.catalog.frameworks import (
+    OWN,
+    UNNAMED,
+    Capabilities,
+    Framework,
+    capabilities,
+    dated,
+    framework_of,
+    version,
+)
 from clusterspec.cluster.degrees import (
     Degrees,
     job_nodes,
@@ -17,7 +26,8 @@ from clusterspec.cluster.degrees import (
 )
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cluster.resolution import Lookup, ResolutionLog
-from clusterspec.finding import Problem
+from clusterspec.document.schema import one_of
+from clusterspec.finding import Fix, Problem, Replacement
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Path
 from clusterspec.spec.model import LayoutSpec, OffloadSpec, OptimizerStatesSpec, OverlapSpec
@@ -26,49 +36,45 @@ from clusterspec.spec.model import LayoutSpec, OffloadSpec, OptimizerStatesSpec,
 
 SOFTWARE_KEY = "layout"
 SOFTWARE_PATH: Path = ("layout", "software")
-SAME_SOFTWARE = {"nemo": "megatron-core", "deepspeed": "megatron-deepspeed"}
-"""Frameworks that share another one's kernels and schedules."""
-SERVING = frozenset({"vllm", "sglang", "trt-llm"})
-"""Frameworks whose generations in the catalog describe serving."""
-CALENDAR = frozenset({"nemo"})
-"""Frameworks that number releases by year and month (NeMo containers: 25.11 is of November 2025)."""
-USUAL = "megatron-core"
-"""The framework whose generations are assumed for one that the catalog lacks."""
 NEWEST_SOFTWARE = 2026
 """The newest year of software for which the cost model has figures."""
 
 
+Generation = tuple[int, str | None, Stack | None]
+"""The year, the known release, and the stack of a framework."""
+
+
 @dataclass(frozen=True, slots=True)
 class Software:
-    """A framework, its year and release, and its generation in the catalog (None: unknown)."""
+    """A framework, its year and release, its generation in the catalog (None: unknown), and what it supports."""
 
     framework: str
     year: int
     release: str | None
     stack: Stack | None
+    capabilities: Capabilities
 
 
-def resolve_software(
-    section: LayoutSpec, lookup: Lookup, frameworks: frozenset[str], *, serves: bool = False
-) -> Software:
-    """The software of a layout. ``frameworks`` are the names that the format allows; ``serves`` says what it is for.
+def resolve_software(section: LayoutSpec, lookup: Lookup, *, serves: bool = False) -> Software:
+    """The software of a layout. ``serves`` says what it is for.
 
     A release precedes a year. An unknown release is replaced by the nearest known one, as an assumption; a framework
-    without entries by another one.
+    without stacks by another one.
     """
-    name, release = _written(section, lookup, frameworks)
-    framework = section.framework or name or "custom"
-    known = SAME_SOFTWARE.get(framework, framework)
-    generations = _generations(known, lookup) if serves or known not in SERVING else {}
-    find = _of_calendar if framework in CALENDAR else _of_release
-    found = find(framework, release, generations, lookup) if release is not None else None
-    if found is not None:
-        return _sharded(found, lookup)
-    why = "the newest known" if release is None else f"the catalog has no release of {framework}: the newest year"
-    year = lookup.log.either(section.software_year, f"{SOFTWARE_KEY}.software_year", NEWEST_SOFTWARE, why)
-    if serves and not generations:
-        return Software(framework, year, None, None)
-    return _sharded(Software(framework, year, None, _of_year(framework, year, generations, lookup)), lookup)
+    written, release = _written(section, lookup)
+    named = _known_framework(section, lookup) or written
+    name, framework = named or OWN, framework_of(named or UNNAMED, lookup.catalog)
+    described = (framework.stacks if named else None) or name
+    generations = _generations(described, lookup) if serves or framework.trains else {}
+    find = _of_calendar if framework.calendar else _of_release
+    found = find(name, release, generations, lookup) if release is not None else None
+    if found is None:
+        why = "the newest known" if release is None else f"the catalog has no release of {name}: the newest year"
+        year = lookup.log.either(section.software_year, f"{SOFTWARE_KEY}.software_year", NEWEST_SOFTWARE, why)
+        unknown = serves and not generations
+        found = year, None, None if unknown else _of_year(name, year, generations, lookup)
+    held = capabilities(framework, release, found[0], named=named is not None)
+    return _sharded(Software(name, *found, held), lookup)
 
 
 def _sharded(software: Software, lookup: Lookup) -> Software:
@@ -81,15 +87,39 @@ def _sharded(software: Software, lookup: Lookup) -> Software:
     return replace(software, stack=replace(software.stack, fully_sharded=memory))
 
 
-def _written(section: LayoutSpec, lookup: Lookup, frameworks: frozenset[str]) -> tuple[str | None, str | None]:
+def _known_framework(section: LayoutSpec, lookup: Lookup) -> str | None:
+    """The framework of the key of this name; a problem where the catalog has no such framework."""
+    known = lookup.catalog.ids("framework")
+    if section.framework is None or section.framework in known:
+        return section.framework
+    lookup.log.problems.append(_unknown_framework(section.framework, lookup))
+    return None
+
+
+def _unknown_framework(name: str, lookup: Lookup) -> Problem:
+    """The problem of a name that no framework has; the fix is the framework of which it is another name, or similar."""
+    path, ids = (SOFTWARE_KEY, "framework"), lookup.catalog.ids("framework")
+    entries = ((each, lookup.known("framework", each)) for each in ids)
+    same = [id_ for id_, entry in entries if isinstance(entry, Framework) and name.lower() in entry.synonyms]
+    meant = same or list(lookup.catalog.nearest("framework", name)[:1])
+    choices = [id_ for id_ in ids if id_ != UNNAMED]
+    advice = f"the choices are {one_of(choices)}; `--catalog DIR` adds entries of your own"
+    if meant:
+        advice = f"did you mean {one_of(meant)}? {advice[0].upper()}{advice[1:]}"
+    fix = Fix(f"write {meant[0]}", (Replacement(path, meant[0]),)) if len(meant) == 1 else None
+    return Problem("unknown-choice", path, f"`{name}` is not one of the choices of `framework`", advice, fix=fix)
+
+
+def _written(section: LayoutSpec, lookup: Lookup) -> tuple[str | None, str | None]:
     """Framework and release of ``software``; a problem where the framework is unknown or a different one."""
     if section.software is None:
         return None, None
     name, _, release = section.software.partition(" ")
-    name = name.lower()
-    if name not in frameworks:
+    name, known = name.lower(), lookup.catalog.ids("framework")
+    if name not in known:
         message = f"`{section.software}` does not name a framework of the format"
-        _report(lookup, message, f"write one of {', '.join(sorted(frameworks))}, and its release")
+        choices = [each for each in known if each != UNNAMED]
+        _report(lookup, message, f"write one of {', '.join(choices)}, and its release")
         return None, None
     if section.framework is not None and name != section.framework:
         message = f"`software` is a release of {name}, and `framework` is {section.framework}"
@@ -112,16 +142,16 @@ def _generations(framework: str, lookup: Lookup) -> dict[int, str]:
     return found
 
 
-def _of_calendar(framework: str, release: str, generations: dict[int, str], lookup: Lookup) -> Software | None:
+def _of_calendar(framework: str, release: str, generations: dict[int, str], lookup: Lookup) -> Generation | None:
     """The generation of the year that a release names, `None` where it names none."""
     numbers = version(release)
     if len(numbers) < 2 or not 1 <= numbers[1] <= 12 or not 20 <= numbers[0] < 100:
         return None
     year = 2000 + numbers[0]
-    return Software(framework, year, f"{framework} {release}", _of_year(framework, year, generations, lookup))
+    return year, f"{framework} {release}", _of_year(framework, year, generations, lookup)
 
 
-def _of_release(framework: str, release: str, generations: dict[int, str], lookup: Lookup) -> Software | None:
+def _of_release(framework: str, release: str, generations: dict[int, str], lookup: Lookup) -> Generation | None:
     """The nearest known release at or below the written one (else the oldest), with its generation."""
     entries = [lookup.known("stack", generations[year]) for year in sorted(generations)]
     stacks = [stack for stack in entries if isinstance(stack, Stack)]
@@ -134,31 +164,12 @@ def _of_release(framework: str, release: str, generations: dict[int, str], looku
         why = f"the nearest release to {release} in the catalog"
         lookup.log.assume(f"{SOFTWARE_KEY}.software", f"{framework} {nearest}", why)
     stack, year = known[nearest]
-    return Software(framework, year, f"{framework} {nearest}", stack)
-
-
-def dated(release: str) -> tuple[str, int | None]:
-    """A release of the catalog and its year, `None` where the entry does not state it.
-
-    >>> dated("0.7 (2024)"), dated("0.16")
-    (('0.7', 2024), ('0.16', None))
-    """
-    name, _, year = release.partition(" (")
-    return name, int(year.removesuffix(")")) if year else None
-
-
-def version(release: str) -> tuple[int, ...]:
-    """The numbers of a release, for comparison; a part that is not a number ends it.
-
-    >>> version("0.15.1"), version("1.3.0rc1"), version("2026.1")
-    ((0, 15, 1), (1, 3, 0), (2026, 1))
-    """
-    return tuple(int(part) for part in re.findall(r"\d+", re.split(r"[a-z+-]", release.lower())[0]))
+    return year, f"{framework} {nearest}", stack
 
 
 def _of_year(framework: str, year: int, generations: dict[int, str], lookup: Lookup) -> Stack | None:
     """The newest generation not after the year, else the first. Reads one file."""
-    known = generations or _generations(USUAL, lookup)
+    known = generations or _generations(framework_of(UNNAMED, lookup.catalog).stacks or "", lookup)
     if not known:
         return None
     name = known[max((each for each in known if each <= year), default=min(known))]
@@ -172,7 +183,6 @@ def _of_year(framework: str, year: int, generations: dict[int, str], lookup: Loo
 
 LAYOUT_KEY = "layout"
 ORDER = ("tp", "cp", "ep", "dp", "pp")
-SHARDS_FULLY = frozenset({"torchtitan", "fsdp", "maxtext"})
 
 
 def resolve_layout(
@@ -182,16 +192,17 @@ def resolve_layout(
 
     dp becomes the largest that fits (at least 1), an order is completed, a shard group becomes its gcd with dp × cp.
     """
-    framework, nodes = software.framework, job_nodes(section, cluster)
-    degrees = resolve_degrees(section, framework, nodes * cluster.ranks_per_node, workload, log)
-    sharding, serves = _sharding(section, framework, workload, log), _serves(workload)
+    nodes = job_nodes(section, cluster)
+    degrees = resolve_degrees(section, software.capabilities, nodes * cluster.ranks_per_node, workload, log)
+    sharding, serves = _sharding(section, software, workload, log), _serves(workload)
     micro_batch = log.training(section.micro_batch, f"{LAYOUT_KEY}.micro_batch", 1, "the smallest", serves)
     master_precision, moments_precision = _state_precisions(section, serves, log)
     return Layout(
-        framework=framework,
+        framework=software.framework,
         software_year=software.year,
         software=software.release,
         stack=software.stack,
+        capabilities=software.capabilities,
         ranks=_ranks(degrees, workload),
         separate_engines=_separate(workload),
         nodes=nodes,
@@ -251,12 +262,12 @@ def _serves(workload: Workload | None) -> bool:
     return workload is not None and workload.kind == "serve"
 
 
-def _sharding(section: LayoutSpec, framework: str, workload: Workload | None, log: ResolutionLog) -> str:
+def _sharding(section: LayoutSpec, software: Software, workload: Workload | None, log: ResolutionLog) -> str:
     """The sharding of model states; none in serving, where replicas are independent."""
     if _serves(workload):
         return section.sharding or "none"
-    if framework in SHARDS_FULLY:
-        return log.either(section.sharding, f"{LAYOUT_KEY}.sharding", "fsdp", f"what {framework} does")
+    if software.capabilities.has("defaults.full_sharding"):
+        return log.either(section.sharding, f"{LAYOUT_KEY}.sharding", "fsdp", f"what {software.framework} does")
     return log.either(section.sharding, f"{LAYOUT_KEY}.sharding", "zero1", "the distributed optimizer is usual")
 
 

@@ -8,54 +8,35 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import lcm
 
+from clusterspec.catalog.frameworks import Capabilities
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.records import dataclass
-from clusterspec.spec.model import LayoutSpec
 
-BUILT_ON_MEGATRON = frozenset({"megatron-core", "nemo"})
-"""Frameworks built on Megatron Core."""
-MEGATRON = BUILT_ON_MEGATRON | {""}
-"""The frameworks above, and a spec that names none, to which these requirements apply as the strictest in
-common use.
-"""
-DEEPSPEED = frozenset({"deepspeed", "megatron-deepspeed"})
-FULL_SHARDING = frozenset({"fsdp", "hsdp"})
-OWN_FULL_SHARDING = 2025
-"""Year of Megatron Core 0.15, whose Megatron-FSDP supports expert and pipeline parallelism. Earlier releases shard with
-PyTorch FSDP2, which supports neither.
-"""
-
-
-OWN_STAGES = 2025
-"""Year of Megatron Core 0.13, whose pipeline layout (``--pipeline-model-parallel-layout``) states the layers of every
-virtual stage. Earlier releases state those of the first and of the last stage.
-"""
 ENDS = 2
 """The first and the last stage."""
 
 
-def forbids_pipeline(framework: str, software_year: int, sharding: str) -> bool:
-    """Whether a framework of a year does not support this sharding with pipeline parallelism."""
-    if framework in DEEPSPEED:
-        return sharding in FULL_SHARDING | {"zero2"}
-    return framework in BUILT_ON_MEGATRON and software_year < OWN_FULL_SHARDING and sharding in FULL_SHARDING
+def forbids_pipeline(capabilities: Capabilities, sharding: str) -> bool:
+    """Whether a framework does not support this sharding with pipeline parallelism."""
+    return capabilities.refuses("pipeline." + sharding)
 
 
-def forbids_expert_parallel(framework: str, software_year: int, sharding: str) -> bool:
-    """Whether a framework of a year does not support this sharding with expert parallelism."""
-    return framework in BUILT_ON_MEGATRON and software_year < OWN_FULL_SHARDING and sharding in FULL_SHARDING
+def forbids_expert_parallel(capabilities: Capabilities, sharding: str) -> bool:
+    """Whether a framework does not support this sharding with expert parallelism."""
+    return capabilities.refuses("expert_parallel." + sharding)
 
 
-def forbids_uneven_stages(framework: str, software_year: int, virtual_stages: int, shorter: int) -> bool:
-    """Whether a framework of a year does not support stages of which ``shorter`` at the ends have a layer less.
+def forbids_uneven_stages(capabilities: Capabilities, virtual_stages: int, shorter: int) -> bool:
+    """Whether a framework does not support stages of which ``shorter`` at the ends have a layer less.
 
-    MaxText divides layers evenly. Megatron Core lets the first and the last stage differ, and from `OWN_STAGES` any of
-    them, virtual ones too; torchtitan places any module on any stage. The others split stages without virtual ones.
+    Only frameworks that are known to place layers on virtual stages run virtual ones that differ.
     """
-    if framework in BUILT_ON_MEGATRON:
-        return software_year < OWN_STAGES and (virtual_stages > 1 or shorter > ENDS)
-    return framework == "maxtext" or (virtual_stages > 1 and framework != "torchtitan")
+    return (
+        capabilities.refuses("stages.uneven")
+        or (virtual_stages > 1 and not capabilities.has("stages.uneven_virtual"))
+        or (shorter > ENDS and capabilities.refuses("stages.uneven_inside"))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +46,7 @@ class Demands:
     """
 
     ranks: int
-    framework: str
+    capabilities: Capabilities
     model: Model | None
     batch: int | None
     sequence: int | None
@@ -113,7 +94,7 @@ def demands_of(design: Design) -> Demands:
     ranks = layout.tp * layout.data_ranks * layout.cp * layout.pp
     return Demands(
         ranks if layout.separate_engines else layout.nodes * cluster.ranks_per_node,
-        _named_framework(design),
+        layout.capabilities,
         workload.model if workload else None,
         training.global_batch if training else None,
         training.sequence_length if training else None,
@@ -139,11 +120,6 @@ def numbers_of(design: Design) -> LayoutNumbers:
         layout.attention_dp,
         layout.redundant_experts,
     )
-
-
-def _named_framework(design: Design) -> str:
-    """The framework that the spec names; empty where it names none."""
-    return (design.spec.layout or LayoutSpec()).framework or ""
 
 
 def violations(numbers: LayoutNumbers, demands: Demands) -> frozenset[str]:
@@ -172,20 +148,21 @@ def cut_heads(model: Model) -> tuple[tuple[str, int], ...]:
 
 
 def _kv_heads(numbers: LayoutNumbers, demands: Demands) -> bool:
-    return demands.model is not None and kv_heads_refused(demands.model, numbers.tp, demands.framework)
+    return demands.model is not None and kv_heads_refused(demands.model, numbers.tp, demands.capabilities)
 
 
-def kv_heads_refused(model: Model, tp: int, framework: str) -> bool:
+def kv_heads_refused(model: Model, tp: int, capabilities: Capabilities) -> bool:
     """Whether the framework does not support these key-value heads over tp ranks.
 
-    torchtitan shards them evenly or not at all; Megatron also replicates whole heads. Latent and compressed attention
+    Some shard them evenly or not at all; others also replicate whole heads. Latent and compressed attention
     have no key-value heads to shard.
     """
     if model.latent or model.compressed or model.kv_heads in {0, model.heads}:
         return False
-    if framework == "torchtitan":
-        return model.kv_heads % tp != 0
-    return framework in MEGATRON and model.kv_heads % tp != 0 and tp % model.kv_heads != 0
+    if model.kv_heads % tp == 0:
+        return False
+    repeats = capabilities.has("requires.kv_heads_divide_or_repeat") and tp % model.kv_heads != 0
+    return repeats or capabilities.has("requires.kv_heads_divide")
 
 
 def _ffn(numbers: LayoutNumbers, demands: Demands) -> bool:
@@ -204,7 +181,7 @@ def _virtual_stages(numbers: LayoutNumbers, demands: Demands) -> bool:
     if demands.model is None or numbers.virtual_stages == 1 or numbers.own_stages or demands.model.layers % numbers.pp:
         return False
     of_rank = demands.model.layers // numbers.pp
-    return demands.framework in MEGATRON | {"maxtext"} and of_rank % numbers.virtual_stages != 0
+    return demands.capabilities.has("requires.even_virtual_stages") and of_rank % numbers.virtual_stages != 0
 
 
 def _batch(numbers: LayoutNumbers, demands: Demands) -> bool:
@@ -213,7 +190,10 @@ def _batch(numbers: LayoutNumbers, demands: Demands) -> bool:
 
 def _micro_batches(numbers: LayoutNumbers, demands: Demands) -> bool:
     micro_batches = numbers.micro_batches(demands)
-    grouped = (numbers.interleaved and demands.framework in MEGATRON) or demands.framework == "maxtext"
+    held = demands.capabilities
+    grouped = held.has("requires.micro_batch_groups") or (
+        numbers.interleaved and held.has("requires.interleaved_micro_batch_groups")
+    )
     return micro_batches is not None and numbers.pp > 1 and grouped and micro_batches % numbers.pp != 0
 
 
@@ -224,9 +204,9 @@ def _experts(numbers: LayoutNumbers, demands: Demands) -> bool:
 
 
 def _expert_ranks(numbers: LayoutNumbers, demands: Demands) -> bool:
-    """Whether expert groups cannot be formed: DeepSpeed forms them within dp, other frameworks within dp × cp × tp."""
+    """Whether expert groups cannot be formed: some frameworks form them within dp, others within dp × cp × tp."""
     dp = numbers.dp(demands)
-    if demands.framework in DEEPSPEED:
+    if demands.capabilities.has("requires.experts_within_dp"):
         return dp % numbers.ep != 0
     return (dp * numbers.replica // numbers.pp) % (numbers.expert_tp * numbers.ep) != 0
 
@@ -244,17 +224,18 @@ def _chunks(numbers: LayoutNumbers, demands: Demands) -> bool:
 def _sequence_shards(numbers: LayoutNumbers, demands: Demands) -> bool:
     if demands.sequence is None or not numbers.sequence_parallel or numbers.tp == 1 or _chunks(numbers, demands):
         return False
-    return demands.sequence % sequence_step(numbers.tp, numbers.cp, demands.framework, ring=numbers.ring) != 0
+    return demands.sequence % sequence_step(numbers.tp, numbers.cp, demands.capabilities, ring=numbers.ring) != 0
 
 
-def sequence_step(tp: int, cp: int, framework: str, *, ring: bool) -> int:
+def sequence_step(tp: int, cp: int, capabilities: Capabilities, *, ring: bool) -> int:
     """The number of which the sequence length must be a multiple, with sequence parallelism over tp and chunks
     over cp.
 
-    >>> sequence_step(3, 2, "", ring=True), sequence_step(3, 2, "", ring=False)
+    >>> from clusterspec.catalog.frameworks import NOTHING_KNOWN
+    >>> sequence_step(3, 2, NOTHING_KNOWN, ring=True), sequence_step(3, 2, NOTHING_KNOWN, ring=False)
     (12, 6)
     """
-    if framework == "torchtitan":
+    if capabilities.has("requires.sequence_twice_cp_tp"):
         return 2 * cp * tp
     return lcm(sequence_chunks(cp, ring), cp * tp) if cp > 1 else tp
 
@@ -310,12 +291,12 @@ def _other_world(design: Design, layout: Layout) -> bool:
     return wanted > there if design.workload.serving is not None else wanted != there
 
 
-def _pipeline_refused(design: Design, layout: Layout) -> bool:
-    return layout.pp > 1 and forbids_pipeline(_named_framework(design), layout.software_year, layout.sharding)
+def _pipeline_refused(_: Design, layout: Layout) -> bool:
+    return layout.pp > 1 and forbids_pipeline(layout.capabilities, layout.sharding)
 
 
 def _expert_parallel_refused(_: Design, layout: Layout) -> bool:
-    return layout.ep > 1 and forbids_expert_parallel(layout.framework, layout.software_year, layout.sharding)
+    return layout.ep > 1 and forbids_expert_parallel(layout.capabilities, layout.sharding)
 
 
 def _tied_pipeline(design: Design, layout: Layout) -> bool:
@@ -325,7 +306,7 @@ def _tied_pipeline(design: Design, layout: Layout) -> bool:
 
 def tied_pipeline_refused(model: Model, layout: Layout) -> bool:
     """Whether the framework does not support a pipeline of a model whose head is its embedding."""
-    return layout.framework == "torchtitan" and layout.pp > 1 and model.tied_embeddings
+    return layout.pp > 1 and model.tied_embeddings and layout.capabilities.refuses("pipeline.tied_embeddings")
 
 
 def _no_experts(design: Design, layout: Layout) -> bool:

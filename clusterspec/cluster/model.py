@@ -7,6 +7,7 @@ from typing import Any
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Nic, Platform, Stack, Switch
+from clusterspec.catalog.frameworks import NOTHING_KNOWN, Capabilities
 from clusterspec.catalog.models import Model
 from clusterspec.quantity import Bandwidth, Figure, Peak
 from clusterspec.records import dataclass, field
@@ -344,6 +345,8 @@ class Layout:
     stack: Stack | None = field(default=None, compare=False)
     """The software generation of ``framework`` and ``software_year``; None where none is known."""
 
+    capabilities: Capabilities = field(default=NOTHING_KNOWN, compare=False, repr=False)
+    """What the framework supports and requires in this release or year."""
     separate_engines: bool = False
     """Prefill and decode run on separate engines: the degrees are those of decode, ``ranks`` those of both."""
 

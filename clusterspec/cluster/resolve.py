@@ -8,12 +8,10 @@ from clusterspec.cluster.machine import resolve_cluster
 from clusterspec.cluster.model import Assumption, Cluster, Design
 from clusterspec.cluster.resolution import Lookup, ResolutionLog, kernels_of
 from clusterspec.cluster.workload import resolve_workload
-from clusterspec.document.conforms import at
 from clusterspec.finding import Problem
 from clusterspec.recent import Recent
 from clusterspec.records import replace
 from clusterspec.spec.model import ClusterSpec, LayoutSpec, Spec
-from clusterspec.spec.reader import schema
 
 
 def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
@@ -67,14 +65,10 @@ def _software(spec: Spec, cluster: Cluster | None, lookup: Lookup) -> Software |
     engines = serving is not None and serving.disaggregated is not None
     if cluster is None or (spec.layout is None and not engines):
         return None
-    return resolve_software(spec.layout or LayoutSpec(), lookup, _frameworks(), serves=_serves(spec))
+    return resolve_software(spec.layout or LayoutSpec(), lookup, serves=_serves(spec))
 
 
 def _serves(spec: Spec) -> bool:
     """Whether the software of a spec serves requests."""
     work = spec.workload
     return work is not None and (work.kind == "serve" or (work.kind is None and work.serving is not None))
-
-
-def _frameworks() -> frozenset[str]:
-    return frozenset(at(schema(), ("layout", "framework"))["enum"])

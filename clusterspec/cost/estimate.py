@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from math import hypot
 
-from clusterspec.cluster.layout import SAME_SOFTWARE
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.variation import revalued, without_measured
@@ -92,8 +91,8 @@ def record_of(design: Design) -> str | None:
     workload, layout = design.workload, design.layout
     if workload is None or layout is None or layout.stack is None:
         return None
-    framework = SAME_SOFTWARE.get(layout.framework, layout.framework)
-    return f"mfu.{rate_name(workload.precision)}.{framework.replace('-', '_')}"
+    framework = layout.capabilities.framework.stacks if layout.capabilities.named else None
+    return f"mfu.{rate_name(workload.precision)}.{(framework or layout.framework).replace('-', '_')}"
 
 
 def unseen(design: Design) -> Figure | None:

@@ -22,13 +22,13 @@ def catalog() -> Catalog:
     return Catalog.open()
 
 
-def resolve_text(text: str) -> tuple[Design, list[Problem]]:
-    """The design, and the problems of resolving alone."""
+def resolve_text(text: str, own: Catalog | None = None) -> tuple[Design, list[Problem]]:
+    """The design, and the problems of resolving alone. ``own`` is a catalog in place of the shipped one."""
     document, problems = documents.load_source(Source("test.yaml", HEAD + text), Path.cwd())
     assert document is not None, problems
     spec, found = read(document)
     assert not problems, problems
-    design, further = resolve(spec, catalog())
+    design, further = resolve(spec, own or catalog())
     return design, further if not found else [*found, *further]
 
 

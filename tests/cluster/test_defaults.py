@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterspec import analysis
+from clusterspec.catalog import Catalog
 from clusterspec.document.conforms import at
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.spec.reader import schema
@@ -175,7 +176,7 @@ def test_writing_an_assumption_changes_nothing(described: Spec) -> None:
     assert_defaults_are_the_defaults(described)
 
 
-FRAMEWORKS = at(schema(), ("layout", "framework"))["enum"]
+FRAMEWORKS = Catalog.open().ids("framework")
 LAYOUTS = st.fixed_dictionaries(
     {},
     optional={

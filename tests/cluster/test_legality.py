@@ -17,7 +17,7 @@ from clusterspec.cluster.legality import (
     violations,
 )
 from clusterspec.records import replace
-from tests.catalog.shipped import CATALOG
+from tests.catalog.shipped import CATALOG, held
 
 MODEL = replace(CATALOG.model("llama-3.1-8b"), layers=32, heads=32, kv_heads=8, ffn_hidden=14336)
 NUMBERS = LayoutNumbers(
@@ -33,7 +33,7 @@ NUMBERS = LayoutNumbers(
     own_stages=False,
     ring=True,
 )
-DEMANDS = Demands(ranks=16, framework="megatron-core", model=MODEL, batch=16, sequence=4096)
+DEMANDS = Demands(ranks=16, capabilities=held("megatron-core"), model=MODEL, batch=16, sequence=4096)
 """16 ranks / (tp 2 × pp 2) are 4 replicas; a batch of 16 gives each 4 micro-batches; 8 ranks hold one stage."""
 
 WORLD, HEADS, KV, FFN = (
@@ -113,6 +113,8 @@ def test_a_layout_violates_exactly_the_conditions_that_its_numbers_break(
     layout: Changes, demands: Changes, model: Changes, want: set[str]
 ) -> None:
     made = replace(DEMANDS, model=replace(MODEL, **model))
+    if "framework" in demands:
+        demands = {"capabilities": held(demands["framework"])} | {k: v for k, v in demands.items() if k != "framework"}
     assert violations(replace(NUMBERS, **layout), replace(made, **demands)) == want
 
 
@@ -155,10 +157,10 @@ def test_key_value_heads_are_sharded_evenly_or_by_megatron_replicated(
 ) -> None:
     model = replace(MODEL, kv_heads=kv_heads)
     for framework in ("megatron-core", "nemo", ""):
-        assert kv_heads_refused(model, tp, framework) is megatron
-    assert kv_heads_refused(model, tp, "torchtitan") is torchtitan
-    assert not kv_heads_refused(model, tp, "deepspeed")
-    assert not kv_heads_refused(replace(CATALOG.model("deepseek-v3"), kv_heads=kv_heads), tp, "torchtitan")
+        assert kv_heads_refused(model, tp, held(framework)) is megatron
+    assert kv_heads_refused(model, tp, held("torchtitan")) is torchtitan
+    assert not kv_heads_refused(model, tp, held("deepspeed"))
+    assert not kv_heads_refused(replace(CATALOG.model("deepseek-v3"), kv_heads=kv_heads), tp, held("torchtitan"))
 
 
 @pytest.mark.parametrize(
@@ -176,14 +178,14 @@ def test_key_value_heads_are_sharded_evenly_or_by_megatron_replicated(
     ],
 )
 def test_a_sequence_divides_into_chunks_over_cp_and_shards_over_tp(tp: int, cp: int, framework: str, step: int) -> None:
-    assert sequence_step(tp, cp, framework, ring=True) == step
+    assert sequence_step(tp, cp, held(framework), ring=True) == step
 
 
 @pytest.mark.parametrize("ring", [True, False])
 @pytest.mark.parametrize("tp", [2, 3, 4, 6])
 @pytest.mark.parametrize("cp", [2, 3, 4])
 def test_a_length_that_shards_over_tp_and_cp_also_divides_into_chunks(tp: int, cp: int, ring: bool) -> None:
-    step = sequence_step(tp, cp, "megatron-core", ring=ring)
+    step = sequence_step(tp, cp, held("megatron-core"), ring=ring)
     numbers = replace(NUMBERS, tp=tp, cp=cp, ring=ring)
     demands = replace(DEMANDS, model=None, sequence=step)
     assert not {CHUNKS, SHARDS} & violations(numbers, demands)
@@ -210,8 +212,8 @@ def test_a_length_that_shards_over_tp_and_cp_also_divides_into_chunks(tp: int, c
 def test_full_sharding_joins_other_axes_only_where_the_release_supports_it(
     framework: str, year: int, sharding: str, pipeline: bool, experts: bool
 ) -> None:
-    assert forbids_pipeline(framework, year, sharding) is pipeline
-    assert forbids_expert_parallel(framework, year, sharding) is experts
+    assert forbids_pipeline(held(framework, year), sharding) is pipeline
+    assert forbids_expert_parallel(held(framework, year), sharding) is experts
 
 
 @pytest.mark.parametrize(
@@ -233,4 +235,4 @@ def test_full_sharding_joins_other_axes_only_where_the_release_supports_it(
 def test_stages_differ_where_the_framework_lets_them(
     framework: str, year: int, virtual_stages: int, shorter: int, forbidden: bool
 ) -> None:
-    assert forbids_uneven_stages(framework, year, virtual_stages, shorter) is forbidden
+    assert forbids_uneven_stages(held(framework, year), virtual_stages, shorter) is forbidden

@@ -33,6 +33,7 @@ TITLES = {
     "switch": "Switches",
     "platform": "Platforms",
     "model": "Models",
+    "framework": "Frameworks",
     "stack": "Software stacks",
     "kernels": "Measured kernels",
 }

@@ -30,6 +30,7 @@ FACTS = {
         *("parameters", "active_parameters", "layers", "hidden", "heads", "kv_heads", "experts"),
         *("experts_per_token", "vocab", "max_sequence_length"),
     ),
+    "framework": ("base", "purposes"),
     "stack": ("year", "selective"),
     "kernels": ("accelerator", "year"),
 }

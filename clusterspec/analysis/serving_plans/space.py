@@ -16,8 +16,6 @@ from clusterspec.records import dataclass, replace
 
 # The legal engines for a model, and the plans of them: one engine layout, or separate prefill and decode engines
 
-ATTENTION_DP = frozenset({"vllm", "sglang", "trt-llm", "custom"})
-"""Frameworks in which the ranks of one engine may attend to different requests."""
 MOST_STAGES = 8
 """Stages of an engine, at most: each adds its hop to every token."""
 Plan = tuple[Engines | None, Engines]
@@ -43,10 +41,6 @@ class ServingJob:
     def ranks(self) -> int:
         """Ranks that a plan may use."""
         return self.nodes * self.cluster.ranks_per_node
-
-    @property
-    def framework(self) -> str:
-        return "" if self.layout.framework == "custom" else self.layout.framework
 
 
 def serving_job(design: Design) -> ServingJob | None:
@@ -85,7 +79,7 @@ def _widths(job: ServingJob) -> list[int]:
 
 def _attention(job: ServingJob, ranks: int) -> Sequence[int]:
     """Attention data parallelism of an engine; without experts it is the same as replicas."""
-    if not job.workload.model.experts or job.layout.framework not in ATTENTION_DP:
+    if not job.workload.model.experts or not job.layout.capabilities.has("attention_dp"):
         return (1,)
     most = max(1, job.ranks // ranks)
     smooth = {(1 << twos) * threes for twos in range(most.bit_length()) for threes in (1, 3, 9)}
@@ -130,7 +124,7 @@ def _legal(job: ServingJob, engine: Engines) -> bool:
         attention_dp=engine.attention_dp,
         redundant_experts=engine.redundant_experts,
     )
-    return not violations(numbers, Demands(engine.ranks, job.framework, job.workload.model, None, None))
+    return not violations(numbers, Demands(engine.ranks, job.layout.capabilities, job.workload.model, None, None))
 
 
 def counts(most: int) -> list[int]:

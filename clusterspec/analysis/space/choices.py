@@ -120,16 +120,11 @@ class SearchJob:
     layout: Layout
 
     @property
-    def framework(self) -> str:
-        return self.layout.framework
-
-    @property
     def demands(self) -> Demands:
         """The conditions that every layout of the job must satisfy."""
         work = self.workload
-        framework = "" if self.framework == "custom" else self.framework
         ranks = self.layout.nodes * self.cluster.ranks_per_node
-        return Demands(ranks, framework, work.model, work.global_batch, work.sequence_length)
+        return Demands(ranks, self.layout.capabilities, work.model, work.global_batch, work.sequence_length)
 
 
 NO_PINS = Pins({})

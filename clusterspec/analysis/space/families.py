@@ -9,7 +9,6 @@ from clusterspec.analysis.space.choices import NO_PINS, Choice, Family, Pins, Pi
 from clusterspec.cluster.degrees import even_stages
 from clusterspec.cluster.layout import ORDER
 from clusterspec.cluster.legality import (
-    BUILT_ON_MEGATRON,
     Demands,
     LayoutNumbers,
     forbids_expert_parallel,
@@ -23,17 +22,8 @@ from clusterspec.records import replace
 
 # The families of legal layouts of a job. Legality is decided by `cluster.legality`, as for rules; an illegal layout is
 
-SHARDINGS: Mapping[str, tuple[str, ...]] = {
-    "torchtitan": ("fsdp", "hsdp"),
-    "fsdp": ("fsdp", "hsdp"),
-    "maxtext": ("fsdp", "hsdp"),
-    "deepspeed": ("none", "zero1", "zero2", "fsdp"),
-    "megatron-deepspeed": ("none", "zero1", "zero2", "fsdp"),
-    "internevo": ("none", "zero1"),
-    "neuronx-distributed": ("none", "zero1"),
-}
-"""What data-parallel ranks can shard, by framework; Megatron Core and unnamed frameworks offer all of `ALL`."""
 ALL = ("none", "zero1", "fsdp", "hsdp")
+"""What data-parallel ranks may shard where the entry of the framework does not say."""
 RECOMPUTE = ("none", "selective", "full")
 MOST_MICRO_BATCH = 64
 """Sequences in one micro-batch, at most: beyond it a step is bound by arithmetic on every accelerator known."""
@@ -42,17 +32,11 @@ MOST_SHORTER = 3
 """Virtual stages with a layer less than the others, at most: those with the embedding, the head and the loss."""
 
 
-SCHEDULES: Mapping[str, tuple[str, ...]] = {
-    "megatron-core": ("1f1b",),
-    "nemo": ("1f1b",),
-    "megatron-deepspeed": ("1f1b",),
-    "deepspeed": ("1f1b",),
-    "torchtitan": ("1f1b", "gpipe"),
-    "maxtext": ("gpipe",),
-    "neuronx-distributed": ("1f1b",),
-}
-"""Schedules of one stage a rank, by framework; with several virtual stages all run `interleaved`. Another framework,
-or none, may run any of `cluster` schedules that its spec names, and is searched with 1f1b."""
+SCHEDULES = ("1f1b",)
+"""Schedules of one stage a rank that are searched where the entry of the framework does not say. With several virtual
+stages all run `interleaved`."""
+WRITTEN = {"one-forward-one-backward": "1f1b"}
+"""Schedules whose name in an entry, where keys begin with a letter, is not that of a spec."""
 
 
 def families(job: SearchJob, pins: Pins = NO_PINS) -> Iterator[Family]:
@@ -99,7 +83,7 @@ def _dense(job: SearchJob, demands: Demands, pins: Pins) -> Iterator[tuple[int, 
 def _legal(job: SearchJob, demands: Demands, degrees: tuple[int, int, int]) -> bool:
     tp, cp, pp = degrees
     if demands.ranks % (tp * cp * pp) or (
-        pp > 1 and job.framework == "torchtitan" and job.workload.model.tied_embeddings
+        pp > 1 and job.workload.model.tied_embeddings and job.layout.capabilities.refuses("pipeline.tied_embeddings")
     ):
         return False
     broken = violations(_numbers(job, (tp, cp, pp, 1, tp), 1, 1), demands)
@@ -179,10 +163,10 @@ def _balanced(job: SearchJob, pp: int, virtual: int) -> bool:
 
 def _stages_allowed(job: SearchJob, pp: int, virtual: int) -> bool:
     """Whether the model fills the stages, and the framework runs stages of these lengths."""
-    stages, year = pp * virtual, job.layout.software_year
+    stages = pp * virtual
     if stages > job.workload.model.layers:
         return False
-    refused = forbids_uneven_stages(job.framework, year, virtual, _shorter(job, stages))
+    refused = forbids_uneven_stages(job.layout.capabilities, virtual, _shorter(job, stages))
     return not uneven(job, stages) or not refused
 
 
@@ -191,35 +175,42 @@ def _schedules(job: SearchJob, pins: Pins, pp: int, virtual: int) -> tuple[str, 
         return ("interleaved",) if pins.values.get("schedule", "interleaved") == "interleaved" else ()
     if pp == 1:
         return ("1f1b",)
-    found = pins.choices("schedule", SCHEDULES.get(job.framework, ("1f1b",)))
+    found = pins.choices("schedule", _single_stage_schedules(job) or SCHEDULES)
     return tuple(str(each) for each in found if each != "interleaved")
 
 
+def _single_stage_schedules(job: SearchJob) -> tuple[str, ...]:
+    """The schedules of one stage a rank that the framework is known to have."""
+    return tuple(WRITTEN.get(name, name) for name in job.layout.capabilities.members("schedule"))
+
+
 def _shardings(job: SearchJob, pins: Pins, pp: int, ep: int, replicas: int) -> Iterator[Sharding]:
-    year, framework = job.layout.software_year, job.framework
-    for kind in pins.choices("sharding", SHARDINGS.get(framework, ALL)):
+    held = job.layout.capabilities
+    kinds = held.members("sharding") or ALL
+    for kind in pins.choices("sharding", kinds):
         name = str(kind)
-        if pp > 1 and forbids_pipeline(framework, year, name):
+        if pp > 1 and forbids_pipeline(held, name):
             continue
-        if ep > 1 and forbids_expert_parallel(framework, year, name):
+        if ep > 1 and forbids_expert_parallel(held, name):
             continue
         if name == "hsdp":
             groups = pins.choices("shard_group", [each for each in divisors(replicas) if 1 < each < replicas])
             yield from (Sharding(name, int(str(group))) for group in groups)
-        elif replicas > 1 or name == "none" or len(SHARDINGS.get(framework, ALL)) == 1 or "sharding" in pins:
+        elif replicas > 1 or name == "none" or len(kinds) == 1 or "sharding" in pins:
             yield Sharding(name, 1 if name == "none" else replicas)
 
 
 def _orders(job: SearchJob, pins: Pins, degrees: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
     """Orders of the axes from the fastest varying. tp is first; axes of degree 1 keep the place of the default order.
 
-    Megatron with experts requires pp as the last axis.
+    Some frameworks require pp as the last axis with experts.
     """
     if "order" in pins:
         yield tuple(str(axis) for axis in pins.values["order"])  # type: ignore[attr-defined]
         return
     moving = [axis for axis in ORDER if axis != "tp" and degrees[axis] > 1]
-    last = job.framework in BUILT_ON_MEGATRON and degrees["ep"] > 1 and degrees["pp"] > 1
+    last = degrees["ep"] > 1 and degrees["pp"] > 1
+    last = last and job.layout.capabilities.has("requires.pp_last_with_experts")
     for order in permutations(moving):
         if not last or order[-1] == "pp":
             turn = iter(order)

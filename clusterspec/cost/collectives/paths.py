@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod
 
 from clusterspec.catalog.entries import Interconnect
+from clusterspec.catalog.frameworks import version
 from clusterspec.cluster.groups import Placement
-from clusterspec.cluster.layout import version
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.machine import NODE_SCALE
 from clusterspec.cluster.model import Cluster, ScaleOut, ScaleUp

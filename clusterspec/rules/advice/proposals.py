@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from math import log2
 
-from clusterspec.cluster.degrees import EXPERTS_CUT_BY_TP
 from clusterspec.cluster.legality import CONDITIONS, Demands, LayoutNumbers, demands_of, numbers_of, violations
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.records import fields, replace
@@ -27,7 +26,7 @@ class Legality:
     @property
     def framework(self) -> str:
         """The framework that the spec names; empty where it names none."""
-        return self._written.framework or ""
+        return self._layout.framework if self._layout.capabilities.named else ""
 
     @property
     def whole_world(self) -> bool:
@@ -78,7 +77,7 @@ class Legality:
     def _with(self, numbers: LayoutNumbers, axis: str, value: int) -> LayoutNumbers:
         """The numbers with one axis changed, and the axes that follow it."""
         changes: dict[str, int | bool] = {axis: value}
-        if axis == "tp" and self._written.expert_tp is None and self.framework in EXPERTS_CUT_BY_TP:
+        if axis == "tp" and self._written.expert_tp is None and self._layout.capabilities.has("defaults.expert_tp"):
             changes["expert_tp"] = value
         if axis == "pp":
             changes["own_stages"] = False

@@ -109,7 +109,7 @@ class WhatIf:
         if layout is None or legality is None or not legality.allows(changes):
             return False
         pp, sharding = changes.get("pp", layout.pp), changes.get("sharding", layout.sharding)
-        return pp == 1 or not forbids_pipeline(legality.framework, layout.software_year, str(sharding))
+        return pp == 1 or not forbids_pipeline(layout.capabilities, str(sharding))
 
     def saving(self, alternative: Alternative) -> float | None:
         """The share of the present step time that an alternative saves; None where either time is not known."""

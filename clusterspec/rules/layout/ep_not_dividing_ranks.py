@@ -46,7 +46,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.legality import DEEPSPEED
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
@@ -56,11 +55,10 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(legality: Legality, layout: Layout) -> Iterator[Problem]:
-    named = legality.framework
     if layout.ep == 1 or not legality.breaks(RULE.name) or not legality.whole_world:
         return
-    if named in DEEPSPEED:
-        message = f"{named} forms expert groups from dp {layout.dp}, which ep {layout.ep} does not divide"
+    if layout.capabilities.has("requires.experts_within_dp"):
+        message = f"{layout.framework} forms expert groups from dp {layout.dp}, which ep {layout.ep} does not divide"
     else:
         ranks = layout.tp * layout.cp * layout.dp
         message = f"expert_tp {layout.expert_tp} × ep {layout.ep} does not divide the {ranks:,} ranks of a stage"

@@ -48,24 +48,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.legality import BUILT_ON_MEGATRON, MEGATRON
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.rule import Rule, rewrite
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(legality: Legality, training: Workload, model: Model, layout: Layout) -> Iterator[Problem]:
-    named = legality.framework
-    if not model.experts or layout.tp == 1 or layout.sequence_parallel or named not in MEGATRON:
+def check(training: Workload, model: Model, layout: Layout) -> Iterator[Problem]:
+    held = layout.capabilities
+    if not model.experts or layout.tp == 1 or layout.sequence_parallel:
+        return
+    if not held.has("requires.sequence_parallel_with_experts"):
         return
     at = "layout.sequence_parallel"
-    who = named if named in BUILT_ON_MEGATRON else "Megatron Core"
+    who = layout.framework if held.named else "Megatron Core"
     message = (
         f"{who} does not train experts with tp {layout.tp} and without sequence parallelism: each of the {layout.tp} ranks would "
         "dispatch every token"
     )
-    severity = "error" if named in BUILT_ON_MEGATRON else "warning"
+    severity = "error" if held.named else "warning"
     yield RULE.problem(at, message, "write `sequence_parallel: true`", severity=severity, fix=rewrite(at, "true"))

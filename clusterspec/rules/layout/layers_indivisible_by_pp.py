@@ -66,9 +66,6 @@ from clusterspec.spec.model import LayoutSpec
 RULE = Rule.of(__name__, "warning")
 SHOWN = 16
 """Stages up to which a list of their layers is written out."""
-SPREADS = {"torchtitan", "deepspeed", "megatron-deepspeed", "custom"}
-"""torchtitan's `generate_llm_fqn_per_model_part` and DeepSpeed's `PipelineModule` partition uneven counts themselves; the split of a custom framework is not known.
-"""
 
 
 def check(legality: Legality, written_layout: LayoutSpec, model: Model, layout: Layout) -> Iterator[Problem]:
@@ -83,7 +80,7 @@ def check(legality: Legality, written_layout: LayoutSpec, model: Model, layout: 
         message = (
             f"{model.layers} layers do not divide over pp {layout.pp}, and no `stage_layers` states the split{assumed}"
         )
-        severity = "note" if legality.framework in SPREADS else "warning"
+        severity = "note" if layout.capabilities.has("stages.by_itself") else "warning"
         yield RULE.problem("layout.pp", message, _help(legality, model, layout), severity=severity)
 
 

@@ -53,7 +53,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from clusterspec.cluster.legality import BUILT_ON_MEGATRON
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule, rewrite
@@ -63,7 +62,9 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(layout: Layout) -> Iterator[Problem]:
-    if layout.framework not in BUILT_ON_MEGATRON or layout.pp == 1 or layout.ep == 1 or layout.order[-1] == "pp":
+    if layout.pp == 1 or layout.ep == 1 or layout.order[-1] == "pp":
+        return
+    if not layout.capabilities.has("requires.pp_last_with_experts"):
         return
     if layout.expert_dp == layout.dp and _stride(layout, _dense(layout)) == _stride(layout, _expert(layout)):
         return

@@ -59,7 +59,7 @@ RULE = Rule.of(__name__, "error")
 def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Problem]:
     if legality.breaks(RULE.name):
         length, ring = training.sequence_length, layout.cp_method != "all-to-all"
-        step = sequence_step(layout.tp, layout.cp, legality.framework, ring=ring)
+        step = sequence_step(layout.tp, layout.cp, layout.capabilities, ring=ring)
         near = either(near_multiples(length, step))
         beside = f" and cp {layout.cp}" if layout.cp > 1 else ""
         message = f"{length:,} tokens do not divide over tp {layout.tp}{beside} with sequence parallelism; a multiple of {step:,} is required"

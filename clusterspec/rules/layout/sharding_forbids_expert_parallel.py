@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.legality import OWN_FULL_SHARDING, forbids_expert_parallel
+from clusterspec.cluster.legality import forbids_expert_parallel
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule, rewrite
@@ -56,11 +56,13 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(layout: Layout) -> Iterator[Problem]:
-    if layout.ep == 1 or not forbids_expert_parallel(layout.framework, layout.software_year, layout.sharding):
+    if layout.ep == 1 or not forbids_expert_parallel(layout.capabilities, layout.sharding):
         return
     message = (
         f"{layout.framework} of {layout.software_year} combines {layout.sharding} with no expert parallelism "
         f"(ep {layout.ep}): its FSDP2 asserts ep 1"
     )
-    help_ = f"write `sharding: zero1`, or use a release of {OWN_FULL_SHARDING} or later with Megatron-FSDP"
+    feature = layout.capabilities.framework.features["expert_parallel." + layout.sharding]
+    later = f", or use a release of {feature.since_year} or later with Megatron-FSDP" if feature.since_year else ""
+    help_ = f"write `sharding: zero1`{later}"
     yield RULE.problem("layout.sharding", message, help_, fix=rewrite("layout.sharding", "zero1"))

@@ -66,14 +66,12 @@ from collections.abc import Iterator
 from clusterspec.cluster.legality import forbids_pipeline
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(legality: Legality, layout: Layout) -> Iterator[Problem]:
-    named = legality.framework
-    if layout.pp > 1 and forbids_pipeline(named, layout.software_year, layout.sharding):
-        message = f"{named} does not combine {layout.sharding} with a pipeline (pp {layout.pp}): it asserts at start"
+def check(layout: Layout) -> Iterator[Problem]:
+    if layout.pp > 1 and forbids_pipeline(layout.capabilities, layout.sharding):
+        message = f"{layout.framework} does not combine {layout.sharding} with a pipeline (pp {layout.pp}): it asserts at start"
         yield RULE.problem("layout.sharding", message, "write `sharding: zero1`, or set pp to 1")

@@ -58,5 +58,5 @@ RULE = Rule.of(__name__, "error")
 
 def check(model: Model, layout: Layout) -> Iterator[Problem]:
     if tied_pipeline_refused(model, layout):
-        message = f"torchtitan does not support tied embeddings with pp {layout.pp}"
+        message = f"{layout.framework} does not support tied embeddings with pp {layout.pp}"
         yield RULE.problem("layout.pp", message, "untie the embeddings, or set pp to 1")

@@ -42,7 +42,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.legality import BUILT_ON_MEGATRON
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
@@ -52,7 +51,7 @@ RULE = Rule.of(__name__, "error")
 
 def check(layout: Layout) -> Iterator[Problem]:
     if (
-        layout.framework in BUILT_ON_MEGATRON
+        layout.capabilities.has("requires.sequence_parallel_with_tp_overlap")
         and layout.tp > 1
         and layout.overlap.tp == "full"
         and not layout.sequence_parallel

@@ -49,7 +49,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.legality import DEEPSPEED
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
@@ -64,7 +63,9 @@ def check(model: Model, layout: Layout) -> Iterator[Problem]:
     heads, kv = model.heads // layout.tp, _kv_heads(model, layout.tp)
     if heads % layout.cp:
         kind, there = "head", heads
-    elif kv is not None and kv % layout.cp and not (layout.framework in DEEPSPEED and layout.cp % kv == 0):
+    elif (
+        kv is not None and kv % layout.cp and not (layout.capabilities.has("repeats_kv_heads") and layout.cp % kv == 0)
+    ):
         kind, there = "key-value head", kv
     else:
         return

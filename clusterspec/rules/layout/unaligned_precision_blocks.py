@@ -56,7 +56,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.legality import BUILT_ON_MEGATRON
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
@@ -79,7 +78,7 @@ def check(workload: Workload, model: Model, layout: Layout) -> Iterator[Problem]
     ]
     if not odd:
         return
-    refused = layout.framework in BUILT_ON_MEGATRON
+    refused = layout.capabilities.has("requires.aligned_fp8_blocks")
     what = (
         f"Transformer Engine in {layout.framework} raises an error" if refused else "these matrices run in bf16 instead"
     )

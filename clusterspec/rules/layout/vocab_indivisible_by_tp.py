@@ -56,21 +56,16 @@ from collections.abc import Iterator
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ModelSpec
 
 RULE = Rule.of(__name__, "warning")
-PADS = frozenset(
-    {"megatron-core", "nemo", "megatron-deepspeed", "torchtitan", "vllm", "sglang", "trt-llm"},
-)
-"""Frameworks that pad the vocabulary or shard it unevenly by themselves."""
 STEP = 128
 """Tokens per rank to a multiple of which Megatron pads the vocabulary (`--make-vocab-size-divisible-by`)."""
 
 
-def check(legality: Legality, written_model: ModelSpec | None, model: Model, layout: Layout) -> Iterator[Problem]:
-    if layout.tp == 1 or model.vocab % layout.tp == 0 or legality.framework in PADS:
+def check(written_model: ModelSpec | None, model: Model, layout: Layout) -> Iterator[Problem]:
+    if layout.tp == 1 or model.vocab % layout.tp == 0 or layout.capabilities.has("pads.vocabulary"):
         return
     padded = -(-model.vocab // (STEP * layout.tp)) * STEP * layout.tp
     message = (

@@ -66,6 +66,6 @@ def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Pr
         "layout.pp",
         f"{many} micro-batches for {layout.pp} stages: about {percent(idle, 2)} of the step is idle",
         f"use a global batch of at least {batch:,}, a smaller micro-batch, or pp of at most {many}",
-        severity="error" if layout.framework == "torchtitan" else "warning",
+        severity="error" if layout.capabilities.has("requires.micro_batch_per_stage") else "warning",
         related=[("workload.global_batch", f"{training.global_batch:,} sequences")],
     )

@@ -89,7 +89,7 @@ def stack(framework: str, year: int) -> Stack | None:
     """The generation of software of a year, of the shipped catalog."""
     spec = LayoutSpec(framework=framework, software_year=year)
     lookup = Lookup(Catalog.open(), ResolutionLog(Spec("test.yaml")))
-    return resolve_software(spec, lookup, frozenset()).stack
+    return resolve_software(spec, lookup).stack
 
 
 def workload(of: Model, **said: Any) -> Workload:

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec.catalog import Catalog
-from clusterspec.cluster.layout import SERVING
+from clusterspec.catalog.frameworks import framework_of
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.memory import use
 from clusterspec.cost.memory.job import Job
@@ -18,10 +17,11 @@ from clusterspec.cost.plan import Plan
 from clusterspec.document.conforms import at
 from clusterspec.spec.reader import schema
 from clusterspec.studies.study import study_text
+from tests.catalog.shipped import CATALOG
 from tests.cost.memory.designs import design, model
 from tests.settings import SETTINGS
 
-STACKS = [name for name in Catalog.open().ids("stack") if not name.startswith(tuple(SERVING))]
+STACKS = [name for name in CATALOG.ids("stack") if framework_of(name.rpartition("-")[0], CATALOG).trains]
 LATENT = {"base": "deepseek-v3", "layers": 8, "moe_layers": 4}
 
 

@@ -1,0 +1,186 @@
+"""Frameworks of training and serving: what each supports and requires, by release."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from clusterspec.catalog.models import Entry
+from clusterspec.catalog.reader import Fact, FactReader, Status
+from clusterspec.origin import Cited, Origin
+from clusterspec.records import dataclass, field, replace
+
+if TYPE_CHECKING:
+    from clusterspec.catalog.library import Catalog
+
+GROUP = "features."
+OWN = "custom"
+"""The framework of a layout that names none, in results."""
+UNNAMED = "unnamed"
+"""The entry with the requirements on a layout that names no framework. The stacks that it names stand in where a
+framework has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """Whether a framework has a feature: ``value`` from release ``since`` on and before release ``until``.
+
+    Outside these releases the opposite holds. An empty release is no bound. The years are those of the two releases,
+    None where the entry does not date them.
+    """
+
+    value: bool
+    since: str = ""
+    until: str = ""
+    since_year: int | None = None
+    until_year: int | None = None
+    origin: Origin | None = None
+
+    @property
+    def sourced(self) -> bool:
+        """Whether a document states it; otherwise it is assumed."""
+        return isinstance(self.origin, Cited)
+
+    def holds(self, release: tuple[int, ...], year: int) -> bool:
+        """The value in a release, or in a year where no release is given (an empty tuple)."""
+        if release:
+            inside = (not self.since or release >= version(self.since)) and (
+                not self.until or release < version(self.until)
+            )
+        else:
+            inside = (self.since_year or year) <= year and (self.until_year is None or year < self.until_year)
+        return self.value is inside
+
+
+@dataclass(frozen=True, slots=True)
+class Framework(Entry):
+    """A framework. A fact that an entry does not state is that of its ``base``.
+
+    ``vendors`` are the vendors of the accelerators on which it runs (empty: not known), ``purposes`` are ``train`` and
+    ``serve``, ``stacks`` is the framework whose stacks describe its time and memory, ``synonyms`` are other names.
+    ``releases`` has the year of each release, oldest first; ``calendar``: they are numbered by year and month.
+    """
+
+    base: str | None = None
+    vendors: tuple[str, ...] = ()
+    purposes: tuple[str, ...] = ()
+    stacks: str | None = None
+    calendar: bool = False
+    releases: Mapping[str, int | None] = field(default_factory=dict)
+    synonyms: tuple[str, ...] = ()
+    features: Mapping[str, Feature] = field(default_factory=dict)
+
+    @property
+    def trains(self) -> bool:
+        """Whether it trains; a framework without stated purposes may."""
+        return not self.purposes or "train" in self.purposes
+
+    def upon(self, base: Framework) -> Framework:
+        """This framework with the facts of its base where it states none."""
+        own = self.calendar or bool(self.releases)  # other numbers: those of the base cannot be compared, its years can
+        inherited = {name: replace(each, since="", until="") if own else each for name, each in base.features.items()}
+        return replace(
+            self,
+            vendors=self.vendors or base.vendors,
+            purposes=self.purposes or base.purposes,
+            stacks=self.stacks or base.stacks or base.id,
+            releases=self.releases if own else base.releases,
+            features=inherited | dict(self.features),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """The features of a framework in one release or year. ``named`` says whether the spec names the framework."""
+
+    framework: Framework
+    features: Mapping[str, bool]
+    named: bool = True
+
+    @property
+    def written(self) -> str:
+        """The framework as results name it."""
+        return self.framework.id if self.named else OWN
+
+    def has(self, feature: str) -> bool:
+        """Whether the framework is known to have a feature."""
+        return self.features.get(feature) is True
+
+    def refuses(self, feature: str) -> bool:
+        """Whether the framework is known not to have a feature."""
+        return self.features.get(feature) is False
+
+    def members(self, group: str) -> tuple[str, ...]:
+        """The features of a group that the framework has; empty where its entry states none of the group."""
+        start = f"{group}."
+        return tuple(
+            name.removeprefix(start) for name, held in self.features.items() if held and name.startswith(start)
+        )
+
+
+NOTHING_KNOWN = Capabilities(Framework(OWN, "", "", Status("shipping", ""), ()), {}, named=False)
+"""Those of a framework without an entry."""
+
+
+def capabilities(framework: Framework, release: str | None, year: int, *, named: bool = True) -> Capabilities:
+    """The features of a framework in a release, or in a year where the release is not known."""
+    numbers = version(release) if release is not None and not framework.calendar else ()
+    held = {
+        name: each.holds(numbers if each.since or each.until else (), year) for name, each in framework.features.items()
+    }
+    return Capabilities(framework, held, named)
+
+
+def framework_of(name: str, catalog: Catalog) -> Framework:
+    """The framework of a name, with the facts of those that it is based on; an empty one where the catalog lacks it."""
+    chain: list[Framework] = []
+    following: str | None = name
+    while following is not None and following not in {each.id for each in chain}:
+        entry = catalog.find("framework", following)
+        if not isinstance(entry, Framework):
+            break
+        chain.append(entry)
+        following = entry.base
+    found = chain.pop() if chain else replace(NOTHING_KNOWN.framework, id=name)
+    for each in reversed(chain):
+        found = each.upon(found)
+    return found
+
+
+def dated(release: str) -> tuple[str, int | None]:
+    """A release of the catalog and its year, `None` where the entry does not state it.
+
+    >>> dated("0.7 (2024)"), dated("0.16")
+    (('0.7', 2024), ('0.16', None))
+    """
+    name, _, year = release.partition(" (")
+    return name, int(year.removesuffix(")")) if year else None
+
+
+def version(release: str) -> tuple[int, ...]:
+    """The numbers of a release, for comparison; a part that is not a number ends it.
+
+    >>> version("0.15.1"), version("1.3.0rc1"), version("2026.1")
+    ((0, 15, 1), (1, 3, 0), (2026, 1))
+    """
+    return tuple(int(part) for part in re.findall(r"\d+", re.split(r"[a-z+-]", release.lower())[0]))
+
+
+# Conversion of catalog facts to a framework
+
+
+def features(read: FactReader, releases: Mapping[str, int | None]) -> Iterator[tuple[str, Feature]]:
+    """The features of an entry by name, with the years of its releases."""
+    for name, fact in read.raw_entry.facts.items():
+        value = read.flag(name) if name.startswith(GROUP) else None
+        if value is not None:
+            years = (_year(read, fact, fact.since, releases), _year(read, fact, fact.until, releases))
+            yield name.removeprefix(GROUP), Feature(value, fact.since, fact.until, *years, fact.origin)
+
+
+def _year(read: FactReader, fact: Fact, release: str, releases: Mapping[str, int | None]) -> int | None:
+    """The year of a release that bounds a feature. A release that the entry does not list is a problem."""
+    if release and release not in releases:
+        read.refuse(fact, "unknown-choice", f"{fact.name} names release {release}, which `releases` does not list")
+    return releases.get(release)

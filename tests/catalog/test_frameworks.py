@@ -1,0 +1,147 @@
+"""Frameworks as entries: what a release has follows from the entry, and code names none of them."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import clusterspec
+from clusterspec.catalog.company import checked_files
+from clusterspec.catalog.frameworks import Feature, capabilities, framework_of
+from clusterspec.catalog.library import Catalog
+from clusterspec.document.conforms import at
+from clusterspec.spec.reader import schema
+from tests.catalog.shipped import CATALOG, held
+from tests.cluster.resolving import resolve_text
+
+SOURCE = Path(clusterspec.__file__).parent
+WORDS = {"fsdp"}
+"""The only framework that is named as a sharding, which code does compare."""
+ENTRY = """\
+kind: framework
+id: {id}
+name: {id}
+status: {{is: shipping, as_of: 2026-01-01}}
+facts:
+{facts}
+"""
+
+
+def fork(folder: Path, id_: str, facts: str) -> None:
+    (folder / "frameworks").mkdir(exist_ok=True)
+    (folder / "frameworks" / f"{id_}.yaml").write_text(ENTRY.format(id=id_, facts=facts))
+
+
+def literals(path: Path) -> set[str]:
+    """The strings of a module that are values: no docstrings, no parts of longer texts."""
+    return {
+        node.value
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+
+def test_only_importers_and_exporters_name_a_framework() -> None:
+    names = set(CATALOG.ids("framework")) - WORDS
+    home = {SOURCE / "catalog" / "frameworks.py": {"custom", "unnamed"}}
+    found = {
+        f"{path.relative_to(SOURCE)}: {name}"
+        for path in SOURCE.rglob("*.py")
+        if "exchange" not in path.parts
+        for name in literals(path) & names - home.get(path, set())
+    }
+    assert found == set()
+
+
+def test_the_schema_of_a_spec_names_no_framework() -> None:
+    assert "enum" not in at(schema(), ("layout", "framework"))
+
+
+@pytest.mark.parametrize(
+    ("feature", "release", "year", "holds"),
+    [
+        (Feature(True), (), 2020, True),
+        (Feature(True), (0, 1), 2020, True),
+        (Feature(False), (0, 1), 2020, False),
+        (Feature(True, since="0.15", since_year=2025), (0, 14, 9), 2026, False),  # a release precedes a year
+        (Feature(True, since="0.15", since_year=2025), (0, 15), 2024, True),
+        (Feature(True, since="0.15", since_year=2025), (), 2024, False),
+        (Feature(True, since="0.15", since_year=2025), (), 2025, True),
+        (Feature(True, since="0.9", until="0.10", since_year=2024, until_year=2025), (0, 9, 3), 2024, True),
+        (Feature(True, since="0.9", until="0.10", since_year=2024, until_year=2025), (0, 10), 2024, False),
+        (Feature(True, since="0.9", until="0.10", since_year=2024, until_year=2025), (), 2025, False),
+        (Feature(False, since="0.10", since_year=2025), (0, 9), 2024, True),  # dropped in 0.10
+        (Feature(False, since="0.10", since_year=2025), (0, 10), 2024, False),
+    ],
+)
+def test_a_feature_holds_from_one_release_to_another(
+    feature: Feature, release: tuple[int, ...], year: int, holds: bool
+) -> None:
+    assert feature.holds(release, year) is holds
+
+
+def test_a_release_decides_where_a_year_would_not() -> None:
+    megatron = framework_of("megatron-core", CATALOG)
+    for release, has in (("0.14", False), ("0.15.1", True)):
+        assert capabilities(megatron, release, 2025).has("pipeline.fsdp") is has
+    assert capabilities(megatron, None, 2025).has("pipeline.fsdp")
+
+
+def test_a_framework_has_the_facts_of_its_base_by_year_where_it_numbers_releases_itself() -> None:
+    assert framework_of("nemo", CATALOG).stacks == "megatron-core"
+    assert held("nemo", 2025).has("pipeline.fsdp") and held("nemo", 2024).refuses("pipeline.fsdp")
+    assert capabilities(framework_of("nemo", CATALOG), "25.11", 2025).has("pipeline.fsdp")
+    assert held("deepspeed").has("requires.experts_within_dp") and not held("deepspeed").has("pads.vocabulary")
+    assert held("megatron-deepspeed").has("pads.vocabulary")
+
+
+SPEC = """\
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}
+layout: {software: acme-megatron 0.12, pp: 4, sharding: fsdp}
+"""
+
+
+def test_a_company_describes_its_fork_by_an_entry(tmp_path: Path) -> None:
+    own = "  features:\n    pipeline:\n      fsdp: {is: true, assumed: our patch}\n"
+    fork(tmp_path, "acme-megatron", "  base: {is: megatron-core, assumed: our fork}\n" + own)
+    assert [finding for one in checked_files([tmp_path]) for finding in one.findings] == []
+    catalog = Catalog.open([tmp_path])
+    design, problems = resolve_text(SPEC, catalog)
+    assert problems == [] and design.layout is not None and design.layout.stack is not None
+    assert (design.layout.framework, design.layout.stack.id) == ("acme-megatron", "megatron-core-2025")
+    assert design.layout.capabilities.has("pipeline.fsdp")
+    assert design.layout.capabilities.refuses("expert_parallel.fsdp")  # of the base, before its 0.15
+    assert capabilities(framework_of("megatron-core", catalog), "0.12", 2025).refuses("pipeline.fsdp")
+
+
+@pytest.mark.parametrize(
+    ("facts", "rule"),
+    [
+        ("  base: {is: no-such-framework, assumed: a test}", "unknown-catalog-id"),
+        ("  features: {paterns: {fsdp: {is: true, assumed: a test}}}", "unknown-key"),
+        ("  features: {pipeline: {fsdp: {is: sure, assumed: a test}}}", "wrong-type"),
+        ('  features: {pipeline: {fsdp: {is: true, since: "9", assumed: a test}}}', "unknown-choice"),
+        ("  features: {pipeline: {fsdp: true}}", "catalog-figure-unsourced"),
+    ],
+)
+def test_an_invalid_fork_is_reported(facts: str, rule: str, tmp_path: Path) -> None:
+    fork(tmp_path, "acme", facts)
+    assert [finding.rule for one in checked_files([tmp_path]) for finding in one.findings] == [rule]
+
+
+def test_frameworks_that_are_based_on_each_other_end(tmp_path: Path) -> None:
+    fork(tmp_path, "ping", "  base: {is: pong, assumed: a test}")
+    fork(tmp_path, "pong", "  base: {is: ping, assumed: a test}")
+    assert framework_of("ping", Catalog.open([tmp_path])).id == "ping"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("megatron", "megatron-core"), ("NxD", "neuronx-distributed"), ("torchtitn", "torchtitan")]
+)
+def test_another_name_of_a_framework_is_corrected(written: str, meant: str) -> None:
+    _, problems = resolve_text(SPEC.replace("software: acme-megatron 0.12", f"framework: {written}"))
+    assert [(one.rule, one.path) for one in problems] == [("unknown-choice", ("layout", "framework"))]
+    assert problems[0].fix is not None and problems[0].fix.replacements[0].text == meant
