@@ -85,7 +85,7 @@ def diagnose(
     `clusterspec.exchange.import_result` for files that are no logs or do not fit the cluster.
     """
     from clusterspec.analysis import diagnosis
-    from clusterspec.analysis.compare import LogOverrides
+    from clusterspec.analysis.placed_runs import LogOverrides
 
     return diagnosis.diagnosis(study(path), diagnosis.read_logs(logs), LogOverrides(collective, ranks))[0]
 

@@ -114,7 +114,7 @@ class LoadedDesign:
         training is step_time (the default), memory, cost or tokens_per_accelerator; for serving accelerators (the
         default with targets), cost, tokens_per_accelerator, tokens_per_user or memory.
         """
-        from clusterspec.analysis.search import SearchOptions, search
+        from clusterspec.analysis.layout_search import SearchOptions, search
 
         return search(self.study, SearchOptions(dict(pins or {}), objective, top, min_headroom))
 

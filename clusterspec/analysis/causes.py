@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from statistics import median
 
-from clusterspec.analysis.compare import PlacedRun
+from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.variation import Changes, revalued
 from clusterspec.logs.benchmark import hcas

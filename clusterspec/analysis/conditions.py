@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from math import inf, isfinite, sqrt
 
-from clusterspec.analysis.sensitivity import Lever
+from clusterspec.analysis.levers import Lever
 from clusterspec.cost.plan import Plan
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.summation import sum_of

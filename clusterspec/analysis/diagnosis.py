@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clusterspec.analysis.causes import causes
-from clusterspec.analysis.compare import LogOverrides, NotComparable, PlacedRun, place
 from clusterspec.analysis.outputs import estimate
+from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, PlacedRun, place
 from clusterspec.cluster.model import Cluster
 from clusterspec.document import read_bytes
 from clusterspec.exchange.acceptance import acceptance_cases, evaluate

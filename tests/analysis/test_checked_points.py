@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from clusterspec import studies
-from clusterspec.analysis.sensitivity import LEVERS, sensitivity
-from clusterspec.analysis.solve import solve
-from clusterspec.analysis.sweep import point, read_axes
+from clusterspec.analysis.boundaries import solve
+from clusterspec.analysis.levers import LEVERS, sensitivity
+from clusterspec.analysis.sweeps import point, read_axes
 from clusterspec.results.search import SweepRow
 from tests.analysis.jobs import study_of
 

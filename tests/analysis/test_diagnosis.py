@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from clusterspec.analysis.compare import LogOverrides, NotComparable, place
 from clusterspec.analysis.diagnosis import calibration, diagnose
+from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, place
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives import table
 from clusterspec.logs.benchmark import Benchmark

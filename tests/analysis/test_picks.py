@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from clusterspec import studies
+from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.picks import Candidate
 from clusterspec.analysis.rewrite import with_layout
-from clusterspec.analysis.search import SearchOptions, search
 from clusterspec.analysis.space.choices import Pins, Space
 from clusterspec.analysis.space.families import families, layout_of, section_of
 from clusterspec.analysis.space.run import EvaluatedBlock, Limits, evaluation, least_of_families

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from clusterspec import studies
+from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.picks import TIE
 from clusterspec.analysis.rewrite import with_layout
-from clusterspec.analysis.search import SearchOptions, search
 from clusterspec.analysis.space.choices import Pins, Space
 from clusterspec.analysis.space.columns import on_columns
 from clusterspec.analysis.space.families import families

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.rewrite import with_row
-from clusterspec.analysis.search import SearchOptions, search
 from clusterspec.analysis.serving_plans.space import counts, designed, engines, own_plan, rate, replicated, serving_job
 from clusterspec.finding import Severity
 from clusterspec.results.search import LayoutRow, SearchReport

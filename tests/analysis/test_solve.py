@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.conditions import ConditionFault, parse
-from clusterspec.analysis.sensitivity import LEVERS, next_steps, sensitivity
-from clusterspec.analysis.solve import solve
+from clusterspec.analysis.levers import LEVERS, next_steps, sensitivity
 from clusterspec.cluster.variation import varied
 from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.explain import missed

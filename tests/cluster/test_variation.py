@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec import studies
-from clusterspec.analysis.sensitivity import LEVERS
+from clusterspec.analysis.levers import LEVERS
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.variation import NoSuchKeyError, has_key, layout_changes, revalued, varied
 from clusterspec.document.source_text import dump

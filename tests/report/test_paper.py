@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from clusterspec import analysis, studies
-from clusterspec.analysis.search_serving import plans
-from clusterspec.analysis.sensitivity import sensitivity
+from clusterspec.analysis.levers import sensitivity
+from clusterspec.analysis.serving_search import plans
 from clusterspec.report import paper
 from clusterspec.report.paper.compose import compose
 from clusterspec.results.full import FullReport

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.conditions import ConditionFault, parse
-from clusterspec.analysis.sensitivity import sensitivity
-from clusterspec.analysis.solve import solve
+from clusterspec.analysis.levers import sensitivity
 from clusterspec.report import solve_text
 from tests.analysis.jobs import study_of
 

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from clusterspec.analysis.compare import LogOverrides
 from clusterspec.analysis.diagnosis import Logs, accept, diagnosis, read_log
+from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.cli import FOUND, OK, SpecFault, UsageFault
 from clusterspec.cli.commands.estimate import COLLECTIVES
 from clusterspec.cli.inputs import STDIN, read_bytes, study_of

@@ -8,9 +8,9 @@ import tempfile
 from pathlib import Path
 
 from clusterspec import analysis
-from clusterspec.analysis.diff import Side, compare
-from clusterspec.analysis.search_serving import plans
-from clusterspec.analysis.sensitivity import sensitivity
+from clusterspec.analysis.comparison import Side, compare
+from clusterspec.analysis.levers import sensitivity
+from clusterspec.analysis.serving_search import plans
 from clusterspec.cli import FOUND, UsageFault
 from clusterspec.cli.git import checked_out, revision_of
 from clusterspec.cli.inputs import StudyReader, status_of

@@ -11,12 +11,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.conditions import ConditionFault
+from clusterspec.analysis.layout_search import SearchOptions, search
+from clusterspec.analysis.levers import sensitivity
 from clusterspec.analysis.rewrite import with_row
-from clusterspec.analysis.search import SearchOptions, search
-from clusterspec.analysis.sensitivity import sensitivity
-from clusterspec.analysis.solve import solve
-from clusterspec.analysis.sweep import Axes, SweepFault, point, read_axes
+from clusterspec.analysis.sweeps import Axes, SweepFault, point, read_axes
 from clusterspec.cli import FOUND, SpecFault, UsageFault
 from clusterspec.cli.inputs import status_of, study_with_errors_named
 from clusterspec.cli.options import format_option, named, path, positive, spec_argument

@@ -58,7 +58,7 @@ def search(study: Study, options: SearchOptions, progress: Progress = lambda don
     For a serving plan, the search varies the engines and their number.
     """
     if study.spec.workload is not None and study.spec.workload.kind == "serve":
-        from clusterspec.analysis.search_serving import search_serving
+        from clusterspec.analysis.serving_search import search_serving
 
         return search_serving(study, options, progress)
     options = replace(options, objective=options.objective or "step_time")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from clusterspec import studies
 from clusterspec.analysis.conditions import WHOLE, Condition, Probe, Refusal, Trial, metric_unit, parse
 from clusterspec.analysis.conditions import solve as find_boundary
-from clusterspec.analysis.sensitivity import LEVERS, OF_LOAD, Lever
+from clusterspec.analysis.levers import LEVERS, OF_LOAD, Lever
 from clusterspec.analysis.space.choices import Space
 from clusterspec.analysis.space.families import families, section_of
 from clusterspec.analysis.space.run import Limits, evaluation
@@ -149,7 +149,7 @@ def _best_training(studied: Studied, varied: Design) -> Iterator[Changes]:
 
 def _best_serving(studied: Studied, varied: Design, condition: Condition) -> Iterator[Changes]:
     """The keys of the serving plan of a varied design that meets the condition most easily."""
-    from clusterspec.analysis.search_serving import best_by, written
+    from clusterspec.analysis.serving_search import best_by, written
 
     found = best_by(varied, condition.metric)
     if found is not None:

@@ -13,8 +13,8 @@ from typing import Any
 
 from clusterspec import document as documents
 from clusterspec import resources, studies
-from clusterspec.analysis.search import SearchOptions, search
-from clusterspec.analysis.sensitivity import LEVERS
+from clusterspec.analysis.layout_search import SearchOptions, search
+from clusterspec.analysis.levers import LEVERS
 from clusterspec.analysis.studied import Studied, errors_of
 from clusterspec.cluster.variation import Changes, under
 from clusterspec.document import Document, conforms, to_finding
@@ -179,7 +179,7 @@ def _fixed(study: Study, base: Studied) -> LayoutRow:
     """The row of a study as its spec describes it."""
     plan = study.plan
     if plan.serving is not None:
-        from clusterspec.analysis.search_serving import present
+        from clusterspec.analysis.serving_search import present
 
         return present(Studied(study))
     layout = study.document.value.get("layout") or {} if study.document else {}

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from math import inf
 
 from clusterspec import studies
+from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.analysis.picks import Candidate, Picks
-from clusterspec.analysis.search import SearchOptions
 from clusterspec.analysis.serving_plans.run import FoundPlans
 from clusterspec.analysis.serving_plans.run import search as run_search
 from clusterspec.analysis.serving_plans.space import METRICS, OBJECTIVES, Rated, ServingJob, serving_job
