@@ -170,7 +170,7 @@ def _unknown_key(fault: ValidationError, key: str, known: list[str]) -> Problem:
     if len(meant) == 1 and meant[0] not in fault.value:
         sure = not alias and len(near(key, known)) == 1
         fix = Fix(f"write {meant[0]}", (Replacement(path, meant[0], key=True),), safe=sure)
-    mappings_with_key = _mappings_with_key(fault, alias or key)
+    mappings_with_key = _mappings_with_key(fault, alias or key, fault.value[key])
     if alias and not meant and mappings_with_key:
         advice = f"write `{alias}` in {mappings_with_key[0]}"
     elif meant:
@@ -182,10 +182,21 @@ def _unknown_key(fault: ValidationError, key: str, known: list[str]) -> Problem:
     return Problem("unknown-key", path, f"`{shown(key)}` is not {where}", advice, at_key=True, fix=fix)
 
 
-def _mappings_with_key(fault: ValidationError, key: str) -> list[str]:
-    """The first two mappings of the schema that have a key, for use in a sentence."""
-    found = conforms.mappings_with_key(fault.schema, key)[:2]
-    return [f"`{dotted(home)}`" if home else "the top level" for home in found]
+def _mappings_with_key(fault: ValidationError, key: str, value: Any) -> list[str]:
+    """The first two mappings of the schema that have a key with such a value, for use in a sentence.
+
+    A value of another type means something else: the number in `procurement.prices.accelerator: 30000` is not the
+    accelerator of `cluster`.
+    """
+    homes = conforms.mappings_with_key(fault.schema, key)
+    found = [home for home in homes if _has_type(value, conforms.at(fault.schema, (*home, key)), fault.schema)]
+    return [f"`{dotted(home)}`" if home else "the top level" for home in found[:2]]
+
+
+def _has_type(value: Any, node: Any, root: Any) -> bool:
+    """Whether a value has a type that a node of the schema allows."""
+    types = [branch["type"] for branch in conforms.branches(node, root) if "type" in branch]
+    return not types or any(conforms.conforms(value, {"type": allowed}, root) for allowed in types)
 
 
 def _missing(fault: ValidationError) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -97,14 +98,22 @@ def test_every_mapping_is_closed() -> None:
     assert all(node["additionalProperties"] is False for node in closed(ROOT))
 
 
+NO_SUBJECT = re.compile(r"(?:Of|Per|Between|Whether|How|What|From|Until|Which|Who|When|Where|Most|Least|Number) ")
+VERB = re.compile(
+    r"\b(?:is|are|has|have|may|must|does|can|run|lie|join|serve|take|share|attend|predict|sign|form|do|read|mix|took|"
+    r"(?!accelerators|nodes|ranks|layers|tokens|heads)[a-z]{3,}s) "
+)
+
+
 @pytest.mark.parametrize("path", KEYS, ids=dotted)
 def test_every_key_has_what_an_editor_shows(path: KeyPath) -> None:
     node = KEYS[path]
     assert node["title"]
-    assert len(node["description"]) > 2
+    told = node["description"]
+    assert told.endswith(".") and VERB.search(told) and not NO_SUBJECT.match(told), "not a sentence with a subject"
     kinds = {one.get("type") for one in branches(node, ROOT) if isinstance(one.get("type"), str)}
-    told = "examples" in node or "enum" in node or kinds <= {"boolean", "object"} or child(node, ROOT, 0) is not None
-    assert told, "neither examples nor choices"
+    shown = "examples" in node or "enum" in node or kinds <= {"boolean", "object"} or child(node, ROOT, 0) is not None
+    assert shown, "neither examples nor choices"
 
 
 @pytest.mark.parametrize("path", KEYS, ids=dotted)
