@@ -39,7 +39,11 @@ RESTART = Figure(
     ),
 )
 CHECKPOINT_TIME = Figure(
-    60.0, "s", Assumed("operations.checkpoint_time", "one minute; neither the spec nor the store's bandwidth gives it")
+    60.0,
+    "s",
+    Assumed(
+        "operations.checkpoint_time", "one minute; neither the spec nor the bandwidth of the storage system gives it"
+    ),
 )
 
 
@@ -81,8 +85,8 @@ def interruptions(
 ) -> Interruptions:
     """The interruptions of a job, from figures of the spec and published failure rates.
 
-    ``parameters`` gives the checkpoint size where the spec states a store and no checkpoint time. ``step`` is the time
-    of a step in seconds: training saves at most once per step, however little a checkpoint costs.
+    ``parameters`` gives the checkpoint size where the spec states a storage system and no checkpoint time. ``step`` is
+    the time of a step in seconds: training saves at most once per step, however little a checkpoint costs.
     """
     written = operations or OperationsSpec()
     accelerators = layout.nodes * cluster.accelerators_per_node
@@ -128,7 +132,7 @@ def _checkpoint(written: OperationsSpec, networks: NetworksSpec | None, paramete
     if store is None or store.per_direction <= 0 or parameters is None:
         return CHECKPOINT_TIME
     value = checkpoint_bytes(parameters) / store.per_direction
-    why = "the checkpoint over the bandwidth of the store, training waiting for all of it"
+    why = "the checkpoint over the bandwidth of the storage system, training waiting for all of it"
     return Figure(value, "s", Assumed("operations.checkpoint_time", why))
 
 

@@ -232,7 +232,10 @@ def _others(cluster: Cluster, written: ClusterSpec, procurement: ProcurementSpec
     if store is not None or "storage" in prices:
         capacity = f" of {store.capacity.written}" if store and store.capacity else ""
         yield Item(
-            "storage", f"store{capacity}", 1, "cluster.networks.storage" if store else "procurement.prices.storage"
+            "storage",
+            f"storage system{capacity}",
+            1,
+            "cluster.networks.storage" if store else "procurement.prices.storage",
         )
     else:
         yield "storage: not described (`cluster.networks.storage`)"

@@ -20,10 +20,14 @@ HEADINGS = (
     "Why it matters",
     "What to do",
     "When to ignore it",
+    "Options",
+    "Fix safety",
     "Fires",
     "Silent",
     "Sources",
 )
+OPTIONAL = frozenset({"Options", "Fix safety"})
+"""The headings that only rules with a threshold, and rules with fixes, have."""
 _EXAMPLE = pattern(
     r"^```(?P<language>yaml|markdown)(?: (?P<path>\S+))?\n(?P<text>(?:(?!```)[^\n]*\n)*+)```$", re.MULTILINE
 )

@@ -95,16 +95,28 @@ def _plural(word: str) -> str:
     return word + ("es" if word.endswith(("ch", "sh", "s", "x")) else "s")
 
 
+NEARLY_WHOLE = 99.0
+"""Percent above which a share is printed with as many digits as distinguish it from the whole."""
+
+MOST_DIGITS = 6
+"""Digits beyond which the difference from the whole is that of rounding."""
+
+
 def percent(fraction: float, digits: int = 3) -> str:
     """A fraction of one as a percentage, at least to the whole percent: with few digits, too, 1.174 is 117 %.
 
-    >>> percent(0.4117), percent(1.0), percent(1.174, 2)
-    ('41.2 %', '100 %', '117 %')
+    What is not the whole is not printed as 100 %.
+
+    >>> percent(0.4117), percent(1.0), percent(1.174, 2), percent(0.9965, 2), percent(0.99996)
+    ('41.2 %', '100 %', '117 %', '99.7 %', '99.996 %')
     """
     if not math.isfinite(fraction):
         return display(fraction, "1")
     of_hundred = abs(fraction) * 100
     whole = math.floor(math.log10(of_hundred)) + 1 if of_hundred >= 1 else 1
+    if NEARLY_WHOLE < of_hundred < 100:
+        needed = 2 + math.ceil(-math.log10(100 - of_hundred))
+        digits = max(digits, needed) if needed <= MOST_DIGITS else digits
     return f"{'−' if fraction < 0 else ''}{plain(of_hundred, max(digits, whole))} %"
 
 

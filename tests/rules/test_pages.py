@@ -10,8 +10,8 @@ import pytest
 
 from clusterspec import rules
 from clusterspec.finding import Confidence, Finding, Severity
-from clusterspec.rules.index import RULES
-from clusterspec.rules.pages import HEADINGS, page
+from clusterspec.rules.index import RULES, THRESHOLDS
+from clusterspec.rules.pages import HEADINGS, OPTIONAL, module, page
 from clusterspec.source import dotted
 
 from .conftest import Check
@@ -28,7 +28,7 @@ def of_rule(findings: list[Finding], name: str) -> list[Finding]:
 @pytest.mark.parametrize("name", RULES)
 def test_a_page_has_every_heading_and_examples_of_both_kinds(name: str) -> None:
     seen = page(name)
-    assert tuple(seen.sections) == HEADINGS
+    assert tuple(seen.sections) == tuple(one for one in HEADINGS if one in seen.sections or one not in OPTIONAL)
     assert all(seen.sections.values())
     assert seen.silent and seen.fires
     assert seen.summary.endswith(".") and "\n" not in seen.summary
@@ -36,11 +36,16 @@ def test_a_page_has_every_heading_and_examples_of_both_kinds(name: str) -> None:
     assert "- " in seen.sections["Sources"]
 
 
+def source(name: str) -> str:
+    """The text of a rule's file."""
+    folder = Path(rules.__file__).parent / RULES[name][0].replace("-", "_")
+    return (folder / f"{name.replace('-', '_')}.py").read_text("utf-8")
+
+
 def severities(name: str) -> set[str]:
     """The severities that a rule's file gives: its own, the words in its code, and what it takes from shared code."""
     seen = page(name).rule
-    file = Path(rules.__file__).parent / RULES[name][0].replace("-", "_") / f"{name.replace('-', '_')}.py"
-    code = ast.parse(file.read_text("utf-8")).body[1:]
+    code = ast.parse(source(name)).body[1:]
     nodes = [node for statement in code for node in ast.walk(statement)]
     found = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
@@ -73,6 +78,28 @@ def test_a_rule_fires_on_its_page_where_the_page_says(name: str, number: int, ch
     for finding in found:
         assert finding.message and not finding.message.endswith(".")
         assert finding.confidence is not Confidence.HEURISTIC or finding.severity is not Severity.ERROR
+        if finding.edits:
+            word = "safe" if finding.fix_safe else "unsafe"
+            assert re.search(rf"\bis {word}\b", page(name).sections.get("Fix safety", "")), f"a fix that is {word}"
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_page_has_options_where_its_rule_has_a_threshold(name: str) -> None:
+    """With the configuration key, and the default that the rule's file has."""
+    told = page(name).sections.get("Options", "")
+    assert bool(told) == (name in THRESHOLDS)
+    if told:
+        default = getattr(module(name), "MARGIN", None) or module(name).MOST
+        key, value = re.findall(r"`thresholds = \{([\w-]+) = ([\d.]+)\}`", told)[0]
+        assert (key, float(value)) == (name, default)
+        assert f"default is {value}" in told
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_page_states_the_safety_of_fixes_where_its_rule_writes_them(name: str) -> None:
+    code = source(name).split('"""', 2)[2]
+    writes = "rewrite(" in code or "deviation.problem(" in code
+    assert not writes or "Fix safety" in page(name).sections
 
 
 @pytest.mark.parametrize(("name", "number"), SILENT)

@@ -21,6 +21,12 @@ that grows during the run.
 
 Ignore it where a batch-size sweep on this data shows otherwise, or where time matters more than the cost of a token.
 
+## Options
+
+`thresholds = {batch-beyond-critical-size = 4.0}` in the configuration sets the multiple of the critical batch size
+above which the rule reports. The default is 4.0 where the size is extrapolated, and 1.0 within the measured range. A
+configured value applies to both.
+
 ## Fires
 
 ```yaml workload.global_batch

@@ -2,10 +2,10 @@
 
 ## What it finds
 
-A stated `data_loading` time above 5 % of the predicted step; or a store whose `bandwidth` is below the predicted token
-rate (at 4 bytes per token).
+A stated `data_loading` time above 5 % of the predicted step; or a storage system whose `bandwidth` is below the
+predicted token rate (at 4 bytes per token).
 
-An error from a quarter of the step on, below it a warning.
+The finding is an error from a quarter of the step on, below it a warning.
 
 ## Why it matters
 
@@ -13,11 +13,18 @@ Exposed data loading of 0.5 s in a step of 5 s leaves all accelerators idle for 
 
 ## What to do
 
-Use more loader processes, prefetching or tokenized shards on local disks; and a store whose read rate was measured.
+Use more loader processes, prefetching or tokenized shards on local disks; and a storage system whose read rate was
+measured.
 
 ## When to ignore it
 
 Ignore it where the time was measured with cold caches and later epochs are faster.
+
+## Options
+
+`thresholds = {data-loading-exposed = 0.05}` in the configuration sets the share above which the rule reports. The
+number is a share of the predicted step time. The default is 0.05. The comparison with the storage system has no
+threshold.
 
 ## Fires
 
@@ -75,5 +82,7 @@ def check(thresholds: Thresholds, networks: NetworksSpec | None, training: Workl
         yield RULE.problem("workload.data_loading", message, help_, severity=severity_of(lost))
     rate = training.global_batch * training.sequence_length * TOKEN / step
     if storage is not None and storage.bandwidth is not None and storage.bandwidth.per_direction < rate:
-        message = f"the predicted step reads {display(rate, 'B/s')} of tokens, more than the {storage.bandwidth.written} of the store"
-        yield RULE.problem("cluster.networks.storage.bandwidth", message, "use a faster store, or local copies")
+        message = f"the predicted step reads {display(rate, 'B/s')} of tokens, more than the {storage.bandwidth.written} of the storage system"
+        yield RULE.problem(
+            "cluster.networks.storage.bandwidth", message, "use a faster storage system, or local copies"
+        )

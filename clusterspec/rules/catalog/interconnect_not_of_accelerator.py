@@ -18,6 +18,10 @@ Use the accelerator's own interconnect, or correct the accelerator.
 
 Do not ignore it for parts that the catalog has.
 
+## Fix safety
+
+The fix is unsafe: it writes the only interconnect of the accelerator. The accelerator may be the wrong part instead.
+
 ## Fires
 
 ```yaml cluster.scale_up.interconnect

@@ -18,6 +18,11 @@ State the number of NICs and the rate of one port.
 
 Ignore it for NICs that run at one lane, such as those for storage; they are not suited to collectives.
 
+## Fix safety
+
+The fix is safe: it writes the figure that the message proposes, in the convention of the key. The rule offers a fix
+only where a single mistake explains the stated figure, so that it has one reading.
+
 ## Fires
 
 ```yaml cluster.scale_out.nic_bandwidth

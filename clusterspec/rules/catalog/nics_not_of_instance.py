@@ -17,6 +17,10 @@ Remove the keys: the platform supplies them. Or name the instance that has these
 
 Ignore it when the provider has changed the instance since the catalog was written.
 
+## Fix safety
+
+The fix is unsafe: it writes the number of NICs of the instance. The platform may be the wrong one instead.
+
 ## Fires
 
 ```yaml cluster.scale_out.nics_per_node

@@ -18,6 +18,10 @@ from a near one (`accelerator: {like: h100-sxm-80gb, memory: 96 GB}`), or bring 
 
 Do not ignore it: state the figures instead of the name.
 
+## Fix safety
+
+The fix is unsafe: it writes the id that is clearly nearest, which may be another part.
+
 ## Fires
 
 ```yaml cluster.platform

@@ -4,7 +4,7 @@
 
 `overlap: {dp: false}` with data-parallel groups that leave their node.
 
-An error from a quarter of the step in exposed reduction on, below it a warning.
+The finding is an error from a quarter of the step in exposed reduction on, below it a warning.
 
 ## Why it matters
 
@@ -19,6 +19,10 @@ Write `overlap: {dp: true}`; in Megatron set `--overlap-grad-reduce`.
 ## When to ignore it
 
 Ignore it to reproduce a measurement without overlap.
+
+## Fix safety
+
+The fix is unsafe: it writes `overlap: {dp: true}`. The framework must be started accordingly.
 
 ## Fires
 

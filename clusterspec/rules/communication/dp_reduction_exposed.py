@@ -2,10 +2,10 @@
 
 ## What it finds
 
-More than 5 % of the predicted step in exposed gradient reduction. Silent where `overlap.dp` is off (see
+More than 5 % of the predicted step in exposed gradient reduction. The rule is silent where `overlap.dp` is off (see
 `dp-overlap-off`) and with fsdp (see `fsdp-gather-exposed`).
 
-An error from a quarter of the step on, below it a warning.
+The finding is an error from a quarter of the step on, below it a warning.
 
 ## Why it matters
 
@@ -19,6 +19,11 @@ Use gradients in bf16, more accumulation (a larger batch, or fewer replicas), hs
 ## When to ignore it
 
 Ignore it where a profile of the measured step shows no exposed reduction.
+
+## Options
+
+`thresholds = {dp-reduction-exposed = 0.05}` in the configuration sets the share above which the rule reports. The
+number is a share of the predicted step time. The default is 0.05.
 
 ## Fires
 

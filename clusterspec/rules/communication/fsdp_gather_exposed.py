@@ -3,9 +3,9 @@
 ## What it finds
 
 Sharding fsdp (or hsdp) over nodes, with more than 5 % of the predicted step in exposed all-gathers of weights and
-reduce-scatters of gradients. Silent where `fsdp-across-nodes` proposes hsdp.
+reduce-scatters of gradients. The rule is silent where `fsdp-across-nodes` proposes hsdp.
 
-An error from a quarter of the step on, below it a warning.
+The finding is an error from a quarter of the step on, below it a warning.
 
 ## Why it matters
 
@@ -19,6 +19,11 @@ Use a larger micro-batch or longer sequences, hsdp, or more NICs.
 ## When to ignore it
 
 Ignore it where memory allows no other sharding.
+
+## Options
+
+`thresholds = {fsdp-gather-exposed = 0.05}` in the configuration sets the share above which the rule reports. The number
+is a share of the predicted step time. The default is 0.05.
 
 ## Fires
 

@@ -17,6 +17,11 @@ Use zero1 or zero2 where memory allows, hsdp, or fewer and larger micro-batches.
 
 Ignore it where the all-gathers overlap with computation; `clusterspec estimate` shows what is exposed.
 
+## Options
+
+`thresholds = {fsdp-regathers-every-microbatch = 4}` in the configuration sets the number of micro-batches per step
+above which the rule reports. The default is 4.
+
 ## Fires
 
 ```yaml layout.sharding

@@ -18,6 +18,11 @@ Use bf16 with fp32 accumulation on each rank, if convergence allows.
 
 Ignore it where convergence with reduction in bf16 is not shown for this kind of model.
 
+## Options
+
+`thresholds = {full-precision-gradient-reduction = 0.05}` in the configuration sets the share above which the rule
+reports. The number is a share of the predicted step time. The default is 0.05.
+
 ## Fires
 
 ```yaml workload.gradient_precision

@@ -3,8 +3,8 @@
 ## What it finds
 
 Tensor-parallel traffic that adds more than 25 % to the predicted compute, with groups inside the domain and
-`overlap.tp` not true. A warning where half the tp, with the freed ranks as stages or replicas, is predicted to be
-faster; else a note.
+`overlap.tp` not true. The finding is a warning where half the tp, with the freed ranks as stages or replicas, is
+predicted to be faster; else a note.
 
 ## Why it matters
 
@@ -19,6 +19,11 @@ parallelism).
 ## When to ignore it
 
 Ignore it where tp is needed for memory or for latency.
+
+## Options
+
+`thresholds = {tp-communication-exposed = 0.25}` in the configuration sets the share above which the rule reports. The
+number is a share of the predicted compute time. The default is 0.25.
 
 ## Fires
 

@@ -18,6 +18,10 @@ Use one of the listed choices. ZeRO stage 3 is called `fsdp` here, ZeRO++ with a
 
 Do not ignore it. `unknown-catalog-id` reports names that the catalog does not have.
 
+## Fix safety
+
+The fix is unsafe: it writes the closest choice, and the author may have meant another one.
+
 ## Fires
 
 ```yaml layout.schedule

@@ -18,6 +18,11 @@ Rename it to the right key. Put remarks into a comment or `description`.
 
 Do not ignore it for figures. Put data for other programs into a separate file.
 
+## Fix safety
+
+The fix renames the key. It is safe where exactly one key of the section has a similar name and is not used yet. It is
+unsafe where the name is that of another program, whose value may mean something else.
+
 ## Fires
 
 ```yaml cluster.nodez

@@ -11,8 +11,8 @@ Every key that the file supplies is missing, so everything that depends on it is
 
 ## What to do
 
-Correct the path, which is relative to the file that contains it. Copy files from elsewhere into the project, or create an
-empty `clusterspec.toml` in the folder that holds both files.
+Correct the path, which is relative to the file that contains it. Copy files from elsewhere into the project, or create
+an empty `clusterspec.toml` in the folder that holds both files.
 
 ## When to ignore it
 

@@ -17,6 +17,10 @@ Write `clusterspec: 1` at the top. A newer version needs a newer program.
 
 Do not ignore it.
 
+## Fix safety
+
+The fix is unsafe: it writes `clusterspec: 1`, but the keys of the file may be those of another version.
+
 ## Fires
 
 ```yaml clusterspec

@@ -17,6 +17,10 @@ Remove it, or move it to the line of the finding.
 
 Ignore it in a base file if the rule fires in only some of the specs that extend it.
 
+## Fix safety
+
+The fix is safe: it deletes the rule from the waiver, or the whole waiver where no rule is left. No finding changes.
+
 ## Fires
 
 ```yaml .

@@ -17,6 +17,11 @@ Write the type that the message names; the example beside each key of the schema
 
 Do not ignore it.
 
+## Fix safety
+
+The fix is safe where the value has one reading as the type of the key, such as `64` for `64.0`. It is unsafe where it
+writes a code for a word, such as `USD` for a name of the currency.
+
 ## Fires
 
 ```yaml layout.tp

@@ -6,7 +6,7 @@ More endpoints (nodes and spares × NICs, and extra ones) than the stated tiers 
 ports of a single switch; the ports of a rail's switch in a rail-only fabric; ports² × r / (1 + r) in two tiers at
 oversubscription r; ports³ / 4 in three.
 
-An error; a warning where the ports of a switch are only assumed.
+The finding is an error, and a warning where the ports of a switch are only assumed.
 
 ## Why it matters
 

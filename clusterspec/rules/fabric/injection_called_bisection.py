@@ -3,7 +3,8 @@
 ## What it finds
 
 A `bisection` more than 5 % above endpoints × NIC rate / 2 / oversubscription, per direction. The message says so where
-the figure is the injection bandwidth. An error, but a note where the figure sums both directions without `duplex`.
+the figure is the injection bandwidth. The finding is an error, and a note where the figure sums both directions without
+`duplex`.
 
 ## Why it matters
 

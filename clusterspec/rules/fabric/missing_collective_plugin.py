@@ -3,7 +3,7 @@
 ## What it finds
 
 More than one node on EFA, GPUDirect-TCPX or -TCPXO or Slingshot, with `collective_plugin: none` or the plugin of
-another network: an error. A warning where no plugin is stated, because the image may contain it.
+another network: an error. The finding is a warning where no plugin is stated, because the image may contain it.
 
 ## Why it matters
 
@@ -18,6 +18,10 @@ Name the plugin: `aws-ofi-nccl` (NVIDIA) or `aws-ofi-rccl` (AMD) on EFA and Slin
 ## When to ignore it
 
 Ignore it where collectives never leave a node.
+
+## Fix safety
+
+The fix is unsafe: it writes the plugin of the technology. The image of the job must contain it.
 
 ## Fires
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A cloud platform or technology with more than one node and no `placement`, or `none`. Silent for TPU slices and for
-nodes of one rack-scale domain, which are always close to each other.
+A cloud platform or technology with more than one node and no `placement`, or `none`. The rule is silent for TPU slices
+and for nodes of one rack-scale domain, which are always close to each other.
 
 ## Why it matters
 

@@ -3,8 +3,8 @@
 ## What it finds
 
 InfiniBand with a stated switch (or its ports, or the number of leaves), where the down ports of all leaves equal the
-nodes × NICs exactly, and no `extra_endpoints`. Silent in fabrics of three tiers, which have free ports higher up, and
-for switches with a management port of their own (Quantum-X800 Q3400).
+nodes × NICs exactly, and no `extra_endpoints`. The rule is silent in fabrics of three tiers, which have free ports
+higher up, and for switches with a management port of their own (Quantum-X800 Q3400).
 
 ## Why it matters
 

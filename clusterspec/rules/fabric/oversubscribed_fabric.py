@@ -3,7 +3,7 @@
 ## What it finds
 
 Training on more nodes than one full-bandwidth block holds, where the product of the ratios of the levels crossed
-exceeds 1. `levels`, `pod_nodes` and `layout.nodes` are considered; without them the ratio is the leaf's.
+exceeds 1. The rule considers `levels`, `pod_nodes` and `layout.nodes`; without them the ratio is that of the leaf.
 
 ## Why it matters
 

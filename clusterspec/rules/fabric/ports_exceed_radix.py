@@ -4,7 +4,7 @@
 
 The stated links (or cables) to nodes and to spines, spread over the stated leaves, above the ports of a switch.
 
-An error; a warning where the ports of a switch are only assumed.
+The finding is an error, and a warning where the ports of a switch are only assumed.
 
 ## Why it matters
 

@@ -2,8 +2,9 @@
 
 ## What it finds
 
-RoCE v2 or Spectrum-X with `flow_control: {pfc: false, ecn: false}`: an error. Neither stated: a warning. One of the
-two: a note. Silent where the technology is an assumption, and for clouds, whose provider configures the fabric.
+RoCE v2 or Spectrum-X with `flow_control: {pfc: false, ecn: false}`: an error. The finding is a warning where neither is
+stated, and a note where one of the two is on. The rule is silent where the technology is an assumption, and for clouds,
+whose provider configures the fabric.
 
 ## Why it matters
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A stated `switch_ports` that differs from the ports of the stated `switch`. Breakout is counted: 64 ports of 800 Gb/s
-are 128 of 400 Gb/s.
+A stated `switch_ports` that differs from the ports of the stated `switch`. The rule counts breakout: 64 ports of 800
+Gb/s are 128 of 400 Gb/s.
 
 ## Why it matters
 
@@ -16,6 +16,10 @@ Remove `switch_ports`: it follows from the switch and the rate of the NICs.
 ## When to ignore it
 
 Do not ignore it. If some ports are reserved, state them as `extra_endpoints`.
+
+## Fix safety
+
+The fix is unsafe: it writes the ports of the catalog entry after breakout. The switch may be the wrong one instead.
 
 ## Fires
 

@@ -3,8 +3,8 @@
 ## What it finds
 
 `links.node_leaf`, or `cables.node_leaf` × `links_per_cable`, below the endpoints over all planes; or `leaf_spine` below
-the uplinks that the stated oversubscription requires. Where `links_per_cable` is absent, a cable carries the planes of a
-NIC, and the links of one whole port of the switch.
+the uplinks that the stated oversubscription requires. Where `links_per_cable` is absent, a cable carries the planes of
+a NIC, and the links of one whole port of the switch.
 
 ## Why it matters
 

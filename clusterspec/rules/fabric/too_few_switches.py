@@ -3,10 +3,10 @@
 ## What it finds
 
 `leaf_switches`, `spine_switches` or `core_switches` below the number that the nodes, spares and extra endpoints need at
-the stated oversubscription, over all planes. In a rail fabric, leaves come in multiples of the rails. Silent where the
-tiers cannot connect the endpoints at all.
+the stated oversubscription, over all planes. In a rail fabric, leaves come in multiples of the rails. The rule is
+silent where the tiers cannot connect the endpoints at all.
 
-An error; a warning where the ports of a switch are only assumed.
+The finding is an error, and a warning where the ports of a switch are only assumed.
 
 ## Why it matters
 

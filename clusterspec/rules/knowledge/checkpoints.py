@@ -1,4 +1,4 @@
-"""Checkpoint time: as stated, else by the bandwidth of the store."""
+"""Checkpoint time: as stated, else by the bandwidth of the storage system."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class CheckpointTime:
     size: float = 0.0
     """Bytes; 0 where the time is stated."""
     store: str = ""
-    """The bandwidth of the store as written; empty where the time is stated."""
+    """The bandwidth of the storage system as written; empty where the time is stated."""
 
 
 def checkpoint_time(
     operations: OperationsSpec, networks: NetworksSpec | None, model: Model | None, workload: Workload | None
 ) -> CheckpointTime | None:
-    """The time of one checkpoint; None where neither a time nor a store and a model are known, and in serving."""
+    """The time of one checkpoint; None where neither a time nor a storage system and a model are known, and in serving."""
     if serves(workload):
         return None
     if operations.checkpoint_time is not None:

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Training of a model with experts, `tp` above 1 and `sequence_parallel: false`, in Megatron Core or NeMo: an error.
-A warning where no framework is named.
+Training of a model with experts, `tp` above 1 and `sequence_parallel: false`, in Megatron Core or NeMo: an error. The
+finding is a warning where no framework is named.
 
 ## Why it matters
 
@@ -18,6 +18,10 @@ Write `sequence_parallel: true`, or leave the key out.
 ## When to ignore it
 
 Do not ignore it for Megatron Core. Other frameworks may accept the layout; name the framework.
+
+## Fix safety
+
+The fix is unsafe: it writes `sequence_parallel: true`, which changes memory and communication of the layout.
 
 ## Fires
 

@@ -16,6 +16,10 @@ Write `ep: 1`, or describe the experts of the model.
 
 Do not ignore it.
 
+## Fix safety
+
+The fix is unsafe: it writes `ep: 1`. The model may lack its `experts` instead.
+
 ## Fires
 
 ```yaml layout.ep

@@ -3,8 +3,8 @@
 ## What it finds
 
 `pp` above 1, a number of layers that it does not divide, and no `stage_layers`. The split is then assumed to be as even
-as possible. A warning; an error where there are fewer layers than stages; a note in torchtitan and DeepSpeed, which
-distribute the layers themselves, and in custom frameworks.
+as possible. The finding is a warning, and an error where there are fewer layers than stages, and a note in torchtitan
+and DeepSpeed, which distribute the layers themselves, and in custom frameworks.
 
 ## Why it matters
 

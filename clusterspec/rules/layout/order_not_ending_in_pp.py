@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Megatron Core or NeMo with pp and ep above 1, and an `order` that does not end in pp. Silent where expert data
-parallelism equals data parallelism and the pipeline groups of dense and expert layers are the same.
+Megatron Core or NeMo with pp and ep above 1, and an `order` that does not end in pp. The rule is silent where expert
+data parallelism equals data parallelism and the pipeline groups of dense and expert layers are the same.
 
 ## Why it matters
 
@@ -17,6 +17,11 @@ Write `order: [tp, cp, ep, dp, pp]`.
 ## When to ignore it
 
 Do not ignore it.
+
+## Fix safety
+
+The fix is unsafe: it writes another `order`. The new order places other ranks together, and the launcher must use the
+same one.
 
 ## Fires
 

@@ -3,7 +3,8 @@
 ## What it finds
 
 `sequence_parallel` with tp above 1 and a `sequence_length` that is not a multiple of tp; with cp, of the least common
-multiple of 2 × cp and cp × tp; in torchtitan, of 2 × cp × tp. Silent where `sequence-indivisible-by-cp` fires.
+multiple of 2 × cp and cp × tp; in torchtitan, of 2 × cp × tp. The rule is silent where `sequence-indivisible-by-cp`
+fires.
 
 ## Why it matters
 

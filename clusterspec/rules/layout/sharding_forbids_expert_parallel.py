@@ -19,6 +19,10 @@ Megatron-FSDP.
 
 Ignore it where a newer Megatron-FSDP was backported.
 
+## Fix safety
+
+The fix is unsafe: it writes `sharding: zero1`, which needs more memory on each rank.
+
 ## Fires
 
 ```yaml layout.sharding

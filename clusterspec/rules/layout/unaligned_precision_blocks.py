@@ -3,7 +3,7 @@
 ## What it finds
 
 `precision: fp8` or `fp4` with a hidden or feed-forward width, or its share after tp, that is not a multiple of 16; of
-32 with `parameter_precision: mxfp8` or `mxfp4`. An error in Megatron Core and NeMo, a note elsewhere.
+32 with `parameter_precision: mxfp8` or `mxfp4`. The finding is an error in Megatron Core and NeMo, a note elsewhere.
 
 ## Why it matters
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A `vocab` that tp does not divide. Silent for frameworks that pad the vocabulary or shard it unevenly by themselves:
-Megatron, NeMo, Megatron-DeepSpeed, torchtitan, vLLM, SGLang and TensorRT-LLM.
+A `vocab` that tp does not divide. The rule is silent for frameworks that pad the vocabulary or shard it unevenly by
+themselves: Megatron, NeMo, Megatron-DeepSpeed, torchtitan, vLLM, SGLang and TensorRT-LLM.
 
 ## Why it matters
 

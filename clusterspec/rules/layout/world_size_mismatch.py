@@ -4,8 +4,8 @@
 
 Ranks (nodes of the job × accelerators per node × ranks per accelerator) that tp × cp × pp does not divide; a stated
 `dp` with which tp × cp × pp × dp is not the number of ranks; a `layout.nodes` above the nodes of the cluster. Spares do
-not run the job and are not counted; `nodes_per_domain` is counted. An error; a
-note where the stated engines leave ranks idle.
+not run the job, and the rule does not count them. It counts `nodes_per_domain`. The finding is an error, and a note
+where the stated engines leave ranks idle.
 
 ## Why it matters
 
@@ -19,6 +19,10 @@ Change a degree, the nodes of the job, or drop `dp`: it is derived.
 ## When to ignore it
 
 Do not ignore it.
+
+## Fix safety
+
+The fix is unsafe: it writes the `dp` that follows from the other degrees. One of those may be wrong instead.
 
 ## Fires
 

@@ -3,7 +3,7 @@
 ## What it finds
 
 A bus bandwidth below 90 % of the expected plateau of that collective and tier, and below the uncertainty range of that
-prediction, at 1 GiB and more. Silent where a fallback to sockets or a wrong stated bandwidth explains it.
+prediction, at 1 GiB and more. The rule is silent where a fallback to sockets or a wrong stated bandwidth explains it.
 
 ## Why it matters
 

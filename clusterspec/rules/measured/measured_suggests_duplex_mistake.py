@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Inside one domain, at 1 GiB and more, a bus bandwidth of 33 to 46 % of the stated scale-up bandwidth per direction.
-Silent where the catalog's figure of the part is the stated one.
+Inside one domain, at 1 GiB and more, a bus bandwidth of 33 to 46 % of the stated scale-up bandwidth per direction. The
+rule is silent where the catalog's figure of the part is the stated one.
 
 ## Why it matters
 

@@ -3,13 +3,13 @@
 ## What it finds
 
 Model states that fit, and a predicted total of states, activations, logits and framework memory above the memory of the
-fullest rank. An error where even the lower end of the predicted range is above it, a warning where the capacity lies
-inside the range. For serving: weights that fit, and a key-value cache that does not.
+fullest rank. The finding is an error where even the lower end of the predicted range is above it, a warning where the
+capacity lies inside the range. In serving, the rule reports weights that fit with a key-value cache that does not.
 
 ## Why it matters
 
-Out of memory in the first backward pass, usually on the first pipeline stage, which holds the most micro-batches in
-flight.
+The run ends out of memory in the first backward pass, usually on the first pipeline stage, which holds the most
+micro-batches in flight.
 
 ## What to do
 

@@ -17,6 +17,11 @@ Use a fused or chunked cross-entropy, tp (which splits the vocabulary), or a sma
 
 Ignore it where the loss is fused with the output projection, so that the logits are never in memory as a whole.
 
+## Options
+
+`thresholds = {logits-fill-memory = 0.10}` in the configuration sets the share above which the rule reports. The number
+is a share of a rank's memory. The default is 0.10.
+
 ## Fires
 
 ```yaml layout.micro_batch

@@ -3,7 +3,7 @@
 ## What it finds
 
 `layout.offload` with a stated `cluster.host_memory`, where the optimizer states and activations kept on the host, for
-all accelerators of a node, exceed it: an error. A warning from 80 % of it on.
+all accelerators of a node, exceed it: an error. The finding is a warning from 80 % of it on.
 
 ## Why it matters
 

@@ -18,6 +18,10 @@ Use `attention: flash`, which recomputes them in blocks and never stores them.
 
 Ignore it where no memory-efficient kernel exists for the accelerator or the mask.
 
+## Fix safety
+
+The fix is unsafe: it writes `attention: flash`. The framework must have such a kernel for this model.
+
 ## Fires
 
 ```yaml workload.attention

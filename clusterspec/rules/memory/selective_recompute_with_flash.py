@@ -3,12 +3,12 @@
 ## What it finds
 
 `recompute: selective` with which the cost model predicts at most 2 % less memory than without recomputation, and a step
-that is at least 2 % longer. So it is with flash attention in releases of Megatron Core whose selective recomputation
-runs the attention core again.
+that is at least 2 % longer. This is the case with flash attention in releases of Megatron Core whose selective
+recomputation runs the attention core again.
 
 ## Why it matters
 
-That selective recomputation discards the attention scores, and flash attention never stores them. The time is spent and
+This selective recomputation discards the attention scores, and flash attention never stores them. The time is spent and
 the memory is not saved. Releases that run norms and activation functions again, and other frameworks, save a third or
 more; the cost model knows what each release runs again.
 

@@ -2,9 +2,9 @@
 
 ## What it finds
 
-A predicted sum of weights, gradients and optimizer states above the memory of the fullest accelerator. An error; a
-warning where the lower end of the predicted range fits, because the framework frees some states before it allocates
-others.
+A predicted sum of weights, gradients and optimizer states above the memory of the fullest accelerator. The finding is
+an error, and a warning where the lower end of the predicted range fits, because the framework frees some states before
+it allocates others.
 
 ## Why it matters
 

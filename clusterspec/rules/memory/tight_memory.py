@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A predicted total between 90 and 100 % of the fullest accelerator's memory: a note up to 95 %, a warning above. Silent
-for serving engines (`workload.serving`), which fill free memory with cache.
+A predicted total between 90 and 100 % of the fullest accelerator's memory: a note up to 95 %, a warning above. The rule
+is silent for serving engines (`workload.serving`), which fill free memory with cache.
 
 ## Why it matters
 
@@ -17,6 +17,12 @@ Keep a tenth free, by more recomputation or more sharding.
 ## When to ignore it
 
 Ignore it where the total was measured, including memory that the allocator reserves.
+
+## Options
+
+`thresholds = {tight-memory = 0.90}` in the configuration sets the share above which the rule reports. The number is a
+share of the memory of the fullest accelerator. The default is 0.90. Whatever its value, findings above 95 % are
+warnings.
 
 ## Fires
 
@@ -66,8 +72,8 @@ def check(plan: Plan, thresholds: Thresholds, workload: Workload) -> Iterator[Pr
         free = capacity - total
         severity = "warning" if total > FULLEST * capacity else "note"
         message = (
-            f"{display(total, 'B')} is {percent(total / capacity)} of the memory of {plan.capacity_text}: "
-            f"{display(free, 'B')} remain free"
+            f"the plan uses {percent(total / capacity)} of the memory of {plan.capacity_text}: {display(total, 'B')}, "
+            f"with {display(free, 'B')} free"
         )
         yield RULE.problem(
             "layout", message, "keep a tenth free, by more recomputation or more sharding", severity=severity

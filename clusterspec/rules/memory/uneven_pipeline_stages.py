@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A stage whose GEMM weights, output head included, exceed the mean by more than 5 % where a more even split exists. A
-warning where the split is stated; a note where it follows from the layers.
+A stage whose GEMM weights, output head included, exceed the mean by more than 5 % where a more even split exists. The
+finding is a warning where the split is stated, and a note where it follows from the layers.
 
 ## Why it matters
 

@@ -1,4 +1,4 @@
-"""The network to the store is slower than the store.
+"""The network to the storage system is slower than the storage system.
 
 ## What it finds
 
@@ -7,16 +7,16 @@ share the fabric.
 
 ## Why it matters
 
-The nodes cannot use the rate of the store: eight nodes with 2 × 100 Gb/s read at most 200 GB/s from a store of 400
-GB/s.
+The nodes cannot use the rate of the storage system: eight nodes with 2 × 100 Gb/s read at most 200 GB/s from a storage
+system of 400 GB/s.
 
 ## What to do
 
-Use more frontend NICs, separate storage NICs, or a smaller store.
+Use more frontend NICs, separate storage NICs, or a smaller storage system.
 
 ## When to ignore it
 
-Ignore it where the store also serves other machines.
+Ignore it where the storage system also serves other machines.
 
 ## Fires
 
@@ -75,6 +75,6 @@ def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:
         which = "storage" if path_to_store is storage else "frontend"
         message = (
             f"{cluster.nodes:,} nodes with {nics} × {path_to_store.nic_bandwidth.written} of {which} reach {display(total, 'B/s')}, less than the "
-            f"{storage.bandwidth.written} of the store"
+            f"{storage.bandwidth.written} of the storage system"
         )
-        yield RULE.problem("cluster.networks.storage.bandwidth", message, "use more NICs, or a smaller store")
+        yield RULE.problem("cluster.networks.storage.bandwidth", message, "use more NICs, or a smaller storage system")

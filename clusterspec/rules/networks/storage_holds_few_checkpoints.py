@@ -1,4 +1,4 @@
-"""The store holds only a few checkpoints.
+"""The storage system holds only a few checkpoints.
 
 ## What it finds
 

@@ -1,4 +1,4 @@
-"""The store is many times faster than checkpoints need.
+"""The storage system is many times faster than checkpoints need.
 
 ## What it finds
 
@@ -6,15 +6,15 @@
 
 ## Why it matters
 
-Even models of a trillion parameters need only a few hundred GB/s. A smaller store leaves budget for nodes.
+Even models of a trillion parameters need only a few hundred GB/s. A smaller storage system leaves budget for nodes.
 
 ## What to do
 
-Use a smaller store, or state in a comment what else it serves.
+Use a smaller storage system, or state in a comment what else it serves.
 
 ## When to ignore it
 
-Ignore it where the data itself (video, simulation) needs the rate, or other machines share the store.
+Ignore it where the data itself (video, simulation) needs the rate, or other machines share the storage system.
 
 ## Fires
 
@@ -79,5 +79,7 @@ def check(networks: NetworksSpec, operations: OperationsSpec, training: Workload
         ratio = store.per_direction / needed
         message = f"{store.written} is {plain(ratio, 2)} times the {display(needed, 'B/s')} that checkpoints every {interval.written} need"
         yield RULE.problem(
-            "cluster.networks.storage.bandwidth", message, "use a smaller store, unless other traffic needs the rate"
+            "cluster.networks.storage.bandwidth",
+            message,
+            "use a smaller storage system, unless other traffic needs the rate",
         )

@@ -18,6 +18,10 @@ channel.
 
 Ignore it where virtualization does not allow it.
 
+## Fix safety
+
+The fix is unsafe: it writes `true`. The machine must be configured accordingly.
+
 ## Fires
 
 ```yaml cluster.scale_out.gpudirect_rdma

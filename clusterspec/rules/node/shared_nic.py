@@ -2,9 +2,9 @@
 
 ## What it finds
 
-More than one scale-up domain, and fewer NICs than accelerators in a node (packages, not ranks). Silent for accelerators
-that share NICs by design (a TPU host has a NIC for four chips). A warning, but a note beside
-`nic-starved-accelerators`.
+More than one scale-up domain, and fewer NICs than accelerators in a node (packages, not ranks). The rule is silent for
+accelerators that share NICs by design (a TPU host has a NIC for four chips). The finding is a warning, and a note where
+`nic-starved-accelerators` fires.
 
 ## Why it matters
 

@@ -1,4 +1,4 @@
-"""The stated checkpoint time is shorter than the store needs.
+"""The stated checkpoint time is shorter than the storage system needs.
 
 ## What it finds
 
@@ -7,12 +7,12 @@ moments in fp32).
 
 ## Why it matters
 
-The store cannot write that fast. 70.6B parameters are 988 GB of checkpoint: 25 s at 40 GB/s, not 5 s.
+The storage system cannot write that fast. 70.6B parameters are 988 GB of checkpoint: 25 s at 40 GB/s, not 5 s.
 
 ## What to do
 
-Use a faster store, or state the real time. Asynchronous saving overlaps with training, but the store still needs this
-time.
+Use a faster storage system, or state the real time. Asynchronous saving overlaps with training, but the storage system
+still needs this time.
 
 ## When to ignore it
 
@@ -75,4 +75,4 @@ def check(
     needed = size / store.per_direction
     if operations.checkpoint_time.value < needed:
         message = f"a checkpoint of {display(size, 'B')} at {store.written} takes {display(needed, 's')}, not {operations.checkpoint_time.written}"
-        yield RULE.problem("operations.checkpoint_time", message, "use a faster store, or state the real time")
+        yield RULE.problem("operations.checkpoint_time", message, "use a faster storage system, or state the real time")

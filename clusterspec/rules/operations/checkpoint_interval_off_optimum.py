@@ -4,8 +4,8 @@
 
 A `checkpoint_interval` more than twice, or less than half, the optimum √(2 × time between failures × checkpoint time).
 Without a stated failure rate, more than three times the optimum at the rate of Llama 3's training (one interruption for
-each 50,700 accelerator-hours). Without a stated checkpoint time, the time follows from the bandwidth of the store and
-the model.
+each 50,700 accelerator-hours). Without a stated checkpoint time, the time follows from the bandwidth of the storage
+system and the model.
 
 ## Why it matters
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A `checkpoint_time` of at least `checkpoint_interval`. Without a stated time, the time follows from the store and 14
-bytes per parameter: an error from the whole interval on, a warning from a tenth of it on.
+A `checkpoint_time` of at least `checkpoint_interval`. Without a stated time, the time follows from the storage system
+and 14 bytes per parameter: an error from the whole interval on, a warning from a tenth of it on.
 
 ## Why it matters
 
@@ -11,12 +11,12 @@ The run spends its time saving instead of training. 405B parameters are 5.7 TB o
 
 ## What to do
 
-Use a longer interval, a faster store, or asynchronous checkpoints. With asynchronous checkpoints, state as
+Use a longer interval, a faster storage system, or asynchronous checkpoints. With asynchronous checkpoints, state as
 `checkpoint_time` how long training stops.
 
 ## When to ignore it
 
-Do not ignore it. If saving is asynchronous and the store is fast enough, state `checkpoint_time`.
+Do not ignore it. If saving is asynchronous and the storage system is fast enough, state `checkpoint_time`.
 
 ## Fires
 
@@ -64,7 +64,7 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "error")
 MOST = 0.10
 """Share of the interval for saving, above which the rule warns."""
-HELP = "use a longer interval, a faster store, or asynchronous saving"
+HELP = "use a longer interval, a faster storage system, or asynchronous saving"
 
 
 def check(

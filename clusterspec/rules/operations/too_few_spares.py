@@ -3,7 +3,7 @@
 ## What it finds
 
 `spare_nodes` below the 95th percentile of nodes in repair at once: Poisson with the mean `repair_time` / time between
-failures. Only where both are stated.
+failures. The rule applies only where the spec states both.
 
 ## Why it matters
 

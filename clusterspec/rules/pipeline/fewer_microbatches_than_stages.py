@@ -2,8 +2,8 @@
 
 ## What it finds
 
-pp above 1 and fewer micro-batches (global batch / (dp × micro-batch)) than stages. A warning; an error in torchtitan,
-which rejects it.
+pp above 1 and fewer micro-batches (global batch / (dp × micro-batch)) than stages. The finding is a warning, and an
+error in torchtitan, which rejects it.
 
 ## Why it matters
 

@@ -3,8 +3,8 @@
 ## What it finds
 
 An idle share of the step above 10 %, rounded to whole percents: (pp − 1) / (m × virtual stages + pp − 1) for m
-micro-batches with 1f1b, gpipe and interleaved schedules, predicted for the others. Silent where there are fewer
-micro-batches than stages.
+micro-batches with 1f1b, gpipe and interleaved schedules, predicted for the others. The rule is silent where there are
+fewer micro-batches than stages.
 
 ## Why it matters
 
@@ -19,6 +19,11 @@ a schedule with a smaller bubble.
 ## When to ignore it
 
 Ignore it where convergence fixes the batch and memory fixes pp.
+
+## Options
+
+`thresholds = {pipeline-bubble = 0.10}` in the configuration sets the share above which the rule reports. The number is
+a share of the predicted step time. The default is 0.10.
 
 ## Fires
 

@@ -3,7 +3,8 @@
 ## What it finds
 
 `sharding: fsdp` over more than one scale-up domain, where `hsdp` with shard groups of one domain is legal, fits, and is
-predicted to be at least 2 % faster. Silent where it would not fit. An error from a quarter of the step on, else a warning.
+predicted to be at least 2 % faster. The rule is silent where it would not fit. The finding is an error from a quarter
+of the step on, else a warning.
 
 ## Why it matters
 

@@ -18,6 +18,11 @@ Put `dp_shard` before `dp_replicate`.
 
 Do not ignore it.
 
+## Fix safety
+
+The fix is unsafe: it writes another `order`. The new order places other ranks together, and the launcher must use the
+same one.
+
 ## Fires
 
 ```yaml layout.order

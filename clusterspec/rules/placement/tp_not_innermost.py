@@ -17,6 +17,11 @@ Write `order: [tp, cp, ep, dp, pp]`.
 
 Ignore it inside one switched domain, where every order is equally fast.
 
+## Fix safety
+
+The fix is unsafe: it writes another `order`. The new order places other ranks together, and the launcher must use the
+same one.
+
 ## Fires
 
 ```yaml layout.order

@@ -16,6 +16,10 @@ Write the fraction: 0.85.
 
 Do not ignore it.
 
+## Fix safety
+
+The fix is safe: it divides a percentage by 100. The rule offers it only for values above 1 and up to 100.
+
 ## Fires
 
 ```yaml procurement.utilization

@@ -7,8 +7,8 @@ priced.
 
 ## Why it matters
 
-A published bill of 512 nodes has 5 to 9 % without optics. A share far below means missing parts; a share far above
-means parts counted twice, or a fabric larger than the machine needs.
+In a published bill of 512 nodes, the network takes 5 to 9 % of the price without optics. A share far below means
+missing parts; a share far above means parts counted twice, or a fabric larger than the machine needs.
 
 ## What to do
 

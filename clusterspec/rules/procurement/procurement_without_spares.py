@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`procurement` with no `spare_nodes`. Silent for clouds, which replace nodes themselves.
+`procurement` with no `spare_nodes`. The rule is silent for clouds, which replace nodes themselves.
 
 ## Why it matters
 

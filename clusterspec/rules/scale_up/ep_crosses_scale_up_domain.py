@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A model with experts, ep above 1, and an expert group, enumerated from `layout.order`, with members in two domains.
-Silent where the spec states that the all-to-all overlaps (`overlap: {ep: true}`, or a share above 0).
+A model with experts, ep above 1, and an expert group, enumerated from `layout.order`, with members in two domains. The
+rule is silent where the spec states that the all-to-all overlaps (`overlap: {ep: true}`, or a share above 0).
 
 ## Why it matters
 

@@ -3,8 +3,8 @@
 ## What it finds
 
 `topology: torus` and a tp (or tp × cp), in accelerators, that covers no whole axis of the shape; or whole axes and a
-part of the next that does not divide it. Silent for blocks such as 2 × 4 of a 4 × 4 torus, whose direct links form a
-ring.
+part of the next that does not divide it. The rule is silent for blocks such as 2 × 4 of a 4 × 4 torus, whose direct
+links form a ring.
 
 ## Why it matters
 

@@ -17,6 +17,10 @@ Write `false`, or remove the key.
 
 Ignore it for fabrics with in-network reduction that the catalog does not have.
 
+## Fix safety
+
+The fix is unsafe: it writes `false`. The interconnect or the technology may be the wrong key instead.
+
 ## Fires
 
 ```yaml cluster.scale_up.in_network_reduction

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-Memory bandwidth more than 12 times the scale-up bandwidth per direction. Silent where the layout has tp 1.
+Memory bandwidth more than 12 times the scale-up bandwidth per direction. The rule is silent where the layout has tp 1.
 
 ## Why it matters
 

@@ -3,8 +3,8 @@
 ## What it finds
 
 A tp that needs more accelerators than one domain has, where the fabric has no in-network reduction. Inside one node
-with only PCIe, `tp-over-pcie` reports it instead. An error where a layout within domains
-is predicted to save a quarter of the step, or where the time is not known; else a warning.
+with only PCIe, `tp-over-pcie` reports it instead. The finding is an error where a layout within domains is predicted to
+save a quarter of the step, or where the time is not known; else a warning.
 
 ## Why it matters
 

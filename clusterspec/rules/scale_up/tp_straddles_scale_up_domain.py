@@ -3,8 +3,8 @@
 ## What it finds
 
 A tp that fits a domain, with an order of ranks, or a domain size that tp does not divide, that places members of some
-group in two domains. Groups are enumerated from `layout.order`. An error where a layout within domains
-is predicted to save a quarter of the step, or where the time is not known; else a warning.
+group in two domains. The rule enumerates the groups from `layout.order`. The finding is an error where a layout within
+domains is predicted to save a quarter of the step, or where the time is not known; else a warning.
 
 ## Why it matters
 

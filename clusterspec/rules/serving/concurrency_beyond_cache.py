@@ -3,9 +3,10 @@
 ## What it finds
 
 A concurrency (stated, or derived from the request rate) more than 10 % above the number of requests that the cache of
-all engines holds. A request occupies its input and, on average, half of its output; in a static batch, all of its output.
-Also a concurrency whose cache, with the weights and 2 to 3 GB for buffers, exceeds the default share of the memory
-(0.90): the estimate then assumes that the engine is started with a larger `memory_fraction`, up to 0.95.
+all engines holds. A request occupies its input and, on average, half of its output; in a static batch, all of its
+output. The rule also reports a concurrency whose cache, with the weights and 2 to 3 GB for buffers, exceeds the default
+share of the memory (0.90): the estimate then assumes that the engine is started with a larger `memory_fraction`, up to
+0.95.
 
 ## Why it matters
 

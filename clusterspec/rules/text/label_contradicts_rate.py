@@ -4,8 +4,9 @@
 
 In Markdown and text files: a figure of NVLink, PCIe or another interconnect that is not the named generation's in any
 possible reading, but that of another generation: "PCIe Gen5 x16: 32 GB/s per direction". `nic-rate-off-technology`
-reports rates of network ports. Also a memory size or memory bandwidth stated as a property of an accelerator, in a
-sentence ("H200 GPUs have 80 GB of HBM3e") or in a column of memory, that is another accelerator's of the same vendor.
+reports rates of network ports. The rule also reports a memory size or memory bandwidth stated as a property of an
+accelerator, in a sentence ("H200 GPUs have 80 GB of HBM3e") or in a column of memory, that is another accelerator's of
+the same vendor.
 
 ## Why it matters
 

@@ -18,6 +18,11 @@ Give the figure of one accelerator (all its links together) or of one NIC.
 
 Ignore it where an accelerator has a single link, such as a bridged pair; state `topology` and `domain` as well.
 
+## Fix safety
+
+The fix is safe: it writes the figure that the message proposes, in the convention of the key. The rule offers a fix
+only where a single mistake explains the stated figure, so that it has one reading.
+
 ## Fires
 
 ```yaml cluster.scale_up.bandwidth

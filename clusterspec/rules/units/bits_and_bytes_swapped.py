@@ -19,6 +19,11 @@ also be the total of the node: both readings are then listed.
 
 Ignore it when the part is newer than the catalog and eight times faster.
 
+## Fix safety
+
+The fix is safe: it writes the figure that the message proposes, in the convention of the key. The rule offers a fix
+only where a single mistake explains the stated figure, so that it has one reading.
+
 ## Fires
 
 ```yaml cluster.scale_out.nic_bandwidth

@@ -19,6 +19,11 @@ Write `900 GB/s duplex`, or `450 GB/s unidirectional`.
 
 Do not ignore it for a part that the catalog has.
 
+## Fix safety
+
+The fix is safe: it writes the figure that the message proposes, in the convention of the key. The rule offers a fix
+only where a single mistake explains the stated figure, so that it has one reading.
+
 ## Fires
 
 ```yaml cluster.scale_up.bandwidth

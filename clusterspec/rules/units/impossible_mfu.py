@@ -17,6 +17,10 @@ Write the fraction: `0.40`.
 
 Do not ignore it. A published figure above 1 was divided by the wrong peak.
 
+## Fix safety
+
+The fix is safe: it divides a percentage by 100. The rule offers it only for values above 1 that can be percentages.
+
 ## Fires
 
 ```yaml workload.expected_mfu

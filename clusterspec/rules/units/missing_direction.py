@@ -19,6 +19,11 @@ Append the word: `900 GB/s duplex` and `450 GB/s unidirectional` are the same NV
 
 Do not ignore it: the figure is not used until it has a direction.
 
+## Fix safety
+
+The fix is unsafe: it appends the direction with which the figure agrees with the catalog. The author may have counted
+in the other one.
+
 ## Fires
 
 ```yaml cluster.scale_up.bandwidth

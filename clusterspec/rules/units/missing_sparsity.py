@@ -17,6 +17,10 @@ Append the word, after checking the footnote of the data sheet: `989 TFLOP/s den
 
 Do not ignore it: the figure is not used until it is stated as dense or sparse.
 
+## Fix safety
+
+The fix is unsafe: it appends `dense` or `sparse`, whichever agrees with the catalog. The figure may be a measured one.
+
 ## Fires
 
 ```yaml workload.peak_flops

@@ -4,7 +4,8 @@
 
 `bandwidth` or `peer_bandwidth` under `scale_up`, declared duplex, that is half of the duplex figure of the accelerator,
 else of the interconnect; or a `nic_bandwidth` declared duplex that is the line rate of the NIC by its platform, its
-switch or its technology. A warning where NICs of half that rate are sold as well and no platform or switch decides.
+switch or its technology. The finding is a warning where NICs of half that rate are sold as well and no platform or
+switch decides.
 
 ## Why it matters
 
@@ -19,6 +20,11 @@ Write `450 GB/s unidirectional`, or `900 GB/s duplex`.
 
 Ignore it for a variant with half the links that the catalog does not have. If the catalog has the variant, name it (the
 A800 has 400 of the A100's 600 GB/s).
+
+## Fix safety
+
+The fix is safe: it writes the figure that the message proposes, in the convention of the key. The rule offers a fix
+only where a single mistake explains the stated figure, so that it has one reading.
 
 ## Fires
 

@@ -8,8 +8,8 @@ than a quarter.
 ## Why it matters
 
 Published runs on GPUs reach 0.35 to 0.50 in bf16 (Llama 3 405B: 0.38 to 0.43 on 16,384 H100), mixtures of experts less.
-A schedule planned at an MFU of 0.70 slips by half even without hardware failures. A run planned at three times the
-predicted MFU takes three times as long.
+A schedule planned at an MFU of 0.70 takes half as long again, even without hardware failures. A run planned at three
+times the predicted MFU takes three times as long.
 
 ## What to do
 

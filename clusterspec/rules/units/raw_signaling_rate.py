@@ -17,6 +17,11 @@ Write the payload figure, or remove the key.
 
 Do not ignore it. The rule is a note because 6 % seldom decides a design.
 
+## Fix safety
+
+The fix is safe: it writes the figure that the message proposes, in the convention of the key. The rule offers a fix
+only where a single mistake explains the stated figure, so that it has one reading.
+
 ## Fires
 
 ```yaml cluster.scale_up.bandwidth

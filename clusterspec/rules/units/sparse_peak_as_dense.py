@@ -19,6 +19,11 @@ Write the dense figure, or `sparse`. Where the figure is the next precision's (f
 
 Do not ignore it. If the weights are 2:4 sparse in training, write `sparse`.
 
+## Fix safety
+
+The fix is safe: it writes `sparse` for `dense` and keeps the number. The rule offers no fix where the figure is also
+the dense peak of another precision.
+
 ## Fires
 
 ```yaml workload.peak_flops

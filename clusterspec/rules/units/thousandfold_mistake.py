@@ -18,6 +18,11 @@ Correct the prefix: k, M, G, T.
 
 Do not ignore it.
 
+## Fix safety
+
+The fix is safe: it writes the figure that the message proposes, in the convention of the key. The rule offers a fix
+only where a single mistake explains the stated figure, so that it has one reading.
+
 ## Fires
 
 ```yaml cluster.scale_out.nic_bandwidth
