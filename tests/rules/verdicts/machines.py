@@ -42,7 +42,7 @@ MACHINES = [
         stored(2, "30 min"),
         "cluster.networks.storage.bandwidth",
         "error",
-        "faster store",
+        "faster storage system",
         stored(40, "30 min"),
         "47.3 min",
     ),
