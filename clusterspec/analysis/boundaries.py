@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from clusterspec import studies
 from clusterspec.analysis.conditions import WHOLE, Condition, Probe, Refusal, Trial, metric_unit, parse
 from clusterspec.analysis.conditions import solve as find_boundary
-from clusterspec.analysis.levers import LEVERS, OF_LOAD, Lever
+from clusterspec.analysis.levers import OF_LOAD, Lever, lever_of
 from clusterspec.analysis.space.choices import Space
 from clusterspec.analysis.space.families import families, section_of
 from clusterspec.analysis.space.run import Limits, evaluation
@@ -30,7 +30,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False) -> S
     """The minimum or maximum of a key that meets a condition. Raises `ConditionFault` for an invalid condition."""
     base = study.plan.step_time.value if study.plan.step_time else None
     condition = parse(until, base)
-    lever = _toward(LEVERS[key], condition)
+    lever = _toward(lever_of(key, study.design), condition)
     present = lever.value(study.design)
     nothing = SolveReport(
         study.settings.tool,
@@ -53,6 +53,9 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False) -> S
         return replace(nothing, why=f"the design has no {key} to vary")
     trials = _Trials(Studied(study), lever, condition, best_layout=best_layout)
     found = find_boundary(lever, condition, trials.trial, present or 1.0)
+    likely = replace(condition, surely=False)
+    unsure = find_boundary(lever, likely, trials.trial, present or 1.0) if found.value is None else found
+    found = unsure if unsure.value is not None else found
     plan, best = found.plan, trials.layouts.get(found.value or 0.0, {})
     section = best.get(("layout",), present_section(study))
     pools = best.get(POOLS)
@@ -70,6 +73,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False) -> S
         metric=nothing.metric,
         metric_unit=nothing.metric_unit,
         errors={probe.value: probe.errors for probe in found.probes if probe.errors},
+        unsure=found.condition == likely,
     )
 
 
@@ -79,9 +83,18 @@ class _Trials:
     def __init__(self, studied: Studied, lever: Lever, condition: Condition, *, best_layout: bool) -> None:
         self.studied, self.lever, self.condition, self.best_layout = studied, lever, condition, best_layout
         self.layouts: dict[float, Changes] = {}
+        self._known: dict[float, Trial] = {}
 
     def trial(self, value: float) -> Trial:
-        """The plan at a value, and the rules that refuse it."""
+        """The plan at a value, and the rules that refuse it; neither, and a failure of the study, where its computation
+        fails.
+        """
+        if value not in self._known:
+            part = f"{self.lever.name} {value:g}"
+            self._known[value] = self.studied.one.part(part, lambda: self._tried(value), Trial(None, Refusal))
+        return self._known[value]
+
+    def _tried(self, value: float) -> Trial:
         varied = studies.varied(self.studied.one, self.lever.changes(value))
         if not self.best_layout:
             return self._trial(varied)
@@ -94,7 +107,11 @@ class _Trials:
         return none
 
     def _trial(self, study: Study) -> Trial:
-        return Trial(study.plan if study.possible else None, lambda: self._refusal(study))
+        refusal = Refusal(of_others=True)
+        return Trial(
+            study.plan if study.possible else None,
+            lambda: self.studied.one.part(self.lever.name, lambda: self._refusal(study), refusal),
+        )
 
     def _refusal(self, study: Study) -> Refusal:
         refused = self.studied.refused(study)
@@ -141,7 +158,7 @@ def _best_training(studied: Studied, varied: Design) -> Iterator[Changes]:
     if job is None:
         return
     memory = job.cluster.accelerator.memory
-    limits = Limits(memory.value if memory else None)
+    limits = Limits(memory.value if memory else None, None)
     space = Space(list(families(job)))
     for best in run_search(space, evaluation(varied, job), limits, top=MOST_TRIED).best[:MOST_TRIED]:
         yield {("layout",): whole_section(studied.one, section_of(job, space.choice(best.number)))}

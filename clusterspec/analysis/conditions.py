@@ -82,7 +82,8 @@ _UNITS = {"s": "d", "B": " GB"}
 class Condition:
     """A metric, ``<=`` or ``>=``, and a limit in SI units; `fits` has no limit of its own.
 
-    ``holds`` is False where the metric cannot be computed. A plan that does not fit meets no condition.
+    ``holds`` is False where the metric cannot be computed. A plan that does not fit meets no condition; where
+    ``surely``, the upper end of its memory range has to fit.
     """
 
     text: str
@@ -91,21 +92,27 @@ class Condition:
     limit: float
     baseline: float = inf
     """Seconds of the spec's own step, for `RELATIVE`."""
+    surely: bool = True
 
     def value(self, plan: Plan) -> float | None:
         """The metric of a plan; None where it cannot be computed."""
         if self.metric == "fits":
-            return None if plan.fits is None else float(plan.fits)
+            fits = self.fit(plan)
+            return None if fits is None else float(fits)
         if self.metric == TARGETS:
             return _meets_targets(plan)
         if self.metric == RELATIVE:
             return plan.step.seconds / self.baseline - 1 if plan.step and isfinite(self.baseline) else None
         return METRICS[self.metric][1](plan)
 
+    def fit(self, plan: Plan) -> bool | None:
+        """Whether a plan fits in memory; None where that is not known."""
+        return plan.surely_fits if self.surely else plan.fits
+
     def holds(self, plan: Plan) -> bool:
         """Whether a plan fits in memory, as far as that is known, and meets the limit."""
         value = self.value(plan)
-        if value is None or plan.fits is False:
+        if value is None or self.fit(plan) is False:
             return False
         return value <= self.limit if self.at_most else value >= self.limit
 
@@ -177,7 +184,7 @@ def metric_unit(metric: str) -> str | None:
 TOLERANCE = 1e-3
 """Relative distance at which a bisection stops."""
 SPAN = 64.0
-"""How far a bisection looks from the steps that are sold: down to the least over this, up to the largest times it."""
+"""How far a bisection of a load looks from the usual steps: down to the least over this, up to the largest times it."""
 MOST_PROBED = 400
 """Values of a count that one scan estimates."""
 
@@ -272,13 +279,11 @@ class _Seeker:
         """The boundary between the values that meet the condition and those that do not, on a logarithmic scale.
 
         It is sought below the first of the sold values and the present one that meets the condition: a metric need
-        not be monotonic, since a faster port leaves a switch fewer ports.
+        not be monotonic, since a faster port leaves a switch fewer ports. Hardware beyond the sold values is not tried.
         """
-        ends = self.lever.steps[0] / SPAN, self.lever.steps[-1] * SPAN
-        if self.lever.better < 0:
-            ends = max(ends[0], 1.0), ends[1]
-        tried = sorted({*ends, *self.lever.steps, present}, reverse=self.lever.better < 0)
-        tried = [value for value in tried if ends[0] <= value <= ends[1]]
+        steps = self.lever.steps
+        ends: tuple[float, ...] = () if self.lever.is_hardware else (max(steps[0] / SPAN, 1.0), steps[-1] * SPAN)
+        tried = sorted({*ends, *steps, present}, reverse=self.lever.better < 0)
         met = next((index for index, value in enumerate(tried) if self.holds(value)), None)
         if not met:
             return None if met is None else tried[0]

@@ -12,13 +12,13 @@ from clusterspec.analysis.space.run import search as run_search
 from clusterspec.analysis.studied import (
     Studied,
     currency_of,
+    errors_of,
     job_of,
     missing_for_search,
     present_section,
     whole_section,
     with_a_layout,
 )
-from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan
 from clusterspec.records import dataclass, replace
 from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, SearchReport, Section
@@ -70,15 +70,21 @@ def search(study: Study, options: SearchOptions, progress: Progress = lambda don
     memory = job.cluster.accelerator.memory
     limits, evaluate = Limits(memory.value if memory else None, options.min_headroom), evaluation(searched.design, job)
     found = run_search(space, evaluate, limits, top=options.top, objective=options.objective, progress=progress)
-    picks = training_picks(Studied(searched), job, space, found, options.top)
+    studied = Studied(searched)
+    picks = training_picks(studied, job, space, found, options.top)
     own = study if present_section(study) and study.possible and study.plan.step else None
     return replace(
-        _reported(Studied(searched), job, space, found, picks),
+        _reported(studied, job, space, found, picks),
         objective=options.objective,
-        present=_row(Studied(study), present_section(study), study.design, study.plan) if own else None,
-        comparisons=tuple(_comparisons(picks, own)) if options.explain else (),
-        grid=_grid(evaluate, job, space.families, options.grid, limits) if options.grid else None,
+        present=study.part("layout of the spec", lambda: _present(study), None) if own else None,
+        comparisons=study.part("comparisons", lambda: _comparisons(picks, own), ()) if options.explain else (),
+        grid=study.part("grid", lambda: _grid(evaluate, job, space.families, options.grid, limits), None),
     )
+
+
+def _present(study: Study) -> LayoutRow:
+    """The row of the layout of the spec."""
+    return _row(Studied(study), present_section(study), study)
 
 
 def _incomplete(study: Study, options: SearchOptions) -> SearchReport:
@@ -102,7 +108,7 @@ def _reported(studied: Studied, job: SearchJob, space: Space, found: Found, pick
         rows,
         _front_rows(studied, job, space, found, picks),
         None,
-        smallest=_estimated(studied, section_of(job, space.choice(least.number))) if least else None,
+        smallest=_smallest(studied, section_of(job, space.choice(least.number))) if least else None,
         why=_why(found, rows),
         currency=currency_of(study),
         may_fit=found.may_fit,
@@ -144,30 +150,29 @@ def _front_rows(
         if len(rows) == picks.top:
             break
         candidate = known.get(kept.number) or candidate_of(studied, job, space, kept)
-        rows += [] if candidate.errors else [_candidate_row(studied, job, space, candidate)]
+        rows += [] if candidate is None or candidate.errors else [_candidate_row(studied, job, space, candidate)]
     return tuple(rows)
 
 
 def _candidate_row(studied: Studied, job: SearchJob, space: Space, candidate: Candidate[Kept]) -> LayoutRow:
     section, study = section_of(job, space.choice(candidate.kept.number)), candidate.study
-    return replace(_row(studied, section, study.design, study.plan), findings=candidate.rules)
+    return replace(_row(studied, section, study), findings=candidate.rules)
 
 
-def _estimated(studied: Studied, section: Section) -> LayoutRow:
-    """A row for a layout in place of the spec's, regardless of findings."""
-    varied = studied.with_layout(section)
-    return _row(studied, section, varied.design, varied.plan)
+def _smallest(studied: Studied, section: Section) -> LayoutRow | None:
+    """The row of the layout with the least memory, regardless of findings."""
+    return studied.one.part("smallest layout", lambda: _row(studied, section, studied.with_layout(section)), None)
 
 
-def _comparisons(picks: Picks[Kept], own: Study | None) -> list[Comparison]:
+def _comparisons(picks: Picks[Kept], own: Study | None) -> tuple[Comparison, ...]:
     """The best layout against the next one, and against that of the spec."""
     shown = picks.shown
     if not shown:
-        return []
+        return ()
     best = shown[0].study.plan
     others = [("next", each.study.plan) for each in shown[1:2]]
     others += [("spec", own.plan)] if own else []
-    return [_compared(name, best, other) for name, other in others]
+    return tuple(_compared(name, best, other) for name, other in others)
 
 
 def _compared(name: str, best: Plan, other: Plan) -> Comparison:
@@ -181,7 +186,9 @@ def _compared(name: str, best: Plan, other: Plan) -> Comparison:
     return Comparison(name, best.step_time.value - other.step_time.value, memory, tuple(parts))
 
 
-def _row(studied: Studied, section: Section, design: Design, plan: Plan) -> LayoutRow:
+def _row(studied: Studied, section: Section, study: Study) -> LayoutRow:
+    """The row of a study whose layout is ``section``."""
+    plan = study.plan
     low, high = plan.step_time_range or (None, None)
     return LayoutRow(
         layout=whole_section(studied.one, section),
@@ -193,12 +200,17 @@ def _row(studied: Studied, section: Section, design: Design, plan: Plan) -> Layo
         memory_range=plan.memory_range,
         fits=plan.fits,
         surely_fits=plan.surely_fits,
-        cost=studied.cost(design, plan),
+        cost=studied.cost(study.design, plan),
+        errors=tuple(sorted(errors_of(study))),
     )
 
 
-def _grid(evaluate: Evaluate, job: SearchJob, space: tuple[Family, ...], axes: tuple[str, str], limits: Limits) -> Grid:
-    """The best layout for every pair of degrees of two axes, by step time."""
+def _grid(
+    evaluate: Evaluate, job: SearchJob, space: tuple[Family, ...], axes: tuple[str, str] | None, limits: Limits
+) -> Grid | None:
+    """The best layout for every pair of degrees of two axes, by step time; None without axes."""
+    if axes is None:
+        return None
     first, second = axes
     by_pair: dict[tuple[int, int], list[Family]] = {}
     for family in space:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import inf
 
 from clusterspec import studies
 from clusterspec.analysis.studied import Studied, currency_of
@@ -11,7 +12,7 @@ from clusterspec.catalog.entries import Platform
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes
 from clusterspec.quantity import Direction, Quantity
-from clusterspec.records import dataclass
+from clusterspec.records import dataclass, replace
 from clusterspec.results.search import LeverRow, SensitivityReport
 from clusterspec.source import Path
 from clusterspec.studies.study import Study
@@ -29,7 +30,8 @@ class Lever:
     ``steps`` are the values that are sold or usual, ascending. ``better`` is 1 where a larger value never slows a
     step down on the same layout, -1 where it never speeds one up. ``whole`` values are counts, which divisibility
     makes uneven: they are scanned instead of bisected. ``removed`` are keys that would contradict a new value.
-    ``written`` returns the value of the key in a spec.
+    ``written`` returns the value of the key in a spec. ``grown_from`` is the cluster's number of nodes where the job
+    uses fewer: more than these are bought.
     """
 
     name: str
@@ -41,10 +43,17 @@ class Lever:
     written: Callable[[float], object]
     whole: bool = False
     removed: tuple[Path, ...] = ()
+    grown_from: float = inf
+
+    @property
+    def is_hardware(self) -> bool:
+        """Whether the values are those of a machine, which are sold, and not of its load."""
+        return self.path[0] == "cluster"
 
     def changes(self, value: float) -> Changes:
         """The changes to a spec that give the key this value."""
-        return {self.path: self.written(value), **dict.fromkeys(self.removed)}
+        grown: dict[Path, object] = {NODES: self.written(value), **_OF_NODES} if value > self.grown_from else {}
+        return {self.path: self.written(value), **dict.fromkeys(self.removed), **grown}
 
 
 def _nic_bandwidth(design: Design) -> float | None:
@@ -80,6 +89,9 @@ def _load(name: str) -> Callable[[Design], float | None]:
     return value
 
 
+NODES: Path = ("cluster", "nodes")
+_OF_NODES: Mapping[Path, None] = {("cluster", "accelerators"): None, ("cluster", "spare_nodes"): None}
+"""Keys that another number of nodes contradicts."""
 SERVING: Path = ("workload", "serving")
 OF_LOAD = frozenset({"concurrency", "request_rate"})
 """Levers of which more gives more throughput and longer waits: a condition decides which end is sought."""
@@ -130,14 +142,14 @@ LEVERS: Mapping[str, Lever] = {
         ),
         Lever(
             "nodes",
-            ("cluster", "nodes"),
+            NODES,
             "1",
             tuple(2.0**power for power in range(15)),
             1,
             lambda design: float(design.cluster.nodes) if design.cluster else None,
             int,
             whole=True,
-            removed=(("layout", "nodes"), ("layout", "dp"), ("cluster", "accelerators"), ("cluster", "spare_nodes")),
+            removed=(("layout", "nodes"), ("layout", "dp"), *_OF_NODES),
         ),
         Lever(
             "global_batch",
@@ -191,6 +203,18 @@ LEVERS: Mapping[str, Lever] = {
     )
 }
 """The numeric levers, by the names that `solve --for` takes."""
+
+
+def lever_of(name: str, design: Design) -> Lever:
+    """A lever of a design: the nodes are those that the job uses, where the spec states fewer than the cluster has."""
+    lever, cluster, layout = LEVERS[name], design.cluster, design.layout
+    if name != "nodes" or cluster is None or layout is None or layout.nodes >= cluster.nodes:
+        return lever
+    if design.spec.layout is None or design.spec.layout.nodes is None:
+        return lever
+    used, path = float(layout.nodes), ("layout", "nodes")
+    return replace(lever, path=path, value=lambda _: used, removed=(("layout", "dp"),), grown_from=float(cluster.nodes))
+
 
 WORDS: Mapping[str, tuple[Path, tuple[object, ...], Callable[[Design], object]]] = {
     "recompute": (
@@ -273,8 +297,13 @@ def lever_rows(studied: Studied) -> tuple[LeverRow, ...]:
     """
     design = studied.one.design
     moves = _moves(design, _sold_steps(design, studied.one.settings.catalog))
-    rows = [row for move in moves for row in _row(studied, move)]
+    rows = [row for move in moves for row in _isolated(studied, move)]
     return tuple(sorted(rows, key=lambda row: (bool(row.errors), -abs(row.effect or 0.0), row.key, str(row.after))))
+
+
+def _isolated(studied: Studied, move: Move) -> tuple[LeverRow, ...]:
+    """The row of a move; without one, and with a failure of the study, where its computation fails."""
+    return studied.one.part(f"{move[0]} {move[2]}", lambda: tuple(_row(studied, move)), ())
 
 
 def _row(studied: Studied, move: Move) -> Iterator[LeverRow]:
@@ -306,7 +335,7 @@ def _moves(design: Design, sold: Mapping[str, tuple[float, ...]]) -> Iterator[Mo
     """The levers of a design, each to its next values; ``sold`` has the values of a lever that are sold for this
     machine, where they are not those of the lever."""
     served = design.workload is not None and design.workload.serving is not None
-    for lever in LEVERS.values():
+    for lever in (lever_of(name, design) for name in LEVERS):
         value = None if served and lever.name in OF_TRAINING else lever.value(design)
         if value is not None and value > 0:
             for step in next_steps(sold.get(lever.name, lever.steps), value):

@@ -113,8 +113,9 @@ def _check(
     for kept in some:
         if len(picks.clean) >= wanted:
             return
-        if not _out_of_range(picks, kept):
-            picks.add(candidate_of(studied, job, space, kept))
+        candidate = None if _out_of_range(picks, kept) else candidate_of(studied, job, space, kept)
+        if candidate is not None:
+            picks.add(candidate)
 
 
 def _other_layouts(picks: Picks[Kept], job: SearchJob, space: Space, near: Sequence[Kept]) -> list[Kept]:
@@ -144,9 +145,11 @@ def _out_of_range(picks: Picks[Kept], kept: Kept) -> bool:
     return span is not None and kept.step_time > span[1]
 
 
-def candidate_of(studied: Studied, job: SearchJob, space: Space, kept: Kept) -> Candidate[Kept]:
-    """A layout that the search kept, checked."""
-    return Candidate.of(kept, studied.with_layout(section_of(job, space.choice(kept.number))), studied)
+def candidate_of(studied: Studied, job: SearchJob, space: Space, kept: Kept) -> Candidate[Kept] | None:
+    """A layout that the search kept, checked; None, and a failure of the study, where its check fails."""
+    section = section_of(job, space.choice(kept.number))
+    part = f"layout {section}"
+    return studied.one.part(part, lambda: Candidate.of(kept, studied.with_layout(section), studied), None)
 
 
 def tie_order(job: SearchJob, space: Space, kept: Iterable[Kept]) -> list[Kept]:

@@ -16,6 +16,7 @@ from clusterspec.analysis.studied import (
     POOLS,
     Studied,
     currency_of,
+    errors_of,
     missing_for_search,
     present_section,
     whole_section,
@@ -75,8 +76,8 @@ def search_serving(study: Study, options: SearchOptions, progress: Progress) -> 
         sum(picks.refused.values()),
         tuple(rows),
         tuple(_candidate_row(studied, job, each) for each in front.checked),
-        present(studied) if study.plan.serving else None,
-        smallest=_estimated(studied, job, found.nearest) if found.nearest else None,
+        study.part("plan of the spec", lambda: present(studied), None) if study.plan.serving else None,
+        smallest=_nearest(studied, job, found.nearest) if found.nearest else None,
         why="" if rows else _why(found),
         currency=currency_of(study),
         may_fit=found.may_fit,
@@ -113,7 +114,9 @@ def _picked(studied: Studied, job: ServingJob, kept: Iterable[Rated], top: int) 
         if len(picks.clean) == top:
             break
         if not picks.checked or _in_range(picks.checked[0].kept, each) or len(picks.checked) < top:
-            picks.add(_candidate(studied, job, each))
+            candidate = _candidate(studied, job, each)
+            if candidate is not None:
+                picks.add(candidate)
     return picks
 
 
@@ -140,9 +143,13 @@ def _in_range(first: Rated, other: Rated) -> bool:
     return fewer and other.per_accelerator * factor >= first.per_accelerator
 
 
-def _candidate(studied: Studied, job: ServingJob, rated: Rated) -> Candidate[Rated]:
-    """A plan in place of the spec's, checked."""
-    return Candidate.of(rated, _study_of(studied, job, rated), studied, _of_targets(rated))
+def _candidate(studied: Studied, job: ServingJob, rated: Rated) -> Candidate[Rated] | None:
+    """A plan in place of the spec's, checked; None, and a failure of the study, where its check fails."""
+    return studied.one.part(
+        f"plan {section_of(job, rated)}",
+        lambda: Candidate.of(rated, _study_of(studied, job, rated), studied, _of_targets(rated)),
+        None,
+    )
 
 
 def _candidate_row(studied: Studied, job: ServingJob, candidate: Candidate[Rated]) -> LayoutRow:
@@ -150,10 +157,12 @@ def _candidate_row(studied: Studied, job: ServingJob, candidate: Candidate[Rated
     return replace(_row(studied, candidate.study, section, pools=pools), findings=candidate.rules)
 
 
-def _estimated(studied: Studied, job: ServingJob, rated: Rated) -> LayoutRow:
-    """A row for a plan in place of the spec's, regardless of findings."""
+def _nearest(studied: Studied, job: ServingJob, rated: Rated) -> LayoutRow | None:
+    """The row of the plan closest to the targets, regardless of findings."""
     section, pools = section_of(job, rated)
-    return _row(studied, _study_of(studied, job, rated), section, pools=pools)
+    return studied.one.part(
+        "nearest plan", lambda: _row(studied, _study_of(studied, job, rated), section, pools=pools), None
+    )
 
 
 def _study_of(studied: Studied, job: ServingJob, rated: Rated) -> Study:
@@ -195,7 +204,9 @@ def best_by(design: Design, metric: str) -> tuple[ServingJob, Rated] | None:
         job = replace(job, load=replace(job.load, ttft_target=None, tpot_target=None))
     memory = job.cluster.accelerator.memory
     objective = metric if metric in METRICS else "accelerators"
-    found = run_search(job, Pins({}), memory.value if memory else inf, objective=objective, top=1, with_front=False)
+    found = run_search(
+        job, Pins({}), memory.value if memory else inf, objective=objective, top=1, with_front=False, surely=True
+    )
     best = found.best[0] if found.best else found.nearest
     return (job, best) if best is not None else None
 
@@ -259,6 +270,7 @@ def _row(studied: Studied, study: Study, section: Section, *, pools: Json | None
         fits=study.plan.fits,
         surely_fits=study.plan.surely_fits,
         cost=_cost(studied, design, study.plan),
+        errors=tuple(sorted(errors_of(study))),
         serving=(serving_json(times, design.workload.serving) or {}) | more,
     )
 

@@ -9,6 +9,7 @@ from clusterspec.analysis.space.choices import SearchJob
 from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Term
+from clusterspec.finding import Severity
 from clusterspec.procurement.bill import Bill, bill
 from clusterspec.procurement.cost import Cost, cost
 from clusterspec.results.search import Section
@@ -48,12 +49,12 @@ class Studied:
     @cached_property
     def machine_errors(self) -> frozenset[str]:
         """Rules that find an error in the spec without any layout."""
-        return errors_of(self.with_layout(None))
+        return _known_errors(self.with_layout(None))
 
     @cached_property
     def errors(self) -> frozenset[str]:
         """Rules that find an error in the spec itself."""
-        return errors_of(self.one)
+        return _known_errors(self.one)
 
     def refused(self, study: Study) -> tuple[str, ...]:
         """Rules for which a variation is no alternative: those that find an error that the spec does not have, and any
@@ -91,8 +92,13 @@ def _term(plan: Plan, cost: Cost) -> Term | None:
 
 
 def errors_of(study: Study) -> frozenset[str]:
-    """Rules that find an error in a study."""
+    """Rules that find an error in a study. Raises the exception of a failed rule."""
     return frozenset(found.rule for found in study.errors)
+
+
+def _known_errors(study: Study) -> frozenset[str]:
+    """Rules that find an error in a study, without those that fail."""
+    return frozenset(found.rule for found in study.checked.findings if found.severity is Severity.ERROR)
 
 
 def with_a_layout(study: Study) -> Study:

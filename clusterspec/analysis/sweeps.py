@@ -133,19 +133,29 @@ def _finite(value: object) -> bool:
 
 
 def point(axes: Axes, values: Sequence[object], catalogs: tuple[Path, ...] = ()) -> SweepRow:
-    """A point of a sweep; results that cannot be computed are None, with the reason."""
-    one = _base(axes.base, catalogs)
+    """A point of a sweep; results that cannot be computed are None, with the reason, an internal error too."""
+    base, row = _base(axes.base, catalogs), SweepRow(dict(zip(axes.names, values, strict=True)))
+    base.failures.clear()
+    found = base.part("point", lambda: _point(base, axes, row), row)
+    if not base.failures:
+        return found
+    name, fault = base.failures[0]
+    reason = next(iter(str(fault).splitlines()), "")
+    return replace(found, why=f"internal error: {name}: {type(fault).__name__}: {reason}", failed=True)
+
+
+def _point(one: Study, axes: Axes, row: SweepRow) -> SweepRow:
+    """The row of a point with its results."""
     assert one.document is not None
-    changes: Changes = {tuple(name.split(".")): value for name, value in zip(axes.names, values, strict=True)}
+    changes: Changes = {tuple(name.split(".")): value for name, value in row.axes.items()}
     studied, varied = Studied(one), studies.rewritten(one, changes)
-    row = SweepRow(dict(zip(axes.names, values, strict=True)))
     if axes.best_layout:
         return _best(studied, varied, row, changes)
     refused = studied.refused(varied)
     if refused:
         held = (varied.plan.memory_bytes, varied.plan.fits) if varied.possible else (None, None)
         return row.refused(*held, refused, _reason(varied, refused, changes))
-    return replace(row.of(_fixed(varied, studied)), errors=tuple(sorted(errors_of(varied))))
+    return row.of(_fixed(varied, studied))
 
 
 def _best(studied: Studied, varied: Study, row: SweepRow, changes: Changes) -> SweepRow:
@@ -158,7 +168,7 @@ def _best(studied: Studied, varied: Study, row: SweepRow, changes: Changes) -> S
     found = next(iter(report.layouts), None)
     if found is None:
         return row.without(report.why)
-    return replace(row.of(found), errors=tuple(sorted(errors_of(alone))))
+    return row.of(found)
 
 
 def _unreadable(study: Study) -> tuple[str, ...]:
@@ -184,7 +194,8 @@ def _fixed(study: Study, base: Studied) -> LayoutRow:
         return present(Studied(study))
     layout = study.document.value.get("layout") or {} if study.document else {}
     cost = base.cost(study.design, plan)
-    return LayoutRow(layout, plan.step_seconds, None, None, plan.mfu, plan.memory_bytes, plan.fits, cost)
+    held, errors = (plan.memory_bytes, plan.fits), tuple(sorted(errors_of(study)))
+    return LayoutRow(layout, plan.step_seconds, None, None, plan.mfu, *held, cost, errors=errors)
 
 
 @lru_cache(maxsize=4)

@@ -79,13 +79,19 @@ def _answer(report: SolveReport) -> str:
         return _free(report, report.value)
     now = f" (the spec has {_counted(report, report.present)})" if report.present is not None else ""
     found = f" The best layout there: {layout_text(report.layout, report.disaggregated)}." if report.searched else ""
-    return f"{_boundary(report, report.value)}{now}{_standard(report)}.{found}{_refused(report, report.value)}"
+    refused = _refused(report, report.value)
+    return f"{_boundary(report, report.value)}{now}{_standard(report)}.{found}{refused}{_unsure(report)}"
 
 
 def _refused(report: SolveReport, value: float) -> str:
     """A sentence on the rules that refuse the boundary itself; empty where `check` passes it."""
     errors = report.errors.get(value, ())
     return f" `check` finds an error in {_amount(report, value)} itself: {', '.join(errors)}." if errors else ""
+
+
+def _unsure(report: SolveReport) -> str:
+    """A sentence where the plan may not fit; empty where the upper end of its memory range fits."""
+    return " The plan there may not fit: the upper end of its memory range does not." if report.unsure else ""
 
 
 def _holds(report: SolveReport) -> str:
@@ -103,7 +109,8 @@ def _free(report: SolveReport, value: float) -> str:
     """The sentence where every value tried meets the condition."""
     end = "largest" if _is_upward(report) else "smallest"
     limit = f"{_holds(report)} at every value tried; {_counted(report, value)} is the {end}"
-    return f"{limit} (the spec has {_counted(report, report.present)})." if report.present is not None else f"{limit}."
+    now = f" (the spec has {_counted(report, report.present)})" if report.present is not None else ""
+    return f"{limit}{now}.{_refused(report, value)}{_unsure(report)}"
 
 
 def _boundary(report: SolveReport, value: float) -> str:

@@ -33,6 +33,8 @@ class LayoutRow:
     """Whether the upper end of ``memory_range`` fits."""
     findings: tuple[str, ...] = ()
     """The rules with a finding in the spec with this layout: those about the layout first."""
+    errors: tuple[str, ...] = ()
+    """The rules that find an error in the spec with this layout."""
 
     def to_json(self) -> Json:
         return {
@@ -48,6 +50,7 @@ class LayoutRow:
             "cost": self.cost,
             "tied": self.tied,
             "findings": list(self.findings),
+            "errors": list(self.errors),
         }
 
 
@@ -181,6 +184,9 @@ class SolveReport:
     """The unit of the metric in ``probes``: ``1`` for shares, ``tok/s``, ``s`` or ``B``; None without a limit."""
     errors: Mapping[float, tuple[str, ...]] = field(default_factory=dict)
     """The rules that refuse a value of ``probes``."""
+    unsure: bool = False
+    """Whether no value meets the condition with a plan that fits at the upper end of its memory range, so that the plan
+    at ``value`` may not fit."""
 
     def to_json(self) -> Json:
         return head(self.tool, self.input) | {
@@ -200,6 +206,7 @@ class SolveReport:
                 {"value": value, "metric": metric, "holds": holds, "errors": list(self.errors.get(value, ()))}
                 for value, metric, holds in self.probes
             ],
+            "unsure": self.unsure,
             "why": self.why or None,
         }
 
@@ -286,6 +293,8 @@ class SweepRow:
     fits: bool | None = None
     errors: tuple[str, ...] = ()
     """The rules that find an error in the design of the point."""
+    failed: bool = False
+    """Whether an internal error prevented a part of the result."""
 
     def of(self, found: LayoutRow) -> SweepRow:
         """The row of a point with its results."""
@@ -298,6 +307,7 @@ class SweepRow:
             layout=found.layout,
             serving=found.serving,
             fits=found.fits,
+            errors=found.errors,
         )
 
     def refused(self, memory: float | None, fits: bool | None, errors: tuple[str, ...], why: str) -> SweepRow:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from clusterspec import studies
 from clusterspec.analysis.boundaries import solve
-from clusterspec.analysis.levers import LEVERS, sensitivity
+from clusterspec.analysis.layout_search import SearchOptions, search
+from clusterspec.analysis.levers import LEVERS, lever_of, sensitivity
 from clusterspec.analysis.sweeps import point, read_axes
+from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.finding import Problem
+from clusterspec.report import solve_text
 from clusterspec.results.search import SweepRow
+from clusterspec.rules.index import RULES
+from clusterspec.rules.pages import module
 from tests.analysis.jobs import study_of
 
 JOB = """
@@ -109,3 +116,89 @@ def test_a_layout_that_check_refuses_meets_no_condition() -> None:
     for value, _, holds in report.probes:
         errors = studies.varied(study_of(JOB), LEVERS["nodes"].changes(value)).errors
         assert not (holds and errors), value
+
+
+@pytest.fixture
+def breaking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule that breaks on every other design than that of the spec whose oversubscription is 2:1 or tp is 4."""
+
+    def check(layout: Layout, cluster: Cluster) -> Iterator[Problem]:
+        taper = cluster.scale_out.taper if cluster.scale_out else 1
+        if layout.tp == 4 or taper == 2:
+            raise ZeroDivisionError("nothing to divide by")
+        yield from ()
+
+    monkeypatch.setitem(RULES, "unusual-value", ("layout", ("layout", "cluster")))
+    monkeypatch.setattr(module("unusual-value"), "check", check)
+    monkeypatch.setattr("clusterspec.rules.engine._SILENT", {})
+
+
+@pytest.mark.usefixtures("breaking")
+def test_a_step_that_fails_leaves_the_other_steps() -> None:
+    one = study_of(JOB.replace("infiniband-ndr", "infiniband-ndr, oversubscription: 1.5:1"))
+    rows = {(row.key, row.after) for row in sensitivity(one).levers}
+    assert ("oversubscription", 1.0) in rows and ("oversubscription", 2.0) not in rows
+    assert [name for name, _ in one.failures] == ["oversubscription 2.0"]
+    report = solve(study_of(JOB), "oversubscription", "slowdown<=0.001%")
+    assert report.value == 1.0 and not {value: holds for value, _, holds in report.probes}[2.0]
+
+
+@pytest.mark.usefixtures("breaking")
+def test_a_layout_and_a_point_that_fail_leave_the_others(tmp_path: Path) -> None:
+    one = study_of(JOB)
+    found = search(one, SearchOptions({"pp": 1}, top=40))
+    shown = {row.layout.get("tp", 1) for row in found.layouts}
+    assert len(shown) > 1 and 4 not in shown
+    assert one.failures and all("'tp': 4" in name for name, _ in one.failures)
+    assert [(row.failed, row.step_time is None) for row in points(tmp_path, "layout.tp", [2, 4, 8], "fixed")] == [
+        (False, False),
+        (True, True),
+        (False, False),
+    ]
+
+
+TIGHT = JOB.replace("llama-3.1-8b", "llama-3.1-70b").replace("nodes: 16", "nodes: 4").replace("tp: 2", "tp: 8, pp: 2")
+"""80 GB of 85.5 with micro-batches of one sequence; the upper end of the range is 87.4 GB."""
+
+
+def test_what_may_not_fit_is_marked_by_solve_as_by_search() -> None:
+    one = study_of(TIGHT)
+    assert one.plan.fits and one.plan.surely_fits is False
+    report = solve(one, "nic_bandwidth", "mfu>=0.01")
+    assert report.unsure and report.value is not None and "may not fit" in solve_text.solve(report)
+    assert solve(one, "sequence_length", "fits").value < 8192  # type: ignore[operator]
+    best = solve(one, "nodes", "mfu>=0.01", best_layout=True)
+    assert not best.unsure and best.estimate is not None
+    assert best.estimate["range"]["memory"][1] <= best.estimate["memory"]["capacity"]
+
+
+PARTIAL = JOB.replace("tp: 2", "nodes: 4, tp: 2")
+
+
+def test_the_nodes_of_a_job_are_those_that_it_uses() -> None:
+    """4 of 16 nodes: 8 nodes are half of the time; the cluster grows only beyond its 16."""
+    one = study_of(PARTIAL)
+    assert one.plan.step_seconds is not None
+    steps = {row.after: row for row in sensitivity(one).levers if row.key == "nodes"}
+    assert {row.before for row in steps.values()} == {4.0} and set(steps) == {2.0, 8.0}
+    assert steps[8.0].step_time == pytest.approx(study_of(PARTIAL.replace("nodes: 4", "nodes: 8")).plan.step_seconds)
+    assert one.design.cluster is not None
+    for value, there in ((2.0, 16), (16.0, 16), (32.0, 32)):
+        other = studies.varied(one, lever_of("nodes", one.design).changes(value)).design
+        assert other.cluster is not None and other.layout is not None
+        assert (other.layout.nodes, other.cluster.nodes) == (value, there)
+
+
+def test_hardware_is_tried_between_the_sold_values() -> None:
+    for key, condition in (("nic_bandwidth", "mfu>=0.99"), ("oversubscription", "mfu>=0.01")):
+        tried = [value for value, _, _ in solve(study_of(JOB), key, condition).probes]
+        assert min(tried) >= LEVERS[key].steps[0] and max(tried) <= LEVERS[key].steps[-1]
+
+
+def test_a_row_of_a_search_names_the_errors_of_its_design() -> None:
+    """The machine of the spec has an error that no layout removes."""
+    one = study_of(JOB.replace("{technology: infiniband-ndr}", "{technology: infiniband-ndr, nic_bandwidth: 800 Gb/s}"))
+    assert {each.rule for each in one.errors} == {"nic-rate-off-technology"}
+    found = search(one, SearchOptions({"pp": 1, "tp": 2}, top=3))
+    assert {row.errors for row in found.layouts} == {("nic-rate-off-technology",)}
+    assert found.to_json()["layouts"][0]["errors"] == ["nic-rate-off-technology"]

@@ -17,7 +17,7 @@ from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.levers import sensitivity
 from clusterspec.analysis.rewrite import with_row
 from clusterspec.analysis.sweeps import Axes, SweepFault, point, read_axes
-from clusterspec.cli import FOUND, SpecFault, UsageFault
+from clusterspec.cli import FOUND, InternalError, SpecFault, UsageFault
 from clusterspec.cli.inputs import status_of, study_with_errors_named
 from clusterspec.cli.options import format_option, named, path, positive, spec_argument
 from clusterspec.cli.output import keep_study, write_whole
@@ -287,6 +287,10 @@ def run_sweep(args: argparse.Namespace) -> int:
         print_text("".join(dumps(row.to_json(), indent=None) for row in rows), exact=True)
     else:
         print_text(sweep_text.sweep_csv(rows) if args.format == "csv" else sweep_text.sweep(rows, ink_of(args)))
+    failed = [row for row in rows if row.failed]
+    if failed:
+        more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+        raise InternalError(f"{dict(failed[0].axes)}: {failed[0].why.removeprefix('internal error: ')}{more}")
     return FOUND if all(row.why for row in rows) else status_of(base)
 
 
