@@ -15,13 +15,31 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from clusterspec.analysis.layout_search import SearchOptions
     from clusterspec.library import Catalogs, LoadedDesign
     from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
     from clusterspec.results.diagnosis import AcceptanceReport, DiagnosisReport
+    from clusterspec.results.diff import DiffReport
+    from clusterspec.results.search import SearchReport, SensitivityReport, SolveReport, SweepRow
     from clusterspec.studies.study import Study
 
 __version__ = "0.2.0"
-__all__ = ["accept", "bill", "check", "collective", "diagnose", "estimate", "load", "study"]
+__all__ = [
+    "accept",
+    "bill",
+    "check",
+    "collective",
+    "diagnose",
+    "diff",
+    "estimate",
+    "load",
+    "search",
+    "sensitivity",
+    "solve",
+    "study",
+    "sweep",
+]
+# `cost` and `report` are packages, and a function of the same name would be replaced on their import: see `load`.
 
 
 def load(
@@ -76,6 +94,51 @@ def bill(path: str | Path) -> BillReport:
     return analysis.bill(study(path))
 
 
+def search(path: str | Path, options: SearchOptions | None = None) -> SearchReport:
+    """The best legal layouts of a spec, each checked by all rules. Raises `OSError`."""
+    from clusterspec import analysis
+    from clusterspec.analysis.layout_search import EVERYTHING
+
+    return analysis.search(study(path), options or EVERYTHING)
+
+
+def solve(path: str | Path, key: str, until: str, *, best_layout: bool = False) -> SolveReport:
+    """The smallest or largest value of a key that meets a condition such as ``mfu>=0.4``.
+
+    Raises `OSError`, and `clusterspec.analysis.conditions.ConditionFault` for an invalid condition.
+    """
+    from clusterspec import analysis
+
+    return analysis.solve(study(path), key, until, best_layout=best_layout)
+
+
+def sensitivity(path: str | Path) -> SensitivityReport:
+    """The effect of each parameter, moved to the next value that is sold. Raises `OSError`."""
+    from clusterspec import analysis
+
+    return analysis.sensitivity(study(path))
+
+
+def sweep(axes: str | Path) -> tuple[SweepRow, ...]:
+    """The best layout of every point of a grid, from a file that names the base and the values of its keys.
+
+    Raises `OSError`, and `clusterspec.analysis.sweeps.SweepFault` for an invalid file.
+    """
+    from pathlib import Path
+
+    from clusterspec import analysis
+    from clusterspec.analysis.sweeps import read_axes
+
+    return tuple(analysis.sweep(read_axes(Path(axes))))
+
+
+def diff(old: str | Path, new: str | Path) -> DiffReport:
+    """The difference of two designs: keys, figures, findings. Raises `OSError`."""
+    from clusterspec import analysis
+
+    return analysis.diff(study(old), study(new))
+
+
 def diagnose(
     path: str | Path, logs: Sequence[str | Path], collective: str | None = None, ranks: int | None = None
 ) -> DiagnosisReport:
@@ -84,14 +147,16 @@ def diagnose(
     ``collective`` and ``ranks`` apply to logs that do not state them. Raises `OSError`, and the `FormatError` of
     `clusterspec.exchange.import_result` for files that are no logs or do not fit the cluster.
     """
-    from clusterspec.analysis import diagnosis
+    from clusterspec import analysis
+    from clusterspec.analysis.diagnosis import read_logs
     from clusterspec.analysis.placed_runs import LogOverrides
 
-    return diagnosis.diagnosis(study(path), diagnosis.read_logs(logs), LogOverrides(collective, ranks))[0]
+    return analysis.diagnose(study(path), read_logs(logs), LogOverrides(collective, ranks))[0]
 
 
 def accept(path: str | Path, logs: Sequence[str | Path]) -> AcceptanceReport:
     """The outcome of the acceptance tests of a spec in some logs: pass, fail or not run. Raises as `diagnose`."""
-    from clusterspec.analysis import diagnosis
+    from clusterspec import analysis
+    from clusterspec.analysis.diagnosis import read_logs
 
-    return diagnosis.accept(study(path), diagnosis.read_logs(logs))[0]
+    return analysis.accept(study(path), read_logs(logs))[0]

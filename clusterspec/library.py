@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from clusterspec.cost.plan import Plan
     from clusterspec.finding import Finding
     from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
-    from clusterspec.results.search import SearchReport
+    from clusterspec.results.cost import CostReport
+    from clusterspec.results.diff import DiffReport
+    from clusterspec.results.full import FullReport
+    from clusterspec.results.search import SearchReport, SensitivityReport, SolveReport
 
 Catalogs = str | Path | Sequence[str | Path]
 
@@ -114,13 +117,36 @@ class LoadedDesign:
         training is step_time (the default), memory, cost or tokens_per_accelerator; for serving accelerators (the
         default with targets), cost, tokens_per_accelerator, tokens_per_user or memory.
         """
-        from clusterspec.analysis.layout_search import SearchOptions, search
+        from clusterspec.analysis.layout_search import SearchOptions
 
-        return search(self.study, SearchOptions(dict(pins or {}), objective, top, min_headroom))
+        return analysis.search(self.study, SearchOptions(dict(pins or {}), objective, top, min_headroom))
 
     def bill(self) -> BillReport:
         """The bill of materials with prices."""
         return analysis.bill(self.study)
+
+    def solve(self, key: str, until: str, *, best_layout: bool = False) -> SolveReport:
+        """The smallest or largest value of a key that meets a condition such as ``mfu>=0.4``.
+
+        Raises `clusterspec.analysis.conditions.ConditionFault` for an invalid condition.
+        """
+        return analysis.solve(self.study, key, until, best_layout=best_layout)
+
+    def sensitivity(self) -> SensitivityReport:
+        """The effect of each parameter, moved to the next value that is sold."""
+        return analysis.sensitivity(self.study)
+
+    def cost(self) -> CostReport:
+        """The cost over the term, by year, run and token."""
+        return analysis.cost(self.study)
+
+    def report(self, kind: str = "design", audience: str | None = None) -> FullReport:
+        """A report for engineers (``design``) or buyers (``procurement``)."""
+        return analysis.report(self.study, kind, audience)
+
+    def diff(self, other: LoadedDesign) -> DiffReport:
+        """The difference from this design to another."""
+        return analysis.diff(self.study, other.study)
 
     # Other designs
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import doctest
+import importlib
+import inspect
+import pkgutil
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 import clusterspec
+from clusterspec import analysis
 from clusterspec.library import LoadedDesign
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -81,3 +85,29 @@ def test_a_day_decides_about_waivers() -> None:
 def test_equal_layouts_are_one_key(design: LoadedDesign) -> None:
     assert design.layout is not None
     assert {design.layout: 1}[clusterspec.load(TEXT).layout] == 1  # type: ignore[index]
+
+
+def test_each_verb_is_a_function_whatever_module_was_imported() -> None:
+    for module in pkgutil.iter_modules(analysis.__path__):
+        importlib.import_module(f"{analysis.__name__}.{module.name}")
+    assert set(analysis.__all__) == analysis.HOMES.keys()
+    assert all(inspect.isfunction(getattr(analysis, name)) for name in analysis.__all__)
+    assert all(inspect.isfunction(getattr(clusterspec, name)) for name in clusterspec.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'guess'"):
+        analysis.guess  # noqa: B018
+
+
+def test_the_functions_of_the_package_and_the_methods_of_a_design_agree(design: LoadedDesign, tmp_path: Path) -> None:
+    file, other, axes = tmp_path / "spec.yaml", tmp_path / "other.yaml", tmp_path / "axes.yaml"
+    file.write_text(TEXT)
+    other.write_text(TEXT.replace("nodes: 4", "nodes: 8").replace("dp: 16", "dp: 32"))
+    axes.write_text("base: spec.yaml\naxes: {cluster.nodes: [4, 8]}\n")
+    changes = {one.path: (one.old, one.new) for one in clusterspec.diff(file, other).changes}
+    assert changes == {("cluster", "nodes"): (4, 8), ("layout", "dp"): (16, 32)}
+    assert (
+        clusterspec.solve(file, "nic_bandwidth", "mfu>=0.01").value == design.solve("nic_bandwidth", "mfu>=0.01").value
+    )
+    assert [dict(row.axes) for row in clusterspec.sweep(axes)] == [{"cluster.nodes": 4}, {"cluster.nodes": 8}]
+    assert design.diff(design).changes == ()
+    assert design.cost().cost is not None
+    assert clusterspec.search(file).layouts[0].layout == design.search().layouts[0].layout

@@ -1,27 +1,67 @@
-"""What is computed from a study: one function for each verb of the command line, and search, sweep and diagnosis."""
+"""What is computed from a study: one function for each verb, imported when it is first used.
+
+The command line, the library and the language server call these functions. Each takes a study, or several, and returns
+a result of `clusterspec.results`.
+"""
 
 from __future__ import annotations
 
-from clusterspec.analysis.outputs import (
-    bill,
-    check,
-    collective,
-    cost,
-    estimate,
-    influences,
-    planned_tests,
-    report,
-    tender,
-)
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from clusterspec.analysis.acceptance import accept, planned_tests
+    from clusterspec.analysis.boundaries import solve
+    from clusterspec.analysis.comparison import diff
+    from clusterspec.analysis.diagnosis import diagnose
+    from clusterspec.analysis.full_report import report, tender
+    from clusterspec.analysis.layout_search import search
+    from clusterspec.analysis.levers import sensitivity
+    from clusterspec.analysis.outputs import bill, check, collective, cost, estimate, influences
+    from clusterspec.analysis.sweeps import sweep
+
+HOMES = {
+    "accept": "acceptance",
+    "bill": "outputs",
+    "check": "outputs",
+    "collective": "outputs",
+    "cost": "outputs",
+    "diagnose": "diagnosis",
+    "diff": "comparison",
+    "estimate": "outputs",
+    "influences": "outputs",
+    "planned_tests": "acceptance",
+    "report": "full_report",
+    "search": "layout_search",
+    "sensitivity": "levers",
+    "solve": "boundaries",
+    "sweep": "sweeps",
+    "tender": "full_report",
+}
+"""The module of each function. No module has the name of a function, which its import would replace."""
 __all__ = [
+    "accept",
     "bill",
     "check",
     "collective",
     "cost",
+    "diagnose",
+    "diff",
     "estimate",
     "influences",
     "planned_tests",
     "report",
+    "search",
+    "sensitivity",
+    "solve",
+    "sweep",
     "tender",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """A function of a verb: a check needs none of the modules of a search."""
+    if name not in HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from clusterspec.analysis.diagnosis import Logs
+from clusterspec.analysis.outputs import collective
 from clusterspec.cost.collectives import CollectiveRow
+from clusterspec.exchange.acceptance import acceptance_cases, evaluate
+from clusterspec.exchange.import_result import UnresolvedSpec
 from clusterspec.procurement.acceptance import AcceptanceTest
-from clusterspec.results.diagnosis import PlannedTest
+from clusterspec.results.diagnosis import AcceptanceReport, PlannedTest
+from clusterspec.studies.study import Study
 
 BINARIES = {
     "all-reduce": "all_reduce_perf",
@@ -52,3 +57,25 @@ def command(test: AcceptanceTest) -> str:
     if test.tool == "nccom-test" and test.collective in NEURON:
         return f"nccom-test -r {test.ranks} -N {test.nodes} -b {size}B -e {size}B -n 100 {NEURON[test.collective]}"
     return ""
+
+
+def planned_tests(study: Study) -> tuple[PlannedTest, ...]:
+    """The acceptance tests of the tiers of the machine, each with its prediction and its command."""
+    from clusterspec.procurement.acceptance import acceptance_tests
+
+    tests = acceptance_tests(study.design.cluster) if study.design.cluster else ()
+    rows = [(test, collective(study, test.collective, test.ranks, (test.size,)).rows) for test in tests]
+    return tuple(planned(test, found[0]) for test, found in rows if found)
+
+
+def accept(study: Study, logs: Logs) -> tuple[AcceptanceReport, tuple[str, ...]]:
+    """Every acceptance test with its status, and the tests of the spec that cannot be run, with the reasons.
+
+    Raises `UnresolvedSpec` if there is no test that can be run.
+    """
+    tests, stated, unclear = acceptance_cases(study.design)
+    if not tests:
+        why = "the cluster cannot be resolved" if study.design.cluster is None else "it has no test that can be run"
+        raise UnresolvedSpec("; ".join([why, *unclear]))
+    outcomes, unused = evaluate(tests, logs)
+    return AcceptanceReport(study.settings.tool, study.input, outcomes, unused, stated), unclear

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from clusterspec.analysis.outputs import bill, estimate
 from clusterspec.cost.formulas.topologies import bisection
 from clusterspec.finding import Finding
-from clusterspec.records import dataclass
+from clusterspec.records import dataclass, replace
 from clusterspec.results import Input, Json, Tool
 from clusterspec.results.diff import PRICE, SHARE, Change, DiffReport, Effect, finite
-from clusterspec.source import Path
+from clusterspec.source import Path, Span
+from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of
 from clusterspec.units import percent, plural
 
@@ -29,6 +31,32 @@ class Side:
     bill: Json
     findings: Sequence[Finding]
     unchecked: Collection[str] = frozenset()
+
+
+Names = Mapping[str, str]
+"""What is shown instead of a file name, or of the beginning of one."""
+
+
+def diff(old: Study, new: Study, names: tuple[Names, Names] = ({}, {})) -> DiffReport:
+    """The difference of two designs; ``names`` are those of their files that the caller knows."""
+    sides = [_side(study, known) for study, known in zip((old, new), names, strict=True)]
+    return compare(new.settings.tool, *sides)
+
+
+def _side(study: Study, names: Names) -> Side:
+    """The compared data of a design, with positions in files under the names that the caller knows."""
+
+    def known(span: Span) -> Span:
+        first = next((each for each in names if span.file.startswith(each)), "")
+        return replace(span, file=names[first] + span.file.removeprefix(first)) if first else span
+
+    findings = tuple(
+        replace(finding, span=known(finding.span), related=tuple((known(span), note) for span, note in finding.related))
+        for finding in study.checked.findings
+    )
+    read = Input(names.get(study.source.name, study.input.file), study.input.data)
+    value = study.document.value if study.document is not None else None
+    return Side(read, value, estimate(study).to_json(), bill(study).to_json(), findings, study.unchecked)
 
 
 def compare(tool: Tool, old: Side, new: Side) -> DiffReport:

@@ -10,7 +10,6 @@ from clusterspec.analysis.outputs import estimate
 from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, PlacedRun, place
 from clusterspec.cluster.model import Cluster
 from clusterspec.document import read_bytes
-from clusterspec.exchange.acceptance import acceptance_cases, evaluate
 from clusterspec.exchange.import_result import (
     LARGEST,
     FormatError,
@@ -25,7 +24,7 @@ from clusterspec.logs.benchmark import Benchmark, size_text
 from clusterspec.logs.nccl import NotALogError
 from clusterspec.logs.readers import read_benchmark
 from clusterspec.records import dataclass
-from clusterspec.results.diagnosis import AcceptanceReport, Compared, DiagnosisReport, Moved
+from clusterspec.results.diagnosis import Compared, DiagnosisReport, Moved
 from clusterspec.studies.study import Study, study_text
 
 # Diagnosis of benchmark logs: each collective compared with the design, with the likely causes of low bandwidth
@@ -40,7 +39,7 @@ class Diagnosis:
     unread: tuple[tuple[str, str], ...]
 
 
-def diagnose(cluster: Cluster, logs: Sequence[tuple[str, Benchmark]], stated: LogOverrides) -> Diagnosis:
+def diagnosis_of(cluster: Cluster, logs: Sequence[tuple[str, Benchmark]], stated: LogOverrides) -> Diagnosis:
     """The diagnosis of named logs on a cluster."""
     runs: list[PlacedRun] = []
     unread: list[tuple[str, str]] = []
@@ -81,6 +80,7 @@ def calibration(runs: Sequence[PlacedRun]) -> ImportResult:
 
 # Logs against a design: the diagnosis and the acceptance tests, as the commands and the library return them
 
+NOTHING_STATED = LogOverrides()
 Logs = Sequence[tuple[str, Benchmark]]
 """Logs by the names that reports use."""
 
@@ -99,7 +99,7 @@ def read_logs(paths: Sequence[str | Path]) -> Logs:
     return [(Path(path).name, read_log(str(path), read_bytes(path, LARGEST))) for path in paths]
 
 
-def diagnosis(study: Study, logs: Logs, stated: LogOverrides) -> tuple[DiagnosisReport, Merged]:
+def diagnose(study: Study, logs: Logs, stated: LogOverrides = NOTHING_STATED) -> tuple[DiagnosisReport, Merged]:
     """Every collective of some logs compared with the design, and the spec with the measurements in it.
 
     Raises `UnresolvedSpec` if the cluster cannot be resolved, and `FormatError` if nothing can be compared or the
@@ -108,7 +108,7 @@ def diagnosis(study: Study, logs: Logs, stated: LogOverrides) -> tuple[Diagnosis
     cluster = study.design.cluster
     if cluster is None:
         raise UnresolvedSpec("the cluster cannot be resolved; `clusterspec check` reports the reason")
-    found = diagnose(cluster, logs, stated)
+    found = diagnosis_of(cluster, logs, stated)
     if not found.compared:
         raise FormatError("; ".join(f"{log}: {why}" for log, why in found.unread[:3]) or "no log is given")
     merged = merge(study.source.text.removeprefix("\ufeff"), calibration(found.runs), study.input.name)
@@ -127,16 +127,3 @@ def _moved(study: Study, merged: Merged) -> Moved | None:
 def _step_time(study: Study) -> float | None:
     value = estimate(study).to_json().get("step_time")
     return float(value) if isinstance(value, int | float) else None
-
-
-def accept(study: Study, logs: Logs) -> tuple[AcceptanceReport, tuple[str, ...]]:
-    """Every acceptance test with its status, and the tests of the spec that cannot be run, with the reasons.
-
-    Raises `UnresolvedSpec` if there is no test that can be run.
-    """
-    tests, stated, unclear = acceptance_cases(study.design)
-    if not tests:
-        why = "the cluster cannot be resolved" if study.design.cluster is None else "it has no test that can be run"
-        raise UnresolvedSpec("; ".join([why, *unclear]))
-    outcomes, unused = evaluate(tests, logs)
-    return AcceptanceReport(study.settings.tool, study.input, outcomes, unused, stated), unclear

@@ -20,7 +20,7 @@ from clusterspec.analysis.studied import (
     with_a_layout,
 )
 from clusterspec.cost.plan import Plan
-from clusterspec.records import dataclass, replace
+from clusterspec.records import dataclass, field, replace
 from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, SearchReport, Section
 from clusterspec.studies.study import Study
 
@@ -39,7 +39,7 @@ class SearchOptions:
     targets.
     """
 
-    pins: Mapping[str, object]
+    pins: Mapping[str, object] = field(default_factory=dict)
     objective: str = ""
     top: int = 10
     min_headroom: float | None = None
@@ -47,12 +47,18 @@ class SearchOptions:
     explain: bool = False
 
 
+EVERYTHING = SearchOptions()
+"""No key is fixed; the default objective decides."""
+
+
 # The best layouts of a study's job, each checked by the rules
 
 __all__ = ["SearchOptions", "search"]
 
 
-def search(study: Study, options: SearchOptions, progress: Progress = lambda done, total: None) -> SearchReport:
+def search(
+    study: Study, options: SearchOptions = EVERYTHING, progress: Progress = lambda done, total: None
+) -> SearchReport:
     """The best legal layouts of a study's job, each checked by all rules.
 
     For a serving plan, the search varies the engines and their number.

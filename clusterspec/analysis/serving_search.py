@@ -96,7 +96,7 @@ def present(studied: Studied) -> LayoutRow:
     return _row(studied, studied.one, present_section(studied.one), pools=pools)
 
 
-def plans(study: Study) -> SearchReport:
+def other_plans(study: Study) -> SearchReport:
     """The plans that a report shows: the best few that meet the targets, and the front."""
     return search_serving(study, SearchOptions({}, top=SHOWN_IN_REPORTS), lambda done, total: None)
 

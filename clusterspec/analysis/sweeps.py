@@ -132,6 +132,11 @@ def _finite(value: object) -> bool:
     return not isinstance(value, float) or isfinite(value)
 
 
+def sweep(axes: Axes, catalogs: tuple[Path, ...] = ()) -> Iterator[SweepRow]:
+    """The row of every point, the last axis varying fastest."""
+    return (point(axes, values, catalogs) for values in axes.points())
+
+
 def point(axes: Axes, values: Sequence[object], catalogs: tuple[Path, ...] = ()) -> SweepRow:
     """A point of a sweep; results that cannot be computed are None, with the reason, an internal error too."""
     base, row = _base(axes.base, catalogs), SweepRow(dict(zip(axes.names, values, strict=True)))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from clusterspec.analysis.diagnosis import calibration, diagnose
+from clusterspec.analysis.diagnosis import calibration, diagnosis_of
 from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, place
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives import table
@@ -49,7 +49,7 @@ def log(machine: Cluster, ranks: int, name: str = "all-reduce", before: str = ""
 
 
 def diagnosed(machine: Cluster, benchmark: Benchmark) -> Compared:
-    found = diagnose(machine, [("nccl.log", benchmark)], LogOverrides())
+    found = diagnosis_of(machine, [("nccl.log", benchmark)], LogOverrides())
     assert not found.unread
     return found.compared[0]
 
@@ -183,7 +183,7 @@ def test_a_log_that_does_not_fit_the_machine_is_not_compared(ranks: int | None) 
 
 
 def test_the_calibration_is_the_largest_size() -> None:
-    found = diagnose(DGX, [("a.log", log(DGX, 32, scale=0.8))], LogOverrides())
+    found = diagnosis_of(DGX, [("a.log", log(DGX, 32, scale=0.8))], LogOverrides())
     entry = calibration(found.runs).given[0]
     assert entry.appended
     assert isinstance(entry.value, dict)

@@ -115,7 +115,7 @@ PARTS = [
     ("clusterspec.analysis.training.reliability", "reliability"),
     ("clusterspec.analysis.influence.largest_influence", "influence of "),
     ("clusterspec.procurement.cost.cost", "cost"),
-    ("clusterspec.cli.commands.reports.sensitivity", "sensitivity"),
+    ("clusterspec.analysis.levers.sensitivity", "sensitivity"),
 ]
 """Functions of parts of a report, and the names of the parts."""
 

@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 
 from clusterspec import analysis, studies
-from clusterspec.analysis.levers import sensitivity
-from clusterspec.analysis.serving_search import plans
 from clusterspec.report import paper
 from clusterspec.report.paper.compose import compose
 from clusterspec.results.full import FullReport
@@ -50,7 +48,7 @@ SPECS = {
 @cache  # a report is immutable, and takes a second
 def report(text: str, kind: str = "design", audience: str | None = None) -> FullReport:
     one = studies.study_text(text, SETTINGS, "spec.yaml", EXAMPLES[0].parent)
-    return analysis.report(one, kind, audience, levers_of=sensitivity, plans_of=plans)
+    return analysis.report(one, kind, audience)
 
 
 @pytest.mark.parametrize("kind", ["design", "procurement"])

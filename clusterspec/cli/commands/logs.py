@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from clusterspec.analysis.diagnosis import Logs, accept, diagnosis, read_log
+from clusterspec import analysis
+from clusterspec.analysis.diagnosis import Logs, read_log
 from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.cli import FOUND, OK, SpecFault, UsageFault
 from clusterspec.cli.commands.estimate import COLLECTIVES
@@ -71,7 +72,7 @@ def run_accept(args: argparse.Namespace) -> int:
     """Print the tests with their status; 1 if one fails or was not run."""
     study = study_of(args, args.spec)
     try:
-        report, unclear = accept(study, benchmarks(args.logs))
+        report, unclear = analysis.accept(study, benchmarks(args.logs))
     except UnresolvedSpec as why:
         raise SpecFault(f"{args.spec}: {why}; `clusterspec check` reports details") from None
     for each in unclear:
@@ -94,7 +95,7 @@ def run_diagnose(args: argparse.Namespace) -> int:
     """Print the diagnosis; 1 if a collective is slower than expected."""
     study = study_of(args, args.spec)
     try:
-        report, merged = diagnosis(study, benchmarks(args.logs), LogOverrides(args.collective, args.ranks))
+        report, merged = analysis.diagnose(study, benchmarks(args.logs), LogOverrides(args.collective, args.ranks))
     except UnresolvedSpec as why:
         raise SpecFault(f"{args.spec}: {why}") from None
     except FormatError as why:

@@ -8,23 +8,17 @@ import tempfile
 from pathlib import Path
 
 from clusterspec import analysis
-from clusterspec.analysis.comparison import Side, compare
-from clusterspec.analysis.levers import sensitivity
-from clusterspec.analysis.serving_search import plans
 from clusterspec.cli import FOUND, UsageFault
 from clusterspec.cli.git import checked_out, revision_of
 from clusterspec.cli.inputs import StudyReader, status_of
 from clusterspec.cli.options import format_option, named, path, spec_argument
 from clusterspec.cli.output import keep_apart, keep_study, write_whole
 from clusterspec.cli.terminal import Progress, ink_of, print_error, print_json, print_text
-from clusterspec.records import replace
 from clusterspec.report import diff_text, paper
 from clusterspec.report.findings_machines import dumps
 from clusterspec.report.ink import located
 from clusterspec.report.paper.compose import compose
-from clusterspec.results import Input
 from clusterspec.results.full import FullReport
-from clusterspec.source import Span
 from clusterspec.studies.study import Study
 
 # Options of ``clusterspec report``
@@ -105,9 +99,7 @@ def run_report(args: argparse.Namespace) -> int:
     progress(f"writing {target}")
     try:
         suffix = target.suffix.lower()
-        report = analysis.report(
-            one, args.kind, args.audience, others, live=suffix != ".pdf", levers_of=sensitivity, plans_of=plans
-        )
+        report = analysis.report(one, args.kind, args.audience, others, live=suffix != ".pdf")
         data = written(report, suffix)
     except paper.MissingLibrary as fault:
         raise UsageFault(str(fault)) from None
@@ -135,10 +127,9 @@ def run_diff(args: argparse.Namespace) -> int:
     reader = StudyReader(args)
     with tempfile.TemporaryDirectory(prefix="clusterspec-") as place:
         folders = [Path(place).resolve() / str(number) for number in range(2)]
-        studies = [studied(reader, name, folder) for name, folder in zip((args.old, args.new), folders, strict=True)]
-        sides = [side(*each) for each in zip(studies, (args.old, args.new), folders, strict=True)]
-        report = compare(studies[1].settings.tool, *sides)
-        status = FOUND if studies[0].document is None else status_of(studies[1], name=args.new)
+        old, new = (studied(reader, name, folder) for name, folder in zip((args.old, args.new), folders, strict=True))
+        report = analysis.diff(old, new, (names(old, args.old, folders[0]), names(new, args.new, folders[1])))
+        status = FOUND if old.document is None else status_of(new, name=args.new)
     if args.format == "json":
         print_json(report.to_json())
     else:
@@ -155,20 +146,6 @@ def studied(reader: StudyReader, name: str, folder: Path) -> Study:
     return reader.study_at(checked_out(*revision, folder), Path.cwd())
 
 
-def side(study: Study, name: str, folder: Path) -> Side:
-    """The compared data of a design, with positions under the names that the caller knows, not those of copies."""
-    read = Input(name, study.input.data)
-    revision = f"{name.partition(':')[0]}:"
-
-    def known(span: Span) -> Span:
-        if span.file == study.source.name:
-            return replace(span, file=name)
-        return replace(span, file=span.file.replace(f"{folder}{os.sep}", revision))
-
-    findings = tuple(
-        replace(finding, span=known(finding.span), related=tuple((known(span), note) for span, note in finding.related))
-        for finding in study.checked.findings
-    )
-    value = study.document.value if study.document is not None else None
-    figures = analysis.estimate(study).to_json(), analysis.bill(study).to_json()
-    return Side(read, value, *figures, findings, study.unchecked)
+def names(study: Study, name: str, folder: Path) -> dict[str, str]:
+    """What the caller calls the files of a study, which may be copies in a folder."""
+    return {study.source.name: name, f"{folder}{os.sep}": f"{name.partition(':')[0]}:"}

@@ -11,10 +11,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from clusterspec.analysis.boundaries import solve
+from clusterspec import analysis
 from clusterspec.analysis.conditions import ConditionFault
-from clusterspec.analysis.layout_search import SearchOptions, search
-from clusterspec.analysis.levers import sensitivity
+from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.analysis.rewrite import with_row
 from clusterspec.analysis.sweeps import Axes, SweepFault, point, read_axes
 from clusterspec.cli import FOUND, InternalError, SpecFault, UsageFault
@@ -180,7 +179,7 @@ def run_search(args: argparse.Namespace) -> int:
     _check_options(options, serves)
     bar = Bar("searching")
     try:
-        report = search(study, options, bar)
+        report = analysis.search(study, options, bar)
     finally:
         bar.close()
     if args.format == "json":
@@ -233,7 +232,7 @@ def run_solve(args: argparse.Namespace) -> int:
     """Print the minimum or maximum of a key that meets a condition."""
     study = study_with_errors_named(args, args.spec)
     try:
-        report = solve(study, args.key, args.until, best_layout=args.layout == "best")
+        report = analysis.solve(study, args.key, args.until, best_layout=args.layout == "best")
     except ConditionFault as fault:
         raise UsageFault(str(fault)) from None
     if args.format == "json":
@@ -249,7 +248,7 @@ def run_solve(args: argparse.Namespace) -> int:
 def run_sensitivity(args: argparse.Namespace) -> int:
     """Print the effect of each lever, one step up and one down."""
     study = study_with_errors_named(args, args.spec)
-    report = sensitivity(study)
+    report = analysis.sensitivity(study)
     if args.format == "json":
         print_json(report.to_json())
     elif args.format == "csv":
@@ -303,7 +302,7 @@ def _rows(args: argparse.Namespace, axes: Axes) -> Iterator[SweepRow]:
         return
     jobs = min(args.jobs or os.cpu_count() or 1, axes.size)
     if jobs == 1:
-        yield from map(worked_out, axes.points())
+        yield from analysis.sweep(axes, catalogs)
         return
     with ProcessPoolExecutor(jobs) as pool:
         yield from pool.map(worked_out, axes.points())
