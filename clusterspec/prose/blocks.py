@@ -207,9 +207,13 @@ def apply(problems: Iterable[Problem], text: str, file: str, today: date | None)
     effect. Without ``today`` none expires.
     """
     waivers = list(_read(text, file)) if "clusterspec:" in text else []
-    effective = [waiver for waiver in waivers if waiver.reason and not _has_expired(waiver, today)]
+    waived: set[tuple[int | None, str]] = set()
+    for waiver in waivers:
+        if waiver.reason and not _has_expired(waiver, today):
+            waived.update((line, rule) for line in _waived_lines(waiver) for rule in map(current_name, waiver.rules))
     for problem in problems:
-        if not any(_covers(waiver, problem) for waiver in effective):
+        line = problem.span.start.line if problem.span else None
+        if (None, problem.rule) not in waived and (line, problem.rule) not in waived:
             yield problem
     for waiver in waivers:
         yield from _waiver_problems(waiver, today)
@@ -247,11 +251,11 @@ def _has_expired(waiver: ProseWaiver, today: date | None) -> bool:
     return waiver.until is not None and today is not None and waiver.until < today
 
 
-def _covers(waiver: ProseWaiver, problem: Problem) -> bool:
-    if problem.span is None or problem.rule not in map(current_name, waiver.rules):
-        return False
-    line = problem.span.start.line
-    return waiver.line is None or line == waiver.line or (waiver.alone and line == waiver.line + 1)
+def _waived_lines(waiver: ProseWaiver) -> tuple[int | None, ...]:
+    """The lines that a waiver covers; None for the whole file."""
+    if waiver.line is None:
+        return (None,)
+    return (waiver.line, waiver.line + 1) if waiver.alone else (waiver.line,)
 
 
 def _waiver_problems(waiver: ProseWaiver, today: date | None) -> Iterator[Problem]:

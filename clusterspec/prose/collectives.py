@@ -79,13 +79,8 @@ def _is_link(sentence: Sentence, at: int, text: ProseText) -> bool:
 def _is_catalog_rate(sentence: Sentence, at: int, text: ProseText) -> bool:
     """Whether a quantity is a catalog rate of hardware that the text names."""
     token = sentence.words[at]
-    subjects = [text.with_generation(subject, sentence.before) for subject in text.subjects]
     return not token.ranged and any(
-        near(token.value, fact.value * way, 0.03)
-        for subject in subjects
-        for fact in text.known.of(subject)
-        if fact.unit == "B/s"
-        for way in (1, 2)
+        near(token.value, rate * way, 0.03) for rate in text.rates_beside(sentence.before) for way in (1, 2)
     )
 
 

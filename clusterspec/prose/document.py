@@ -88,6 +88,25 @@ class ProseText:
         of_sentences = (named.subject for sentence in self.sentences for named in sentence.named)
         return tuple(dict.fromkeys((*of_sentences, *of_tables)))
 
+    def rates_beside(self, near: Sequence[Subject]) -> frozenset[float]:
+        """The bandwidths of the parts that the text names, where nearby subjects imply generations; in B/s one way."""
+        implied = (self.with_generation(each, near) for each in self.parts if not each.ids)
+        return self._rates_of_entries.union(*(self._rates(each) for each in implied))
+
+    @cached_property
+    def parts(self) -> tuple[Subject, ...]:
+        """One of the subjects for each meaning: a text may write a part in any number of ways (`NDR10`, `NDR11`, …)."""
+        return tuple(
+            {(each.channel, each.kind, each.ids, each.family, each.lanes): each for each in self.subjects}.values()
+        )
+
+    @cached_property
+    def _rates_of_entries(self) -> frozenset[float]:
+        return frozenset(rate for subject in self.parts if subject.ids for rate in self._rates(subject))
+
+    def _rates(self, subject: Subject) -> frozenset[float]:
+        return frozenset(fact.value for fact in self.known.of(subject) if fact.unit == "B/s")
+
     def with_generation(self, subject: Subject, near: Sequence[Subject]) -> Subject:
         """A subject with the generation implied by nearby subjects, else by the whole text, else unchanged."""
         if subject.ids or subject.family in ("ethernet", UNKNOWN):

@@ -143,7 +143,7 @@ def _of_channel(channel: Channel, sentence: Sentence, text: ProseText) -> Iterat
     if channel is Channel.NETWORK and len(rates) == 1:
         yield TierRate(channel, rates[0].value, rates[0].written)
         return
-    for subject in text.subjects:
+    for subject in text.parts:
         if subject.channel is channel or (channel is Channel.MEMORY and subject.kind == "accelerator"):
             yield from _facts_as_tiers(channel, text.known.of(subject))
 

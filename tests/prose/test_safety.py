@@ -129,3 +129,24 @@ def test_a_hostile_text_costs_no_more_than_its_length(piece: str, width: int) ->
         source = Source("notes.md", "\n".join(text[at : at + width] for at in range(0, len(text), width)))
         work.append(steps(lambda source=source: check_text(source, CATALOG)))  # type: ignore[misc]
     assert work[2] < 2.5 * work[1] + 1000
+
+
+NUMBERED = (
+    "NDR{} all-reduce rate delivers {} GB/s. ",
+    "NDR{} is 18x faster than NVLink, see {}. ",
+    "NDR{} has {} GB/s instead of the network's 3 GB/s. ",
+    "NVLink {} carries {} GB/s per GPU, bisection bandwidth 3 GB/s. ",
+    "ConnectX-{} x{} of H100 at {} GB/s each, {} TB/s in total. ",
+    "<!-- clusterspec: ignore[metric-unsaid]: {} --> NCCL delivers a rate of {} GB/s. ",
+    "| NDR{} | {} GB/s | ",
+)
+"""Texts in which no two names are the same."""
+
+
+@pytest.mark.parametrize("form", NUMBERED)
+def test_distinct_names_cost_no_more_than_their_number(form: str) -> None:
+    work = []
+    for count in (150, 150, 300):  # the first reads the entries that the text names
+        text = "\n\n".join(form.replace("{}", str(number)) for number in range(1000, 1000 + count))
+        work.append(steps(lambda text=text: check_text(Source("notes.md", text), CATALOG)))  # type: ignore[misc]
+    assert work[2] < 2.2 * work[1]
