@@ -111,3 +111,9 @@ def test_the_functions_of_the_package_and_the_methods_of_a_design_agree(design: 
     assert design.diff(design).changes == ()
     assert design.cost().cost is not None
     assert clusterspec.search(file).layouts[0].layout == design.search().layouts[0].layout
+
+
+@pytest.mark.parametrize("letter", ["\ud83d", "\udc12", "\udc80", "\ud83d\ude80"])
+def test_a_lone_surrogate_in_a_text_is_a_finding(letter: str) -> None:
+    found = clusterspec.load(f"clusterspec: 1\nname: a{letter}\n").findings
+    assert [(one.rule, one.span.start.line, one.span.start.column) for one in found] == [("unreadable-yaml", 2, 8)]

@@ -9,7 +9,7 @@ from clusterspec.document.extends import CannotOpenError, load, load_source, mar
 from clusterspec.document.model import Comment, Document, Place, Places, text_at, to_finding
 from clusterspec.document.parse import parse
 from clusterspec.document.schema import meant_keys, nearest, prepare, validate
-from clusterspec.document.source_text import LARGEST, applied_edits, apply_edits, decode, dump, read_bytes
+from clusterspec.document.source_text import LARGEST, applied_edits, apply_edits, decode, dump, encode, read_bytes
 
 __all__ = [
     "LARGEST",
@@ -22,6 +22,7 @@ __all__ = [
     "apply_edits",
     "decode",
     "dump",
+    "encode",
     "load",
     "load_source",
     "marked_root",

@@ -81,8 +81,8 @@ DEEPEST = 100
 """Folders below each other that are searched."""
 _SKIPPED = {"node_modules", "__pycache__"}
 _NAMES_KEY = pattern(rb"""cluster[-_ ]?spec["']?\s*:""", re.IGNORECASE)
-_TOP_KEY = pattern(rb"""^(?:\xef\xbb\xbf)?["']?cluster[-_ ]?spec["']?\s*:""", re.MULTILINE | re.IGNORECASE)
-_EXTENDS = pattern(rb"""^(?:\xef\xbb\xbf)?["']?extends["']?\s*:""", re.MULTILINE)
+_TOP_KEY = pattern(rb"""(?:^|\r)(?:\xef\xbb\xbf)?["']?cluster[-_ ]?spec["']?\s*:""", re.MULTILINE | re.IGNORECASE)
+_EXTENDS = pattern(rb"""(?:^|\r)(?:\xef\xbb\xbf)?["']?extends["']?\s*:""", re.MULTILINE)
 _FIRST_KEY = pattern(rb"""(?:[ ]*(?:#[^\n]*)?\r?\n)*+cluster[-_ ]?spec:(?=[ \r\n])""", re.IGNORECASE)
 """The key at the very start of a text, after comments: it then is a key of the top mapping, or the text is broken."""
 _SPELT = pattern("cluster[-_ ]?spec", re.IGNORECASE)

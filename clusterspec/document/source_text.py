@@ -108,6 +108,17 @@ def decode(name: str, data: bytes) -> Source:
     return Source(name, data.decode("utf-8", "surrogateescape"))
 
 
+def encode(text: str) -> bytes:
+    """The bytes of a text, the inverse of `decode`.
+
+    A surrogate that no file yields, but an editor or a program may pass, becomes three bytes.
+    """
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
 def forbidden(source: Source, lines: Lines) -> Problem | None:
     """The first problem that prevents parsing a text, or None."""
     if source.text.startswith(("\udcff\udcfe", "\udcfe\udcff", "\0\0\udcfe\udcff")):

@@ -294,7 +294,7 @@ def calibrated_by_logs(
 
 def study_text(text: str, settings: Settings, name: str = "spec.yaml", folder: FilePath | None = None) -> Study:
     """A study of a string."""
-    return study(Source(name, text), text.encode("utf-8", "surrogateescape"), settings, folder or FilePath.cwd())
+    return study(Source(name, text), documents.encode(text), settings, folder or FilePath.cwd())
 
 
 def study_file(path: FilePath, settings: Settings | None = None) -> Study:

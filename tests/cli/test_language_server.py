@@ -167,3 +167,45 @@ def test_a_refused_configuration_is_a_message_and_findings_go_on(editor: Editor,
     assert [one["code"] for one in editor.diagnostics()] == ["duplex-counted-as-one-way"]
     (said,) = editor.shown
     assert "did you mean layout?" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("clusterspec: 1\nname: \ud83d\n", (1, 6)),
+        ("clusterspec: 1\nname: a\udc12\n", (1, 7)),
+        ("\ud83d: 1\nclusterspec: 1\n", (0, 0)),
+        ("clusterspec: 1\rname: a\r", (0, 14)),
+        ("# a\rclusterspec: 1\n", (0, 3)),
+        ("clusterspec: 1\nname: a\rb\n", (1, 7)),
+        ("clusterspec: 1\r\nname: a\r\nnotes: \0\r\n", (2, 7)),
+        ("\ufeffclusterspec: 1\nname: \u2028\n", (1, 6)),
+    ],
+)
+def test_a_character_that_yaml_refuses_is_shown_where_it_is(
+    text: str, place: tuple[int, int], editor: Editor, tmp_path: Path
+) -> None:
+    editor.open(tmp_path / "spec.yaml", text)
+    (found,) = editor.diagnostics()
+    start = found["range"]["start"]
+    assert (found["code"], (start["line"], start["character"])) == ("unreadable-yaml", place)
+
+
+@pytest.mark.parametrize(("before", "line"), [("\ud83d\n\n", 2), ("a\r", 1), ("\r\n\r", 2), ("a\rb\n\r\n", 3)])
+def test_any_line_end_and_surrogate_counts_in_markdown(before: str, line: int, editor: Editor, tmp_path: Path) -> None:
+    editor.open(tmp_path / "plan.md", before + "NVLink 4 at 900 GB/s unidirectional.")
+    (found,) = editor.diagnostics()
+    assert (found["code"], found["range"]["start"]) == (
+        "duplex-counted-as-one-way",
+        {"line": line, "character": 12},
+    )
+
+
+@pytest.mark.parametrize(
+    "stated", [b"99999999999999", b"9" * 5000, b"1000000000", b"-1", b"x", b"", b"0"], ids=lambda stated: stated[:12]
+)
+def test_a_wrong_length_costs_its_message_alone(stated: bytes, editor: Editor, tmp_path: Path) -> None:
+    assert editor.process.stdin is not None
+    editor.process.stdin.write(b"Content-Length: %s\r\n\r\n" % stated + b'{"jsonrpc": "2.0", "method": "lost"}')
+    editor.open(tmp_path / "spec.yaml", FLAWED)
+    assert [one["code"] for one in editor.diagnostics()] == ["duplex-counted-as-one-way"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from clusterspec import resources
 from clusterspec.cli import OK, UsageFault
@@ -128,8 +130,8 @@ def _machine(platform: str, nodes: int | None) -> str:
 def run_lsp(args: argparse.Namespace) -> int:
     """Serve an editor until it disconnects. Raises `UsageFault` if pygls is not installed."""
     try:
-        from clusterspec.cli.language_server.server import server
+        from clusterspec.cli.language_server.server import Messages, server
     except ImportError:
         raise UsageFault("the language server needs pygls: pip install 'clusterspec[lsp]'") from None
-    server(args).start_io()
+    server(args).start_io(cast("BinaryIO", Messages(sys.stdin.buffer)))  # pygls calls `readline` and `read` alone
     return OK

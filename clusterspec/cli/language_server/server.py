@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
+from typing import BinaryIO
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -14,7 +15,7 @@ from clusterspec import __version__, rules
 from clusterspec.cli import UsageFault
 from clusterspec.cli.inputs import StudyReader
 from clusterspec.cli.language_server import features
-from clusterspec.document import LARGEST, prepare, project_root
+from clusterspec.document import LARGEST, encode, prepare, project_root
 from clusterspec.document.derived import at_extends
 from clusterspec.document.files import is_derived, may_be_spec
 from clusterspec.finding import Finding, Severity
@@ -33,8 +34,12 @@ def utf16_units(text: str) -> int:
 
 
 def to_client_position(source: Source, at: Position) -> types.Position:
-    """A position in the protocol's convention."""
-    return types.Position(at.line - 1, utf16_units(source.line(at.line)[: at.column - 1]))
+    """A position in the protocol's convention, in which a carriage return alone ends a line, too."""
+    line, before = at.line - 1, source.line(at.line)[: at.column - 1]
+    if "\r" in source.text:
+        line += sum(source.line(number).count("\r") for number in range(1, at.line)) + before.count("\r")
+        before = before.rpartition("\r")[2]
+    return types.Position(line, utf16_units(before))
 
 
 def to_client_range(source: Source, span: Span) -> types.Range:
@@ -50,6 +55,43 @@ def from_client_position(source: Source, at: types.Position) -> Position:
             return Position(at.line + 1, column)
         left -= utf16_units(letter)
     return Position(at.line + 1, len(line) + 1)
+
+
+# The input of the server
+
+LARGEST_MESSAGE = 64 * 1024 * 1024
+"""Bytes of a message that is read: the largest text, its characters escaped, and room to spare."""
+_MAX_HEADER = 64 * 1024
+_LENGTH = re.compile(rb"Content-Length: (\d{1,12})\r\n$")
+_ANY_LENGTH = re.compile(rb"Content-Length:[^\r\n]*\s*$")
+
+
+class Messages:
+    """A stream of messages in which one that states too large a length is passed over.
+
+    The server would reserve as many bytes as a header states. The body of such a message is skipped up to the next
+    header, which may follow it on the same line.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def readline(self) -> bytes:
+        """The next line of a header; empty at the end of the stream."""
+        skipping = False
+        while line := self._stream.readline(_MAX_HEADER):
+            stated = _LENGTH.search(line)
+            if stated is not None and int(stated[1]) <= LARGEST_MESSAGE:
+                return stated[0]
+            if stated is not None or _ANY_LENGTH.search(line):
+                skipping = True
+            elif not skipping:
+                return line
+        return b""
+
+    def read(self, size: int) -> bytes:
+        """The body of a message."""
+        return self._stream.read(size)
 
 
 # The language server: requests of the client, answered by the other modules
@@ -151,7 +193,7 @@ def diagnostics(study: Study) -> list[types.Diagnostic]:
 
 def prose_diagnostics(source: Source, settings: Settings) -> list[types.Diagnostic]:
     """The diagnostics of a running text."""
-    found = prose(source, source.text.encode("utf-8", "surrogatepass"), settings).findings
+    found = prose(source, encode(source.text), settings).findings
     return [diagnostic(Prose(source), finding) for finding in found]
 
 
