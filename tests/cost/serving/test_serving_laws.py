@@ -190,7 +190,7 @@ def test_more_arithmetic_or_memory_of_the_same_machine_is_never_slower(model: st
     assert fast.ttft < slow.ttft and fast.tpot <= slow.tpot
 
 
-@pytest.mark.parametrize(("name", "limit"), [("ttft", 0.2), ("ttft", 0.3), ("tpot", 0.02)])
+@pytest.mark.parametrize(("name", "limit"), [("ttft", 0.2), ("ttft", 0.25), ("tpot", 0.02)])
 def test_at_most_as_many_requests_meet_a_target_as_wait_for_their_prompt_in_time(name: str, limit: float) -> None:
     most = times(load=f"concurrency: 8, targets: {{{name}: {limit} s}}").max_concurrency
     assert most is not None and most > 1
