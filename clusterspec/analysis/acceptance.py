@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.analysis.diagnosis import Logs
 from clusterspec.analysis.outputs import collective
-from clusterspec.cost.collectives import CollectiveRow
+from clusterspec.cost.collectives.predict import CollectiveRow
 from clusterspec.exchange.acceptance import acceptance_cases, evaluate
 from clusterspec.exchange.import_result import UnresolvedSpec
 from clusterspec.procurement.acceptance import AcceptanceTest

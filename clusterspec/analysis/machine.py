@@ -9,7 +9,8 @@ from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
-from clusterspec.cost.collectives import CollectiveRow, CollectiveUnavailableError, table
+from clusterspec.cost.collectives.model import CollectiveUnavailableError
+from clusterspec.cost.collectives.predict import CollectiveRow, table
 from clusterspec.procurement.parts import power_draw
 from clusterspec.records import replace
 from clusterspec.results.machine import Failure, Machine, MachineLevel, PathClass, Pod, Rack, Tier

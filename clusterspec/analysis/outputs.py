@@ -14,7 +14,7 @@ from clusterspec.studies.study import Checked, Settings, Study
 
 if TYPE_CHECKING:
     from clusterspec.cluster.model import Assumption
-    from clusterspec.cost.collectives import CollectiveRow
+    from clusterspec.cost.collectives.predict import CollectiveRow
     from clusterspec.results.cost import CostReport
     from clusterspec.results.verdict import Influence
 
@@ -90,7 +90,8 @@ def collective(
 
     Without rows, but with the reason, if the cluster cannot be resolved or its ranks are not connected.
     """
-    from clusterspec.cost.collectives import CollectiveUnavailableError, table
+    from clusterspec.cost.collectives.model import CollectiveUnavailableError
+    from clusterspec.cost.collectives.predict import table
 
     rows: tuple[CollectiveRow, ...] = ()
     why = "the cluster cannot be resolved; `clusterspec check` reports the reason"

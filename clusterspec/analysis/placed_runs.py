@@ -5,7 +5,8 @@ from __future__ import annotations
 from clusterspec.cluster.groups import Placement, contiguous
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.variation import revalued
-from clusterspec.cost.collectives import NAMES, CollectiveCost, CollectiveUnavailableError, collective
+from clusterspec.cost.collectives.model import NAMES, CollectiveCost, CollectiveUnavailableError
+from clusterspec.cost.collectives.predict import collective
 from clusterspec.logs.benchmark import Benchmark, Series
 from clusterspec.records import dataclass
 from clusterspec.results.diagnosis import ComparedRow

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from clusterspec.cluster.legality import cut_heads, demands_of, refusals
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import layout_changes, varied
-from clusterspec.cost import memory
 from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.failures import interruptions
 from clusterspec.cost.formulas.failures import goodput
 from clusterspec.cost.layers import stage_groups
+from clusterspec.cost.memory.fullest import fullest as memory
 from clusterspec.cost.memory.explain import explained
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.rank import Rank

@@ -111,21 +111,6 @@ class Serving:
 
 # The resolved cluster, workload and layout: catalog entries instead of names, a value for every key
 
-__all__ = [
-    "Assumption",
-    "Cluster",
-    "Design",
-    "Dispatcher",
-    "Engines",
-    "Layout",
-    "Level",
-    "MeasuredShare",
-    "Overlap",
-    "ScaleOut",
-    "ScaleUp",
-    "Serving",
-    "Workload",
-]
 
 Assumption = tuple[str, Any, str]
 """A key, the assumed value, and the reason."""

@@ -8,11 +8,12 @@ from math import hypot
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.variation import revalued, without_measured
-from clusterspec.cost import memory, parameters
+from clusterspec.cost import parameters
 from clusterspec.cost.communication import communication, sent
 from clusterspec.cost.compute.rates import rate_name
 from clusterspec.cost.constants import assumed
 from clusterspec.cost.formulas.compute import recomputation_factor, utilization
+from clusterspec.cost.memory.fullest import fullest as memory
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import StepRecord
 from clusterspec.cost.tables import Tables
@@ -202,7 +203,7 @@ def _same_links(one: Cluster, other: Cluster) -> bool:
 
 def _with_serving(plan: Plan) -> Plan:
     """The plan with the times of serving."""
-    from clusterspec.cost.serving import serving  # a training plan needs none of its modules
+    from clusterspec.cost.serving.times import serving  # a training plan needs none of its modules
 
     found = serving(plan.design)
     return plan if found is None else replace(plan, serving=found)

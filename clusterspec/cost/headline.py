@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from clusterspec.cluster.degrees import accelerators_used
 from clusterspec.cost.formulas.serving import output_rate, request_time
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.explain import time_of_first_token, time_of_token
+from clusterspec.cost.serving.times import ServingTimes
 from clusterspec.cost.term import EXPRESSIONS, Communication, Term
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure

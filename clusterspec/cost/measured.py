@@ -12,8 +12,9 @@ from typing import TypeVar
 
 from clusterspec.cluster.groups import Placement, contiguous
 from clusterspec.cluster.model import Cluster, Design, MeasuredShare
-from clusterspec.cost.collectives import CollectiveCost, CollectiveUnavailableError, collective
 from clusterspec.cost.collectives.algorithms import factor
+from clusterspec.cost.collectives.model import CollectiveCost, CollectiveUnavailableError
+from clusterspec.cost.collectives.predict import collective
 from clusterspec.cost.constants import assumed
 from clusterspec.finding import Problem
 from clusterspec.logs.nccl import DISAGREES, LARGEST, NcclLog, NotALogError, collective_of, ranks_of, read_log
@@ -351,6 +352,3 @@ def _size(size: float) -> str:
     ('8 GiB', '512 MiB')
     """
     return f"{size / 2**30:.4g} GiB" if size >= 2**30 else f"{size / 2**20:.4g} MiB"
-
-
-__all__ = ["LEAST_SIZE", "MeasuredSize", "Measurement", "calibrated", "expected", "idle_nics", "resolve_measurements"]

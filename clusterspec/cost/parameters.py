@@ -9,7 +9,7 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost import mixers
 from clusterspec.cost.formulas import compute, parameters
 from clusterspec.cost.formulas.compute import larger
-from clusterspec.cost.layers import Chunk, expert_layers, stages
+from clusterspec.cost.layers import Chunk
 from clusterspec.cost.mixers import LayerWeights, attention_flops
 from clusterspec.precision import table_width, width
 from clusterspec.recent import recent
@@ -27,18 +27,6 @@ TABLE_MOMENTS = {**MOMENTS, "muon": 2}
 
 
 # Parameters of a model, and the number of them on one rank
-
-__all__ = [
-    "Chunk",
-    "Parameters",
-    "Share",
-    "count",
-    "expert_layers",
-    "model_flops_per_token",
-    "served",
-    "share",
-    "stages",
-]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from clusterspec.cost.compute.attention import SPARSE
 from clusterspec.cost.compute.kernels import FIXED, KERNELS
 from clusterspec.cost.compute.mixing import RECURRENCE
 from clusterspec.cost.constants import CONSTANTS
-from clusterspec.cost.memory import Memory
 from clusterspec.cost.memory.explain import assumptions
+from clusterspec.cost.memory.fullest import Memory
 from clusterspec.cost.record import StepRecord
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.term import Communication, MemoryUse, Term
@@ -23,7 +23,7 @@ from clusterspec.records import dataclass, field
 from clusterspec.units import display, percent
 
 if TYPE_CHECKING:
-    from clusterspec.cost.serving import ServingTimes
+    from clusterspec.cost.serving.times import ServingTimes
 
 
 # A plan: a layout on a cluster, and its cost
@@ -93,7 +93,7 @@ class Plan:
         """Bytes of cache on the fullest accelerator beyond those of one request; 0 in training."""
         if self.stored is None or self.serving is None:
             return 0.0
-        from clusterspec.cost.memory import spare_cache
+        from clusterspec.cost.memory.fullest import spare_cache
 
         return spare_cache(self.stored)
 

@@ -183,6 +183,3 @@ def _same_micro_batch(one: Workload, other: Workload) -> bool:
 def _degrees(layout: Layout) -> tuple[int, int, int, bool]:
     """The degrees that determine the shapes of every part of the model."""
     return layout.micro_batch, layout.tp, layout.cp, layout.sequence_parallel
-
-
-__all__ = ["EMBEDDING", "HEAD", "Groups", "Part", "Tables"]

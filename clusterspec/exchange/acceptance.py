@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.cost.collectives import CollectiveUnavailableError, table
+from clusterspec.cost.collectives.model import CollectiveUnavailableError
+from clusterspec.cost.collectives.predict import table
 from clusterspec.logs.benchmark import Benchmark, Series, bus_factor, size_text
 from clusterspec.procurement.acceptance import acceptance_tests, benchmark_of
 from clusterspec.records import dataclass

@@ -8,8 +8,8 @@ from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cost.failures import Interruptions, interruptions
 from clusterspec.cost.formulas.failures import goodput
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.explain import serving_range
+from clusterspec.cost.serving.times import ServingTimes
 from clusterspec.cost.term import Term
 from clusterspec.origin import Assumed, Computed
 from clusterspec.procurement import total as totals

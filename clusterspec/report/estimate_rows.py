@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from clusterspec.cluster.model import Serving
-from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.explain import Tail, serving_range, tail
+from clusterspec.cost.serving.times import ServingTimes
 from clusterspec.cost.term import Communication, Term
 from clusterspec.report.ink import Ink, bar, text_table
 from clusterspec.results.verdict import VerdictStatus

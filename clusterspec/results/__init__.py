@@ -20,7 +20,7 @@ from clusterspec.units import plural
 if TYPE_CHECKING:
     from clusterspec.cluster.fabric import Fabric
     from clusterspec.cluster.model import Design
-    from clusterspec.cost.collectives import CollectiveRow
+    from clusterspec.cost.collectives.predict import CollectiveRow
     from clusterspec.cost.plan import Plan
     from clusterspec.cost.term import Term
     from clusterspec.document.waivers import Waived

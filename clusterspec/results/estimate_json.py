@@ -6,8 +6,8 @@ from typing import Any
 
 from clusterspec.cluster.model import Assumption, Cluster, Layout, MeasuredShare, Serving
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.explain import RANGED, Tail, serving_range, tail, time_of_first_token, time_of_token
+from clusterspec.cost.serving.times import ServingTimes
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.quantity import Figure
 from clusterspec.results.provenance import Provenance

@@ -10,7 +10,7 @@ import pytest
 from clusterspec.analysis.diagnosis import calibration, diagnosis_of
 from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, place
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives import table
+from clusterspec.cost.collectives.predict import table
 from clusterspec.logs.benchmark import Benchmark
 from clusterspec.logs.readers import read_benchmark
 from clusterspec.results.diagnosis import Compared

@@ -7,7 +7,7 @@ import pytest
 from clusterspec.analysis.influence import PLUGIN, choices_of, largest_influence, other_choices
 from clusterspec.cluster.variation import revalued, varied
 from clusterspec.cost.estimate import estimate, reestimate
-from clusterspec.cost.memory import memory
+from clusterspec.cost.memory.fullest import memory
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.timing import tables_of, timed
 from clusterspec.source import Path

@@ -6,8 +6,8 @@ from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.conditions import ConditionFault, parse
 from clusterspec.analysis.levers import LEVERS, next_steps, sensitivity
 from clusterspec.cluster.variation import varied
-from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.explain import missed
+from clusterspec.cost.serving.times import ServingTimes
 from tests.analysis.jobs import study_of
 
 JOB = """

@@ -9,7 +9,9 @@ from math import log
 from clusterspec.catalog.entries import Interconnect
 from clusterspec.cluster.groups import contiguous
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives import CollectiveCost, stack, timing_of
+from clusterspec.cost.collectives import stack
+from clusterspec.cost.collectives.model import CollectiveCost
+from clusterspec.cost.collectives.predict import timing_of
 from clusterspec.origin import Cited
 from clusterspec.quantity import Figure
 from clusterspec.records import replace

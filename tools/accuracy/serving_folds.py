@@ -7,7 +7,7 @@ from math import log
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.serving import constants as known
-from clusterspec.cost.serving import serving
+from clusterspec.cost.serving.times import serving
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from tools.accuracy.cases import Case

@@ -9,9 +9,9 @@ from clusterspec.cluster.degrees import default_expert_tp, fewest_copies, of_eng
 from clusterspec.cluster.legality import Demands, LayoutNumbers, violations
 from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Serving, Workload
 from clusterspec.cluster.variation import revalued
-from clusterspec.cost.memory import memory, spare_cache
-from clusterspec.cost.serving import ServingTimes, serving
+from clusterspec.cost.memory.fullest import memory, spare_cache
 from clusterspec.cost.serving.explain import missed, tpot_at, ttft_at
+from clusterspec.cost.serving.times import ServingTimes, serving
 from clusterspec.records import dataclass, replace
 
 # The legal engines for a model, and the plans of them: one engine layout, or separate prefill and decode engines

@@ -10,7 +10,7 @@ import numpy
 from clusterspec.analysis.space.choices import Family, SearchJob, Sharding, Space
 from clusterspec.analysis.space.run import Evaluate, EvaluatedBlock, Numbers
 from clusterspec.cluster.model import Design, Layout
-from clusterspec.cost.batch import Batch
+from clusterspec.cost.batch.batch import Batch
 from clusterspec.cost.batch.columns import Array, ArrayLibrary
 from clusterspec.cost.timing import tables_of
 from clusterspec.records import NamedTuple, replace

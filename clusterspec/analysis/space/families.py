@@ -17,7 +17,7 @@ from clusterspec.cluster.legality import (
     violations,
 )
 from clusterspec.cluster.model import Layout
-from clusterspec.cost.batch import layout_of as with_degrees
+from clusterspec.cost.batch.columns import layout_of as with_degrees
 from clusterspec.records import replace
 
 # The families of legal layouts of a job. Legality is decided by `cluster.legality`, as for rules; an illegal layout is

@@ -13,7 +13,7 @@ from clusterspec.analysis.space.choices import SearchJob, Space, choices
 from clusterspec.analysis.space.families import layout_of
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import revalued
-from clusterspec.cost.memory import memory
+from clusterspec.cost.memory.fullest import memory
 from clusterspec.cost.timing import tables_of, timed
 from clusterspec.records import NamedTuple, dataclass, field
 

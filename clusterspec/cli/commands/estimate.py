@@ -9,7 +9,7 @@ from clusterspec.cli import SpecFault, UsageFault
 from clusterspec.cli.inputs import status_of, study_of, study_with_errors_named
 from clusterspec.cli.options import format_option, named, offer, positive, spec_argument
 from clusterspec.cli.terminal import ink_of, print_json, print_text
-from clusterspec.cost.collectives import names_of
+from clusterspec.cost.collectives.algorithms import names_of
 from clusterspec.report import estimate_assumptions, estimate_text, measurement_text
 from clusterspec.report import estimate_text as estimate_explain
 from clusterspec.results import EstimateReport

@@ -7,10 +7,3 @@ A call has three stages. Its rows refer to `divisions` of the ranks, and are num
 (`index`, `placement`). What is new is computed together: `layers`, the `slowest` stage, `replicas`, `memory`. Then
 `call` looks everything up and composes it.
 """
-
-from __future__ import annotations
-
-from clusterspec.cost.batch.batch import Batch, BatchResult
-from clusterspec.cost.batch.columns import DEGREES, layout_of
-
-__all__ = ["DEGREES", "Batch", "BatchResult", "layout_of"]

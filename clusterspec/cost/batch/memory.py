@@ -31,8 +31,9 @@ from clusterspec.cost.batch.index import (
 from clusterspec.cost.formulas.compute import chosen, larger
 from clusterspec.cost.formulas.memory import several
 from clusterspec.cost.layers import StageGroup, stage_groups
-from clusterspec.cost.memory import LayerMemory, filled, recomputation
+from clusterspec.cost.memory import recomputation
 from clusterspec.cost.memory.activations import Tensor
+from clusterspec.cost.memory.fullest import LayerMemory, filled
 from clusterspec.cost.memory.job import Job, MemoryLine, added, squared_excess
 from clusterspec.cost.memory.rank import Layers, Rank, distinct, in_flight, passes
 from clusterspec.cost.memory.recomputation import kept as stored_tensors

@@ -8,7 +8,7 @@ from functools import cache
 
 from clusterspec.catalog.entries import FrameworkMemory, Spread
 from clusterspec.cluster.model import Assumption, Design
-from clusterspec.cost.memory import RankMemory
+from clusterspec.cost.memory.fullest import RankMemory
 from clusterspec.cost.memory.job import COMMUNICATOR, ROUTING, Job, Lines, MemoryLine
 from clusterspec.cost.term import EXPRESSIONS, MemoryUse, Term
 from clusterspec.origin import Assumed, Cited, Computed, Origin, Written

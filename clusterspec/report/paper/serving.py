@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Serving
-from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.explain import Tail, serving_range, tail, time_of_token
+from clusterspec.cost.serving.times import ServingTimes
 from clusterspec.procurement.bill import money
 from clusterspec.report.charts.bars import StackPart, timeline
 from clusterspec.report.charts.curves import FrontPoint, front

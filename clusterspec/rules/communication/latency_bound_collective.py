@@ -48,7 +48,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Workload
-from clusterspec.cost.collectives import CollectiveCost, CollectiveUnavailableError, collective
+from clusterspec.cost.collectives.model import CollectiveCost, CollectiveUnavailableError
+from clusterspec.cost.collectives.predict import collective
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication
 from clusterspec.finding import Problem

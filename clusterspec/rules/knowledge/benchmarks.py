@@ -5,8 +5,9 @@ from __future__ import annotations
 from clusterspec.cluster.groups import contiguous
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.variation import revalued
-from clusterspec.cost.collectives import NAMES, CollectiveCost, CollectiveUnavailableError, collective, names_of
-from clusterspec.cost.collectives.algorithms import factor
+from clusterspec.cost.collectives.algorithms import factor, names_of
+from clusterspec.cost.collectives.model import NAMES, CollectiveCost, CollectiveUnavailableError
+from clusterspec.cost.collectives.predict import collective
 from clusterspec.cost.measured import Measurement
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import display, percent

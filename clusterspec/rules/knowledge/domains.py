@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from clusterspec.cluster.groups import Placement, contiguous
 from clusterspec.cluster.model import Cluster, Layout
-from clusterspec.cost.collectives import CollectiveUnavailableError, collective
+from clusterspec.cost.collectives.model import CollectiveUnavailableError
+from clusterspec.cost.collectives.predict import collective
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.units import display
 

@@ -13,9 +13,9 @@ import numpy
 import pytest
 
 from clusterspec.cluster.model import Design, Layout
-from clusterspec.cost.batch import DEGREES, Batch, layout_of
-from clusterspec.cost.batch.columns import Array, ArrayLibrary
-from clusterspec.cost.memory import memory
+from clusterspec.cost.batch.batch import Batch
+from clusterspec.cost.batch.columns import DEGREES, Array, ArrayLibrary, layout_of
+from clusterspec.cost.memory.fullest import memory
 from clusterspec.cost.timing import tables_of, timed
 from tests.cost.plans import design, spec
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from clusterspec.cluster.groups import contiguous
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives import NAMES, CollectiveUnavailableError, collective, names_of, table
-from clusterspec.cost.collectives.algorithms import ON_REQUEST, factor
+from clusterspec.cost.collectives.algorithms import ON_REQUEST, factor, names_of
+from clusterspec.cost.collectives.model import NAMES, CollectiveUnavailableError
 from clusterspec.cost.collectives.paths import paths_of
-from clusterspec.cost.collectives.predict import timing_on
+from clusterspec.cost.collectives.predict import collective, table, timing_on
 from clusterspec.cost.collectives.stack import copying
 from clusterspec.cost.formulas.collectives import seconds_at
 from tests.cost.collectives.machines import A100, H100, cluster, nodes_of

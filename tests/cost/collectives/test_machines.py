@@ -6,7 +6,8 @@ import pytest
 
 from clusterspec.cluster.groups import contiguous, place
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives import CollectiveCost, CollectiveUnavailableError, collective
+from clusterspec.cost.collectives.model import CollectiveCost, CollectiveUnavailableError
+from clusterspec.cost.collectives.predict import collective
 from clusterspec.origin import Assumed, Cited
 from tests.cost.collectives.machines import A100, H100, cluster, nodes_of, resolved
 

@@ -12,7 +12,8 @@ import pytest
 
 from clusterspec.cluster.groups import contiguous
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives import CollectiveCost, collective
+from clusterspec.cost.collectives.model import CollectiveCost
+from clusterspec.cost.collectives.predict import collective
 from tests.cost.collectives.machines import cluster
 
 TABLES = Path(__file__).parents[2] / "accuracy"

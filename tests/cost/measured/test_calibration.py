@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.resolve import resolve
-from clusterspec.cost.collectives import table
+from clusterspec.cost.collectives.predict import table
 from clusterspec.cost.measured import MeasuredSize, Measurement, calibrated, expected
 from clusterspec.origin import Measured
 from clusterspec.spec.model import ClusterSpec, Spec

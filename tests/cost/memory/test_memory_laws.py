@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterspec.catalog.models import LinearAttention, Model, Window
-from clusterspec.cost.memory import use
+from clusterspec.cost.memory.fullest import use
 from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.origin import Assumed
 from tests.cost.expressions import evaluate

@@ -9,8 +9,8 @@ import pytest
 
 from clusterspec.catalog.models import CompressedAttention, LinearAttention, Model, SparseAttention, Window
 from clusterspec.cost import layers
-from clusterspec.cost.memory import use
 from clusterspec.cost.memory.activations import Tensor, whole
+from clusterspec.cost.memory.fullest import use
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.rank import Layers, passes
 from tests.cost.memory.designs import design, experts, layout, model

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec.cost.memory import use
+from clusterspec.cost.memory.fullest import use
 from tests.cost.memory.designs import design, experts, model
 
 TOKENS = 2048

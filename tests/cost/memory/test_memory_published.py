@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cost.formulas import memory, parameters
-from clusterspec.cost.memory import use
+from clusterspec.cost.memory.fullest import use
 from clusterspec.cost.term import MemoryUse, Term
 from tests.cost.memory.designs import design, model
 

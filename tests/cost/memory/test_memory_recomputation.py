@@ -10,7 +10,7 @@ import pytest
 
 from clusterspec.catalog.frameworks import framework_of
 from clusterspec.cost.estimate import estimate
-from clusterspec.cost.memory import use
+from clusterspec.cost.memory.fullest import use
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.recomputation import MODULES, kept
 from clusterspec.cost.plan import Plan

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from clusterspec.analysis.verdict import verdict as verdict_of
-from clusterspec.cost.memory import use
+from clusterspec.cost.memory.fullest import use
 from clusterspec.cost.term import MemoryUse
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS

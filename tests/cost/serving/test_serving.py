@@ -10,8 +10,8 @@ import pytest
 from clusterspec.cluster.model import Design
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.headline import headline
-from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.explain import time_of_first_token, time_of_token
+from clusterspec.cost.serving.times import ServingTimes
 from clusterspec.results.estimate_json import body
 from tests.cluster.resolving import clean
 from tests.cost.expressions import evaluate

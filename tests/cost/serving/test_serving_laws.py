@@ -6,8 +6,8 @@ import pytest
 
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.formulas.serving import most_load
-from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.steady import prompt_floor, token_floor
+from clusterspec.cost.serving.times import ServingTimes
 from tests.cluster.resolving import clean
 
 MACHINE = "{{like: h100-sxm-80gb, memory_bandwidth: {bandwidth} GB/s, memory: {memory} GB}}"

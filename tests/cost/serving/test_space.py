@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cluster.model import Serving
-from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.constants import RANGES, HostOverhead, Part, StepTime
 from clusterspec.cost.serving.explain import RANGED, factors, missed, serving_range, tpot_at, ttft_at
 from clusterspec.cost.serving.steady import bisected
-from clusterspec.cost.serving.times import Handoff, cache_space
+from clusterspec.cost.serving.times import Handoff, ServingTimes, cache_space
 from clusterspec.records import replace
 from tests.cost.serving.test_targets import plan
 

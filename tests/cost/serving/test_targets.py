@@ -7,8 +7,8 @@ import math
 import pytest
 
 from clusterspec.cluster.model import Serving
-from clusterspec.cost.serving import ServingTimes
 from clusterspec.cost.serving.explain import factors, missed, tail, tpot_at, ttft_at
+from clusterspec.cost.serving.times import ServingTimes
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 

@@ -1,0 +1,202 @@
+"""Bytes of one rank at the peak of a step: every category, and the sum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from clusterspec.cluster.degrees import of_engines
+from clusterspec.cluster.model import Assumption, Cluster, Design, Layout, Workload
+from clusterspec.cost.formulas.compute import chosen, larger
+from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
+from clusterspec.cost.memory import recomputation, states
+from clusterspec.cost.memory.activations import Tensor
+from clusterspec.cost.memory.job import Job, Lines, added, squared_excess
+from clusterspec.cost.memory.rank import Layers, Rank, shortlist
+from clusterspec.cost.memory.recomputation import PeakPoint, kept, stored
+from clusterspec.cost.term import MemoryUse
+from clusterspec.origin import Computed
+from clusterspec.quantity import Figure
+from clusterspec.records import NamedTuple, dataclass, replace
+from clusterspec.summation import sum_of
+
+# Bytes of one rank at the peak of a step: every category, and the sum
+
+NOTHING = PeakPoint((), (), ())
+
+
+@dataclass(frozen=True, slots=True)
+class RankMemory:
+    """Bytes of one rank. Transient memory is in ``at_loss`` and ``in_backward``, of which the larger counts. ``total``
+    is the sum, ``upper`` the high end of its range: the errors of the lines are assumed to be independent.
+    """
+
+    weights: Lines
+    gradients: Lines
+    optimizer: Lines
+    activations: Lines
+    reserved: Lines
+    at_loss: PeakPoint
+    in_backward: PeakPoint
+    total: float
+    upper: float
+
+    @property
+    def peak(self) -> PeakPoint:
+        """The point of the step with more memory; for numbers only, not for columns."""
+        return self.at_loss if self.at_loss.value > self.in_backward.value else self.in_backward
+
+
+class LayerMemory(NamedTuple):
+    """Memory that follows from the degrees that shard a layer.
+
+    ``tensors`` are stored for one micro-batch, ``logits`` at the loss; the third is the layer in its backward pass with
+    the tensors that context parallelism exchanges.
+    """
+
+    tensors: Sequence[Tensor]
+    logits: Lines
+    working: Lines
+
+    @classmethod
+    def of(cls, job: Job, kinds: frozenset[Layers]) -> LayerMemory:
+        """The memory of a rank whose layers have these kinds of feed-forward network."""
+        return cls(
+            kept(job), recomputation.logits(job), (recomputation.working(job, kinds), *recomputation.exchanged(job))
+        )
+
+
+def training(job: Job, rank: Rank) -> RankMemory:
+    """Memory of one rank in training."""
+    return filled(job, rank, LayerMemory.of(job, rank.kinds))
+
+
+def filled(job: Job, rank: Rank, layer: LayerMemory) -> RankMemory:
+    """Memory of one rank in training, from the memory of its layers."""
+    weights, optimizer = states.weights(job, rank.share), states.optimizer(job, rank.share)
+    activations, gradients = stored(job, rank, layer.tensors), states.gradients(job, rank.share)
+    gradients = states.replacing(job, gradients, added(gradients), added(activations))
+    at_loss, in_backward = (
+        recomputation.at_loss(job, rank, layer.logits),
+        recomputation.in_backward(job, rank, layer.working),
+    )
+    most = larger(at_loss.value, in_backward.value)
+    held = (*weights, *gradients, *optimizer, *activations)
+    allocated = added(held) + most
+    beside = (*states.reserved(job, rank.share), *states.fragmentation(job, allocated))
+    total = allocated + added(beside)
+    transient = chosen(at_loss.value > in_backward.value, at_loss.squared_excess, in_backward.squared_excess)
+    upper = total + (squared_excess((*held, *beside)) + transient) ** 0.5
+    return RankMemory(weights, gradients, optimizer, activations, beside, at_loss, in_backward, total, upper)
+
+
+def serve(job: Job, rank: Rank, chunks: tuple[Chunk, ...], limit: float) -> RankMemory:
+    """Memory of one rank in serving; ``limit`` is the bytes available to it. Engines allocate once, without
+    fragmentation.
+    """
+    from clusterspec.cost.memory import states  # training needs none of its modules
+
+    weights = states.served_weights(job, rank.share)
+    beside = (*states.reserved(job, rank.share), *states.step_activations(job))
+    taken = added((*weights, *beside))
+    cache = states.cache(job, chunks, states.free_for_cache(job, limit - taken))
+    total = taken + added(cache)
+    upper = total + squared_excess((*weights, *cache, *beside)) ** 0.5
+    return RankMemory(weights, (), (), cache, beside, NOTHING, NOTHING, total, upper)
+
+
+class Memory(NamedTuple):
+    """Memory as numbers: the fullest rank, the ranks per accelerator, and its capacity in bytes."""
+
+    job: Job
+    rank: RankMemory
+    ranks: int
+    capacity: Figure | None
+
+    @property
+    def total(self) -> float:
+        """Bytes on the fullest accelerator, all its ranks together."""
+        return self.rank.total * self.ranks
+
+    @property
+    def upper(self) -> float:
+        """Bytes on that accelerator at the high end of the range."""
+        return self.rank.upper * self.ranks
+
+
+def memory(design: Design) -> Memory | None:
+    """Memory of a design; None where it lacks a cluster, a workload, a layout, or `stage_layers`.
+
+    The fullest rank is that of the pipeline stage whose sum is the largest.
+    """
+    cluster, workload, layout = design.cluster, design.workload, design.layout
+    if cluster is None or workload is None or layout is None:
+        return None
+    capacity = _capacity(cluster, workload)
+    limit = capacity.value / cluster.ranks_per_accelerator if capacity else inf
+    found = [each for job in _jobs(design, workload, layout) for each in _stages(job, limit)]
+    if not found:
+        return None
+    job, fullest = max(found, key=lambda each: each[1].total)
+    return Memory(job, fullest, cluster.ranks_per_accelerator, capacity)
+
+
+def _jobs(design: Design, workload: Workload, layout: Layout) -> list[Job]:
+    """The job of the layout, and that of separate prefill engines, which hold one request per replica."""
+    jobs = [Job.of(design, workload, layout)]
+    serving = workload.serving
+    if serving is not None and serving.prefill is not None:
+        other = of_engines(layout, serving.prefill, workload.model.layers)
+        single = replace(serving, concurrency=other.data_ranks)
+        jobs.append(Job.of(design, replace(workload, serving=single), other))
+    return jobs
+
+
+def _stages(job: Job, limit: float) -> list[tuple[Job, RankMemory]]:
+    """Memory of the candidate stages for the fullest."""
+    groups = stage_groups(job.model, job.layout)
+    layers: dict[frozenset[Layers], LayerMemory] = {}
+    return [(job, _of(job, group, limit, layers)) for group in shortlist(job, groups)] if groups else []
+
+
+def _of(job: Job, group: StageGroup, limit: float, layers: dict[frozenset[Layers], LayerMemory]) -> RankMemory:
+    """Memory of one rank in a group of equal stages; ``limit`` is the bytes available to it, ``layers`` a cache of
+    layer memory.
+    """
+    rank = Rank.of(job, group.first, group.chunks)
+    if job.workload.kind == "serve":
+        return serve(job, rank, group.chunks, limit)
+    if rank.kinds not in layers:
+        layers[rank.kinds] = LayerMemory.of(job, rank.kinds)
+    return filled(job, rank, layers[rank.kinds])
+
+
+def _capacity(cluster: Cluster, workload: Workload) -> Figure | None:
+    """Memory of one accelerator in bytes; in serving, the share of it available to weights and cache."""
+    whole = cluster.accelerator.memory
+    if whole is None or workload.serving is None:
+        return whole
+    if workload.serving.of_free:
+        return whole
+    share = workload.serving.memory_fraction
+    return Figure(whole.value * share, whole.unit, Computed(f"memory × memory_fraction {share:g}"))
+
+
+def use(design: Design) -> tuple[MemoryUse | None, tuple[Assumption, ...]]:
+    """Bytes on the fullest accelerator as terms, and the assumptions made; None where `memory` is None."""
+    from clusterspec.cost.memory.explain import assumptions, explained
+
+    found = memory(design)
+    if found is None:
+        return None, ()
+    return explained(design, found.rank, found.ranks, found.capacity), assumptions(found.job, found.rank)
+
+
+def spare_cache(memory: Memory) -> float:
+    """Bytes of the cache on the fullest accelerator beyond those of one request of full length.
+
+    A request of full length has at most twice the cache of a request of mean length, with half of its output.
+    """
+    return (
+        sum_of(each.value * max(0.0, 1 - 2 / each.numbers["count"]) for each in memory.rank.activations) * memory.ranks
+    )
