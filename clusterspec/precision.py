@@ -67,10 +67,10 @@ NARROW = frozenset(OPERANDS)
 """Precisions of the matrix work whose activations stay in 16 bits between the products."""
 
 
-def width(name: str) -> float:
+def precision_width(name: str) -> float:
     """The bytes of one number in a precision, including scales. Raises `KeyError` for an unknown name.
 
-    >>> width("fp32"), width("fp8"), width("none")
+    >>> precision_width("fp32"), precision_width("fp8"), precision_width("none")
     (4.0, 1.0, 0.0)
     """
     return PRECISIONS[name].bytes
@@ -82,7 +82,7 @@ def activation_width(work: str) -> float:
     >>> activation_width("fp8"), activation_width("bf16"), activation_width("tf32")
     (2.0, 2.0, 4.0)
     """
-    return 2.0 if work in NARROW else width(work)
+    return 2.0 if work in NARROW else precision_width(work)
 
 
 def table_width(stored: str) -> float:
@@ -94,7 +94,7 @@ def table_width(stored: str) -> float:
     >>> table_width("fp8"), table_width("bf16"), table_width("fp32")
     (2.0, 2.0, 4.0)
     """
-    return max(2.0, width(stored))
+    return max(2.0, precision_width(stored))
 
 
 def operand_width(work: str) -> float:
@@ -103,15 +103,15 @@ def operand_width(work: str) -> float:
     >>> operand_width("fp8"), operand_width("fp4"), operand_width("bf16")
     (1.03125, 0.5625, 2.0)
     """
-    return width(OPERANDS.get(work, work))
+    return precision_width(OPERANDS.get(work, work))
 
 
-def rate(name: str, peaks: Container[str]) -> str | None:
+def peak_name(name: str, peaks: Container[str]) -> str | None:
     """The peak at which an accelerator with ``peaks`` multiplies numbers of a precision.
 
     None if it has no peak that is at least as wide.
 
-    >>> rate("mxfp4", {"bf16", "fp8"}), rate("int4", {"bf16"}), rate("fp32", {"bf16"})
+    >>> peak_name("mxfp4", {"bf16", "fp8"}), peak_name("int4", {"bf16"}), peak_name("fp32", {"bf16"})
     ('fp8', 'bf16', None)
     """
     return next((one for one in PRECISIONS[name].rates if one in peaks), None)

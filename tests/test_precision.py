@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.document.conforms import at, branches
-from clusterspec.precision import PRECISIONS, activation_width, operand_width, rate, width
+from clusterspec.precision import PRECISIONS, activation_width, operand_width, peak_name, precision_width
 from clusterspec.spec.reader import schema
 
 
@@ -28,11 +28,11 @@ from clusterspec.spec.reader import schema
     ],
 )
 def test_a_number_takes_its_bits_and_its_share_of_the_scale(name: str, size: float) -> None:
-    assert width(name) == size
+    assert precision_width(name) == size
 
 
 def test_an_unknown_precision_is_an_error() -> None:
-    for ask in (width, activation_width, operand_width):
+    for ask in (precision_width, activation_width, operand_width):
         with pytest.raises(KeyError):
             ask("fp7")
 
@@ -59,7 +59,7 @@ def test_narrow_work_keeps_16_bits_between_products(work: str, activation: float
     ],
 )
 def test_products_run_at_the_narrowest_peak_that_is_wide_enough(name: str, peaks: set[str], found: str | None) -> None:
-    assert rate(name, peaks) == found
+    assert peak_name(name, peaks) == found
 
 
 KEYS = ("precision", "parameter_precision", "expert_parameter_precision", "kv_precision", "gradient_precision")

@@ -7,7 +7,7 @@ from statistics import median
 
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.cluster.model import Cluster
-from clusterspec.cluster.variation import Changes, revalued
+from clusterspec.cluster.variation import Changes, with_values
 from clusterspec.logs.benchmark import hcas
 from clusterspec.records import dataclass
 from clusterspec.results.diagnosis import Cause
@@ -61,7 +61,7 @@ def _sockets(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
 
 def _with_fabric(run: PlacedRun, changes: Changes) -> Cluster:
     """The cluster of a run with other values of its fabric."""
-    return revalued(run.cluster, {("scale_out", *path): value for path, value in changes.items()})
+    return with_values(run.cluster, {("scale_out", *path): value for path, value in changes.items()})
 
 
 def _fewer_nics(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
@@ -91,14 +91,14 @@ def _oversubscribed(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
 
 def _no_reduction(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
     if run.cluster.scale_up.in_network_reduction:
-        cluster = revalued(run.cluster, {("scale_up", "in_network_reduction"): False})
+        cluster = with_values(run.cluster, {("scale_up", "in_network_reduction"): False})
         yield cluster, "no reduction in the switches of the domain (NVLS)"
 
 
 def _older_slots(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
     host = run.cluster.pcie_host
     if host and host > 1:
-        cluster = revalued(run.cluster, {("pcie_host",): host - 1})
+        cluster = with_values(run.cluster, {("pcie_host",): host - 1})
         yield cluster, f"PCIe {host - 1} slots instead of the {host} of the spec"
 
 

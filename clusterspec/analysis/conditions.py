@@ -42,13 +42,13 @@ def _served(name: str) -> Callable[[Plan], float | None]:
 
 def _meets_targets(plan: Plan) -> float | None:
     """1 where the cache holds the requests in flight and the targets are met, else 0; None where the plan trains."""
-    from clusterspec.cost.serving.explain import missed
+    from clusterspec.cost.serving.explain import missed_targets
 
     work = plan.design.workload
     if plan.serving is None or work is None or work.serving is None:
         return None
     held = plan.serving.offered <= plan.serving.kv_capacity_sequences or work.serving.load == "offline"
-    return float(held and not missed(plan.serving, work.serving))
+    return float(held and not missed_targets(plan.serving, work.serving))
 
 
 METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {

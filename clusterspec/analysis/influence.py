@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from clusterspec.cluster.model import Assumption, Design
-from clusterspec.cluster.variation import has_key, revalued, varied
-from clusterspec.cost.collectives.model import falls_back
+from clusterspec.cluster.variation import design_with_keys, has_key, with_values
+from clusterspec.cost.collectives.model import falls_back_to_sockets
 from clusterspec.cost.estimate import estimate, reestimate
 from clusterspec.cost.plan import Plan
 from clusterspec.origin import Assumed
@@ -66,7 +66,7 @@ def _as_much_memory(one: Design, other: Design) -> bool:
         (each.ranks_per_accelerator, each.accelerator.vendor, each.accelerator.memory) for each in machines if each
     ]
     stacks = [replace(each.stack, achievable={}) if each and each.stack else None for each in layouts]
-    bare = [revalued(each, {("stack",): None}) for each in layouts if each]
+    bare = [with_values(each, {("stack",): None}) for each in layouts if each]
     return memories[0] == memories[1] and stacks[0] == stacks[1] and bare[0] == bare[1]
 
 
@@ -127,8 +127,10 @@ def other_choices(design: Design, key: str, value: str) -> list[str]:
     fabric = design.cluster.scale_out if design.cluster else None
     if key != PLUGIN or fabric is None:
         return others
-    present = falls_back(fabric)
-    return [each for each in others if falls_back(revalued(fabric, {("collective_plugin",): each})) != present][:1]
+    present = falls_back_to_sockets(fabric)
+    return [
+        each for each in others if falls_back_to_sockets(with_values(fabric, {("collective_plugin",): each})) != present
+    ][:1]
 
 
 def _numbers(key: str, value: float) -> list[Any]:
@@ -153,7 +155,7 @@ def choices_of(key: str) -> tuple[Any, ...]:
 def _rewritten(design: Design, key: str, value: Any) -> Design | None:
     """The design with another value for a key of the spec; None if the assumption is about no key."""
     path = tuple(key.split("."))
-    other = varied(design, {path: value}) if has_key(design.spec, path) else None
+    other = design_with_keys(design, {path: value}) if has_key(design.spec, path) else None
     return other if other is not None and other.cluster is not None else None
 
 
@@ -171,7 +173,7 @@ def _refigured(design: Design, key: str, value: float) -> Design:
     """The design with another value for an ``achievable`` figure of its accelerator or its stack."""
     name = key.partition(" ")[2]
     owner = ("cluster", "accelerator") if _holder(design, key) == "accelerator" else ("layout", "stack")
-    return revalued(design, {(*owner, "achievable", name, "value"): value})
+    return with_values(design, {(*owner, "achievable", name, "value"): value})
 
 
 def _spread(plan: Plan, assumption: Assumption) -> Influence | None:

@@ -10,7 +10,7 @@ from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.cost.collectives.model import CollectiveUnavailableError
-from clusterspec.cost.collectives.predict import CollectiveRow, table
+from clusterspec.cost.collectives.predict import CollectiveRow, collective_table
 from clusterspec.procurement.parts import power_draw
 from clusterspec.records import replace
 from clusterspec.results.machine import Failure, Machine, MachineLevel, PathClass, Pod, Rack, Tier
@@ -258,7 +258,7 @@ def message_rows(cluster: Cluster, accelerators: int, collective: str = "send-re
     """The costs of a short and a long message in a group across the tier; empty if it is not connected."""
     ranks = accelerators * cluster.ranks_per_accelerator
     try:
-        return table(cluster, collective, ranks, (SMALL, LARGE)) if ranks > 1 else ()
+        return collective_table(cluster, collective, ranks, (SMALL, LARGE)) if ranks > 1 else ()
     except CollectiveUnavailableError:
         return ()
 

@@ -91,13 +91,13 @@ def collective(
     Without rows, but with the reason, if the cluster cannot be resolved or its ranks are not connected.
     """
     from clusterspec.cost.collectives.model import CollectiveUnavailableError
-    from clusterspec.cost.collectives.predict import table
+    from clusterspec.cost.collectives.predict import collective_table
 
     rows: tuple[CollectiveRow, ...] = ()
     why = "the cluster cannot be resolved; `clusterspec check` reports the reason"
     if study.design.cluster is not None:
         try:
-            rows, why = table(study.design.cluster, name, ranks, sizes, algorithm), ""
+            rows, why = collective_table(study.design.cluster, name, ranks, sizes, algorithm), ""
         except CollectiveUnavailableError as fault:
             why = str(fault)
     return CollectiveReport(study.settings.tool, study.input, rows, why, study.checked.findings, tuple(asked))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from clusterspec.cluster.groups import Placement, contiguous
+from clusterspec.cluster.groups import Placement, contiguous_placement
 from clusterspec.cluster.model import Cluster
-from clusterspec.cluster.variation import revalued
+from clusterspec.cluster.variation import with_values
 from clusterspec.cost.collectives.model import NAMES, CollectiveCost, CollectiveUnavailableError
-from clusterspec.cost.collectives.predict import collective
+from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.logs.benchmark import Benchmark, Series
 from clusterspec.records import dataclass
 from clusterspec.results.diagnosis import ComparedRow
@@ -46,7 +46,9 @@ class PlacedRun:
 
     def predicted(self, cluster: Cluster, size: float, algorithm: str | None = None) -> float | None:
         """The predicted bus bandwidth of this run on another machine in B/s; None if it cannot run there."""
-        group = contiguous(cluster, self.group.ranks, self.group.nodes)  # a fault can change the levels of the fabric
+        group = contiguous_placement(
+            cluster, self.group.ranks, self.group.nodes
+        )  # a fault can change the levels of the fabric
         cost = cost_of(cluster, self.name, group, size, algorithm or self.series.algorithm)
         return cost.busbw if cost else None
 
@@ -55,7 +57,7 @@ def cost_of(cluster: Cluster, name: str, group: Placement, size: float, algorith
     """The cost of a collective with a stated algorithm, else with the fastest; None if none can run."""
     for choice in dict.fromkeys((algorithm, None)):
         try:
-            return collective(cluster, name, group, size, choice)
+            return collective_cost(cluster, name, group, size, choice)
         except CollectiveUnavailableError:
             continue
     return None
@@ -66,7 +68,7 @@ def place(cluster: Cluster, benchmark: Benchmark, series: Series, log: str, stat
 
     Raises `NotComparable` if the collective or ranks are unknown, or do not fit the machine.
     """
-    bare = revalued(cluster, {("measured",): ()})
+    bare = with_values(cluster, {("measured",): ()})
     known = series.collective or stated.collective
     if known is None or known not in NAMES:
         raise NotComparable("the log does not state its collective: use --collective")
@@ -79,7 +81,7 @@ def place(cluster: Cluster, benchmark: Benchmark, series: Series, log: str, stat
     nodes = series.nodes or -(-count // cluster.ranks_per_node)
     if nodes > cluster.all_nodes:
         raise NotComparable(f"{nodes} nodes, but the cluster of the spec has {cluster.all_nodes}")
-    group = contiguous(bare, count, nodes)
+    group = contiguous_placement(bare, count, nodes)
     rows = _rows(bare, known, group, series)
     if not rows:
         raise NotComparable(f"no algorithm runs {known} on {count} ranks")

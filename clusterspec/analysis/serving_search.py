@@ -23,9 +23,9 @@ from clusterspec.analysis.studied import (
     with_a_layout,
 )
 from clusterspec.cluster.model import Design, Engines
-from clusterspec.cluster.variation import revalued
+from clusterspec.cluster.variation import with_values
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.serving.explain import missed, serving_range
+from clusterspec.cost.serving.explain import missed_targets, serving_range
 from clusterspec.records import replace
 from clusterspec.results import Json
 from clusterspec.results.estimate_json import serving_json
@@ -256,7 +256,7 @@ def _row(studied: Studied, study: Study, section: Section, *, pools: Json | None
         "idle": _idle(design),
         "tokens_per_second_per_user": 1 / times.tpot,
         "concurrency": times.offered,
-        "meets_targets": not missed(times, design.workload.serving),
+        "meets_targets": not missed_targets(times, design.workload.serving),
         "disaggregated": pools,
     }
     return LayoutRow(
@@ -288,5 +288,5 @@ def _cost(studied: Studied, design: Design, plan: Plan) -> float | None:
     """The cost of a million output tokens if only the nodes of the plan are bought; None without prices."""
     if design.cluster is None or design.layout is None:
         return None
-    bought = revalued(design, {("cluster", "nodes"): min(design.cluster.nodes, design.layout.nodes)})
+    bought = with_values(design, {("cluster", "nodes"): min(design.cluster.nodes, design.layout.nodes)})
     return studied.cost(bought, replace(plan, design=bought))

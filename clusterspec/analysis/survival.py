@@ -11,13 +11,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import exp, log
 
-from clusterspec.cluster.groups import Placement, place_runs, runs
+from clusterspec.cluster.groups import Placement, group_runs, runs_placement
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.cluster.variation import revalued, varied
-from clusterspec.cost.collectives.paths import paths_of
-from clusterspec.cost.collectives.predict import timing_on
-from clusterspec.cost.communication import Sent, sent
+from clusterspec.cluster.variation import design_with_keys, with_values
+from clusterspec.cost.collectives.paths import group_paths
+from clusterspec.cost.collectives.predict import paths_timing
+from clusterspec.cost.communication import Sent, transfer_rows
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
 from clusterspec.quantity import Bandwidth
@@ -76,12 +76,12 @@ def survival(design: Design, *, live: bool = True) -> Survival | None:
 
 def _models(design: Design) -> tuple[tuple[str, float], ...]:
     """The model of the spec and two of `MODELS` nearest in size, by parameters; names are catalog ids."""
-    from clusterspec.cost.parameters import count
+    from clusterspec.cost.parameters import model_weights
 
     assert design.workload is not None and design.catalog is not None
     own = design.workload.model
-    found = {own.id or "this model": count(own).total}
-    others = {name: count(design.catalog.model(name)).total for name in MODELS if name != own.id}
+    found = {own.id or "this model": model_weights(own).total}
+    others = {name: model_weights(design.catalog.model(name)).total for name in MODELS if name != own.id}
     nearest = sorted(others.items(), key=lambda pair: abs(log(pair[1] / found[own.id or "this model"])))
     found |= dict(nearest[:2])
     return tuple(sorted(found.items(), key=lambda pair: pair[1]))
@@ -123,7 +123,7 @@ def varied_design(design: Design, nodes: int, model: str, sequences: int, strate
     changes |= {("workload", key): value for key, value in work.items()}
     if model != "this model":
         changes[("workload", "model")] = ModelSpec(base=model)
-    return varied(design, changes)
+    return design_with_keys(design, changes)
 
 
 def _inside(cluster: Cluster) -> int:
@@ -140,7 +140,7 @@ def varied_cluster(cluster: Cluster, bandwidth: float, nic: float, taper: float)
     def scaled(rate: Bandwidth) -> Bandwidth:
         return replace(rate, value=rate.value * factor)
 
-    return revalued(
+    return with_values(
         cluster,
         {
             ("scale_up", "bandwidth"): scaled(up.bandwidth),
@@ -158,7 +158,7 @@ def _curve(plan: Plan, name: str, base: Cluster) -> tuple[Curve, float, int] | N
     cluster = plan.design.cluster
     if plan.step is None or cluster is None or base.scale_out is None:
         return None
-    times = wire_times(plan, [pair for pair in sent(plan.step) if pair[0].axis in axes])
+    times = wire_times(plan, [pair for pair in transfer_rows(plan.step) if pair[0].axis in axes])
     if not times:
         return None
     seconds = _seconds(cluster, times)
@@ -187,8 +187,8 @@ class WireTime:
 
     def seconds(self, cluster: Cluster) -> float:
         """Seconds of all calls on a cluster with the same ranks."""
-        paths = paths_of(cluster, self.placement)
-        return self.calls * timing_on(cluster, self.collective, paths).cost(self.size).queued if paths else 0.0
+        paths = group_paths(cluster, self.placement)
+        return self.calls * paths_timing(cluster, self.collective, paths).cost(self.size).queued if paths else 0.0
 
 
 def wire_times(plan: Plan, rows: Iterable[Sent]) -> tuple[WireTime, ...]:
@@ -206,8 +206,8 @@ def wire_times(plan: Plan, rows: Iterable[Sent]) -> tuple[WireTime, ...]:
             calls += found[key].calls
             placement = found[key].placement
         else:
-            inside, outside = runs(layout, row.axis)
-            placement = place_runs(cluster, row.axis, inside, outside, layout.nodes_per_domain)
+            inside, outside = group_runs(layout, row.axis)
+            placement = runs_placement(cluster, row.axis, inside, outside, layout.nodes_per_domain)
         found[key] = WireTime(row.collective, placement, cost.size, calls)
     return tuple(found.values())
 

@@ -16,7 +16,7 @@ from clusterspec import resources, studies
 from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.levers import LEVERS
 from clusterspec.analysis.studied import Studied, errors_of
-from clusterspec.cluster.variation import Changes, under
+from clusterspec.cluster.variation import Changes, lies_under_change
 from clusterspec.document import Document, conforms, to_finding
 from clusterspec.document.conforms import Schema
 from clusterspec.document.schema import one_of
@@ -186,7 +186,7 @@ def _unreadable(study: Study) -> tuple[str, ...]:
 def _reason(study: Study, refused: Collection[str], changes: Changes) -> str:
     """The first error of a refused point, of a changed key if there is one, with the name of its rule."""
     found = [one for one in study.errors if one.rule in refused]
-    first = min(found, key=lambda one: not under(one.path, changes), default=None)
+    first = min(found, key=lambda one: not lies_under_change(one.path, changes), default=None)
     return f"{first.rule}: {first.message}" if first else ", ".join(refused)
 
 

@@ -85,14 +85,18 @@ def _requests(plan: Plan) -> Iterator[Area]:
     work, found = plan.design.workload, plan.serving
     if found is None or work is None or work.serving is None:
         return
-    from clusterspec.cost.serving.explain import tpot_at, ttft_at
+    from clusterspec.cost.serving.explain import tpot_percentile, ttft_percentile
 
     load = work.serving
     at = f"percentile {load.percentile:g}"
     if load.ttft_target is not None:
-        yield _area("first token", f"time to first token, {at}", ttft_at(found, load), load.ttft_target, unit="s")
+        yield _area(
+            "first token", f"time to first token, {at}", ttft_percentile(found, load), load.ttft_target, unit="s"
+        )
     if load.tpot_target is not None:
-        yield _area("output token", f"time per output token, {at}", tpot_at(found, load), load.tpot_target, unit="s")
+        yield _area(
+            "output token", f"time per output token, {at}", tpot_percentile(found, load), load.tpot_target, unit="s"
+        )
     if load.load != "offline":
         yield _area("cache", "requests in flight", found.offered, found.kv_capacity_sequences, unit=REQUESTS)
 

@@ -9,7 +9,7 @@ from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.catalog.entries import Accelerator, Platform
 from clusterspec.catalog.models import Model
 from clusterspec.cli import UsageFault
-from clusterspec.cost.parameters import count
+from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Severity
 from clusterspec.records import dataclass
 from clusterspec.rules.fabric.roce_without_flow_control import TECHNOLOGIES as LOSSY
@@ -190,7 +190,7 @@ def _of_nodes(nodes: int, platform: Platform, chip: Accelerator | None, model: M
     node = (platform.accelerators_per_node or 1) * each
     reach, ranks = (platform.domain or platform.accelerators_per_node or 1) * each, nodes * node
     precision = _precision(chip, kind)
-    cut = count(model).total * LEAST_BYTES_OF_RANK[kind] / chip.memory.value if chip and chip.memory else 1
+    cut = model_weights(model).total * LEAST_BYTES_OF_RANK[kind] / chip.memory.value if chip and chip.memory else 1
     stages = sorted({*DEGREES, *(pp for pp in range(1, DEGREES[-1] + 1) if nodes % pp == 0)})
     for recompute in ("none", "selective", "full") if kind == "train" else ("none",):
         for ep in _expert_degrees(model, ranks, kind):
@@ -211,7 +211,7 @@ def _least(platform: Platform, chip: Accelerator | None, model: Model, kind: str
     """The place in `NODES` of the fewest nodes whose memory holds the parameters."""
     if chip is None or not chip.memory:
         return 0
-    needed = count(model).total * LEAST_BYTES[kind]
+    needed = model_weights(model).total * LEAST_BYTES[kind]
     each = (platform.accelerators_per_node or 1) * chip.memory.value
     return next((number for number, nodes in enumerate(NODES) if nodes * each >= needed), len(NODES) - 1)
 

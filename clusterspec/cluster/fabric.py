@@ -84,7 +84,7 @@ class NoFabric:
 
 
 @recent(8)
-def fabric(cluster: Cluster, written: ScaleOutSpec | None = None) -> Fabric | NoFabric:
+def count_fabric(cluster: Cluster, written: ScaleOutSpec | None = None) -> Fabric | NoFabric:
     """Counts the switch fabric of a cluster, with spare nodes and extra endpoints cabled.
 
     ``written`` is the section of the spec: it states the links per cable, and what was ordered.
@@ -104,10 +104,10 @@ def fabric(cluster: Cluster, written: ScaleOutSpec | None = None) -> Fabric | No
         count = count_plane(cluster, scale_out.switch_ports) if scale_out.switch_ports else None
     if count is None:
         return NoFabric("the ports of a switch are not known: state `switch` or `switch_ports`")
-    return _assembled(cluster, count, written or ScaleOutSpec())
+    return _fabric_of_planes(cluster, count, written or ScaleOutSpec())
 
 
-def _assembled(cluster: Cluster, count: SwitchCount, written: ScaleOutSpec) -> Fabric:
+def _fabric_of_planes(cluster: Cluster, count: SwitchCount, written: ScaleOutSpec) -> Fabric:
     scale_out = cluster.scale_out
     assert scale_out is not None
     planes = scale_out.planes
@@ -115,7 +115,7 @@ def _assembled(cluster: Cluster, count: SwitchCount, written: ScaleOutSpec) -> F
     endpoints = nodes * scale_out.nics_per_node + scale_out.extra_endpoints
     between = (endpoints, count.leaf_spine, count.spine_core)
     links = {level: number * planes for level, number in zip(LEVELS, between, strict=True)}
-    carries = _carried(scale_out, written.links_per_cable or LinkCounts())
+    carries = _links_of_cable(scale_out, written.links_per_cable or LinkCounts())
     per_cable = {level: carries[level][0] for level in LEVELS}
     cables = {level: -(-number // per_cable[level]) for level, number in links.items()}
     modules = count_modules(cluster, count, written.cable_type or {}, per_cable)
@@ -140,19 +140,19 @@ def _assembled(cluster: Cluster, count: SwitchCount, written: ScaleOutSpec) -> F
         least_core_switches=count.least_cores * planes,
         least_leaf_spine_links=count.least_leaf_spine * planes,
         derivations=_derivations(cluster, count, carries) | {"transceivers": modules.how},
-        stated=_stated(written),
+        stated=_stated_counts(written),
         pods=count.pods,
     )
 
 
-def _carried(scale_out: ScaleOut, stated: LinkCounts) -> dict[str, tuple[int, str]]:
+def _links_of_cable(scale_out: ScaleOut, stated: LinkCounts) -> dict[str, tuple[int, str]]:
     """The links of one cable by level, with the reason.
 
     A port below the rate of its cage is one part of a breakout cable: a NIC with several planes has one cable for each
     of its ports, and switches connect by ports that are not split. Published counts of dual-plane designs count so.
     """
     rate = scale_out.nic_bandwidth.value / scale_out.planes
-    at_node = max(1, scale_out.planes // min(scale_out.planes, _connectors(scale_out)))
+    at_node = max(1, scale_out.planes // min(scale_out.planes, _connectors_per_nic(scale_out)))
     full = scale_out.switch.port_bandwidth.value if scale_out.switch and scale_out.switch.port_bandwidth else None
     between = max(1, int(round((full or scale_out.nic_bandwidth.value) / rate, 6)))
     reason = (
@@ -172,7 +172,7 @@ def _carried(scale_out: ScaleOut, stated: LinkCounts) -> dict[str, tuple[int, st
     }
 
 
-def _connectors(scale_out: ScaleOut) -> int:
+def _connectors_per_nic(scale_out: ScaleOut) -> int:
     """Cables that one NIC takes: its cages, else its ports, of the named adapter; else one."""
     nic = scale_out.nic
     return (nic.cages or nic.ports or 1) if nic is not None else 1
@@ -205,7 +205,7 @@ def _derivations(cluster: Cluster, count: SwitchCount, carries: Mapping[str, tup
     )
 
 
-def _stated(written: ScaleOutSpec) -> dict[str, int | Mapping[str, int]]:
+def _stated_counts(written: ScaleOutSpec) -> dict[str, int | Mapping[str, int]]:
     stated: dict[str, int | Mapping[str, int]] = {}
     for name in STATED:
         value = getattr(written, name)

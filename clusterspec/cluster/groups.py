@@ -18,15 +18,15 @@ from clusterspec.cluster.rank_sets import (
     MOST_ALIGNMENTS,
     Run,
     Runs,
-    alignments,
-    alike,
+    block_alignments,
+    block_spread,
+    divides_groups_alike,
+    evaluated_runs,
     groups_sharing_a_node,
-    members,
-    merged,
-    reach,
-    size,
-    spread,
-    steps,
+    member_count,
+    member_span,
+    merged_runs,
+    rank_members,
 )
 from clusterspec.recent import recent
 from clusterspec.records import dataclass
@@ -87,7 +87,7 @@ AXES: dict[str, frozenset[str]] = {
 EXPERT_AXES = frozenset({"ep", "expert_tp", "expert_dp"})
 
 
-def place(cluster: Cluster, layout: Layout, axis: str) -> Placement:
+def axis_placement(cluster: Cluster, layout: Layout, axis: str) -> Placement:
     """The placement of the groups of an axis: tp, cp, dp, pp, ep, expert_tp, expert_dp, dp_cp (over which gradients are
     reduced), shard (over which state is sharded) or replicate (between the shard groups of hsdp).
 
@@ -95,10 +95,10 @@ def place(cluster: Cluster, layout: Layout, axis: str) -> Placement:
     remaining ranks for dp. A shard group is the fastest-varying ranks of cp and then of dp. With ``nodes_per_domain``
     the ranks fill the used nodes of one domain before the next.
     """
-    return place_runs(cluster, axis, *runs(layout, axis), layout.nodes_per_domain)
+    return runs_placement(cluster, axis, *group_runs(layout, axis), layout.nodes_per_domain)
 
 
-def runs(layout: Layout, axis: str) -> tuple[Runs, Runs]:
+def group_runs(layout: Layout, axis: str) -> tuple[Runs, Runs]:
     """The offsets of one group's members along an axis, and the first ranks of all its groups."""
     digits = _expert_digits(layout) if axis in EXPERT_AXES else _dense_digits(layout)
     inside: list[Run] = []
@@ -107,20 +107,22 @@ def runs(layout: Layout, axis: str) -> tuple[Runs, Runs]:
     for name, count in digits:
         (inside if name in AXES[axis] else outside).append((count, stride))
         stride *= count
-    return merged(tuple(inside)), merged(tuple(outside))
+    return merged_runs(tuple(inside)), merged_runs(tuple(outside))
 
 
-def place_runs(cluster: Cluster, axis: str, group: Runs, others: Runs, nodes_per_domain: int | None) -> Placement:
+def runs_placement(cluster: Cluster, axis: str, group: Runs, others: Runs, nodes_per_domain: int | None) -> Placement:
     """The placement of groups with the offsets ``group`` from the first ranks ``others``."""
-    return _placed(axis, group, others, nodes_per_domain, cluster)
+    return _cached_placement(axis, group, others, nodes_per_domain, cluster)
 
 
 @recent(16)
-def _placed(axis: str, group: Runs, others: Runs, nodes_per_domain: int | None, cluster: Cluster) -> Placement:
+def _cached_placement(
+    axis: str, group: Runs, others: Runs, nodes_per_domain: int | None, cluster: Cluster
+) -> Placement:
     return _placement(axis, group, others, _Blocks.of(cluster, nodes_per_domain))
 
 
-def contiguous(cluster: Cluster, ranks: int, nodes: int | None = None) -> Placement:
+def contiguous_placement(cluster: Cluster, ranks: int, nodes: int | None = None) -> Placement:
     """The placement of one group of the first ``ranks`` ranks, which shares its NICs with no other group.
 
     With ``nodes`` the ranks are on that many nodes, in equal numbers where possible.
@@ -128,7 +130,7 @@ def contiguous(cluster: Cluster, ranks: int, nodes: int | None = None) -> Placem
     each, left = divmod(ranks, nodes or ranks)
     spread_out = nodes is not None and not left and each < cluster.ranks_per_node
     runs = ((each, 1), (nodes or 1, cluster.ranks_per_node)) if spread_out else ((ranks, 1),)
-    return _placement("all", merged(runs), (), _Blocks.of(cluster, None))
+    return _placement("all", merged_runs(runs), (), _Blocks.of(cluster, None))
 
 
 def _dense_digits(layout: Layout) -> list[tuple[str, int]]:
@@ -177,67 +179,68 @@ def _placement(axis: str, group: Runs, others: Runs, blocks: _Blocks) -> Placeme
     """The placement of groups: ``group`` has the offsets of one group's members, ``others`` the first ranks of all
     groups.
     """
-    straddling, first = _straddling(group, others, blocks.domain)
-    worst = _worst(group, others, blocks)
-    in_domains, in_nodes = spread(worst, group, blocks.domain), spread(worst, group, blocks.node)
+    straddling, first = _straddling_groups(group, others, blocks.domain)
+    worst = _worst_group_start(group, others, blocks)
+    in_domains, in_nodes = block_spread(worst, group, blocks.domain), block_spread(worst, group, blocks.node)
     return Placement(
         axis=axis,
-        ranks=size(group),
-        groups=size(others),
+        ranks=member_count(group),
+        groups=member_count(others),
         straddling=straddling,
-        first_straddling=() if first is None else tuple(islice(members(first, group), SHOWN)),
+        first_straddling=() if first is None else tuple(islice(rank_members(first, group), SHOWN)),
         domains=in_domains.blocks,
         ranks_per_domain=in_domains.fullest,
         least_in_domain=in_domains.least,
         nodes=in_nodes.blocks,
         ranks_per_node=in_nodes.fullest,
         least_in_node=in_nodes.least,
-        accelerators=_packages(worst, group, blocks, in_domains.fullest),
+        accelerators=_packages_in_domain(worst, group, blocks, in_domains.fullest),
         stride=group[0][1] if group else 1,
         groups_per_node=groups_sharing_a_node(group, others, blocks.node),
-        levels=tuple(i for i, level in enumerate(blocks.levels) if _straddling(group, others, level)[0]),
+        levels=tuple(i for i, level in enumerate(blocks.levels) if _straddling_groups(group, others, level)[0]),
         rail_aligned=all(stride % blocks.node == 0 for _, stride in group),
     )
 
 
-def _straddling(group: Runs, others: Runs, block: int) -> tuple[int, int | None]:
+def _straddling_groups(group: Runs, others: Runs, block: int) -> tuple[int, int | None]:
     """The number of groups in two or more blocks, and the first rank of the first of them.
 
     A group is in one block exactly if its first and its last member are.
     """
-    span, groups = reach(group), size(others)
-    if span == 0 or span + reach(others) < block:
+    span, groups = member_span(group), member_count(others)
+    if span == 0 or span + member_span(others) < block:
         return 0, None
     if span >= block:
         return groups, 0
-    if alike(group, others, block):
-        return (groups, 0) if _blocks(0, group, block) > 1 else (0, None)
-    crossing = [found for rest, found in alignments(others, block).items() if rest + span >= block]
+    if divides_groups_alike(group, others, block):
+        return (groups, 0) if _block_count(0, group, block) > 1 else (0, None)
+    crossing = [found for rest, found in block_alignments(others, block).items() if rest + span >= block]
     return sum(many for _, many in crossing), min((first for first, _ in crossing), default=None)
 
 
-def _worst(group: Runs, others: Runs, blocks: _Blocks) -> int:
+def _worst_group_start(group: Runs, others: Runs, blocks: _Blocks) -> int:
     """The first rank of a group in the most domains, and of those in the most nodes."""
-    uneven = [block for block in (blocks.node, blocks.domain) if not alike(group, others, block)]
+    uneven = [block for block in (blocks.node, blocks.domain) if not divides_groups_alike(group, others, block)]
     if not uneven:
         return 0
     period = lcm(*uneven)
-    bases = sorted(first for first, _ in alignments(others, period).values())
-    looked_at = max(1, MOST_ALIGNMENTS // steps(group, period))
+    bases = sorted(first for first, _ in block_alignments(others, period).values())
+    looked_at = max(1, MOST_ALIGNMENTS // evaluated_runs(group, period))
     return max(
-        bases[:looked_at], key=lambda base: (_blocks(base, group, blocks.domain), _blocks(base, group, blocks.node))
+        bases[:looked_at],
+        key=lambda base: (_block_count(base, group, blocks.domain), _block_count(base, group, blocks.node)),
     )
 
 
-def _blocks(base: int, group: Runs, block: int) -> int:
-    return spread(base, group, block).blocks
+def _block_count(base: int, group: Runs, block: int) -> int:
+    return block_spread(base, group, block).blocks
 
 
-def _packages(base: int, group: Runs, blocks: _Blocks, ranks: int) -> int:
+def _packages_in_domain(base: int, group: Runs, blocks: _Blocks, ranks: int) -> int:
     """The most packages of one group in one domain; ``ranks`` are its members in the fullest one."""
     if blocks.package == 1 or not group or group[0][1] >= blocks.package:
         return ranks
     packages: defaultdict[int, set[int]] = defaultdict(set)
-    for rank in islice(members(base, group), MOST_COUNTED):
+    for rank in islice(rank_members(base, group), MOST_COUNTED):
         packages[rank // blocks.domain].add(rank // blocks.package)
     return max(map(len, packages.values()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterspec.cluster.model import Cluster, Level, ScaleOut
-from clusterspec.cluster.planes import Ports, SwitchCount, ceiling, even, parts, tiers_of
+from clusterspec.cluster.planes import Ports, SwitchCount, ceiling, even_switch_count, parts_needed, tier_count
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.records import dataclass
 from clusterspec.units import plural
@@ -41,16 +41,16 @@ def count_levels(cluster: Cluster, ports: int | None) -> SwitchCount | None:
     rails = fabric.rails if fabric.topology in RAIL_TOPOLOGIES else 1
     below = _Row(0, 0, endpoints, fabric.nic_bandwidth.value / fabric.planes, 0, "")
     rows: list[_Row] = []
-    for level in _closed(fabric.levels, nodes):
+    for level in _levels_to_one_block(fabric.levels, nodes):
         radix = level.switch_ports or ports
         if radix is None:
             return None
-        below = _row(level, nodes, below, radix, 1 if rows else rails)
+        below = _level_row(level, nodes, below, radix, 1 if rows else rails)
         rows.append(below)
-    return _counted(rows, endpoints)
+    return _switches_of_rows(rows, endpoints)
 
 
-def _closed(levels: tuple[Level, ...], nodes: int) -> tuple[Level, ...]:
+def _levels_to_one_block(levels: tuple[Level, ...], nodes: int) -> tuple[Level, ...]:
     """The levels, with one more above the last where that has several blocks."""
     last = levels[-1]
     if last.nodes is None or last.nodes >= nodes:
@@ -58,26 +58,26 @@ def _closed(levels: tuple[Level, ...], nodes: int) -> tuple[Level, ...]:
     return (*levels, Level(f"above {last.name}", None, 1.0, last.switch_ports))
 
 
-def _row(level: Level, nodes: int, below: _Row, ports: int, unit: int) -> _Row:
+def _level_row(level: Level, nodes: int, below: _Row, ports: int, unit: int) -> _Row:
     """One level above ``below``; its number of switches is a multiple of ``unit`` per block."""
     size = max(1, min(level.nodes or nodes, nodes))
-    blocks = parts(nodes, size)
-    down = parts(below.links_up * size, nodes)
+    blocks = parts_needed(nodes, size)
+    down = parts_needed(below.links_up * size, nodes)
     rate = level.uplink_bandwidth.value if level.uplink_bandwidth else below.rate
     up = 0 if blocks == 1 else ceiling(down * below.rate / level.oversubscription / rate - 1e-9)
-    least = max(1, parts(down + up, ports))
-    count = unit * parts(even(least, below.up_of_switch) if below.up_of_switch else least, unit)
-    of_switch = parts(up, count)
+    least = max(1, parts_needed(down + up, ports))
+    count = unit * parts_needed(even_switch_count(least, below.up_of_switch) if below.up_of_switch else least, unit)
+    of_switch = parts_needed(up, count)
     ends = f"({down} links down + {up} up) / {ports} ports, rounded up to {count}"
     how = f"{plural(blocks, 'block')} of {size} nodes × ({ends})"
     return _Row(blocks * count, blocks * least, blocks * count * of_switch, rate, of_switch, how)
 
 
-def _counted(rows: list[_Row], endpoints: int) -> SwitchCount:
+def _switches_of_rows(rows: list[_Row], endpoints: int) -> SwitchCount:
     leaf, above, core = rows[0], rows[1:2], rows[2:]
     return SwitchCount(
         tiers=len(rows),
-        ports=Ports(parts(endpoints, leaf.switches), leaf.up_of_switch),
+        ports=Ports(parts_needed(endpoints, leaf.switches), leaf.up_of_switch),
         leaves=leaf.switches,
         spines=sum(row.switches for row in above),
         cores=sum(row.switches for row in core),
@@ -88,11 +88,11 @@ def _counted(rows: list[_Row], endpoints: int) -> SwitchCount:
         least_spines=sum(row.least for row in above),
         least_cores=sum(row.least for row in core),
         least_leaf_spine=leaf.links_up if above else 0,
-        how=_how(rows),
+        how=_level_derivations(rows),
     )
 
 
-def _how(rows: list[_Row]) -> dict[str, str]:
+def _level_derivations(rows: list[_Row]) -> dict[str, str]:
     spine = rows[1].how if len(rows) > 1 else "one level has none"
     core = "; ".join(row.how for row in rows[2:]) or "these levels have none"
     up = "the links below divided by the ratios of the levels, equal for every switch"
@@ -150,13 +150,13 @@ def count_modules(
         return _Ends(links if optical else 0, switches, per_cage or float(links_per_cable.get(level, 1)))
 
     endpoints = cluster.all_nodes * fabric.nics_per_node + fabric.extra_endpoints
-    leaf = _modules(ends("node_leaf", endpoints, count.leaves), ends("leaf_spine", count.leaf_spine, count.leaves))
-    spine = _modules(
+    leaf = _tier_modules(ends("node_leaf", endpoints, count.leaves), ends("leaf_spine", count.leaf_spine, count.leaves))
+    spine = _tier_modules(
         ends("leaf_spine", count.leaf_spine, count.spines), ends("spine_core", count.spine_core, count.spines)
     )
-    core = _modules(ends("spine_core", count.spine_core, count.cores))
+    core = _tier_modules(ends("spine_core", count.spine_core, count.cores))
     fixed = cable_types.get("node_leaf", FIBER) in FIXED_ENDS
-    node, known, derived = (0, True, "fixed cable ends") if fixed else _of_nodes(cluster, fabric)
+    node, known, derived = (0, True, "fixed cable ends") if fixed else _node_modules(cluster, fabric)
     leaf, spine, core = (number * fabric.planes for number in (leaf, spine, core))
     switches = (
         f"{per_cage:g} ports a cage" if per_cage else "one for each cable, since the cages of the switch are not known"
@@ -175,7 +175,7 @@ class _Ends:
     per_module: float
 
 
-def _modules(*ends: _Ends) -> int:
+def _tier_modules(*ends: _Ends) -> int:
     """Modules of one tier of a plane, with its links spread over its switches as evenly as possible.
 
     Down and up links may share a cage where the cages of the switch are known.
@@ -184,7 +184,7 @@ def _modules(*ends: _Ends) -> int:
     if not switches:
         return 0
     if len({end.per_module for end in ends}) > 1:
-        return sum(_modules(end) for end in ends)
+        return sum(_tier_modules(end) for end in ends)
     links, per_module = sum(end.links for end in ends), ends[0].per_module
     each, fuller = divmod(links, switches)
     return fuller * -int(-(each + 1) // per_module) + (switches - fuller) * -int(-each // per_module)
@@ -198,7 +198,7 @@ def ports_per_cage(fabric: ScaleOut) -> float | None:
     return fabric.switch_ports / switch.cages
 
 
-def _of_nodes(cluster: Cluster, fabric: ScaleOut) -> tuple[int, bool, str]:
+def _node_modules(cluster: Cluster, fabric: ScaleOut) -> tuple[int, bool, str]:
     """Modules at the nodes, whether their cages are known, and the derivation of the count.
 
     A module of a node carries all planes of its NICs. Every extra endpoint has one.
@@ -207,7 +207,7 @@ def _of_nodes(cluster: Cluster, fabric: ScaleOut) -> tuple[int, bool, str]:
     more = f" + {plural(extra, 'extra endpoint')}" if extra else ""
     platform = cluster.platform
     if platform is not None and platform.cages and platform.nics_per_node:
-        of_node = parts(platform.cages * fabric.nics_per_node, platform.nics_per_node)
+        of_node = parts_needed(platform.cages * fabric.nics_per_node, platform.nics_per_node)
         return nodes * of_node + extra, True, f"{nodes} × {plural(of_node, 'cage')}{more}"
     of_node = fabric.nics_per_node
     return nodes * of_node + extra, False, f"{nodes} × {plural(of_node, 'NIC')}, one each{more}"
@@ -228,8 +228,8 @@ def fabric_levels(cluster: Cluster) -> tuple[Level, ...]:
     if fabric is None:
         return ()
     if fabric.levels:
-        return _bounded(fabric.levels)
-    tiers = tiers_of(cluster)
+        return _levels_with_nodes(fabric.levels)
+    tiers = tier_count(cluster)
     if tiers == 1:
         return ()
     if fabric.pod_nodes:
@@ -237,7 +237,7 @@ def fabric_levels(cluster: Cluster) -> tuple[Level, ...]:
     names = ("leaf", "spine", "core")
     built = fabric.oversubscription[: tiers - 1] if tiers else fabric.oversubscription
     leaf, *above = (Level(names[min(index, 2)], None, ratio) for index, ratio in enumerate(built))
-    return _bounded((Level(leaf.name, _nodes_of_leaf(fabric), leaf.oversubscription), *above))
+    return _levels_with_nodes((Level(leaf.name, _nodes_of_leaf(fabric), leaf.oversubscription), *above))
 
 
 def _nodes_of_leaf(fabric: ScaleOut) -> int:
@@ -251,7 +251,7 @@ def _nodes_of_leaf(fabric: ScaleOut) -> int:
     return max(1, Ports.split(fabric.switch_ports, fabric.oversubscription[0]).down // per_leaf)
 
 
-def _bounded(levels: tuple[Level, ...]) -> tuple[Level, ...]:
+def _levels_with_nodes(levels: tuple[Level, ...]) -> tuple[Level, ...]:
     bounded: list[Level] = []
     for level in levels:
         below = bounded[-1].nodes if bounded else 1

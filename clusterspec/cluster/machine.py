@@ -58,9 +58,9 @@ def resolve_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
     """
     section = parts.section.scale_up or ScaleUpSpec()
     sources = _DomainSources(parts, section, _interconnect(parts, section), parts.lookup.bus(pcie) if pcie else None)
-    domain = _domain(sources)
-    shape = _shape(sources, domain)
-    bandwidth = _bandwidth(sources)
+    domain = _domain_size(sources)
+    shape = _torus_shape(sources, domain)
+    bandwidth = _accelerator_bandwidth(sources)
     if bandwidth is None:
         path, why = ("cluster", "scale_up", "bandwidth"), f"the catalog has no figure for {parts.accelerator.id}"
         parts.log.missing(path, why, "write it, with its direction")
@@ -72,8 +72,8 @@ def resolve_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
         peer_bandwidth=_peer_bandwidth(sources, bandwidth, domain),
         interconnect=sources.interconnect,
         shape=shape,
-        axis_bandwidth=_axes(sources, shape),
-        oversubscription=_ratio(section.oversubscription),
+        axis_bandwidth=_axis_bandwidths(sources, shape),
+        oversubscription=_oversubscription_ratio(section.oversubscription),
         in_network_reduction=_in_network_reduction(sources, domain),
     )
 
@@ -90,7 +90,7 @@ def _interconnect(parts: Parts, section: ScaleUpSpec) -> Interconnect | None:
     return parts.lookup.interconnect(section.interconnect, path, usual=owner) or usual
 
 
-def _domain(sources: _DomainSources) -> int:
+def _domain_size(sources: _DomainSources) -> int:
     """Accelerators of a domain: as stated, else the product of the shape, else that of the entry or the cluster.
 
     An entry with node-sized domains never extends beyond the node that the spec describes. A part that is also sold
@@ -118,7 +118,7 @@ def _stays_in_node(sources: _DomainSources, largest: int) -> bool:
     return not torus_of_hosts and (largest <= NODE_SCALE or sources.parts.per_node in sources.parts.accelerator.domains)
 
 
-def _bandwidth(sources: _DomainSources) -> Bandwidth | None:
+def _accelerator_bandwidth(sources: _DomainSources) -> Bandwidth | None:
     """Bandwidth per accelerator and direction. The accelerator's figure precedes that of its interconnect: an H800 has
     400 of NVLink 4's 900 GB/s. A written figure without a direction is not used: a finding asks for it.
     """
@@ -127,7 +127,7 @@ def _bandwidth(sources: _DomainSources) -> Bandwidth | None:
         return written_bandwidth(section, "cluster.scale_up.bandwidth")
     if sources.topology == PCIE:
         return _slot_bandwidth(sources)
-    return _first(
+    return _first_known(
         sources.parts.platform.scale_up_bandwidth if sources.parts.platform else None,
         sources.parts.accelerator.scale_up_bandwidth,
         sources.interconnect.bandwidth if sources.interconnect else None,
@@ -149,7 +149,7 @@ def _peer_bandwidth(sources: _DomainSources, bandwidth: Bandwidth, domain: int) 
     if sources.topology in {"switched", PCIE}:
         return bandwidth
     entry = sources.interconnect
-    supplied = _first(sources.parts.accelerator.peer_bandwidth, entry.peer_bandwidth if entry else None)
+    supplied = _first_known(sources.parts.accelerator.peer_bandwidth, entry.peer_bandwidth if entry else None)
     if supplied is not None:
         return supplied
     if sources.topology == "full-mesh" and domain > 1:
@@ -159,7 +159,7 @@ def _peer_bandwidth(sources: _DomainSources, bandwidth: Bandwidth, domain: int) 
     return bandwidth
 
 
-def _shape(sources: _DomainSources, domain: int) -> tuple[int, ...]:
+def _torus_shape(sources: _DomainSources, domain: int) -> tuple[int, ...]:
     """The sides of a torus, in accelerators; as even as possible where no source states them."""
     if sources.topology != "torus":
         return ()
@@ -188,7 +188,7 @@ def even_shape(count: int, sides: int) -> tuple[int, ...]:
     return min((tuple(sorted((side, *even_shape(count // side, sides - 1)))) for side in cuts), key=sum)
 
 
-def _axes(sources: _DomainSources, shape: tuple[int, ...]) -> tuple[Bandwidth, ...]:
+def _axis_bandwidths(sources: _DomainSources, shape: tuple[int, ...]) -> tuple[Bandwidth, ...]:
     """Bandwidth of one link, one direction, along each axis of a torus; empty where the axes do not differ or are not
     known.
     """
@@ -200,7 +200,7 @@ def _axes(sources: _DomainSources, shape: tuple[int, ...]) -> tuple[Bandwidth, .
     return supplied if len(supplied) == len(shape) else ()
 
 
-def _ratio(section: Quantity | None) -> float:
+def _oversubscription_ratio(section: Quantity | None) -> float:
     return section.value if section is not None and section.value > 0 else 1.0
 
 
@@ -215,7 +215,7 @@ def _in_network_reduction(sources: _DomainSources, domain: int) -> bool:
     return sources.parts.log.assume("cluster.scale_up.in_network_reduction", able, why)
 
 
-def _first(*figures: Bandwidth | None) -> Bandwidth | None:
+def _first_known(*figures: Bandwidth | None) -> Bandwidth | None:
     return next((figure for figure in figures if figure is not None), None)
 
 
@@ -233,8 +233,8 @@ def resolve_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
     log = lookup.log
     platform = lookup.platform(section.platform, ("cluster", "platform")) if section.platform else None
     accelerator = _accelerator(section, platform, lookup)
-    per_node = _per_node(section, platform, accelerator, log) if accelerator is not None else 0
-    nodes = section.nodes or _nodes(section.accelerators, per_node, log)
+    per_node = _accelerators_per_node(section, platform, accelerator, log) if accelerator is not None else 0
+    nodes = section.nodes or _node_count(section.accelerators, per_node, log)
     if nodes is None:
         why = "the size of the machine is not known"
         if section.accelerators and per_node:
@@ -295,12 +295,12 @@ def _accelerator(section: ClusterSpec, platform: Platform | None, lookup: Lookup
         return lookup.accelerator(wanted, path)
     if wanted is not None and wanted.like is not None:
         like = lookup.accelerator(wanted.like, (*path, "like"))
-        return adjusted(like, wanted) if like else None
+        return adjusted_accelerator(like, wanted) if like else None
     if lookup.log.unreadable(path):
         return None
     supplied = lookup.known("accelerator", platform.accelerator) if platform is not None else None
     if isinstance(supplied, Accelerator):
-        return adjusted(supplied, wanted) if wanted else supplied
+        return adjusted_accelerator(supplied, wanted) if wanted else supplied
     if wanted is not None and section.platform is None:
         start = "write `like: h100-sxm-80gb` for the nearest part"
         remedy = f"{start}, or make an entry with `clusterspec catalog new accelerator`"
@@ -311,22 +311,24 @@ def _accelerator(section: ClusterSpec, platform: Platform | None, lookup: Lookup
     return None
 
 
-def adjusted(entry: Accelerator, section: AcceleratorSpec) -> Accelerator:
+def adjusted_accelerator(entry: Accelerator, section: AcceleratorSpec) -> Accelerator:
     """The entry with the figures that the spec states instead."""
     key = "cluster.accelerator"
     written = {name: written_peak(value, f"{key}.peak.{name}") for name, value in (section.peak or {}).items()}
     return replace(
         entry,
-        name=_own_name(entry, section),
+        name=_adjusted_name(entry, section),
         memory_printed="" if section.memory else entry.memory_printed,
-        memory=_or(section.memory, f"{key}.memory", entry.memory),
-        memory_bandwidth=_or(section.memory_bandwidth, f"{key}.memory_bandwidth", entry.memory_bandwidth),
-        power=_or(section.power, f"{key}.power", entry.power),
+        memory=_written_or_default(section.memory, f"{key}.memory", entry.memory),
+        memory_bandwidth=_written_or_default(
+            section.memory_bandwidth, f"{key}.memory_bandwidth", entry.memory_bandwidth
+        ),
+        power=_written_or_default(section.power, f"{key}.power", entry.power),
         peaks={**entry.peaks, **{name: peak for name, peak in written.items() if peak is not None}},
     )
 
 
-def _own_name(entry: Accelerator, section: AcceleratorSpec) -> str:
+def _adjusted_name(entry: Accelerator, section: AcceleratorSpec) -> str:
     """The name of the entry with the figures that the spec states instead."""
     stated = {"memory": section.memory, "memory bandwidth": section.memory_bandwidth, "power": section.power}
     stated |= {f"{precision} peak": peak for precision, peak in (section.peak or {}).items()}
@@ -339,11 +341,13 @@ def written_peak(quantity: Quantity, key: str) -> Peak | None:
     return None if quantity.sparsity is None else Peak.dense(quantity.dense, Written(key))
 
 
-def _or(quantity: Quantity | None, key: str, otherwise: Figure | None) -> Figure | None:
+def _written_or_default(quantity: Quantity | None, key: str, otherwise: Figure | None) -> Figure | None:
     return otherwise if quantity is None else written_figure(quantity, key)
 
 
-def _per_node(section: ClusterSpec, platform: Platform | None, accelerator: Accelerator, log: ResolutionLog) -> int:
+def _accelerators_per_node(
+    section: ClusterSpec, platform: Platform | None, accelerator: Accelerator, log: ResolutionLog
+) -> int:
     if section.accelerators_per_node:
         return section.accelerators_per_node
     if platform is not None and platform.accelerators_per_node:
@@ -357,7 +361,7 @@ def _per_node(section: ClusterSpec, platform: Platform | None, accelerator: Acce
     return log.assume(key, TRAY, f"a tray or host of a machine built of {accelerator.id} usually has {TRAY}")
 
 
-def _nodes(accelerators: int | None, per_node: int, log: ResolutionLog) -> int | None:
+def _node_count(accelerators: int | None, per_node: int, log: ResolutionLog) -> int | None:
     """Nodes of the stated total of accelerators; None where none is stated, or where it is no whole number of nodes."""
     if accelerators is None or not per_node or accelerators % per_node or log.unreadable(("cluster", "nodes")):
         return None
@@ -374,14 +378,14 @@ def _node_power(section: PowerSpec | None, parts: Parts) -> Figure | None:
     if platform is None or parts.per_node != (platform.accelerators_per_node or parts.per_node):
         return None
     if platform.power is not None:
-        return _with_own_accelerators(platform.power, parts)
+        return _power_with_own_accelerators(platform.power, parts)
     nodes = nodes_of_rack(platform)
     if platform.rack_power is None or nodes == 1:
         return None
     return Figure(platform.rack_power.value / nodes, "W", Computed("rack_power / nodes_of_rack"))
 
 
-def _with_own_accelerators(rated: Figure, parts: Parts) -> Figure | None:
+def _power_with_own_accelerators(rated: Figure, parts: Parts) -> Figure | None:
     """The power of the platform's node with the accelerators of the spec; None where theirs is not known."""
     sold = parts.lookup.known("accelerator", parts.platform.accelerator) if parts.platform else None
     own = parts.accelerator.power

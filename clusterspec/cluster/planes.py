@@ -54,7 +54,7 @@ def ceiling(value: float) -> int:
     return -int(-value // 1)
 
 
-def parts(whole: int, part: int) -> int:
+def parts_needed(whole: int, part: int) -> int:
     """The number of parts of a size needed for the whole."""
     return -(-whole // part)
 
@@ -65,11 +65,11 @@ third (12 → 16, 16 → 18, 32 → 36); a design choice, not a limit of the har
 """
 
 
-def even(least: int, links: int) -> int:
+def even_switch_count(least: int, links: int) -> int:
     """The number of switches over which the links are spread: at least ``least``, and a divisor of ``links`` where one
     is at most `MAX_ADDED` times ``least``.
 
-    >>> even(12, 32), even(32, 72), even(33, 32), even(18, 32)
+    >>> even_switch_count(12, 32), even_switch_count(32, 72), even_switch_count(33, 32), even_switch_count(18, 32)
     (16, 36, 33, 18)
     """
     if least > links or links > MOST_PORTS:
@@ -90,14 +90,14 @@ def describe_spread(count: int, least: int, links: int) -> str:
     return f"{least} by ports, {links} uplinks spread unevenly over them" if links % count else f"{count}"
 
 
-def two_tiers(leaves: int, leaf: Ports, ports: int) -> FoldedClos:
+def two_tier_clos(leaves: int, leaf: Ports, ports: int) -> FoldedClos:
     """Leaves below one row of spines; every leaf connects to every spine."""
     links = leaves * leaf.up
-    spines = even(parts(links, ports), leaf.up)
+    spines = even_switch_count(parts_needed(links, ports), leaf.up)
     return FoldedClos(2, leaves, spines, leaf_spine=links, fits=leaves <= ports, spines_of_pod=spines)
 
 
-def three_tiers(leaves: int, leaf: Ports, ports: int, ratio: float, unit: int) -> FoldedClos:
+def three_tier_clos(leaves: int, leaf: Ports, ports: int, ratio: float, unit: int) -> FoldedClos:
     """Pods of leaves and spines below one row of cores, with the pod size that needs the fewest switches.
 
     A pod is one or more ``unit`` of leaves (in a rail fabric a leaf of every rail) with a full set of spines. The first
@@ -106,36 +106,40 @@ def three_tiers(leaves: int, leaf: Ports, ports: int, ratio: float, unit: int) -
     """
     spine = Ports.split(ports, ratio)
     sizes = [unit << doubled for doubled in range(20) if unit << doubled <= max(unit, spine.down)]
-    trees = [in_pods(leaves, leaf, ports, ratio, size) for size in sizes]
+    trees = [clos_in_pods(leaves, leaf, ports, ratio, size) for size in sizes]
     return min(trees, key=lambda tree: (not tree.fits, tree.spines + tree.cores, tree.spines_of_pod))
 
 
-def uneven(switches: int, links: int, ports: int, below: int) -> int | None:
+def evening_switch_count(switches: int, links: int, ports: int, below: int) -> int | None:
     """The number of switches that would spread ``links`` of each switch below evenly, where ``switches`` do not and a
     number near does; None where the spread is as even as it gets. ``below`` switches have the links, ``ports`` are
     those of a switch above.
 
-    >>> uneven(12, 32, 64, 16), uneven(10, 32, 64, 20), uneven(64, 32, 64, 16), uneven(16, 32, 64, 16)
-    (16, None, 8, None)
+    >>> evening_switch_count(12, 32, 64, 16), evening_switch_count(10, 32, 64, 20)
+    (16, None)
+    >>> evening_switch_count(64, 32, 64, 16), evening_switch_count(16, 32, 64, 16)
+    (8, None)
     """
     if links % switches == 0:
         return None
-    near = [even(least, links) for least in (switches, parts(below * links, ports)) if least <= links]
+    near = [
+        even_switch_count(least, links) for least in (switches, parts_needed(below * links, ports)) if least <= links
+    ]
     near += [links] if switches > links else []
     return next((count for count in near if links % count == 0), None)
 
 
-def in_pods(leaves: int, leaf: Ports, ports: int, ratio: float, leaves_of_pod: int) -> FoldedClos:
+def clos_in_pods(leaves: int, leaf: Ports, ports: int, ratio: float, leaves_of_pod: int) -> FoldedClos:
     """Pods of a given size below one row of as many cores as the links need."""
     spine = Ports.split(ports, ratio)
-    pods = parts(leaves, leaves_of_pod)
-    spines = even(parts(leaves_of_pod * leaf.up, spine.down), leaf.up)
-    up = min(spine.up, ceiling(parts(leaves_of_pod * leaf.up, spines) / ratio - 1e-9))
+    pods = parts_needed(leaves, leaves_of_pod)
+    spines = even_switch_count(parts_needed(leaves_of_pod * leaf.up, spine.down), leaf.up)
+    up = min(spine.up, ceiling(parts_needed(leaves_of_pod * leaf.up, spines) / ratio - 1e-9))
     return FoldedClos(
         tiers=3,
         leaves=leaves,
         spines=pods * spines,
-        cores=parts(pods * spines * up, ports),
+        cores=parts_needed(pods * spines * up, ports),
         leaf_spine=leaves * leaf.up,
         spine_core=pods * spines * up,
         fits=leaves_of_pod <= spine.down and pods <= ports,
@@ -192,7 +196,7 @@ class _Demand:
     @property
     def nics_of_rail(self) -> int:
         """NICs of one node that share a leaf."""
-        return parts(self.fabric.nics_per_node, self.rails)
+        return parts_needed(self.fabric.nics_per_node, self.rails)
 
     @property
     def endpoints(self) -> int:
@@ -200,8 +204,8 @@ class _Demand:
 
     def leaves(self, down: int) -> int:
         """Leaves with a given number of down ports; in a rail fabric one per rail for each block of nodes."""
-        blocks = parts(self.nodes * self.nics_of_rail, down)
-        return self.rails * max(1, blocks, parts(parts(self.endpoints, down), self.rails))
+        blocks = parts_needed(self.nodes * self.nics_of_rail, down)
+        return self.rails * max(1, blocks, parts_needed(parts_needed(self.endpoints, down), self.rails))
 
     def describe_leaves(self, down: int) -> str:
         if self.rails == 1:
@@ -213,12 +217,12 @@ def count_plane(cluster: Cluster, ports: int) -> SwitchCount:
     """Counts one fabric plane; ``ports`` are those of a switch at the rate of a plane."""
     fabric = cluster.scale_out
     assert fabric is not None
-    demand = _demand(cluster, fabric, ports)
-    tiers = _tiers(demand)
+    demand = _plane_demand(cluster, fabric, ports)
+    tiers = _tiers_of_demand(demand)
     if tiers == 1:
-        return _one_tier(demand)
+        return _single_tier_count(demand)
     leaf = Ports.split(ports, demand.leaf_ratio)
-    tree = _tree(demand, leaf, tiers, cluster)
+    tree = _clos_tree(demand, leaf, tiers, cluster)
     up = ceiling(demand.endpoints / demand.leaf_ratio - 1e-9)
     spine = Ports.split(ports, demand.spine_ratio)
     two = tree.tiers == 2
@@ -232,15 +236,15 @@ def count_plane(cluster: Cluster, ports: int) -> SwitchCount:
         spine_core=tree.spine_core,
         fits=tree.fits,
         capacity=ports * leaf.down * (1 if two else spine.down),
-        least_spines=parts(up, ports if two else spine.down),
-        least_cores=0 if two else parts(ceiling(up / demand.spine_ratio - 1e-9), ports),
+        least_spines=parts_needed(up, ports if two else spine.down),
+        least_cores=0 if two else parts_needed(ceiling(up / demand.spine_ratio - 1e-9), ports),
         least_leaf_spine=up,
-        how=_how(demand, leaf, spine, tree),
+        how=_plane_derivations(demand, leaf, spine, tree),
         pods=tree.pods,
     )
 
 
-def _demand(cluster: Cluster, fabric: ScaleOut, ports: int) -> _Demand:
+def _plane_demand(cluster: Cluster, fabric: ScaleOut, ports: int) -> _Demand:
     """The endpoints of a plane, and the ratios of leaf and spine; with a full-bandwidth pod, a single ratio applies
     above the pod.
     """
@@ -251,7 +255,7 @@ def _demand(cluster: Cluster, fabric: ScaleOut, ports: int) -> _Demand:
     return _Demand(fabric, nodes, ports, leaf, spine)
 
 
-def tiers_of(cluster: Cluster) -> int | None:
+def tier_count(cluster: Cluster) -> int | None:
     """Switch tiers of the scale-out fabric by the scalar keys: as stated, else the fewest that connect the endpoints
     and have every stated ratio.
 
@@ -260,10 +264,10 @@ def tiers_of(cluster: Cluster) -> int | None:
     fabric = cluster.scale_out
     if fabric is None or fabric.levels or not fabric.switch_ports:
         return fabric.tiers if fabric is not None and not fabric.levels else None
-    return _tiers(_demand(cluster, fabric, fabric.switch_ports))
+    return _tiers_of_demand(_plane_demand(cluster, fabric, fabric.switch_ports))
 
 
-def _tiers(demand: _Demand) -> int:
+def _tiers_of_demand(demand: _Demand) -> int:
     """Tiers of a plane: one where the endpoints fit one switch, unless the spec states tiers or ratios that need more;
     n ratios need n + 1 tiers.
     """
@@ -281,7 +285,7 @@ def _tiers(demand: _Demand) -> int:
     return min(3, max(joined, stated + 1))
 
 
-def _one_tier(demand: _Demand) -> SwitchCount:
+def _single_tier_count(demand: _Demand) -> SwitchCount:
     """Switches without uplinks: one for all, or one for each rail."""
     separate = demand.fabric.topology == "rail-only"
     single = demand.fabric.topology == "single-switch" or (demand.endpoints <= demand.ports and not separate)
@@ -294,19 +298,19 @@ def _one_tier(demand: _Demand) -> SwitchCount:
     return SwitchCount(1, Ports(demand.ports, 0), leaves, 0, 0, 0, 0, joined, capacity, 0, 0, 0, how)
 
 
-def _tree(demand: _Demand, leaf: Ports, tiers: int, cluster: Cluster) -> FoldedClos:
+def _clos_tree(demand: _Demand, leaf: Ports, tiers: int, cluster: Cluster) -> FoldedClos:
     leaves = demand.leaves(leaf.down)
     if tiers == 2:
-        return two_tiers(leaves, leaf, demand.ports)
+        return two_tier_clos(leaves, leaf, demand.ports)
     pod = demand.fabric.pod_nodes
     if pod is None:
-        return three_tiers(leaves, leaf, demand.ports, demand.spine_ratio, demand.rails)
-    of_pod = demand.rails * max(1, parts(pod * demand.nics_of_rail, leaf.down))
-    return in_pods(leaves, leaf, demand.ports, demand.spine_ratio, of_pod)
+        return three_tier_clos(leaves, leaf, demand.ports, demand.spine_ratio, demand.rails)
+    of_pod = demand.rails * max(1, parts_needed(pod * demand.nics_of_rail, leaf.down))
+    return clos_in_pods(leaves, leaf, demand.ports, demand.spine_ratio, of_pod)
 
 
-def _how(demand: _Demand, leaf: Ports, spine: Ports, tree: FoldedClos) -> dict[str, str]:
-    by_ports = parts(tree.leaf_spine, demand.ports)
+def _plane_derivations(demand: _Demand, leaf: Ports, spine: Ports, tree: FoldedClos) -> dict[str, str]:
+    by_ports = parts_needed(tree.leaf_spine, demand.ports)
     spread = describe_spread(tree.spines, by_ports, leaf.up)
     how = {
         "leaf_switches": demand.describe_leaves(leaf.down),
@@ -316,8 +320,8 @@ def _how(demand: _Demand, leaf: Ports, spine: Ports, tree: FoldedClos) -> dict[s
         "spine_core": "two tiers have none",
     }
     if tree.tiers == 3:
-        of_pod = parts(tree.leaves, tree.pods)
-        spread = describe_spread(tree.spines_of_pod, parts(of_pod * leaf.up, spine.down), leaf.up)
+        of_pod = parts_needed(tree.leaves, tree.pods)
+        spread = describe_spread(tree.spines_of_pod, parts_needed(of_pod * leaf.up, spine.down), leaf.up)
         how["spine_switches"] = (
             f"{tree.pods} pods × ({of_pod} leaves × {leaf.up} uplinks / {spine.down} ports down: {spread})"
         )

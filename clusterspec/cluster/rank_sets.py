@@ -38,10 +38,10 @@ class BlockSpread:
         return min(self.first_members, self.last_members)
 
 
-def merged(runs: Runs) -> Runs:
+def merged_runs(runs: Runs) -> Runs:
     """The same rank set with the fewest runs: a run that starts where the previous one ends is merged with it.
 
-    >>> merged(((2, 1), (1, 2), (4, 2), (3, 16)))
+    >>> merged_runs(((2, 1), (1, 2), (4, 2), (3, 16)))
     ((8, 1), (3, 16))
     """
     out: list[Run] = []
@@ -55,41 +55,41 @@ def merged(runs: Runs) -> Runs:
     return tuple(out)
 
 
-def size(runs: Runs) -> int:
+def member_count(runs: Runs) -> int:
     """The number of members of a rank set."""
     return prod(count for count, _ in runs)
 
 
-def reach(runs: Runs) -> int:
+def member_span(runs: Runs) -> int:
     """The distance from the first member to the last."""
     return sum((count - 1) * stride for count, stride in runs)
 
 
-def members(base: int, runs: Runs) -> Iterator[int]:
+def rank_members(base: int, runs: Runs) -> Iterator[int]:
     """The members in ascending order."""
     if not runs:
         yield base
         return
     *inner, (count, stride) = runs
     for index in range(count):
-        yield from members(base + index * stride, tuple(inner))
+        yield from rank_members(base + index * stride, tuple(inner))
 
 
-def spread(base: int, runs: Runs, block: int) -> BlockSpread:
+def block_spread(base: int, runs: Runs, block: int) -> BlockSpread:
     """The division of a rank set into blocks of ``block`` consecutive ranks.
 
-    >>> spread(64, ((16, 1),), 72)
+    >>> block_spread(64, ((16, 1),), 72)
     BlockSpread(blocks=2, fullest=8, first=0, first_members=8, last=1, last_members=8)
     """
     if not runs:
         return BlockSpread(1, 1, base // block, 1, base // block, 1)
     *inner, (count, stride) = runs
     if not inner:
-        return _line(base, count, stride, block)
-    return _copies(base, tuple(inner), (count, stride), block)
+        return _single_run_spread(base, count, stride, block)
+    return _repeated_spread(base, tuple(inner), (count, stride), block)
 
 
-def _line(base: int, count: int, stride: int, block: int) -> BlockSpread:
+def _single_run_spread(base: int, count: int, stride: int, block: int) -> BlockSpread:
     """The division of one run. With a stride shorter than a block, every block in between has block // stride members
     or one more; the total determines how many have one more.
     """
@@ -107,25 +107,25 @@ def _line(base: int, count: int, stride: int, block: int) -> BlockSpread:
     return BlockSpread(between + 2, fullest, first, at_first, last, at_last)
 
 
-def _copies(base: int, inner: Runs, outer: Run, block: int) -> BlockSpread:
+def _repeated_spread(base: int, inner: Runs, outer: Run, block: int) -> BlockSpread:
     """The division of copies of a rank set at a stride: joined individually over three periods, then repeated."""
     count, stride = outer
     period = min(block // gcd(stride, block), MOST_ALIGNMENTS)
     repeats = max(0, count // period - 3)
     walked = count - repeats * period
-    total = spread(base, inner, block)
+    total = block_spread(base, inner, block)
     before = total.blocks if walked - period == 1 else 0
     for index in range(1, walked):
-        total = _joined(total, spread(base + index * stride, inner, block))
+        total = _joined_spread(total, block_spread(base + index * stride, inner, block))
         if index == walked - period - 1:
             before = total.blocks
     if not repeats:
         return total
     grown = repeats * (total.blocks - before)
-    return replace(total, blocks=total.blocks + grown, last=(base + reach((*inner, outer))) // block)
+    return replace(total, blocks=total.blocks + grown, last=(base + member_span((*inner, outer))) // block)
 
 
-def _joined(left: BlockSpread, right: BlockSpread) -> BlockSpread:
+def _joined_spread(left: BlockSpread, right: BlockSpread) -> BlockSpread:
     """Two adjacent divisions as one; they may share a block."""
     fullest = max(left.fullest, right.fullest)
     if left.last != right.first:
@@ -142,23 +142,23 @@ def _joined(left: BlockSpread, right: BlockSpread) -> BlockSpread:
     )
 
 
-def steps(runs: Runs, block: int) -> int:
+def evaluated_runs(runs: Runs, block: int) -> int:
     """The number of single runs that `spread` evaluates: one, unless the rank set has several runs.
 
-    >>> steps(((8, 1),), 72), steps(((8, 1), (1000, 16)), 72)
+    >>> evaluated_runs(((8, 1),), 72), evaluated_runs(((8, 1), (1000, 16)), 72)
     (1, 36)
     """
     return prod(min(count, 4 * (block // gcd(stride, block)), 4 * MOST_ALIGNMENTS) for count, stride in runs[1:])
 
 
-def alike(group: Runs, others: Runs, block: int) -> bool:
+def divides_groups_alike(group: Runs, others: Runs, block: int) -> bool:
     """Whether blocks of this size end where some digit (or a whole part of one) ends, so that every group is divided in
     the same way. ``group`` and ``others`` together enumerate all ranks.
 
-    >>> alike(((8, 1),), ((9, 8),), 72), alike(((16, 1),), ((9, 16),), 72)
+    >>> divides_groups_alike(((8, 1),), ((9, 8),), 72), divides_groups_alike(((16, 1),), ((9, 16),), 72)
     (True, False)
     """
-    if size(group) * size(others) <= block:
+    if member_count(group) * member_count(others) <= block:
         return True
     return all(
         stride % block == 0 or block % (count * stride) == 0 or (block % stride == 0 and count * stride % block == 0)
@@ -166,11 +166,11 @@ def alike(group: Runs, others: Runs, block: int) -> bool:
     )
 
 
-def alignments(bases: Runs, block: int) -> dict[int, tuple[int, int]]:
+def block_alignments(bases: Runs, block: int) -> dict[int, tuple[int, int]]:
     """The distinct positions of rank sets relative to blocks: for each remainder of a base modulo the block size, the
     first base with that remainder and the number of such bases. At most `MOST_ALIGNMENTS` are distinguished.
 
-    >>> alignments(((4, 16),), 24)
+    >>> block_alignments(((4, 16),), 24)
     {0: (0, 2), 16: (16, 1), 8: (32, 1)}
     """
     found = {0: (0, 1)}
@@ -200,22 +200,26 @@ def groups_sharing_a_node(group: Runs, others: Runs, node: int) -> int:
     ``group`` are the offsets of a group's members, ``others`` the first ranks of all groups; together they enumerate
     all ranks, unless there is only one group. ``node`` is the ranks of a node.
     """
-    total = size(group) * size(others)
+    total = member_count(group) * member_count(others)
     if not others:
-        return int(spread(0, group, node).blocks > 1)
+        return int(block_spread(0, group, node).blocks > 1)
     if not group or total <= node:
         return 0
-    if alike(group, others, node):
-        on_node = spread(0, group, node)
+    if divides_groups_alike(group, others, node):
+        on_node = block_spread(0, group, node)
         return node // on_node.fullest if on_node.blocks > 1 else 0
     if len(group) == 1:
         count, stride = group[0]
-        starts = _starts(count * stride, node, total)
-        return max(_sharing(start, min(node, total - first), count * stride, stride) for first, start in starts)
-    return max(_counted(first, group, others, node) for first in range(0, min(total, MOST_RANKS), node))
+        starts = _candidate_nodes(count * stride, node, total)
+        return max(
+            _groups_leaving_node(start, min(node, total - first), count * stride, stride) for first, start in starts
+        )
+    return max(
+        _enumerated_groups_leaving_node(first, group, others, node) for first in range(0, min(total, MOST_RANKS), node)
+    )
 
 
-def _starts(turn: int, node: int, total: int) -> Iterator[tuple[int, int]]:
+def _candidate_nodes(turn: int, node: int, total: int) -> Iterator[tuple[int, int]]:
     """Candidate nodes, as (first rank, its remainder by ``turn``): the first, the last, and one for each alignment of a
     node with a multiple of ``turn``.
     """
@@ -231,17 +235,17 @@ def _starts(turn: int, node: int, total: int) -> Iterator[tuple[int, int]]:
             yield index * node, rest
 
 
-def _sharing(start: int, length: int, turn: int, stride: int) -> int:
+def _groups_leaving_node(start: int, length: int, turn: int, stride: int) -> int:
     """Groups on a node of ``length`` ranks that leave it.
 
     One turn of ``stride × count`` ranks has ``stride`` groups; a node has the end of one turn, whole turns (whose
     groups do not leave it) and the start of another.
     """
     head = min(length, turn - start)
-    return _cut(head, turn, stride) + _cut((length - head) % turn, turn, stride)
+    return _split_groups(head, turn, stride) + _split_groups((length - head) % turn, turn, stride)
 
 
-def _cut(inside: int, turn: int, stride: int) -> int:
+def _split_groups(inside: int, turn: int, stride: int) -> int:
     """Groups of one turn with members on both sides, where ``inside`` of its ranks are on one side.
 
     Each group is on at least one side, so those on both are the excess of the two sides' groups over all.
@@ -249,8 +253,8 @@ def _cut(inside: int, turn: int, stride: int) -> int:
     return min(inside, stride) + min(turn - inside, stride) - stride
 
 
-def _counted(first: int, group: Runs, others: Runs, node: int) -> int:
+def _enumerated_groups_leaving_node(first: int, group: Runs, others: Runs, node: int) -> int:
     """The groups that leave one node, by enumeration of its ranks."""
-    last = min(first + min(node, MOST_RANKS), size(group) * size(others))
+    last = min(first + min(node, MOST_RANKS), member_count(group) * member_count(others))
     bases = {sum(rank // stride % count * stride for count, stride in others) for rank in range(first, last)}
-    return sum(base < first or base + reach(group) >= last for base in bases)
+    return sum(base < first or base + member_span(group) >= last for base in bases)

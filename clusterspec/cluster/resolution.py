@@ -133,34 +133,34 @@ class Lookup:
         entry = self.known(kind, name)
         if isinstance(entry, type_):
             return entry
-        self.log.problems.append(unknown(self.catalog, kind, name, path, usual))
+        self.log.problems.append(unknown_id_problem(self.catalog, kind, name, path, usual))
         return None
 
 
-def unknown(catalog: Catalog, kind: str, name: str, path: Path, usual: str = "") -> Problem:
+def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual: str = "") -> Problem:
     """The problem of a name without an entry: a family of entries, or a name similar to others.
 
     ``usual`` is the entry that other parts of the design suggest; the help lists it first.
     """
-    if kind in {"accelerator", "platform"} and (slice_ := _slice(name)):
-        return Problem("unknown-catalog-id", path, f"`{name}` names a slice, not {_article(kind)}", slice_)
+    if kind in {"accelerator", "platform"} and (slice_ := _slice_remedy(name)):
+        return Problem("unknown-catalog-id", path, f"`{name}` names a slice, not {_kind_with_article(kind)}", slice_)
     family, near = catalog.family(kind, name), catalog.nearest(kind, name)
     if kind == "accelerator" and len(family) > 1:
-        return _ambiguous(name, path, family)
+        return _ambiguous_family_problem(name, path, family)
     help_ = f"nearest: {', '.join(near)}" if near else f"`clusterspec catalog list` shows every {kind}"
     help_ = f"{usual}; {help_}" if usual else help_
     help_ += "; `--catalog DIR` adds entries of your own"
-    meant = family[0] if len(family) == 1 else _clearly_meant(name[:LONGEST].lower(), near)
+    meant = family[0] if len(family) == 1 else _clearly_meant_id(name[:LONGEST].lower(), near)
     fix = Fix(f"write `{meant}`", (Replacement(path, meant),)) if meant else None
     return Problem("unknown-catalog-id", path, f"the catalog has no {kind} `{name}`", help_, fix=fix)
 
 
-def _slice(name: str) -> str:
+def _slice_remedy(name: str) -> str:
     """The keys that describe a TPU slice of this name; empty where the name is not that of a slice.
 
-    >>> _slice("v5p-512")
+    >>> _slice_remedy("v5p-512")
     'write `accelerator: tpu-v5p` and `accelerators: 256`: the name counts TensorCores, of which a chip has two'
-    >>> _slice("v6e-256"), _slice("h100-80")
+    >>> _slice_remedy("v6e-256"), _slice_remedy("h100-80")
     ('write `accelerator: tpu-v6e` and `accelerators: 256`: the name counts chips', '')
     """
     generation, _, number = name[:LONGEST].lower().removeprefix("tpu-").partition("-")
@@ -171,17 +171,17 @@ def _slice(name: str) -> str:
     return f"write `accelerator: {chip}` and `accelerators: {int(number) // cores}`: the name counts {counts}"
 
 
-def _article(kind: str) -> str:
+def _kind_with_article(kind: str) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
-def _ambiguous(name: str, path: Path, family: tuple[str, ...]) -> Problem:
+def _ambiguous_family_problem(name: str, path: Path, family: tuple[str, ...]) -> Problem:
     listed = ", ".join(family[:LISTED]) + (" …" if len(family) > LISTED else "")
     message = f"`{name}` is a family of {len(family)} parts that differ in form factor or memory"
     return Problem("ambiguous-form-factor", path, message, f"write one of: {listed}")
 
 
-def _clearly_meant(name: str, near: tuple[str, ...]) -> str:
+def _clearly_meant_id(name: str, near: tuple[str, ...]) -> str:
     from difflib import SequenceMatcher
 
     scores = [SequenceMatcher(None, name, id_).ratio() for id_ in near] + [0.0, 0.0]
@@ -219,7 +219,7 @@ STAND_INS = {0: "hopper", 2025: "blackwell"}
 """The table that stands in for accelerators without one, by the first year of the accelerators."""
 
 
-def kernels_of(accelerator: Accelerator, lookup: Lookup) -> Kernels | None:
+def kernel_table(accelerator: Accelerator, lookup: Lookup) -> Kernels | None:
     """The table that the accelerator's entry names, else that of a contemporary, as an assumption."""
     name = accelerator.kernels
     if name is None:

@@ -6,7 +6,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.cluster.layout import Software, resolve_layout, resolve_software
 from clusterspec.cluster.machine import resolve_cluster
 from clusterspec.cluster.model import Assumption, Cluster, Design
-from clusterspec.cluster.resolution import Lookup, ResolutionLog, kernels_of
+from clusterspec.cluster.resolution import Lookup, ResolutionLog, kernel_table
 from clusterspec.cluster.workload import resolve_workload
 from clusterspec.finding import Problem
 from clusterspec.recent import Recent
@@ -24,13 +24,13 @@ def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
     lookup = Lookup(catalog, log)
     if spec.cluster is None:
         log.missing(("cluster",), "the spec describes no machine", "describe it, at least `platform` and `nodes`")
-    cluster = _cluster(spec.cluster, lookup) if spec.cluster else None
+    cluster = _resolved_cluster(spec.cluster, lookup) if spec.cluster else None
     accelerator = cluster.accelerator if cluster else None
-    software = _software(spec, cluster, lookup)
+    software = _resolved_software(spec, cluster, lookup)
     stack = software.stack if software else None
     workload = resolve_workload(spec.workload, accelerator, stack, lookup) if spec.workload else None
     if cluster is not None and workload is not None and workload.serving is not None:
-        cluster = replace(cluster, kernels=kernels_of(cluster.accelerator, lookup))
+        cluster = replace(cluster, kernels=kernel_table(cluster.accelerator, lookup))
     layout = None
     if cluster is not None and software is not None:
         layout = resolve_layout(spec.layout or LayoutSpec(), cluster, workload, software, log)
@@ -43,7 +43,7 @@ _RECENT: Recent[tuple[tuple[Catalog, str], Resolved]] = Recent(4)
 """
 
 
-def _cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
+def _resolved_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
     """The cluster of a section. Its assumptions and problems are added to the log."""
     log, key = lookup.log, (lookup.catalog, repr(section))
     if log.spec.broken:  # which keys are unreadable determines what is reported
@@ -59,7 +59,7 @@ def _cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
     return cluster
 
 
-def _software(spec: Spec, cluster: Cluster | None, lookup: Lookup) -> Software | None:
+def _resolved_software(spec: Spec, cluster: Cluster | None, lookup: Lookup) -> Software | None:
     """The software of the layout. Separate engines for prefill and decode are a layout without `layout` in the spec."""
     serving = spec.workload.serving if spec.workload is not None else None
     engines = serving is not None and serving.disaggregated is not None

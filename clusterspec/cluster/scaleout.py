@@ -59,18 +59,18 @@ def resolve_scale_out(parts: Parts, domain: int) -> ScaleOut | None:
     if parts.section.scale_out is None and ((nodes == 1 and not offered) or parts.log.unreadable(PATH)):
         return None
     section = parts.section.scale_out or ScaleOutSpec()
-    sources = _FabricSources(parts, section, _nic(section, parts), needed=nodes * parts.per_node > domain)
-    technology = _technology(sources)
+    sources = _FabricSources(parts, section, _named_nic(section, parts), needed=nodes * parts.per_node > domain)
+    technology = _fabric_technology(sources)
     if technology is None:
         return None
     rate = _nic_bandwidth(sources, technology)
-    nics = _nics(sources, technology)
+    nics = _nic_count(sources, technology)
     if rate is None or not nics:
         return None
-    return _fabric(sources, technology, nics, rate)
+    return _scale_out(sources, technology, nics, rate)
 
 
-def _nic(section: ScaleOutSpec, parts: Parts) -> Nic | None:
+def _named_nic(section: ScaleOutSpec, parts: Parts) -> Nic | None:
     if section.nic is not None:
         return parts.lookup.nic(section.nic, (*PATH, "nic"))
     named = parts.platform.nic if parts.platform is not None else None
@@ -90,7 +90,7 @@ def nic_rate(nic: Nic | None) -> Bandwidth | None:
     )
 
 
-def _technology(sources: _FabricSources) -> Interconnect | None:
+def _fabric_technology(sources: _FabricSources) -> Interconnect | None:
     path = (*PATH, "technology")
     if sources.section.technology is not None:
         return sources.parts.lookup.interconnect(sources.section.technology, path)
@@ -141,7 +141,7 @@ def _nic_bandwidth(sources: _FabricSources, technology: Interconnect) -> Bandwid
     return supplied
 
 
-def _nics(sources: _FabricSources, technology: Interconnect) -> int | None:
+def _nic_count(sources: _FabricSources, technology: Interconnect) -> int | None:
     section = sources.section.nics_per_node
     if section is not None:
         return section
@@ -160,11 +160,11 @@ def _nics(sources: _FabricSources, technology: Interconnect) -> int | None:
     return None
 
 
-def _fabric(sources: _FabricSources, technology: Interconnect, nics: int, rate: Bandwidth) -> ScaleOut:
+def _scale_out(sources: _FabricSources, technology: Interconnect, nics: int, rate: Bandwidth) -> ScaleOut:
     section, log = sources.section, sources.log
     topology = section.topology or "unknown"
     planes = max(1, log.either(section.planes, f"{KEY}.planes", 1, "one fabric carries every NIC"))
-    switch = _switch(sources, technology)
+    switch = _leaf_switch(sources, technology)
     platform = sources.parts.platform
     pfc, ecn = (section.flow_control.pfc, section.flow_control.ecn) if section.flow_control else (None, None)
     return ScaleOut(
@@ -184,8 +184,8 @@ def _fabric(sources: _FabricSources, technology: Interconnect, nics: int, rate: 
         in_network_reduction=log.either(
             section.in_network_reduction, f"{KEY}.in_network_reduction", False, "SHARP is used only where it is stated"
         ),
-        collective_plugin=_plugin(section, technology, log),
-        gpudirect_rdma=_gpudirect(section, technology, log),
+        collective_plugin=_collective_plugin(section, technology, log),
+        gpudirect_rdma=_has_gpudirect_rdma(section, technology, log),
         sharing=log.either(section.sharing, f"{KEY}.sharing", "exclusive", "the spec names no other job on the fabric"),
         load_balancing=section.load_balancing,
         pfc=platform.pfc if pfc is None and platform else pfc,
@@ -196,7 +196,7 @@ def _fabric(sources: _FabricSources, technology: Interconnect, nics: int, rate: 
     )
 
 
-def _switch(sources: _FabricSources, technology: Interconnect) -> Switch | None:
+def _leaf_switch(sources: _FabricSources, technology: Interconnect) -> Switch | None:
     section, platform = sources.section, sources.parts.platform
     if section.switch is not None:
         return sources.parts.lookup.switch(section.switch, (*PATH, "switch"))
@@ -244,12 +244,12 @@ def _level(section: LevelSpec, index: int) -> Level:
     )
 
 
-def _gpudirect(section: ScaleOutSpec, technology: Interconnect, log: ResolutionLog) -> bool:
+def _has_gpudirect_rdma(section: ScaleOutSpec, technology: Interconnect, log: ResolutionLog) -> bool:
     why = f"{technology.id} {'has' if technology.rdma else 'has no'} remote direct memory access"
     return log.either(section.gpudirect_rdma, f"{KEY}.gpudirect_rdma", technology.rdma, why)
 
 
-def _plugin(section: ScaleOutSpec, technology: Interconnect, log: ResolutionLog) -> str | None:
+def _collective_plugin(section: ScaleOutSpec, technology: Interconnect, log: ResolutionLog) -> str | None:
     if section.collective_plugin is not None:
         return section.collective_plugin
     if not technology.plugins:

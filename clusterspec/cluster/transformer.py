@@ -55,11 +55,13 @@ def written_parts(written: ModelSpec, base: Model | None, layers: int, log: Reso
     window = AttentionWindowSpec(tokens=window, layers=layers) if isinstance(window, int) else window
     optional = ("heads", "kv_heads", "head_dim", "value_head_dim")
     parts = {
-        _WINDOW: _part(_WINDOW, window, base, {"layers": layers, **dict.fromkeys(optional, 0)}, log),
-        _LINEAR: _part(_LINEAR, written.linear_attention, base, _linear_defaults(written), log),
-        _SPARSE: _part(_SPARSE, written.sparse_attention, base, {"layers": layers}, log),
-        _COMPRESSED: _part(_COMPRESSED, written.compressed_attention, base, {}, log),
-        _PREDICTION: _part(_PREDICTION, written.multi_token_prediction, base, _prediction_defaults(written, base), log),
+        _WINDOW: _model_part(_WINDOW, window, base, {"layers": layers, **dict.fromkeys(optional, 0)}, log),
+        _LINEAR: _model_part(_LINEAR, written.linear_attention, base, _linear_defaults(written), log),
+        _SPARSE: _model_part(_SPARSE, written.sparse_attention, base, {"layers": layers}, log),
+        _COMPRESSED: _model_part(_COMPRESSED, written.compressed_attention, base, {}, log),
+        _PREDICTION: _model_part(
+            _PREDICTION, written.multi_token_prediction, base, _prediction_defaults(written, base), log
+        ),
     }
     return {key.field: part for key, part in parts.items() if part is not None}
 
@@ -74,19 +76,19 @@ def _prediction_defaults(written: ModelSpec, base: Model | None) -> dict[str, An
     return {"ffn": "experts" if experts else "dense"}
 
 
-def _part(key: _Key, written: object, base: Model | None, defaults: Mapping[str, Any], log: ResolutionLog) -> Any:
+def _model_part(key: _Key, written: object, base: Model | None, defaults: Mapping[str, Any], log: ResolutionLog) -> Any:
     """The part of one key; None where it is absent, or where a required key has no value."""
     if written is None:
         return None
     original = getattr(base, key.field) if base else None
-    values = {field.name: _first(field.name, written, original, defaults) for field in fields(key.record)}
+    values = {field.name: _stated_value(field.name, written, original, defaults) for field in fields(key.record)}
     lacking = [name for name, value in values.items() if value is None]
     for name in lacking:
         log.missing((*ARCHITECTURE_PATH, key.name, name), WHY, REMEDY)
     return None if lacking else key.record(**values)
 
 
-def _first(name: str, written: object, original: object, defaults: Mapping[str, Any]) -> Any:
+def _stated_value(name: str, written: object, original: object, defaults: Mapping[str, Any]) -> Any:
     for source in (written, original):
         value = getattr(source, name, None)
         if value is not None:
@@ -98,15 +100,15 @@ def scaled_parts(base: Model, layers: int, log: ResolutionLog) -> dict[str, Any]
     """The parts of ``base`` with their numbers of layers scaled to ``layers``, each as an assumption."""
     found: dict[str, Any] = {}
     if base.window:
-        found["window"] = _rescaled(_WINDOW, base.window, base.layers, layers, log)
+        found["window"] = _part_with_layers(_WINDOW, base.window, base.layers, layers, log)
     if base.linear:
-        found["linear"] = _rescaled(_LINEAR, base.linear, base.layers, layers, log)
+        found["linear"] = _part_with_layers(_LINEAR, base.linear, base.layers, layers, log)
     if base.sparse:
-        found["sparse"] = _rescaled(_SPARSE, base.sparse, base.layers, layers, log)
+        found["sparse"] = _part_with_layers(_SPARSE, base.sparse, base.layers, layers, log)
     return found
 
 
-def _rescaled(key: _Key, part: Any, before: int, after: int, log: ResolutionLog) -> Any:
+def _part_with_layers(key: _Key, part: Any, before: int, after: int, log: ResolutionLog) -> Any:
     scaled = round(part.layers * after / before)
     why = f"{part.layers} of {before} layers in the entry, in proportion"
     sizes = {field.name: getattr(part, field.name) for field in fields(part)}
@@ -133,14 +135,14 @@ def resolve_model(written: str | ModelSpec | None, lookup: Lookup) -> Model | No
         return lookup.model(written, MODEL_PATH)
     if written.base is not None:
         base = lookup.model(written.base, (*MODEL_PATH, "base"))
-        return _changed(base, written, lookup.log) if base else None
-    return _described(written, lookup.log)
+        return _changed_model(base, written, lookup.log) if base else None
+    return _described_model(written, lookup.log)
 
 
-def _changed(base: Model, written: ModelSpec, log: ResolutionLog) -> Model:
+def _changed_model(base: Model, written: ModelSpec, log: ResolutionLog) -> Model:
     """The entry with the keys that the spec changes; published counts apply to the original only."""
     layers = written.layers or base.layers
-    changes = {**_written(written), **written_parts(written, base, layers, log)}
+    changes = {**_written_fields(written), **written_parts(written, base, layers, log)}
     if not changes:
         return base
     if "head_dim" not in changes and ("hidden" in changes or "heads" in changes):
@@ -148,11 +150,11 @@ def _changed(base: Model, written: ModelSpec, log: ResolutionLog) -> Model:
         hidden, heads = changes.get("hidden", base.hidden), changes.get("heads", base.heads)
         changes["head_dim"] = max(1, hidden // max(1, heads)) if natural else base.head_dim
     if layers != base.layers:
-        changes = {**scaled_parts(base, layers, log), **_counts_of_layers(base, layers), **changes}
+        changes = {**scaled_parts(base, layers, log), **_scaled_layer_counts(base, layers), **changes}
     return replace(base, name=f"{base.name}, changed", parameters=None, active_parameters=None, **changes)
 
 
-def _counts_of_layers(base: Model, layers: int) -> dict[str, int]:
+def _scaled_layer_counts(base: Model, layers: int) -> dict[str, int]:
     """Layers with experts, with attention and with a feed-forward network, where the entry states these counts."""
     found = {}
     if base.moe_layers and base.ffn_layers == base.layers:
@@ -166,7 +168,7 @@ def _counts_of_layers(base: Model, layers: int) -> dict[str, int]:
     return found
 
 
-def _described(written: ModelSpec, log: ResolutionLog) -> Model | None:
+def _described_model(written: ModelSpec, log: ResolutionLog) -> Model | None:
     """A model from its description alone."""
     lacking = [key for key in NEEDED if getattr(written, key) is None]
     if written.experts and written.experts_per_token is None:
@@ -183,7 +185,7 @@ def _described(written: ModelSpec, log: ResolutionLog) -> Model | None:
         "kv_heads": written.heads,
         "head_dim": max(1, written.hidden // max(1, written.heads)),
         "ffn_hidden": ffn,
-        "gated_ffn": written.gated_ffn if written.gated_ffn is not None else _gated(written.hidden, ffn, log),
+        "gated_ffn": written.gated_ffn if written.gated_ffn is not None else _is_gated(written.hidden, ffn, log),
         "expert_ffn_hidden": ffn if experts else 0,
         "moe_layers": (written.layers if written.ffn_layers is None else written.ffn_layers) if experts else 0,
     }
@@ -195,16 +197,16 @@ def _described(written: ModelSpec, log: ResolutionLog) -> Model | None:
         "status": Status("described", ""),
         "notes": (),
     }
-    return Model(**nameless, **{**sizes, **_written(written)})
+    return Model(**nameless, **{**sizes, **_written_fields(written)})
 
 
-def _gated(hidden: int, ffn: int, log: ResolutionLog) -> bool:
+def _is_gated(hidden: int, ffn: int, log: ResolutionLog) -> bool:
     plain = ffn == GPT_FFN * hidden
     why = "ffn_hidden is 4 × hidden, as in models without a gate" if plain else "ffn_hidden is not 4 × hidden"
     return log.assume(f"{KEY}.gated_ffn", not plain, why)
 
 
-def _written(written: ModelSpec) -> dict[str, Any]:
+def _written_fields(written: ModelSpec) -> dict[str, Any]:
     """The fields of an entry that the spec states."""
     latent = written.latent_attention or LatentAttentionSpec()
     fields = {

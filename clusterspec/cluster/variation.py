@@ -46,7 +46,7 @@ def layout_changes(changes: Mapping[str, object]) -> dict[Path, object]:
     return {("layout", key): value for key, value in whole.items()}
 
 
-def varied(design: Design, changes: Changes) -> Design:
+def design_with_keys(design: Design, changes: Changes) -> Design:
     """The design of the spec with other values of the types of `spec.model`."""
     return redesigned(design, changed_spec(design.spec, changes))[0]
 
@@ -64,14 +64,14 @@ def with_measured(design: Design, source: Design) -> Design:
     measured = source.cluster.measured if source.cluster else ()
     if design.cluster is None or design.cluster.measured == measured:
         return design
-    return revalued(design, {("cluster", "measured"): measured})
+    return with_values(design, {("cluster", "measured"): measured})
 
 
 def without_measured(design: Design) -> Design:
     """The design with the shares of the catalog only."""
     if design.cluster is None or not design.cluster.measured:
         return design
-    return revalued(design, {("cluster", "measured"): ()})
+    return with_values(design, {("cluster", "measured"): ()})
 
 
 def changed_spec(spec: Spec, changes: Changes) -> Spec:
@@ -79,16 +79,16 @@ def changed_spec(spec: Spec, changes: Changes) -> Spec:
 
     Raises `NoSuchKeyError` for a path that no spec has.
     """
-    broken = frozenset(path for path in spec.broken if not under(path, changes))
-    return revalued(replace(spec, broken=broken), changes)
+    broken = frozenset(path for path in spec.broken if not lies_under_change(path, changes))
+    return with_values(replace(spec, broken=broken), changes)
 
 
-def under(path: Path, changes: Changes) -> bool:
+def lies_under_change(path: Path, changes: Changes) -> bool:
     """Whether a path is that of a change, or lies below it."""
     return any(path[: len(head)] == head for head in changes)
 
 
-def revalued(record: R, changes: Changes) -> R:
+def with_values(record: R, changes: Changes) -> R:
     """A record, such as a resolved design or cluster, with other values at key paths; nothing is resolved again.
 
     Raises `NoSuchKeyError` for a path that the record does not have.
@@ -110,26 +110,26 @@ def has_key(record: object, path: Path) -> bool:
 def _with_value(part: Any, path: Path, value: object) -> Any:
     key, *rest = path
     if isinstance(part, Mapping):
-        return _in_mapping(part, key, tuple(rest), value)
+        return _mapping_with_value(part, key, tuple(rest), value)
     record: type = type(part)
     if not is_dataclass(record) or key not in keys_of(record):
         raise NoSuchKeyError(f"{record.__name__} has no key {key!r}")
     name = keys_of(record)[str(key)]
     if rest:
         below = getattr(part, name)
-        new = _with_value(_empty(record, name) if below is None else below, tuple(rest), value)
+        new = _with_value(_empty_record(record, name) if below is None else below, tuple(rest), value)
         value = None if below is None and value is None else new
     return replace(part, **{name: value})
 
 
-def _in_mapping(part: Mapping[Any, Any], key: object, rest: Path, value: object) -> Mapping[Any, Any]:
+def _mapping_with_value(part: Mapping[Any, Any], key: object, rest: Path, value: object) -> Mapping[Any, Any]:
     if rest and key not in part:
         raise NoSuchKeyError(f"there is no {key!r}")
     new = _with_value(part[key], rest, value) if rest else value
     return {name: each for name, each in part.items() if name != key} | ({} if new is None else {key: new})
 
 
-def _empty(record: type, name: str) -> object:
+def _empty_record(record: type, name: str) -> object:
     """An empty record of the type of a field."""
     for kind in types_of(record, name):
         if isinstance(kind, type) and is_dataclass(kind):

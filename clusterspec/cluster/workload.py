@@ -42,7 +42,7 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
     return Serving(
         input_tokens=section.input_tokens,
         output_tokens=section.output_tokens,
-        load=_load(section, log),
+        load=_load_kind(section, log),
         concurrency=section.concurrency,
         request_rate=section.request_rate,
         requests=section.requests,
@@ -61,12 +61,12 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
         captured_graphs=log.either(
             section.captured_graphs, f"{KEY}.captured_graphs", True, "the default of serving frameworks"
         ),
-        prefill=_engines(sides.prefill, "prefill", experts, section, log) if sides else None,
-        decode=_engines(sides.decode, "decode", experts, section, log) if sides else None,
+        prefill=_resolved_engines(sides.prefill, "prefill", experts, section, log) if sides else None,
+        decode=_resolved_engines(sides.decode, "decode", experts, section, log) if sides else None,
     )
 
 
-def _load(section: ServingSpec, log: ResolutionLog) -> str:
+def _load_kind(section: ServingSpec, log: ResolutionLog) -> str:
     if section.load is not None:
         return section.load
     if section.concurrency is not None:
@@ -76,7 +76,9 @@ def _load(section: ServingSpec, log: ResolutionLog) -> str:
     return log.assume(f"{KEY}.load", "offline", "neither `concurrency` nor `request_rate` is given")
 
 
-def _engines(section: EnginesSpec | None, side: str, experts: int, serving: ServingSpec, log: ResolutionLog) -> Engines:
+def _resolved_engines(
+    section: EnginesSpec | None, side: str, experts: int, serving: ServingSpec, log: ResolutionLog
+) -> Engines:
     key, engines = f"{KEY}.disaggregated.{side}", section or EnginesSpec()
 
     def degree(name: str) -> int:
@@ -108,9 +110,9 @@ def resolve_workload(
     ``stack`` is the software, which may define the precision of gradients.
     """
     log = lookup.log
-    kind = _kind(section, log)
+    kind = _workload_kind(section, log)
     model = resolve_model(section.model, lookup)
-    serving, size = _size(section, kind, (model, stack), log)
+    serving, size = _workload_size(section, kind, (model, stack), log)
     if model is None or size is None:
         return None
     precisions = _precisions(section, kind, (model, stack), log)
@@ -127,7 +129,7 @@ def resolve_workload(
         gradient_precision=precisions.gradients,
         optimizer=_optimizer(section, kind, log),
         attention=log.either(section.attention, "workload.attention", "flash", "every current framework has it"),
-        peak=_peak(section.peak_flops, accelerator, precisions.work),
+        peak=_dense_peak(section.peak_flops, accelerator, precisions.work),
         tokens=section.tokens.value if section.tokens else None,
         data_loading=data_loading.value if isinstance(data_loading, Quantity) else None,
         expected_mfu=section.expected_mfu,
@@ -135,7 +137,7 @@ def resolve_workload(
     )
 
 
-def _kind(section: WorkloadSpec, log: ResolutionLog) -> str:
+def _workload_kind(section: WorkloadSpec, log: ResolutionLog) -> str:
     if section.kind is None and section.serving is not None:
         return log.assume("workload.kind", "serve", "`serving` describes its requests")
     return log.either(section.kind, "workload.kind", "train", "nothing states that it serves")
@@ -148,7 +150,7 @@ class _Size(NamedTuple):
     global_batch: int
 
 
-def _size(
+def _workload_size(
     section: WorkloadSpec, kind: str, known: tuple[Model | None, Stack | None], log: ResolutionLog
 ) -> tuple[Serving | None, _Size | None]:
     """The requests, and the size of the workload; None where a problem states what is missing. ``known`` are the model
@@ -194,13 +196,13 @@ def _precisions(section: WorkloadSpec, kind: str, known: tuple[Model, Stack | No
     parameters = log.either(section.parameter_precision, "workload.parameter_precision", "bf16", "usual")
     cache = section.kv_precision
     if cache is None:
-        cache = _cache(parameters, kind, known, log)
+        cache = _cache_precision(parameters, kind, known, log)
     return _Precisions(
-        work=work, parameters=parameters, gradients=_gradients(section, work, kind, known[1], log), cache=cache
+        work=work, parameters=parameters, gradients=_gradient_precision(section, work, kind, known[1], log), cache=cache
     )
 
 
-def _cache(parameters: str, kind: str, known: tuple[Model, Stack | None], log: ResolutionLog) -> str:
+def _cache_precision(parameters: str, kind: str, known: tuple[Model, Stack | None], log: ResolutionLog) -> str:
     """The precision of the cache where the spec states none: that of the software for quantized weights, else bf16."""
     if kind != "serve":
         return "bf16"
@@ -212,7 +214,7 @@ def _cache(parameters: str, kind: str, known: tuple[Model, Stack | None], log: R
     return log.assume("workload.kv_precision", "bf16", "the default of serving frameworks")
 
 
-def _gradients(section: WorkloadSpec, work: str, kind: str, stack: Stack | None, log: ResolutionLog) -> str:
+def _gradient_precision(section: WorkloadSpec, work: str, kind: str, stack: Stack | None, log: ResolutionLog) -> str:
     """The precision in which gradients are stored and reduced: that of the software where the spec states none."""
     if section.gradient_precision is not None or kind != "train":
         return section.gradient_precision or "fp32"
@@ -223,7 +225,7 @@ def _gradients(section: WorkloadSpec, work: str, kind: str, stack: Stack | None,
     return log.assume("workload.gradient_precision", found, f"what {stack.id} does when products run in {work}{sent}")
 
 
-def _peak(section: Quantity | None, accelerator: Accelerator | None, precision: str) -> Peak | None:
+def _dense_peak(section: Quantity | None, accelerator: Accelerator | None, precision: str) -> Peak | None:
     """Dense peak of one accelerator: as written, else the entry's; that of bf16 for fp16 where the entry states
     none.
     """

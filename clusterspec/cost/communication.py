@@ -8,7 +8,7 @@ from functools import cache
 from clusterspec.cost.collectives.model import Candidate, CollectiveCost, Paths
 from clusterspec.cost.formulas import collectives
 from clusterspec.cost.record import ReplicaTransfers, StepRecord, TransferTime
-from clusterspec.cost.term import EXPRESSIONS, Communication, Expanded, computed
+from clusterspec.cost.term import EXPRESSIONS, Communication, Expanded, computed_figure
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 
@@ -22,29 +22,29 @@ Sent = tuple[Communication, CollectiveCost]
 """A row, and one call of its collective."""
 
 
-def communication(record: StepRecord) -> tuple[Communication, ...]:
+def communication_rows(record: StepRecord) -> tuple[Communication, ...]:
     """One row for each collective of each axis, in the order in which a step first runs them."""
     found: dict[tuple[str, str, int], Communication] = {}
-    for row, _ in sent(record):
+    for row, _ in transfer_rows(record):
         key = (row.axis, row.collective, row.ranks)
         before = found.get(key)
-        found[key] = row if before is None else _sum(before, row)
+        found[key] = row if before is None else _summed_row(before, row)
     return tuple(found.values())
 
 
-def sent(record: StepRecord) -> Iterator[Sent]:
+def transfer_rows(record: StepRecord) -> Iterator[Sent]:
     """A row for every transfer of a step."""
     repeats = record.chunk_share * record.inputs.micro_batches
     for part, count in record.parts:
         for _, phase in part.phases:
-            yield from (_row(one, repeats * count) for one in phase.transfers)
+            yield from (_transfer_row(one, repeats * count) for one in phase.transfers)
     repeats = 2 * record.inputs.micro_batches * record.inputs.virtual_stages
-    yield from (_row(one, repeats) for one in record.sends)
+    yield from (_transfer_row(one, repeats) for one in record.sends)
     for group in record.replicas:
-        yield from _shared(group)
+        yield from _replica_rows(group)
 
 
-def _row(one: TransferTime, repeats: float) -> Sent:
+def _transfer_row(one: TransferTime, repeats: float) -> Sent:
     transfer, cost = one.transfer, one.cost
     row = Communication(
         axis=transfer.axis,
@@ -59,7 +59,7 @@ def _row(one: TransferTime, repeats: float) -> Sent:
     return row, cost
 
 
-def _shared(group: ReplicaTransfers) -> Iterator[Sent]:
+def _replica_rows(group: ReplicaTransfers) -> Iterator[Sent]:
     """The exposed time of transfers that run together, divided in proportion to their times."""
     repeats, whole = group.exposure.repeats, group.exposure.seconds
     counted = 0.0 if group.exposure.name == UNCOUNTED else repeats
@@ -77,7 +77,7 @@ def _shared(group: ReplicaTransfers) -> Iterator[Sent]:
         yield row, cost
 
 
-def _sum(one: Communication, other: Communication) -> Communication:
+def _summed_row(one: Communication, other: Communication) -> Communication:
     return replace(
         one,
         calls=one.calls + other.calls,
@@ -90,59 +90,63 @@ def _sum(one: Communication, other: Communication) -> Communication:
 # The time of a collective as an expression over its size, its links and its latencies
 
 
-def seconds_of(cost: CollectiveCost, prefix: str = "") -> Expanded:
+def expanded_seconds(cost: CollectiveCost, prefix: str = "") -> Expanded:
     """Seconds of one call on the device, without launch time; ``prefix`` begins every name."""
     if cost.candidate is None or cost.paths is None:
         return Expanded(0.0, "0", ())
-    line, share = _slowest(cost.paths, cost.candidate)
+    line, share = _slowest_line(cost.paths, cost.candidate)
     what = f"{cost.name} over {cost.ranks} ranks by {cost.algorithm} ({cost.protocol}, {cost.tier})"
     traffic = cost.candidate.per_byte * line.value * share.value
     inputs = {
-        "latency": computed(cost.candidate.latency, f"latency of a {what}", "s"),
-        "size": computed(cost.size, f"{cost.name}, as nccl-tests counts it", "B"),
-        "traffic": computed(traffic, "bytes on the slower tier for each byte of the size"),
+        "latency": computed_figure(cost.candidate.latency, f"latency of a {what}", "s"),
+        "size": computed_figure(cost.size, f"{cost.name}, as nccl-tests counts it", "B"),
+        "traffic": computed_figure(traffic, "bytes on the slower tier for each byte of the size"),
         "line": line,
         "share": share,
     }
     if not cost.candidate.overlapped:
-        inputs["held"] = computed(cost.candidate.held, "sending the content of a full stage of the pipeline", "s")
-        inputs["stages"] = computed(cost.candidate.stages, "stages of the pipeline")
+        inputs["held"] = computed_figure(
+            cost.candidate.held, "sending the content of a full stage of the pipeline", "s"
+        )
+        inputs["stages"] = computed_figure(cost.candidate.stages, "stages of the pipeline")
     value = cost.candidate.queued(cost.size)
     overlapped: bool = cost.candidate.overlapped
-    formula: Callable[..., float] = collectives.overlapped if overlapped else collectives.pipelined
+    formula: Callable[..., float] = collectives.overlapped_time if overlapped else collectives.pipelined_time
     if cost.queued > value * (1 + 1e-12):
-        return _at_line_rate(cost, prefix)
+        return _line_rate_seconds(cost, prefix)
     named = tuple((prefix + key, figure) for key, figure in inputs.items())
-    return Expanded(value, _expression(formula, prefix), named)
+    return Expanded(value, _seconds_expression(formula, prefix), named)
 
 
 @cache
-def _expression(formula: Callable[..., float], prefix: str) -> str:
+def _seconds_expression(formula: Callable[..., float], prefix: str) -> str:
     """The expression of the time of a collective over its size and its links."""
     sending = f"({prefix}size * {prefix}traffic / ({prefix}line * {prefix}share))"
     names = {"latency": f"{prefix}latency", "sending": sending, "filling": f"{prefix}held", "stages": f"{prefix}stages"}
-    return " ".join(_word(word, names) for word in EXPRESSIONS[formula].split())
+    return " ".join(_expanded_word(word, names) for word in EXPRESSIONS[formula].split())
 
 
-def _word(word: str, names: dict[str, str]) -> str:
+def _expanded_word(word: str, names: dict[str, str]) -> str:
     bare = word.strip("()")
     return word.replace(bare, names[bare]) if bare in names else word
 
 
-def _at_line_rate(cost: CollectiveCost, prefix: str) -> Expanded:
+def _line_rate_seconds(cost: CollectiveCost, prefix: str) -> Expanded:
     """The time at line rate, where that exceeds the prediction of the algorithm."""
     assert cost.candidate is not None
     inputs = {
-        "size": computed(cost.size, f"{cost.name}, as nccl-tests counts it", "B"),
-        "bus_factor": computed(cost.busbw / cost.algbw, "bus bandwidth over algorithm bandwidth"),
-        "ceiling": computed(cost.ceiling_busbw, "bus bandwidth at line rate", "B/s"),
-        "launch": computed(cost.candidate.launch, "launch time, which a queued collective does not wait for", "s"),
+        "size": computed_figure(cost.size, f"{cost.name}, as nccl-tests counts it", "B"),
+        "bus_factor": computed_figure(cost.busbw / cost.algbw, "bus bandwidth over algorithm bandwidth"),
+        "ceiling": computed_figure(cost.ceiling_busbw, "bus bandwidth at line rate", "B/s"),
+        "launch": computed_figure(
+            cost.candidate.launch, "launch time, which a queued collective does not wait for", "s"
+        ),
     }
     expression = f"{prefix}size * {prefix}bus_factor / {prefix}ceiling - {prefix}launch"
     return Expanded(cost.queued, expression, tuple((prefix + key, figure) for key, figure in inputs.items()))
 
 
-def _slowest(paths: Paths, candidate: Candidate) -> tuple[Figure, Figure]:
+def _slowest_line(paths: Paths, candidate: Candidate) -> tuple[Figure, Figure]:
     """The line rate of the tier that sends longest, and the share of it that the algorithm achieves."""
     send = candidate.algorithm == "send"
     if paths.between is not None and candidate.between >= candidate.inside:

@@ -7,17 +7,17 @@ from math import hypot
 
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.cluster.variation import revalued, without_measured
+from clusterspec.cluster.variation import with_values, without_measured
 from clusterspec.cost import parameters
-from clusterspec.cost.communication import communication, sent
-from clusterspec.cost.compute.rates import rate_name
+from clusterspec.cost.communication import communication_rows, transfer_rows
+from clusterspec.cost.compute.rates import share_precision
 from clusterspec.cost.constants import assumed
 from clusterspec.cost.formulas.compute import recomputation_factor, utilization
 from clusterspec.cost.memory.fullest import fullest as memory
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import StepRecord
 from clusterspec.cost.tables import Tables
-from clusterspec.cost.timing import tables_of, timed
+from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.quantity import Figure
 from clusterspec.recent import Recent
 from clusterspec.records import replace
@@ -80,11 +80,11 @@ def highest_mfu(design: Design) -> float | None:
     if design.cluster is None or design.workload is None:
         return None
     systolic = design.cluster.accelerator.array is not None
-    found = HIGHEST_MFU.get((systolic, rate_name(design.workload.precision)))
+    found = HIGHEST_MFU.get((systolic, share_precision(design.workload.precision)))
     return found.value if found else max(each.value for (kind, _), each in HIGHEST_MFU.items() if kind is systolic)
 
 
-def record_of(design: Design) -> str | None:
+def mfu_figure_name(design: Design) -> str | None:
     """The figure of an accelerator that records the published runs like this design; None where it trains nothing.
 
     Runs of 16 bits and more count as one precision, and a framework includes those that share its kernels.
@@ -93,16 +93,16 @@ def record_of(design: Design) -> str | None:
     if workload is None or layout is None or layout.stack is None:
         return None
     framework = layout.capabilities.framework.stacks if layout.capabilities.named else None
-    return f"mfu.{rate_name(workload.precision)}.{(framework or layout.framework).replace('-', '_')}"
+    return f"mfu.{share_precision(workload.precision)}.{(framework or layout.framework).replace('-', '_')}"
 
 
-def unseen(design: Design) -> Figure | None:
+def unseen_spread(design: Design) -> Figure | None:
     """What the range gains because nothing near the design was measured; None where a run like it is published."""
-    name, workload, cluster = record_of(design), design.workload, design.cluster
+    name, workload, cluster = mfu_figure_name(design), design.workload, design.cluster
     if name is None or workload is None or cluster is None:
         return None
     known = cluster.accelerator.achievable
-    if f"sustained.{rate_name(workload.precision)}" not in known:
+    if f"sustained.{share_precision(workload.precision)}" not in known:
         return UNSEEN_PART
     return None if name in known else UNSEEN_KIND
 
@@ -122,15 +122,15 @@ def step_range(
     found = record.software.stack.achievable.get("spread.experts" if experts else "spread")
     spread = (found or UNKNOWN_SPREAD).value / (BY_YEAR.value if release_known else 1.0)
     late = STRAGGLERS.value * record.times.straggling
-    width = 1 + hypot(spread, unseen, _uncertain(record) / record.seconds, late / record.seconds)
+    width = 1 + hypot(spread, unseen, _communication_uncertainty(record) / record.seconds, late / record.seconds)
     return record.seconds / width, record.seconds * max(width, ahead)
 
 
-def _uncertain(record: StepRecord) -> float:
+def _communication_uncertainty(record: StepRecord) -> float:
     """The uncertainty of exposed communication in seconds: for each axis that of its most uncertain collective."""
     exposed: defaultdict[str, float] = defaultdict(float)
     widest: defaultdict[str, float] = defaultdict(float)
-    for row, cost in sent(record):
+    for row, cost in transfer_rows(record):
         exposed[row.axis] += row.exposed
         widest[row.axis] = max(widest[row.axis], cost.uncertainty)
     return sum_of(seconds * widest[axis] for axis, seconds in exposed.items())
@@ -159,8 +159,8 @@ def _timed(plan: Plan, tables: Tables | None) -> Plan:
     if design.workload is not None and design.workload.serving is not None:
         return _with_serving(plan)
     if tables is None or not tables.hold_for(design):
-        tables = _known(design, tables)
-    found = timed(design, tables) if tables else None
+        tables = _recent_tables(design, tables)
+    found = timed_step(design, tables) if tables else None
     return _with_time(replace(plan, tables=tables), found) if found else plan
 
 
@@ -181,7 +181,7 @@ _RECENT: Recent[Tables] = Recent(4)
 """The tables of recent jobs: a job is usually estimated several times, with other layouts."""
 
 
-def _known(design: Design, near: Tables | None) -> Tables | None:
+def _recent_tables(design: Design, near: Tables | None) -> Tables | None:
     """The tables of a design; created where no recent ones apply to it.
 
     They share the process groups of ``near``, tables of another design, if both have the same links.
@@ -189,7 +189,7 @@ def _known(design: Design, near: Tables | None) -> Tables | None:
     known = next((tables for tables in reversed(_RECENT.kept) if tables.hold_for(design)), None)
     if known is not None:
         return known
-    made = tables_of(
+    made = design_tables(
         design, near.groups if near and design.cluster and _same_links(near.cluster, design.cluster) else None
     )
     return None if made is None else _RECENT.keep(made)
@@ -198,26 +198,26 @@ def _known(design: Design, near: Tables | None) -> Tables | None:
 def _same_links(one: Cluster, other: Cluster) -> bool:
     """Whether two clusters differ at most in what their accelerators achieve."""
     known = other.accelerator.achievable
-    return one is other or revalued(one, {("accelerator", "achievable"): known}) == other
+    return one is other or with_values(one, {("accelerator", "achievable"): known}) == other
 
 
 def _with_serving(plan: Plan) -> Plan:
     """The plan with the times of serving."""
-    from clusterspec.cost.serving.times import serving  # a training plan needs none of its modules
+    from clusterspec.cost.serving.times import serving_times  # a training plan needs none of its modules
 
-    found = serving(plan.design)
+    found = serving_times(plan.design)
     return plan if found is None else replace(plan, serving=found)
 
 
 def _with_parameters(plan: Plan) -> Plan:
     if plan.design.workload is None:
         return plan
-    whole = parameters.count(plan.design.workload.model)
+    whole = parameters.model_weights(plan.design.workload.model)
     return replace(plan, parameters=whole.total, active_parameters=whole.active)
 
 
 def _with_memory(plan: Plan) -> Plan:
-    found = memory.memory(plan.design)
+    found = memory.design_memory(plan.design)
     return plan if found is None else replace(plan, stored=found)
 
 
@@ -233,7 +233,7 @@ def _with_time(plan: Plan, record: StepRecord) -> Plan:
     return replace(
         plan,
         step=record,
-        communication=communication(record),
+        communication=communication_rows(record),
         tokens_per_second_per_accelerator=rate,
         model_flops_per_accelerator=rate * each,
         mfu=mfu,

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from clusterspec.cost.communication import seconds_of
+from clusterspec.cost.communication import expanded_seconds
 from clusterspec.cost.compute.kernels import WEIGHT_SHARE, Kernel
 from clusterspec.cost.compute.rates import MEMORY
 from clusterspec.cost.formulas import compute, parameters, pipeline
 from clusterspec.cost.formulas import pipeline as overlap
 from clusterspec.cost.record import PHASES, PartTime, PhaseTime, ReplicaTransfers, StepRecord, TransferTime
-from clusterspec.cost.term import Argument, Expanded, Inputs, Repeats, Term, computed, identifier, leaf
+from clusterspec.cost.term import Argument, Expanded, Inputs, Repeats, Term, computed_figure, identifier, leaf_term
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.summation import sum_of
@@ -26,7 +26,7 @@ TRAFFIC |= {"expert_parallel_traffic": ("ep",)}
 """Axes whose transfers run inside the passes, by the name of their term."""
 
 
-def explained(record: StepRecord, band: tuple[float, float] | None = None) -> Term:
+def step_term(record: StepRecord, band: tuple[float, float] | None = None) -> Term:
     """The terms of a step; ``band`` is its range."""
     teller = _StepExplanation(record)
     parts = (
@@ -47,7 +47,7 @@ class _StepExplanation:
 
     def __init__(self, record: StepRecord) -> None:
         self.record, self.inputs, self.choices = record, record.inputs, record.choices
-        self.counted = computed(self.inputs.micro_batches, "global_batch / (dp * micro_batch)")
+        self.counted = computed_figure(self.inputs.micro_batches, "global_batch / (dp * micro_batch)")
         self.interference = self._of_software("interference")
         self._rates: dict[str, Expanded] = {}
         self.bandwidth = self._rate(MEMORY)
@@ -55,7 +55,7 @@ class _StepExplanation:
     def _of_software(self, name: str, unit: str = "1", otherwise: float = 0.0) -> Figure:
         """A figure of the stack; ``otherwise`` where its entry lacks it."""
         stack = self.record.software.stack
-        return stack.achievable.get(name) or computed(otherwise, f"{stack.id} has no such figure", unit)
+        return stack.achievable.get(name) or computed_figure(otherwise, f"{stack.id} has no such figure", unit)
 
     def _rate(self, name: str) -> Expanded:
         """A rate of one rank as the product of its figures."""
@@ -68,7 +68,7 @@ class _StepExplanation:
         value = rates.speed.bandwidth if name == MEMORY else rates.speed.rates[name]
         expression, inputs = " * ".join(key for key, _ in rates.factors[name]), rates.factors[name]
         if rates.ranks > 1:
-            ranks = computed(rates.ranks, "ranks of one accelerator")
+            ranks = computed_figure(rates.ranks, "ranks of one accelerator")
             return Expanded(value, f"{expression} / ranks_per_accelerator", (*inputs, ("ranks_per_accelerator", ranks)))
         return Expanded(value, expression, inputs)
 
@@ -76,9 +76,13 @@ class _StepExplanation:
         """The number of passes of a micro-batch through a part of the slowest stage in one step."""
         repeats: Repeats = (("micro_batches", self.counted),)
         if count > 1 or part.name.endswith("layer"):
-            repeats += (("layers", computed(count, f"parts of the slowest stage: {part.name.replace('_', ' ')}")),)
+            repeats += (
+                ("layers", computed_figure(count, f"parts of the slowest stage: {part.name.replace('_', ' ')}")),
+            )
         if self.record.chunk_share != 1.0:
-            repeats += (("chunk_share", computed(self.record.chunk_share, "a chunk of DualPipe runs half of them")),)
+            repeats += (
+                ("chunk_share", computed_figure(self.record.chunk_share, "a chunk of DualPipe runs half of them")),
+            )
         return repeats
 
     def phase(self, name: str) -> Term:
@@ -87,44 +91,44 @@ class _StepExplanation:
         for part, count in self.record.parts:
             phase, repeats = getattr(part, name), self._repeats(part, count)
             for kernel, same in Counter(kernel for kernel, _ in phase.kernels).items():
-                kinds[_kind(kernel)].append(self._kernel(name, part, kernel, same, repeats))
+                kinds[_kernel_kind(kernel)].append(self._kernel(name, part, kernel, same, repeats))
             if phase.launch:
                 kinds["launching"].append(self._launching(name, part, phase, repeats))
-        parts = (Term.total(f"{name}_{kind}", _distinct(found)) for kind, found in kinds.items() if found)
+        parts = (Term.total(f"{name}_{kind}", _uniquely_named_terms(found)) for kind, found in kinds.items() if found)
         return Term.total(name, tuple(parts))
 
     def _kernel(self, phase: str, part: PartTime, kernel: Kernel, same: int, repeats: Repeats) -> Term:
         name = f"{phase}_{part.name}_{identifier(kernel.name)}"
         if same > 1:
-            repeats = (*repeats, ("kernels", computed(same, "kernels of this shape")))
-        traffic = computed(kernel.traffic, "bytes that it reads and writes", "B")
+            repeats = (*repeats, ("kernels", computed_figure(same, "kernels of this shape")))
+        traffic = computed_figure(kernel.traffic, "bytes that it reads and writes", "B")
         if not kernel.rate:
-            return leaf(name, compute.streaming, {"traffic": traffic, "bandwidth": self.bandwidth}, repeats)
+            return leaf_term(name, compute.streaming_time, {"traffic": traffic, "bandwidth": self.bandwidth}, repeats)
         arguments: dict[str, Argument] = {
-            "flops": computed(kernel.flops, _shape(kernel), "FLOP"),
+            "flops": computed_figure(kernel.flops, _shape_text(kernel), "FLOP"),
             "rate": self._filled(kernel),
             "traffic": traffic,
             "bandwidth": self.bandwidth,
         }
-        return leaf(name, compute.roofline, arguments, repeats)
+        return leaf_term(name, compute.kernel_time, arguments, repeats)
 
     def _filled(self, kernel: Kernel) -> Expanded:
         """The rate of a kernel: that of its kind times the share that its shape allows."""
         best, fill = self._rate(kernel.rate), self.record.rates.speed.fill(kernel)
         why = "length of the sequence" if kernel.rate.startswith("attention") else "tile and wave quantization, depth"
-        inputs: Inputs = (*best.inputs, ("fill", computed(fill, why)))
+        inputs: Inputs = (*best.inputs, ("fill", computed_figure(fill, why)))
         return Expanded(best.value * fill, f"{best.expression} * fill", inputs)
 
     def _launching(self, phase: str, part: PartTime, time: PhaseTime, repeats: Repeats) -> Term:
         arguments: dict[str, Argument] = {
-            "launches": computed(time.launches, "kernels and collectives that the host launches"),
-            "device": computed(time.device + time.exposed, "kernels and exposed communication", "s"),
+            "launches": computed_figure(time.launches, "kernels and collectives that the host launches"),
+            "device": computed_figure(time.device + time.exposed, "kernels and exposed communication", "s"),
             "gap": self._of_software("launch.gap", "s"),
             "interval": self._of_software("launch.interval", "s"),
-            "expert_launches": computed(time.expert_launches, "experts of grouped products"),
+            "expert_launches": computed_figure(time.expert_launches, "experts of grouped products"),
             "expert_interval": self._of_software("launch.expert", "s"),
         }
-        return leaf(f"{phase}_{part.name}_launching", compute.launching, arguments, repeats)
+        return leaf_term(f"{phase}_{part.name}_launching", compute.launch_overhead, arguments, repeats)
 
     def traffic(self, name: str, axes: tuple[str, ...]) -> Term:
         """The exposed transfers of some axes that run inside the passes."""
@@ -135,18 +139,22 @@ class _StepExplanation:
             for one in phase.transfers
             if one.transfer.axis in axes and one.seconds
         ]
-        return Term.total(name, _distinct(found))
+        return Term.total(name, _uniquely_named_terms(found))
 
     def _transfer(self, where: str, transfer: TransferTime, repeats: Repeats) -> Term:
         sent = transfer.transfer
         arguments: dict[str, Argument] = {
-            "calls": computed(sent.calls, "of one layer and micro-batch"),
-            "seconds": seconds_of(transfer.cost),
-            "overlap_window": computed(transfer.overlap_window, "computation that may overlap with each call", "s"),
+            "calls": computed_figure(sent.calls, "of one layer and micro-batch"),
+            "seconds": expanded_seconds(transfer.cost),
+            "overlap_window": computed_figure(
+                transfer.overlap_window, "computation that may overlap with each call", "s"
+            ),
             "interference": self.interference,
-            "pipelined": computed(transfer.pipelined, "share that runs inside the adjacent GEMMs"),
+            "pipelined": computed_figure(transfer.pipelined, "share that runs inside the adjacent GEMMs"),
         }
-        return leaf(f"{where}_{sent.axis}_{identifier(sent.collective)}", overlap.exposed_calls, arguments, repeats)
+        return leaf_term(
+            f"{where}_{sent.axis}_{identifier(sent.collective)}", overlap.exposed_time_of_calls, arguments, repeats
+        )
 
     def sends(self) -> Term:
         """Sends between stages that nothing overlaps."""
@@ -154,10 +162,10 @@ class _StepExplanation:
             return Term.total("pipeline_sends", ())
         fixed = {"micro_batches": self.counted, "virtual_stages": self._virtual_stages}
         found = (
-            leaf(
+            leaf_term(
                 f"{one.transfer.axis}_{identifier(one.transfer.collective)}_between_stages",
-                pipeline.sends,
-                {**fixed, "send": seconds_of(one.cost)},
+                pipeline.sends_time,
+                {**fixed, "send": expanded_seconds(one.cost)},
             )
             for one in self.record.sends
         )
@@ -165,22 +173,25 @@ class _StepExplanation:
 
     @property
     def _virtual_stages(self) -> Figure:
-        return computed(self.inputs.virtual_stages, "chunks that a rank holds")
+        return computed_figure(self.inputs.virtual_stages, "chunks that a rank holds")
 
     def bubble(self) -> Term:
         """The idle time of the slowest stage, and the sends of the first and the last micro-batch."""
-        stages = computed(self.inputs.stages, "pp")
+        stages = computed_figure(self.inputs.stages, "pp")
         if self.inputs.stages == 1:
             return Term.total("pipeline_bubble", ())
-        send = computed(self.inputs.send, "one micro-batch from stage to stage", "s")
-        parts = (self._idle(stages), leaf("bubble_sends", pipeline.fill_sends, {"stages": stages, "send": send}))
+        send = computed_figure(self.inputs.send, "one micro-batch from stage to stage", "s")
+        parts = (
+            self._idle(stages),
+            leaf_term("bubble_sends", pipeline.fill_sends_time, {"stages": stages, "send": send}),
+        )
         return Term.total("pipeline_bubble", parts)
 
     def _idle(self, stages: Figure) -> Term:
         stage = self.inputs.stage
 
         def figure(seconds: float, why: str) -> Figure:
-            return computed(seconds, f"{why} of one micro-batch on the slowest stage", "s")
+            return computed_figure(seconds, f"{why} of one micro-batch on the slowest stage", "s")
 
         forward, both = figure(stage.forward, "forward pass"), figure(stage.total, "all passes")
         back, weight = figure(stage.return_time, "recomputation and backward pass"), WEIGHT_SHARE * stage.backward
@@ -188,13 +199,13 @@ class _StepExplanation:
         if self.choices.schedule == "zero-bubble":
             inputs = figure(stage.return_time - weight, "recomputation and input gradients")
             arguments = {"stages": stages, "forward": forward, "backward_input": inputs, "backward_weight": weights}
-            return leaf("idle_stages", pipeline.zero_bubble, arguments)
+            return leaf_term("idle_stages", pipeline.zero_bubble_idle, arguments)
         if self.choices.schedule == "dualpipe":
             arguments = {"stages": stages, "both": both, "backward": back, "backward_weight": weights}
-            return leaf("idle_stages", pipeline.dualpipe, arguments)
-        total = computed(self.inputs.every, "one micro-batch on every stage, summed", "s")
+            return leaf_term("idle_stages", pipeline.dualpipe_idle, arguments)
+        total = computed_figure(self.inputs.every, "one micro-batch on every stage, summed", "s")
         arguments = {"total": total, "slowest": both, "virtual_stages": self._virtual_stages}
-        return leaf("idle_stages", pipeline.fill_and_drain, arguments)
+        return leaf_term("idle_stages", pipeline.fill_and_drain_idle, arguments)
 
     def replicas(self) -> Iterator[Term]:
         """The exposed traffic of data parallelism, by the computation it overlaps with."""
@@ -202,17 +213,17 @@ class _StepExplanation:
             one = group.exposure
             arguments: dict[str, Argument] = {
                 "communication": self._together(group),
-                "overlap_window": computed(one.overlap_window, "computation that may overlap with it", "s"),
+                "overlap_window": computed_figure(one.overlap_window, "computation that may overlap with it", "s"),
                 "interference": self.interference,
-                "bucket": computed(one.bucket, "share that starts after the last computation"),
+                "bucket": computed_figure(one.bucket, "share that starts after the last computation"),
             }
-            times = (("repeats", computed(one.repeats, "of a step")),) if one.repeats != 1 else ()
-            yield leaf(f"data_parallel_{one.name}", overlap.exposed_at_least, arguments, times)
+            times = (("repeats", computed_figure(one.repeats, "of a step")),) if one.repeats != 1 else ()
+            yield leaf_term(f"data_parallel_{one.name}", overlap.exposed_time_with_bucket, arguments, times)
 
     def _together(self, group: ReplicaTransfers) -> Expanded:
         """The seconds of transfers that run one after another."""
         each = [
-            seconds_of(cost, f"{sent.axis}_{identifier(sent.collective)}_")
+            expanded_seconds(cost, f"{sent.axis}_{identifier(sent.collective)}_")
             for sent, cost in zip(group.transfers, group.costs, strict=True)
             if cost.queued
         ]
@@ -227,54 +238,58 @@ class _StepExplanation:
     def optimizer(self) -> Term:
         """The update of the weights whose states this rank holds."""
         choices = self.choices
-        weights = computed(self.inputs.weights, "weights whose optimizer states this rank holds")
-        offloaded = computed(choices.offloaded, "offload.optimizer")
+        weights = computed_figure(self.inputs.weights, "weights whose optimizer states this rank holds")
+        offloaded = computed_figure(choices.offloaded, "offload.optimizer")
         here: dict[str, Argument] = {
             "weights": weights,
-            "bytes_each": computed(choices.bytes_each, "read and written for each weight", "B"),
+            "bytes_each": computed_figure(choices.bytes_each, "read and written for each weight", "B"),
             "bandwidth": self.bandwidth,
             "offloaded": offloaded,
         }
         there: dict[str, Argument] = {
             "weights": weights,
-            "gradient_bytes": computed(choices.gradient_bytes, "gradient_precision", "B"),
-            "host_bandwidth": computed(choices.host_bandwidth, "a slot of 16 lanes, shared by the ranks of it", "B/s"),
+            "gradient_bytes": computed_figure(choices.gradient_bytes, "gradient_precision", "B"),
+            "host_bandwidth": computed_figure(
+                choices.host_bandwidth, "a slot of 16 lanes, shared by the ranks of it", "B/s"
+            ),
             "offloaded": offloaded,
         }
-        parts: tuple[Term, ...] = (leaf("update_in_memory", parameters.update_time, here),)
+        parts: tuple[Term, ...] = (leaf_term("update_in_memory", parameters.update_time, here),)
         if choices.offloaded:
-            parts += (leaf("update_in_host_memory", parameters.offload_time, there),)
+            parts += (leaf_term("update_in_host_memory", parameters.offload_time, there),)
         return Term.total("optimizer", parts)
 
     def rest(self) -> Iterator[Term]:
         """Time outside passes, communication and the optimizer."""
         times = self.record.times
-        loading = computed(times.data_loading, "workload.data_loading", "s")
+        loading = computed_figure(times.data_loading, "workload.data_loading", "s")
         yield Term("data_loading", times.data_loading, "s", "data_loading", (("data_loading", loading),))
         step = self._of_software("step", "s")
         yield Term("step_overhead", times.overhead, "s", "step", (("step", step),))
         late = {
             "jitter": self._of_software("jitter"),
-            "longest": computed(overlap.expected_longest(self.inputs.nodes), f"ln(nodes), {self.inputs.nodes:g} nodes"),
-            "rest": computed(times.total - times.straggling, "everything else in the step", "s"),
+            "longest": computed_figure(
+                overlap.expected_longest(self.inputs.nodes), f"ln(nodes), {self.inputs.nodes:g} nodes"
+            ),
+            "rest": computed_figure(times.total - times.straggling, "everything else in the step", "s"),
         }
-        yield leaf("stragglers", overlap.waiting, late)
+        yield leaf_term("stragglers", overlap.straggler_wait, late)
 
 
-def _kind(kernel: Kernel) -> str:
+def _kernel_kind(kernel: Kernel) -> str:
     if not kernel.rate:
         return "memory_bound"
     return "attention" if kernel.rate.startswith("attention") else "matrix_products"
 
 
-def _shape(kernel: Kernel) -> str:
+def _shape_text(kernel: Kernel) -> str:
     if kernel.shape is None:
         return "operations"
     m, k, n, batch, _ = kernel.shape
     return f"operations of {batch:g} products of ({m:g} × {k:g}) by ({k:g} × {n:g})"
 
 
-def _distinct(terms: list[Term]) -> tuple[Term, ...]:
+def _uniquely_named_terms(terms: list[Term]) -> tuple[Term, ...]:
     """The terms with unique names."""
     seen: Counter[str] = Counter()
     found = []

@@ -90,10 +90,10 @@ def interruptions(
     """
     written = operations or OperationsSpec()
     accelerators = layout.nodes * cluster.accelerators_per_node
-    between, rates = _between(written, layout.nodes, accelerators)
-    checkpoint = _checkpoint(written, networks, parameters)
-    restart = _restart(cluster, written)
-    interval = _stated(written.checkpoint_interval, "checkpoint_interval") or Figure(
+    between, rates = _time_between_failures(written, layout.nodes, accelerators)
+    checkpoint = _checkpoint_time(written, networks, parameters)
+    restart = _restart_time(cluster, written)
+    interval = _stated_time(written.checkpoint_interval, "checkpoint_interval") or Figure(
         larger(step, best_interval(between.value, checkpoint.value)),
         "s",
         Computed("max(step_time, sqrt(2 * between * checkpoint))"),
@@ -104,18 +104,20 @@ def interruptions(
     return Interruptions(between, interval, checkpoint, restart, share, low, high)
 
 
-def stated_between(written: OperationsSpec, nodes: int | None) -> Figure | None:
+def stated_time_between_failures(written: OperationsSpec, nodes: int | None) -> Figure | None:
     """Seconds between failures of a job on some nodes, as the spec states it for the job or for one node; else None."""
-    stated = _stated(written.mean_time_between_failures, "mean_time_between_failures")
+    stated = _stated_time(written.mean_time_between_failures, "mean_time_between_failures")
     if stated is not None or written.node_mtbf is None or not nodes:
         return stated
     value = job_time_between_failures(written.node_mtbf.value, nodes)
     return Figure(value, "s", Written("operations.node_mtbf"))
 
 
-def _between(written: OperationsSpec, nodes: int, accelerators: int) -> tuple[Figure, tuple[float, float]]:
+def _time_between_failures(
+    written: OperationsSpec, nodes: int, accelerators: int
+) -> tuple[Figure, tuple[float, float]]:
     """Seconds between failures of the job, and its range."""
-    stated = stated_between(written, nodes)
+    stated = stated_time_between_failures(written, nodes)
     if stated is not None:
         return stated, (stated.value, stated.value)
     value = job_time_between_failures(ACCELERATOR_BETWEEN_FAILURES.value, accelerators)
@@ -124,8 +126,8 @@ def _between(written: OperationsSpec, nodes: int, accelerators: int) -> tuple[Fi
     return figure, (LEAST_BETWEEN_FAILURES / accelerators, MOST_BETWEEN_FAILURES / accelerators)
 
 
-def _checkpoint(written: OperationsSpec, networks: NetworksSpec | None, parameters: float | None) -> Figure:
-    stated = _stated(written.checkpoint_time, "checkpoint_time")
+def _checkpoint_time(written: OperationsSpec, networks: NetworksSpec | None, parameters: float | None) -> Figure:
+    stated = _stated_time(written.checkpoint_time, "checkpoint_time")
     if stated is not None:
         return stated
     store = networks.storage.bandwidth if networks and networks.storage else None
@@ -136,9 +138,9 @@ def _checkpoint(written: OperationsSpec, networks: NetworksSpec | None, paramete
     return Figure(value, "s", Assumed("operations.checkpoint_time", why))
 
 
-def _restart(cluster: Cluster, written: OperationsSpec) -> Figure:
+def _restart_time(cluster: Cluster, written: OperationsSpec) -> Figure:
     """The restart time as stated; without a spare node the job waits for the repair, where the spec states its time."""
-    stated = _stated(written.restart_time, "restart_time")
+    stated = _stated_time(written.restart_time, "restart_time")
     if stated is not None:
         return stated
     if cluster.spare_nodes == 0 and written.repair_time is not None and written.repair_time.value > RESTART.value:
@@ -146,5 +148,5 @@ def _restart(cluster: Cluster, written: OperationsSpec) -> Figure:
     return RESTART
 
 
-def _stated(quantity: Quantity | None, key: str) -> Figure | None:
+def _stated_time(quantity: Quantity | None, key: str) -> Figure | None:
     return Figure(quantity.value, "s", Written(f"operations.{key}")) if quantity is not None else None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.degrees import accelerators_used
 from clusterspec.cost.formulas.serving import output_rate, request_time
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.serving.explain import time_of_first_token, time_of_token
+from clusterspec.cost.serving.explain import first_token_time_term, token_time_term
 from clusterspec.cost.serving.times import ServingTimes
 from clusterspec.cost.term import EXPRESSIONS, Communication, Term
 from clusterspec.origin import Computed
@@ -49,8 +49,8 @@ def _times(plan: Plan) -> Iterator[Term]:
 
 def _serving(found: ServingTimes) -> Iterator[Term]:
     """The headline figures of a serving plan, named as printed."""
-    yield replace(time_of_first_token(found), name="time to first token")
-    yield replace(time_of_token(found), name="time per output token")
+    yield replace(first_token_time_term(found), name="time to first token")
+    yield replace(token_time_term(found), name="time per output token")
     tokens = _count("output_tokens", found.output_tokens)
     times = (("ttft", _seconds(found.ttft)), ("tpot", _seconds(found.tpot)))
     yield Term("request latency", found.request_latency, "s", EXPRESSIONS[request_time], (*times, tokens))

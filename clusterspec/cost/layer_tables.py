@@ -9,12 +9,12 @@ from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.model import Cluster, Layout, Overlap
 from clusterspec.cost import traffic
 from clusterspec.cost.collectives.model import CollectiveCost, Paths
-from clusterspec.cost.collectives.predict import CollectiveTiming, nothing, timing_on
+from clusterspec.cost.collectives.predict import CollectiveTiming, cost_of_nothing, paths_timing
 from clusterspec.cost.compute.kernels import Shard, Work
-from clusterspec.cost.compute.layer import LAYERS, Parts, Routing, SoftwareBehavior, recomputed
+from clusterspec.cost.compute.layer import LAYERS, Parts, Routing, SoftwareBehavior, recomputed_kernels
 from clusterspec.cost.compute.rates import NO_KERNELS, PassKernels, Speed
-from clusterspec.cost.formulas.compute import divided, launching
-from clusterspec.cost.formulas.pipeline import exposed_calls
+from clusterspec.cost.formulas.compute import is_divided, launch_overhead
+from clusterspec.cost.formulas.pipeline import exposed_time_of_calls
 from clusterspec.cost.layers import FeedForward, Layer, Mixer
 from clusterspec.cost.record import PartTime, PhaseTime, TransferTime
 from clusterspec.cost.traffic import Transfer
@@ -50,7 +50,7 @@ class Group:
         if found is None:
             if self.paths is None:
                 raise NoPathError(f"{self.placement.nodes} nodes, and no fabric joins them")
-            found = self._timings[name] = timing_on(self.cluster, name, self.paths)
+            found = self._timings[name] = paths_timing(self.cluster, name, self.paths)
         return found
 
     def cost(self, name: str, size: float) -> CollectiveCost:
@@ -58,7 +58,7 @@ class Group:
         found = self._costs.get((name, size))
         if found is None:
             sent = self.placement.ranks > 1 and size > 0
-            found = self.timing(name).cost(size) if sent else nothing(name, self.placement.ranks, size)
+            found = self.timing(name).cost(size) if sent else cost_of_nothing(name, self.placement.ranks, size)
             self._costs[name, size] = found
         return found
 
@@ -128,7 +128,7 @@ class PhaseTimer:
     def launching(self, kernels: PassKernels, exposed: float, calls: float) -> float:
         """Seconds that launching adds to a pass with ``exposed`` seconds of ``calls`` collectives."""
         software = self.software
-        return launching(
+        return launch_overhead(
             kernels.launches + calls,
             kernels.device + exposed,
             gap=software.gap,
@@ -147,7 +147,7 @@ class PhaseTimer:
         pipelined = self.hiding.pipelined if transfer.axis == "tp" else 0.0
         hidden = getattr(self.hiding, transfer.axis, False) or (transfer.hidden_by_default and self.hiding.by_default)
         window = transfer.overlap_window if hidden else 0.0
-        exposed = exposed_calls(transfer.calls, cost.queued, window, self.software.interference, pipelined)
+        exposed = exposed_time_of_calls(transfer.calls, cost.queued, window, self.software.interference, pipelined)
         return TransferTime(transfer, cost, window, pipelined, exposed)
 
 
@@ -161,7 +161,7 @@ NETWORKS = {FeedForward.DENSE: "dense_layer", FeedForward.EXPERTS: "expert_layer
 MIXERS = {Mixer.FULL: "full_", Mixer.WINDOW: "window_", Mixer.LINEAR: "linear_", Mixer.NONE: ""}
 
 
-def name_of(layer: Layer, one_mixer: bool) -> str:
+def layer_name(layer: Layer, one_mixer: bool) -> str:
     """The name of a layer in terms: by its network, and by its token mixing where the model has several kinds."""
     return ("" if one_mixer else MIXERS[layer.mixer]) + NETWORKS[layer.network]
 
@@ -191,42 +191,42 @@ class LayerKernels(NamedTuple):
         """The kernels that run again under ``recompute``: a word, or a list of modules."""
         if recompute == "full":
             return self.forward
-        kernels = recomputed(self.parts, recompute, software.stack.selective)
+        kernels = recomputed_kernels(self.parts, recompute, software.stack.selective)
         return PassKernels.of({"": speed.timed(kernels)}) if kernels else NO_KERNELS
 
 
-def timed_layer(name: str, kernels: LayerKernels, layout: Layout, timer: PhaseTimer) -> PartTime:
+def layer_time(name: str, kernels: LayerKernels, layout: Layout, timer: PhaseTimer) -> PartTime:
     """One micro-batch through a layer, with the transfers around its blocks."""
-    sent, returned = _transfers(kernels, layout, timer)
+    sent, returned = _layer_transfers(kernels, layout, timer)
     forward = timer.phase(kernels.forward, sent)
     backward = timer.phase(kernels.backward, returned)
     again = timer.phase(kernels.recomputed, sent if layout.recompute == "full" else ())
     return PartTime(name, forward, backward, again, kernels.forward.flops, kernels.recomputed.flops)
 
 
-def _transfers(kernels: LayerKernels, layout: Layout, timer: PhaseTimer) -> tuple[TransferTimes, TransferTimes]:
+def _layer_transfers(kernels: LayerKernels, layout: Layout, timer: PhaseTimer) -> tuple[TransferTimes, TransferTimes]:
     """The transfers of the forward and of the backward pass."""
     layer, shard, method = kernels.layer, kernels.shard, layout.cp_method
     routed: Routed = lambda window: ()  # noqa: E731
     if layer.network is FeedForward.EXPERTS:
         routing = Routing.of(shard, timer.software.unevenness)
-        domains = timer.group("ep").domains if divided(shard.ep) else 1
-        routed = partial(traffic.each_pass, shard, routing, layout.dispatcher, domains)
-    blocks, there, back = _blocks(layer, shard), kernels.forward, kernels.backward
+        domains = timer.group("ep").domains if is_divided(shard.ep) else 1
+        routed = partial(traffic.expert_transfers, shard, routing, layout.dispatcher, domains)
+    blocks, there, back = _sharded_blocks(layer, shard), kernels.forward, kernels.backward
     forward = (
-        *traffic.tensor_forward(shard, blocks, there.gemms),
-        *traffic.context_forward(shard, method, there.core),
+        *traffic.tensor_forward_transfers(shard, blocks, there.gemms),
+        *traffic.context_forward_transfers(shard, method, there.core),
         *routed(there.device),
     )
     backward = (
-        *traffic.tensor_backward(shard, blocks, back.gemms),
-        *traffic.context_backward(shard, method, back.core),
+        *traffic.tensor_backward_transfers(shard, blocks, back.gemms),
+        *traffic.context_backward_transfers(shard, method, back.core),
         *routed(back.device),
     )
     return timer.transfers(forward), timer.transfers(backward)
 
 
-def _blocks(layer: Layer, shard: Shard) -> int:
+def _sharded_blocks(layer: Layer, shard: Shard) -> int:
     """Blocks that tensor parallelism shards: the mixing, and a network other than that of routed experts."""
     cut = layer.network is FeedForward.DENSE or (
         layer.network is FeedForward.EXPERTS and shard.model.shared_experts > 0

@@ -41,13 +41,13 @@ class Layer(NamedTuple):
 
 
 @recent(8)  # asked several times for each of many layouts
-def layers(model: Model) -> tuple[Layer, ...]:
+def model_layers(model: Model) -> tuple[Layer, ...]:
     """Every layer of ``model`` in order."""
     mixing = min(model.layers, model.attention_layers + model.linear_layers)
     single = mixing < model.layers and model.ffn_layers < model.layers
-    mixes = _spread(mixing, model.layers) if single else (True,) * model.layers
-    fed = tuple(not mixed for mixed in mixes) if single else _spread(model.ffn_layers, model.layers)
-    mixers, networks = _mixers(model), _networks(model)
+    mixes = _evenly_spread(mixing, model.layers) if single else (True,) * model.layers
+    fed = tuple(not mixed for mixed in mixes) if single else _evenly_spread(model.ffn_layers, model.layers)
+    mixers, networks = _mixers_in_order(model), _networks_in_order(model)
     return tuple(
         Layer(
             next(mixers, Mixer.NONE) if mixed else Mixer.NONE,
@@ -57,7 +57,7 @@ def layers(model: Model) -> tuple[Layer, ...]:
     )
 
 
-def _spread(some: int, every: int) -> tuple[bool, ...]:
+def _evenly_spread(some: int, every: int) -> tuple[bool, ...]:
     """For each of ``every`` positions, whether it has one of ``some``; the last position of each period is first to
     have one.
     """
@@ -65,28 +65,28 @@ def _spread(some: int, every: int) -> tuple[bool, ...]:
     return tuple(now > before for before, now in zip([0, *turns], turns, strict=False))
 
 
-def _mixers(model: Model) -> Iterator[Mixer]:
+def _mixers_in_order(model: Model) -> Iterator[Mixer]:
     mixing = model.attention_layers + model.linear_layers
-    whole = _spread(model.full_layers, model.attention_layers)
+    whole = _evenly_spread(model.full_layers, model.attention_layers)
     attention = iter([Mixer.FULL if full else Mixer.WINDOW for full in whole])
-    for attends in _spread(model.attention_layers, mixing):
+    for attends in _evenly_spread(model.attention_layers, mixing):
         yield next(attention) if attends else Mixer.LINEAR
 
 
-def _networks(model: Model) -> Iterator[FeedForward]:
+def _networks_in_order(model: Model) -> Iterator[FeedForward]:
     with_experts = min(model.moe_layers, model.ffn_layers) if model.experts else 0
     dense = model.ffn_layers - with_experts
     if with_experts == 0 or dense < with_experts:
         yield from (FeedForward.DENSE,) * dense
         yield from (FeedForward.EXPERTS,) * with_experts
         return
-    for expert in _spread(with_experts, model.ffn_layers):
+    for expert in _evenly_spread(with_experts, model.ffn_layers):
         yield FeedForward.EXPERTS if expert else FeedForward.DENSE
 
 
 def expert_layers(model: Model) -> tuple[bool, ...]:
     """For each layer in model order, whether it has experts."""
-    return tuple(layer.network is FeedForward.EXPERTS for layer in layers(model))
+    return tuple(layer.network is FeedForward.EXPERTS for layer in model_layers(model))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,22 +124,22 @@ class Chunk:
         )
 
 
-def stages(model: Model, layout: Layout) -> tuple[tuple[Chunk, ...], ...]:
+def stage_chunks(model: Model, layout: Layout) -> tuple[tuple[Chunk, ...], ...]:
     """The chunks on the rank of each pipeline stage, in model order.
 
     One chunk each; ``virtual_stages`` with an interleaved schedule; in DualPipe also the chunk of the mirrored stage.
     Empty where the layout has no `stage_layers`.
     """
     held: list[list[Chunk]] = [[] for _ in range(layout.pp if layout.stage_layers else 0)]
-    for index, chunk in enumerate(_chunks(model, layout.stage_layers)):
+    for index, chunk in enumerate(_chunks_in_order(model, layout.stage_layers)):
         held[index % layout.pp].append(chunk)
     if layout.schedule == "dualpipe":
         held = [here + there for here, there in zip(held, reversed(held), strict=True)]
     return tuple(tuple(chunks) for chunks in held)
 
 
-def _chunks(model: Model, counts: tuple[int, ...]) -> list[Chunk]:
-    order = layers(model)
+def _chunks_in_order(model: Model, counts: tuple[int, ...]) -> list[Chunk]:
+    order = model_layers(model)
     ends = [min(end, model.layers) for end in accumulate(counts)]
     starts = [0, *ends][: len(ends)]
     final = len(ends) - 1
@@ -164,38 +164,38 @@ def stage_groups(model: Model, layout: Layout) -> tuple[StageGroup, ...]:
     A rank holds one chunk; ``virtual_stages`` chunks with an interleaved schedule; in DualPipe also the chunk of the
     mirrored stage. Empty where the layout has no `stage_layers`.
     """
-    return _grouped(model, layout.stage_layers, layout.pp, layout.schedule == "dualpipe")
+    return _cached_stage_groups(model, layout.stage_layers, layout.pp, layout.schedule == "dualpipe")
 
 
 @lru_cache(maxsize=512)
-def _grouped(model: Model, counts: tuple[int, ...], stages: int, mirrored: bool) -> tuple[StageGroup, ...]:
+def _cached_stage_groups(model: Model, counts: tuple[int, ...], stages: int, mirrored: bool) -> tuple[StageGroup, ...]:
     """The groups by the values they depend on, cached: time and memory of a plan both request them."""
     if not counts:
         return ()
-    runs = tuple(_runs(layers(model), counts))
-    turns = [_window(runs, turn * stages, stages) for turn in range(len(counts) // stages)]
+    runs = tuple(_equal_spans(model_layers(model), counts))
+    turns = [_round_spans(runs, turn * stages, stages) for turn in range(len(counts) // stages)]
     if mirrored:
-        turns += [_mirrored(spans, stages) for spans in turns]
-    return tuple(_joined(stages, turns))
+        turns += [_mirrored_spans(spans, stages) for spans in turns]
+    return tuple(_joined_stage_groups(stages, turns))
 
 
 Span = tuple[int, int, Chunk]
 """Chunks from one index up to another with equal contents."""
 
 
-def _runs(order: tuple[Layer, ...], counts: tuple[int, ...]) -> Iterator[Span]:
+def _equal_spans(order: tuple[Layer, ...], counts: tuple[int, ...]) -> Iterator[Span]:
     """Spans of equal chunks of the whole pipeline."""
     start, index, final = 0, 0, len(counts) - 1
     for each, same in groupby(counts):
         number = len(list(same))
         uniform = len(set(order[start : start + each * number])) <= 1
-        for first, last in _ends(index, index + number, final, uniform):
+        for first, last in _span_ends(index, index + number, final, uniform):
             at = start + each * (first - index)
             yield first, last, Chunk.of(order[at : at + each], first == 0, first == final)
         start, index = start + each * number, index + number
 
 
-def _ends(first: int, last: int, final: int, uniform: bool) -> Iterator[tuple[int, int]]:
+def _span_ends(first: int, last: int, final: int, uniform: bool) -> Iterator[tuple[int, int]]:
     """A run split where chunks differ: everywhere, or only at both ends of the pipeline."""
     if not uniform:
         yield from ((index, index + 1) for index in range(first, last))
@@ -204,18 +204,18 @@ def _ends(first: int, last: int, final: int, uniform: bool) -> Iterator[tuple[in
     yield from pairwise(cuts)
 
 
-def _window(runs: tuple[Span, ...], start: int, length: int) -> list[Span]:
+def _round_spans(runs: tuple[Span, ...], start: int, length: int) -> list[Span]:
     """The spans of one round of virtual stages, counted from its first stage."""
     found = ((max(first, start) - start, min(last, start + length) - start, chunk) for first, last, chunk in runs)
     return [(first, last, chunk) for first, last, chunk in found if first < last]
 
 
-def _mirrored(spans: list[Span], stages: int) -> list[Span]:
+def _mirrored_spans(spans: list[Span], stages: int) -> list[Span]:
     """The contents of the opposite stages."""
     return [(stages - last, stages - first, chunk) for first, last, chunk in reversed(spans)]
 
 
-def _joined(stages: int, turns: list[list[Span]]) -> Iterator[StageGroup]:
+def _joined_stage_groups(stages: int, turns: list[list[Span]]) -> Iterator[StageGroup]:
     """Stages split wherever one of their chunks changes."""
     cuts = sorted({0, stages, *(first for turn in turns for first, _, _ in turn)})
     places = [0] * len(turns)

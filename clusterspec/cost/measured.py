@@ -10,11 +10,11 @@ from math import isclose
 from pathlib import Path as FilePath
 from typing import TypeVar
 
-from clusterspec.cluster.groups import Placement, contiguous
+from clusterspec.cluster.groups import Placement, contiguous_placement
 from clusterspec.cluster.model import Cluster, Design, MeasuredShare
-from clusterspec.cost.collectives.algorithms import factor
+from clusterspec.cost.collectives.algorithms import bus_factor
 from clusterspec.cost.collectives.model import CollectiveCost, CollectiveUnavailableError
-from clusterspec.cost.collectives.predict import collective
+from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.cost.constants import assumed
 from clusterspec.finding import Problem
 from clusterspec.logs.nccl import DISAGREES, LARGEST, NcclLog, NotALogError, collective_of, ranks_of, read_log
@@ -70,7 +70,7 @@ class Measurement:
         """The placement of its ranks; None for a single rank or an unknown number of ranks."""
         if self.ranks is None or self.ranks < 2:
             return None
-        return contiguous(cluster, self.ranks, self.nodes)
+        return contiguous_placement(cluster, self.ranks, self.nodes)
 
 
 def resolve_measurements(
@@ -82,9 +82,11 @@ def resolve_measurements(
     for index, entry in enumerate(entries):
         try:
             log = logs.named(entry.log) if entry.log is not None else None
-            measurements.append(_resolve(index, entry, log, cluster))
+            measurements.append(_resolved_measurement(index, entry, log, cluster))
         except NotALogError as fault:
-            problems.append(Problem(RULE, ("measured", index, "log"), f"{_short(entry.log or '')}: {fault}", _ADVICE))
+            problems.append(
+                Problem(RULE, ("measured", index, "log"), f"{_short_name(entry.log or '')}: {fault}", _ADVICE)
+            )
     return tuple(measurements), problems
 
 
@@ -112,47 +114,47 @@ class _Logs:
     def _read(self, name: str) -> NcclLog:
         if self.left <= 0:
             raise NotALogError(f"the logs of the spec have more than {MOST_BYTES >> 20} MiB together")
-        text = _text(name, self.folder)
+        text = _log_text(name, self.folder)
         self.left -= len(text)
         return read_log(text)
 
 
-def _resolve(index: int, entry: MeasuredSpec, log: NcclLog | None, cluster: Cluster | None) -> Measurement:
+def _resolved_measurement(index: int, entry: MeasuredSpec, log: NcclLog | None, cluster: Cluster | None) -> Measurement:
     named = collective_of(log) if log else None
-    collective = _agreed(entry.collective, named, "a log of {log}, and the entry says {entry}")
+    collective = _agreed_value(entry.collective, named, "a log of {log}, and the entry says {entry}")
     per_node = cluster.ranks_per_node if cluster else None
     stated = entry.ranks or (entry.nodes * per_node if entry.nodes and per_node else None)
     counted = ranks_of(log, collective) if log else None
-    ranks = _agreed(entry.ranks, counted, "a log of {log} ranks, and the entry says {entry}") or stated
+    ranks = _agreed_value(entry.ranks, counted, "a log of {log} ranks, and the entry says {entry}") or stated
     nodes = entry.nodes or (log.nodes if log else None) or (-(-ranks // per_node) if ranks and per_node else None)
     if log is not None:
-        _fits(log, collective, ranks)
-    rows = _rows_of(log) if log else _stated(entry, collective, ranks)
+        _check_bandwidth_ratio(log, collective, ranks)
+    rows = _log_rows(log) if log else _stated_rows(entry, collective, ranks)
     key = "log" if log else "busbw" if entry.busbw is not None else "algbw"
     path = ("measured", index, key)
     wrong = log.wrong if log else 0
     return Measurement(index, path, collective, ranks, nodes, rows, entry.algorithm, entry.log, wrong)
 
 
-def _agreed(stated: T | None, logged: T | None, how: str) -> T | None:
+def _agreed_value(stated: T | None, logged: T | None, how: str) -> T | None:
     """The value of the entry, else that of the log. Raises `NotALogError` if they differ."""
     if stated is not None and logged is not None and stated != logged:
         raise NotALogError(how.format(entry=stated, log=logged))
     return stated if stated is not None else logged
 
 
-def _fits(log: NcclLog, collective: str | None, ranks: int | None) -> None:
+def _check_bandwidth_ratio(log: NcclLog, collective: str | None, ranks: int | None) -> None:
     """Raises `NotALogError` if the two bandwidths are not those of this collective on these ranks."""
     line = max(log.lines, key=lambda each: each.algbw)
     if collective is None or ranks is None or line.algbw <= 0:
         return
-    expected = factor(collective, ranks)
+    expected = bus_factor(collective, ranks)
     if not isclose(line.busbw / line.algbw, expected, rel_tol=DISAGREES):
         ratio = f"busbw is {line.busbw / line.algbw:.4g} times algbw"
         raise NotALogError(f"{ratio}, and {collective} on {ranks} ranks has {expected:.4g}", line.number)
 
 
-def _rows_of(log: NcclLog) -> tuple[MeasuredSize, ...]:
+def _log_rows(log: NcclLog) -> tuple[MeasuredSize, ...]:
     """One row for each size: sizes that were run several times by their mean time."""
     seconds: defaultdict[float, list[float]] = defaultdict(list)
     ratio: dict[float, float] = {}
@@ -165,7 +167,7 @@ def _rows_of(log: NcclLog) -> tuple[MeasuredSize, ...]:
     )
 
 
-def _stated(entry: MeasuredSpec, collective: str | None, ranks: int | None) -> tuple[MeasuredSize, ...]:
+def _stated_rows(entry: MeasuredSpec, collective: str | None, ranks: int | None) -> tuple[MeasuredSize, ...]:
     """The one row of an entry without a log; algbw becomes busbw by the factor of nccl-tests."""
     if entry.size is None:
         return ()
@@ -173,10 +175,10 @@ def _stated(entry: MeasuredSpec, collective: str | None, ranks: int | None) -> t
         return (MeasuredSize(entry.size.value, entry.busbw.per_direction),)
     if entry.algbw is None or collective is None or ranks is None or ranks < 2:
         return ()
-    return (MeasuredSize(entry.size.value, entry.algbw.per_direction * factor(collective, ranks)),)
+    return (MeasuredSize(entry.size.value, entry.algbw.per_direction * bus_factor(collective, ranks)),)
 
 
-def _text(name: str, folder: FilePath) -> str:
+def _log_text(name: str, folder: FilePath) -> str:
     """The text of a log. Raises `NotALogError` if it is missing, lies outside the folder, or is not a regular file."""
     try:
         path = (folder / name).resolve()
@@ -185,13 +187,13 @@ def _text(name: str, folder: FilePath) -> str:
         raise NotALogError("the file cannot be opened") from None
     if not inside:
         raise NotALogError("lies outside the folder of the spec")
-    data = _bytes(path)
+    data = _log_bytes(path)
     if len(data) > LARGEST:
         raise NotALogError(f"is larger than {LARGEST // 1024**2} MiB, the most that is read of a log")
     return data.decode("utf-8", "replace")
 
 
-def _bytes(path: FilePath) -> bytes:
+def _log_bytes(path: FilePath) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe must not make us wait
     except FileNotFoundError:
@@ -201,14 +203,14 @@ def _bytes(path: FilePath) -> bytes:
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise NotALogError("is not an ordinary file")
-        return _all(descriptor)
+        return _limited_content(descriptor)
     except OSError as error:
         raise NotALogError(f"cannot be read: {(error.strerror or 'no reason given').lower()}") from None
     finally:
         os.close(descriptor)
 
 
-def _all(descriptor: int) -> bytes:
+def _limited_content(descriptor: int) -> bytes:
     """The content of a file, up to one byte more than the size limit of logs."""
     parts: list[bytes] = []
     while sum(map(len, parts)) <= LARGEST and (part := os.read(descriptor, LARGEST + 1)):
@@ -216,7 +218,7 @@ def _all(descriptor: int) -> bytes:
     return b"".join(parts)
 
 
-def _short(text: str) -> str:
+def _short_name(text: str) -> str:
     """A file name, shortened for one line."""
     shown = "".join(character if character.isprintable() else "?" for character in text)
     return f"`{shown}`" if len(shown) <= 80 else f"`{shown[:79]}…`"
@@ -241,7 +243,7 @@ _BISECTIONS = 16
 _LOWEST = 1e-4
 
 
-def calibrated(design: Design, measurements: Sequence[Measurement]) -> Design:
+def calibrated_design(design: Design, measurements: Sequence[Measurement]) -> Design:
     """The design with the shares that reproduce the measurements.
 
     Measurements that are too small, not placed on the machine, or above the ceiling of its links change nothing; rules
@@ -251,29 +253,31 @@ def calibrated(design: Design, measurements: Sequence[Measurement]) -> Design:
     if cluster is None or not measurements:
         return design
     for measurement in measurements:
-        cluster = _with(cluster, measurement)
+        cluster = _with_measurement(cluster, measurement)
     return replace(design, cluster=cluster)
 
 
-def expected(cluster: Cluster, measurement: Measurement, size: float) -> CollectiveCost | None:
+def expected_cost(cluster: Cluster, measurement: Measurement, size: float) -> CollectiveCost | None:
     """The prediction from catalog figures for a measurement; None where nothing can be predicted."""
     group = measurement.group(cluster)
     if group is None or measurement.collective is None:
         return None
-    return _timed(replace(cluster, measured=()), measurement.collective, group, size, measurement.algorithm)
+    return _applicable_cost(replace(cluster, measured=()), measurement.collective, group, size, measurement.algorithm)
 
 
-def _timed(cluster: Cluster, name: str, group: Placement, size: float, algorithm: str | None) -> CollectiveCost | None:
+def _applicable_cost(
+    cluster: Cluster, name: str, group: Placement, size: float, algorithm: str | None
+) -> CollectiveCost | None:
     """The collective by the algorithm that is stated; by the fastest one where that does not apply."""
     for choice in dict.fromkeys((algorithm, None)):
         try:
-            return collective(cluster, name, group, size, choice)
+            return collective_cost(cluster, name, group, size, choice)
         except CollectiveUnavailableError:
             continue
     return None
 
 
-def idle_nics(cluster: Cluster, measurement: Measurement) -> bool:
+def leaves_nics_idle(cluster: Cluster, measurement: Measurement) -> bool:
     """Whether ranks in several domains leave NICs of their nodes idle, so that the measurement does not cover
     all NICs.
     """
@@ -283,14 +287,14 @@ def idle_nics(cluster: Cluster, measurement: Measurement) -> bool:
     return group.ranks_per_node < min(fabric.nics_per_node, cluster.ranks_per_node)
 
 
-def _with(cluster: Cluster, measurement: Measurement) -> Cluster:
+def _with_measurement(cluster: Cluster, measurement: Measurement) -> Cluster:
     row, group = measurement.largest, measurement.group(cluster)
     if row is None or group is None or measurement.collective is None or row.size < LEAST_SIZE:
         return cluster
-    cost = expected(cluster, measurement, row.size)
+    cost = expected_cost(cluster, measurement, row.size)
     if cost is None or not 0 < row.busbw <= cost.ceiling_busbw or group.nodes > cluster.all_nodes:
         return cluster
-    if idle_nics(cluster, measurement):
+    if leaves_nics_idle(cluster, measurement):
         return cluster
     return _ShareSearch(cluster, measurement, group, row.size, row.busbw).solved()
 
@@ -339,16 +343,17 @@ class _ShareSearch:
 
     def _what(self) -> str:
         where = f"measured[{self.measurement.index}]"
-        return f"{display(self.busbw, 'B/s')} of {self.name} on {self.group.ranks} ranks, {_size(self.size)} ({where})"
+        size = _size_text(self.size)
+        return f"{display(self.busbw, 'B/s')} of {self.name} on {self.group.ranks} ranks, {size} ({where})"
 
     def _cost(self, cluster: Cluster, algorithm: str | None) -> CollectiveCost | None:
-        return _timed(cluster, self.name, self.group, self.size, algorithm)
+        return _applicable_cost(cluster, self.name, self.group, self.size, algorithm)
 
 
-def _size(size: float) -> str:
+def _size_text(size: float) -> str:
     """A size as nccl-tests counts it, in powers of two.
 
-    >>> _size(8 * 2.0**30), _size(2.0**29)
+    >>> _size_text(8 * 2.0**30), _size_text(2.0**29)
     ('8 GiB', '512 MiB')
     """
     return f"{size / 2**30:.4g} GiB" if size >= 2**30 else f"{size / 2**20:.4g} MiB"

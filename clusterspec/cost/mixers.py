@@ -5,7 +5,7 @@ from __future__ import annotations
 from clusterspec.catalog.models import CompressedAttention, LinearAttention, Model, SparseAttention
 from clusterspec.cost.formulas import attention, compute, memory, parameters
 from clusterspec.cost.layers import Chunk
-from clusterspec.precision import width
+from clusterspec.precision import precision_width
 from clusterspec.records import NamedTuple
 
 # FLOPs of token mixing in a model, by the convention of `formulas.flops`
@@ -19,14 +19,14 @@ def attention_flops(model: Model, sequence: float) -> float:
 
     Attention counts as unmasked. A window or an index limits the tokens that one token attends to.
     """
-    found = _full(model, sequence) + _window(model, sequence)
-    return found + (_recurrence(model.linear) if model.linear else 0.0)
+    found = _full_attention_flops(model, sequence) + _window_attention_flops(model, sequence)
+    return found + (_recurrence_flops(model.linear) if model.linear else 0.0)
 
 
-def _full(model: Model, sequence: float) -> float:
+def _full_attention_flops(model: Model, sequence: float) -> float:
     dims = (model.heads, model.head_dim + model.latent_rope, model.value_width)
     if model.compressed:
-        light, heavy = _entries(model, model.compressed, sequence)
+        light, heavy = _attended_entries(model, model.compressed, sequence)
         found = compute.unmasked_attention_flops(model.compressed.light_layers, *dims, light)
         found += compute.unmasked_attention_flops(model.compressed.heavy_layers, *dims, heavy)
         return float(found + _index_flops(model, model.sparse, sequence))
@@ -37,7 +37,7 @@ def _full(model: Model, sequence: float) -> float:
     return float(found + _index_flops(model, model.sparse, sequence))
 
 
-def _entries(model: Model, part: CompressedAttention, sequence: float) -> tuple[float, float]:
+def _attended_entries(model: Model, part: CompressedAttention, sequence: float) -> tuple[float, float]:
     """Entries and tokens that one token attends to in light and in heavy layers."""
     near = min(part.window, sequence)
     light, heavy = (attention.compressed_entries(sequence, ratio) for ratio in (part.light_ratio, part.heavy_ratio))
@@ -52,7 +52,7 @@ def _index_flops(model: Model, sparse: SparseAttention | None, sequence: float) 
     return float(compute.unmasked_attention_flops(sparse.layers, sparse.index_heads, sparse.index_dim, 0, keys))
 
 
-def _window(model: Model, sequence: float) -> float:
+def _window_attention_flops(model: Model, sequence: float) -> float:
     window = model.window
     if window is None:
         return 0.0
@@ -62,7 +62,7 @@ def _window(model: Model, sequence: float) -> float:
     return float(compute.unmasked_attention_flops(model.window_layers, heads, *dims, tokens))
 
 
-def _recurrence(part: LinearAttention) -> float:
+def _recurrence_flops(part: LinearAttention) -> float:
     products = STATE_PRODUCTS[part.kind]
     each = attention.recurrence_flops(part.value_heads, part.key_head_dim, part.value_head_dim, products)
     return float(3 * part.layers * each)
@@ -97,38 +97,38 @@ class LayerWeights(NamedTuple):
 NOTHING = LayerWeights(0.0, 0.0)
 
 
-def full_attention(model: Model, ranks: int = 1) -> LayerWeights:
+def full_attention_weights(model: Model, ranks: int = 1) -> LayerWeights:
     """Softmax attention of one layer without a window; the mean of light and heavy layers where it is compressed."""
     if model.compressed:
-        return _compressed(model, model.compressed, ranks)
+        return _compressed_attention_weights(model, model.compressed, ranks)
     index = _index_weights(model, model.sparse) if model.sparse else NOTHING
     if model.latent:
-        return _latent(model, ranks) + index
+        return _latent_attention_weights(model, ranks) + index
     dims = (model.heads, model.kv_heads, model.head_dim, model.value_width)
-    return _grouped(model, dims, ranks, shared=model.shared_kv) + index
+    return _grouped_query_weights(model, dims, ranks, shared=model.shared_kv) + index
 
 
-def window_attention(model: Model, ranks: int = 1) -> LayerWeights:
+def window_attention_weights(model: Model, ranks: int = 1) -> LayerWeights:
     """Softmax attention of one layer with a window."""
     window = model.window
     if window is None or model.latent:
-        return full_attention(model, ranks)
+        return full_attention_weights(model, ranks)
     if model.compressed:
-        return _shared_vector(model, model.compressed, ranks)
+        return _shared_vector_weights(model, model.compressed, ranks)
     head_dim = window.head_dim or model.head_dim
     value = window.value_head_dim or window.head_dim or model.value_width
     dims = (window.heads or model.heads, window.kv_heads or model.kv_heads, head_dim, value)
-    return _grouped(model, dims, ranks, shared=False)
+    return _grouped_query_weights(model, dims, ranks, shared=False)
 
 
-def latent_norms(model: Model) -> int:
+def latent_norm_weights(model: Model) -> int:
     """Weights of the norms of one attention layer's compressed queries, keys and values."""
     if model.compressed:
         return model.compressed.q + model.head_dim
     return model.latent_q + model.latent_kv
 
 
-def recurrence(model: Model, ranks: int = 1) -> LayerWeights:
+def recurrence_weights(model: Model, ranks: int = 1) -> LayerWeights:
     """Linear attention or a state-space recurrence of one layer."""
     linear = model.linear
     if linear is None:
@@ -144,30 +144,30 @@ def recurrence(model: Model, ranks: int = 1) -> LayerWeights:
     weights = attention.channel_gated_weights(
         model.hidden, keys, values, heads, rank=linear.gate_rank, convolution=linear.convolution
     )
-    return LayerWeights(weights, float(model.hidden * linear.gate_rank)) + _output_gate(model, linear, values)
+    return LayerWeights(weights, float(model.hidden * linear.gate_rank)) + _output_gate_weights(model, linear, values)
 
 
-def _output_gate(model: Model, linear: LinearAttention, values: float) -> LayerWeights:
+def _output_gate_weights(model: Model, linear: LinearAttention, values: float) -> LayerWeights:
     if not linear.output_gate_rank:
         return LayerWeights(model.hidden * values, 0.0)
     return LayerWeights(linear.output_gate_rank * values, float(model.hidden * linear.output_gate_rank))
 
 
-def _grouped(model: Model, dims: tuple[int, int, int, int], ranks: int, *, shared: bool) -> LayerWeights:
+def _grouped_query_weights(model: Model, dims: tuple[int, int, int, int], ranks: int, *, shared: bool) -> LayerWeights:
     """Grouped-query attention; a key-value head is never split. ``shared``: values are the keys."""
     heads, kv_heads, head_dim, value = dims
     held = parameters.share_of_heads(kv_heads, ranks)
     weights = parameters.attention_weights(model.hidden, heads / ranks, held, head_dim, value)
     saved = model.hidden * held * value if shared else 0.0
-    return LayerWeights(weights - saved, 0.0) + _gate(model, heads, value, ranks)
+    return LayerWeights(weights - saved, 0.0) + _gate_weights(model, heads, value, ranks)
 
 
-def _gate(model: Model, heads: int, value: int, ranks: int) -> LayerWeights:
+def _gate_weights(model: Model, heads: int, value: int, ranks: int) -> LayerWeights:
     outputs = {"none": 0, "head-wise": heads, "element-wise": heads * value}[model.attention_gate]
     return LayerWeights(parameters.gate_weights(model.hidden, outputs / ranks), 0.0)
 
 
-def _latent(model: Model, ranks: int) -> LayerWeights:
+def _latent_attention_weights(model: Model, ranks: int) -> LayerWeights:
     """Multi-head latent attention; its compressions are not sharded."""
     down = parameters.latent_down_weights(model.hidden, model.latent_q, model.latent_kv, model.latent_rope)
     up = parameters.latent_up_weights(
@@ -179,7 +179,7 @@ def _latent(model: Model, ranks: int) -> LayerWeights:
         kv_rank=model.latent_kv,
         rope=model.latent_rope,
     )
-    return LayerWeights(up / ranks, float(down)) + _gate(model, model.heads, model.value_width, ranks)
+    return LayerWeights(up / ranks, float(down)) + _gate_weights(model, model.heads, model.value_width, ranks)
 
 
 def _index_weights(model: Model, sparse: SparseAttention) -> LayerWeights:
@@ -189,7 +189,7 @@ def _index_weights(model: Model, sparse: SparseAttention) -> LayerWeights:
     return LayerWeights(0.0, weights * min(1.0, sparse.layers / max(1, model.full_layers)))
 
 
-def _shared_vector(model: Model, part: CompressedAttention, ranks: int) -> LayerWeights:
+def _shared_vector_weights(model: Model, part: CompressedAttention, ranks: int) -> LayerWeights:
     """Attention with one key-value vector and outputs in groups, without compressed entries."""
     group = model.heads / part.output_groups
     up = attention.compressed_up_weights(group, model.head_dim, model.hidden, part.q, part.output_rank)
@@ -197,7 +197,7 @@ def _shared_vector(model: Model, part: CompressedAttention, ranks: int) -> Layer
     return LayerWeights(part.output_groups * up / ranks, float(down))
 
 
-def _compressed(model: Model, part: CompressedAttention, ranks: int) -> LayerWeights:
+def _compressed_attention_weights(model: Model, part: CompressedAttention, ranks: int) -> LayerWeights:
     light = attention.compressor_weights(model.hidden, model.head_dim, part.light_ratio, OVERLAPPING)
     heavy = attention.compressor_weights(model.hidden, model.head_dim, part.heavy_ratio, 1)
     if model.sparse:
@@ -206,12 +206,12 @@ def _compressed(model: Model, part: CompressedAttention, ranks: int) -> LayerWei
         light += parameters.index_weights(model.hidden, part.q, heads, dim) - model.hidden * dim
     total = part.light_layers * light + part.heavy_layers * heavy
     mean = total / max(1, part.light_layers + part.heavy_layers)
-    return _shared_vector(model, part, ranks) + LayerWeights(0.0, float(mean))
+    return _shared_vector_weights(model, part, ranks) + LayerWeights(0.0, float(mean))
 
 
 # State kept per sequence in serving, on one tensor-parallel rank, in elements
 
-STATE = width("fp32")
+STATE = precision_width("fp32")
 """Bytes of an element of recurrent state."""
 
 
@@ -235,10 +235,10 @@ class Cache(NamedTuple):
 
     def stored(self, precision: str) -> SequenceBytes:
         """The bytes, with keys and values in the precision of the cache."""
-        return SequenceBytes(width(precision) * (self.keys_values + self.index_keys), STATE * self.state)
+        return SequenceBytes(precision_width(precision) * (self.keys_values + self.index_keys), STATE * self.state)
 
 
-def of_sequence(model: Model, held: tuple[Chunk, ...], tokens: float, ranks: int = 1) -> Cache:
+def sequence_cache(model: Model, held: tuple[Chunk, ...], tokens: float, ranks: int = 1) -> Cache:
     """The elements that the chunks ``held`` store for a sequence of ``tokens`` tokens on one of ``ranks`` ranks.
 
     Compressed keys and values and sparse indices are not sharded: every rank stores them in full.
@@ -249,14 +249,14 @@ def of_sequence(model: Model, held: tuple[Chunk, ...], tokens: float, ranks: int
     return Cache(
         keys_values=full * _full_attention_cache(model, tokens, ranks) + window * _window_cache(model, tokens, ranks),
         index_keys=full * _index_cache(model, tokens),
-        state=linear * _state(model, ranks),
+        state=linear * _recurrent_state(model, ranks),
     )
 
 
-def of_next_token(model: Model, held: tuple[Chunk, ...], ranks: int = 1) -> float:
+def next_token_elements(model: Model, held: tuple[Chunk, ...], ranks: int = 1) -> float:
     """Elements of keys, values and index that one more token adds to a sequence longer than every window."""
     longest = float(max(model.window.tokens if model.window else 0, model.compressed.window if model.compressed else 0))
-    before, after = (of_sequence(model, held, longest + more, ranks) for more in (0.0, 1.0))
+    before, after = (sequence_cache(model, held, longest + more, ranks) for more in (0.0, 1.0))
     return after.keys_values + after.index_keys - before.keys_values - before.index_keys
 
 
@@ -300,7 +300,7 @@ def _index_cache(model: Model, tokens: float) -> float:
     return float(entries * sparse.index_dim * min(1.0, sparse.layers / model.full_layers))
 
 
-def _state(model: Model, ranks: int) -> float:
+def _recurrent_state(model: Model, ranks: int) -> float:
     """Recurrent state and convolution of one layer with linear attention."""
     linear = model.linear
     if linear is None:

@@ -11,7 +11,7 @@ from clusterspec.cost.formulas import compute, parameters
 from clusterspec.cost.formulas.compute import larger
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.mixers import LayerWeights, attention_flops
-from clusterspec.precision import table_width, width
+from clusterspec.precision import precision_width, table_width
 from clusterspec.recent import recent
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.summation import sum_of
@@ -75,7 +75,7 @@ class Parameters:
     def norms(self) -> float:
         """Weights of all norms, including the final one."""
         attention = self.held.full_layers + self.held.window_layers
-        return self.norm * (blocks(self.held) + 1) + self.latent_norm * attention
+        return self.norm * (block_count(self.held) + 1) + self.latent_norm * attention
 
     @property
     def network(self) -> float:
@@ -100,40 +100,40 @@ class Parameters:
         return self.active - self.embedding - self.positions - self.norms + head
 
 
-def blocks(chunk: Chunk) -> int:
+def block_count(chunk: Chunk) -> int:
     """Number of blocks with their own norm: one that mixes tokens, and one feed-forward network."""
     return chunk.full_layers + chunk.window_layers + chunk.linear_layers + chunk.dense_layers + chunk.moe_layers
 
 
 @recent(8)
-def count(model: Model) -> Parameters:
+def model_weights(model: Model) -> Parameters:
     """The weights of ``model`` by component."""
     hidden = model.hidden
     embedding = parameters.embedding_weights(model.vocab, hidden)
     positions = (model.max_sequence_length or 0) if model.learned_positions else 0
-    expert = _expert(model)
+    expert = _expert_weights(model)
     return Parameters(
-        held=_whole(model),
+        held=_whole_chunk(model),
         experts=model.experts,
         experts_per_token=model.experts_per_token,
         embedding=embedding,
         positions=parameters.embedding_weights(positions, hidden),
         head=0.0 if model.tied_embeddings else embedding,
-        full=mixers.full_attention(model),
-        window=mixers.window_attention(model),
-        linear=mixers.recurrence(model),
+        full=mixers.full_attention_weights(model),
+        window=mixers.window_attention_weights(model),
+        linear=mixers.recurrence_weights(model),
         norm=hidden,
-        latent_norm=mixers.latent_norms(model),
-        dense_ffn=_dense(model),
+        latent_norm=mixers.latent_norm_weights(model),
+        dense_ffn=_dense_weights(model),
         expert=expert,
-        shared=_shared(model),
+        shared=_shared_expert_weights(model),
         router=hidden * model.experts if model.moe_layers else 0,
         latent=parameters.latent_expert_weights(hidden, model.expert_latent),
-        prediction=_prediction(model),
+        prediction=_prediction_weights(model),
     )
 
 
-def _whole(model: Model) -> Chunk:
+def _whole_chunk(model: Model) -> Chunk:
     """All layers as one chunk."""
     return Chunk(
         layers=model.layers,
@@ -147,32 +147,34 @@ def _whole(model: Model) -> Chunk:
     )
 
 
-def _dense(model: Model) -> float:
+def _dense_weights(model: Model) -> float:
     return float(parameters.ffn_weights(model.hidden, model.ffn_hidden, model.ffn_matrices))
 
 
-def _expert(model: Model) -> float:
+def _expert_weights(model: Model) -> float:
     """Weights of one routed expert, at its latent width where the model has one."""
     if not model.moe_layers:
         return 0.0
     return float(parameters.ffn_weights(model.expert_width, model.expert_ffn_hidden, model.ffn_matrices))
 
 
-def _shared(model: Model) -> float:
+def _shared_expert_weights(model: Model) -> float:
     """Weights of the shared experts, at the hidden width."""
     return float(parameters.ffn_weights(model.hidden, model.shared_width, model.ffn_matrices))
 
 
-def _prediction(model: Model) -> float:
+def _prediction_weights(model: Model) -> float:
     """Weights of all modules of multi-token prediction: one projection of two inputs and one layer each."""
     part = model.prediction
     if part is None:
         return 0.0
-    experts = model.experts * (_expert(model) + model.hidden) + _shared(model)
+    experts = model.experts * (_expert_weights(model) + model.hidden) + _shared_expert_weights(model)
     latent = parameters.latent_expert_weights(model.hidden, model.expert_latent)
-    network = experts + latent if part.ffn == "experts" else _dense(model)
-    mixing = (mixers.full_attention(model) if model.full_layers else mixers.window_attention(model)).total
-    return float(part.layers * (parameters.prediction_weights(model.hidden) + 5 * model.hidden + mixing + network))
+    network = experts + latent if part.ffn == "experts" else _dense_weights(model)
+    mixing = mixers.full_attention_weights if model.full_layers else mixers.window_attention_weights
+    return float(
+        part.layers * (parameters.prediction_weights(model.hidden) + 5 * model.hidden + mixing(model).total + network)
+    )
 
 
 def model_flops_per_token(model: Model, sequence: int) -> float:
@@ -180,7 +182,7 @@ def model_flops_per_token(model: Model, sequence: int) -> float:
 
     Without recomputation; attention counts as unmasked, over ``sequence`` tokens or the window of a layer.
     """
-    return float(compute.model_flops_per_token(count(model).multiplied, attention_flops(model, sequence)))
+    return float(compute.model_flops_per_token(model_weights(model).multiplied, attention_flops(model, sequence)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,11 +219,11 @@ class Share:
         return self.head or self.embedding
 
 
-def share(model: Model, layout: Layout, held: tuple[Chunk, ...]) -> Share:
+def rank_share(model: Model, layout: Layout, held: tuple[Chunk, ...]) -> Share:
     """The weights of a rank whose pipeline stage has the chunks ``held`` (see `stages`)."""
-    whole, tp = count(model), layout.tp
+    whole, tp = model_weights(model), layout.tp
     dense, moe = sum(chunk.dense_layers for chunk in held), sum(chunk.moe_layers for chunk in held)
-    kinds = _mixed(model, held, tp)
+    kinds = _mixing_layers(model, held, tp)
     expert = (whole.experts + layout.redundant_experts) * whole.expert / (layout.ep * layout.expert_tp)
     loose = whole.router + whole.latent
     first, last = any(chunk.first for chunk in held), any(chunk.last for chunk in held)
@@ -231,7 +233,7 @@ def share(model: Model, layout: Layout, held: tuple[Chunk, ...]) -> Share:
     networks = [whole.dense_ffn / tp] * bool(dense) + [whole.shared / tp + loose + expert] * bool(moe)
     mixing = reduce(larger, (kind.total for _, kind in kinds), 0.0)
     attention = sum(chunk.full_layers + chunk.window_layers for chunk in held)
-    norms = whole.norm * (sum(blocks(chunk) for chunk in held) + last) + whole.latent_norm * attention
+    norms = whole.norm * (sum(block_count(chunk) for chunk in held) + last) + whole.latent_norm * attention
     ffn = (whole.dense_ffn if dense else 0.0) + (whole.shared if moe else 0.0)
     one_expert = whole.expert / layout.expert_tp if moe else 0.0
     return Share(
@@ -254,20 +256,20 @@ class Stored(NamedTuple):
     width: float
 
 
-def served(held: Share, work: Workload) -> tuple[Stored, Stored, Stored]:
+def served_weights(held: Share, work: Workload) -> tuple[Stored, Stored, Stored]:
     """The weights of a rank as they are served: experts in their own precision, the tables in 16 bits at least."""
     return (
-        Stored("served weights", held.dense + held.replicated, width(work.parameter_precision)),
+        Stored("served weights", held.dense + held.replicated, precision_width(work.parameter_precision)),
         Stored("served tables", held.embedding + held.head, table_width(work.parameter_precision)),
-        Stored("served experts", held.expert, width(work.expert_parameter_precision)),
+        Stored("served experts", held.expert, precision_width(work.expert_parameter_precision)),
     )
 
 
-def _mixed(model: Model, held: tuple[Chunk, ...], tp: int) -> list[tuple[int, LayerWeights]]:
+def _mixing_layers(model: Model, held: tuple[Chunk, ...], tp: int) -> list[tuple[int, LayerWeights]]:
     """For each kind of token mixing in the chunks: its number of layers, and one layer of it on a rank."""
     kinds = [
-        (sum(chunk.full_layers for chunk in held), mixers.full_attention(model, tp)),
-        (sum(chunk.window_layers for chunk in held), mixers.window_attention(model, tp)),
-        (sum(chunk.linear_layers for chunk in held), mixers.recurrence(model, tp)),
+        (sum(chunk.full_layers for chunk in held), mixers.full_attention_weights(model, tp)),
+        (sum(chunk.window_layers for chunk in held), mixers.window_attention_weights(model, tp)),
+        (sum(chunk.linear_layers for chunk in held), mixers.recurrence_weights(model, tp)),
     ]
     return [(layers, kind) for layers, kind in kinds if layers]

@@ -12,7 +12,7 @@ from clusterspec.cost.compute.attention import SPARSE
 from clusterspec.cost.compute.kernels import FIXED, KERNELS
 from clusterspec.cost.compute.mixing import RECURRENCE
 from clusterspec.cost.constants import CONSTANTS
-from clusterspec.cost.memory.explain import assumptions
+from clusterspec.cost.memory.explain import memory_assumptions
 from clusterspec.cost.memory.fullest import Memory
 from clusterspec.cost.record import StepRecord
 from clusterspec.cost.tables import Tables
@@ -64,16 +64,16 @@ class Plan:
     def assumptions(self) -> tuple[Assumption, ...]:
         """The assumptions of the design and of the cost, in order, each once."""
 
-        return assumptions_of(self)
+        return plan_assumptions(self)
 
     @cached_property
     def memory(self) -> MemoryUse | None:
         """The memory of the fullest accelerator as terms, with their parts, formulas and inputs."""
         if self.stored is None:
             return None
-        from clusterspec.cost.memory.explain import explained
+        from clusterspec.cost.memory.explain import explained_memory
 
-        return explained(self.design, self.stored.rank, self.stored.ranks, self.stored.capacity)
+        return explained_memory(self.design, self.stored.rank, self.stored.ranks, self.stored.capacity)
 
     @property
     def memory_range(self) -> tuple[float, float] | None:
@@ -148,9 +148,9 @@ class Plan:
         workload, layout = self.design.workload, self.design.layout
         if self.step is None or workload is None or layout is None:
             return None
-        from clusterspec.cost.estimate import highest_mfu, step_range, unseen
+        from clusterspec.cost.estimate import highest_mfu, step_range, unseen_spread
 
-        gained, highest = unseen(self.design), highest_mfu(self.design)
+        gained, highest = unseen_spread(self.design), highest_mfu(self.design)
         return step_range(
             self.step,
             bool(workload.model.experts),
@@ -164,33 +164,39 @@ class Plan:
         """The step as a term with its parts, their formulas and inputs."""
         if self.step is None:
             return None
-        from clusterspec.cost.explain import explained
+        from clusterspec.cost.explain import step_term
 
-        return explained(self.step, self.step_time_range)
+        return step_term(self.step, self.step_time_range)
 
 
 # The assumptions of a plan, with their reasons
 
 
-def assumptions_of(plan: Plan) -> tuple[Assumption, ...]:
+def plan_assumptions(plan: Plan) -> tuple[Assumption, ...]:
     """The assumptions of the design, then those of memory and time, each key once."""
     found = list(plan.design.assumptions)
     parts: list[Iterable[Assumption]] = []
     if plan.stored is not None:
-        parts.append(assumptions(plan.stored.job, plan.stored.rank))
+        parts.append(memory_assumptions(plan.stored.job, plan.stored.rank))
     if plan.serving is not None:
         from clusterspec.cost.serving.constants import ASSUMED  # a training plan needs none of its modules
 
-        parts.append(_assumed((one.origin.key, one) for one in ASSUMED if isinstance(one.origin, Assumed)))
+        parts.append(_assumed_figures((one.origin.key, one) for one in ASSUMED if isinstance(one.origin, Assumed)))
     if plan.step is not None:
-        parts.append((*plan.step.rates.assumptions, *_assumed(_of_time(plan)), *_assumed(_of_range(plan))))
+        parts.append(
+            (
+                *plan.step.rates.assumptions,
+                *_assumed_figures(_time_figures(plan)),
+                *_assumed_figures(_range_figures(plan)),
+            )
+        )
     for part in parts:
         keys = {key for key, _, _ in found}
         found += [each for each in part if each[0] not in keys]
     return tuple(found)
 
 
-def _of_time(plan: Plan) -> Iterator[tuple[str, Figure]]:
+def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
     """The figures of the accelerator, the software and the kernels."""
     cluster, workload, step = plan.design.cluster, plan.design.workload, plan.step
     assert cluster and workload and step  # what a timed plan has
@@ -202,15 +208,15 @@ def _of_time(plan: Plan) -> Iterator[tuple[str, Figure]]:
         yield from ((f"{group} {name}", figure) for name, figure in CONSTANTS[group].items() if held)
 
 
-def _of_range(plan: Plan) -> Iterator[tuple[str, Figure]]:
+def _range_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
     """What the range of the step gains because no run like it is published."""
-    from clusterspec.cost.estimate import record_of, unseen
+    from clusterspec.cost.estimate import mfu_figure_name, unseen_spread
 
-    if (gained := unseen(plan.design)) is not None and plan.design.cluster is not None:
-        yield f"{plan.design.cluster.accelerator.id} {record_of(plan.design)}", gained
+    if (gained := unseen_spread(plan.design)) is not None and plan.design.cluster is not None:
+        yield f"{plan.design.cluster.accelerator.id} {mfu_figure_name(plan.design)}", gained
 
 
-def _assumed(figures: Iterable[tuple[str, Figure]]) -> Iterator[Assumption]:
+def _assumed_figures(figures: Iterable[tuple[str, Figure]]) -> Iterator[Assumption]:
     """Those of some figures that are assumed, each under its last value."""
     for key, figure in dict(figures).items():
         if isinstance(figure.origin, Assumed):

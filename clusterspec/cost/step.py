@@ -7,9 +7,15 @@ from collections.abc import Sequence
 from clusterspec.cost.compute.kernels import WEIGHT_SHARE
 from clusterspec.cost.constants import assumed
 from clusterspec.cost.formulas import pipeline
-from clusterspec.cost.formulas.compute import chosen, larger, smaller
+from clusterspec.cost.formulas.compute import larger, smaller, value_where
 from clusterspec.cost.formulas.parameters import offload_time, update_time
-from clusterspec.cost.formulas.pipeline import expected_longest, exposed_at_least, fill_sends, sends, waiting
+from clusterspec.cost.formulas.pipeline import (
+    expected_longest,
+    exposed_time_with_bucket,
+    fill_sends_time,
+    sends_time,
+    straggler_wait,
+)
 from clusterspec.records import NamedTuple
 from clusterspec.summation import sum_of
 
@@ -49,24 +55,24 @@ def stage_time(parts: Sequence[tuple[StageTime, float]], share: float) -> StageT
     return StageTime(forward, backward, share * sum_of(count * part.recomputation for part, count in parts))
 
 
-def slowest(stages: Sequence[StageTime]) -> tuple[StageTime, float]:
+def slowest_stage(stages: Sequence[StageTime]) -> tuple[StageTime, float]:
     """The first of the slowest stages, and its index."""
     best, index = stages[0], 0.0
     for other, stage in enumerate(stages[1:], 1):
         longer = stage.total > best.total
-        best = StageTime(*(chosen(longer, new, old) for new, old in zip(stage, best, strict=True)))
-        index = chosen(longer, float(other), index)
+        best = StageTime(*(value_where(longer, new, old) for new, old in zip(stage, best, strict=True)))
+        index = value_where(longer, float(other), index)
     return best, index
 
 
-def idle(schedule: str, stages: float, virtual_stages: float, stage: StageTime, every: float) -> float:
+def idle_seconds(schedule: str, stages: float, virtual_stages: float, stage: StageTime, every: float) -> float:
     """Idle seconds of the slowest stage; ``every`` sums one micro-batch over all stages."""
     weight = stage.backward * WEIGHT_SHARE
     if schedule == "zero-bubble":
-        return pipeline.zero_bubble(stages, stage.forward, stage.return_time - weight, weight)
+        return pipeline.zero_bubble_idle(stages, stage.forward, stage.return_time - weight, weight)
     if schedule == "dualpipe":
-        return pipeline.dualpipe(stages, stage.total, stage.return_time, weight)
-    return pipeline.fill_and_drain(every, stage.total, virtual_stages)
+        return pipeline.dualpipe_idle(stages, stage.total, stage.return_time, weight)
+    return pipeline.fill_and_drain_idle(every, stage.total, virtual_stages)
 
 
 # Exposed time of data parallelism: gradient reductions, weight gathers, and the computation that they overlap with
@@ -129,12 +135,14 @@ class Exposure(NamedTuple):
     exposed: float
 
 
-def total(exposures: tuple[Exposure, ...]) -> float:
+def exposed_seconds(exposures: tuple[Exposure, ...]) -> float:
     """The exposed seconds of a step."""
     return sum_of(one.repeats * one.exposed for one in exposures)
 
 
-def every_micro_batch(seconds: ReplicaSeconds, work: ReplicaWork, overlap: ReplicaOverlap) -> tuple[Exposure, ...]:
+def layer_by_layer_exposures(
+    seconds: ReplicaSeconds, work: ReplicaWork, overlap: ReplicaOverlap
+) -> tuple[Exposure, ...]:
     """Layer-by-layer communication: the next layer's weights are gathered during this layer, and its gradients are
     reduced during the next.
 
@@ -145,23 +153,25 @@ def every_micro_batch(seconds: ReplicaSeconds, work: ReplicaWork, overlap: Repli
     back = seconds.gather + seconds.reduce if again else seconds.reduce
     ends = seconds.gather + seconds.reduce if overlap.hides else 0.0
     return (
-        _beside("gather_of_a_layer", seconds.gather, work.forward / layers, 0.0, many, overlap=overlap),
-        _beside("reduction_of_a_layer", back, work.backward / layers, 0.0, many, overlap=overlap),
-        _beside("first_and_last_layer", ends, 0.0, 0.0, 1.0, overlap=overlap),
-        _beside("embedding_and_head", seconds.outside, 0.0, 0.0, work.micro_batches, overlap=overlap),
-        _across(seconds, work, overlap),
+        _exposure("gather_of_a_layer", seconds.gather, work.forward / layers, 0.0, many, overlap=overlap),
+        _exposure("reduction_of_a_layer", back, work.backward / layers, 0.0, many, overlap=overlap),
+        _exposure("first_and_last_layer", ends, 0.0, 0.0, 1.0, overlap=overlap),
+        _exposure("embedding_and_head", seconds.outside, 0.0, 0.0, work.micro_batches, overlap=overlap),
+        _shard_group_exposure(seconds, work, overlap),
     )
 
 
-def once(seconds: ReplicaSeconds, work: ReplicaWork, overlap: ReplicaOverlap) -> tuple[Exposure, ...]:
+def once_per_step_exposures(
+    seconds: ReplicaSeconds, work: ReplicaWork, overlap: ReplicaOverlap
+) -> tuple[Exposure, ...]:
     """Communication during the first forward and the last backward pass; the first and the last bucket cannot
     overlap.
     """
     bucket = 1.0 / larger(1.0, work.layers)
     return (
-        _beside("gather", seconds.gather, work.turns * work.forward, bucket, 1.0, overlap=overlap),
-        _beside("reduction", seconds.reduce, work.turns * work.backward, bucket, 1.0, overlap=overlap),
-        _across(seconds, work, overlap),
+        _exposure("gather", seconds.gather, work.turns * work.forward, bucket, 1.0, overlap=overlap),
+        _exposure("reduction", seconds.reduce, work.turns * work.backward, bucket, 1.0, overlap=overlap),
+        _shard_group_exposure(seconds, work, overlap),
     )
 
 
@@ -175,21 +185,21 @@ def consecutive_micro_batches(stages: float, micro_batches: float, virtual_stage
     return 1.0 + several * (smaller(stages, micro_batches) - 1.0)
 
 
-def _across(seconds: ReplicaSeconds, work: ReplicaWork, overlap: ReplicaOverlap) -> Exposure:
+def _shard_group_exposure(seconds: ReplicaSeconds, work: ReplicaWork, overlap: ReplicaOverlap) -> Exposure:
     """The reductions between the shard groups of hsdp, during the last backward pass where the software
     overlaps them.
     """
     window = work.backward if overlap.hides_across else 0.0 * work.backward
-    return _beside(
+    return _exposure(
         "sum_across_shard_groups", seconds.across, window, 1.0 / larger(1.0, work.layers), 1.0, overlap=overlap
     )
 
 
-def _beside(
+def _exposure(
     name: str, seconds: float, window: float, bucket: float, repeats: float, *, overlap: ReplicaOverlap
 ) -> Exposure:
     window = window if overlap.hides else 0.0
-    exposed = exposed_at_least(seconds, window, overlap.interference, bucket)
+    exposed = exposed_time_with_bucket(seconds, window, overlap.interference, bucket)
     return Exposure(name, seconds, window, bucket, repeats, exposed)
 
 
@@ -267,36 +277,36 @@ class StepTimes(NamedTuple):
 def compose(inputs: StepInputs, choices: StepChoices) -> tuple[StepTimes, tuple[Exposure, ...]]:
     """The times of a step, and the exposures of data parallelism."""
     stage, count = inputs.stage, inputs.micro_batches
-    exposures = data_parallel(inputs, choices)
+    exposures = data_parallel_exposures(inputs, choices)
     times = StepTimes(
         work=count * stage.total,
-        idle=idle(choices.schedule, inputs.stages, inputs.virtual_stages, stage, inputs.every),
-        fill_sends=fill_sends(inputs.stages, inputs.send),
-        sends=0.0 if choices.hides_sends else sends(count, inputs.virtual_stages, inputs.send),
-        replicas=total(exposures),
+        idle=idle_seconds(choices.schedule, inputs.stages, inputs.virtual_stages, stage, inputs.every),
+        fill_sends=fill_sends_time(inputs.stages, inputs.send),
+        sends=0.0 if choices.hides_sends else sends_time(count, inputs.virtual_stages, inputs.send),
+        replicas=exposed_seconds(exposures),
         update=update_time(inputs.weights, choices.bytes_each, choices.bandwidth, choices.offloaded),
         offload=offload_time(inputs.weights, choices.gradient_bytes, choices.host_bandwidth, choices.offloaded),
         data_loading=choices.data_loading,
         overhead=choices.overhead,
         straggling=0.0,
     )
-    late = waiting(choices.jitter, expected_longest(inputs.nodes), times.total)
+    late = straggler_wait(choices.jitter, expected_longest(inputs.nodes), times.total)
     return times._replace(straggling=late), exposures
 
 
-def data_parallel(inputs: StepInputs, choices: StepChoices) -> tuple[Exposure, ...]:
+def data_parallel_exposures(inputs: StepInputs, choices: StepChoices) -> tuple[Exposure, ...]:
     """The exposures of data parallelism."""
     stage, count = inputs.stage, inputs.micro_batches
     turns = consecutive_micro_batches(inputs.stages, count, inputs.virtual_stages)
     work = ReplicaWork(stage.forward, stage.return_time, inputs.layers, count, turns)
-    timed = every_micro_batch if choices.layer_by_layer else once
+    timed = layer_by_layer_exposures if choices.layer_by_layer else once_per_step_exposures
     return timed(inputs.replicas, work, choices.overlap)
 
 
-def owned(dense: float, expert: float, shards: float, expert_replicas: float) -> float:
+def owned_weights(dense: float, expert: float, shards: float, expert_replicas: float) -> float:
     """Weights whose optimizer states a rank holds; an expert has no more shards than replicas.
 
-    >>> owned(8e9, 4e9, 8, 2)
+    >>> owned_weights(8e9, 4e9, 8, 2)
     3000000000.0
     """
     return dense / shards + expert / smaller(shards, expert_replicas)

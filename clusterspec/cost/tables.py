@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from clusterspec.catalog.entries import Stack
-from clusterspec.cluster.groups import place_runs, runs
+from clusterspec.cluster.groups import group_runs, runs_placement
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cost import parameters
-from clusterspec.cost.collectives.paths import paths_of
-from clusterspec.cost.compute import layer as embedding_and_head
+from clusterspec.cost.collectives.paths import group_paths
 from clusterspec.cost.compute.kernels import Shard, Work
-from clusterspec.cost.compute.layer import SoftwareBehavior
-from clusterspec.cost.compute.rates import PassKernels, Rates, Speed, rates
+from clusterspec.cost.compute.layer import SoftwareBehavior, embedding_work, head_work
+from clusterspec.cost.compute.rates import PassKernels, Rates, Speed, rank_rates
 from clusterspec.cost.formulas.topologies import PCIE_3_TRANSFERS, PCIE_128B130B, slot_bandwidth
-from clusterspec.cost.layer_tables import Group, Hiding, LayerKernels, PhaseTimer, name_of, timed_layer
-from clusterspec.cost.layers import Chunk, FeedForward, Layer, layers
+from clusterspec.cost.layer_tables import Group, Hiding, LayerKernels, PhaseTimer, layer_name, layer_time
+from clusterspec.cost.layers import Chunk, FeedForward, Layer, model_layers
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.record import PartTime
 from clusterspec.recent import Recent
@@ -38,7 +37,7 @@ MOST_KERNELS = 1000
 """Shards of which the kernels are kept for other clusters."""
 
 
-def kernels_of(speed: Speed, software: SoftwareBehavior) -> Kernels:
+def recent_kernels(speed: Speed, software: SoftwareBehavior) -> Kernels:
     """The kernels that are known for these rates: those of clusters that differ only in their networks and size."""
 
     def applies(known: tuple[Speed, SoftwareBehavior, Kernels]) -> bool:
@@ -59,14 +58,14 @@ class Tables:
     ) -> None:
         self.cluster, self.workload, self.stack, self.software_year = cluster, workload, stack, software_year
         self.software = SoftwareBehavior.of(stack)
-        self.rates: Rates | None = rates(cluster, workload, self.software, software_year)
+        self.rates: Rates | None = rank_rates(cluster, workload, self.software, software_year)
         self.groups: Groups = {} if groups is None else groups
         self._named: Groups = {}
         self._parts: dict[object, PartTime] = {}
         self._kernels: dict[object, LayerKernels] = {}
         self._recomputed: dict[object, PassKernels] = {}
         self._shares: dict[object, Share] = {}
-        kinds = sorted(set(layers(workload.model)), key=lambda layer: (layer.network.value, layer.mixer.value))
+        kinds = sorted(set(model_layers(workload.model)), key=lambda layer: (layer.network.value, layer.mixer.value))
         self.parts: tuple[Part, ...] = (*kinds, EMBEDDING, HEAD)
         self._one_mixer = len({layer.mixer for layer in kinds}) == 1
 
@@ -88,12 +87,12 @@ class Tables:
         return found
 
     def _group(self, layout: Layout, axis: str) -> Group:
-        inside, outside = runs(layout, axis)
+        inside, outside = group_runs(layout, axis)
         key = (inside, outside, layout.nodes_per_domain)
         found = self.groups.get(key)
         if found is None:
-            placement = place_runs(self.cluster, axis, inside, outside, layout.nodes_per_domain)
-            paths = paths_of(self.cluster, placement)
+            placement = runs_placement(self.cluster, axis, inside, outside, layout.nodes_per_domain)
+            paths = group_paths(self.cluster, placement)
             same = (paths or placement, placement.domains)
             found = self.groups[key] = self.groups.setdefault(same, Group(self.cluster, placement, paths))
         return found
@@ -103,7 +102,7 @@ class Tables:
         key = (layout.tp, layout.ep, layout.expert_tp, chunks)
         found = self._shares.get(key)
         if found is None:
-            found = self._shares[key] = parameters.share(self.workload.model, layout, chunks)
+            found = self._shares[key] = parameters.rank_share(self.workload.model, layout, chunks)
         return found
 
     def part(self, part: Part, layout: Layout, hiding: Hiding) -> PartTime:
@@ -117,22 +116,22 @@ class Tables:
         experts = (layout.ep, layout.expert_tp, layout.dispatcher) if layer.network is FeedForward.EXPERTS else ()
         axes = ("tp", "cp", "ep", "expert_tp") if experts else ("tp", "cp")
         groups = {axis: self.group(layout, axis) for axis in axes if getattr(layout, axis) > 1}
-        key = (layer, *_degrees(layout), *experts, layout.cp_method, hiding, *groups.items())
+        key = (layer, *_shape_degrees(layout), *experts, layout.cp_method, hiding, *groups.items())
         found = self._parts.get((layout.recompute, key))
         if found is None:
-            name, kernels = name_of(layer, self._one_mixer), self._kernels_of(layer, layout)
+            name, kernels = layer_name(layer, self._one_mixer), self._kernels_of(layer, layout)
             assert self.rates is not None
             timer = PhaseTimer(self.rates.speed, self.software, hiding, groups.__getitem__)
-            found = self._parts[layout.recompute, key] = timed_layer(name, kernels, layout, timer)
+            found = self._parts[layout.recompute, key] = layer_time(name, kernels, layout, timer)
         return found
 
     def _kernels_of(self, layer: Layer, layout: Layout) -> LayerKernels:
         """The kernels of a layer, which placement does not change."""
         assert self.rates is not None
-        key = (layer, *_degrees(layout), layout.ep, layout.expert_tp, layout.dispatcher)
+        key = (layer, *_shape_degrees(layout), layout.ep, layout.expert_tp, layout.dispatcher)
         found = self._kernels.get(key)
         if found is None:
-            known = kernels_of(self.rates.speed, self.software)
+            known = recent_kernels(self.rates.speed, self.software)
             same = (layer, Shard.of(self.workload, layout, layer.mixer))
             found = self._kernels[key] = known.get(same) or self.layer_kernels(layer, layout)
             known[same] = found
@@ -148,7 +147,7 @@ class Tables:
         return LayerKernels.of(layer, Shard.of(self.workload, layout, layer.mixer), self.software, self.rates.speed)
 
     def _end(self, name: str, layout: Layout, hiding: Hiding) -> PartTime:
-        key = (name, *_degrees(layout))
+        key = (name, *_shape_degrees(layout))
         found = self._parts.get(key)
         if found is None:
             found = self._parts[key] = self._timer(layout, hiding).part(name, self.end_work(name, layout))
@@ -158,8 +157,8 @@ class Tables:
         """The kernels of the embedding or the head; the degrees of the layout may be columns."""
         shard = Shard.of(self.workload, layout)
         if name == EMBEDDING:
-            return embedding_and_head.embedding(shard)
-        return embedding_and_head.head(shard, self.software.loss, self.software.accumulation)
+            return embedding_work(shard)
+        return head_work(shard, self.software.loss, self.software.accumulation)
 
     def _timer(self, layout: Layout, hiding: Hiding) -> PhaseTimer:
         assert self.rates is not None
@@ -180,6 +179,6 @@ def _same_micro_batch(one: Workload, other: Workload) -> bool:
     return one == replace(other, global_batch=one.global_batch, tokens=one.tokens, expected_mfu=one.expected_mfu)
 
 
-def _degrees(layout: Layout) -> tuple[int, int, int, bool]:
+def _shape_degrees(layout: Layout) -> tuple[int, int, int, bool]:
     """The degrees that determine the shapes of every part of the model."""
     return layout.micro_batch, layout.tp, layout.cp, layout.sequence_parallel

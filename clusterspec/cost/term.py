@@ -72,7 +72,7 @@ def formula(expression: str = "") -> Callable[[Callable[P, float]], Formula[P]]:
     return registered
 
 
-def library_of(*values: object) -> Library:
+def array_library(*values: object) -> Library:
     """The array library of the first column among some values."""
     return next(cast(Column, value).__array_namespace__() for value in values if hasattr(value, "__array_namespace__"))
 
@@ -187,7 +187,7 @@ Argument = Figure | Expanded
 Repeats = tuple[tuple[str, Figure], ...]
 
 
-def leaf(
+def leaf_term(
     name: str, function: Callable[..., float], arguments: Mapping[str, Argument], repeats: Repeats = (), unit: str = "s"
 ) -> Term:
     """The term of a formula: ``function`` of the arguments by name, multiplied by the ``repeats``."""
@@ -202,12 +202,14 @@ def leaf(
             inputs += argument.inputs
         else:
             inputs.append((key, argument))
-    text = written(function, tuple(expanded), tuple(key for key, _ in repeats))
-    return Term(name, value, unit, text, tuple(dict(inputs).items()), source=source(function))
+    text = written_expression(function, tuple(expanded), tuple(key for key, _ in repeats))
+    return Term(name, value, unit, text, tuple(dict(inputs).items()), source=formula_source(function))
 
 
 @cache
-def written(function: Callable[..., float], expanded: tuple[tuple[str, str], ...], repeats: tuple[str, ...]) -> str:
+def written_expression(
+    function: Callable[..., float], expanded: tuple[tuple[str, str], ...], repeats: tuple[str, ...]
+) -> str:
     """The expression of a function with some parameters written out, multiplied by the repeats."""
     names = {key: f"({expression})" for key, expression in expanded}
     text = re.sub(r"[a-z_]\w*", lambda found: names.get(found[0], found[0]), EXPRESSIONS[function])
@@ -215,7 +217,7 @@ def written(function: Callable[..., float], expanded: tuple[tuple[str, str], ...
 
 
 @cache
-def source(function: Callable[..., float]) -> str:
+def formula_source(function: Callable[..., float]) -> str:
     """The source that the docstring of a formula names; empty where it names none."""
     from inspect import getdoc
 
@@ -223,13 +225,13 @@ def source(function: Callable[..., float]) -> str:
     return " ".join(found[1].split()).rstrip(".") if found else ""
 
 
-def computed(value: float, why: str, unit: str = "1") -> Figure:
+def computed_figure(value: float, why: str, unit: str = "1") -> Figure:
     """A figure derived from others."""
-    return Figure(value, unit, _derived(why))
+    return Figure(value, unit, _computed_origin(why))
 
 
 @lru_cache(maxsize=1024)
-def _derived(why: str) -> Computed:
+def _computed_origin(why: str) -> Computed:
     return Computed(why)
 
 

@@ -10,7 +10,7 @@ from clusterspec.cost import step
 from clusterspec.cost.collectives.model import CollectiveCost
 from clusterspec.cost.compute.kernels import Shard
 from clusterspec.cost.compute.layer import update_traffic
-from clusterspec.cost.formulas.compute import divided, larger
+from clusterspec.cost.formulas.compute import is_divided, larger
 from clusterspec.cost.layer_tables import Group, Hiding, NoPathError
 from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
 from clusterspec.cost.parameters import Share
@@ -26,16 +26,23 @@ from clusterspec.cost.step import (
     StepChoices,
     StepInputs,
     compose,
-    owned,
+    owned_weights,
 )
 from clusterspec.cost.tables import EMBEDDING, HEAD, Groups, Part, Tables
-from clusterspec.cost.traffic import Transfer, Weights, across, activations, gathers, reductions
-from clusterspec.precision import width
+from clusterspec.cost.traffic import (
+    Transfer,
+    Weights,
+    activation_bytes,
+    gradient_reductions,
+    shard_group_reductions,
+    weight_gathers,
+)
+from clusterspec.precision import precision_width
 from clusterspec.records import NamedTuple, dataclass, field
 from clusterspec.summation import sum_of
 
 
-def tables_of(design: Design, groups: Groups | None = None) -> Tables | None:
+def design_tables(design: Design, groups: Groups | None = None) -> Tables | None:
     """The tables of a design; None where an input of its time is missing, or the workload is not training.
 
     ``groups`` may be those of other tables whose clusters have the same links.
@@ -48,7 +55,7 @@ def tables_of(design: Design, groups: Groups | None = None) -> Tables | None:
     return Tables(cluster, workload, layout.stack, layout.software_year, groups)
 
 
-def timed(design: Design, tables: Tables) -> StepRecord | None:
+def timed_step(design: Design, tables: Tables) -> StepRecord | None:
     """The step of a design by tables that apply to it; None where the accelerator has no peak at the precision of the
     workload, or where no fabric connects the ranks of a group.
     """
@@ -65,7 +72,7 @@ Content = tuple[int, ...]
 """The number of each of the parts of a model (`Tables.parts`) in one stage, over all its chunks."""
 
 
-def content_of(chunks: tuple[Chunk, ...], parts: tuple[Part, ...]) -> Content:
+def stage_content(chunks: tuple[Chunk, ...], parts: tuple[Part, ...]) -> Content:
     """The content of a stage of these chunks."""
     held: Counter[Part] = Counter()
     for chunk in chunks:
@@ -92,7 +99,7 @@ class LayoutTiming:
         groups = self.groups()
         counts = [sum_of(group.count for group in same) for same in groups.values()]
         times = [self.stage(content) for content in groups]
-        stage, index = step.slowest(times)
+        stage, index = step.slowest_stage(times)
         every = sum_of(count * time.total for count, time in zip(counts, times, strict=True))
         content, same = list(groups.items())[int(index)]
         share = self.tables.share(self.layout, same[0].chunks)
@@ -115,7 +122,7 @@ class LayoutTiming:
 
     def _inputs(self, stage: StageTime, every: float, share: Share, sends: tuple[TransferTime, ...]) -> StepInputs:
         layout = self.layout
-        weights = weights_of(share, layout)
+        weights = unsharded_weights(share, layout)
         return StepInputs(
             stage=stage,
             every=every,
@@ -125,7 +132,7 @@ class LayoutTiming:
             layers=share.units,
             send=sum_of(one.cost.queued for one in sends),
             replicas=self.replica_seconds(share),
-            weights=owned(weights.dense, weights.expert, layout.shard_group, layout.expert_dp),
+            weights=owned_weights(weights.dense, weights.expert, layout.shard_group, layout.expert_dp),
             nodes=layout.nodes,
         )
 
@@ -145,7 +152,7 @@ class LayoutTiming:
             bytes_each=update_bytes(workload, layout),
             bandwidth=self.tables.rates.speed.bandwidth,
             offloaded=layout.offload_optimizer,
-            gradient_bytes=width(workload.gradient_precision),
+            gradient_bytes=precision_width(workload.gradient_precision),
             host_bandwidth=self.tables.host_bandwidth,
             data_loading=workload.data_loading or 0.0,
             overhead=software.step,
@@ -154,7 +161,7 @@ class LayoutTiming:
 
     @property
     def layer_by_layer(self) -> bool:
-        return self.layout.sharding in LAYER_BY_LAYER and not divided(self.layout.pp)
+        return self.layout.sharding in LAYER_BY_LAYER and not is_divided(self.layout.pp)
 
     @property
     def gather(self) -> float:
@@ -169,7 +176,7 @@ class LayoutTiming:
         """The stages by contents, in order of their first stage."""
         found: dict[Content, list[StageGroup]] = {}
         for group in stage_groups(self.tables.workload.model, self.layout):
-            found.setdefault(content_of(group.chunks, self.tables.parts), []).append(group)
+            found.setdefault(stage_content(group.chunks, self.tables.parts), []).append(group)
         return found
 
     def parts(self, content: Content) -> tuple[tuple[PartTime, int], ...]:
@@ -188,12 +195,12 @@ class LayoutTiming:
         layout, workload = self.layout, self.tables.workload
         weights, outside = Weights.of(share, layout), Weights(share.embedding + share.head)
         each = weights * (1 / larger(1, share.units)) if self.layer_by_layer else weights + outside
-        ends = gathers(outside, workload, layout) + reductions(outside, workload, layout)
+        ends = weight_gathers(outside, workload, layout) + gradient_reductions(outside, workload, layout)
         return ReplicaGroups(
-            gather=gathers(each, workload, layout),
-            reduce=reductions(each, workload, layout),
+            gather=weight_gathers(each, workload, layout),
+            reduce=gradient_reductions(each, workload, layout),
             outside=ends if self.layer_by_layer else (),
-            across=across(weights + outside, workload, layout),
+            across=shard_group_reductions(weights + outside, workload, layout),
         )
 
     def replica_seconds(self, share: Share) -> ReplicaSeconds:
@@ -222,11 +229,11 @@ class LayoutTiming:
         et al., arXiv 2104.04473, section 4.1).
         """
         layout = self.layout
-        if not divided(layout.pp):
+        if not is_divided(layout.pp):
             return ()
-        whole = activations(Shard.of(self.tables.workload, layout))
+        whole = activation_bytes(Shard.of(self.tables.workload, layout))
         transfers = [Transfer("pp", "send-recv", whole / layout.tp)]
-        if divided(layout.tp) and not layout.sequence_parallel:
+        if is_divided(layout.tp) and not layout.sequence_parallel:
             transfers.append(Transfer("tp", "all-gather", whole))
         hidden = self.hiding.pp and layout.schedule in HIDES_SENDS
         costs = self._costs(tuple(transfers))
@@ -245,7 +252,7 @@ class ReplicaGroups(NamedTuple):
     across: tuple[Transfer, ...]
 
 
-def weights_of(share: Share, layout: Layout) -> Weights:
+def unsharded_weights(share: Share, layout: Layout) -> Weights:
     """All weights of a rank before data-parallel sharding."""
     return Weights.of(share, layout) + Weights(share.embedding + share.head)
 

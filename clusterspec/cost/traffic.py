@@ -6,11 +6,11 @@ from clusterspec.cluster.model import Dispatcher, Layout, Workload
 from clusterspec.cost.compute import mixing
 from clusterspec.cost.compute.kernels import Shard
 from clusterspec.cost.compute.layer import Routing
-from clusterspec.cost.formulas.compute import absent, chosen, divided, smaller
+from clusterspec.cost.formulas.compute import is_absent, is_divided, smaller, value_where
 from clusterspec.cost.formulas.experts import distinct_ranks
 from clusterspec.cost.layers import Mixer
 from clusterspec.cost.parameters import Share
-from clusterspec.precision import width
+from clusterspec.precision import precision_width
 from clusterspec.records import dataclass
 
 # One kind of collective of an axis, and the computation that it may overlap with
@@ -35,37 +35,39 @@ class Transfer:
 # Tensor parallelism: the exchange of activations around each block
 
 
-def tensor_forward(shard: Shard, blocks: int, overlap_window: float) -> tuple[Transfer, ...]:
+def tensor_forward_transfers(shard: Shard, blocks: int, overlap_window: float) -> tuple[Transfer, ...]:
     """Each block of a layer gathers its input and scatters its output, or all-reduces its output.
 
     Korthikanti et al., arXiv 2205.05198, section 4: with sequence parallelism an all-gather and a reduce-scatter
     replace each all-reduce. ``blocks`` is 2 in a dense layer; ``overlap_window`` the seconds of GEMMs in the pass,
     which a framework may split to overlap them.
     """
-    if not divided(shard.tp) or not blocks:
+    if not is_divided(shard.tp) or not blocks:
         return ()
-    size, each = activations(shard), overlap_window / blocks
+    size, each = activation_bytes(shard), overlap_window / blocks
     if not shard.sequence_parallel:
         return (Transfer("tp", "all-reduce", size, blocks, each),)
     return tuple(Transfer("tp", name, size, blocks, each / 2) for name in ("all-gather", "reduce-scatter"))
 
 
-def tensor_backward(shard: Shard, blocks: int, overlap_window: float) -> tuple[Transfer, ...]:
+def tensor_backward_transfers(shard: Shard, blocks: int, overlap_window: float) -> tuple[Transfer, ...]:
     """The transfers of the backward pass.
 
     With sequence parallelism the inputs are gathered once more for the weight gradients, overlapped with the GEMMs of
     the input gradients (Megatron-LM, core/tensor_parallel/layers.py).
     """
-    mirror = tensor_forward(shard, blocks, overlap_window)
+    mirror = tensor_forward_transfers(shard, blocks, overlap_window)
     if not mirror or not shard.sequence_parallel:
         return mirror
     return (
         *mirror,
-        Transfer("tp", "all-gather", activations(shard), blocks, overlap_window / (2 * blocks), hidden_by_default=True),
+        Transfer(
+            "tp", "all-gather", activation_bytes(shard), blocks, overlap_window / (2 * blocks), hidden_by_default=True
+        ),
     )
 
 
-def activations(shard: Shard) -> float:
+def activation_bytes(shard: Shard) -> float:
     """Bytes of one block's input for all the tokens of a tensor-parallel group."""
     return shard.width * shard.tokens * shard.model.hidden
 
@@ -73,28 +75,28 @@ def activations(shard: Shard) -> float:
 # Context parallelism: the exchange of keys and values, or of heads, between its ranks
 
 
-def context_forward(shard: Shard, method: str, core: float) -> tuple[Transfer, ...]:
+def context_forward_transfers(shard: Shard, method: str, core: float) -> tuple[Transfer, ...]:
     """The exchange around one attention core that takes ``core`` seconds.
 
     ring: each of cp − 1 steps sends keys and values while the core processes the previous ones (Liu et al., arXiv
     2310.01889); all-gather: all keys and values first (Llama 3, arXiv 2407.21783, section 3.3.2); all-to-all: heads for
     tokens and back (DeepSpeed-Ulysses, arXiv 2309.14509).
     """
-    return _exchange(shard, method, core, gradient=False)
+    return _context_transfers(shard, method, core, gradient=False)
 
 
-def context_backward(shard: Shard, method: str, core: float) -> tuple[Transfer, ...]:
+def context_backward_transfers(shard: Shard, method: str, core: float) -> tuple[Transfer, ...]:
     """The exchange in the backward pass, with the gradients of keys and values."""
-    return _exchange(shard, method, core, gradient=True)
+    return _context_transfers(shard, method, core, gradient=True)
 
 
-def _exchange(shard: Shard, method: str, core: float, gradient: bool) -> tuple[Transfer, ...]:
+def _context_transfers(shard: Shard, method: str, core: float, gradient: bool) -> tuple[Transfer, ...]:
     ranks = shard.cp
-    if not divided(ranks) or shard.mixer is Mixer.NONE:
+    if not is_divided(ranks) or shard.mixer is Mixer.NONE:
         return ()
     if shard.mixer is Mixer.LINEAR:
-        return _states(shard, method, gradient)
-    keys_values = shard.width * shard.tokens * _width(shard)
+        return _state_transfers(shard, method, gradient)
+    keys_values = shard.width * shard.tokens * _key_value_width(shard)
     if method == "all-to-all":
         model = shard.model
         queries = shard.width * shard.tokens * shard.heads * model.head_dim
@@ -106,7 +108,7 @@ def _exchange(shard: Shard, method: str, core: float, gradient: bool) -> tuple[T
     return (Transfer("cp", "send-recv", sent, ranks - 1, core / ranks),)
 
 
-def _states(shard: Shard, method: str, gradient: bool) -> tuple[Transfer, ...]:
+def _state_transfers(shard: Shard, method: str, gradient: bool) -> tuple[Transfer, ...]:
     """The exchange around a recurrence: heads for tokens and back, or the final states of each rank's tokens.
 
     Each rank computes its part from a zero state, gathers the states of all ranks and corrects its own (as
@@ -115,13 +117,13 @@ def _states(shard: Shard, method: str, gradient: bool) -> tuple[Transfer, ...]:
     part = shard.model.linear
     assert part is not None
     if method == "all-to-all":
-        held = mixing.widths(shard, part)
+        held = mixing.recurrence_widths(shard, part)
         inputs, outputs = 2 * held.keys + held.values + 2 * held.heads, held.values
         return tuple(Transfer("cp", "all-to-all", shard.width * shard.tokens * each, 1) for each in (inputs, outputs))
     return (Transfer("cp", "all-gather", mixing.state_bytes(shard, part) * shard.cp * (2 if gradient else 1)),)
 
 
-def _width(shard: Shard) -> float:
+def _key_value_width(shard: Shard) -> float:
     """Elements of keys and values for one token on one rank."""
     model = shard.model
     if model.latent:
@@ -134,7 +136,7 @@ def _width(shard: Shard) -> float:
 # Expert parallelism: dispatch of each token to the ranks of its experts, and combine
 
 
-def each_pass(
+def expert_transfers(
     shard: Shard, routing: Routing, dispatcher: Dispatcher, domains: int, overlap_window: float
 ) -> tuple[Transfer, ...]:
     """Dispatch and combine of one layer; the backward pass repeats them with gradients.
@@ -145,18 +147,18 @@ def each_pass(
     pass, of another micro-batch where a framework can overlap this.
     """
     model = shard.model
-    sent = model.expert_width * shard.rows * copies(shard, dispatcher, domains) * routing.imbalance
+    sent = model.expert_width * shard.rows * copies_per_token(shard, dispatcher, domains) * routing.imbalance
     whole = shard.width * model.expert_width * routing.arriving * routing.imbalance
     transfers: tuple[Transfer, ...] = ()
-    if divided(shard.ep):
-        widths = (width(dispatcher.precision), shard.width)
+    if is_divided(shard.ep):
+        widths = (precision_width(dispatcher.precision), shard.width)
         transfers += tuple(Transfer("ep", "all-to-all", each * sent, 1, overlap_window / 2) for each in widths)
-    if divided(shard.expert_tp):
+    if is_divided(shard.expert_tp):
         transfers += (Transfer("expert_tp", "all-gather", whole), Transfer("expert_tp", "reduce-scatter", whole))
     return transfers
 
 
-def copies(shard: Shard, dispatcher: Dispatcher, domains: int) -> float:
+def copies_per_token(shard: Shard, dispatcher: Dispatcher, domains: int) -> float:
     """Copies of each token that are sent: one for each of its experts by all-to-all.
 
     DeepEP and HybridEP send a token over the fabric once to each domain that has some of its experts, and forward it
@@ -169,7 +171,7 @@ def copies(shard: Shard, dispatcher: Dispatcher, domains: int) -> float:
     reached = distinct_ranks(shard.ep, model.experts_per_token)
     most = model.routing_max_nodes or domains
     fewer = smaller(reached, smaller(distinct_ranks(domains, model.experts_per_token), most))
-    return chosen(domains == 1, reached, fewer)
+    return value_where(domains == 1, reached, fewer)
 
 
 # Data parallelism: gradients reduced over replicas, and weights gathered where they are sharded
@@ -192,7 +194,7 @@ class Weights:
         """The weights of a rank's layers; experts that are sharded as other weights count as dense."""
         dense = held.dense + held.replicated
         alike = (layout.ep == 1) & (layout.expert_tp == layout.tp)
-        return cls(dense + chosen(alike, held.expert, 0.0), chosen(alike, 0.0, held.expert))
+        return cls(dense + value_where(alike, held.expert, 0.0), value_where(alike, 0.0, held.expert))
 
     def __add__(self, other: Weights) -> Weights:
         return Weights(self.dense + other.dense, self.expert + other.expert)
@@ -205,21 +207,21 @@ def gradient_bytes(workload: Workload, layout: Layout) -> float:
     """Bytes of one gradient on the wire: in the precision in which it is kept, or a narrower one that the software
     reduces in, as the mixed-precision policy of FSDP may state.
     """
-    kept = width(workload.gradient_precision)
+    kept = precision_width(workload.gradient_precision)
     sent = layout.stack.reduces if layout.stack else None
-    return (min(kept, width(sent)) if sent else kept) / layout.gradient_compression
+    return (min(kept, precision_width(sent)) if sent else kept) / layout.gradient_compression
 
 
 def parameter_bytes(workload: Workload) -> float:
     """Bytes of one weight on the wire."""
-    return width(workload.parameter_precision)
+    return precision_width(workload.parameter_precision)
 
 
-def _present(*transfers: Transfer) -> tuple[Transfer, ...]:
-    return tuple(transfer for transfer in transfers if not absent(transfer.size))
+def _nonempty_transfers(*transfers: Transfer) -> tuple[Transfer, ...]:
+    return tuple(transfer for transfer in transfers if not is_absent(transfer.size))
 
 
-def reductions(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:
+def gradient_reductions(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:
     """The transfers that reduce the gradients of these weights: all-reduce, or reduce-scatter where states are sharded.
 
     hsdp scatters over its shard group; `across` returns the reduction that follows.
@@ -227,23 +229,25 @@ def reductions(weights: Weights, workload: Workload, layout: Layout) -> tuple[Tr
     each = gradient_bytes(workload, layout)
     name = "all-reduce" if layout.sharding == "none" else "reduce-scatter"
     dense = SHARD if layout.sharding == "hsdp" else DENSE
-    return _present(Transfer(dense, name, each * weights.dense), Transfer(EXPERT, name, each * weights.expert))
+    return _nonempty_transfers(
+        Transfer(dense, name, each * weights.dense), Transfer(EXPERT, name, each * weights.expert)
+    )
 
 
-def across(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:
+def shard_group_reductions(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:
     """With hsdp, the all-reduces of gradient shards between the shard groups."""
     if layout.sharding != "hsdp":
         return ()
     shard = gradient_bytes(workload, layout) * weights.dense / layout.shard_group
-    return _present(Transfer(REPLICATE, "all-reduce", shard))
+    return _nonempty_transfers(Transfer(REPLICATE, "all-reduce", shard))
 
 
-def gathers(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:
+def weight_gathers(weights: Weights, workload: Workload, layout: Layout) -> tuple[Transfer, ...]:
     """The transfers that gather these weights on every rank; none where they are not sharded."""
     if layout.sharding == "none":
         return ()
     each = parameter_bytes(workload)
     dense = SHARD if layout.sharding == "hsdp" else DENSE
-    return _present(
+    return _nonempty_transfers(
         Transfer(dense, "all-gather", each * weights.dense), Transfer(EXPERT, "all-gather", each * weights.expert)
     )

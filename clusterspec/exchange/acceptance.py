@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.collectives.model import CollectiveUnavailableError
-from clusterspec.cost.collectives.predict import table
+from clusterspec.cost.collectives.predict import collective_table
 from clusterspec.logs.benchmark import Benchmark, Series, bus_factor, size_text
 from clusterspec.procurement.acceptance import acceptance_tests, benchmark_of
 from clusterspec.records import dataclass
@@ -69,7 +69,7 @@ def _cases_of_design(cluster: Cluster) -> tuple[AcceptanceCase, ...]:
     tests = []
     for each in acceptance_tests(cluster):
         try:
-            row = table(cluster, each.collective, each.ranks, (each.size,))[0]
+            row = collective_table(cluster, each.collective, each.ranks, (each.size,))[0]
         except CollectiveUnavailableError:
             continue
         name = _name(each.collective, each.nodes, each.size)

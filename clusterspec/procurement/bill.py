@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from clusterspec.cluster.degrees import nodes_of_domain
-from clusterspec.cluster.fabric import Fabric, fabric
+from clusterspec.cluster.fabric import Fabric, count_fabric
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.cluster.planes import parts
+from clusterspec.cluster.planes import parts_needed
 from clusterspec.cluster.scaleout import broken_out_ports
 from clusterspec.money import Money
 from clusterspec.records import dataclass, replace
@@ -119,7 +119,10 @@ def _network(cluster: Cluster, name: str, network: NetworkSpec | None) -> Iterat
     ports = broken_out_ports(switch, rate) or switch.ports
     if ports:
         yield Item(
-            f"{name}_switch", switch.id, parts(links, ports), f"{links:,} links / {ports} ports, the tier at the nodes"
+            f"{name}_switch",
+            switch.id,
+            parts_needed(links, ports),
+            f"{links:,} links / {ports} ports, the tier at the nodes",
         )
 
 
@@ -179,7 +182,7 @@ def bill(design: Design) -> Bill:
     cluster, written = design.cluster, design.spec.cluster
     if cluster is None:
         return Bill(why="the cluster cannot be resolved; `clusterspec check` reports the reason")
-    found = fabric(cluster, written.scale_out if written else None)
+    found = count_fabric(cluster, written.scale_out if written else None)
     built = found if isinstance(found, Fabric) else None
     lines = [*_nodes(cluster), *(_fabric_items(built) if built else ())]
     others = list(_others(cluster, written or ClusterSpec(), design.spec.procurement))
@@ -242,7 +245,7 @@ def _others(cluster: Cluster, written: ClusterSpec, procurement: ProcurementSpec
     per_rack = written.power.nodes_per_rack if written.power else None
     if per_rack:
         derivation = f"{cluster.all_nodes} nodes / {per_rack} nodes a rack, rounded up; racks of switches not counted"
-        yield Item("rack", "rack", parts(cluster.all_nodes, per_rack), derivation)
+        yield Item("rack", "rack", parts_needed(cluster.all_nodes, per_rack), derivation)
     else:
         yield "racks: `cluster.power.nodes_per_rack` is missing"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Design
-from clusterspec.cluster.variation import varied
+from clusterspec.cluster.variation import design_with_keys
 from clusterspec.money import Money
 from clusterspec.procurement.bill import Bill, Item, bill
 from clusterspec.records import dataclass
@@ -55,7 +55,7 @@ def _with_nodes(design: Design, nodes: int) -> Design:
     """The design with fewer nodes; the spare nodes are those of the design."""
     spares = design.cluster.spare_nodes if design.cluster else None
     changes = {"nodes": nodes, "spare_nodes": spares, "accelerators": None}
-    return varied(design, {("cluster", key): value for key, value in changes.items()})
+    return design_with_keys(design, {("cluster", key): value for key, value in changes.items()})
 
 
 def _idle(design: Design) -> int:

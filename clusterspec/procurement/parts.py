@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from clusterspec.cluster.degrees import domain_overhead, nodes_of_rack
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster
-from clusterspec.cluster.planes import parts
+from clusterspec.cluster.planes import parts_needed
 from clusterspec.cost.term import EXPRESSIONS, Term, formula
 from clusterspec.money import CurrencyMismatch
 from clusterspec.origin import Assumed, Computed, Written
@@ -80,9 +80,9 @@ def power_draw(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | Non
         switch=_switch_power(cluster, written),
         switches=switches,
         rack_overhead=Figure(stated.value if stated else 0.0, "W", Written("cluster.power.rack_overhead")),
-        racks=parts(cluster.all_nodes, per_rack) if per_rack else None,
+        racks=parts_needed(cluster.all_nodes, per_rack) if per_rack else None,
         domain_overhead=_besides_nodes(cluster) if stated is None else None,
-        domains=parts(cluster.all_nodes, nodes_of_rack(cluster.platform) if cluster.platform else 1),
+        domains=parts_needed(cluster.all_nodes, nodes_of_rack(cluster.platform) if cluster.platform else 1),
         node_range=(low, high) if low and high else None,
         accelerator=cluster.accelerator.id,
     )

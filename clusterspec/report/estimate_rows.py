@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from clusterspec.cluster.model import Serving
-from clusterspec.cost.serving.explain import Tail, serving_range, tail
+from clusterspec.cost.serving.explain import Tail, latency_tail, serving_range
 from clusterspec.cost.serving.times import ServingTimes
 from clusterspec.cost.term import Communication, Term
 from clusterspec.report.ink import Ink, bar, text_table
@@ -32,7 +32,7 @@ class ServingRow(NamedTuple):
 
 def serving_rows(times: ServingTimes, load: Serving, held: str) -> Iterator[ServingRow]:
     """The figures of a plan; ``held`` is the condition under which they hold, empty if it can run."""
-    at = tail(times, load)
+    at = latency_tail(times, load)
     for title, name, target in TIMES:
         goal = getattr(load, target)
         aim = f"target {display(goal, 's')}" if goal is not None else ""

@@ -6,7 +6,14 @@ from typing import Any
 
 from clusterspec.cluster.model import Assumption, Cluster, Layout, MeasuredShare, Serving
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.serving.explain import RANGED, Tail, serving_range, tail, time_of_first_token, time_of_token
+from clusterspec.cost.serving.explain import (
+    RANGED,
+    Tail,
+    first_token_time_term,
+    latency_tail,
+    serving_range,
+    token_time_term,
+)
 from clusterspec.cost.serving.times import ServingTimes
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.quantity import Figure
@@ -94,7 +101,7 @@ def terms(plan: Plan) -> tuple[Term, ...]:
     """The root terms of explanations: the step time, then each part of memory."""
     found: tuple[Term, ...] = (plan.step_time,) if plan.step_time else ()
     if plan.serving is not None:
-        found = (time_of_first_token(plan.serving), time_of_token(plan.serving))
+        found = (first_token_time_term(plan.serving), token_time_term(plan.serving))
     return found + ((plan.memory.total,) if plan.memory else ())
 
 
@@ -105,7 +112,7 @@ def serving_json(times: ServingTimes | None, load: Serving | None) -> Json | Non
     ranges = {name: serving_range(times, name) for name in RANGED}
     out = {name: getattr(times, name) for name in SERVING_FIELDS}
     out |= {"output_tokens_per_second_per_accelerator": times.per_accelerator, "range": ranges}
-    return out | {"at_percentile": _tail_json(tail(times, load)), "speculative": load.draft_tokens > 0}
+    return out | {"at_percentile": _tail_json(latency_tail(times, load)), "speculative": load.draft_tokens > 0}
 
 
 def _tail_json(tail: Tail | None) -> Json | None:

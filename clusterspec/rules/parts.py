@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 
-from clusterspec.cluster.groups import Placement, place
+from clusterspec.cluster.groups import Placement, axis_placement
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Layout
 
@@ -21,7 +21,7 @@ class Placements:
     def of(self, axis: str) -> Placement | None:
         """The placement of one axis (tp, cp, dp, ep, pp, shard …)."""
         if axis not in self._placed:
-            self._placed[axis] = place(self._cluster, self._layout, axis)
+            self._placed[axis] = axis_placement(self._cluster, self._layout, axis)
         return self._placed[axis]
 
     def oversubscription(self, axis: str) -> float:

@@ -286,10 +286,10 @@ def calibrated_by_logs(
     """The design with measurements in place of catalog efficiencies; log paths are relative to ``folder``."""
     if not spec.measured:
         return design, (), []
-    from clusterspec.cost.measured import calibrated, resolve_measurements
+    from clusterspec.cost.measured import calibrated_design, resolve_measurements
 
     measurements, problems = resolve_measurements(spec.measured, design.cluster, folder)
-    return calibrated(design, measurements), measurements, problems
+    return calibrated_design(design, measurements), measurements, problems
 
 
 def study_text(text: str, settings: Settings, name: str = "spec.yaml", folder: FilePath | None = None) -> Study:

@@ -11,7 +11,7 @@ from copy import deepcopy
 from typing import Any
 
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.cluster.variation import Changes, changed_spec, redesigned, under, without_measured
+from clusterspec.cluster.variation import Changes, changed_spec, lies_under_change, redesigned, without_measured
 from clusterspec.document import Document, Places
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
@@ -42,7 +42,7 @@ def varied(study: Study, changes: Changes) -> Study:
 
 def _kept(problems: Iterable[Problem], changes: Changes) -> tuple[Problem, ...]:
     """The problems that are not about a changed key."""
-    return tuple(problem for problem in problems if not under(problem.path, changes))
+    return tuple(problem for problem in problems if not lies_under_change(problem.path, changes))
 
 
 def _study(study: Study, document: Document, spec: Spec, reading: tuple[Problem, ...], changes: Changes) -> Study:
@@ -79,7 +79,7 @@ def changed_document(document: Document, changes: Changes) -> Document:
     for path, new in changes.items():
         value = _with_value(value, path, new)
     offsets = document.places.offsets
-    kept = {path: offset for path, offset in offsets.items() if not under(path, changes)}
+    kept = {path: offset for path, offset in offsets.items() if not lies_under_change(path, changes)}
     return replace(document, value=value, places=Places(kept))
 
 

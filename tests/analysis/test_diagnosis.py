@@ -10,7 +10,7 @@ import pytest
 from clusterspec.analysis.diagnosis import calibration, diagnosis_of
 from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, place
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives.predict import table
+from clusterspec.cost.collectives.predict import collective_table
 from clusterspec.logs.benchmark import Benchmark
 from clusterspec.logs.readers import read_benchmark
 from clusterspec.results.diagnosis import Compared
@@ -39,7 +39,7 @@ def log(machine: Cluster, ranks: int, name: str = "all-reduce", before: str = ""
         f"./{words[0]}_perf -b 1M -e 8G -f 2",
         f"# Rank {ranks - 1} Group 0 Pid 1 on host device 7 [0x01] NVIDIA H100",
     ]
-    for row in table(machine, name, ranks, SIZES):
+    for row in collective_table(machine, name, ranks, SIZES):
         busbw = row.busbw * scale
         algbw = busbw * row.algbw / row.busbw
         count = int(row.size / 4 / (ranks if name == "all-to-all" else 1))

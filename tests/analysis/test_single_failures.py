@@ -6,7 +6,7 @@ import pytest
 
 import clusterspec
 from clusterspec.analysis.machine import machine
-from clusterspec.cluster.fabric import Fabric, fabric
+from clusterspec.cluster.fabric import Fabric, count_fabric
 
 EIGHT_NICS = {"nics_per_node": 8, "nic_bandwidth": "400 Gb/s", "technology": "infiniband-ndr", "switch_ports": 64}
 
@@ -25,7 +25,7 @@ def test_a_switch_takes_the_share_of_the_nics_on_it(nodes: int, topology: str, p
         {"clusterspec": 1, "cluster": {"platform": "hgx-h100", "nodes": nodes, "scale_out": scale_out}}
     ).cluster
     assert cluster is not None
-    counted = fabric(cluster)
+    counted = count_fabric(cluster)
     assert isinstance(counted, Fabric)
     found = {failure.part: failure.lost for failure in machine(cluster, counted, None).failures}
     assert found[part] == pytest.approx(lost)

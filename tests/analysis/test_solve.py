@@ -5,8 +5,8 @@ import pytest
 from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.conditions import ConditionFault, parse
 from clusterspec.analysis.levers import LEVERS, next_steps, sensitivity
-from clusterspec.cluster.variation import varied
-from clusterspec.cost.serving.explain import missed
+from clusterspec.cluster.variation import design_with_keys
+from clusterspec.cost.serving.explain import missed_targets
 from clusterspec.cost.serving.times import ServingTimes
 from tests.analysis.jobs import study_of
 
@@ -99,7 +99,7 @@ def test_a_monotone_lever_never_hurts_in_its_better_direction(name: str) -> None
 
     lever = LEVERS[name]
     one = study_of(JOB)
-    times = [estimate(varied(one.design, lever.changes(step))).step_time for step in lever.steps]
+    times = [estimate(design_with_keys(one.design, lever.changes(step))).step_time for step in lever.steps]
     seconds = [term.value for term in times if term is not None]
     assert len(seconds) == len(lever.steps)
     assert seconds == sorted(seconds, reverse=lever.better > 0)
@@ -180,7 +180,7 @@ def test_targets_are_met_up_to_a_load() -> None:
         one = study_of(TARGETS.replace("concurrency: 64", f"concurrency: {concurrency}"))
         assert one.plan.serving is not None and one.design.workload is not None
         assert one.design.workload.serving is not None
-        return not missed(one.plan.serving, one.design.workload.serving)
+        return not missed_targets(one.plan.serving, one.design.workload.serving)
 
     assert meets(int(report.value)) and not meets(int(report.value * 1.02) + 1)
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from clusterspec.catalog.models import Model
-from clusterspec.cost.parameters import count
+from clusterspec.cost.parameters import model_weights
 from tests.catalog.shipped import CATALOG
 
 MODELS = [CATALOG.model(name) for name in CATALOG.ids("model")]
@@ -28,7 +28,7 @@ def rounding(name: str, fact: str) -> float:
 
 def described(model: Model) -> float:
     """What the entry describes of what its authors count."""
-    counted = count(model)
+    counted = model_weights(model)
     encoders = model.encoder_parameters.value if model.encoder_parameters else 0.0
     return counted.total + encoders + (counted.prediction if model.parameters_with_prediction else 0.0)
 
@@ -45,7 +45,7 @@ def test_parameters_are_those_published(model: Model) -> None:
 def test_active_parameters_are_those_published(model: Model) -> None:
     """Some authors leave out the embedding table, which is looked up and not multiplied, and some the head too."""
     assert model.active_parameters is not None
-    counted = count(model)
+    counted = model_weights(model)
     without = counted.active - counted.embedding
     whole = (counted.active, without, without - counted.head)
     off = min(abs(value / model.active_parameters.value - 1) for value in whole)

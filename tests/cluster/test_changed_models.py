@@ -8,7 +8,7 @@ import pytest
 
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.transformer import GPT_FFN
-from clusterspec.cost.parameters import count
+from clusterspec.cost.parameters import model_weights
 from tests.cluster.resolving import assumed, clean, resolve_text
 
 CLUSTER = "cluster: {platform: dgx-h100, nodes: 2}\n"
@@ -127,7 +127,7 @@ def test_a_description_asks_for_every_size_that_nothing_supplies(keys: str, lack
     ],
 )
 def test_contradicting_counts_of_layers_never_count_weights_below_zero(keys: str) -> None:
-    weights = count(model(keys))
+    weights = model_weights(model(keys))
     assert weights.network >= 0 and weights.mixing >= 0
     assert weights.total >= weights.embedding > 0
     assert 0 < weights.multiplied <= weights.total + weights.embedding

@@ -5,7 +5,14 @@ from math import gcd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.cluster.planes import FoldedClos, Ports, even, parts, three_tiers, two_tiers
+from clusterspec.cluster.planes import (
+    FoldedClos,
+    Ports,
+    even_switch_count,
+    parts_needed,
+    three_tier_clos,
+    two_tier_clos,
+)
 
 PORTS = st.sampled_from([32, 36, 40, 48, 64, 128, 144])
 RATIOS = st.sampled_from([0.5, 1.0, 1.5, 2.0, 3.0, 7.0])
@@ -28,26 +35,26 @@ def test_at_one_to_one_uplinks_equal_downlinks(ports: int) -> None:
 def test_uplinks_spread_evenly_where_that_takes_at_most_half_as_many_switches_again(least: int, links: int) -> None:
     divisors = [count for count in range(least, links + 1) if links % count == 0]
     affordable = [count for count in divisors if 2 * count <= 3 * least]
-    assert even(least, links) == (affordable[0] if affordable else least)
+    assert even_switch_count(least, links) == (affordable[0] if affordable else least)
 
 
 def ports_used(tree: FoldedClos, leaf: Ports, ports: int) -> bool:
     """Whether every switch has the ports that its links need: those of all leaves together, spread over the spines."""
     if tree.tiers == 2:
-        return parts(tree.leaves * leaf.up, tree.spines) <= ports and leaf.up >= tree.spines
-    of_pod = parts(tree.leaves, tree.pods)
+        return parts_needed(tree.leaves * leaf.up, tree.spines) <= ports and leaf.up >= tree.spines
+    of_pod = parts_needed(tree.leaves, tree.pods)
     up = tree.spine_core // tree.spines
     groups = gcd(tree.cores, tree.spines_of_pod)
-    core_ports = parts(tree.spines // groups * up, tree.cores // groups)
-    spine_ports = parts(of_pod * leaf.up, tree.spines_of_pod) + up
+    core_ports = parts_needed(tree.spines // groups * up, tree.cores // groups)
+    spine_ports = parts_needed(of_pod * leaf.up, tree.spines_of_pod) + up
     return spine_ports <= ports and core_ports <= ports
 
 
 @given(leaves=st.integers(1, 2000), ports=PORTS, leaf_ratio=RATIOS, ratio=RATIOS, rails=st.sampled_from([1, 2, 4, 8]))
 def test_no_switch_runs_out_of_ports(leaves: int, ports: int, leaf_ratio: float, ratio: float, rails: int) -> None:
     leaf = Ports.split(ports, leaf_ratio)
-    leaves = rails * parts(leaves, rails)
-    for tree in (two_tiers(leaves, leaf, ports), three_tiers(leaves, leaf, ports, ratio, rails)):
+    leaves = rails * parts_needed(leaves, rails)
+    for tree in (two_tier_clos(leaves, leaf, ports), three_tier_clos(leaves, leaf, ports, ratio, rails)):
         if tree.fits:
             assert ports_used(tree, leaf, ports)
 
@@ -58,8 +65,8 @@ def test_more_leaves_never_need_fewer_switches_above(
 ) -> None:
     leaf = Ports.split(ports, leaf_ratio)
     sizes = (leaves * rails, (leaves + 1) * rails)
-    two = tuple(two_tiers(size, leaf, ports) for size in sizes)
-    three = tuple(three_tiers(size, leaf, ports, ratio, rails) for size in sizes)
+    two = tuple(two_tier_clos(size, leaf, ports) for size in sizes)
+    three = tuple(three_tier_clos(size, leaf, ports, ratio, rails) for size in sizes)
     for fewer, more in (two, three):
         assert fewer.fits or not more.fits
         if more.fits:
@@ -69,16 +76,16 @@ def test_more_leaves_never_need_fewer_switches_above(
 @given(leaves=st.integers(1, 1500), ports=PORTS)
 def test_at_one_to_one_every_level_has_full_bandwidth(leaves: int, ports: int) -> None:
     leaf = Ports.split(ports, 1.0)
-    tree = three_tiers(leaves, leaf, ports, 1.0, 1)
+    tree = three_tier_clos(leaves, leaf, ports, 1.0, 1)
     assert tree.spine_core >= tree.leaf_spine == leaves * leaf.up
 
 
 def test_the_classical_fat_tree_is_full() -> None:
     for ports in (8, 64, 128):
         leaf = Ports.split(ports, 1.0)
-        assert two_tiers(ports, leaf, ports) == FoldedClos(
+        assert two_tier_clos(ports, leaf, ports) == FoldedClos(
             2, ports, ports // 2, leaf_spine=ports * ports // 2, spines_of_pod=ports // 2
         )
-        full = three_tiers(ports * ports // 2, leaf, ports, 1.0, 1)
+        full = three_tier_clos(ports * ports // 2, leaf, ports, 1.0, 1)
         assert (full.fits, full.spines, full.cores) == (True, ports * ports // 2, ports * ports // 4)
-        assert not three_tiers(ports * ports // 2 + 1, leaf, ports, 1.0, 1).fits
+        assert not three_tier_clos(ports * ports // 2 + 1, leaf, ports, 1.0, 1).fits

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusterspec.cluster.fabric import Fabric, NoFabric, fabric
+from clusterspec.cluster.fabric import Fabric, NoFabric, count_fabric
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster
 from tests.cluster.resolving import cluster_of
@@ -55,7 +55,7 @@ def cluster(nodes: int, **changes: object) -> Cluster:
 
 
 def counted(machine: Cluster) -> Fabric:
-    found = fabric(machine)
+    found = count_fabric(machine)
     assert isinstance(found, Fabric), found
     return found
 
@@ -161,7 +161,7 @@ cluster:
 
     design = clean(text)
     assert design.cluster is not None and design.spec.cluster is not None
-    found = fabric(design.cluster, design.spec.cluster.scale_out)
+    found = count_fabric(design.cluster, design.spec.cluster.scale_out)
     assert isinstance(found, Fabric)
     assert found.cables == {"node_leaf": 1024, "leaf_spine": 1024, "spine_core": 0}
     assert found.links == {"node_leaf": 2048, "leaf_spine": 2048, "spine_core": 0}
@@ -293,7 +293,7 @@ def test_a_level_of_unknown_ports_is_not_counted() -> None:
     assert machine.scale_out is not None
     leaf, pod = machine.scale_out.levels
     levels = (leaf, replace(pod, switch_ports=None))
-    found = fabric(replace(machine, scale_out=replace(machine.scale_out, levels=levels, switch_ports=None)))
+    found = count_fabric(replace(machine, scale_out=replace(machine.scale_out, levels=levels, switch_ports=None)))
     assert isinstance(found, NoFabric) and "ports" in found.why
 
 
@@ -308,7 +308,7 @@ NONE = [
 
 @pytest.mark.parametrize(("text", "why"), NONE)
 def test_a_missing_fabric_has_a_reason(text: str, why: str) -> None:
-    found = fabric(cluster_of(text))
+    found = count_fabric(cluster_of(text))
     assert isinstance(found, NoFabric) and why in found.why
 
 
@@ -349,5 +349,5 @@ def _switches(found: Fabric) -> int:
 def test_absurd_sizes_take_bounded_work() -> None:
     for topology in ("fat-tree", "rail-optimized", "rail-only"):
         for ports in (2, 3, 64, 10**9, 10**18):
-            found = fabric(replace(cluster(2, topology=topology, switch_ports=ports), nodes=10**18))
+            found = count_fabric(replace(cluster(2, topology=topology, switch_ports=ports), nodes=10**18))
             assert isinstance(found, Fabric)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusterspec.cluster.groups import AXES, EXPERT_AXES, Placement, contiguous, place
+from clusterspec.cluster.groups import AXES, EXPERT_AXES, Placement, axis_placement, contiguous_placement
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Layout
 from tests.cluster.resolving import cluster_of, layout_of, resolve_text
@@ -134,7 +134,7 @@ def layouts(draw: st.DrawFn) -> tuple[Cluster, Layout]:
 def test_placement_equals_enumeration_of_ranks(case: tuple[Cluster, Layout], axis: str) -> None:
     cluster, layout = case
     if layout.ranks <= 3000:
-        assert place(cluster, layout, axis) == seen(cluster, layout, axis)
+        assert axis_placement(cluster, layout, axis) == seen(cluster, layout, axis)
 
 
 @settings(max_examples=60, deadline=None)
@@ -148,7 +148,7 @@ def test_the_used_nodes_of_one_domain_come_before_those_of_the_next(tp: int, cp:
     text = f"cluster: {{platform: gb200-nvl72, nodes: 72}}\nlayout: {{tp: {tp}, cp: {cp}, nodes_per_domain: {used}}}"
     design, _ = resolve_text(text)
     assert design.cluster is not None and design.layout is not None
-    found, looked_at = (each(design.cluster, design.layout, axis) for each in (place, seen))
+    found, looked_at = (each(design.cluster, design.layout, axis) for each in (axis_placement, seen))
     assert replace(found, levels=()) == replace(looked_at, levels=())
 
 
@@ -158,7 +158,7 @@ STRADDLING = [("tp: 8", 0), ("tp: 16", 1), ("tp: 8, nodes_per_domain: 16", 0), (
 
 @pytest.mark.parametrize(("keys", "groups"), STRADDLING)
 def test_groups_of_sixteen_straddle_racks_of_seventy_two(keys: str, groups: int) -> None:
-    found = place(cluster_of(RACKS), layout_of(f"{RACKS}layout: {{{keys}}}"), "tp")
+    found = axis_placement(cluster_of(RACKS), layout_of(f"{RACKS}layout: {{{keys}}}"), "tp")
     assert found.straddling == groups
     if groups:
         assert found.first_straddling == tuple(range(64, 80))
@@ -167,46 +167,46 @@ def test_groups_of_sixteen_straddle_racks_of_seventy_two(keys: str, groups: int)
 
 def test_a_product_that_does_not_divide_a_rack_straddles_though_tp_divides_it() -> None:
     layout = layout_of(f"{RACKS}layout: {{tp: 8, cp: 2}}")
-    assert place(cluster_of(RACKS), layout, "tp").straddling == 0
-    assert place(cluster_of(RACKS), layout, "cp").straddling == 8
-    assert place(cluster_of(RACKS), layout, "dp_cp").straddling == 8
+    assert axis_placement(cluster_of(RACKS), layout, "tp").straddling == 0
+    assert axis_placement(cluster_of(RACKS), layout, "cp").straddling == 8
+    assert axis_placement(cluster_of(RACKS), layout, "dp_cp").straddling == 8
 
 
 H100 = "cluster: {platform: dgx-h100, nodes: 16}\n"
 
 
 def test_eight_data_parallel_groups_beside_tp_share_the_nics_of_a_node() -> None:
-    found = place(cluster_of(H100), layout_of(f"{H100}layout: {{tp: 8}}"), "dp")
+    found = axis_placement(cluster_of(H100), layout_of(f"{H100}layout: {{tp: 8}}"), "dp")
     assert (found.groups_per_node, found.ranks_per_node, found.rail_aligned) == (8, 1, True)
 
 
 def test_a_group_alone_on_its_node_has_all_nics() -> None:
-    found = place(cluster_of(H100), layout_of(f"{H100}layout: {{}}"), "dp")
+    found = axis_placement(cluster_of(H100), layout_of(f"{H100}layout: {{}}"), "dp")
     assert (found.groups_per_node, found.ranks_per_node, found.rail_aligned) == (1, 8, False)
-    assert contiguous(cluster_of(H100), 128).groups_per_node == 1
+    assert contiguous_placement(cluster_of(H100), 128).groups_per_node == 1
 
 
 def test_a_group_inside_its_node_uses_no_nic() -> None:
-    found = place(cluster_of(H100), layout_of(f"{H100}layout: {{tp: 8}}"), "tp")
+    found = axis_placement(cluster_of(H100), layout_of(f"{H100}layout: {{tp: 8}}"), "tp")
     assert (found.groups_per_node, found.nodes, found.straddling, found.first_straddling) == (0, 1, 0, ())
-    assert contiguous(cluster_of(H100), 8).groups_per_node == 0
+    assert contiguous_placement(cluster_of(H100), 8).groups_per_node == 0
 
 
 def test_an_axis_of_degree_one_has_groups_of_one() -> None:
-    found = place(cluster_of(H100), layout_of(f"{H100}layout: {{tp: 8}}"), "pp")
+    found = axis_placement(cluster_of(H100), layout_of(f"{H100}layout: {{tp: 8}}"), "pp")
     assert (found.ranks, found.groups, found.domains, found.nodes) == (1, 128, 1, 1)
 
 
 def test_expert_groups_follow_the_order_without_cp() -> None:
     layout = layout_of(f"{H100}layout: {{framework: megatron-core, tp: 2, cp: 2, ep: 8, expert_tp: 1, pp: 2}}")
-    ep, left = place(cluster_of(H100), layout, "ep"), place(cluster_of(H100), layout, "expert_dp")
+    ep, left = axis_placement(cluster_of(H100), layout, "ep"), axis_placement(cluster_of(H100), layout, "expert_dp")
     assert (ep.ranks, ep.stride, ep.nodes) == (8, 1, 1)
     assert (left.ranks, left.stride) == (8, 8)
 
 
 def test_shard_groups_inside_a_node_and_their_replicas_across() -> None:
     layout = layout_of(f"{H100}layout: {{sharding: hsdp, shard_group: 8}}")
-    shard, copies = (place(cluster_of(H100), layout, axis) for axis in ("shard", "replicate"))
+    shard, copies = (axis_placement(cluster_of(H100), layout, axis) for axis in ("shard", "replicate"))
     assert (shard.ranks, shard.nodes, shard.groups_per_node) == (8, 1, 0)
     assert (copies.ranks, copies.nodes, copies.groups_per_node, copies.rail_aligned) == (16, 16, 8, True)
 
@@ -214,16 +214,16 @@ def test_shard_groups_inside_a_node_and_their_replicas_across() -> None:
 def test_an_inverted_mesh_is_placed_as_it_is_ordered() -> None:
     order = "order: [tp, dp_replicate, cp, ep, dp_shard, pp]"
     layout = layout_of(f"{H100}layout: {{sharding: hsdp, shard_group: 8, {order}}}")
-    shard, copies = (place(cluster_of(H100), layout, axis) for axis in ("shard", "replicate"))
+    shard, copies = (axis_placement(cluster_of(H100), layout, axis) for axis in ("shard", "replicate"))
     assert (shard.stride, shard.nodes) == (16, 8)
     assert (copies.stride, copies.nodes) == (1, 2)
 
 
 def test_packages_are_counted_where_a_package_holds_several_ranks() -> None:
     machine = "cluster: {platform: mi250x-4, nodes: 4}\n"
-    tp = place(cluster_of(machine), layout_of(f"{machine}layout: {{tp: 4}}"), "tp")
+    tp = axis_placement(cluster_of(machine), layout_of(f"{machine}layout: {{tp: 4}}"), "tp")
     assert (tp.ranks, tp.accelerators, tp.domains) == (4, 2, 1)
-    dp = place(cluster_of(machine), layout_of(f"{machine}layout: {{tp: 2}}"), "dp")
+    dp = axis_placement(cluster_of(machine), layout_of(f"{machine}layout: {{tp: 2}}"), "dp")
     assert (dp.ranks_per_domain, dp.accelerators) == (4, 4)
 
 
@@ -231,12 +231,12 @@ def test_the_crossed_levels_follow_from_the_distance() -> None:
     levels = "levels: [{nodes: 2}, {name: pod, nodes: 8, oversubscription: 7:1}]"
     machine = f"cluster: {{platform: dgx-h100, nodes: 16, scale_out: {{{levels}}}}}\n"
     cluster = cluster_of(machine)
-    crossed = {ranks: contiguous(cluster, ranks).levels for ranks in (8, 16, 32, 64, 72)}
+    crossed = {ranks: contiguous_placement(cluster, ranks).levels for ranks in (8, 16, 32, 64, 72)}
     assert crossed == {8: (), 16: (), 32: (0,), 64: (0,), 72: (0, 1)}
 
 
 def test_ranks_per_node_and_nodes_are_counted() -> None:
-    found = contiguous(cluster_of(H100), 8, nodes=4)
+    found = contiguous_placement(cluster_of(H100), 8, nodes=4)
     assert (found.ranks, found.nodes, found.ranks_per_node, found.groups_per_node) == (8, 4, 2, 1)
 
 
@@ -254,7 +254,7 @@ def test_placement_work_does_not_grow_with_the_cluster(platform: str) -> None:
 
 
 def _work(cluster: Cluster, layout: Layout) -> int:
-    return steps(lambda: [place(cluster, layout, axis) for axis in AXES])
+    return steps(lambda: [axis_placement(cluster, layout, axis) for axis in AXES])
 
 
 @pytest.mark.parametrize("domain", [7, 8961, 10**6 + 7, 10**12 + 39])
@@ -265,5 +265,5 @@ def test_absurd_sizes_take_bounded_work(domain: int) -> None:
     cluster = replace(design.cluster, nodes=10**18, accelerators_per_node=10**9 + 9, scale_up=scale_up)
     layout = replace(design.layout, ranks=105 * 10**25, dp=10**25, expert_dp=10**25)
     placed: list[int] = []
-    steps(lambda: placed.extend(place(cluster, layout, axis).groups for axis in AXES), most=20_000_000)
+    steps(lambda: placed.extend(axis_placement(cluster, layout, axis).groups for axis in AXES), most=20_000_000)
     assert min(placed) > 0

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cluster.resolution import unknown
+from clusterspec.cluster.resolution import unknown_id_problem
 from clusterspec.finding import Problem
 from tests.cluster.resolving import catalog, resolve_text
 
@@ -73,4 +73,6 @@ def test_suggestions_have_the_right_scope() -> None:
 
 
 def test_a_very_long_name_is_not_compared() -> None:
-    assert unknown(catalog(), "model", "llama-" * 100_000, ("workload", "model")).rule == "unknown-catalog-id"
+    assert (
+        unknown_id_problem(catalog(), "model", "llama-" * 100_000, ("workload", "model")).rule == "unknown-catalog-id"
+    )

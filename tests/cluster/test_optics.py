@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusterspec.cluster.fabric import Fabric, fabric
+from clusterspec.cluster.fabric import Fabric, count_fabric
 from tests.cluster.resolving import clean
 
 POD = "{platform: dgx-h100, nodes: %d, scale_out: {technology: infiniband-ndr, topology: rail-optimized%s}}"
@@ -13,7 +13,7 @@ POD = "{platform: dgx-h100, nodes: %d, scale_out: {technology: infiniband-ndr, t
 def built(cluster: str) -> Fabric:
     design = clean(f"cluster: {cluster}")
     assert design.cluster is not None and design.spec.cluster is not None
-    found = fabric(design.cluster, design.spec.cluster.scale_out)
+    found = count_fabric(design.cluster, design.spec.cluster.scale_out)
     assert isinstance(found, Fabric)
     return found
 

@@ -5,7 +5,16 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.cluster.rank_sets import Runs, alignments, alike, members, merged, reach, size, spread
+from clusterspec.cluster.rank_sets import (
+    Runs,
+    block_alignments,
+    block_spread,
+    divides_groups_alike,
+    member_count,
+    member_span,
+    merged_runs,
+    rank_members,
+)
 
 
 @st.composite
@@ -16,13 +25,13 @@ def lattices(draw: st.DrawFn) -> Runs:
         count = draw(st.integers(1, 40))
         runs.append((count, stride))
         stride *= count * draw(st.integers(1, 3))
-    return merged(tuple(runs)) if size(tuple(runs)) < 3000 else merged(tuple(runs[:2]))
+    return merged_runs(tuple(runs)) if member_count(tuple(runs)) < 3000 else merged_runs(tuple(runs[:2]))
 
 
 @given(base=st.integers(0, 100), runs=lattices(), block=st.integers(1, 80))
 def test_a_spread_equals_counting_members(base: int, runs: Runs, block: int) -> None:
-    counted = Counter(member // block for member in members(base, runs))
-    found = spread(base, runs, block)
+    counted = Counter(member // block for member in rank_members(base, runs))
+    found = block_spread(base, runs, block)
     assert (found.blocks, found.fullest) == (len(counted), max(counted.values()))
     assert (found.first, found.last) == (min(counted), max(counted))
     assert (found.first_members, found.last_members) == (counted[found.first], counted[found.last])
@@ -30,14 +39,14 @@ def test_a_spread_equals_counting_members(base: int, runs: Runs, block: int) -> 
 
 @given(runs=lattices())
 def test_merging_keeps_the_members(runs: Runs) -> None:
-    assert list(members(0, merged(runs))) == sorted(members(0, runs))
-    assert max(members(0, runs)) == reach(runs)
+    assert list(rank_members(0, merged_runs(runs))) == sorted(rank_members(0, runs))
+    assert max(rank_members(0, runs)) == member_span(runs)
 
 
 @given(runs=lattices(), block=st.integers(1, 60))
 def test_alignments_count_every_base_once(runs: Runs, block: int) -> None:
-    found = alignments(runs, block)
-    bases = list(members(0, runs))
+    found = block_alignments(runs, block)
+    bases = list(rank_members(0, runs))
     assert sum(many for _, many in found.values()) == len(bases)
     assert {rest: first for rest, (first, _) in found.items()} == {
         base % block: base for base in sorted(bases, reverse=True)
@@ -46,15 +55,16 @@ def test_alignments_count_every_base_once(runs: Runs, block: int) -> None:
 
 @given(block=st.integers(1, 60), low=st.integers(1, 8), middle=st.integers(1, 8), high=st.integers(1, 8))
 def test_similar_groups_have_the_same_division(block: int, low: int, middle: int, high: int) -> None:
-    group, others = merged(((middle, low),)), merged(((low, 1), (high, low * middle)))
-    if alike(group, others, block):
+    group, others = merged_runs(((middle, low),)), merged_runs(((low, 1), (high, low * middle)))
+    if divides_groups_alike(group, others, block):
         shapes = {
-            (spread(base, group, block).blocks, spread(base, group, block).fullest) for base in members(0, others)
+            (block_spread(base, group, block).blocks, block_spread(base, group, block).fullest)
+            for base in rank_members(0, others)
         }
         assert len(shapes) == 1
 
 
 def test_work_does_not_depend_on_the_length_of_a_run() -> None:
-    far = spread(3, ((10**15, 24), (10**6, 24 * 10**15)), 72)
+    far = block_spread(3, ((10**15, 24), (10**6, 24 * 10**15)), 72)
     assert far.blocks > 10**20
     assert far.fullest == 3

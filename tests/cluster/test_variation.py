@@ -7,7 +7,7 @@ import pytest
 from clusterspec import studies
 from clusterspec.analysis.levers import LEVERS
 from clusterspec.cluster.legality import refusals
-from clusterspec.cluster.variation import NoSuchKeyError, has_key, layout_changes, revalued, varied
+from clusterspec.cluster.variation import NoSuchKeyError, design_with_keys, has_key, layout_changes, with_values
 from clusterspec.document.source_text import dump
 from clusterspec.quantity import Quantity
 from clusterspec.source import Path
@@ -90,7 +90,7 @@ def test_a_variation_keeps_the_measured_shares_and_the_catalog() -> None:
     one = study_of(MEASURED)
     assert one.design.cluster is not None and one.design.cluster.measured
     for path, value in ((("layout", "tp"), 4), (("cluster", "nodes"), 8), (("workload", "global_batch"), 512)):
-        other = varied(one.design, {path: value})
+        other = design_with_keys(one.design, {path: value})
         assert other.cluster is not None and other.cluster.measured == one.design.cluster.measured
         assert other.catalog is one.settings.catalog
     study = studies.varied(one, {("workload", "global_batch"): 512})
@@ -116,7 +116,7 @@ def test_dp_and_the_layers_of_stages_follow_from_the_degrees() -> None:
     assert layout_changes({"tp": 2}) == {("layout", "tp"): 2, ("layout", "dp"): None}
     assert layout_changes({"tp": 2, "dp": 4}) == {("layout", "tp"): 2, ("layout", "dp"): 4}
     assert layout_changes({"micro_batch": 2}) == {("layout", "micro_batch"): 2}
-    other = varied(study_of(DEEP).design, layout_changes({"tp": 8}))
+    other = design_with_keys(study_of(DEEP).design, layout_changes({"tp": 8}))
     assert other.layout is not None and (other.layout.dp, refusals(other)) == (4, frozenset())
 
 
@@ -126,12 +126,12 @@ def test_a_key_that_no_spec_has_is_refused() -> None:
     for path in (("cluster", "nodez"), ("layout", "tp", "more"), ("dgx-h100 launch",), ("cluster", "platform", "id")):
         assert not has_key(design.spec, path)
         with pytest.raises(NoSuchKeyError):
-            revalued(design.spec, {path: 1})
+            with_values(design.spec, {path: 1})
 
 
 def test_removing_an_absent_key_changes_nothing() -> None:
     design = study_of(DEEP).design
-    assert varied(design, {("cluster", "scale_up", "shape"): None}).spec == design.spec
+    assert design_with_keys(design, {("cluster", "scale_up", "shape"): None}).spec == design.spec
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.catalog.models import CompressedAttention, LinearAttention, Model, SparseAttention, Window
-from clusterspec.cost.layers import stages
-from clusterspec.cost.mixers import Cache, of_next_token, of_sequence
+from clusterspec.cost.layers import stage_chunks
+from clusterspec.cost.mixers import Cache, next_token_elements, sequence_cache
 from tests.cost.memory.designs import layout, model
 
 GROUPED = 2 * 8 * 64
@@ -15,12 +15,12 @@ DELTA = LinearAttention("gated-delta", 6, 4, 8, 32, 16)
 
 
 def kept(of: Model, tokens: float, ranks: int = 1) -> Cache:
-    held = stages(of, layout(of))[0]
-    return of_sequence(of, held, tokens, ranks)
+    held = stage_chunks(of, layout(of))[0]
+    return sequence_cache(of, held, tokens, ranks)
 
 
 def grown(of: Model, ranks: int = 1) -> float:
-    return of_next_token(of, stages(of, layout(of))[0], ranks)
+    return next_token_elements(of, stage_chunks(of, layout(of))[0], ranks)
 
 
 def test_full_attention_keeps_every_token_of_every_layer() -> None:

@@ -13,7 +13,7 @@ import numpy.typing
 import pytest
 
 import clusterspec.cost.formulas as package
-from clusterspec.cost.formulas.compute import larger, positive, smaller
+from clusterspec.cost.formulas.compute import larger, positive_part, smaller
 from clusterspec.cost.term import EXPRESSIONS
 from tests.cost.expressions import evaluate
 
@@ -50,7 +50,7 @@ def test_the_smaller_of_two_is_exact_however_far_apart_they_are() -> None:
     assert smaller(1e17, 1.0) == 1.0
     assert larger(1e-17, 1.0) == 1.0
     assert smaller(numpy.array([1e17, 2.0]), 1.5).tolist() == [1.5, 1.5]  # type: ignore[arg-type, attr-defined]
-    assert positive(numpy.array([-3.0, 1e-300])).tolist() == [0.0, 1e-300]  # type: ignore[arg-type, attr-defined]
+    assert positive_part(numpy.array([-3.0, 1e-300])).tolist() == [0.0, 1e-300]  # type: ignore[arg-type, attr-defined]
 
 
 def test_columns_may_stand_on_either_side() -> None:

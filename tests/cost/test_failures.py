@@ -6,7 +6,7 @@ from math import sqrt
 
 import pytest
 
-from clusterspec.cost.failures import Interruptions, interruptions, stated_between
+from clusterspec.cost.failures import Interruptions, interruptions, stated_time_between_failures
 from clusterspec.origin import Assumed, Written
 from clusterspec.spec.model import OperationsSpec
 from tests.cluster.resolving import clean
@@ -75,9 +75,9 @@ def test_a_rate_per_node_needs_the_number_of_nodes() -> None:
     ).spec.operations
     assert operations is not None
     for nodes, seconds in ((None, None), (0, None), (1, 360_000.0), (2, 180_000.0)):
-        between = stated_between(operations, nodes)
+        between = stated_time_between_failures(operations, nodes)
         assert (between.value if between else None) == seconds
-    assert stated_between(OperationsSpec(), 2) is None
+    assert stated_time_between_failures(OperationsSpec(), 2) is None
 
 
 @pytest.mark.parametrize(

@@ -44,13 +44,13 @@ TIMES = st.floats(0, 1e3, allow_subnormal=False)
 
 @given(st.floats(0, 1, allow_subnormal=False), TIMES, TIMES)
 def test_a_pipeline_costs_between_its_parts_and_twice_its_parts(alpha: float, sending: float, filling: float) -> None:
-    time = collectives.pipelined(alpha, sending, filling)
+    time = collectives.pipelined_time(alpha, sending, filling)
     assert alpha + sending <= time <= alpha + sending + min(sending, filling) * (1 + 1e-9)
 
 
 @given(st.floats(0, 1), st.floats(0, 1e3))
 def test_overlapped_time_is_at_least_the_longer_part(alpha: float, sending: float) -> None:
-    assert collectives.overlapped(alpha, sending) >= max(alpha, sending) * (1 - 1e-9)
+    assert collectives.overlapped_time(alpha, sending) >= max(alpha, sending) * (1 - 1e-9)
 
 
 @given(SIZES, st.integers(1, 512), st.integers(1, 64))
@@ -62,7 +62,7 @@ def test_all_to_all_sends_every_part_but_its_own(size: float, islands: int, m: i
 
 @given(st.integers(2, 128), st.integers(1, 64))
 def test_staging_needs_no_more_messages_than_sending_directly(islands: int, m: int) -> None:
-    assert experts.staged_messages(m, islands) <= experts.messages(islands * m)
+    assert experts.staged_messages(m, islands) <= experts.direct_messages(islands * m)
 
 
 @given(st.integers(2, 64), st.integers(1, 64), RATES)
@@ -84,7 +84,7 @@ def test_a_ring_crosses_between_islands_no_more_often_than_it_steps(islands: int
 
 @given(st.integers(1, 64))
 def test_a_closed_axis_is_never_longer_than_an_open_one(side: int) -> None:
-    assert topologies.steps(side, 1) <= topologies.steps(side, 0) or side == 1
+    assert topologies.farthest_hops(side, 1) <= topologies.farthest_hops(side, 0) or side == 1
     assert topologies.average_hops(side, 1) <= topologies.average_hops(side, 0) + 0.26
 
 
@@ -97,4 +97,4 @@ def test_formulas_accept_arrays() -> None:
         collectives.all_reduce_time(s, n, 450e9, 1e-6) + collectives.island_traffic(s, n) / 50e9 for s, n in alone
     ]
     assert together.tolist() == pytest.approx(single)
-    assert collectives.pipelined(1e-6, sizes, sizes).tolist() == [1e-6 + 1.5e6, 1e-6 + 1.5e9]
+    assert collectives.pipelined_time(1e-6, sizes, sizes).tolist() == [1e-6 + 1.5e6, 1e-6 + 1.5e9]

@@ -29,26 +29,26 @@ def real(low: float, high: float) -> Any:
 FORMULAS: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = (
     (compute.larger, (real(0, 9), real(0, 9))),
     (compute.smaller, (real(0, 9), real(0, 9))),
-    (compute.positive, (real(-9, 9),)),
+    (compute.positive_part, (real(-9, 9),)),
     (compute.rounded_up, (whole(1, 9999), whole(1, 300))),
-    (compute.flops, (whole(1, 9999), whole(1, 9999), whole(1, 9999))),
-    (compute.traffic, (whole(1, 9999), whole(1, 9999), whole(1, 9999), real(0.5, 4))),
+    (compute.gemm_flops, (whole(1, 9999), whole(1, 9999), whole(1, 9999))),
+    (compute.gemm_traffic, (whole(1, 9999), whole(1, 9999), whole(1, 9999), real(0.5, 4))),
     (compute.depth_fill, (whole(1, 9999), real(1, 99))),
     (partial(compute.tile_fill, units=132), (whole(1, 9999), whole(1, 9999), whole(64, 256), whole(64, 256))),
-    (compute.roofline, (real(0, 9), real(1, 9), real(0, 9), real(1, 9))),
-    (compute.launch_idle, (real(0, 9), real(0, 9))),
+    (compute.kernel_time, (real(0, 9), real(1, 9), real(0, 9), real(1, 9))),
+    (compute.launch_idle_time, (real(0, 9), real(0, 9))),
     (attention.causal_pairs, (whole(1, 9999), whole(1, 9999))),
     (attention.core_flops, (whole(1, 9999), whole(1, 99), whole(64, 256), whole(64, 256))),
     (attention.score_traffic, (whole(1, 9999), whole(1, 9999), whole(1, 99), real(1, 9))),
-    (pipeline.fill_and_drain, (real(5, 9), real(0, 5), whole(1, 9))),
-    (pipeline.zero_bubble, (whole(1, 64), real(0, 9), real(0, 9), real(0, 9))),
-    (pipeline.dualpipe, (whole(1, 64), real(0, 9), real(0, 9), real(0, 9))),
-    (overlap.exposed, (real(0, 9), real(0, 9), real(0, 1))),
-    (overlap.waiting, (real(0, 0.1), real(0, 6), real(1, 99))),
+    (pipeline.fill_and_drain_idle, (real(5, 9), real(0, 5), whole(1, 9))),
+    (pipeline.zero_bubble_idle, (whole(1, 64), real(0, 9), real(0, 9), real(0, 9))),
+    (pipeline.dualpipe_idle, (whole(1, 64), real(0, 9), real(0, 9), real(0, 9))),
+    (overlap.exposed_time, (real(0, 9), real(0, 9), real(0, 1))),
+    (overlap.straggler_wait, (real(0, 0.1), real(0, 6), real(1, 99))),
     (overlap.expected_largest, (whole(1, 10**6),)),
     (overlap.expected_longest, (whole(1, 10**6),)),
     (experts.distinct_ranks, (whole(1, 99), whole(1, 16))),
-    (experts.fullest, (whole(1, 99), whole(1, 99), real(0, 1))),
+    (experts.fullest_load, (whole(1, 99), whole(1, 99), real(0, 1))),
     (pipeline.idle_share, (whole(1, 64), whole(1, 512), whole(1, 8))),
     (pipeline.micro_batches_for, (real(0.01, 1), whole(1, 64), whole(1, 8))),
     (failures.best_interval, (real(60, 9e6), real(1, 900))),
@@ -69,9 +69,9 @@ positive = st.floats(1e-6, 1e6)
 
 @given(communication=positive, room=positive, share=st.floats(0, 1))
 def test_overlap_never_takes_longer_than_no_overlap(communication: float, room: float, share: float) -> None:
-    seen, rounding = overlap.exposed(communication, room, share), 1e-12 * (communication + room)
+    seen, rounding = overlap.exposed_time(communication, room, share), 1e-12 * (communication + room)
     assert -rounding <= seen <= communication + rounding
-    assert seen >= overlap.exposed(communication, room * 2, share) - rounding
+    assert seen >= overlap.exposed_time(communication, room * 2, share) - rounding
 
 
 @given(length=st.integers(1, 10**6), window=st.integers(1, 10**6))
@@ -96,8 +96,8 @@ def test_zero_bubble_never_idles_more_than_one_forward_one_backward(
     stages: int, forward: float, backward: float
 ) -> None:
     half = backward / 2
-    plain = pipeline.fill_and_drain(stages * (forward + backward), forward + backward)
-    assert pipeline.zero_bubble(stages, forward, half, half) <= plain * (1 + 1e-9)
+    plain = pipeline.fill_and_drain_idle(stages * (forward + backward), forward + backward)
+    assert pipeline.zero_bubble_idle(stages, forward, half, half) <= plain * (1 + 1e-9)
 
 
 @given(stages=st.integers(2, 128), many=st.integers(1, 4096), virtual=st.integers(1, 8))

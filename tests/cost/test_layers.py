@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.catalog.models import LinearAttention, Model, Window
-from clusterspec.cost.layers import FeedForward, Layer, Mixer, layers, stages
+from clusterspec.cost.layers import FeedForward, Layer, Mixer, model_layers, stage_chunks
 from tests.catalog.shipped import CATALOG
 from tests.cost.memory.designs import layout, model
 
@@ -18,7 +18,7 @@ def delta(count: int) -> LinearAttention:
 
 
 def mixers(of: Model) -> list[Mixer]:
-    return [layer.mixer for layer in layers(of)]
+    return [layer.mixer for layer in model_layers(of)]
 
 
 def test_the_full_layer_ends_each_period() -> None:
@@ -37,15 +37,15 @@ def test_blocks_that_do_one_thing_hold_either_mixing_or_a_network() -> None:
         linear=delta(3), stated_attention_layers=1, stated_ffn_layers=4, experts=4, experts_per_token=1,
         expert_ffn_hidden=64, moe_layers=4,
     )  # fmt: skip
-    assert all((layer.mixer is NONE) != (layer.network is FeedForward.NONE) for layer in layers(of))
+    assert all((layer.mixer is NONE) != (layer.network is FeedForward.NONE) for layer in model_layers(of))
     assert mixers(of).count(LINEAR) == 3
     assert mixers(of).count(FULL) == 1
-    assert [layer.network for layer in layers(of)].count(FeedForward.EXPERTS) == 4
+    assert [layer.network for layer in model_layers(of)].count(FeedForward.EXPERTS) == 4
 
 
 @pytest.mark.parametrize("of", MODELS, ids=lambda of: of.id)
 def test_every_layer_of_the_catalog_holds_what_its_entry_counts(of: Model) -> None:
-    order = layers(of)
+    order = model_layers(of)
     assert len(order) == of.layers
     assert Layer(NONE, FeedForward.NONE) not in order
     counted = {kind: mixers(of).count(kind) for kind in (FULL, WINDOW, LINEAR)}
@@ -57,7 +57,7 @@ def test_every_layer_of_the_catalog_holds_what_its_entry_counts(of: Model) -> No
 @pytest.mark.parametrize("pp", [1, 3, 4])
 def test_stages_hold_each_kind_of_layer_once(pp: int) -> None:
     of = model(layers=12, linear=delta(6), window=Window(64, 4))
-    chunks = [chunk for held in stages(of, layout(of, pp=pp)) for chunk in held]
+    chunks = [chunk for held in stage_chunks(of, layout(of, pp=pp)) for chunk in held]
     assert sum(chunk.linear_layers for chunk in chunks) == 6
     assert sum(chunk.window_layers for chunk in chunks) == 4
     assert sum(chunk.full_layers for chunk in chunks) == 2

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterspec.catalog.models import LinearAttention, Model, SparseAttention, TokenPrediction, Window
-from clusterspec.cost.layers import expert_layers, stages
-from clusterspec.cost.parameters import count, model_flops_per_token, share
+from clusterspec.cost.layers import expert_layers, stage_chunks
+from clusterspec.cost.parameters import model_flops_per_token, model_weights, rank_share
 from tests.cost.memory.designs import experts, layout, model
 
 LLAMA = {"gated_ffn": True, "vocab": 128256, "kv_heads": 8}
@@ -67,17 +67,17 @@ MODELS = st.sampled_from(
 
 @pytest.mark.parametrize(("name", "of", "total", "active"), PUBLISHED, ids=[name for name, *_ in PUBLISHED])
 def test_counts_agree_with_published_ones(name: str, of: Model, total: float, active: float) -> None:
-    counted = count(of)
+    counted = model_weights(of)
     assert counted.total == pytest.approx(total, rel=2e-3)
     assert counted.active == pytest.approx(active, rel=5e-3)
 
 
 def test_a_dense_model_uses_all_its_weights() -> None:
-    assert count(model()).active == count(model()).total
+    assert model_weights(model()).active == model_weights(model()).total
 
 
 def test_the_head_is_multiplied_even_where_it_is_the_embedding_again() -> None:
-    tied, own = count(model(tied_embeddings=True)), count(model())
+    tied, own = model_weights(model(tied_embeddings=True)), model_weights(model())
     assert tied.multiplied == own.multiplied
     assert own.total - tied.total == own.head
 
@@ -85,7 +85,7 @@ def test_the_head_is_multiplied_even_where_it_is_the_embedding_again() -> None:
 def test_flops_are_six_per_weight_and_the_unmasked_attention() -> None:
     of = model(layers=80, hidden=8192, heads=64, ffn_hidden=28672, **LLAMA)
     attention = 12 * 80 * 8192 * 4096
-    assert model_flops_per_token(of, 4096) == 6 * count(of).multiplied + attention
+    assert model_flops_per_token(of, 4096) == 6 * model_weights(of).multiplied + attention
 
 
 def test_dense_layers_come_first_and_alternate_where_they_are_half() -> None:
@@ -97,7 +97,7 @@ def test_dense_layers_come_first_and_alternate_where_they_are_half() -> None:
 
 @given(MODELS, DEGREES, st.integers(1, 8))
 def test_stages_hold_each_layer_once(of: Model, pp: int, virtual: int) -> None:
-    held = stages(of, layout(of, pp=pp, virtual_stages=virtual))
+    held = stage_chunks(of, layout(of, pp=pp, virtual_stages=virtual))
     assert len(held) == pp
     assert sum(chunk.layers for chunks in held for chunk in chunks) == of.layers
     assert sum(chunk.moe_layers for chunks in held for chunk in chunks) == of.moe_layers
@@ -107,7 +107,7 @@ def test_stages_hold_each_layer_once(of: Model, pp: int, virtual: int) -> None:
 
 def test_dualpipe_holds_both_ends_on_the_first_rank() -> None:
     of = model()
-    held = stages(of, layout(of, pp=4, schedule="dualpipe"))
+    held = stage_chunks(of, layout(of, pp=4, schedule="dualpipe"))
     assert [chunk.layers for chunk in held[0]] == [2, 2]
     assert any(chunk.first for chunk in held[0]) and any(chunk.last for chunk in held[0])
 
@@ -116,8 +116,8 @@ def test_dualpipe_holds_both_ends_on_the_first_rank() -> None:
 def test_shares_of_all_ranks_are_the_model(of: Model, tp: int, pp: int, ep: int) -> None:
     """Dense matrices over tp, experts over ep × expert_tp; a tied head is held twice in a pipeline."""
     cut = layout(of, tp=tp, pp=pp, dp=ep, ep=ep, expert_tp=tp)
-    shares = [share(of, cut, chunks) for chunks in stages(of, cut)]
-    whole = count(of)
+    shares = [rank_share(of, cut, chunks) for chunks in stage_chunks(of, cut)]
+    whole = model_weights(of)
     dense = sum(each.dense + each.embedding + each.head for each in shares) * tp
     replicated = sum(each.replicated for each in shares)
     routed = sum(each.expert for each in shares) * ep * tp
@@ -127,7 +127,7 @@ def test_shares_of_all_ranks_are_the_model(of: Model, tp: int, pp: int, ep: int)
 
 @given(MODELS, st.sampled_from([1, 2, 4]))
 def test_twice_the_tensor_parallelism_halves_what_it_cuts(of: Model, tp: int) -> None:
-    one, two = (share(of, layout(of, tp=t), stages(of, layout(of, tp=t))[0]) for t in (tp, 2 * tp))
+    one, two = (rank_share(of, layout(of, tp=t), stage_chunks(of, layout(of, tp=t))[0]) for t in (tp, 2 * tp))
     assert two.dense * 2 == one.dense
     assert two.head * 2 == one.head
     assert two.replicated == one.replicated
@@ -135,19 +135,19 @@ def test_twice_the_tensor_parallelism_halves_what_it_cuts(of: Model, tp: int) ->
 
 def test_a_head_of_keys_is_never_cut() -> None:
     of = model(kv_heads=2)
-    at = {tp: share(of, layout(of, tp=tp), stages(of, layout(of, tp=tp))[0]).dense for tp in (2, 8)}
+    at = {tp: rank_share(of, layout(of, tp=tp), stage_chunks(of, layout(of, tp=tp))[0]).dense for tp in (2, 8)}
     projections = 2 * of.layers * of.hidden * of.head_dim
     assert at[8] == at[2] / 4 + projections - projections / 4
 
 
 def test_a_layout_without_stages_holds_nothing() -> None:
     of = model()
-    assert stages(of, replace(layout(of), stage_layers=())) == ()
+    assert stage_chunks(of, replace(layout(of), stage_layers=())) == ()
 
 
 def layer_of(of: Model) -> float:
     """Weights of one layer without its network and its norms, from the difference that one layer makes."""
-    whole = count(of)
+    whole = model_weights(of)
     return whole.mixing / of.layers
 
 
@@ -199,28 +199,28 @@ def test_an_index_belongs_to_the_layers_that_have_one() -> None:
     """Four of eight layers: queries of 4 heads of 32 from rank 256, one key and four weights from the hidden width."""
     of = model(latent_q=256, latent_kv=128, latent_rope=32)
     index = 4 * (256 * 4 * 32 + 1024 * (32 + 4))
-    assert count(replace(of, sparse=SparseAttention(64, 4, 4, 32))).total - count(of).total == index
+    assert model_weights(replace(of, sparse=SparseAttention(64, 4, 4, 32))).total - model_weights(of).total == index
 
 
 def test_experts_in_a_latent_width_are_smaller_and_need_projections() -> None:
-    whole = count(experts(expert_latent=256))
+    whole = model_weights(experts(expert_latent=256))
     assert whole.expert == 3 * 256 * 512
     assert whole.latent == 2 * 1024 * 256
     assert whole.shared == 3 * 1024 * 512
-    assert count(experts(shared_expert_ffn_hidden=2048)).shared == 3 * 1024 * 2048
+    assert model_weights(experts(shared_expert_ffn_hidden=2048)).shared == 3 * 1024 * 2048
 
 
 def test_a_module_of_prediction_is_one_layer_more_and_in_no_total() -> None:
     """DeepSeek-V3, section 4.2: 11.5 billion parameters beside the 671 billion of the model, without what it shares."""
     of = replace(DEEPSEEK_V3, prediction=TokenPrediction(1, "experts"))
-    assert count(of).prediction == pytest.approx(11.5e9, rel=0.01)
-    assert count(of).total == count(DEEPSEEK_V3).total
+    assert model_weights(of).prediction == pytest.approx(11.5e9, rel=0.01)
+    assert model_weights(of).total == model_weights(DEEPSEEK_V3).total
 
 
 def test_a_recurrence_needs_no_products_over_the_sequence() -> None:
     of = model(linear=LinearAttention("gated-delta", 8, 4, 8, 64, 32))
     assert model_flops_per_token(of, 4096) == model_flops_per_token(of, 8192)
-    assert model_flops_per_token(of, 4096) == 6 * count(of).multiplied + 3 * 8 * 2 * 3 * 8 * 64 * 32
+    assert model_flops_per_token(of, 4096) == 6 * model_weights(of).multiplied + 3 * 8 * 2 * 3 * 8 * 64 * 32
 
 
 def test_a_window_bounds_the_tokens_that_model_flops_count() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.cost.estimate import HIGHEST_MFU, UNSEEN_KIND, UNSEEN_PART, highest_mfu, record_of, unseen
+from clusterspec.cost.estimate import HIGHEST_MFU, UNSEEN_KIND, UNSEEN_PART, highest_mfu, mfu_figure_name, unseen_spread
 from clusterspec.cost.plan import Plan
 from tests.cost.plans import plan
 from tools.accuracy.cases import published_runs, study
@@ -39,7 +39,8 @@ def test_the_less_is_measured_the_wider_is_the_range() -> None:
     """H100 with published runs; GH200, the same chip without; MI325X, whose best product alone is measured; MI250X."""
     measured, same_chip, product, nothing = map(of_part, ("h100-sxm-80gb", "gh200-144gb", "mi325x", "mi250x"))
     assert [
-        each and each.value for each in (unseen(found.design) for found in (measured, same_chip, product, nothing))
+        each and each.value
+        for each in (unseen_spread(found.design) for found in (measured, same_chip, product, nothing))
     ] == [
         None,
         UNSEEN_KIND.value,
@@ -67,15 +68,16 @@ def test_no_part_without_a_published_run_has_the_range_of_one_with(entry: Accele
 def test_a_framework_without_runs_on_the_part_widens_the_range(layout: dict[str, Any]) -> None:
     b200 = {**MACHINE, "accelerator": "b200-sxm-180gb"}
     found, seen = plan(b200, layout=layout), plan(b200)
-    assert unseen(seen.design) is None
-    assert unseen(found.design) == UNSEEN_KIND
+    assert unseen_spread(seen.design) is None
+    assert unseen_spread(found.design) == UNSEEN_KIND
     assert any(figure == UNSEEN_KIND for _, figure, _ in found.assumptions)
 
 
 def test_a_precision_without_runs_on_the_part_widens_the_range() -> None:
     machine = {**MACHINE, "accelerator": "b200-sxm-180gb"}
     found = {
-        name: unseen(plan(machine, workload={"precision": name}).design) for name in ("bf16", "fp16", "fp8", "fp4")
+        name: unseen_spread(plan(machine, workload={"precision": name}).design)
+        for name in ("bf16", "fp16", "fp8", "fp4")
     }
     assert found == {"bf16": None, "fp16": None, "fp8": None, "fp4": UNSEEN_KIND}
 
@@ -85,7 +87,7 @@ def test_every_published_run_has_a_run_near_it() -> None:
     for run in published_runs():
         design = study(run["spec"]).design
         assert design is not None
-        assert (unseen(design) is None) is (not str(record_of(design)).endswith(".custom")), run["id"]
+        assert (unseen_spread(design) is None) is (not str(mfu_figure_name(design)).endswith(".custom")), run["id"]
 
 
 def test_the_widths_are_those_of_the_runs_left_out() -> None:

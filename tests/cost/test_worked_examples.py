@@ -76,7 +76,7 @@ def shard(tokens: float, hidden: int, layers: int = 1) -> Shard:
 def tensor_parallel_calls(layers: int) -> float:
     """All-reduces of a forward and a backward pass over so many dense layers."""
     rank = shard(2048, 8192)
-    transfers = (*traffic.tensor_forward(rank, 2, 0.0), *traffic.tensor_backward(rank, 2, 0.0))
+    transfers = (*traffic.tensor_forward_transfers(rank, 2, 0.0), *traffic.tensor_backward_transfers(rank, 2, 0.0))
     return float(layers * sum(transfer.calls for transfer in transfers))
 
 
@@ -102,14 +102,16 @@ COMPOSED: dict[str, Callable[..., Any]] = {
     # formulas put together
     "slot": slot,
     "scale_up_over_slot": lambda scale_up, transfers, lanes: scale_up / slot(transfers, lanes, "128b/130b"),
-    "duplex_over_one_way_slot": lambda scale_up, **pcie: topologies.duplex(scale_up) / slot(**pcie, code="128b/130b"),
-    "accelerator_duplex": lambda **parts: topologies.duplex(topologies.accelerator_bandwidth(**parts)),
+    "duplex_over_one_way_slot": lambda scale_up, **pcie: (
+        topologies.duplex_bandwidth(scale_up) / slot(**pcie, code="128b/130b")
+    ),
+    "accelerator_duplex": lambda **parts: topologies.duplex_bandwidth(topologies.accelerator_bandwidth(**parts)),
     "torus_bandwidth": lambda axes: sum(topologies.axis_bandwidth(axis, 1) for axis in axes),
-    "duplex_bisection": lambda **parts: topologies.duplex(topologies.bisection(**parts)),
-    "node_duplex": lambda **parts: topologies.duplex(topologies.node_bandwidth(**parts)),
+    "duplex_bisection": lambda **parts: topologies.duplex_bandwidth(topologies.bisection_bandwidth(**parts)),
+    "node_duplex": lambda **parts: topologies.duplex_bandwidth(topologies.node_bandwidth(**parts)),
     # at one byte per second the seconds are the bytes
     "gradient_traffic": lambda weights, width: collectives.all_reduce_time_of_many(
-        parameters.sharded(weights, width, 1), 1.0
+        parameters.sharded_bytes(weights, width, 1), 1.0
     ),
     "two_tier_rate": lambda **parts: collectives.algorithm_bandwidth(1e9, topologies.all_reduce_time(1e9, **parts)),
     "time_ratio": lambda size, slower, faster: (
@@ -121,11 +123,11 @@ COMPOSED: dict[str, Callable[..., Any]] = {
     "all_reduce_bus_bandwidth": lambda ranks, **timed: collectives.bus_bandwidth(
         **timed, factor=collectives.all_reduce_factor(ranks)
     ),
-    "send_weights": lambda weights, width, bandwidth: collectives.transfer(
-        0.0, parameters.sharded(weights, width, 1), bandwidth
+    "send_weights": lambda weights, width, bandwidth: collectives.message_time(
+        0.0, parameters.sharded_bytes(weights, width, 1), bandwidth
     ),
     "tensor_parallel_calls": tensor_parallel_calls,
-    "activations": lambda batch, sequence, hidden: traffic.activations(shard(batch * sequence, hidden)),
+    "activations": lambda batch, sequence, hidden: traffic.activation_bytes(shard(batch * sequence, hidden)),
     "recomputed_work": recomputed_work,
     "recomputed_time": lambda weights, tokens, devices, **machine: compute.compute_time(
         recomputed_work(weights, tokens, devices), devices=1, **machine

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from math import log
 
 from clusterspec.catalog.entries import Interconnect
-from clusterspec.cluster.groups import contiguous
+from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives import stack
 from clusterspec.cost.collectives.model import CollectiveCost
-from clusterspec.cost.collectives.predict import timing_of
+from clusterspec.cost.collectives.predict import group_timing
 from clusterspec.origin import Cited
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
@@ -43,7 +43,7 @@ class Series:
 
     def costs(self, cluster: Cluster) -> Iterator[tuple[Mapping[str, str], CollectiveCost]]:
         """The prediction for each row, on this cluster."""
-        timing = timing_of(cluster, self.collective, contiguous(cluster, self.ranks), self.algorithm)
+        timing = group_timing(cluster, self.collective, contiguous_placement(cluster, self.ranks), self.algorithm)
         return ((row, timing.cost(float(row["size"]))) for row in self.rows)
 
 

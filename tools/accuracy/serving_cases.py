@@ -8,7 +8,7 @@ from typing import Any
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.serving.explain import serving_range
-from clusterspec.cost.serving.times import ServingTimes, serving
+from clusterspec.cost.serving.times import ServingTimes, serving_times
 from tools.accuracy.cases import Case, study, table
 
 RACK = frozenset({"gb200", "gb300"})
@@ -24,7 +24,7 @@ def plans() -> tuple[tuple[dict[str, str], Design], ...]:
 def cases() -> Iterator[Case]:
     """Times per output token, to the first token, and throughput; the group names quantity, load and kind of model."""
     for row, design in plans():
-        found = serving(design)
+        found = serving_times(design)
         assert found is not None, row["id"]
         yield from of_plan(row, found)
 

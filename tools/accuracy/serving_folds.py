@@ -7,7 +7,7 @@ from math import log
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.serving import constants as known
-from clusterspec.cost.serving.times import serving
+from clusterspec.cost.serving.times import serving_times
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from tools.accuracy.cases import Case
@@ -68,7 +68,7 @@ def _loss(some: Plans, name: str, tried: float) -> float:
 
 
 def _cases(some: Plans) -> list[Case]:
-    found = ((row, serving(design)) for row, design in some)
+    found = ((row, serving_times(design)) for row, design in some)
     return [case for row, times in found if times is not None for case in of_plan(row, times)]
 
 

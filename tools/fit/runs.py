@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 from clusterspec.catalog.entries import Accelerator, Stack
 from clusterspec.cluster.model import Design
 from clusterspec.cost import parameters
-from clusterspec.cost.estimate import record_of
+from clusterspec.cost.estimate import mfu_figure_name
 from clusterspec.cost.tables import Groups
-from clusterspec.cost.timing import tables_of, timed
+from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure
 from tools.accuracy.cases import published_runs, study
@@ -62,7 +62,7 @@ class Run:
     @property
     def record(self) -> str:
         """The figure of the accelerator that records runs of its precision and framework."""
-        found = record_of(self.design)
+        found = mfu_figure_name(self.design)
         assert found is not None
         return found
 
@@ -83,8 +83,8 @@ class Run:
         if not measured:
             unmeasured = replace(design.cluster.accelerator, achievable={})
             design = replace(design, cluster=replace(design.cluster, accelerator=unmeasured))
-        tables = tables_of(design, self.groups)
-        found = timed(design, tables) if tables else None
+        tables = design_tables(design, self.groups)
+        found = timed_step(design, tables) if tables else None
         assert found is not None
         return log(found.seconds / self.seconds)
 

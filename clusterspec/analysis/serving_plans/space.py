@@ -8,10 +8,10 @@ from clusterspec.analysis.space.choices import NO_PINS, Pins, divisors
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies, of_engines
 from clusterspec.cluster.legality import Demands, LayoutNumbers, violations
 from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Serving, Workload
-from clusterspec.cluster.variation import revalued
-from clusterspec.cost.memory.fullest import memory, spare_cache
-from clusterspec.cost.serving.explain import missed, tpot_at, ttft_at
-from clusterspec.cost.serving.times import ServingTimes, serving
+from clusterspec.cluster.variation import with_values
+from clusterspec.cost.memory.fullest import design_memory, spare_cache
+from clusterspec.cost.serving.explain import missed_targets, tpot_percentile, ttft_percentile
+from clusterspec.cost.serving.times import ServingTimes, serving_times
 from clusterspec.records import dataclass, replace
 
 # The legal engines for a model, and the plans of them: one engine layout, or separate prefill and decode engines
@@ -151,7 +151,7 @@ def designed(job: ServingJob, plan: Plan, *, concurrency: int | None = None) -> 
     load = replace(job.load, ttft_target=None, tpot_target=None, prefill=prefill, decode=decode if prefill else None)
     if concurrency is not None:
         load = replace(load, load="closed", concurrency=concurrency, request_rate=None, requests=None)
-    return revalued(job.design, {("layout",): layout, ("workload", "serving"): load})
+    return with_values(job.design, {("layout",): layout, ("workload", "serving"): load})
 
 
 def replicated(job: ServingJob, engine: Engines) -> Iterator[Plan]:
@@ -211,13 +211,13 @@ class Rated:
 def rate(job: ServingJob, plan: Plan, most: float, concurrency: int | None = None) -> Rated | None:
     """The numbers of a plan; None where it has no times, or takes more than ``most`` bytes of an accelerator."""
     design = designed(job, plan, concurrency=concurrency)
-    held = memory(design)
+    held = design_memory(design)
     if held is None or held.total > most:
         return None
-    times = serving(design)
+    times = serving_times(design)
     if times is None:
         return None
-    late = missed(times, job.load)
+    late = missed_targets(times, job.load)
     meets = not late and _sustained(job, times, concurrency)
     surely = held.capacity is None or held.upper - spare_cache(held) <= held.capacity.value
     return Rated(plan, times, held.total, meets, _excess(job, times), concurrency, surely)
@@ -235,7 +235,7 @@ def _sustained(job: ServingJob, times: ServingTimes, concurrency: int | None) ->
 
 def _excess(job: ServingJob, times: ServingTimes) -> float:
     load = job.load
-    pairs = ((ttft_at(times, load), load.ttft_target), (tpot_at(times, load), load.tpot_target))
+    pairs = ((ttft_percentile(times, load), load.ttft_target), (tpot_percentile(times, load), load.tpot_target))
     queued = times.offered / times.kv_capacity_sequences if load.load != "offline" else 0.0
     return max([1.0, queued, *(value / target for value, target in pairs if target)])
 

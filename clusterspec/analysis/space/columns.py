@@ -12,7 +12,7 @@ from clusterspec.analysis.space.run import Evaluate, EvaluatedBlock, Numbers
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.cost.batch.batch import Batch
 from clusterspec.cost.batch.columns import Array, ArrayLibrary
-from clusterspec.cost.timing import tables_of
+from clusterspec.cost.timing import design_tables
 from clusterspec.records import NamedTuple, replace
 
 ROWS = 1 << 20
@@ -43,7 +43,7 @@ class _Rows(NamedTuple):
 
 def on_columns(design: Design, job: SearchJob) -> Evaluate:
     """An evaluation by batches, which share their tables."""
-    tables = tables_of(design)
+    tables = design_tables(design)
     batch = Batch(tables, cast(ArrayLibrary, numpy)) if tables else None
 
     def evaluate(space: Space) -> Iterator[EvaluatedBlock]:

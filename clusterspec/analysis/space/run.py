@@ -12,9 +12,9 @@ from typing import cast
 from clusterspec.analysis.space.choices import SearchJob, Space, choices
 from clusterspec.analysis.space.families import layout_of
 from clusterspec.cluster.model import Design
-from clusterspec.cluster.variation import revalued
-from clusterspec.cost.memory.fullest import memory
-from clusterspec.cost.timing import tables_of, timed
+from clusterspec.cluster.variation import with_values
+from clusterspec.cost.memory.fullest import design_memory
+from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.records import NamedTuple, dataclass, field
 
 # Results kept by a search: the best layouts by an objective, and the Pareto front of step time and memory
@@ -197,18 +197,18 @@ def evaluation(design: Design, job: SearchJob) -> Evaluate:
 
 def one_by_one(design: Design, job: SearchJob) -> Evaluate:
     """Each layout estimated by itself, with the tables of one design; one block a family."""
-    tables = tables_of(design)
+    tables = design_tables(design)
 
     def seconds_and_bytes(layout: Design) -> tuple[float, float, float]:
-        found = timed(layout, tables) if tables else None
-        held = memory(layout)
+        found = timed_step(layout, tables) if tables else None
+        held = design_memory(layout)
         return (found.seconds if found else inf, *((held.total, held.upper) if held else (inf, inf)))
 
     def evaluate(space: Space) -> Iterator[EvaluatedBlock]:
         for first, family in zip(space.first, space.families, strict=False):
             listed = sorted(enumerate(choices(family), first), key=lambda one: family.recompute.index(one[1].recompute))
             layouts = (layout_of(job, choice) for _, choice in listed)
-            rows = [seconds_and_bytes(revalued(design, {("layout",): layout})) for layout in layouts]
+            rows = [seconds_and_bytes(with_values(design, {("layout",): layout})) for layout in layouts]
             columns = map(list, zip(*rows, strict=True))
             yield EvaluatedBlock([number for number, _ in listed], *columns)
 

@@ -9,7 +9,7 @@ from clusterspec.cli import SpecFault, UsageFault
 from clusterspec.cli.inputs import status_of, study_of, study_with_errors_named
 from clusterspec.cli.options import format_option, named, offer, positive, spec_argument
 from clusterspec.cli.terminal import ink_of, print_json, print_text
-from clusterspec.cost.collectives.algorithms import names_of
+from clusterspec.cost.collectives.algorithms import algorithm_names
 from clusterspec.report import estimate_assumptions, estimate_text, measurement_text
 from clusterspec.report import estimate_text as estimate_explain
 from clusterspec.results import EstimateReport
@@ -119,8 +119,10 @@ def run_collective(args: argparse.Namespace) -> int:
     """Print the table of a collective over message sizes."""
     written = args.size or DEFAULT_SIZES
     sizes = [size_of(text) for text in written]
-    if args.algorithm and args.algorithm not in names_of(args.collective):
-        raise UsageFault(f"--algorithm {args.algorithm}: {args.collective} has {', '.join(names_of(args.collective))}")
+    if args.algorithm and args.algorithm not in algorithm_names(args.collective):
+        raise UsageFault(
+            f"--algorithm {args.algorithm}: {args.collective} has {', '.join(algorithm_names(args.collective))}"
+        )
     study = study_with_errors_named(args, args.spec)
     cluster = study.design.cluster
     if cluster is not None and args.ranks > cluster.nodes * cluster.ranks_per_node:

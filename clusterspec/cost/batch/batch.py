@@ -8,13 +8,13 @@ from math import nan
 from typing import cast
 
 from clusterspec.cluster.model import Layout
-from clusterspec.cost.batch.columns import Array, ArrayLibrary, LayoutColumns, kept, layout_of, number
+from clusterspec.cost.batch.columns import Array, ArrayLibrary, LayoutColumns, as_number, layout_of, stored_value
 from clusterspec.cost.batch.index import Numbers
 from clusterspec.cost.batch.layers import LayerRows
-from clusterspec.cost.batch.memory import LAYER_AXES, BatchTables, MemoryRows, memory_of
+from clusterspec.cost.batch.memory import LAYER_AXES, BatchTables, MemoryRows, memory_columns
 from clusterspec.cost.batch.slowest import ReplicaRows, ReplicaTable, SlowestStages, StageRows
 from clusterspec.cost.layer_tables import Group, Hiding
-from clusterspec.cost.step import LAYER_BY_LAYER, StepChoices, StepInputs, compose, owned
+from clusterspec.cost.step import LAYER_BY_LAYER, StepChoices, StepInputs, compose, owned_weights
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import LayoutTiming
 from clusterspec.records import NamedTuple, replace
@@ -120,12 +120,13 @@ class RowBlock:
     def floats(self) -> dict[str, float]:
         """The inputs of `compose` for every row."""
         found = {
-            name: number(self.divisions.floats[name].take(self.division)) for name in ("pp", "shard_group", "expert_dp")
+            name: as_number(self.divisions.floats[name].take(self.division))
+            for name in ("pp", "shard_group", "expert_dp")
         }
         library, batch = self.known.library, self.known.tables.workload.global_batch
         each = self.divisions.columns["dp"].take(self.division) * self.rows["micro_batch"]
         counts = {"micro_batches": library.maximum(batch // each, 1), "virtual_stages": self.rows["virtual_stages"]}
-        return found | {name: number(library.asarray(column, "float64")) for name, column in counts.items()}
+        return found | {name: as_number(library.asarray(column, "float64")) for name, column in counts.items()}
 
 
 class Call:
@@ -161,13 +162,13 @@ class Call:
 
     def memory(self) -> list[list[Array]]:
         """Bytes on the fullest accelerator and the high end of their range, block by block."""
-        return memory_of(self.known, self.template, self.blocks)
+        return memory_columns(self.known, self.template, self.blocks)
 
     @cached_property
     def slowest(self) -> SlowestStages:
         """The slowest stages of all layouts with this overlap and kind of schedule."""
         key = (self.hiding, self.mirrored)
-        return kept(self.known.slowest, key, lambda: SlowestStages(self.known, self.hiding))
+        return stored_value(self.known.slowest, key, lambda: SlowestStages(self.known, self.hiding))
 
     @cached_property
     def replicas(self) -> ReplicaTable:
@@ -177,7 +178,7 @@ class Call:
             *(self.hiding, self.mirrored, self.timing.layer_by_layer),
             *(template.sharding, template.gradient_compression),
         )
-        return kept(self.known.replica_seconds, key, lambda: ReplicaTable(self.known, self.slowest))
+        return stored_value(self.known.replica_seconds, key, lambda: ReplicaTable(self.known, self.slowest))
 
     def step_times(self) -> list[list[Array]]:
         """Seconds of a step with each order, block by block."""
@@ -215,7 +216,7 @@ class Call:
             layers=found.layers,
             send=found.send,
             replicas=self.replicas[replicas],
-            weights=owned(found.dense, found.expert, floats["shard_group"], floats["expert_dp"]),
+            weights=owned_weights(found.dense, found.expert, floats["shard_group"], floats["expert_dp"]),
             nodes=self.template.nodes,
         )
         return cast(Array, compose(inputs, choices)[0].total)

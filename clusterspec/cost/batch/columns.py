@@ -93,22 +93,22 @@ K = TypeVar("K")
 T = TypeVar("T")
 
 
-def number(column: Array) -> float:
+def as_number(column: Array) -> float:
     """A column, typed as the number that a formula declares; formulas accept both."""
     return cast(float, column)
 
 
-def column(value: float) -> Array:
+def as_column(value: float) -> Array:
     """The result of a formula whose arguments are columns, typed as a column."""
     return cast(Array, value)
 
 
-def whole(values: Array) -> int:
+def as_integer(values: Array) -> int:
     """A column, typed as the integer that a layout declares."""
     return cast(int, values)
 
 
-def kept(tables: dict[K, T], key: K, made: Callable[[], T]) -> T:
+def stored_value(tables: dict[K, T], key: K, made: Callable[[], T]) -> T:
     """The value stored under a key, made when it is first requested."""
     if key not in tables:
         tables[key] = made()
@@ -163,20 +163,20 @@ class LayoutColumns(NamedTuple):
         """One layout whose degrees are columns of all rows; the degrees named in ``ones`` are 1 in all rows."""
         floats: dict[str, Any] = {name: self._float(column) for name, column in self.degrees.items()}
         floats |= dict.fromkeys(ones, 1)
-        return replace(template, **floats, micro_batches=whole(self._float(self.micro_batches)))
+        return replace(template, **floats, micro_batches=as_integer(self._float(self.micro_batches)))
 
     def _float(self, values: Array) -> Array:
         return self.library.asarray(values, "float64")
 
 
-def joined(parts: Sequence[LayoutColumns]) -> LayoutColumns:
+def joined_layouts(parts: Sequence[LayoutColumns]) -> LayoutColumns:
     """The layouts of all parts, in order."""
     library = parts[0].library
     degrees = {name: library.concatenate([part.degrees[name] for part in parts]) for name in parts[0].degrees}
     return parts[0]._replace(degrees=degrees, variant=library.concatenate([part.variant for part in parts]))
 
 
-def positions(library: ArrayLibrary, codes: Array) -> dict[int, Array]:
+def positions_by_number(library: ArrayLibrary, codes: Array) -> dict[int, Array]:
     """The positions of each distinct number in a column."""
     found, _ = library.unique(codes, return_index=True)
     return {code: library.flatnonzero(library.equal(codes, code)) for code in found.tolist()}
@@ -196,7 +196,7 @@ class GroupColumns:
 
     def __init__(self, library: ArrayLibrary, groups: Sequence[Group], numbers: Array) -> None:
         self.library, self.count = library, len(numbers)
-        self._groups = [(groups[index], rows) for index, rows in positions(library, numbers).items()]
+        self._groups = [(groups[index], rows) for index, rows in positions_by_number(library, numbers).items()]
 
     @property
     def domains(self) -> float:
@@ -204,7 +204,7 @@ class GroupColumns:
         found = self.library.full(self.count, 1.0)
         for group, rows in self._groups:
             found[rows] = group.domains
-        return number(found)
+        return as_number(found)
 
     def cost(self, name: str, size: float) -> QueuedSeconds:
         """One collective of ``size`` bytes in each layout: 0 where nothing is sent, not a number without a path."""
@@ -213,13 +213,13 @@ class GroupColumns:
         for group, rows in self._groups:
             if group.placement.ranks > 1:
                 sent = sizes.take(rows)
-                found[rows] = self.library.where(sent > 0, _queued(group, name, sent), 0.0)
-        return QueuedSeconds(number(found))
+                found[rows] = self.library.where(sent > 0, _queued_column(group, name, sent), 0.0)
+        return QueuedSeconds(as_number(found))
 
 
-def _queued(group: Group, name: str, sizes: Array) -> Array | float:
+def _queued_column(group: Group, name: str, sizes: Array) -> Array | float:
     try:
-        return column(group.timing(name).queued(number(sizes)))
+        return as_column(group.timing(name).queued(as_number(sizes)))
     except NoPathError:
         return nan
 

@@ -6,12 +6,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import cast
 
 from clusterspec.cluster.model import Layout
-from clusterspec.cost.batch.columns import Array, ArrayLibrary, GroupColumns, LayoutColumns, column, number, positions
+from clusterspec.cost.batch.columns import (
+    Array,
+    ArrayLibrary,
+    GroupColumns,
+    LayoutColumns,
+    as_column,
+    as_number,
+    positions_by_number,
+)
 from clusterspec.cost.batch.index import Numbers, PairIndex, RowTable
 from clusterspec.cost.batch.memory import LAYER_AXES, BatchTables
 from clusterspec.cost.compute.kernels import Shard
 from clusterspec.cost.compute.rates import PassKernels
-from clusterspec.cost.layer_tables import Group, Hiding, LayerKernels, PhaseTimer, timed_layer
+from clusterspec.cost.layer_tables import Group, Hiding, LayerKernels, PhaseTimer, layer_time
 from clusterspec.cost.layers import Chunk, Layer, StageGroup
 from clusterspec.cost.step import StageTime
 from clusterspec.cost.timing import Content
@@ -29,7 +37,7 @@ class StageKind:
     chunks: tuple[Chunk, ...]
 
 
-def kinds_of(groups: dict[Content, list[StageGroup]]) -> list[StageKind]:
+def stage_kinds(groups: dict[Content, list[StageGroup]]) -> list[StageKind]:
     """The kinds of stages of a layout, in order of their first stage."""
     return [StageKind(sum(one.count for one in same), content, same[0].chunks) for content, same in groups.items()]
 
@@ -131,15 +139,15 @@ class LayerTimes:
         sums = self._kernels.look_up(kernels)
         axes = self._divided(rows, method)
         passes = self._passes(
-            [rows.path, execution], lambda new: self._of_passes(len(new), parts(new, axes), _taken(sums, new))
+            [rows.path, execution], lambda new: self._of_passes(len(new), parts(new, axes), _taken_columns(sums, new))
         )
         words = Numbers(method.values * again.end + again.values, method.end * again.end)
         repeated = self._again(
-            [kernels, again], lambda new: self._of_again(len(new), parts(new, words), _taken(sums, new))
+            [kernels, again], lambda new: self._of_again(len(new), parts(new, words), _taken_columns(sums, new))
         )
         full = self.library.asarray([one.recompute == "full" for one in variants]).take(rows.layouts.variant)
         times = [self._time(index, passes, repeated, full) for index in range(len(self.layers))]
-        ends = [*map(number, sums[2 * len(SUMS) * len(self.layers) :])]
+        ends = [*map(as_number, sums[2 * len(SUMS) * len(self.layers) :])]
         return [*times, *(StageTime(there, back, 0.0) for there, back in zip(ends[::2], ends[1::2], strict=True))]
 
     def _numbers(self, rows: LayerRows, words: Sequence[object]) -> Numbers:
@@ -158,7 +166,7 @@ class LayerTimes:
     def _split(self, rows: LayerRows, codes: Array, template: Layout) -> Iterator[Part]:
         """Rows with equal codes, whose layouts differ in numbers alone; axes that have one rank in all rows are 1."""
         variants = tuple(self.known.variants)
-        for at in positions(self.library, codes).values():
+        for at in positions_by_number(self.library, codes).values():
             part = rows.some(at)
             ones = [axis for axis in LAYER_AXES if not (part.layouts.degrees[axis] > 1).any()]
             variant = variants[int(part.layouts.variant[0])]
@@ -180,9 +188,9 @@ class LayerTimes:
         for at, rows, layout in parts:
             timer = self._timer({axis: self._groups(axis, places) for axis, places in rows.places.items()})
             values: list[float] = []
-            for layer, there, back in zip(self.layers, *self._stored(_taken(sums, at)), strict=True):
+            for layer, there, back in zip(self.layers, *self._stored(_taken_columns(sums, at)), strict=True):
                 shard = Shard.of(self.tables.workload, layout, layer.mixer)
-                time = timed_layer("", LayerKernels(layer, shard, {}, there, back), layout, timer)
+                time = layer_time("", LayerKernels(layer, shard, {}, there, back), layout, timer)
                 calls = sum(one.transfer.calls for one in time.forward.transfers)
                 values += [time.forward.total, time.backward.total, time.forward.exposed, calls]
             _put(found, at, values)
@@ -191,7 +199,7 @@ class LayerTimes:
     def _stored(self, sums: Sequence[Array]) -> tuple[list[PassKernels], list[PassKernels]]:
         """The kernels of the forward and of the backward pass of each layer."""
         passes = [
-            PassKernels((), flops=0.0, **dict(zip(SUMS, map(number, sums[first:]), strict=False)))
+            PassKernels((), flops=0.0, **dict(zip(SUMS, map(as_number, sums[first:]), strict=False)))
             for first in range(0, 2 * len(SUMS) * len(self.layers), len(SUMS))
         ]
         return passes[::2], passes[1::2]
@@ -201,7 +209,7 @@ class LayerTimes:
         found = self._empty(count, self._again)
         assert self.tables.rates is not None
         for at, _, layout in parts:
-            again = self._stored(_taken(sums, at))[0]
+            again = self._stored(_taken_columns(sums, at))[0]
             if layout.recompute != "full":
                 kernels = (self.tables.layer_kernels(layer, layout) for layer in self.layers)
                 software, speed = self.tables.software, self.tables.rates.speed
@@ -212,11 +220,11 @@ class LayerTimes:
     def _time(self, index: int, passes: Sequence[Array], repeated: Sequence[Array], full: Array) -> StageTime:
         """Pass times of one kind of layer. Full recomputation repeats the transfers of the forward pass."""
         forward, backward, exposed, calls = passes[len(PASSES) * index :][: len(PASSES)]
-        sums = dict(zip(AGAIN, map(number, repeated[len(AGAIN) * index :]), strict=False))
+        sums = dict(zip(AGAIN, map(as_number, repeated[len(AGAIN) * index :]), strict=False))
         kernels = PassKernels((), gemms=0.0, core=0.0, flops=0.0, **sums)
-        sent, called = (number(self.library.where(full, each, 0.0)) for each in (exposed, calls))
+        sent, called = (as_number(self.library.where(full, each, 0.0)) for each in (exposed, calls))
         launch = self._timer({}).launching(kernels, sent, called)
-        return StageTime(number(forward), number(backward), kernels.device + sent + launch)
+        return StageTime(as_number(forward), as_number(backward), kernels.device + sent + launch)
 
     def _groups(self, axis: str, places: Numbers) -> GroupColumns:
         return GroupColumns(self.library, self.known.placements.groups, places.values)
@@ -230,10 +238,10 @@ class LayerTimes:
         return [self.library.zeros(count) for _ in range(table.width)]
 
 
-def _taken(columns: Sequence[Array], rows: Array) -> list[Array]:
+def _taken_columns(columns: Sequence[Array], rows: Array) -> list[Array]:
     return [each.take(rows) for each in columns]
 
 
 def _put(columns: Sequence[Array], rows: Array, values: Sequence[float]) -> None:
     for each, value in zip(columns, values, strict=True):
-        each[rows] = column(value)
+        each[rows] = as_column(value)

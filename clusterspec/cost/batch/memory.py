@@ -12,11 +12,11 @@ from clusterspec.cost.batch.columns import (
     ArrayLibrary,
     LayoutColumns,
     Variant,
-    joined,
-    kept,
-    number,
-    positions,
-    whole,
+    as_integer,
+    as_number,
+    joined_layouts,
+    positions_by_number,
+    stored_value,
 )
 from clusterspec.cost.batch.index import (
     Numbers,
@@ -28,16 +28,16 @@ from clusterspec.cost.batch.index import (
     ValueTable,
     joined_numbers,
 )
-from clusterspec.cost.formulas.compute import chosen, larger
-from clusterspec.cost.formulas.memory import several
+from clusterspec.cost.formulas.compute import larger, value_where
+from clusterspec.cost.formulas.memory import buffer_bytes
 from clusterspec.cost.layers import StageGroup, stage_groups
 from clusterspec.cost.memory import recomputation
 from clusterspec.cost.memory.activations import Tensor
-from clusterspec.cost.memory.fullest import LayerMemory, filled
-from clusterspec.cost.memory.job import Job, MemoryLine, added, squared_excess
-from clusterspec.cost.memory.rank import Layers, Rank, distinct, in_flight, passes
-from clusterspec.cost.memory.recomputation import kept as stored_tensors
-from clusterspec.cost.parameters import Share, share
+from clusterspec.cost.memory.fullest import LayerMemory, rank_memory
+from clusterspec.cost.memory.job import Job, MemoryLine, squared_excess, summed_bytes
+from clusterspec.cost.memory.rank import Layers, Rank, distinct_groups, micro_batches_in_flight, stored_passes
+from clusterspec.cost.memory.recomputation import kept_tensors as stored_tensors
+from clusterspec.cost.parameters import Share, rank_share
 from clusterspec.cost.tables import Tables
 from clusterspec.records import NamedTuple
 
@@ -91,12 +91,12 @@ class MemoryRows(NamedTuple):
         return MemoryRows(self.layouts.some(rows), self.cut.take(rows), self.shape.take(rows))
 
 
-def memory_of(known: BatchTables, template: Layout, blocks: Sequence[RowBlock]) -> list[list[Array]]:
+def memory_columns(known: BatchTables, template: Layout, blocks: Sequence[RowBlock]) -> list[list[Array]]:
     """For each block two columns: bytes on the fullest accelerator, and the high end of their range. Rows that differ
     in placement only share one result, and all new results are computed together.
     """
     key = (template.sharding, template.schedule, template.offload_optimizer, template.offload_activations)
-    table = kept(known.memory.totals, key, lambda: ValueTable(known.library, 2))
+    table = stored_value(known.memory.totals, key, lambda: ValueTable(known.library, 2))
     numbers, waiting = [], []
     for block in blocks:
         numbers.append(known.memory.rows(block.divisions.held.take(block.division), block.execution))
@@ -104,26 +104,26 @@ def memory_of(known: BatchTables, template: Layout, blocks: Sequence[RowBlock]) 
         if fresh is not None:
             waiting.append(block.memory(fresh))
     if waiting:
-        table.fill(_totals(known, template, _joined(known.library, waiting)))
+        table.fill(_memory_totals(known, template, _joined_rows(known.library, waiting)))
     return [table[each] for each in numbers]
 
 
-def _joined(library: ArrayLibrary, parts: Sequence[MemoryRows]) -> MemoryRows:
+def _joined_rows(library: ArrayLibrary, parts: Sequence[MemoryRows]) -> MemoryRows:
     """The rows of all parts, in order."""
     return MemoryRows(
-        joined([part.layouts for part in parts]),
+        joined_layouts([part.layouts for part in parts]),
         joined_numbers(library, [part.cut for part in parts]),
         joined_numbers(library, [part.shape for part in parts]),
     )
 
 
-def _totals(known: BatchTables, template: Layout, rows: MemoryRows) -> list[Array]:
+def _memory_totals(known: BatchTables, template: Layout, rows: MemoryRows) -> list[Array]:
     """Bytes on the fullest accelerator, and the high end of their range; rows with equally many different stages are
     computed together.
     """
     groups = _StageGroups(known, template, rows.layouts)
     found = [known.library.zeros(len(rows.layouts.variant)) for _ in range(2)]
-    for at in positions(known.library, groups.counts()).values():
+    for at in positions_by_number(known.library, groups.counts()).values():
         for first in range(0, len(at), TOGETHER):
             some = at[first : first + TOGETHER]
             for column, values in zip(found, _MemoryRows(known, template, rows.some(some)).totals(), strict=True):
@@ -145,7 +145,7 @@ class _StageGroups:
             key = (template.schedule, kind)
             if key not in memory.groups:
                 layout = layouts.layout(row, template)
-                memory.groups[key] = distinct(layout, stage_groups(known.tables.workload.model, layout))
+                memory.groups[key] = distinct_groups(layout, stage_groups(known.tables.workload.model, layout))
             self.groups[kind] = memory.groups[key]
 
     def counts(self) -> Array:
@@ -171,22 +171,24 @@ class _MemoryRows:
         execution = self.known.executions(micro_batch, Numbers(self.layouts.variant, len(self.variants)))
         self.places = max(map(len, self.groups.groups.values()))
         self.job = self._job(self.layouts.together(template))
-        table = kept(self.known.layers, self.job.sharded_fully, lambda: RowTable(self.library, 2, LAYER_NUMBERS))
-        self._layers = [number(column) for column in table([rows.shape, execution], self._of_layers)]
+        table = stored_value(
+            self.known.layers, self.job.sharded_fully, lambda: RowTable(self.library, 2, LAYER_NUMBERS)
+        )
+        self._layers = [as_number(column) for column in table([rows.shape, execution], self._of_layers)]
 
     def totals(self) -> tuple[Array, Array]:
         """Bytes on the fullest accelerator, and the high end of their range."""
         most, upper = 0.0, 0.0
         for place in range(self.places):
-            found = filled(self.job, self.rank(place), self.layer(place))
-            upper = found.upper if place == 0 else chosen(found.total > most, found.upper, upper)
+            found = rank_memory(self.job, self.rank(place), self.layer(place))
+            upper = found.upper if place == 0 else value_where(found.total > most, found.upper, upper)
             most = larger(most, found.total)
         ranks = self.tables.cluster.ranks_per_accelerator
         return cast(Array, most * ranks), cast(Array, upper * ranks)
 
     def layout(self, row: int) -> Layout:
         """The layout of one of the rows."""
-        return kept(self._layouts, row, lambda: self.layouts.layout(row, self.template))
+        return stored_value(self._layouts, row, lambda: self.layouts.layout(row, self.template))
 
     def _job(self, layout: Layout) -> Job:
         return Job.on(self.tables.cluster.accelerator.vendor, self.tables.workload, layout)
@@ -197,33 +199,33 @@ class _MemoryRows:
         """
         layouts = self.layouts.some(rows)
         found = [self.library.zeros(len(rows)) for _ in range(LAYER_NUMBERS)]
-        for variant, at in positions(self.library, layouts.variant).items():
+        for variant, at in positions_by_number(self.library, layouts.variant).items():
             job = self._job(layouts.some(at).together(self.variants[variant].of(self.template)))
-            for column, value in zip(found, _of_layer(job), strict=True):
+            for column, value in zip(found, _layer_numbers(job), strict=True):
                 column[at] = value
         return found
 
     def rank(self, place: int) -> Rank:
         """The ranks of the stages at a position."""
         key = (self.template.schedule, place)
-        shares = kept(self.known.shares, key, lambda: RowTable(self.library, 2, len(SHARES)))
+        shares = stored_value(self.known.shares, key, lambda: RowTable(self.library, 2, len(SHARES)))
         columns = shares([self.cut, self.kinds], lambda rows: self._shares(rows, place))
         found = dict(zip(SHARES, columns, strict=True))
-        units = whole(found.pop("units"))
-        held_weights = Share(**{name: number(column) for name, column in found.items()}, units=units)
-        table = kept(self.known.in_flight_tables, key, lambda: RowTable(self.library, 2, len(KINDS) + 4))
+        units = as_integer(found.pop("units"))
+        held_weights = Share(**{name: as_number(column) for name, column in found.items()}, units=units)
+        table = stored_value(self.known.in_flight_tables, key, lambda: RowTable(self.library, 2, len(KINDS) + 4))
         counted = self.known.micro_batches(self.layouts.micro_batches)
         counts = table.one_by_one([self.kinds, counted], lambda row: self._in_flight(row, place))
-        *held, most, inputs, outputs, head = map(number, counts)
+        *held, most, inputs, outputs, head = map(as_number, counts)
         return Rank(held_weights, dict(zip(KINDS, held, strict=True)), most, inputs, outputs, head, frozenset())
 
     def _shares(self, rows: Array, place: int) -> list[Array]:
         """The weights of the stages at a position in some rows; those with the same layers are computed together."""
         found = [self.library.zeros(len(rows)) for _ in SHARES]
         layouts = self.layouts.some(rows)
-        for kind, at in positions(self.library, self.kinds.values.take(rows)).items():
+        for kind, at in positions_by_number(self.library, self.kinds.values.take(rows)).items():
             layout = layouts.some(at).together(self.template)
-            held = share(self.tables.workload.model, layout, self.groups.at(kind, place).chunks)
+            held = rank_share(self.tables.workload.model, layout, self.groups.at(kind, place).chunks)
             for column, name in zip(found, SHARES, strict=True):
                 column[at] = getattr(held, name)
         return found
@@ -231,14 +233,14 @@ class _MemoryRows:
     def _in_flight(self, row: int, place: int) -> list[float]:
         """Layers of each kind times micro-batches in flight, and the fields of `Rank` that depend on the stage."""
         group, layout = self.groups.at(int(self.kinds.values[row]), place), self.layout(row)
-        counts = in_flight(layout, group.first, group.chunks, layout.micro_batches or 1)
+        counts = micro_batches_in_flight(layout, group.first, group.chunks, layout.micro_batches or 1)
         first, last = any(chunk.first for chunk in group.chunks), any(chunk.last for chunk in group.chunks)
-        held = passes(group.chunks, counts)
+        held = stored_passes(group.chunks, counts)
         return [*(held[kind] for kind in KINDS), max(counts), float(not first), float(not last), float(last)]
 
     def layer(self, place: int) -> LayerMemory:
         """Memory of the layers of the stages at a position."""
-        sums = [_sum_of(*pair) for pair in zip(self._layers[::2], self._layers[1::2], strict=True)]
+        sums = [_sum_line(*pair) for pair in zip(self._layers[::2], self._layers[1::2], strict=True)]
         tensors = [Tensor(line, kind) for kind, line in zip(KINDS, sums, strict=False) if self._has(kind)]
         return LayerMemory(tensors, (sums[-1],), (self._working(sums[len(KINDS) : -1], place),))
 
@@ -262,8 +264,8 @@ class _MemoryRows:
         value, high = working[0].value, working[0].high
         for code in set(networks.values()):
             here = cast(bool, self.library.equal(which, code))
-            value, high = chosen(here, working[code].value, value), chosen(here, working[code].high, high)
-        return _sum_of(value, high)
+            value, high = value_where(here, working[code].value, value), value_where(here, working[code].high, high)
+        return _sum_line(value, high)
 
     def _networks(self, kind: int, place: int) -> int:
         """The index in `NETWORKS` of the feed-forward networks of the layers at a position."""
@@ -272,25 +274,29 @@ class _MemoryRows:
         return NETWORKS.index(frozenset(each for each, has in ((Layers.DENSE, dense), (Layers.EXPERT, expert)) if has))
 
 
-def _of_layer(job: Job) -> list[float]:
+def _layer_numbers(job: Job) -> list[float]:
     """The numbers of `LAYER_NUMBERS`: bytes that a layer stores, by kind of layer; its working memory, by feed-forward
     network; and the logits. Each is followed by the factor to the high end of its range.
     """
-    tensors, exchanged = stored_tensors(job), recomputation.exchanged(job)
+    tensors, exchanged = stored_tensors(job), recomputation.exchange_lines(job)
     stored = [tuple(tensor.line for tensor in tensors if tensor.layers is kind) for kind in KINDS]
-    working = [(recomputation.working(job, kinds), *exchanged) for kinds in NETWORKS]
-    return [number for lines in (*stored, *working, recomputation.logits(job)) for number in _summary(lines)]
+    working = [(recomputation.working_line(job, kinds), *exchanged) for kinds in NETWORKS]
+    return [
+        number
+        for lines in (*stored, *working, recomputation.logits_lines(job))
+        for number in _sum_and_high_factor(lines)
+    ]
 
 
-def _summary(lines: Sequence[MemoryLine]) -> tuple[float, float]:
+def _sum_and_high_factor(lines: Sequence[MemoryLine]) -> tuple[float, float]:
     """The sum of some lines, and the factor to the high end of its range."""
-    total = added(lines)
+    total = summed_bytes(lines)
     return total, 1 + squared_excess(lines) ** 0.5 / larger(total, 1.0)
 
 
-def _sum_of(value: float, high: float) -> MemoryLine:
+def _sum_line(value: float, high: float) -> MemoryLine:
     """A sum of bytes as one line."""
-    return MemoryLine("sum", value, several, {}, high=high)
+    return MemoryLine("sum", value, buffer_bytes, {}, high=high)
 
 
 # State shared by the calls of a batch: an index of degrees, and the sub-results of each index

@@ -7,14 +7,22 @@ from typing import cast
 
 from clusterspec.cluster.model import Layout
 from clusterspec.cost import step
-from clusterspec.cost.batch.columns import Array, GroupColumns, LayoutColumns, column, joined, number, positions
+from clusterspec.cost.batch.columns import (
+    Array,
+    GroupColumns,
+    LayoutColumns,
+    as_column,
+    as_number,
+    joined_layouts,
+    positions_by_number,
+)
 from clusterspec.cost.batch.index import Numbers, PairIndex, RowTable, joined_numbers
-from clusterspec.cost.batch.layers import LayerRows, LayerTimes, StageTable, kinds_of
+from clusterspec.cost.batch.layers import LayerRows, LayerTimes, StageTable, stage_kinds
 from clusterspec.cost.batch.memory import BatchTables
 from clusterspec.cost.layer_tables import Group, Hiding
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.step import ReplicaSeconds, StageTime
-from clusterspec.cost.timing import LayoutTiming, weights_of
+from clusterspec.cost.timing import LayoutTiming, unsharded_weights
 from clusterspec.records import NamedTuple
 
 # The slowest stage of many layouts: one micro-batch through it, what it sends, and the weights that it holds
@@ -83,10 +91,10 @@ class SlowestStages:
         if self._waiting:
             rows = _joined_stages(self._waiting)
             self._waiting = []
-            self._table.add(len(rows.layouts.variant), [column(value) for value in self._computed(rows, template)])
+            self._table.add(len(rows.layouts.variant), [as_column(value) for value in self._computed(rows, template)])
 
     def __getitem__(self, numbers: Numbers) -> SlowestStage:
-        return SlowestStage(*map(number, self._table.look_up(numbers)))
+        return SlowestStage(*map(as_number, self._table.look_up(numbers)))
 
     def field(self, name: str, numbers: Numbers) -> Array:
         """One field of `SlowestStage` that is a number of a table."""
@@ -104,7 +112,7 @@ class SlowestStages:
         def timing(row: int) -> LayoutTiming:
             return LayoutTiming(tables, layouts.layout(row, template), self.hiding)
 
-        kinds = self.stages.number(rows.pp, virtual, lambda row: kinds_of(timing(row).groups()))
+        kinds = self.stages.number(rows.pp, virtual, lambda row: stage_kinds(timing(row).groups()))
         times = self.layers(rows.layers, template)
         stage, every, place = self._slowest(times, kinds, timing(0).chunk_share)
 
@@ -115,15 +123,15 @@ class SlowestStages:
 
         numbers = self.shares.number([rows.cut, kinds, place], lambda fresh: self.shares.each(fresh, share))
         held = self.share(numbers)
-        weights = weights_of(held, layouts.together(template))
+        weights = unsharded_weights(held, layouts.together(template))
         kind = self._kinds(virtual, place)
         send = self._sends(rows, template)
-        floats = (number(numbers.values * 1.0), number(kind.values * 1.0))
+        floats = (as_number(numbers.values * 1.0), as_number(kind.values * 1.0))
         return SlowestStage(*stage, every, send, weights.dense, weights.expert, held.units, *floats)
 
     def share(self, numbers: Numbers) -> Share:
         """The weights of each number, as columns."""
-        found = dict(zip(SHARES, map(number, self.shares.look_up(numbers)), strict=True))
+        found = dict(zip(SHARES, map(as_number, self.shares.look_up(numbers)), strict=True))
         units = cast(int, found.pop("units"))
         return Share(**found, units=units)
 
@@ -134,10 +142,10 @@ class SlowestStages:
         stages: list[StageTime] = []
         every = 0.0
         for count, *content in self.stages.columns(kinds):
-            parts = [(part, number(held)) for part, held in zip(times, content, strict=True)]
+            parts = [(part, as_number(held)) for part, held in zip(times, content, strict=True)]
             stages.append(step.stage_time(parts, chunk_share))
-            every = every + number(count) * stages[-1].total
-        stage, place = step.slowest(stages)
+            every = every + as_number(count) * stages[-1].total
+        stage, place = step.slowest_stage(stages)
         found = self.library.full(len(kinds.values), 0.0) + place
         return stage, every, Numbers(self.library.asarray(found, "int64"), len(stages))
 
@@ -148,7 +156,7 @@ class SlowestStages:
         degrees, variants = layouts.degrees, tuple(self.known.variants)
         parallel = self.library.asarray([each.sequence_parallel * 1 for each in variants]).take(layouts.variant)
         codes = 4 * parallel + 2 * (degrees["tp"] > 1) + 1 * (degrees["pp"] > 1)
-        for code, at in positions(self.library, codes).items():
+        for code, at in positions_by_number(self.library, codes).items():
             if code % 2:
                 part = rows.some(at)
                 layout = part.layouts.together(
@@ -156,8 +164,8 @@ class SlowestStages:
                 )
                 groups = {axis: self._groups(part, axis) for axis in ("tp", "pp")}
                 sends = LayoutTiming(self.known.tables, layout, self.hiding, groups).sends()
-                found[at] = column(sum(one.cost.queued for one in sends))
-        return number(found)
+                found[at] = as_column(sum(one.cost.queued for one in sends))
+        return as_number(found)
 
     def _groups(self, rows: StageRows, axis: str) -> Group:
         places = rows.layers.places[axis].values
@@ -175,7 +183,7 @@ def _joined_stages(parts: Sequence[StageRows]) -> StageRows:
     places = {axis: numbers([each.places[axis] for each in layers]) for axis in layers[0].places}
     return StageRows(
         LayerRows(
-            joined([each.layouts for each in layers]),
+            joined_layouts([each.layouts for each in layers]),
             numbers([each.shape for each in layers]),
             numbers([each.path for each in layers]),
             places,
@@ -224,10 +232,10 @@ class ReplicaTable:
             for axis, numbers in rows.places.items()
         }
         timing = LayoutTiming(self.known.tables, layout, self.slowest.hiding, groups)
-        self._table.add(len(rows.share), [column(seconds) for seconds in timing.replica_seconds(held)])
+        self._table.add(len(rows.share), [as_column(seconds) for seconds in timing.replica_seconds(held)])
 
     def __getitem__(self, numbers: Numbers) -> ReplicaSeconds:
-        return ReplicaSeconds(*map(number, self._table.look_up(numbers)))
+        return ReplicaSeconds(*map(as_number, self._table.look_up(numbers)))
 
 
 def _joined_replicas(parts: Sequence[ReplicaRows]) -> ReplicaRows:
@@ -235,4 +243,4 @@ def _joined_replicas(parts: Sequence[ReplicaRows]) -> ReplicaRows:
     library = parts[0].layouts.library
     places = {axis: library.concatenate([part.places[axis] for part in parts]) for axis in parts[0].places}
     share = library.concatenate([part.share for part in parts])
-    return ReplicaRows(joined([part.layouts for part in parts]), share, places)
+    return ReplicaRows(joined_layouts([part.layouts for part in parts]), share, places)

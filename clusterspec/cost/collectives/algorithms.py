@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from clusterspec.cost.collectives import rings, stack
-from clusterspec.cost.collectives import rings as trees
 from clusterspec.cost.collectives.model import Candidate, Inside, Paths
 from clusterspec.cost.collectives.stack import (
     SIMPLE,
     Algorithm,
     Candidates,
-    copying,
-    crossing,
-    filled,
-    launching,
-    overlapped,
-    protocols,
+    allowed_protocols,
+    copy_seconds_per_byte,
+    crossing_latency,
+    fill_seconds,
+    latency_overlaps,
+    launch_seconds,
 )
 from clusterspec.cost.formulas import collectives, experts, topologies
 from clusterspec.cost.formulas.collectives import all_reduce_factor, gather_factor
@@ -27,11 +26,11 @@ def direct_all_to_all(paths: Paths) -> Candidates:
     if paths.between and paths.between.rails_apart and paths.inside.ranks > 1:
         return
     hops = SIMPLE.ring_hops[paths.inside.hops]
-    latency = crossing(SIMPLE, SIMPLE.ring_hops["net"], paths.between) if paths.between else hops
-    away = experts.messages(paths.ranks) - experts.messages(paths.inside.ranks)
+    latency = crossing_latency(SIMPLE, SIMPLE.ring_hops["net"], paths.between) if paths.between else hops
+    away = experts.direct_messages(paths.ranks) - experts.direct_messages(paths.inside.ranks)
     latency += SIMPLE.ring + away * stack.PER_MESSAGE.value
     near = experts.traffic_inside(1.0, paths.ranks, paths.inside.ranks)
-    yield _exchange(paths, "direct", latency, near)
+    yield _exchange_candidate(paths, "direct", latency, near)
 
 
 def staged_all_to_all(paths: Paths) -> Candidates:
@@ -40,38 +39,38 @@ def staged_all_to_all(paths: Paths) -> Candidates:
     """
     if paths.between is None or paths.inside.ranks == 1 or not paths.between.relays:
         return
-    latency = SIMPLE.ring_hops[paths.inside.hops] + crossing(SIMPLE, SIMPLE.ring_hops["net"], paths.between)
+    latency = SIMPLE.ring_hops[paths.inside.hops] + crossing_latency(SIMPLE, SIMPLE.ring_hops["net"], paths.between)
     latency += SIMPLE.ring + experts.staged_messages(paths.inside.ranks, paths.islands) * stack.PER_MESSAGE.value
     near = experts.staged_traffic_inside(1.0, paths.ranks, paths.inside.ranks)
-    yield _exchange(paths, "staged", latency, near)
+    yield _exchange_candidate(paths, "staged", latency, near)
 
 
-def _exchange(paths: Paths, name: str, latency: float, near: float) -> Candidate:
+def _exchange_candidate(paths: Paths, name: str, latency: float, near: float) -> Candidate:
     inside, between = paths.inside, paths.between
     far = experts.traffic_between(1.0, paths.ranks, inside.ranks) * inside.ranks
     rate = inside.line.value * inside.exchange.value
-    seconds = near / rate + copying(paths, 1 / paths.ranks)
+    seconds = near / rate + copy_seconds_per_byte(paths, 1 / paths.ranks)
     outside = far / between.exchange_rate if between else 0.0
     held = stack.CHANNELS.value * stack.MESSAGE_CHUNK / rate if between is None else 0.0
-    calls = experts.calls(paths.ranks) * (paths.nodes == 1)
-    launch = launching(paths)
+    calls = experts.posted_calls(paths.ranks) * (paths.nodes == 1)
+    launch = launch_seconds(paths)
     posting = launch + stack.LAUNCH_PER_CALL.value * calls
     return Candidate(
-        name, "Simple", latency, seconds, outside, held, launch, overlapped=overlapped(paths), posting=posting
+        name, "Simple", latency, seconds, outside, held, launch, overlapped=latency_overlaps(paths), posting=posting
     )
 
 
-def send(paths: Paths) -> Candidates:
+def send_to_neighbor(paths: Paths) -> Candidates:
     """Every rank sends to its neighbor; where the group spans islands, some of these pairs are in different islands."""
-    for protocol in protocols(paths):
+    for protocol in allowed_protocols(paths):
         peer = paths.inside.peer.value * paths.inside.ring.value * protocol.share
         near = 1 / peer if paths.inside.ranks > 1 else 0.0
-        hop, far, held = protocol.ring_hops[paths.inside.hops], 0.0, filled(protocol, peer)
+        hop, far, held = protocol.ring_hops[paths.inside.hops], 0.0, fill_seconds(protocol, peer)
         if paths.between:
             rate = paths.between.sender.value * paths.between.share.value * protocol.share
-            hop, far, held = crossing(protocol, protocol.ring_hops["net"], paths.between), 1 / rate, 0.0
+            hop, far, held = crossing_latency(protocol, protocol.ring_hops["net"], paths.between), 1 / rate, 0.0
         latency = protocol.ring + hop
-        yield Candidate("send", protocol.name, latency, near, far, held, launching(paths), overlapped(paths))
+        yield Candidate("send", protocol.name, latency, near, far, held, launch_seconds(paths), latency_overlaps(paths))
 
 
 # The algorithms of each collective
@@ -84,9 +83,9 @@ _GATHERS: dict[str, Algorithm] = {
 CHOICES: dict[str, dict[str, Algorithm]] = {
     "all-reduce": {
         "ring": rings.ring_all_reduce,
-        "tree": trees.tree_all_reduce,
-        "nvls": trees.switch_all_reduce,
-        "collnet": trees.fabric_all_reduce,
+        "tree": rings.tree_all_reduce,
+        "nvls": rings.switch_all_reduce,
+        "collnet": rings.fabric_all_reduce,
         "direct": rings.mesh_all_reduce,
         "torus": rings.torus_all_reduce,
     },
@@ -94,17 +93,17 @@ CHOICES: dict[str, dict[str, Algorithm]] = {
     "reduce-scatter": _GATHERS,
     "all-to-all": {"direct": direct_all_to_all, "staged": staged_all_to_all},
     "broadcast": {"ring": rings.ring_broadcast, "torus": rings.torus_broadcast},
-    "send-recv": {"send": send},
+    "send-recv": {"send": send_to_neighbor},
 }
 """Algorithms that a library chooses from by default."""
 ON_REQUEST: dict[str, dict[str, Algorithm]] = {
-    "all-reduce": {"nvls-tree": trees.switch_all_reduce, "hierarchical": trees.hierarchical_all_reduce},
-    "send-recv": {"direct": send},
+    "all-reduce": {"nvls-tree": rings.switch_all_reduce, "hierarchical": rings.hierarchical_all_reduce},
+    "send-recv": {"direct": send_to_neighbor},
 }
 """Algorithms used only on request, and alternative names."""
 
 
-def algorithms(name: str, algorithm: str | None) -> tuple[Algorithm, ...]:
+def candidate_algorithms(name: str, algorithm: str | None) -> tuple[Algorithm, ...]:
     """The algorithms to choose from; empty where the collective has none of that name."""
     if algorithm is None:
         return tuple(CHOICES[name].values())
@@ -112,7 +111,7 @@ def algorithms(name: str, algorithm: str | None) -> tuple[Algorithm, ...]:
     return (asked,) if asked else ()
 
 
-def names_of(name: str) -> tuple[str, ...]:
+def algorithm_names(name: str) -> tuple[str, ...]:
     """The algorithm names that a caller may request for a collective."""
     return (*CHOICES[name], *ON_REQUEST.get(name, {}))
 
@@ -120,7 +119,7 @@ def names_of(name: str) -> tuple[str, ...]:
 # Upper bounds of bus bandwidth: that of links at line rate, without protocol overhead or latency
 
 
-def factor(name: str, ranks: int) -> float:
+def bus_factor(name: str, ranks: int) -> float:
     """Bus bandwidth over algorithm bandwidth, as nccl-tests defines it."""
     if name == "all-reduce":
         return float(all_reduce_factor(ranks))
@@ -133,26 +132,26 @@ IN_FABRIC = frozenset({"collnet"})
 """Algorithms that reduce in the switches of the scale-out network."""
 
 
-def ceiling(name: str, paths: Paths, algorithm: str | None = None, *, reduces: bool) -> float:
+def busbw_ceiling(name: str, paths: Paths, algorithm: str | None = None, *, reduces: bool) -> float:
     """The bus bandwidth in B/s that the links of the group allow; for two or more ranks.
 
     ``reduces`` is whether the switches of the domain can reduce, with or without a gain. With an ``algorithm`` the
     reduction of switches counts only where that algorithm uses it.
     """
     if name == "send-recv":
-        return _send(paths)
-    inside = _inside(name, paths, reduces=reduces and (algorithm is None or algorithm in IN_DOMAIN))
+        return _send_ceiling(paths)
+    inside = _inside_ceiling(name, paths, reduces=reduces and (algorithm is None or algorithm in IN_DOMAIN))
     if paths.between is None:
         return inside
-    return min(inside, _between(name, paths, reduces=algorithm is None or algorithm in IN_FABRIC))
+    return min(inside, _between_ceiling(name, paths, reduces=algorithm is None or algorithm in IN_FABRIC))
 
 
-def _send(paths: Paths) -> float:
+def _send_ceiling(paths: Paths) -> float:
     inside = paths.inside.peer.value if paths.inside.ranks > 1 else float("inf")
     return min(inside, paths.between.sender.value) if paths.between else inside
 
 
-def _inside(name: str, paths: Paths, *, reduces: bool) -> float:
+def _inside_ceiling(name: str, paths: Paths, *, reduces: bool) -> float:
     inside: Inside = paths.inside
     if inside.ranks == 1:
         return float("inf")
@@ -164,7 +163,7 @@ def _inside(name: str, paths: Paths, *, reduces: bool) -> float:
     return inside.line.value * gain
 
 
-def _between(name: str, paths: Paths, *, reduces: bool) -> float:
+def _between_ceiling(name: str, paths: Paths, *, reduces: bool) -> float:
     between, ranks, m = paths.between, paths.ranks, paths.inside.ranks
     assert between is not None
     line = between.line.value
@@ -174,5 +173,5 @@ def _between(name: str, paths: Paths, *, reduces: bool) -> float:
     if name == "broadcast":
         return line
     if name == "all-reduce" and reduces and between.reduces:
-        return line * factor(name, ranks)
+        return line * bus_factor(name, ranks)
     return float(topologies.bus_bandwidth_ceiling(ranks, between.islands, line * between.islands / ranks))

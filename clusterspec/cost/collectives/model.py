@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.cost.constants import assumed, cited
-from clusterspec.cost.formulas.collectives import overlapped, pipelined, seconds_at
+from clusterspec.cost.formulas.collectives import overlapped_time, pipelined_time, time_at_busbw
 from clusterspec.origin import Assumed, Cited
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.records import dataclass
@@ -186,8 +186,8 @@ class Candidate:
         """Seconds of ``size`` bytes on the device, without launch time; ``size`` may be a column."""
         sending = self.per_byte * size
         if self.overlapped:
-            return overlapped(self.latency, sending)
-        return pipelined(self.latency, sending, self.held, self.stages)
+            return overlapped_time(self.latency, sending)
+        return pipelined_time(self.latency, sending, self.held, self.stages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ class CollectiveCost:
         """Seconds on the device: a training step queues its collectives long before they run."""
         if self.candidate is None:
             return self.seconds
-        wire = seconds_at(self.size, self.ceiling_busbw, self.busbw / self.algbw)
+        wire = time_at_busbw(self.size, self.ceiling_busbw, self.busbw / self.algbw)
         return max(self.candidate.queued(self.size), wire - self.candidate.launch)
 
     @property
@@ -256,15 +256,15 @@ def network_of(fabric: ScaleOut) -> Network:
     """The achieved bandwidth and latency of the fabric, by its technology and plugin."""
     entry = fabric.technology
     line = fabric.nic_bandwidth.value
-    if falls_back(fabric):
+    if falls_back_to_sockets(fabric):
         rate = min(1.0, SOCKET_RATE.value / (line * fabric.nics_per_node))
         return Network(
             line, Figure(rate, "1", SOCKETS), SOCKET_LATENCY, SOCKET_LATENCY, SOCKET_PROTOCOLS, overlapped=True
         )
-    share = _known(fabric, "ring", RING_BETWEEN)
+    share = _network_figure(fabric, "ring", RING_BETWEEN)
     if not fabric.gpudirect_rdma and entry.rdma:
         share = Figure(share.value * WITHOUT_DIRECT.value, "1", WITHOUT_DIRECT.origin)
-    latency = _known(fabric, "latency", LATENCY)
+    latency = _network_figure(fabric, "latency", LATENCY)
     return Network(
         line,
         share,
@@ -275,7 +275,7 @@ def network_of(fabric: ScaleOut) -> Network:
     )
 
 
-def falls_back(fabric: ScaleOut) -> bool:
+def falls_back_to_sockets(fabric: ScaleOut) -> bool:
     """Whether the library falls back to TCP sockets of the kernel.
 
     That is the case where a proprietary technology has no plugin, or the plugin of another technology.
@@ -286,7 +286,7 @@ def falls_back(fabric: ScaleOut) -> bool:
     return plugin in NO_PLUGIN or (bool(entry.plugins) and plugin not in entry.plugins)
 
 
-def _known(fabric: ScaleOut, name: str, otherwise: Figure) -> Figure:
+def _network_figure(fabric: ScaleOut, name: str, otherwise: Figure) -> Figure:
     """A figure of the technology's entry, else the assumption for all networks."""
     figure = fabric.technology.achievable.get(name)
     origin = Assumed(f"{fabric.technology.id}.{name}", str(otherwise.origin).removeprefix("assumed: "))

@@ -27,11 +27,11 @@ from clusterspec.cost.formulas.topologies import (
     all_to_all_time,
     average_hops,
     axis_bandwidth,
+    farthest_hops,
     gather_time,
     mesh_bandwidth,
-    share,
+    shared_bandwidth,
     slot_rate,
-    steps,
 )
 from clusterspec.origin import Assumed, Computed
 from clusterspec.quantity import Bandwidth, Figure
@@ -65,7 +65,7 @@ class Axis:
     link: float
 
 
-def axes_of(cluster: Cluster, group: Placement) -> tuple[Axis, ...]:
+def torus_axes(cluster: Cluster, group: Placement) -> tuple[Axis, ...]:
     """The axes along which a group runs, from the fastest-varying axis of the torus."""
     up = cluster.scale_up
     left, stride = max(1, group.accelerators), max(1, group.stride // cluster.ranks_per_accelerator)
@@ -76,7 +76,7 @@ def axes_of(cluster: Cluster, group: Placement) -> tuple[Axis, ...]:
             continue
         along = max(1, min(left, side // stride))
         if along > 1:
-            closes = along * stride == side and _closes(up, side)
+            closes = along * stride == side and _axis_closes(up, side)
             axes.append(Axis(along, stride, int(closes), link_bandwidth(up, index) / stride))
         left, stride = -(-left // along), 1
     return tuple(axes)
@@ -89,25 +89,25 @@ def link_bandwidth(up: ScaleUp, axis: int) -> float:
     return up.bandwidth.value / (2 * len(up.shape))
 
 
-def torus_line(cluster: Cluster, group: Placement) -> Bandwidth:
+def torus_bandwidth(cluster: Cluster, group: Placement) -> Bandwidth:
     """The bandwidth in B/s of a rank of the group along all its axes at once."""
-    axes = axes_of(cluster, group)
+    axes = torus_axes(cluster, group)
     if not axes:
         return Bandwidth.one_way(cluster.scale_up.bandwidth.value, cluster.scale_up.bandwidth.origin)
     derivation = " + ".join(f"{1 + axis.wraps} × {axis.link:.4g} B/s" for axis in axes)
     return Bandwidth.one_way(sum_of(axis_bandwidth(axis.link, axis.wraps) for axis in axes), Computed(derivation))
 
 
-def torus_reach(cluster: Cluster, group: Placement) -> float:
+def torus_hops(cluster: Cluster, group: Placement) -> float:
     """Hops to the farthest rank over all axes; 0 without a torus."""
     if cluster.scale_up.topology != "torus" or not cluster.scale_up.shape:
         return 0.0
-    return float(sum_of(steps(axis.side, axis.wraps) * axis.step for axis in axes_of(cluster, group)))
+    return float(sum_of(farthest_hops(axis.side, axis.wraps) * axis.step for axis in torus_axes(cluster, group)))
 
 
-def torus_exchange(cluster: Cluster, group: Placement) -> float:
+def torus_exchange_share(cluster: Cluster, group: Placement) -> float:
     """The share of the line that an all-to-all achieves, since its bytes cross several links: 1 without a torus."""
-    axes = axes_of(cluster, group) if cluster.scale_up.topology == "torus" else ()
+    axes = torus_axes(cluster, group) if cluster.scale_up.topology == "torus" else ()
     if not axes:
         return 1.0
     line = sum_of(axis_bandwidth(axis.link, axis.wraps) for axis in axes)
@@ -118,7 +118,7 @@ def torus_exchange(cluster: Cluster, group: Placement) -> float:
     return min(1.0, float(gather_time(1.0, max(2, group.ranks_per_domain), line) / slowest))
 
 
-def _closes(up: ScaleUp, side: int) -> bool:
+def _axis_closes(up: ScaleUp, side: int) -> bool:
     if up.interconnect is not None and up.interconnect.family == "ici":
         least = WRAPS_FROM.get(len(up.shape), 4)
         return side % least == 0
@@ -130,21 +130,21 @@ def _closes(up: ScaleUp, side: int) -> bool:
 MESHES = frozenset({"full-mesh", "partial-mesh"})
 
 
-def paths_of(cluster: Cluster, group: Placement) -> Paths | None:
+def group_paths(cluster: Cluster, group: Placement) -> Paths | None:
     """The links of a group; ``None`` where it leaves its domain and the fabric is not known."""
     node_is_island = group.nodes > 1 and group.ranks_per_domain < group.ranks_per_node
     if group.domains == 1:
-        return Paths(group.ranks, group.nodes, _scale_up(cluster, group), None)
+        return Paths(group.ranks, group.nodes, _inside_domain(cluster, group), None)
     if group.nodes == 1:
-        return Paths(group.ranks, 1, _host(cluster, group.ranks), None)
+        return Paths(group.ranks, 1, _inside_host(cluster, group.ranks), None)
     if cluster.scale_out is None:
         return None
-    inside = _host(cluster, group.ranks_per_node) if node_is_island else _scale_up(cluster, group)
+    inside = _inside_host(cluster, group.ranks_per_node) if node_is_island else _inside_domain(cluster, group)
     islands = group.nodes if node_is_island else group.domains
-    return Paths(group.ranks, group.nodes, inside, _between(cluster, cluster.scale_out, group, islands))
+    return Paths(group.ranks, group.nodes, inside, _between_islands(cluster, cluster.scale_out, group, islands))
 
 
-def achieved(entry: Interconnect | None, names: tuple[str, ...], otherwise: Figure) -> Figure:
+def achieved_share(entry: Interconnect | None, names: tuple[str, ...], otherwise: Figure) -> Figure:
     """The first of the named shares that the entry has, else the assumption for its kind."""
     known = entry.achievable if entry else {}
     found = next((known[name] for name in names if name in known), None)
@@ -152,15 +152,15 @@ def achieved(entry: Interconnect | None, names: tuple[str, ...], otherwise: Figu
     return found or Figure(otherwise.value, "1", Assumed(f"{entry.id if entry else 'scale-up'}.{names[0]}", why))
 
 
-def _scale_up(cluster: Cluster, group: Placement) -> Inside:
+def _inside_domain(cluster: Cluster, group: Placement) -> Inside:
     up, ranks = cluster.scale_up, group.ranks_per_domain
     packages = max(1, group.accelerators)
-    ring = achieved(up.interconnect, ("ring", "link"), RING)
+    ring = achieved_share(up.interconnect, ("ring", "link"), RING)
     if packages == 2 and up.topology in MESHES:
-        ring = achieved(up.interconnect, ("pair", "ring", "link"), PAIR)
-    exchange = achieved(up.interconnect, ("exchange",), Figure(EXCHANGE.value * ring.value, "1", EXCHANGE.origin))
-    exchange = Figure(exchange.value * torus_exchange(cluster, group), "1", exchange.origin)
-    line = _line(cluster, group, packages)
+        ring = achieved_share(up.interconnect, ("pair", "ring", "link"), PAIR)
+    exchange = achieved_share(up.interconnect, ("exchange",), Figure(EXCHANGE.value * ring.value, "1", EXCHANGE.origin))
+    exchange = Figure(exchange.value * torus_exchange_share(cluster, group), "1", exchange.origin)
+    line = _line_rate(cluster, group, packages)
     known = up.interconnect.achievable if up.interconnect else {}
     return Inside(
         tier="scale-up",
@@ -170,12 +170,12 @@ def _scale_up(cluster: Cluster, group: Placement) -> Inside:
         peer=Bandwidth.one_way(min(up.peer_bandwidth.value, line.value), up.peer_bandwidth.origin),
         ring=ring,
         exchange=exchange,
-        reduction=_reduction(cluster, ranks) if _library_reduces(cluster, group.domains) else None,
-        chunks=_chunks(cluster, group),
+        reduction=_reduction_share(cluster, ranks) if _library_reduces(cluster, group.domains) else None,
+        chunks=_switch_chunks(cluster, group),
         low_latency=known.get("low_latency"),
         tree=known.get("tree"),
         hops="nvlink",
-        reach=torus_reach(cluster, group),
+        reach=torus_hops(cluster, group),
         ring_between=known.get("ring.between"),
         held=known.get("ring.held"),
         start=known.get("low_latency.start"),
@@ -183,7 +183,7 @@ def _scale_up(cluster: Cluster, group: Placement) -> Inside:
     )
 
 
-def _line(cluster: Cluster, group: Placement, packages: int) -> Bandwidth:
+def _line_rate(cluster: Cluster, group: Placement, packages: int) -> Bandwidth:
     """The bandwidth of a rank of the group to the others in its domain.
 
     Ranks of one package share its links: those of the same group forward each other's traffic, those of different
@@ -191,24 +191,24 @@ def _line(cluster: Cluster, group: Placement, packages: int) -> Bandwidth:
     """
     up = cluster.scale_up
     if up.topology == "torus" and up.shape:
-        return torus_line(cluster, group)
+        return torus_bandwidth(cluster, group)
     in_package = group.ranks_per_domain / packages / cluster.ranks_per_accelerator
     if up.topology in MESHES and packages > 1:
         links = min(mesh_bandwidth(up.peer_bandwidth.value, packages), up.bandwidth.value)
         return Bandwidth.one_way(
             links * in_package, Computed(f"{packages - 1} peers × {up.peer_bandwidth.value:.4g} B/s")
         )
-    tapered = share(up.bandwidth.value * in_package, 1, max(1.0, up.oversubscription))
+    tapered = shared_bandwidth(up.bandwidth.value * in_package, 1, max(1.0, up.oversubscription))
     return Bandwidth.one_way(tapered, up.bandwidth.origin)
 
 
-def _reduction(cluster: Cluster, ranks: int) -> Figure | None:
+def _reduction_share(cluster: Cluster, ranks: int) -> Figure | None:
     """The share of the line that in-switch reduction reaches; ``None`` where it is not used."""
     up = cluster.scale_up
-    if not up.in_network_reduction or ranks < least_reduced(up.interconnect).value:
+    if not up.in_network_reduction or ranks < least_reduced_ranks(up.interconnect).value:
         return None
     names = ("reduction.rack", "reduction") if ranks > NODE_SCALE else ("reduction",)
-    return achieved(up.interconnect, names, REDUCTION)
+    return achieved_share(up.interconnect, names, REDUCTION)
 
 
 def _library_reduces(cluster: Cluster, domains: int) -> bool:
@@ -217,7 +217,7 @@ def _library_reduces(cluster: Cluster, domains: int) -> bool:
     NCCL does so from 2.17 on inside one domain ("NVLS algorithm for allreduce, intra-node only"), from 2.18 on with a
     tree between domains ("NVLS+Tree"): notes in the commits of the tags v2.17.1-1 and v2.18.1-1.
     """
-    release = _nccl(cluster)
+    release = _nccl_release(cluster)
     return release is None or release >= (2, 17 if domains == 1 else 18)
 
 
@@ -226,11 +226,11 @@ def _library_relays(cluster: Cluster) -> bool:
 
     NCCL does so from 2.12 on ("PXN": notes in the commit of the tag v2.12.7-1).
     """
-    release = _nccl(cluster)
+    release = _nccl_release(cluster)
     return release is None or release >= (2, 12)
 
 
-def _nccl(cluster: Cluster) -> tuple[int, ...] | None:
+def _nccl_release(cluster: Cluster) -> tuple[int, ...] | None:
     """The release of NCCL; ``None`` where the spec states none, or another library."""
     stated = cluster.scale_out.collective_library if cluster.scale_out else None
     library, _, release = (stated or "").partition(" ")
@@ -239,37 +239,37 @@ def _nccl(cluster: Cluster) -> tuple[int, ...] | None:
     return version(release.strip().removeprefix("v"))
 
 
-def least_reduced(entry: Interconnect | None) -> Figure:
+def least_reduced_ranks(entry: Interconnect | None) -> Figure:
     """The smallest number of ranks for which the library reduces in the switches of a domain; with fewer a ring is as
     fast.
     """
-    return achieved(entry, ("reduction.ranks",), REDUCTION_RANKS)
+    return achieved_share(entry, ("reduction.ranks",), REDUCTION_RANKS)
 
 
-def _chunks(cluster: Cluster, group: Placement) -> int:
+def _switch_chunks(cluster: Cluster, group: Placement) -> int:
     """Chunks that the switches hold for each rank: one of each channel of their reduction."""
     name = "reduction.channels" if group.domains == 1 else "reduction.channels.domains"
-    return int(achieved(cluster.scale_up.interconnect, (name,), REDUCTION_CHANNELS).value)
+    return int(achieved_share(cluster.scale_up.interconnect, (name,), REDUCTION_CHANNELS).value)
 
 
-def _host(cluster: Cluster, ranks: int) -> Inside:
+def _inside_host(cluster: Cluster, ranks: int) -> Inside:
     """The PCIe links of a node that has no other scale-up interconnect."""
     up, slot = cluster.scale_up, slot_rate(cluster.pcie_host) if cluster.pcie_host else None
     known = slot if slot is not None and up.topology != "pcie" else up.bandwidth.value
     entry = up.interconnect if up.topology == "pcie" else None
     origin = up.bandwidth.origin if up.topology == "pcie" else Computed(f"PCIe {cluster.pcie_host} x16")
     line = Bandwidth.one_way(known / cluster.ranks_per_accelerator, origin)
-    ring = achieved(entry, ("ring",), HOST)
+    ring = achieved_share(entry, ("ring",), HOST)
     return Inside("host", "pcie", ranks, line, line, ring, ring, None, 1, None, None, "pci")
 
 
-def _between(cluster: Cluster, fabric: ScaleOut, group: Placement, islands: int) -> Between:
+def _between_islands(cluster: Cluster, fabric: ScaleOut, group: Placement, islands: int) -> Between:
     network = network_of(fabric)
-    taper = _taper(cluster, group)
+    taper = _crossed_oversubscription(cluster, group)
     sharing = max(1, group.groups_per_node)
-    node = share(network.line * fabric.nics_per_node, sharing, taper)
+    node = shared_bandwidth(network.line * fabric.nics_per_node, sharing, taper)
     own = network.line * fabric.nics_per_node / cluster.ranks_per_node
-    node = min(node, _slots(cluster, group.ranks_per_node, own))
+    node = min(node, _slot_bandwidth(cluster, group.ranks_per_node, own))
     nearest = max(network.line, own) / taper
     lines = _IslandLines.of(cluster, group, islands, sharing, (node, own / taper, nearest))
     derivation = f"{fabric.nics_per_node} NICs of {network.line:.4g} B/s"
@@ -328,13 +328,13 @@ class _IslandLines:
         return cls(min(whole, used), min(whole, used * uneven), least, used < whole * (1 - CLOSE))
 
 
-def _taper(cluster: Cluster, group: Placement) -> float:
+def _crossed_oversubscription(cluster: Cluster, group: Placement) -> float:
     """The product of the oversubscription of the switch levels that the group crosses, each at least 1:1."""
     levels = fabric_levels(cluster)
     return prod(max(1.0, levels[index].oversubscription) for index in group.levels)
 
 
-def _slots(cluster: Cluster, ranks: int, own: float) -> float:
+def _slot_bandwidth(cluster: Cluster, ranks: int, own: float) -> float:
     """The bandwidth of the ranks of a node through their PCIe slots, at least that of their own NICs."""
     if cluster.pcie_host is None:
         return float("inf")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clusterspec.cluster.groups import Placement, contiguous
+from clusterspec.cluster.groups import Placement, contiguous_placement
 from clusterspec.cluster.machine import NODE_SCALE
 from clusterspec.cluster.model import Cluster, MeasuredShare
-from clusterspec.cost.collectives.algorithms import algorithms, ceiling, factor, names_of
+from clusterspec.cost.collectives.algorithms import algorithm_names, bus_factor, busbw_ceiling, candidate_algorithms
 from clusterspec.cost.collectives.model import Candidate, CollectiveCost, CollectiveUnavailableError, Paths
-from clusterspec.cost.collectives.paths import MESHES, paths_of
+from clusterspec.cost.collectives.paths import MESHES, group_paths
 from clusterspec.cost.constants import assumed
-from clusterspec.cost.formulas.collectives import algorithm_bandwidth, bus_bandwidth, seconds_at
+from clusterspec.cost.formulas.collectives import algorithm_bandwidth, bus_bandwidth, time_at_busbw
 from clusterspec.cost.formulas.compute import larger, smaller
 from clusterspec.origin import Assumed, Measured, Origin
 from clusterspec.quantity import Figure
@@ -23,7 +23,7 @@ RINGS = frozenset({"all-reduce", "all-gather", "reduce-scatter", "broadcast"})
 """Collectives that use the same rings: a measurement of one applies to the others."""
 
 
-def with_measured(paths: Paths, name: str, measured: Sequence[MeasuredShare]) -> Paths:
+def with_measured_shares(paths: Paths, name: str, measured: Sequence[MeasuredShare]) -> Paths:
     """The links of a group with the measured shares that apply to a collective on them.
 
     Among several, one of the same collective is preferred, then one of a collective with the same ring; then the
@@ -32,31 +32,33 @@ def with_measured(paths: Paths, name: str, measured: Sequence[MeasuredShare]) ->
     if not measured:
         return paths
     inside, between = paths.inside, paths.between
-    ring = _inside(paths, name, measured, "ring")
-    exchange = _inside(paths, name, measured, "exchange")
-    reduction = _inside(paths, name, measured, "reduction") if inside.reduction else None
+    ring = _inside_share(paths, name, measured, "ring")
+    exchange = _inside_share(paths, name, measured, "exchange")
+    reduction = _inside_share(paths, name, measured, "reduction") if inside.reduction else None
     inside = replace(
         inside,
         ring=ring or inside.ring,
         exchange=exchange or inside.exchange,
         reduction=reduction or inside.reduction,
     )
-    network = _best(name, paths.ranks, [each for each in measured if each.part == "network"])
+    network = _nearest_share(name, paths.ranks, [each for each in measured if each.part == "network"])
     if between is not None and network is not None:
         between = replace(between, share=network)
     return replace(paths, inside=inside, between=between)
 
 
-def _inside(paths: Paths, name: str, measured: Sequence[MeasuredShare], part: str) -> Figure | None:
+def _inside_share(paths: Paths, name: str, measured: Sequence[MeasuredShare], part: str) -> Figure | None:
     """The measurement of the tier that the group crosses, else that of the tier inside its islands."""
     for tier in dict.fromkeys((paths.tier, paths.inside.tier)):
-        fitting = [each for each in measured if each.part == part and each.tier == tier and _alike(paths, each)]
-        if found := _best(name, paths.ranks, fitting):
+        fitting = [
+            each for each in measured if each.part == part and each.tier == tier and _measurement_applies(paths, each)
+        ]
+        if found := _nearest_share(name, paths.ranks, fitting):
             return found
     return None
 
 
-def _alike(paths: Paths, share: MeasuredShare) -> bool:
+def _measurement_applies(paths: Paths, share: MeasuredShare) -> bool:
     """Whether a measurement on one group applies to a group of another size: a pair in a mesh has one link, a rack has
     its own switches.
     """
@@ -65,7 +67,7 @@ def _alike(paths: Paths, share: MeasuredShare) -> bool:
     return (paths.ranks > NODE_SCALE) == (share.ranks > NODE_SCALE) or paths.between is not None
 
 
-def _best(name: str, ranks: int, shares: Sequence[MeasuredShare]) -> Figure | None:
+def _nearest_share(name: str, ranks: int, shares: Sequence[MeasuredShare]) -> Figure | None:
     """The share measured with the most similar collective, then the most similar number of ranks; None where none
     applies.
     """
@@ -91,13 +93,17 @@ SENDING = {
 STARTING = assumed(GROUP, "starting", 0.3, f"of launch time, latency and pipeline fill, {_COUNTED}")
 
 
-def band(paths: Paths, candidate: Candidate, sending: float, total: float, least: float) -> tuple[float, float]:
+def uncertainty_band(
+    paths: Paths, candidate: Candidate, sending: float, total: float, least: float
+) -> tuple[float, float]:
     """Low and high seconds: the terms vary together, and the low end is at least the time at line rate."""
-    spread = (total - sending) * STARTING.value + sending * SENDING[_kind(_origin(paths, candidate))].value
+    spread = (total - sending) * STARTING.value + sending * SENDING[
+        _origin_kind(_limiting_origin(paths, candidate))
+    ].value
     return min(total, max(least, total - spread)), max(total, total + spread)
 
 
-def _origin(paths: Paths, candidate: Candidate) -> Origin:
+def _limiting_origin(paths: Paths, candidate: Candidate) -> Origin:
     """The origin of the share that limits the sending."""
     if paths.between and candidate.between >= candidate.inside:
         return paths.between.share.origin
@@ -106,7 +112,7 @@ def _origin(paths: Paths, candidate: Candidate) -> Origin:
     return paths.inside.ring.origin
 
 
-def _kind(origin: Origin) -> str:
+def _origin_kind(origin: Origin) -> str:
     if isinstance(origin, Measured):
         return "measured"
     return "assumed" if isinstance(origin, Assumed) else "cited"
@@ -115,7 +121,7 @@ def _kind(origin: Origin) -> str:
 # The cost of a collective over a group by its fastest algorithm, as the library would choose it
 
 
-def collective(
+def collective_cost(
     cluster: Cluster, name: str, group: Placement, size: float, algorithm: str | None = None
 ) -> CollectiveCost:
     """The cost of a collective over a group.
@@ -125,42 +131,42 @@ def collective(
     the ranks are connected, and where the algorithm does not apply to the group.
     """
     if group.ranks <= 1 or size <= 0:
-        return nothing(name, group.ranks, max(0.0, size))
-    return timing_of(cluster, name, group, algorithm).cost(size)
+        return cost_of_nothing(name, group.ranks, max(0.0, size))
+    return group_timing(cluster, name, group, algorithm).cost(size)
 
 
-def timing_of(cluster: Cluster, name: str, group: Placement, algorithm: str | None = None) -> CollectiveTiming:
+def group_timing(cluster: Cluster, name: str, group: Placement, algorithm: str | None = None) -> CollectiveTiming:
     """The timing of a collective over a group of two or more ranks, for any size.
 
     Raises `CollectiveUnavailableError` as `collective` does.
     """
-    paths = paths_of(cluster, group)
+    paths = group_paths(cluster, group)
     if paths is None:
         raise CollectiveUnavailableError(f"{group.nodes} nodes, and no network between them is described")
-    return timing_on(cluster, name, paths, algorithm)
+    return paths_timing(cluster, name, paths, algorithm)
 
 
-def timing_on(cluster: Cluster, name: str, paths: Paths, algorithm: str | None = None) -> CollectiveTiming:
+def paths_timing(cluster: Cluster, name: str, paths: Paths, algorithm: str | None = None) -> CollectiveTiming:
     """The timing of a collective over a group with these links."""
-    paths = with_measured(paths, name, cluster.measured)
-    candidates = tuple(candidate for each in algorithms(name, algorithm) for candidate in each(paths))
+    paths = with_measured_shares(paths, name, cluster.measured)
+    candidates = tuple(candidate for each in candidate_algorithms(name, algorithm) for candidate in each(paths))
     if not candidates:
-        offered = ", ".join(names_of(name))
+        offered = ", ".join(algorithm_names(name))
         raise CollectiveUnavailableError(
             f"{name} has no algorithm `{algorithm}` on these ranks; of {offered} some apply"
         )
-    candidates = candidates if algorithm else _allowed(paths, name, candidates)
-    highest = ceiling(name, paths, algorithm, reduces=cluster.scale_up.in_network_reduction)
-    return CollectiveTiming(name, paths, candidates, highest, factor(name, paths.ranks))
+    candidates = candidates if algorithm else _allowed_candidates(paths, name, candidates)
+    highest = busbw_ceiling(name, paths, algorithm, reduces=cluster.scale_up.in_network_reduction)
+    return CollectiveTiming(name, paths, candidates, highest, bus_factor(name, paths.ranks))
 
 
-def _allowed(paths: Paths, name: str, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+def _allowed_candidates(paths: Paths, name: str, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
     """The candidates of an all-reduce that the settings of the network leave to the library."""
     algorithms = paths.between.algorithms if paths.between and name == "all-reduce" else frozenset()
     return tuple(one for one in candidates if one.algorithm in algorithms) or candidates
 
 
-def nothing(name: str, ranks: int, size: float) -> CollectiveCost:
+def cost_of_nothing(name: str, ranks: int, size: float) -> CollectiveCost:
     """The cost of a collective that sends nothing: one rank, or no bytes."""
     return CollectiveCost(name, "none", "none", "none", ranks, size, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, "nothing")
 
@@ -184,15 +190,15 @@ class CollectiveTiming:
         fastest = self.candidates[0].queued(size)
         for candidate in self.candidates[1:]:
             fastest = smaller(fastest, candidate.queued(size))
-        return larger(fastest, seconds_at(size, self.ceiling, self.bus_factor) - launch)
+        return larger(fastest, time_at_busbw(size, self.ceiling, self.bus_factor) - launch)
 
     def cost(self, size: float) -> CollectiveCost:
         """The cost of one size above zero."""
         candidate = min(self.candidates, key=lambda each: each.launch + each.queued(size))
-        least = seconds_at(size, self.ceiling, self.bus_factor)
+        least = time_at_busbw(size, self.ceiling, self.bus_factor)
         total = max(candidate.launch + candidate.queued(size), candidate.posting, least)
         sending = candidate.per_byte * size
-        low, high = band(self.paths, candidate, sending, total, least)
+        low, high = uncertainty_band(self.paths, candidate, sending, total, least)
         return CollectiveCost(
             name=self.name,
             algorithm=candidate.algorithm,
@@ -207,13 +213,13 @@ class CollectiveTiming:
             algbw=algorithm_bandwidth(size, total),
             busbw=bus_bandwidth(size, total, self.bus_factor),
             ceiling_busbw=self.ceiling,
-            bound_by=_bound_by(self.paths, candidate, sending, total),
+            bound_by=_bottleneck(self.paths, candidate, sending, total),
             paths=self.paths,
             candidate=candidate,
         )
 
 
-def _bound_by(paths: Paths, candidate: Candidate, sending: float, total: float) -> str:
+def _bottleneck(paths: Paths, candidate: Candidate, sending: float, total: float) -> str:
     """The bottleneck: latency, or the bandwidth of the tier that sends longest."""
     if sending < total / 2:
         return "latency"
@@ -266,12 +272,12 @@ class CollectiveRow:
         )
 
 
-def table(
+def collective_table(
     cluster: Cluster, name: str, ranks: int, sizes: Sequence[float], algorithm: str | None = None
 ) -> tuple[CollectiveRow, ...]:
     """A collective over the first ``ranks`` ranks, for each size in bytes.
 
     Raises `CollectiveUnavailableError` as `collective` does.
     """
-    group = contiguous(cluster, ranks)
-    return tuple(CollectiveRow.of(collective(cluster, name, group, size, algorithm)) for size in sizes)
+    group = contiguous_placement(cluster, ranks)
+    return tuple(CollectiveRow.of(collective_cost(cluster, name, group, size, algorithm)) for size in sizes)

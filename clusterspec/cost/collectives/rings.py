@@ -13,16 +13,16 @@ from clusterspec.cost.collectives.stack import (
     SIMPLE,
     Candidates,
     Protocol,
-    copying,
-    crossing,
-    filled,
-    held,
-    launching,
-    low_latency_most,
-    near_hop,
-    overlapped,
-    protocols,
-    start,
+    allowed_protocols,
+    copy_seconds_per_byte,
+    crossing_latency,
+    fill_seconds,
+    highest_ll_rate,
+    latency_overlaps,
+    launch_seconds,
+    near_hop_latency,
+    ring_chunks_held,
+    start_latency,
 )
 from clusterspec.cost.formulas import collectives, topologies
 
@@ -30,49 +30,55 @@ from clusterspec.cost.formulas import collectives, topologies
 
 
 def ring_all_reduce(paths: Paths) -> Candidates:
-    return _rings(
+    return _ring_candidates(
         paths, collectives.all_reduce_factor(paths.ranks), collectives.all_reduce_steps(paths.ranks), gathers=False
     )
 
 
 def ring_gather(paths: Paths) -> Candidates:
     """An all-gather or a reduce-scatter."""
-    return _rings(
+    return _ring_candidates(
         paths, collectives.gather_factor(paths.ranks), collectives.gather_steps(paths.ranks), own=1 / paths.ranks
     )
 
 
 def ring_broadcast(paths: Paths) -> Candidates:
     """A broadcast along the ring: every link carries every byte once."""
-    return _rings(paths, 1.0, collectives.gather_steps(paths.ranks))
+    return _ring_candidates(paths, 1.0, collectives.gather_steps(paths.ranks))
 
 
-def _rings(paths: Paths, factor: float, steps: float, own: float = 0.0, *, gathers: bool = True) -> Candidates:
+def _ring_candidates(
+    paths: Paths, factor: float, steps: float, own: float = 0.0, *, gathers: bool = True
+) -> Candidates:
     """A ring over all ranks, on each protocol; every rank copies the ``own`` part of the size to its other buffer."""
     if paths.inside.topology == "torus":
         return
-    for protocol in protocols(paths):
+    for protocol in allowed_protocols(paths):
         inside, between = _ring_rates(paths, protocol)
         yield Candidate(
             "ring",
             protocol.name,
             latency=_ring_latency(paths, protocol, steps),
-            inside=factor / inside + copying(paths, own),
+            inside=factor / inside + copy_seconds_per_byte(paths, own),
             between=factor / between,
-            held=filled(protocol, min(inside, between), held(paths) if gathers or _flows(paths, protocol) else 1.0),
-            launch=launching(paths),
-            overlapped=overlapped(paths),
+            held=fill_seconds(
+                protocol,
+                min(inside, between),
+                ring_chunks_held(paths) if gathers or _flows_line_by_line(paths, protocol) else 1.0,
+            ),
+            launch=launch_seconds(paths),
+            overlapped=latency_overlaps(paths),
         )
 
 
-def _flows(paths: Paths, protocol: Protocol) -> bool:
+def _flows_line_by_line(paths: Paths, protocol: Protocol) -> bool:
     """Whether data flow on line by line instead of chunk by chunk: LL128 inside an island."""
     return protocol is LL128 and paths.between is None
 
 
 def _ring_rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
     """B/s of a ring inside an island and between islands (infinite where there are none)."""
-    most = low_latency_most(paths) if protocol is LL else _highest_ring_rate(paths)
+    most = highest_ll_rate(paths) if protocol is LL else _highest_ring_rate(paths)
     inside = min(most, paths.inside.ring_rate * protocol.share * _mesh_gain(paths))
     between = min(most, paths.between.rate * protocol.share) if paths.between else inf
     return inside, between
@@ -93,51 +99,51 @@ def _mesh_gain(paths: Paths) -> float:
 
 def _ring_latency(paths: Paths, protocol: Protocol, steps: float) -> float:
     """Seconds of a ring's steps: base latency, hops inside, crossings between islands."""
-    hop = near_hop(protocol, protocol.ring_hops, paths)
-    first = start(protocol, protocol.ring, paths)
+    hop = near_hop_latency(protocol, protocol.ring_hops, paths)
+    first = start_latency(protocol, protocol.ring, paths)
     if paths.between is None:
         return first + steps * hop
     crossings = collectives.crossing_steps(steps, paths.ranks, paths.islands)
-    outside = crossing(protocol, protocol.ring_hops["net"], paths.between)
+    outside = crossing_latency(protocol, protocol.ring_hops["net"], paths.between)
     return float(first + (steps - crossings) * max(hop, protocol.posting) + crossings * outside)
 
 
 def mesh_all_reduce(paths: Paths) -> Candidates:
     """Every rank of a mesh sends each peer its part and receives the sums: two hops."""
-    return _mesh(paths, collectives.all_reduce_factor(paths.ranks), hops=2)
+    return _mesh_candidates(paths, collectives.all_reduce_factor(paths.ranks), hops=2)
 
 
 def mesh_gather(paths: Paths) -> Candidates:
     """Every rank of a mesh sends its part to all peers at once: one hop."""
-    return _mesh(paths, collectives.gather_factor(paths.ranks), hops=1)
+    return _mesh_candidates(paths, collectives.gather_factor(paths.ranks), hops=1)
 
 
-def _mesh(paths: Paths, traffic: float, hops: int) -> Candidates:
+def _mesh_candidates(paths: Paths, traffic: float, hops: int) -> Candidates:
     inside = paths.inside
     if paths.between is None and inside.topology == "full-mesh" and paths.ranks > 2:
         latency = hops * LL.ring_hops[inside.hops]
-        held = filled(SIMPLE, inside.ring_rate)
-        yield Candidate("direct", "LL", latency, traffic / inside.ring_rate, 0.0, held, launching(paths))
+        held = fill_seconds(SIMPLE, inside.ring_rate)
+        yield Candidate("direct", "LL", latency, traffic / inside.ring_rate, 0.0, held, launch_seconds(paths))
 
 
 def torus_all_reduce(paths: Paths) -> Candidates:
     """A reduce-scatter and an all-gather along all axes at once; between slices every rank sends its own part."""
     near, far = collectives.all_reduce_factor(paths.inside.ranks), collectives.all_reduce_factor(paths.islands)
-    return _torus(paths, near, far, passes=2)
+    return _torus_candidates(paths, near, far, passes=2)
 
 
 def torus_gather(paths: Paths) -> Candidates:
     """An all-gather or a reduce-scatter along all axes of a torus at once."""
     near, far = collectives.gather_factor(paths.inside.ranks), collectives.gather_factor(paths.islands)
-    return _torus(paths, near, far, passes=1)
+    return _torus_candidates(paths, near, far, passes=1)
 
 
 def torus_broadcast(paths: Paths) -> Candidates:
     """A broadcast along all axes at once."""
-    return _torus(paths, 1.0, 1.0, passes=1)
+    return _torus_candidates(paths, 1.0, 1.0, passes=1)
 
 
-def _torus(paths: Paths, near: float, far: float, passes: int) -> Candidates:
+def _torus_candidates(paths: Paths, near: float, far: float, passes: int) -> Candidates:
     """The candidates of an algorithm along all axes of a torus.
 
     ``near`` and ``far`` are the bytes that a rank sends inside an island, and an island to others, per byte of the
@@ -148,9 +154,9 @@ def _torus(paths: Paths, near: float, far: float, passes: int) -> Candidates:
         return
     latency = SIMPLE.ring + passes * inside.reach * stack.TORUS_HOP.value
     if between:
-        latency += passes * (paths.islands - 1) * crossing(SIMPLE, SIMPLE.ring_hops["net"], between)
+        latency += passes * (paths.islands - 1) * crossing_latency(SIMPLE, SIMPLE.ring_hops["net"], between)
     outside = far / between.rate if between else 0.0
-    yield Candidate("torus", "DMA", latency, near / inside.ring_rate, outside, 0.0, launching(paths))
+    yield Candidate("torus", "DMA", latency, near / inside.ring_rate, outside, 0.0, launch_seconds(paths))
 
 
 # All-reduces by trees, by in-switch reduction, and in two tiers
@@ -160,8 +166,8 @@ def tree_all_reduce(paths: Paths) -> Candidates:
     """Two complementary trees over the islands, a chain inside each."""
     if paths.inside.topology == "torus":
         return
-    for protocol in protocols(paths):
-        if protocol is not LL and _in_switches(paths):
+    for protocol in allowed_protocols(paths):
+        if protocol is not LL and _reduces_in_switches(paths):
             continue
         chain, links = _tree_rates(paths, protocol)
         yield Candidate(
@@ -170,22 +176,22 @@ def tree_all_reduce(paths: Paths) -> Candidates:
             latency=_tree_latency(paths, protocol),
             inside=collectives.chain_traffic(1.0) / chain,
             between=collectives.island_traffic(1.0, paths.islands) / links,
-            held=_held(paths, protocol)
+            held=_bytes_of_tree_hop(paths, protocol)
             * max(collectives.chain_traffic(1.0) / chain, collectives.island_traffic(1.0, paths.islands) / links),
-            launch=launching(paths),
-            overlapped=overlapped(paths),
-            stages=collectives.depth(paths.inside.ranks, log2(paths.islands)),
+            launch=launch_seconds(paths),
+            overlapped=latency_overlaps(paths),
+            stages=collectives.tree_hops(paths.inside.ranks, log2(paths.islands)),
         )
 
 
-def _in_switches(paths: Paths) -> bool:
+def _reduces_in_switches(paths: Paths) -> bool:
     """Whether NCCL's own model takes reduction in the switches for every large message: in domains beyond a node."""
     return paths.inside.reduction is not None and paths.inside.ranks > NODE_SCALE and paths.islands > 1
 
 
-def _held(paths: Paths, protocol: Protocol) -> float:
+def _bytes_of_tree_hop(paths: Paths, protocol: Protocol) -> float:
     """Bytes that one hop of a tree holds; LL forwards line by line."""
-    chunk = stack.TREE_CHUNK if paths.between else protocol.chunk / collectives.depth(paths.inside.ranks, 0)
+    chunk = stack.TREE_CHUNK if paths.between else protocol.chunk / collectives.tree_hops(paths.inside.ranks, 0)
     return 0.0 if protocol is LL else stack.CHANNELS.value * chunk
 
 
@@ -194,7 +200,7 @@ def _tree_rates(paths: Paths, protocol: Protocol) -> tuple[float, float]:
     inside = min(paths.inside.ring_rate * stack.TREE_SHARE.value, _highest_tree_rate(paths))
     between = paths.between.rate * stack.TREE_BETWEEN.value if paths.between else inf
     if protocol is LL:
-        return min(inside * stack.LOW_LATENCY_TREE.value, low_latency_most(paths)), between * LL.share
+        return min(inside * stack.LOW_LATENCY_TREE.value, highest_ll_rate(paths)), between * LL.share
     if protocol is LL128:
         return inside * (LL128.share if paths.between else stack.TREE_FLAGS_ALONE.value), between * LL128.share
     return inside, between
@@ -207,10 +213,10 @@ def _highest_tree_rate(paths: Paths) -> float:
 
 def _tree_latency(paths: Paths, protocol: Protocol) -> float:
     """Latency of a tree in seconds, up and down."""
-    latency = start(protocol, protocol.tree, paths)
-    latency += 2 * (paths.inside.ranks - 1) * near_hop(protocol, protocol.tree_hops, paths)
+    latency = start_latency(protocol, protocol.tree, paths)
+    latency += 2 * (paths.inside.ranks - 1) * near_hop_latency(protocol, protocol.tree_hops, paths)
     if paths.between:
-        latency += 2 * log2(paths.islands) * crossing(protocol, protocol.tree_hops["net"], paths.between)
+        latency += 2 * log2(paths.islands) * crossing_latency(protocol, protocol.tree_hops["net"], paths.between)
     return latency
 
 
@@ -224,16 +230,16 @@ def switch_all_reduce(paths: Paths) -> Candidates:
     piece = inside.ranks * inside.chunks * chunk
     first = stack.SWITCH_REDUCTION.value
     if between is None:
-        yield Candidate("nvls", "Simple", first, 1 / rate, 0.0, piece / rate, launching(paths))
+        yield Candidate("nvls", "Simple", first, 1 / rate, 0.0, piece / rate, launch_seconds(paths))
         return
     limit = inside.ring_between.value / 2 if inside.ring_between and paths.islands > 2 else inf
     rate = min(rate * stack.SWITCH_TREE.value, limit)
     outside = collectives.island_traffic(1.0, paths.islands) / (between.rate * stack.TREE_BETWEEN.value)
     crossings = 2 * log2(paths.islands)
-    latency = first + crossings * crossing(SIMPLE, stack.SWITCH_TREE_HOP.value, between)
+    latency = first + crossings * crossing_latency(SIMPLE, stack.SWITCH_TREE_HOP.value, between)
     held = piece * max(1 / rate, outside)
     stages = 1 + crossings * stack.SWITCH_STAGE.value
-    yield Candidate("nvls-tree", "Simple", latency, 1 / rate, outside, held, launching(paths), stages=stages)
+    yield Candidate("nvls-tree", "Simple", latency, 1 / rate, outside, held, launch_seconds(paths), stages=stages)
 
 
 def fabric_all_reduce(paths: Paths) -> Candidates:
@@ -247,8 +253,8 @@ def fabric_all_reduce(paths: Paths) -> Candidates:
     else:
         near = collectives.chain_traffic(1.0) / (inside.ring_rate * stack.TREE_SHARE.value)
         latency += 2 * (inside.ranks - 1) * SIMPLE.tree_hops[inside.hops]
-    held = filled(SIMPLE, between.rate)
-    yield Candidate("collnet", "Simple", latency, near, 1 / between.rate, held, launching(paths))
+    held = fill_seconds(SIMPLE, between.rate)
+    yield Candidate("collnet", "Simple", latency, near, 1 / between.rate, held, launch_seconds(paths))
 
 
 def hierarchical_all_reduce(paths: Paths) -> Candidates:
@@ -257,13 +263,13 @@ def hierarchical_all_reduce(paths: Paths) -> Candidates:
     if between is None:
         return
     latency = SIMPLE.ring + collectives.all_reduce_steps(inside.ranks) * SIMPLE.ring_hops[inside.hops]
-    latency += collectives.all_reduce_steps(paths.islands) * crossing(SIMPLE, SIMPLE.ring_hops["net"], between)
+    latency += collectives.all_reduce_steps(paths.islands) * crossing_latency(SIMPLE, SIMPLE.ring_hops["net"], between)
     yield Candidate(
         "hierarchical",
         "Simple",
         latency=latency,
         inside=topologies.inside_time(1.0, inside.ranks, inside.ring_rate),
         between=topologies.between_time(1.0, paths.islands, between.rate),
-        held=filled(SIMPLE, between.rate),
-        launch=launching(paths),
+        held=fill_seconds(SIMPLE, between.rate),
+        launch=launch_seconds(paths),
     )

@@ -24,7 +24,7 @@ source does to them.
 """
 
 
-def _tuning(fact: str, note: str = "") -> Cited:
+def _tuning_source(fact: str, note: str = "") -> Cited:
     return Cited("stack/nccl", fact, "NCCL, tuning constants", f"{_SOURCES}/graph/tuning.cc", "2026-11-20", note)
 
 
@@ -49,12 +49,20 @@ class Protocol:
     chunk: float
 
 
-def _hops(nvlink: float, pci: float, net: float) -> dict[str, float]:
+def _hop_latencies(nvlink: float, pci: float, net: float) -> dict[str, float]:
     return {"nvlink": nvlink * MICRO, "pci": pci * MICRO, "net": net * MICRO}
 
 
 LL = Protocol(
-    "LL", 0.5, 6.8e-6, 6.6e-6, _hops(0.6, 1.0, 5.0), _hops(0.6, 1.0, 2.7), posting=2e-6, crossings=1, chunk=0.0
+    "LL",
+    0.5,
+    6.8e-6,
+    6.6e-6,
+    _hop_latencies(0.6, 1.0, 5.0),
+    _hop_latencies(0.6, 1.0, 2.7),
+    posting=2e-6,
+    crossings=1,
+    chunk=0.0,
 )
 """A flag beside every four bytes: half of the wire rate, without a memory fence, forwarded line by line."""
 LL128 = Protocol(
@@ -62,8 +70,8 @@ LL128 = Protocol(
     0.92,
     14e-6,
     14e-6,
-    _hops(1.25, 1.9, 14.0),
-    _hops(1.9, 2.5, 14.0),
+    _hop_latencies(1.25, 1.9, 14.0),
+    _hop_latencies(1.9, 2.5, 14.0),
     posting=2e-6,
     crossings=1,
     chunk=0.6 * MEBI,
@@ -74,14 +82,24 @@ Over the network NCCL expects 8.5 us a hop of a tree and 4 of a ring; the logs o
 and B200 ask for what Simple pays.
 """
 SIMPLE = Protocol(
-    "Simple", 1.0, 8.4e-6, 8.4e-6, _hops(4.0, 4.0, 14.0), _hops(3.4, 5.7, 14.0), posting=6e-6, crossings=2, chunk=MEBI
+    "Simple",
+    1.0,
+    8.4e-6,
+    8.4e-6,
+    _hop_latencies(4.0, 4.0, 14.0),
+    _hop_latencies(3.4, 5.7, 14.0),
+    posting=6e-6,
+    crossings=2,
+    chunk=MEBI,
 )
 """Whole chunks and a memory fence: the full wire rate; two of eight half-megabyte steps make a slice."""
 PROTOCOLS = (LL, LL128, SIMPLE)
 
-TREE_SHARE = cited(LIBRARY, "tree over ring", 0.92, _tuning("factor of tree all-reduce"))
-LOW_LATENCY_TREE = cited(LIBRARY, "tree LL over tree", 1 / 3.8, _tuning("factor of tree LL, 1 / 3.8"))
-TREE_FLAGS_ALONE = cited(LIBRARY, "tree LL128 in one node", 7 / 9, _tuning("factor of tree LL128 inside one node"))
+TREE_SHARE = cited(LIBRARY, "tree over ring", 0.92, _tuning_source("factor of tree all-reduce"))
+LOW_LATENCY_TREE = cited(LIBRARY, "tree LL over tree", 1 / 3.8, _tuning_source("factor of tree LL, 1 / 3.8"))
+TREE_FLAGS_ALONE = cited(
+    LIBRARY, "tree LL128 in one node", 7 / 9, _tuning_source("factor of tree LL128 inside one node")
+)
 """Share of a tree inside one node under LL128; 120 of 128 across nodes."""
 TREE_BETWEEN = assumed(
     LIBRARY,
@@ -90,8 +108,8 @@ TREE_BETWEEN = assumed(
     "on two nodes trees reach 0.91 to 0.94 of the NICs, rings 0.95 to 0.97",
 )
 LOW_LATENCY_BETWEEN = {
-    2: cited(LIBRARY, "LL between two nodes", 22.5e9, _tuning("llMaxBws", "AMD hosts; 39 with Intel"), "B/s"),
-    3: cited(LIBRARY, "LL between more nodes", 19e9, _tuning("llMaxBws", "AMD hosts; 20.4 with Intel"), "B/s"),
+    2: cited(LIBRARY, "LL between two nodes", 22.5e9, _tuning_source("llMaxBws", "AMD hosts; 39 with Intel"), "B/s"),
+    3: cited(LIBRARY, "LL between more nodes", 19e9, _tuning_source("llMaxBws", "AMD hosts; 20.4 with Intel"), "B/s"),
 }
 """The highest bus bandwidth of LL between two nodes, and between more."""
 
@@ -99,12 +117,14 @@ SWITCH_REDUCTION = cited(
     LIBRARY,
     "NVLS latency",
     25e-6,
-    _tuning("hwLatencies of NVLS", "25 us, without a base latency"),
+    _tuning_source("hwLatencies of NVLS", "25 us, without a base latency"),
     "s",
 )
-SWITCH_TREE_HOP = cited(LIBRARY, "NVLS tree hop", 20.9e-6, _tuning("hwLatencies of NVLS Tree over the network"), "s")
+SWITCH_TREE_HOP = cited(
+    LIBRARY, "NVLS tree hop", 20.9e-6, _tuning_source("hwLatencies of NVLS Tree over the network"), "s"
+)
 FABRIC_REDUCTION = cited(
-    LIBRARY, "CollNet latency", 31e-6, _tuning("hwLatencies of CollNet Direct over the network"), "s"
+    LIBRARY, "CollNet latency", 31e-6, _tuning_source("hwLatencies of CollNet Direct over the network"), "s"
 )
 SWITCH_CHUNK = 128 * 1024
 """Bytes of one chunk of the reduction in NVSwitch (NCCL, transport/nvls.cc, NVLS_CHUNKSIZE)."""
@@ -168,7 +188,7 @@ LAUNCH_PER_CALL = assumed(
     " whatever the size from 1 to 4 MiB (nccl-tests issue 314)",
     "s",
 )
-PER_MESSAGE = cited(LIBRARY, "posting a message", 1e-6, _tuning("net overhead", "1 us to post a message"), "s")
+PER_MESSAGE = cited(LIBRARY, "posting a message", 1e-6, _tuning_source("net overhead", "1 us to post a message"), "s")
 TORUS_HOP = cited(
     LIBRARY,
     "torus hop",
@@ -191,44 +211,44 @@ Candidates = Iterator[Candidate]
 Algorithm = Callable[[Paths], Candidates]
 
 
-def launching(paths: Paths) -> float:
+def launch_seconds(paths: Paths) -> float:
     """Seconds until all ranks run the kernel: one process drives a single node, one process per rank drives several."""
     if paths.nodes > 1:
         return LAUNCH_APART.value
     return LAUNCH.value + LAUNCH_PER_RANK.value * (paths.ranks - 1)
 
 
-def protocols(paths: Paths) -> Iterator[Protocol]:
+def allowed_protocols(paths: Paths) -> Iterator[Protocol]:
     """The protocols that the links of the group allow."""
     allowed = paths.between.protocols if paths.between else ALL_PROTOCOLS
     whole = paths.inside.hops == "nvlink"
     return (each for each in PROTOCOLS if each.name in allowed and (whole or each is not LL128))
 
 
-def start(protocol: Protocol, base: float, paths: Paths) -> float:
+def start_latency(protocol: Protocol, base: float, paths: Paths) -> float:
     """Seconds before the first hop: measured on the links for LL, else ``base``, the figure of NCCL."""
     return paths.inside.start.value if protocol is LL and paths.inside.start else base
 
 
-def near_hop(protocol: Protocol, hops: dict[str, float], paths: Paths) -> float:
+def near_hop_latency(protocol: Protocol, hops: dict[str, float], paths: Paths) -> float:
     """Seconds of one hop inside an island: measured on the links for LL, else the figure of NCCL."""
     return paths.inside.hop.value if protocol is LL and paths.inside.hop else hops[paths.inside.hops]
 
 
-def crossing(protocol: Protocol, hop: float, between: Between) -> float:
+def crossing_latency(protocol: Protocol, hop: float, between: Between) -> float:
     """Seconds of one hop over the network."""
     one = between.latency if protocol is LL else between.chunk_latency
     return hop + protocol.crossings * one.value
 
 
-def low_latency_most(paths: Paths) -> float:
+def highest_ll_rate(paths: Paths) -> float:
     """The highest rate of the LL (low-latency) protocol in B/s."""
     if paths.between:
         return LOW_LATENCY_BETWEEN[min(3, max(2, paths.islands))].value
     return paths.inside.low_latency.value if paths.inside.low_latency else inf
 
 
-def copying(paths: Paths, own: float) -> float:
+def copy_seconds_per_byte(paths: Paths, own: float) -> float:
     """Seconds per byte to copy the ``own`` part of the size from one buffer of a rank to the other.
 
     It counts behind a switch; on a mesh it runs beside the sending, which single links limit.
@@ -238,16 +258,16 @@ def copying(paths: Paths, own: float) -> float:
     return own / (paths.inside.ring_rate * OWN_COPY.value)
 
 
-def overlapped(paths: Paths) -> bool:
+def latency_overlaps(paths: Paths) -> bool:
     """Whether latency overlaps with sending."""
     return paths.between is not None and paths.between.overlapped
 
 
-def filled(protocol: Protocol, rate: float, chunks: float = 1.0) -> float:
+def fill_seconds(protocol: Protocol, rate: float, chunks: float = 1.0) -> float:
     """Seconds to send the contents of a full pipeline: ``chunks`` of each channel."""
     return chunks * CHANNELS.value * protocol.chunk / rate
 
 
-def held(paths: Paths) -> float:
+def ring_chunks_held(paths: Paths) -> float:
     """Chunks of each channel that a full ring holds; none where the links' entry has no figure."""
     return paths.inside.held.value if paths.inside.held else 0.0

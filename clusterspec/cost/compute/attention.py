@@ -14,44 +14,46 @@ from clusterspec.cost.compute.kernels import (
     Role,
     Shard,
     Work,
-    linear,
-    portion,
-    product,
-    stream,
+    gemm_kernel,
+    linear_work,
+    streaming_work,
+    work_share,
 )
 from clusterspec.cost.constants import assumed
 from clusterspec.cost.formulas import attention as formulas
 from clusterspec.cost.formulas.attention import compressed_entries, core_flops
-from clusterspec.cost.formulas.compute import absent
+from clusterspec.cost.formulas.compute import is_absent
 from clusterspec.cost.layers import Mixer
 from clusterspec.cost.mixers import OVERLAPPING
 
 # Softmax attention of one layer: projections, rotary embedding, the core, and its latent form
 
 
-def projections(shard: Shard) -> Work:
+def attention_projections(shard: Shard) -> Work:
     """The weight matrices before the core."""
     model = shard.model
     if model.latent:
-        return _compressions(shard) + _expansions(shard) + gate(shard)
+        return _latent_compressions(shard) + _latent_expansions(shard) + output_gate(shard)
     values = 0.0 if model.shared_kv else shard.kv_heads * model.value_width
     width = (shard.heads + shard.kv_heads) * model.head_dim + values
-    return linear("query, key, value", GemmShape(shard.tokens, model.hidden, width), shard.precision) + gate(shard)
+    return linear_work(
+        "query, key, value", GemmShape(shard.tokens, model.hidden, width), shard.precision
+    ) + output_gate(shard)
 
 
-def gate(shard: Shard) -> Work:
+def output_gate(shard: Shard) -> Work:
     """The gate on the output of attention: one number per head, or per element."""
     model = shard.model
     outputs = {"none": 0.0, "head-wise": shard.heads, "element-wise": shard.heads * model.value_width}
     shape = GemmShape(shard.tokens, model.hidden, outputs[model.attention_gate])
-    if absent(shape.n):
+    if is_absent(shape.n):
         return Work()
     moved = shard.width * shard.tokens * (shape.n + 2 * shard.heads * model.value_width)
-    applied = stream("attention gate", (moved, 2 * moved), role=Role.LIGHT)
-    return linear("attention gate", shape, shard.precision) + applied
+    applied = streaming_work("attention gate", (moved, 2 * moved), role=Role.LIGHT)
+    return linear_work("attention gate", shape, shard.precision) + applied
 
 
-def _compressions(shard: Shard) -> Work:
+def _latent_compressions(shard: Shard) -> Work:
     """The compressions of multi-head latent attention (DeepSeek-V2, arXiv 2405.04434).
 
     Tensor parallelism does not shard them: each rank applies them to its own rows. Without compressed queries, the
@@ -62,62 +64,64 @@ def _compressions(shard: Shard) -> Work:
     queries = GemmShape(shard.rows, model.hidden, model.latent_q)
     if not model.latent_q:
         queries = GemmShape(shard.tokens, model.hidden, _query_width(shard))
-    return linear("key-value compression", keys, precision) + linear("query compression", queries, precision)
+    return linear_work("key-value compression", keys, precision) + linear_work("query compression", queries, precision)
 
 
-def _expansions(shard: Shard) -> Work:
+def _latent_expansions(shard: Shard) -> Work:
     """The projections from the latents to heads."""
     model, precision = shard.model, shard.precision
     wide = GemmShape(shard.tokens, model.latent_kv, shard.heads * (model.head_dim + model.value_width))
-    keys = linear("key-value expansion", wide, precision, Role.LIGHT)
+    keys = linear_work("key-value expansion", wide, precision, Role.LIGHT)
     if not model.latent_q:
         return keys
     shape = GemmShape(shard.tokens, model.latent_q, _query_width(shard))
-    return keys + linear("query expansion", shape, precision, Role.LIGHT)
+    return keys + linear_work("query expansion", shape, precision, Role.LIGHT)
 
 
 def _query_width(shard: Shard) -> float:
     return shard.heads * (shard.model.head_dim + shard.model.latent_rope)
 
 
-def output(shard: Shard) -> Work:
+def output_projection(shard: Shard) -> Work:
     """The weight matrix after the core."""
     shape = GemmShape(shard.tokens, shard.heads * shard.model.value_width, shard.model.hidden)
-    return linear("attention output", shape, shard.precision)
+    return linear_work("attention output", shape, shard.precision)
 
 
-def rotary(shard: Shard) -> Work:
+def rotary_embedding(shard: Shard) -> Work:
     """Rotary embedding of queries and keys: each is read and written once in each pass."""
     elements = shard.tokens * (shard.heads + shard.kv_heads) * shard.model.head_dim
     moved = 2 * shard.width * elements
-    return stream("rotary embedding", (moved, moved))
+    return streaming_work("rotary embedding", (moved, moved))
 
 
-def core(shard: Shard, score_passes: tuple[float, float]) -> Work:
+def attention_core(shard: Shard, score_passes: tuple[float, float]) -> Work:
     """Scores, softmax and the weighted sum, as flash or as plain kernels.
 
     ``score_passes`` counts how often plain kernels read or write the whole score matrix between
     the two products, forward and backward.
     """
     if not shard.flash:
-        return _plain(shard, score_passes)
+        return _plain_attention(shard, score_passes)
     model = shard.model
-    flops = formulas.core_flops(pairs(shard), shard.heads, model.head_dim + model.latent_rope, model.value_width)
-    return flash(shard, flops)
+    flops = formulas.core_flops(
+        unmasked_pairs(shard), shard.heads, model.head_dim + model.latent_rope, model.value_width
+    )
+    return flash_attention(shard, flops)
 
 
-def pairs(shard: Shard) -> float:
+def unmasked_pairs(shard: Shard) -> float:
     """Unmasked pairs of one micro-batch on one rank; context parallelism balances them."""
     window = shard.model.window
-    return within(shard, window.tokens if window and shard.mixer is Mixer.WINDOW else shard.length)
+    return windowed_pairs(shard, window.tokens if window and shard.mixer is Mixer.WINDOW else shard.length)
 
 
-def within(shard: Shard, tokens: float) -> float:
+def windowed_pairs(shard: Shard, tokens: float) -> float:
     """Unmasked pairs where every query attends to the last ``tokens`` tokens."""
     return shard.sequences * formulas.causal_pairs(shard.length, tokens) / shard.cp
 
 
-def flash(shard: Shard, flops: float) -> Work:
+def flash_attention(shard: Shard, flops: float) -> Work:
     """Flash kernels of ``flops`` operations: they skip masked blocks and recompute scores in the backward pass."""
     model = shard.model
     width_qk, width_v = model.head_dim + model.latent_rope, model.value_width
@@ -136,16 +140,18 @@ def flash(shard: Shard, flops: float) -> Work:
     return Work((there,), (back,))
 
 
-def _plain(shard: Shard, score_passes: tuple[float, float]) -> Work:
+def _plain_attention(shard: Shard, score_passes: tuple[float, float]) -> Work:
     """Plain kernels compute every pair, masked or not."""
     queries, batch, model = shard.length / shard.cp, shard.sequences * shard.heads, shard.model
-    scores = product("scores", GemmShape(queries, model.head_dim, shard.length, batch), shard.kept)
-    values = product("weighted values", GemmShape(queries, shard.length, model.value_width, batch), shard.kept)
+    scores = gemm_kernel("scores", GemmShape(queries, model.head_dim, shard.length, batch), shard.kept)
+    values = gemm_kernel("weighted values", GemmShape(queries, shard.length, model.value_width, batch), shard.kept)
     back = tuple(kernel._replace(name=f"{kernel.name}: gradient") for kernel in (scores, scores, values, values))
     apart = 1.0 * (batch % SOFTMAX_BATCHES != 0)
     passes = (once + apart * SOFTMAX_PASSES for once in score_passes)
     there, again = (formulas.score_traffic(queries, shard.length, batch, each) for each in passes)
-    return Work((scores, values), back) + stream("softmax and dropout", (there, again), 3 + apart * SOFTMAX_STEPS)
+    return Work((scores, values), back) + streaming_work(
+        "softmax and dropout", (there, again), 3 + apart * SOFTMAX_STEPS
+    )
 
 
 # Attention of one layer to compressed key-value entries (DeepSeek-V4, arXiv 2606.19348, section 2)
@@ -156,22 +162,22 @@ def compressed_projections(shard: Shard, part: CompressedAttention) -> Work:
     model, precision = shard.model, shard.precision
     down = GemmShape(shard.rows, model.hidden, part.q + model.head_dim)
     up = GemmShape(shard.tokens, part.q, shard.heads * model.head_dim)
-    work = linear("query and key-value compression", down, precision)
+    work = linear_work("query and key-value compression", down, precision)
     if shard.mixer is Mixer.FULL:
-        work += linear(
-            "compression of entries", GemmShape(shard.rows, model.hidden, _compressor(shard, part)), precision
+        work += linear_work(
+            "compression of entries", GemmShape(shard.rows, model.hidden, _compressor_width(shard, part)), precision
         )
-    return work + linear("query expansion", up, precision, Role.LIGHT)
+    return work + linear_work("query expansion", up, precision, Role.LIGHT)
 
 
-def _compressor(shard: Shard, part: CompressedAttention) -> float:
+def _compressor_width(shard: Shard, part: CompressedAttention) -> float:
     """The value and the gate that form entries, and keys of the index in light layers."""
     model = shard.model
     index = model.sparse.index_dim if model.sparse else 0
-    return _mean(part, 2 * OVERLAPPING * (model.head_dim + index), 2 * model.head_dim)
+    return _mean_over_layers(part, 2 * OVERLAPPING * (model.head_dim + index), 2 * model.head_dim)
 
 
-def _mean(part: CompressedAttention, light: float, heavy: float) -> float:
+def _mean_over_layers(part: CompressedAttention, light: float, heavy: float) -> float:
     layers = part.light_layers + part.heavy_layers
     return (part.light_layers * light + part.heavy_layers * heavy) / max(1, layers)
 
@@ -181,13 +187,13 @@ def compressed_core(shard: Shard, part: CompressedAttention) -> Work:
     selects.
     """
     window, model = shard.model.window, shard.model
-    pairs = within(shard, part.window or (window.tokens if window else 0))
+    pairs = windowed_pairs(shard, part.window or (window.tokens if window else 0))
     if shard.mixer is Mixer.FULL:
         chosen = model.sparse.tokens * part.light_ratio if model.sparse else shard.length
-        light = compressed_entries(within(shard, chosen), part.light_ratio)
-        heavy = compressed_entries(within(shard, shard.length), part.heavy_ratio)
-        pairs += _mean(part, light, heavy)
-    return flash(shard, core_flops(pairs, shard.heads, model.head_dim, model.head_dim))
+        light = compressed_entries(windowed_pairs(shard, chosen), part.light_ratio)
+        heavy = compressed_entries(windowed_pairs(shard, shard.length), part.heavy_ratio)
+        pairs += _mean_over_layers(part, light, heavy)
+    return flash_attention(shard, core_flops(pairs, shard.heads, model.head_dim, model.head_dim))
 
 
 def compressed_output(shard: Shard, part: CompressedAttention) -> Work:
@@ -195,7 +201,9 @@ def compressed_output(shard: Shard, part: CompressedAttention) -> Work:
     model, groups = shard.model, part.output_groups / shard.tp
     each = GemmShape(shard.tokens, model.heads * model.head_dim / part.output_groups, part.output_rank, groups)
     whole = GemmShape(shard.tokens, groups * part.output_rank, model.hidden)
-    return linear("output of groups", each, shard.precision) + linear("attention output", whole, shard.precision)
+    return linear_work("output of groups", each, shard.precision) + linear_work(
+        "attention output", whole, shard.precision
+    )
 
 
 # Sparse attention of one layer: the index that ranks keys, and the core over the selected keys
@@ -210,7 +218,7 @@ SCORE_BYTES = assumed(
 ).value
 
 
-def share(shard: Shard, part: SparseAttention) -> float:
+def indexed_share(shard: Shard, part: SparseAttention) -> float:
     """The share of the layers with full attention that have an index."""
     return min(1.0, part.layers / max(1, shard.model.full_layers))
 
@@ -221,18 +229,19 @@ def index_projections(shard: Shard, part: SparseAttention) -> Work:
     width = model.compressed.q if model.compressed else model.latent_q or model.hidden
     keys = part.index_heads + (0 if model.compressed else part.index_dim)
     queries = GemmShape(shard.rows, width, part.index_heads * part.index_dim)
-    work = linear("index queries", queries, shard.precision)
-    return portion(
-        work + linear("index keys", GemmShape(shard.rows, model.hidden, keys), shard.kept), share(shard, part)
+    work = linear_work("index queries", queries, shard.precision)
+    return work_share(
+        work + linear_work("index keys", GemmShape(shard.rows, model.hidden, keys), shard.kept),
+        indexed_share(shard, part),
     )
 
 
-def scores(shard: Shard, part: SparseAttention) -> Work:
+def index_scores(shard: Shard, part: SparseAttention) -> Work:
     """Scores of all keys before a query, and the selection; gradients flow through the selected keys only."""
     ratio = shard.model.compressed.light_ratio if shard.model.compressed else 1
     own = shard.rows / shard.tokens
     every, chosen = (
-        own * compressed_entries(within(shard, tokens), ratio) for tokens in (shard.length, part.tokens * ratio)
+        own * compressed_entries(windowed_pairs(shard, tokens), ratio) for tokens in (shard.length, part.tokens * ratio)
     )
     shape = GemmShape(shard.length, part.index_dim, shard.length, shard.sequences * part.index_heads)
     flops = (
@@ -241,8 +250,8 @@ def scores(shard: Shard, part: SparseAttention) -> Work:
     )
     there = Kernel("index scores", flops[0], 0.0, "attention_forward", shape)
     back = Kernel("index scores: gradient", 2 * flops[1], 0.0, "attention_backward", shape)
-    choice = stream("choice of keys", (SCORE_BYTES * every, SCORE_BYTES * chosen), 2)
-    return portion(Work((there,), (back,)) + choice, share(shard, part))
+    choice = streaming_work("choice of keys", (SCORE_BYTES * every, SCORE_BYTES * chosen), 2)
+    return work_share(Work((there,), (back,)) + choice, indexed_share(shard, part))
 
 
 def index_core(shard: Shard, part: SparseAttention) -> Work:
@@ -250,9 +259,9 @@ def index_core(shard: Shard, part: SparseAttention) -> Work:
 
     Latent attention then scores and sums the latents, which all heads share.
     """
-    model, some = shard.model, share(shard, part)
-    chosen, every = within(shard, part.tokens), within(shard, shard.length)
+    model, some = shard.model, indexed_share(shard, part)
+    chosen, every = windowed_pairs(shard, part.tokens), windowed_pairs(shard, shard.length)
     plain = model.head_dim + model.latent_rope, model.value_width
     widths = (model.latent_kv + model.latent_rope, model.latent_kv) if model.latent else plain
     flops = some * core_flops(chosen, shard.heads, *widths) + (1 - some) * core_flops(every, shard.heads, *plain)
-    return flash(shard, flops)
+    return flash_attention(shard, flops)

@@ -8,9 +8,9 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.constants import CONSTANTS, assumed
 from clusterspec.cost.formulas import compute as formulas
-from clusterspec.cost.formulas.compute import absent, divided, larger
+from clusterspec.cost.formulas.compute import is_absent, is_divided, larger
 from clusterspec.cost.layers import Mixer
-from clusterspec.precision import NARROW, activation_width, width
+from clusterspec.precision import NARROW, activation_width, precision_width
 from clusterspec.records import NamedTuple, dataclass, replace
 
 # Kernel figures that apply to every accelerator and framework, each with its reason
@@ -20,7 +20,7 @@ FIXED = CONSTANTS.setdefault(KERNELS, {})
 """All of these figures by name; a plan lists them among its assumptions."""
 
 
-def _taken(name: str, value: float, why: str, unit: str = "1") -> float:
+def _declared(name: str, value: float, why: str, unit: str = "1") -> float:
     return assumed(KERNELS, name, value, why, unit).value
 
 
@@ -29,67 +29,67 @@ TILES = (
     (
         128.0,
         128.0,
-        _taken(
+        _declared(
             "tile.128x128",
             0.93,
             "rate of GEMMs in tiles of 128 × 128 over those in tiles of 256 × 128: operands are read a third more often"
             " (NVIDIA, Matrix Multiplication Background User's Guide)",
         ),
     ),
-    (128.0, 64.0, _taken("tile.128x64", 0.8, "the same of tiles of 128 × 64: twice as often")),
+    (128.0, 64.0, _declared("tile.128x64", 0.8, "the same of tiles of 128 × 64: twice as often")),
 )
 """Tiles of GEMM libraries: rows, columns, and the rate relative to the largest tile."""
-DEPTH_START = _taken(
+DEPTH_START = _declared(
     "tile.depth", 50.0, "depth of a GEMM whose multiplication takes as long as filling and draining one tile"
 )
-LENGTH_START = _taken(
+LENGTH_START = _declared(
     "attention.length",
     500.0,
     "tokens of a sequence at which attention kernels reach half of the rate that they have on long ones"
     " (FlashAttention-2, arXiv 2307.08691, figure 5, about)",
 )
 SCORE_PASSES = (
-    _taken(
+    _declared(
         "scores.forward",
         4.5,
         "how often plain attention reads or writes its scores between the products: scale, mask and softmax read and"
         " write them, dropout reads and writes them and a mask of half their width (Megatron-LM, fused_softmax.py)",
     ),
-    _taken("scores.backward", 5.5, "the same of the backward pass: the gradients of both read two and write one"),
+    _declared("scores.backward", 5.5, "the same of the backward pass: the gradients of both read two and write one"),
 )
-LOSS_FORWARD = _taken(
+LOSS_FORWARD = _declared(
     "loss.forward",
     0.6,
     "part of the loss's traffic that the forward pass moves: a cast, a maximum and a softmax against one product",
 )
-WEIGHT_SHARE = _taken(
+WEIGHT_SHARE = _declared(
     "backward.weights", 0.5, "part of a backward pass that computes weight gradients: one of two equal products"
 )
 SOFTMAX_BATCHES = 4
 """Fused softmax kernels of Megatron-LM and Apex need a multiple of this many score matrices on a rank (sequences of the
 micro-batch times heads); else PyTorch's operations run one by one (Megatron-LM, fused_softmax.py, is_kernel_available).
 """
-SOFTMAX_STEPS = _taken(
+SOFTMAX_STEPS = _declared(
     "softmax.steps",
     4.0,
     "further operations of a softmax that is not fused: cast, scale, mask, softmax and cast instead of one"
     " (Megatron-LM, fused_softmax.py, forward_torch_softmax)",
 )
-SOFTMAX_PASSES = _taken(
+SOFTMAX_PASSES = _declared(
     "softmax.passes",
     16.0,
     "further reads and writes of the scores, in 16 bits, that these operations make in 32 bits, either way",
 )
-NORM_PASSES = _taken(
+NORM_PASSES = _declared(
     "norms.passes",
     10.0,
     "reads and writes of one row by two norms (one and one; backward two and one) and two additions to the residual"
     " stream with dropout (two and one; backward one and one)",
 )
-ROUTER_BYTES = _taken(
+ROUTER_BYTES = _declared(
     "router.bytes", 12.0, "moved for each score of a token and an expert in fp32: softmax, choice, scatter", "B"
 )
-NARROW_LAUNCHES = _taken(
+NARROW_LAUNCHES = _declared(
     "experts.narrow.launches",
     4.0,
     "kernels for each expert of a grouped product in 8 or 4 bits with scales for blocks, over one in 16 bits: its rows"
@@ -97,28 +97,28 @@ NARROW_LAUNCHES = _taken(
     " pytorch/module/grouped_linear.py and common/gemm/cublaslt_gemm.cu)",
 )
 USUAL = {
-    "matmul": _taken("usual.matmul", 0.75, "best GEMM over the peak, for accelerators without a figure"),
-    "sustained": _taken(
+    "matmul": _declared("usual.matmul", 0.75, "best GEMM over the peak, for accelerators without a figure"),
+    "sustained": _declared(
         "usual.sustained", 0.9, "the share of it in training, likewise: the median of the accelerators with a figure"
     ),
-    "attention": _taken("usual.attention", 0.45, "attention core over the peak, likewise"),
-    "attention.backward": _taken("usual.attention.backward", 0.78, "backward core over the forward one, likewise"),
-    "memory": _taken("usual.memory", 0.82, "streaming kernels over the memory bandwidth, likewise"),
+    "attention": _declared("usual.attention", 0.45, "attention core over the peak, likewise"),
+    "attention.backward": _declared("usual.attention.backward", 0.78, "backward core over the forward one, likewise"),
+    "memory": _declared("usual.memory", 0.82, "streaming kernels over the memory bandwidth, likewise"),
 }
-FLASH_BACKWARD = _taken(
+FLASH_BACKWARD = _declared(
     "flash.backward",
     2.5,
     "products in the backward pass of flash attention over those of the forward pass: five over two, since it"
     " computes the scores again (FlashAttention-2, arXiv 2307.08691)",
 )
-FLASH_BACKWARD_TRAFFIC = _taken(
+FLASH_BACKWARD_TRAFFIC = _declared(
     "flash.backward.traffic",
     2.5,
     "the same of its reads and writes: queries, keys, values, outputs and their gradients",
 )
-ALTERNATE = _taken("recompute.alternate", 0.5, "part of a forward pass that runs again where every second one does")
-CAST = _taken("usual.cast", 4.0, "bytes that narrowing one number moves, for stacks without a figure", "B")
-LOSS = _taken("usual.loss", 12.0, "bytes that the loss moves for each logit, likewise", "B")
+ALTERNATE = _declared("recompute.alternate", 0.5, "part of a forward pass that runs again where every second one does")
+CAST = _declared("usual.cast", 4.0, "bytes that narrowing one number moves, for stacks without a figure", "B")
+LOSS = _declared("usual.loss", 12.0, "bytes that the loss moves for each logit, likewise", "B")
 
 
 # Kernels: the smallest unit of work that the cost model times
@@ -172,65 +172,69 @@ class Work:
         return Work(self.forward + other.forward, self.backward + other.backward)
 
 
-def product(name: str, shape: GemmShape, precision: str, role: Role = Role.PLAIN) -> Kernel:
+def gemm_kernel(name: str, shape: GemmShape, precision: str, role: Role = Role.PLAIN) -> Kernel:
     """GEMMs of one shape in one kernel."""
     m, k, n, batch, _ = shape
-    traffic = batch * formulas.traffic(m, k, n, width(precision))
-    return Kernel(name, batch * formulas.flops(m, k, n), traffic, f"matmul_{precision}", shape, role=role)
+    traffic = batch * formulas.gemm_traffic(m, k, n, precision_width(precision))
+    return Kernel(name, batch * formulas.gemm_flops(m, k, n), traffic, f"matmul_{precision}", shape, role=role)
 
 
-def linear(name: str, shape: GemmShape, precision: str, role: Role = Role.PLAIN) -> Work:
+def linear_work(name: str, shape: GemmShape, precision: str, role: Role = Role.PLAIN) -> Work:
     """A weight matrix (k × n) applied to m rows: the forward GEMM, and the two GEMMs of its gradients.
 
     No kernels where rows, inputs or outputs are zero.
     """
-    if any(absent(size) for size in (shape.m, shape.k, shape.n, shape.batch)):
+    if any(is_absent(size) for size in (shape.m, shape.k, shape.n, shape.batch)):
         return Work()
     inputs, weights = shape._replace(k=shape.n, n=shape.k), shape._replace(m=shape.k, k=shape.m)
     back = (
-        product(f"{name}: input gradient", inputs, precision, Role.INPUT_GRADIENT),
-        product(f"{name}: weight gradient", weights, precision, Role.WEIGHT_GRADIENT),
+        gemm_kernel(f"{name}: input gradient", inputs, precision, Role.INPUT_GRADIENT),
+        gemm_kernel(f"{name}: weight gradient", weights, precision, Role.WEIGHT_GRADIENT),
     )
-    return Work((product(name, shape, precision, role),), back)
+    return Work((gemm_kernel(name, shape, precision, role),), back)
 
 
-def stream(name: str, traffic: tuple[float, float], launches: float = 1.0, role: Role = Role.PLAIN) -> Work:
+def streaming_work(name: str, traffic: tuple[float, float], launches: float = 1.0, role: Role = Role.PLAIN) -> Work:
     """A memory-bound operation by the bytes that it reads and writes, forward and backward."""
     forward, backward = (Kernel(name, 0.0, each, launches=launches, role=role) for each in traffic)
     return Work((forward,), (backward,))
 
 
-def repeated(work: Work, passes: float) -> Work:
+def less_fused_work(work: Work, passes: float) -> Work:
     """The same memory-bound work in less fused kernels: ``passes`` times the traffic and the launches."""
-    return Work(*(tuple(_moved(kernel, passes) for kernel in part) for part in (work.forward, work.backward)))
+    return Work(
+        *(tuple(_kernel_with_traffic(kernel, passes) for kernel in part) for part in (work.forward, work.backward))
+    )
 
 
-def _moved(kernel: Kernel, factor: float) -> Kernel:
+def _kernel_with_traffic(kernel: Kernel, factor: float) -> Kernel:
     return kernel._replace(traffic=kernel.traffic * factor, launches=kernel.launches * factor)
 
 
-def scaled(kernel: Kernel, share: float) -> Kernel:
+def scaled_kernel(kernel: Kernel, share: float) -> Kernel:
     """A share of a kernel's work, for kernels that only some layers run; its shape and rate are unchanged."""
-    return _moved(kernel, share)._replace(flops=kernel.flops * share)
+    return _kernel_with_traffic(kernel, share)._replace(flops=kernel.flops * share)
 
 
-def portion(work: Work, share: float) -> Work:
+def work_share(work: Work, share: float) -> Work:
     """A share of the work, for parts that only some layers of a kind have."""
     if share == 1.0:
         return work
-    return Work(*(tuple(scaled(kernel, share) for kernel in part) for part in (work.forward, work.backward)))
+    return Work(*(tuple(scaled_kernel(kernel, share) for kernel in part) for part in (work.forward, work.backward)))
 
 
-def accumulation(work: Work, bytes_each: float) -> Work:
+def accumulation_work(work: Work, bytes_each: float) -> Work:
     """Adds the weight gradients of one micro-batch to the accumulated ones.
 
     ``bytes_each`` are read and written per weight. A GEMM writes its result only after its last multiplication, so this
     traffic does not overlap with the arithmetic as the reading of the operands does.
     """
-    return Work(backward=tuple(_sum(k, bytes_each) for k in work.backward if k.role is Role.WEIGHT_GRADIENT))
+    return Work(
+        backward=tuple(_accumulation_kernel(k, bytes_each) for k in work.backward if k.role is Role.WEIGHT_GRADIENT)
+    )
 
 
-def _sum(kernel: Kernel, bytes_each: float) -> Kernel:
+def _accumulation_kernel(kernel: Kernel, bytes_each: float) -> Kernel:
     assert kernel.shape is not None
     rows, _, columns, batch, _ = kernel.shape
     return Kernel(f"{kernel.name}: sum", 0.0, bytes_each * rows * columns * batch, launches=0)
@@ -250,18 +254,18 @@ def expert_launches(kernel: Kernel) -> float:
     return kernel.shape.batch * (NARROW_LAUNCHES if kernel.rate in NARROW_RATES else 1.0)
 
 
-def casts(work: Work, bytes_each: float) -> Work:
+def cast_work(work: Work, bytes_each: float) -> Work:
     """Conversion of activations and gradients for 8- and 4-bit GEMMs; each number moves ``bytes_each`` bytes.
 
     Read at 16 bits and written twice at 8 (once transposed for the weight gradient), a number moves 4 bytes; kernels
     that search for the maximum first move more. Weights are converted once per step and are not included.
     """
-    forward = tuple(_cast(k, bytes_each) for k in work.forward if k.rate in NARROW_RATES)
+    forward = tuple(_cast_kernel(k, bytes_each) for k in work.forward if k.rate in NARROW_RATES)
     narrow = (k for k in work.backward if k.rate in NARROW_RATES)
-    return Work(forward, tuple(_cast(k, bytes_each) for k in narrow if k.role is Role.INPUT_GRADIENT))
+    return Work(forward, tuple(_cast_kernel(k, bytes_each) for k in narrow if k.role is Role.INPUT_GRADIENT))
 
 
-def _cast(kernel: Kernel, bytes_each: float) -> Kernel:
+def _cast_kernel(kernel: Kernel, bytes_each: float) -> Kernel:
     assert kernel.shape is not None
     m, k, _, batch, _ = kernel.shape
     return Kernel(f"{kernel.name}: cast", 0.0, bytes_each * m * k * batch)
@@ -306,10 +310,10 @@ class Shard:
     @classmethod
     def of(cls, workload: Workload, layout: Layout, mixer: Mixer = Mixer.FULL) -> Shard:
         """The share of each rank, by the degrees of the layout."""
-        model, tp = _of_kind(workload.model, mixer), layout.tp
+        model, tp = _model_of_mixer(workload.model, mixer), layout.tp
         tokens = layout.micro_batch * workload.sequence_length / layout.cp
         narrow = workload.precision in NARROW
-        sequence_parallel = layout.sequence_parallel and divided(tp)
+        sequence_parallel = layout.sequence_parallel and is_divided(tp)
         return cls(
             model=model,
             sequences=layout.micro_batch,
@@ -331,7 +335,7 @@ class Shard:
         )
 
 
-def _of_kind(model: Model, mixer: Mixer) -> Model:
+def _model_of_mixer(model: Model, mixer: Mixer) -> Model:
     """The model; for window attention with the heads of its window layers."""
     window = model.window
     if mixer is not Mixer.WINDOW or window is None:

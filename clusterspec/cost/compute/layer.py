@@ -17,41 +17,41 @@ from clusterspec.cost.compute.kernels import (
     Role,
     Shard,
     Work,
-    accumulation,
-    casts,
-    linear,
-    repeated,
-    scaled,
-    stream,
+    accumulation_work,
+    cast_work,
+    less_fused_work,
+    linear_work,
+    scaled_kernel,
+    streaming_work,
 )
-from clusterspec.cost.compute.mixing import mixing
-from clusterspec.cost.formulas.compute import chosen, larger
-from clusterspec.cost.formulas.experts import distinct_ranks, fullest
+from clusterspec.cost.compute.mixing import mixing_parts
+from clusterspec.cost.formulas.compute import larger, value_where
+from clusterspec.cost.formulas.experts import distinct_ranks, fullest_load
 from clusterspec.cost.layers import FeedForward
 from clusterspec.cost.parameters import MOMENTS
-from clusterspec.precision import NARROW, width
+from clusterspec.precision import NARROW, precision_width
 from clusterspec.records import dataclass
 
 # Computation outside the layers: embedding, logits, loss, and the optimizer step
 
 
-def embedding(shard: Shard) -> Work:
+def embedding_work(shard: Shard) -> Work:
     """The lookup of every token, and the accumulation of its gradient at twice the width."""
     moved = shard.width * shard.rows * shard.model.hidden
-    return stream("embedding", (2 * moved, 4 * moved), 2)
+    return streaming_work("embedding", (2 * moved, 4 * moved), 2)
 
 
-def head(shard: Shard, loss: float, summed: float) -> Work:
+def head_work(shard: Shard, loss: float, summed: float) -> Work:
     """The last norm, the logits in 16 bits, and the loss.
 
     ``loss`` is the bytes moved per logit, ``summed`` the bytes to accumulate the gradient of one weight.
     """
     width = shard.model.vocab / shard.tp
     norm = 2 * shard.width * shard.rows * shard.model.hidden
-    logits = linear("logits", GemmShape(shard.tokens, shard.model.hidden, width), shard.kept)
+    logits = linear_work("logits", GemmShape(shard.tokens, shard.model.hidden, width), shard.kept)
     moved = loss * shard.tokens * width
-    losses = stream("loss", (LOSS_FORWARD * moved, (1 - LOSS_FORWARD) * moved), 4)
-    return stream("last norm", (norm, 2 * norm)) + logits + accumulation(logits, summed) + losses
+    losses = streaming_work("loss", (LOSS_FORWARD * moved, (1 - LOSS_FORWARD) * moved), 4)
+    return streaming_work("last norm", (norm, 2 * norm)) + logits + accumulation_work(logits, summed) + losses
 
 
 def update_traffic(optimizer: str, master: str, moments: str, gradient: str, parameter: str) -> float:
@@ -63,31 +63,31 @@ def update_traffic(optimizer: str, master: str, moments: str, gradient: str, par
     >>> update_traffic("adam", "fp32", "fp32", "fp32", "bf16")
     34.0
     """
-    states = 2 * MOMENTS[optimizer] * width(moments) + 2 * width(master)
-    kept = width(parameter)
-    return states + 2 * width(gradient) + (kept if width(master) else 2 * kept)
+    states = 2 * MOMENTS[optimizer] * precision_width(moments) + 2 * precision_width(master)
+    kept = precision_width(parameter)
+    return states + 2 * precision_width(gradient) + (kept if precision_width(master) else 2 * kept)
 
 
 # The feed-forward network of one layer: dense, or a mixture of experts
 
 
-def dense(shard: Shard, width: float, name: str = "feed-forward") -> Work:
+def dense_network_work(shard: Shard, width: float, name: str = "feed-forward") -> Work:
     """Two matrices around an activation, three where it is gated; ``width`` before tensor parallelism."""
-    return _network(shard, name, GemmShape(shard.tokens, shard.model.hidden, width / shard.tp))
+    return _feed_forward_work(shard, name, GemmShape(shard.tokens, shard.model.hidden, width / shard.tp))
 
 
-def _network(shard: Shard, name: str, shape: GemmShape) -> Work:
+def _feed_forward_work(shard: Shard, name: str, shape: GemmShape) -> Work:
     """``shape`` of the first matrix without its gate."""
     inputs = 2 if shard.model.gated_ffn else 1
-    up = linear(f"{name} in", shape._replace(n=inputs * shape.n), shard.precision)
-    down = linear(f"{name} out", shape._replace(k=shape.n, n=shape.k), shard.precision)
-    return up + _activation(name, shard.width * shape.batch * shape.m * shape.n, inputs) + down
+    up = linear_work(f"{name} in", shape._replace(n=inputs * shape.n), shard.precision)
+    down = linear_work(f"{name} out", shape._replace(k=shape.n, n=shape.k), shard.precision)
+    return up + _activation_work(name, shard.width * shape.batch * shape.m * shape.n, inputs) + down
 
 
-def _activation(name: str, moved: float, inputs: int) -> Work:
+def _activation_work(name: str, moved: float, inputs: int) -> Work:
     """Forward it reads its inputs and writes one output; backward it reads the inputs and the output's
     gradient, and writes the inputs' gradients. ``moved`` bytes are one of these tensors."""
-    return stream(f"{name} activation", (moved * (inputs + 1), moved * (2 * inputs + 1)), role=Role.LIGHT)
+    return streaming_work(f"{name} activation", (moved * (inputs + 1), moved * (2 * inputs + 1)), role=Role.LIGHT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,19 +108,19 @@ class Routing:
         """The routing where loads of single experts vary by ``spread``."""
         leaving = shard.rows * shard.model.experts_per_token
         held = shard.model.experts / shard.ep
-        imbalance = fullest(shard.ep, larger(1.0, held), spread)
+        imbalance = fullest_load(shard.ep, larger(1.0, held), spread)
         return cls(leaving, leaving * shard.expert_tp, held, imbalance)
 
 
-def router(shard: Shard) -> Work:
+def router_work(shard: Shard) -> Work:
     """The score of every token for every expert, and the top-k selection; the product stays in 16 bits."""
     experts = shard.model.experts
-    scores = linear("router", GemmShape(shard.rows, shard.model.hidden, experts), shard.kept)
+    scores = linear_work("router", GemmShape(shard.rows, shard.model.hidden, experts), shard.kept)
     choice = ROUTER_BYTES * shard.rows * experts
-    return scores + stream("expert choice", (choice, choice), 3)
+    return scores + streaming_work("expert choice", (choice, choice), 3)
 
 
-def permutation(shard: Shard, routing: Routing) -> Work:
+def permutation_work(shard: Shard, routing: Routing) -> Work:
     """Permutation of tokens before dispatch, sorting by expert after it, and the reverse.
 
     A dispatcher that forwards tokens reads them where they are, and sends one copy to each rank; each arriving copy is
@@ -130,15 +130,15 @@ def permutation(shard: Shard, routing: Routing) -> Work:
     if shard.forwarded:
         received = shard.rows * shard.expert_tp * distinct_ranks(shard.ep, shard.model.experts_per_token)
         both = 2 * hidden * (received + routing.arriving) * routing.imbalance
-        return stream("dispatch and combine", (both, both), 4)
+        return streaming_work("dispatch and combine", (both, both), 4)
     leave = hidden * (shard.rows + routing.leaving)
     sorts = (routing.experts > 1) & (shard.ep > 1)
-    sort = chosen(sorts, hidden * 2 * routing.arriving * routing.imbalance, 0.0)
+    sort = value_where(sorts, hidden * 2 * routing.arriving * routing.imbalance, 0.0)
     both = 2 * (leave + sort)
-    return stream("dispatch and combine", (both, both), 4)
+    return streaming_work("dispatch and combine", (both, both), 4)
 
 
-def _padding(shard: Shard, routing: Routing) -> Work:
+def _padding_work(shard: Shard, routing: Routing) -> Work:
     """Copies that pad the rows of each expert to a multiple that narrow GEMMs take, and back.
 
     Dispatchers that forward tokens write them padded. After all-to-all, inputs and outputs are read and written once
@@ -147,10 +147,10 @@ def _padding(shard: Shard, routing: Routing) -> Work:
     if shard.forwarded or shard.precision not in NARROW:
         return Work()
     moved = 4 * shard.width * shard.model.expert_width * routing.arriving * routing.imbalance
-    return stream("padding of experts", (moved, moved), 2)
+    return streaming_work("padding of experts", (moved, moved), 2)
 
 
-def experts(shard: Shard, routing: Routing) -> Work:
+def expert_work(shard: Shard, routing: Routing) -> Work:
     """The routed experts as grouped GEMMs, and the shared experts.
 
     Where experts have a latent width, every rank projects its rows to it and the results back.
@@ -158,15 +158,17 @@ def experts(shard: Shard, routing: Routing) -> Work:
     model = shard.model
     rows = routing.arriving * routing.imbalance / routing.experts
     width = model.expert_ffn_hidden / shard.expert_tp
-    work = _network(shard, "experts", GemmShape(rows, model.expert_width, width, routing.experts, experts=True))
-    work += _padding(shard, routing)
+    work = _feed_forward_work(
+        shard, "experts", GemmShape(rows, model.expert_width, width, routing.experts, experts=True)
+    )
+    work += _padding_work(shard, routing)
     if model.expert_latent:
         there = GemmShape(shard.rows, model.hidden, model.expert_latent)
-        work += linear("into experts", there, shard.precision)
-        work += linear("out of experts", there._replace(k=there.n, n=there.k), shard.precision)
+        work += linear_work("into experts", there, shard.precision)
+        work += linear_work("out of experts", there._replace(k=there.n, n=there.k), shard.precision)
     if not model.shared_experts:
         return work
-    return work + dense(shard, model.shared_width, "shared experts")
+    return work + dense_network_work(shard, model.shared_width, "shared experts")
 
 
 # The behavior of a generation of training software, as the numbers that kernels are built with
@@ -246,72 +248,76 @@ class SoftwareBehavior:
 Parts = Mapping[str, Work]
 
 
-def dense_layer(shard: Shard, software: SoftwareBehavior) -> Parts:
+def dense_layer_parts(shard: Shard, software: SoftwareBehavior) -> Parts:
     """The parts of a layer whose feed-forward network is dense."""
-    return _parts(shard, software, {"feed-forward": dense(shard, shard.model.ffn_hidden)})
+    return _layer_parts(shard, software, {"feed-forward": dense_network_work(shard, shard.model.ffn_hidden)})
 
 
-def expert_layer(shard: Shard, software: SoftwareBehavior) -> Parts:
+def expert_layer_parts(shard: Shard, software: SoftwareBehavior) -> Parts:
     """The parts of a layer whose feed-forward network is a mixture of experts."""
     routing = Routing.of(shard, software.unevenness)
     loose = software.fusion / software.routing
     network = {
-        "router": router(shard),
-        "dispatch": repeated(permutation(shard, routing), loose),
-        "experts": experts(shard, routing),
+        "router": router_work(shard),
+        "dispatch": less_fused_work(permutation_work(shard, routing), loose),
+        "experts": expert_work(shard, routing),
     }
-    return _parts(shard, software, network)
+    return _layer_parts(shard, software, network)
 
 
-def bare_layer(shard: Shard, software: SoftwareBehavior) -> Parts:
+def bare_layer_parts(shard: Shard, software: SoftwareBehavior) -> Parts:
     """The parts of a layer that mixes tokens and has no feed-forward network."""
-    return _parts(shard, software, {})
+    return _layer_parts(shard, software, {})
 
 
-LAYERS = {FeedForward.DENSE: dense_layer, FeedForward.EXPERTS: expert_layer, FeedForward.NONE: bare_layer}
+LAYERS = {
+    FeedForward.DENSE: dense_layer_parts,
+    FeedForward.EXPERTS: expert_layer_parts,
+    FeedForward.NONE: bare_layer_parts,
+}
 """The function that builds the parts of a layer, by its feed-forward network."""
 
 
-def _parts(shard: Shard, software: SoftwareBehavior, network: Parts) -> Parts:
+def _layer_parts(shard: Shard, software: SoftwareBehavior, network: Parts) -> Parts:
     """The parts of a layer. The token mixing and the network each have a norm and a residual addition."""
-    mixed = mixing(shard)
+    mixed = mixing_parts(shard)
     share = (bool(mixed) + bool(network)) / 2
     moved = share * NORM_PASSES * shard.width * shard.rows * shard.model.hidden
-    parts = {"norms": stream("norms and residuals", (moved, moved), 4 * share, Role.LIGHT), **mixed, **network}
-    return {name: _as_built(work, software) for name, work in parts.items()}
+    parts = {"norms": streaming_work("norms and residuals", (moved, moved), 4 * share, Role.LIGHT), **mixed, **network}
+    return {name: _work_of_software(work, software) for name, work in parts.items()}
 
 
-def _as_built(work: Work, software: SoftwareBehavior) -> Work:
+def _work_of_software(work: Work, software: SoftwareBehavior) -> Work:
     """The work with the software's own fusion, its casts to narrow precisions and its gradient accumulation."""
     loose = Work(*(tuple(k for k in part if not k.rate) for part in (work.forward, work.backward)))
     firm = Work(*(tuple(k for k in part if k.rate) for part in (work.forward, work.backward)))
-    narrow, sums = casts(work, software.cast), accumulation(work, software.accumulation)
-    return firm + repeated(loose, 1 / software.fusion) + narrow + sums
+    narrow, sums = cast_work(work, software.cast), accumulation_work(work, software.accumulation)
+    return firm + less_fused_work(loose, 1 / software.fusion) + narrow + sums
 
 
-def recomputed(parts: Parts, recompute: str | tuple[str, ...], selective: str) -> tuple[Kernel, ...]:
+def recomputed_kernels(parts: Parts, recompute: str | tuple[str, ...], selective: str) -> tuple[Kernel, ...]:
     """The kernels of the forward pass that run again before the backward pass under ``recompute``: a word, or a list
     of modules. ``selective`` names what the software recomputes under that word.
     """
     if isinstance(recompute, tuple):
-        return _modules(parts, recompute)
+        return _module_kernels(parts, recompute)
     if recompute == "none":
         return ()
     everything = tuple(kernel for part in parts.values() for kernel in part.forward)
-    return everything if recompute == "full" else _SELECTIVE.get(selective, _core)(parts, everything)
+    return everything if recompute == "full" else _SELECTIVE.get(selective, _core_kernels)(parts, everything)
 
 
-def _modules(parts: Parts, modules: tuple[str, ...]) -> tuple[Kernel, ...]:
+def _module_kernels(parts: Parts, modules: tuple[str, ...]) -> tuple[Kernel, ...]:
     """The kernels of the modules that a layout names, in the order of the forward pass, each once."""
     return tuple(
         kernel
         for part, work in parts.items()
         for kernel in work.forward
-        if any(_belongs(module, part, kernel) for module in modules)
+        if any(_runs_again_with(module, part, kernel) for module in modules)
     )
 
 
-def _belongs(module: str, part: str, kernel: Kernel) -> bool:
+def _runs_again_with(module: str, part: str, kernel: Kernel) -> bool:
     """Whether a kernel of a part of the layer runs again with a module."""
     if module == "activation":
         return kernel.name.endswith("activation")
@@ -331,34 +337,34 @@ _PARTS = {
 """The parts of a layer that a module of ``recompute`` covers as a whole."""
 
 
-def _core(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
+def _core_kernels(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
     """The attention core (Korthikanti et al., arXiv 2205.05198, section 5)."""
     return parts.get("core", Work()).forward
 
 
-def _alternate_products(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
+def _alternate_product_kernels(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
     """Every second GEMM and all memory-bound kernels; the output of the attention core is saved."""
     others = (part.forward for name, part in parts.items() if name != "core")
-    return tuple(scaled(kernel, ALTERNATE if kernel.rate else 1.0) for part in others for kernel in part)
+    return tuple(scaled_kernel(kernel, ALTERNATE if kernel.rate else 1.0) for part in others for kernel in part)
 
 
-def _alternate_layers(_: Parts, everything: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
-    return tuple(scaled(kernel, ALTERNATE) for kernel in everything)
+def _alternate_layer_kernels(_: Parts, everything: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
+    return tuple(scaled_kernel(kernel, ALTERNATE) for kernel in everything)
 
 
-def _all_but_projections(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
+def _kernels_but_projections(parts: Parts, _: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
     saved = ("projections", "rotary")
     return tuple(kernel for name, part in parts.items() if name not in saved for kernel in part.forward)
 
 
-def _light(_: Parts, everything: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
+def _light_kernels(_: Parts, everything: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
     return tuple(kernel for kernel in everything if kernel.role is Role.LIGHT)
 
 
 _SELECTIVE = {
-    "core-attention": _core,
-    "alternate-products": _alternate_products,
-    "alternate-layers": _alternate_layers,
-    "all-but-projections": _all_but_projections,
-    "light": _light,
+    "core-attention": _core_kernels,
+    "alternate-products": _alternate_product_kernels,
+    "alternate-layers": _alternate_layer_kernels,
+    "all-but-projections": _kernels_but_projections,
+    "light": _light_kernels,
 }

@@ -6,9 +6,16 @@ from collections.abc import Mapping
 
 from clusterspec.catalog.models import LinearAttention
 from clusterspec.cost.compute import attention
-from clusterspec.cost.compute import attention as compressed
-from clusterspec.cost.compute import attention as index
-from clusterspec.cost.compute.kernels import SCORE_PASSES, GemmShape, Kernel, Role, Shard, Work, linear, stream
+from clusterspec.cost.compute.kernels import (
+    SCORE_PASSES,
+    GemmShape,
+    Kernel,
+    Role,
+    Shard,
+    Work,
+    linear_work,
+    streaming_work,
+)
 from clusterspec.cost.constants import assumed, cited
 from clusterspec.cost.formulas import attention as formulas
 from clusterspec.cost.formulas.parameters import share_of_heads
@@ -76,43 +83,43 @@ class Widths(NamedTuple):
     heads: float
 
 
-def widths(shard: Shard, part: LinearAttention) -> Widths:
+def recurrence_widths(shard: Shard, part: LinearAttention) -> Widths:
     """The widths on one tensor-parallel rank; a key head is never split."""
     keys = share_of_heads(part.key_heads, shard.tp) * part.key_head_dim
     return Widths(keys, part.value_width / shard.tp, part.value_heads / shard.tp)
 
 
-def projections(shard: Shard, part: LinearAttention) -> Work:
+def recurrence_projections(shard: Shard, part: LinearAttention) -> Work:
     """Queries, keys, values and gates."""
-    keys, values, heads = widths(shard, part)
+    keys, values, heads = recurrence_widths(shard, part)
     hidden = shard.model.hidden
     if part.kind in GATES:
         inputs = 2 * keys + 2 * values + GATES[part.kind] * heads
-        return linear("recurrence in", GemmShape(shard.tokens, hidden, inputs), shard.precision)
+        return linear_work("recurrence in", GemmShape(shard.tokens, hidden, inputs), shard.precision)
     inputs = 2 * keys + values + heads + (0 if part.output_gate_rank else values)
-    work = linear("recurrence in", GemmShape(shard.tokens, hidden, inputs), shard.precision)
-    work += _compressed("decay", shard, part.gate_rank, keys)
-    return work + _compressed("output gate", shard, part.output_gate_rank, values)
+    work = linear_work("recurrence in", GemmShape(shard.tokens, hidden, inputs), shard.precision)
+    work += _low_rank_gate("decay", shard, part.gate_rank, keys)
+    return work + _low_rank_gate("output gate", shard, part.output_gate_rank, values)
 
 
-def _compressed(name: str, shard: Shard, rank: int, outputs: float) -> Work:
+def _low_rank_gate(name: str, shard: Shard, rank: int, outputs: float) -> Work:
     """The two GEMMs of a low-rank gate; every tensor-parallel rank applies the first to its own rows."""
-    down = linear(f"{name} compression", GemmShape(shard.rows, shard.model.hidden, rank), shard.precision)
-    return down + linear(f"{name} expansion", GemmShape(shard.tokens, rank, outputs), shard.precision, Role.LIGHT)
+    down = linear_work(f"{name} compression", GemmShape(shard.rows, shard.model.hidden, rank), shard.precision)
+    return down + linear_work(f"{name} expansion", GemmShape(shard.tokens, rank, outputs), shard.precision, Role.LIGHT)
 
 
-def convolution(shard: Shard, part: LinearAttention) -> Work:
+def convolution_work(shard: Shard, part: LinearAttention) -> Work:
     """The short causal convolution: it reads its input and writes its output; the backward pass also reads a
     gradient.
     """
-    held = widths(shard, part)
+    held = recurrence_widths(shard, part)
     moved = shard.width * shard.tokens * (2 * held.keys + held.values)
-    return stream("convolution", (2 * moved, 3 * moved), role=Role.LIGHT)
+    return streaming_work("convolution", (2 * moved, 3 * moved), role=Role.LIGHT)
 
 
-def core(shard: Shard, part: LinearAttention) -> Work:
+def recurrence_core(shard: Shard, part: LinearAttention) -> Work:
     """The recurrence in chunks, at the rate of attention kernels: the catalog has no figure of its own for it."""
-    held, chunks = widths(shard, part), CHUNKS[part.kind]
+    held, chunks = recurrence_widths(shard, part), CHUNKS[part.kind]
     flops = shard.tokens * formulas.chunked_flops(
         held.heads,
         part.key_head_dim,
@@ -144,62 +151,64 @@ def core(shard: Shard, part: LinearAttention) -> Work:
     return Work((there,), (back,))
 
 
-def output(shard: Shard, part: LinearAttention) -> Work:
+def recurrence_output(shard: Shard, part: LinearAttention) -> Work:
     """The gated norm of the recurrence's output, and the output projection."""
-    values = widths(shard, part).values
+    values = recurrence_widths(shard, part).values
     moved = shard.width * shard.tokens * values
-    norm = stream("gated norm", (3 * moved, 5 * moved), role=Role.LIGHT)
-    return norm + linear("recurrence out", GemmShape(shard.tokens, values, shard.model.hidden), shard.precision)
+    norm = streaming_work("gated norm", (3 * moved, 5 * moved), role=Role.LIGHT)
+    return norm + linear_work("recurrence out", GemmShape(shard.tokens, values, shard.model.hidden), shard.precision)
 
 
 def state_bytes(shard: Shard, part: LinearAttention) -> float:
     """The state of one micro-batch on one rank, in 32 bits, which context parallelism passes on."""
-    held = widths(shard, part)
+    held = recurrence_widths(shard, part)
     return 4 * shard.sequences * formulas.state_elements(held.heads, part.key_head_dim, part.value_head_dim)
 
 
 # Token mixing of one layer by part: softmax attention in its variants, a recurrence, or none
 
 
-def mixing(shard: Shard) -> Mapping[str, Work]:
+def mixing_parts(shard: Shard) -> Mapping[str, Work]:
     """The parts of a layer before its feed-forward network, in the order of the forward pass."""
     if shard.mixer is Mixer.NONE:
         return {}
     part = shard.model.linear
     if shard.mixer is Mixer.LINEAR and part:
         return {
-            "projections": projections(shard, part),
-            "convolution": convolution(shard, part),
-            "core": core(shard, part),
-            "output": output(shard, part),
+            "projections": recurrence_projections(shard, part),
+            "convolution": convolution_work(shard, part),
+            "core": recurrence_core(shard, part),
+            "output": recurrence_output(shard, part),
         }
     return {
-        "projections": _projections(shard),
-        "rotary": attention.rotary(shard),
-        "core": _core(shard),
-        "output": _output(shard),
+        "projections": _softmax_projections(shard),
+        "rotary": attention.rotary_embedding(shard),
+        "core": _softmax_core(shard),
+        "output": _softmax_output(shard),
     }
 
 
-def _projections(shard: Shard) -> Work:
+def _softmax_projections(shard: Shard) -> Work:
     model = shard.model
     work = (
-        compressed.compressed_projections(shard, model.compressed) if model.compressed else attention.projections(shard)
+        attention.compressed_projections(shard, model.compressed)
+        if model.compressed
+        else attention.attention_projections(shard)
     )
-    return work + index.index_projections(shard, model.sparse) if model.sparse else work
+    return work + attention.index_projections(shard, model.sparse) if model.sparse else work
 
 
-def _core(shard: Shard) -> Work:
+def _softmax_core(shard: Shard) -> Work:
     model = shard.model
     if not shard.flash or not (model.compressed or model.sparse):
-        return attention.core(shard, SCORE_PASSES)
-    scores = index.scores(shard, model.sparse) if model.sparse else Work()
+        return attention.attention_core(shard, SCORE_PASSES)
+    scores = attention.index_scores(shard, model.sparse) if model.sparse else Work()
     if model.compressed:
-        return scores + compressed.compressed_core(shard, model.compressed)
+        return scores + attention.compressed_core(shard, model.compressed)
     assert model.sparse is not None
-    return scores + index.index_core(shard, model.sparse)
+    return scores + attention.index_core(shard, model.sparse)
 
 
-def _output(shard: Shard) -> Work:
+def _softmax_output(shard: Shard) -> Work:
     part = shard.model.compressed
-    return compressed.compressed_output(shard, part) if part else attention.output(shard)
+    return attention.compressed_output(shard, part) if part else attention.output_projection(shard)

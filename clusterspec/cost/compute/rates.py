@@ -11,7 +11,7 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Assumption, Cluster, Workload
 from clusterspec.cost.compute.kernels import DEPTH_START, LENGTH_START, TILES, USUAL, Kernel, expert_launches
 from clusterspec.cost.compute.layer import SoftwareBehavior
-from clusterspec.cost.formulas.compute import depth_fill, larger, roofline, tile_fill
+from clusterspec.cost.formulas.compute import depth_fill, kernel_time, larger, tile_fill
 from clusterspec.origin import Assumed, Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass
@@ -85,7 +85,7 @@ class Speed:
         if not kernel.rate:
             return kernel.traffic / self.bandwidth
         rate = self.rates[kernel.rate] * self.fill(kernel)
-        return roofline(kernel.flops, rate, kernel.traffic, self.bandwidth)
+        return kernel_time(kernel.flops, rate, kernel.traffic, self.bandwidth)
 
     def fill(self, kernel: Kernel) -> float:
         """The share of the best rate that a kernel's shape allows."""
@@ -151,19 +151,19 @@ class _Reached:
         return self.share((earlier or names or ["attention"])[-1 if earlier else 0], "attention")
 
 
-def rates(cluster: Cluster, workload: Workload, software: SoftwareBehavior, year: int) -> Rates | None:
+def rank_rates(cluster: Cluster, workload: Workload, software: SoftwareBehavior, year: int) -> Rates | None:
     """The rates of one rank; None where the accelerator has no peak or memory bandwidth."""
     accelerator = cluster.accelerator
     if workload.peak is None or accelerator.memory_bandwidth is None:
         return None
     reached = _Reached(accelerator)
-    factors = _factors(cluster, workload, software, year, reached)
+    factors = _rate_factors(cluster, workload, software, year, reached)
     ranks = cluster.ranks_per_accelerator
     reached_rates = {name: prod(figure.value for _, figure in each) / ranks for name, each in factors.items()}
     memory = reached_rates.pop(MEMORY)
     nominal = {"memory_bandwidth": accelerator.memory_bandwidth, "peak": workload.peak}
     return Rates(
-        speed=_speed(cluster, software, reached_rates, memory),
+        speed=_rank_speed(cluster, software, reached_rates, memory),
         factors=factors,
         ranks=ranks,
         figures={**reached.figures, **nominal},
@@ -171,7 +171,7 @@ def rates(cluster: Cluster, workload: Workload, software: SoftwareBehavior, year
     )
 
 
-def _factors(
+def _rate_factors(
     cluster: Cluster, workload: Workload, software: SoftwareBehavior, year: int, reached: _Reached
 ) -> dict[str, Factors]:
     """For each rate, the figures whose product it is on one accelerator."""
@@ -181,10 +181,10 @@ def _factors(
     peaks: dict[str, Figure] = {**accelerator.peaks, workload.precision: workload.peak}
     wide = peaks.get("bf16") or peaks.get("fp16") or peaks[workload.precision]
     peaks.setdefault("bf16", wide)
-    clock = _clock(accelerator)
+    clock = _clock_factor(accelerator)
     products = () if software.products == 1.0 else (("products", software.stack.achievable["products"]),)
     factors: dict[str, Factors] = {
-        f"matmul_{name}": (("peak", peaks[name]), *clock, *_share(name, reached), *products)
+        f"matmul_{name}": (("peak", peaks[name]), *clock, *_achieved_share(name, reached), *products)
         for name in sorted({workload.precision, "bf16"})
     }
     attention = (("peak", wide), *clock, ("attention", reached.attention(max(year, software.stack.attention_year))))
@@ -193,7 +193,7 @@ def _factors(
     return {**factors, "attention_forward": attention, "attention_backward": (*attention, backward), MEMORY: streaming}
 
 
-def _speed(cluster: Cluster, software: SoftwareBehavior, reached: dict[str, float], memory: float) -> Speed:
+def _rank_speed(cluster: Cluster, software: SoftwareBehavior, reached: dict[str, float], memory: float) -> Speed:
     accelerator = cluster.accelerator
     systolic = accelerator.array
     units = max(1, (accelerator.compute_units or 1) // cluster.ranks_per_accelerator)
@@ -208,17 +208,17 @@ def _speed(cluster: Cluster, software: SoftwareBehavior, reached: dict[str, floa
     )
 
 
-def rate_name(precision: str) -> str:
+def share_precision(precision: str) -> str:
     """The precision under which an entry keeps the achieved shares of another; those above 16 bits share one."""
     return precision if precision in NARROWER else "bf16"
 
 
-def _share(precision: str, reached: _Reached) -> Factors:
+def _achieved_share(precision: str, reached: _Reached) -> Factors:
     """The achieved share of a precision's peak; precisions above 16 bits achieve the share of 16 bits.
 
     Where no best GEMM was measured, ``sustained`` is a share of the peak itself.
     """
-    name = rate_name(precision)
+    name = share_precision(precision)
     known = reached.accelerator.achievable
     if f"sustained.{name}" in known and f"matmul.{name}" not in known:
         return (("sustained", reached.share(f"sustained.{name}", "sustained")),)
@@ -226,7 +226,7 @@ def _share(precision: str, reached: _Reached) -> Factors:
     return matmul, ("sustained", reached.share(f"sustained.{name}", "sustained"))
 
 
-def _clock(accelerator: Accelerator) -> Factors:
+def _clock_factor(accelerator: Accelerator) -> Factors:
     """The clock under a power limit below that of the measurements: f ∝ P^(1/3), since P ∝ f V² and V ∝ f."""
     measured = accelerator.achievable.get("sustained.power")
     if measured is None or accelerator.power is None or accelerator.power.value <= 0:

@@ -9,32 +9,32 @@ from clusterspec.cost.term import formula
 
 
 @formula("latency + size / bandwidth")
-def transfer(latency: float, size: float, bandwidth: float) -> float:
+def message_time(latency: float, size: float, bandwidth: float) -> float:
     """Seconds of one message: t = α + S / B.
 
     Source: Hockney, "The communication challenge for MPP", Parallel Computing 20(3), 1994.
 
-    >>> transfer(2e-6, 50e9, 50e9)
+    >>> message_time(2e-6, 50e9, 50e9)
     1.000002
     """
     return latency + size / bandwidth
 
 
 @formula("latency * bandwidth")
-def crossover(latency: float, bandwidth: float) -> float:
+def crossover_size(latency: float, bandwidth: float) -> float:
     """The message size whose latency equals its transmission time: S½ = α B, in bytes.
 
-    >>> crossover(1e-6, 450e9), crossover(2e-6, 50e9)
+    >>> crossover_size(1e-6, 450e9), crossover_size(2e-6, 50e9)
     (450000.0, 100000.0)
     """
     return latency * bandwidth
 
 
 @formula()
-def parallel(first: float, second: float) -> float:
+def parallel_sum(first: float, second: float) -> float:
     """Two rates or times in parallel: x y / (x + y), at most the smaller of the two; 0 where both are 0.
 
-    >>> parallel(2.0, 2.0), parallel(0.0, 5.0), parallel(0.0, 0.0)
+    >>> parallel_sum(2.0, 2.0), parallel_sum(0.0, 5.0), parallel_sum(0.0, 0.0)
     (1.0, 0.0, 0.0)
     """
     total = first + second
@@ -42,7 +42,7 @@ def parallel(first: float, second: float) -> float:
 
 
 @formula("latency + sending + stages * sending * filling / (sending + filling)")
-def pipelined(latency: float, sending: float, filling: float, stages: float = 1.0) -> float:
+def pipelined_time(latency: float, sending: float, filling: float, stages: float = 1.0) -> float:
     """Seconds of a transfer in chunks, pipelined over its hops.
 
     t = α + b + d b q / (b + q), with α the latency of all hops, b = S / B the time to send all
@@ -54,22 +54,22 @@ def pipelined(latency: float, sending: float, filling: float, stages: float = 1.
     algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35(12),
     2009, section 2); the harmonic mean joins them.
 
-    >>> pipelined(1e-6, 0.0, 1e-4), round(pipelined(1e-6, 1.0, 1e-4), 6)
+    >>> pipelined_time(1e-6, 0.0, 1e-4), round(pipelined_time(1e-6, 1.0, 1e-4), 6)
     (1e-06, 1.000101)
     """
-    return latency + sending + stages * parallel(sending, filling)
+    return latency + sending + stages * parallel_sum(sending, filling)
 
 
 @formula("latency + sending - latency * sending / (latency + sending)")
-def overlapped(latency: float, sending: float) -> float:
+def overlapped_time(latency: float, sending: float) -> float:
     """Seconds of a transfer whose latency overlaps with sending: t = α + b − α b / (α + b).
 
     Transports whose CPU threads keep many messages in flight behave like this.
 
-    >>> overlapped(1.0, 0.0), overlapped(0.0, 1.0), overlapped(1.0, 1.0)
+    >>> overlapped_time(1.0, 0.0), overlapped_time(0.0, 1.0), overlapped_time(1.0, 1.0)
     (1.0, 1.0, 1.5)
     """
-    return latency + sending - parallel(latency, sending)
+    return latency + sending - parallel_sum(latency, sending)
 
 
 # The two bandwidths that nccl-tests prints. Floats or arrays; bytes, seconds, bytes per second
@@ -119,10 +119,10 @@ def bus_bandwidth(size: float, seconds: float, factor: float) -> float:
 
 
 @formula("factor * size / busbw")
-def seconds_at(size: float, busbw: float, factor: float) -> float:
+def time_at_busbw(size: float, busbw: float, factor: float) -> float:
     """The time that a bus bandwidth represents: t = f S / busbw.
 
-    >>> round(seconds_at(17179869184, 234.89e9, all_reduce_factor(8)), 4)
+    >>> round(time_at_busbw(17179869184, 234.89e9, all_reduce_factor(8)), 4)
     0.128
     """
     return factor * size / busbw
@@ -224,10 +224,10 @@ def island_traffic(size: float, islands: float) -> float:
 
 
 @formula("2 * (ranks_in_island - 1 + levels)")
-def depth(ranks_in_island: float, levels: float) -> float:
+def tree_hops(ranks_in_island: float, levels: float) -> float:
     """Hops up a tree and down again, ``levels`` of islands and a chain of ranks in each: 2 (m − 1 + l).
 
-    >>> depth(8, 1), depth(8, 0)
+    >>> tree_hops(8, 1), tree_hops(8, 0)
     (16, 14)
     """
     return 2 * (ranks_in_island - 1 + levels)
@@ -269,10 +269,10 @@ def in_network_all_reduce_time(size: float, ranks: float, bandwidth: float, late
 
 
 @formula("2 * ranks / (ranks + 1)")
-def gain(ranks: float) -> float:
+def in_network_gain(ranks: float) -> float:
     """Traffic of a ring of many ranks over that of in-network reduction: 2 n / (n + 1).
 
-    >>> round(gain(8), 4), gain(1)
+    >>> round(in_network_gain(8), 4), in_network_gain(1)
     (1.7778, 1.0)
     """
     return 2 * ranks / (ranks + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from clusterspec.cost.term import Column, formula, library_of
+from clusterspec.cost.term import Column, array_library, formula
 
 # Larger, smaller, rounding up and powers, for numbers and for columns of numbers alike
 
@@ -20,7 +20,7 @@ def larger(first: float, second: float) -> float:
     """
     if isinstance(first, float | int) and isinstance(second, float | int):
         return float(first if first >= second else second)
-    return cast(float, library_of(first, second).maximum(first, second))
+    return cast(float, array_library(first, second).maximum(first, second))
 
 
 def smaller(first: float, second: float) -> float:
@@ -31,13 +31,13 @@ def smaller(first: float, second: float) -> float:
     """
     if isinstance(first, float | int) and isinstance(second, float | int):
         return float(first if first <= second else second)
-    return cast(float, library_of(first, second).minimum(first, second))
+    return cast(float, array_library(first, second).minimum(first, second))
 
 
-def positive(value: float) -> float:
+def positive_part(value: float) -> float:
     """What is above zero, else zero: max(0, x).
 
-    >>> positive(-2.0), positive(2.0)
+    >>> positive_part(-2.0), positive_part(2.0)
     (0.0, 2.0)
     """
     return larger(value, 0.0)
@@ -52,30 +52,30 @@ def rounded_up(value: float, multiple: float = 1) -> float:
     return -(-value // multiple) * multiple
 
 
-def chosen(condition: bool, yes: float, no: float) -> float:
+def value_where(condition: bool, yes: float, no: float) -> float:
     """``yes`` where the condition holds, else ``no``; the condition may be a column.
 
-    >>> chosen(2.0 > 1.0, 3.0, 4.0)
+    >>> value_where(2.0 > 1.0, 3.0, 4.0)
     3.0
     """
     if isinstance(condition, bool):
         return yes if condition else no
-    return cast(float, library_of(condition).where(condition, yes, no))
+    return cast(float, array_library(condition).where(condition, yes, no))
 
 
-def absent(size: float) -> bool:
+def is_absent(size: float) -> bool:
     """Whether a size is zero. A column is zero in all rows or in none.
 
-    >>> absent(0.0), absent(2.0)
+    >>> is_absent(0.0), is_absent(2.0)
     (True, False)
     """
     return size == 0 if isinstance(size, float | int) else not cast(Column, size).any()
 
 
-def divided(degree: float) -> bool:
+def is_divided(degree: float) -> bool:
     """Whether a degree divides anything, that is, exceeds one. A column exceeds one in all rows or in none.
 
-    >>> divided(1), divided(8)
+    >>> is_divided(1), is_divided(8)
     (False, True)
     """
     return degree > 1 if isinstance(degree, float | int) else (cast(Column, degree) > 1).any()
@@ -94,22 +94,22 @@ def power(base: float, exponent: float) -> float:
 
 
 @formula("2 * m * k * n")
-def flops(m: float, k: float, n: float) -> float:
+def gemm_flops(m: float, k: float, n: float) -> float:
     """Operations of an (m × k)(k × n) product, a multiplication and an addition each: F = 2 m k n.
 
-    >>> flops(2, 3, 4)
+    >>> gemm_flops(2, 3, 4)
     48
     """
     return 2 * m * k * n
 
 
 @formula("width_in * (m * k + k * n) + width_out * m * n")
-def traffic(m: float, k: float, n: float, width_in: float = 2, width_out: float = 2) -> float:
+def gemm_traffic(m: float, k: float, n: float, width_in: float = 2, width_out: float = 2) -> float:
     """Bytes read and written when each operand crosses the memory once.
 
     B = w_in (m k + k n) + w_out m n, ``width_in`` and ``width_out`` in bytes per element.
 
-    >>> traffic(2, 3, 4)
+    >>> gemm_traffic(2, 3, 4)
     52
     """
     return width_in * (m * k + k * n) + width_out * m * n
@@ -151,7 +151,7 @@ def depth_fill(k: float, start: float) -> float:
 
 
 @formula("max(flops / rate, traffic / bandwidth)")
-def roofline(flops: float, rate: float, traffic: float, bandwidth: float) -> float:
+def kernel_time(flops: float, rate: float, traffic: float, bandwidth: float) -> float:
     """Seconds of a kernel bound by arithmetic or by memory: t = max(F / R, B / β).
 
     ``flops`` operations at ``rate`` FLOP/s, ``traffic`` bytes at ``bandwidth`` B/s (reads and
@@ -160,39 +160,39 @@ def roofline(flops: float, rate: float, traffic: float, bandwidth: float) -> flo
     Source: Williams, Waterman, Patterson, "Roofline: an insightful visual performance model for
     multicore architectures", CACM 52(4), 2009.
 
-    >>> roofline(2e12, 1e12, 1e12, 2e12)
+    >>> kernel_time(2e12, 1e12, 1e12, 2e12)
     2.0
     """
     return larger(flops / rate, traffic / bandwidth)
 
 
 @formula("max(0, host - device)")
-def launch_idle(device: float, host: float) -> float:
+def launch_idle_time(device: float, host: float) -> float:
     """Seconds that a device waits for kernel launches of the host: t = max(0, t_host − t_device).
 
     Launches are asynchronous: over a run of kernels the host either stays ahead of the device, or
     the device waits until it has launched them all.
 
-    >>> launch_idle(100e-6, 50e-6), launch_idle(1.0, 3.0)
+    >>> launch_idle_time(100e-6, 50e-6), launch_idle_time(1.0, 3.0)
     (0.0, 2.0)
     """
-    return positive(host - device)
+    return positive_part(host - device)
 
 
 @formula("traffic / bandwidth")
-def streaming(traffic: float, bandwidth: float) -> float:
+def streaming_time(traffic: float, bandwidth: float) -> float:
     """Seconds of a kernel that is bound by memory alone: t = B / β.
 
     Source: Williams, Waterman, Patterson, CACM 52(4), 2009.
 
-    >>> streaming(1e12, 2e12)
+    >>> streaming_time(1e12, 2e12)
     0.5
     """
     return traffic / bandwidth
 
 
 @formula("launches * gap + max(0, launches * interval + expert_launches * expert_interval - device - launches * gap)")
-def launching(
+def launch_overhead(
     launches: float, device: float, *, gap: float, interval: float, expert_launches: float, expert_interval: float
 ) -> float:
     """Seconds that launch overhead adds to ``device`` seconds of kernels and exposed communication.
@@ -201,11 +201,11 @@ def launching(
     experts that it launches one by one take ``expert_interval`` each.
 
     >>> host = {"gap": 0.1, "interval": 0.5, "expert_launches": 0, "expert_interval": 0.0}
-    >>> launching(10, 2.0, **host), launching(10, 9.0, **host)
+    >>> launch_overhead(10, 2.0, **host), launch_overhead(10, 9.0, **host)
     (3.0, 1.0)
     """
     gaps = launches * gap
-    return gaps + launch_idle(device + gaps, launches * interval + expert_launches * expert_interval)
+    return gaps + launch_idle_time(device + gaps, launches * interval + expert_launches * expert_interval)
 
 
 # The FLOPs of a model by the field's convention: what MFU divides by the peak

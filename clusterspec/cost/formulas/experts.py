@@ -25,16 +25,16 @@ def distinct_ranks(ranks: float, chosen: float) -> float:
 
 
 @formula()
-def fullest(ranks: float, experts: float, spread: float) -> float:
+def fullest_load(ranks: float, experts: float, spread: float) -> float:
     """Load of the fullest rank over the mean: 1 + σ √(2 ln r) / √e.
 
     Each of r ranks holds e experts whose loads vary independently about their mean by the share
     ``spread`` (σ); the sum of e of them varies by σ / √e, and the largest of r such sums is
     waited for.
 
-    >>> fullest(1, 8, 0.2)
+    >>> fullest_load(1, 8, 0.2)
     1.0
-    >>> round(fullest(8, 1, 0.1), 3), round(fullest(8, 4, 0.1), 3)
+    >>> round(fullest_load(8, 1, 0.1), 3), round(fullest_load(8, 4, 0.1), 3)
     (1.204, 1.102)
     """
     return 1 + spread * expected_largest(ranks) / power(experts, 0.5)
@@ -61,26 +61,28 @@ def experts_hit(experts: float, tokens: float, chosen: float, spread: float) -> 
 
 
 @formula()
-def fullest_hit(hit: float, experts: float, ranks: float) -> float:
+def experts_hit_on_fullest(hit: float, experts: float, ranks: float) -> float:
     """Experts that receive a token on the rank with the most of them: min(n, n q + √(2 ln r) √(n q (1 − q))).
 
     Each of r ranks holds n = ``experts`` / r experts, of which the fraction q = ``hit`` / ``experts`` receives a token,
     independently of each other: the largest of r binomial counts.
 
-    >>> fullest_hit(4, 8, 1), round(fullest_hit(128, 256, 8), 2), fullest_hit(256, 256, 8)
-    (4.0, 21.77, 32.0)
+    >>> experts_hit_on_fullest(4, 8, 1)
+    4.0
+    >>> round(experts_hit_on_fullest(128, 256, 8), 2), experts_hit_on_fullest(256, 256, 8)
+    (21.77, 32.0)
     """
     held, share = experts / ranks, hit / experts
     return smaller(held, held * share + expected_largest(ranks) * power(held * share * (1 - share), 0.5))
 
 
 @formula()
-def fullest_count(mean: float, ranks: float) -> float:
+def requests_on_fullest(mean: float, ranks: float) -> float:
     """Requests on the rank with the most of them, with ``mean`` on each: b + √(2 ln r) √b.
 
     Requests end independently of each other on r ranks, so that their counts are those of a Poisson process.
 
-    >>> fullest_count(16, 1), round(fullest_count(16, 8), 2)
+    >>> requests_on_fullest(16, 1), round(requests_on_fullest(16, 8), 2)
     (16.0, 24.16)
     """
     return mean + expected_largest(ranks) * power(mean, 0.5)
@@ -90,20 +92,20 @@ def fullest_count(mean: float, ranks: float) -> float:
 
 
 @formula("ranks - 1")
-def messages(ranks: float) -> float:
+def direct_messages(ranks: float) -> float:
     """Messages of each rank in a direct exchange: n − 1.
 
-    >>> messages(8)
+    >>> direct_messages(8)
     7
     """
     return ranks - 1
 
 
 @formula("2 * ranks * (ranks - 1)")
-def calls(ranks: float) -> float:
+def posted_calls(ranks: float) -> float:
     """Sends and receives that all ranks post together: 2 n (n − 1).
 
-    >>> calls(8)
+    >>> posted_calls(8)
     112
     """
     return 2 * ranks * (ranks - 1)

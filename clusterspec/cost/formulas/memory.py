@@ -153,19 +153,19 @@ def logits_bytes(tokens: float, vocab: float, ranks: float, width: float) -> flo
 
 
 @formula("min(stages - stage, micro_batches)")
-def in_flight(stages: float, stage: float, micro_batches: float) -> float:
+def stored_micro_batches(stages: float, stage: float, micro_batches: float) -> float:
     """Micro-batches whose activations a stage of 1F1B holds: n = min(p − i, m), i from 0.
 
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.1.
 
-    >>> in_flight(8, 0, 64), in_flight(8, 7, 64), in_flight(8, 0, 4)
+    >>> stored_micro_batches(8, 0, 64), stored_micro_batches(8, 7, 64), stored_micro_batches(8, 0, 4)
     (8.0, 1.0, 4.0)
     """
     return smaller(stages - stage, micro_batches)
 
 
 @formula("min(2 * (stages - stage - 1) + (virtual_stages - 1) * stages + 1, micro_batches * virtual_stages)")
-def in_flight_interleaved(stages: float, stage: float, virtual_stages: float, micro_batches: float) -> float:
+def stored_interleaved_passes(stages: float, stage: float, virtual_stages: float, micro_batches: float) -> float:
     """Passes through one chunk whose activations a stage holds with v interleaved chunks.
 
     ``n = min(2 (p − i − 1) + (v − 1) p + 1, m v)``; on the first stage this is 1F1B's memory
@@ -173,7 +173,7 @@ def in_flight_interleaved(stages: float, stage: float, virtual_stages: float, mi
 
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.2; Korthikanti et al., section 4.2.3.
 
-    >>> in_flight_interleaved(4, 0, 5, 64), in_flight_interleaved(4, 3, 5, 64)
+    >>> stored_interleaved_passes(4, 0, 5, 64), stored_interleaved_passes(4, 3, 5, 64)
     (23.0, 17.0)
     """
     return smaller(2 * (stages - stage - 1) + (virtual_stages - 1) * stages + 1, micro_batches * virtual_stages)
@@ -261,12 +261,12 @@ def bucket_bytes(buckets: float, weights: float, width: float = 2) -> float:
 
 
 @formula("count * each")
-def several(count: float, each: float) -> float:
+def buffer_bytes(count: float, each: float) -> float:
     """The bytes of several buffers of one size: B = n b.
 
     Source: arithmetic.
 
-    >>> several(4, 250e6)
+    >>> buffer_bytes(4, 250e6)
     1000000000.0
     """
     return count * each

@@ -157,12 +157,12 @@ def share_of_heads(kv_heads: float, ranks: float) -> float:
 
 
 @formula("weights * width / ranks")
-def sharded(weights: float, width: float, ranks: float) -> float:
+def sharded_bytes(weights: float, width: float, ranks: float) -> float:
     """Bytes of one state of ``weights`` numbers, of ``width`` bytes each, cut over ``ranks``: B = P w / n.
 
     Source: Rajbhandari et al., "ZeRO", SC20, arXiv 1910.02054, section 5.
 
-    >>> sharded(7.5e9, 12, 64)
+    >>> sharded_bytes(7.5e9, 12, 64)
     1406250000.0
     """
     return weights * width / ranks

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.compute import larger, positive, power, smaller
+from clusterspec.cost.formulas.compute import larger, positive_part, power, smaller
 from clusterspec.cost.term import formula
 
 # Idle time of pipeline schedules. All functions take floats or arrays, times in seconds
 
 
 @formula("(total - slowest) / virtual_stages")
-def fill_and_drain(total: float, slowest: float, virtual_stages: float = 1) -> float:
+def fill_and_drain_idle(total: float, slowest: float, virtual_stages: float = 1) -> float:
     """Idle seconds of the slowest stage: b = (Σᵢ wᵢ − max wᵢ) / v.
 
     ``total`` sums the work of one micro-batch over the stages. With equal stages this is the
@@ -18,7 +18,7 @@ def fill_and_drain(total: float, slowest: float, virtual_stages: float = 1) -> f
     Source: Narayanan et al., "Efficient large-scale language model training on GPU clusters
     using Megatron-LM", SC21, arXiv 2104.04473, sections 2.2.1 and 2.2.2.
 
-    >>> fill_and_drain(8.0, 2.0), fill_and_drain(8.0, 2.0, 2)
+    >>> fill_and_drain_idle(8.0, 2.0), fill_and_drain_idle(8.0, 2.0, 2)
     (6.0, 3.0)
     """
     return (total - slowest) / virtual_stages
@@ -49,19 +49,19 @@ def micro_batches_for(share: float, stages: float, virtual_stages: float = 1) ->
 
 
 @formula("(stages - 1) * max(0, forward + backward_input - backward_weight)")
-def zero_bubble(stages: float, forward: float, backward_input: float, backward_weight: float) -> float:
+def zero_bubble_idle(stages: float, forward: float, backward_input: float, backward_weight: float) -> float:
     """Idle seconds of the ZB-H1 schedule: b = (p − 1)(f + b − w), in the memory of 1F1B.
 
     Source: Qi et al., "Zero bubble pipeline parallelism", ICLR 2024, arXiv 2401.10241, table 2.
 
-    >>> zero_bubble(4, 1.0, 1.0, 1.0)
+    >>> zero_bubble_idle(4, 1.0, 1.0, 1.0)
     3.0
     """
-    return (stages - 1) * positive(forward + backward_input - backward_weight)
+    return (stages - 1) * positive_part(forward + backward_input - backward_weight)
 
 
 @formula("max(0, stages / 2 - 1) * max(0, both + backward - 3 * backward_weight)")
-def dualpipe(stages: float, both: float, backward: float, backward_weight: float) -> float:
+def dualpipe_idle(stages: float, both: float, backward: float, backward_weight: float) -> float:
     """Idle seconds of DualPipe: b = (p / 2 − 1)(fb + B − 3 W).
 
     ``both`` (fb) is a forward and a backward chunk run together, ``backward`` (B) a whole
@@ -69,31 +69,31 @@ def dualpipe(stages: float, both: float, backward: float, backward_weight: float
 
     Source: DeepSeek-AI, "DeepSeek-V3 technical report", arXiv 2412.19437, table 2.
 
-    >>> dualpipe(8, 3.0, 2.0, 1.0)
+    >>> dualpipe_idle(8, 3.0, 2.0, 1.0)
     6.0
     """
-    return positive(stages / 2 - 1) * positive(both + backward - 3 * backward_weight)
+    return positive_part(stages / 2 - 1) * positive_part(both + backward - 3 * backward_weight)
 
 
 @formula("2 * micro_batches * virtual_stages * send")
-def sends(micro_batches: float, virtual_stages: float, send: float) -> float:
+def sends_time(micro_batches: float, virtual_stages: float, send: float) -> float:
     """Seconds on the wire of one stage in a step: s = 2 m v t, activations forward and their gradients back.
 
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.2.
 
-    >>> sends(8, 2, 1.0)
+    >>> sends_time(8, 2, 1.0)
     32.0
     """
     return 2 * micro_batches * virtual_stages * send
 
 
 @formula("2 * (stages - 1) * send")
-def fill_sends(stages: float, send: float) -> float:
+def fill_sends_time(stages: float, send: float) -> float:
     """Seconds that the sends of the first and the last micro-batch add to filling and draining: 2 (p − 1) t.
 
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.
 
-    >>> fill_sends(4, 1.0)
+    >>> fill_sends_time(4, 1.0)
     6.0
     """
     return 2 * (stages - 1) * send
@@ -103,32 +103,32 @@ def fill_sends(stages: float, send: float) -> float:
 
 
 @formula("max(0, communication - overlap_window) + interference * min(communication, overlap_window)")
-def exposed(communication: float, overlap_window: float, interference: float = 0.0) -> float:
+def exposed_time(communication: float, overlap_window: float, interference: float = 0.0) -> float:
     """Seconds that communication adds beside ``overlap_window`` seconds of computation.
 
     e = max(0, c − w) + i min(c, w): communication beyond the window is exposed. Communication within it slows the
     computation by the share ``interference`` (i) of the device that its kernels and memory traffic take.
 
-    >>> exposed(3.0, 2.0), exposed(1.0, 2.0, 0.1)
+    >>> exposed_time(3.0, 2.0), exposed_time(1.0, 2.0, 0.1)
     (1.0, 0.1)
     """
-    return positive(communication - overlap_window) + interference * smaller(communication, overlap_window)
+    return positive_part(communication - overlap_window) + interference * smaller(communication, overlap_window)
 
 
 @formula(
     "max(bucket * communication, max(0, communication - overlap_window)"
     " + interference * min(communication, overlap_window))"
 )
-def exposed_at_least(communication: float, overlap_window: float, interference: float, bucket: float) -> float:
+def exposed_time_with_bucket(communication: float, overlap_window: float, interference: float, bucket: float) -> float:
     """The exposed time of communication of which at least the share ``bucket`` cannot overlap: max(b c, e).
 
     Frameworks send gradients in buckets as the backward pass fills them; the last one starts when there is no
     computation left (Li et al., "PyTorch distributed", VLDB 2020, arXiv 2006.15704, section 3.2.3).
 
-    >>> exposed_at_least(4.0, 2.0, 0.0, 0.25), exposed_at_least(4.0, 8.0, 0.0, 0.25)
+    >>> exposed_time_with_bucket(4.0, 2.0, 0.0, 0.25), exposed_time_with_bucket(4.0, 8.0, 0.0, 0.25)
     (2.0, 1.0)
     """
-    return larger(bucket * communication, exposed(communication, overlap_window, interference))
+    return larger(bucket * communication, exposed_time(communication, overlap_window, interference))
 
 
 @formula(
@@ -136,22 +136,22 @@ def exposed_at_least(communication: float, overlap_window: float, interference: 
     " + interference * min(calls * seconds * (1 - pipelined), calls * overlap_window)"
     " + interference * calls * seconds * pipelined"
 )
-def exposed_calls(
+def exposed_time_of_calls(
     calls: float, seconds: float, overlap_window: float, interference: float = 0.0, pipelined: float = 0.0
 ) -> float:
     """The exposed time of several calls, of which the share ``pipelined`` runs inside the GEMMs around them.
 
     ``overlap_window`` is that of each call. Traffic inside products slows them by the share ``interference``.
 
-    >>> exposed_calls(2, 3.0, 2.0), exposed_calls(2, 3.0, 0.0, 0.1, 0.5)
+    >>> exposed_time_of_calls(2, 3.0, 2.0), exposed_time_of_calls(2, 3.0, 0.0, 0.1, 0.5)
     (2.0, 3.3)
     """
     inside = pipelined * (calls * seconds)
-    return exposed(calls * seconds - inside, calls * overlap_window, interference) + interference * inside
+    return exposed_time(calls * seconds - inside, calls * overlap_window, interference) + interference * inside
 
 
 @formula("jitter * longest * rest")
-def waiting(jitter: float, longest: float, rest: float) -> float:
+def straggler_wait(jitter: float, longest: float, rest: float) -> float:
     """Seconds that a synchronous step waits for its slowest node: t = σ ln n r.
 
     ``longest`` is `expected_longest` of the nodes, ``jitter`` (σ) the mean delay of one node relative to its step,
@@ -161,7 +161,7 @@ def waiting(jitter: float, longest: float, rest: float) -> float:
     Source: Rényi, "On the theory of order statistics", Acta Mathematica Hungarica 4, 1953 (the maximum of exponential
     samples).
 
-    >>> waiting(0.01, 3.0, 2.0)
+    >>> straggler_wait(0.01, 3.0, 2.0)
     0.06
     """
     return jitter * longest * rest

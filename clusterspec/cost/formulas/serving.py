@@ -244,7 +244,7 @@ def prompt_wait(load: float, service: float, busy: float, prompt: float) -> floa
     return busy * prompt / 2 + load * load / (2 * (1 - load)) * service
 
 
-def most_load(requests: float) -> float:
+def highest_load(requests: float) -> float:
     """The utilization at which the wait in an open queue is that of a closed loop which keeps its server busy.
 
     The mean queue of n requests in such a loop, with equal service times, is √(n / π): 1 − 1 / (1 + 2 √(n / π)).
@@ -252,7 +252,7 @@ def most_load(requests: float) -> float:
     Source: the diffusion limit of the machine-repair model at balanced load (Iglehart, "Limiting diffusion
     approximations for the many server queue and the repairman problem", J. Appl. Prob. 2, 1965).
 
-    >>> round(most_load(1), 3), round(most_load(1000), 3)
+    >>> round(highest_load(1), 3), round(highest_load(1000), 3)
     (0.53, 0.973)
     """
     return 1 - 1 / (1 + 2 * sqrt(requests / pi))
@@ -273,12 +273,12 @@ def wave_load(load: float, spread: float) -> float:
     return load / (load + spread * (1 - load))
 
 
-def wait_at(mean: float, share: float) -> float:
+def wait_above_median(mean: float, share: float) -> float:
     """The wait at a percentile over the median wait, for exponentially distributed waits.
 
     Source: Kingman, "The single server queue in heavy traffic", Proc. Camb. Phil. Soc. 57(4), 1961.
 
-    >>> wait_at(1.0, 0.5), round(wait_at(2.0, 0.95), 3)
+    >>> wait_above_median(1.0, 0.5), round(wait_above_median(2.0, 0.95), 3)
     (0.0, 4.605)
     """
     return mean * log(0.5 / (1 - share))
@@ -297,7 +297,7 @@ def burst_wait(requests: float, service: float, rounds: float) -> float:
     return larger(0.0, requests - 1) / 2 * service / rounds
 
 
-def burst_wait_at(mean: float, of_burst: float, share: float) -> float:
+def burst_wait_percentile(mean: float, of_burst: float, share: float) -> float:
     """The queueing time at a percentile of the requests of a run, of which the fraction ``of_burst`` starts together.
 
     ``mean`` is the mean queueing time of all requests of the run; the last request of the burst waits ``2 mean /
@@ -305,7 +305,7 @@ def burst_wait_at(mean: float, of_burst: float, share: float) -> float:
 
     Source: the positions in a queue; arithmetic.
 
-    >>> round(burst_wait_at(0.5, 0.1, 0.95), 6), burst_wait_at(0.5, 0.1, 0.5)
+    >>> round(burst_wait_percentile(0.5, 0.1, 0.95), 6), burst_wait_percentile(0.5, 0.1, 0.5)
     (5.0, 0.0)
     """
     return larger(0.0, share - (1 - of_burst)) / of_burst * 2 * mean / of_burst

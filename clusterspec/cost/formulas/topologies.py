@@ -58,10 +58,10 @@ def all_to_all_time(size: float, hops: float, bandwidth: float) -> float:
 
 
 @formula("wraps * side / 2 + (1 - wraps) * (side - 1)")
-def steps(side: float, wraps: float) -> float:
+def farthest_hops(side: float, wraps: float) -> float:
     """Hops to the farthest rank of an axis: a / 2 in a ring, a − 1 along a line.
 
-    >>> steps(16, 1), steps(4, 0)
+    >>> farthest_hops(16, 1), farthest_hops(4, 0)
     (8.0, 3.0)
     """
     return wraps * side / 2 + (1 - wraps) * (side - 1)
@@ -143,10 +143,10 @@ def accelerator_bandwidth(lane: float, lanes: float, links: float) -> float:
 
 
 @formula("2 * bandwidth")
-def duplex(bandwidth: float) -> float:
+def duplex_bandwidth(bandwidth: float) -> float:
     """Both directions summed.
 
-    >>> duplex(450e9)
+    >>> duplex_bandwidth(450e9)
     900000000000.0
     """
     return 2 * bandwidth
@@ -195,20 +195,20 @@ def mesh_bandwidth(peer_bandwidth: float, ranks: float) -> float:
 
 
 @formula("accelerators / 2 * bandwidth")
-def bisection(accelerators: float, bandwidth: float) -> float:
+def bisection_bandwidth(accelerators: float, bandwidth: float) -> float:
     """The bandwidth between the two halves of a non-blocking domain, one direction: n / 2 · B.
 
-    >>> duplex(bisection(8, 450e9)) / 1e12, duplex(bisection(128, 450e9)) / 1e12
+    >>> duplex_bandwidth(bisection_bandwidth(8, 450e9)) / 1e12, duplex_bandwidth(bisection_bandwidth(128, 450e9)) / 1e12
     (3.6, 57.6)
     """
     return accelerators / 2 * bandwidth
 
 
 @formula("bandwidth / (sharers * oversubscription)")
-def share(bandwidth: float, sharers: float, oversubscription: float = 1.0) -> float:
+def shared_bandwidth(bandwidth: float, sharers: float, oversubscription: float = 1.0) -> float:
     """The bandwidth of one of several concurrent users of a link behind an oversubscribed level: B / (g o).
 
-    >>> share(400e9, 8), share(400e9, 1, 2.0)
+    >>> shared_bandwidth(400e9, 8), shared_bandwidth(400e9, 1, 2.0)
     (50000000000.0, 200000000000.0)
     """
     return bandwidth / (sharers * oversubscription)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from clusterspec.cost.formulas import memory, parameters
 from clusterspec.cost.formulas.memory import expert_bytes, index_bytes, recurrence_bytes, tensor_bytes
-from clusterspec.cost.memory.job import Job, MemoryLine, line
+from clusterspec.cost.memory.job import Job, MemoryLine, memory_line
 from clusterspec.cost.memory.rank import Layers
-from clusterspec.precision import width
+from clusterspec.precision import precision_width
 from clusterspec.records import NamedTuple
 
 # A tensor that one layer stores, and the layers that have it
@@ -47,49 +47,49 @@ class Heads(NamedTuple):
     value: int
 
 
-def mixing(job: Job, modules: Modules) -> list[Tensor]:
+def mixing_tensors(job: Job, modules: Modules) -> list[Tensor]:
     """Stored tensors of every kind of layer in the model, without those that ``modules`` recompute."""
     model = job.model
-    full = [*_attention(job, modules), *_index(job)] if model.full_layers else []
+    full = [*_attention_lines(job, modules), *_index_lines(job)] if model.full_layers else []
     tensors = [Tensor(each, Layers.FULL) for each in full]
     if model.window_layers:
         prefix = "window " if model.full_layers else ""
-        found = _window(job, modules)
+        found = _window_lines(job, modules)
         tensors += [Tensor(each._replace(name=prefix + each.name), Layers.WINDOW) for each in found]
-    return [*tensors, *_recurrence(job)]
+    return [*tensors, *_recurrence_tensors(job)]
 
 
-def _attention(job: Job, modules: Modules) -> list[MemoryLine]:
+def _attention_lines(job: Job, modules: Modules) -> list[MemoryLine]:
     """Queries, keys, values, the attention output, and the softmax."""
     model = job.model
-    softmax = [] if "attention" in modules else [_softmax(job, model.heads)]
+    softmax = [] if "attention" in modules else [_softmax_line(job, model.heads)]
     if model.compressed:
-        return [*_compressed(job), *softmax]
+        return [*_compressed_attention_lines(job), *softmax]
     if model.latent:
-        expanded = [] if "latent" in modules else [_expanded(job)]
-        gate = _gate(job, model.heads, model.value_width)
-        return [latents(job), *expanded, _output(job), *gate, *softmax]
-    return [*_grouped(job, Heads(model.heads, model.kv_heads, model.head_dim, model.value_width)), *softmax]
+        expanded = [] if "latent" in modules else [_expanded_latent_line(job)]
+        gate = _gate_lines(job, model.heads, model.value_width)
+        return [latent_line(job), *expanded, _attention_output_line(job), *gate, *softmax]
+    return [*_grouped_query_lines(job, Heads(model.heads, model.kv_heads, model.head_dim, model.value_width)), *softmax]
 
 
-def _window(job: Job, modules: Modules) -> list[MemoryLine]:
+def _window_lines(job: Job, modules: Modules) -> list[MemoryLine]:
     """The stored tensors of a window-attention layer, which may have other heads."""
     model, window = job.model, job.model.window
     if window is None or model.compressed or model.latent:
-        return _attention(job, modules)
+        return _attention_lines(job, modules)
     key = window.head_dim or model.head_dim
     value = window.value_head_dim or window.head_dim or model.value_width
     heads = Heads(window.heads or model.heads, window.kv_heads or model.kv_heads, key, value)
-    softmax = [] if "attention" in modules else [_softmax(job, heads.heads)]
-    return [*_grouped(job, heads), *softmax]
+    softmax = [] if "attention" in modules else [_softmax_line(job, heads.heads)]
+    return [*_grouped_query_lines(job, heads), *softmax]
 
 
-def _grouped(job: Job, heads: Heads) -> list[MemoryLine]:
+def _grouped_query_lines(job: Job, heads: Heads) -> list[MemoryLine]:
     tp = job.layout.tp
     held = parameters.share_of_heads(heads.kv_heads, tp) * tp
     sizes = {"queries": heads.heads * (heads.key + heads.value) / 2, "keys": held * (heads.key + heads.value) / 2}
     found = [
-        line(
+        memory_line(
             "attention",
             memory.attention_bytes,
             KORTHIKANTI,
@@ -100,35 +100,35 @@ def _grouped(job: Job, heads: Heads) -> list[MemoryLine]:
         )
     ]
     if job.kept != job.width:
-        found.append(_tensor(job, "quantized attention output", heads.heads * heads.value, job.kept))
-    return [*found, *_gate(job, heads.heads, heads.value)]
+        found.append(_sharded_tensor_line(job, "quantized attention output", heads.heads * heads.value, job.kept))
+    return [*found, *_gate_lines(job, heads.heads, heads.value)]
 
 
-def _tensor(job: Job, name: str, elements: float, width: float, source: str = KORTHIKANTI) -> MemoryLine:
+def _sharded_tensor_line(job: Job, name: str, elements: float, width: float, source: str = KORTHIKANTI) -> MemoryLine:
     """A tensor that tensor parallelism shards."""
     sizes = {"tokens": job.tokens, "elements": elements, "ranks": job.layout.tp, "width": width}
-    return line(name, tensor_bytes, source, **sizes)
+    return memory_line(name, tensor_bytes, source, **sizes)
 
 
-def _gate(job: Job, heads: int, value: int) -> list[MemoryLine]:
+def _gate_lines(job: Job, heads: int, value: int) -> list[MemoryLine]:
     """The gate on the attention output: one number per head, or per element."""
     outputs = {"none": 0, "head-wise": heads, "element-wise": heads * value}[job.model.attention_gate]
-    return [_tensor(job, "attention gate", outputs, job.width)] if outputs else []
+    return [_sharded_tensor_line(job, "attention gate", outputs, job.width)] if outputs else []
 
 
-def _softmax(job: Job, heads: int) -> MemoryLine:
+def _softmax_line(job: Job, heads: int) -> MemoryLine:
     tp = job.layout.tp
     if job.workload.attention == "plain":
         keys = job.workload.sequence_length
         sizes = {"tokens": job.tokens, "keys": keys, "heads": heads, "ranks": tp}
-        return line("scores", memory.scores_bytes, KORTHIKANTI, **sizes)
-    return line("softmax", memory.softmax_bytes, FLASH, tokens=job.tokens, heads=heads, ranks=tp)
+        return memory_line("scores", memory.scores_bytes, KORTHIKANTI, **sizes)
+    return memory_line("softmax", memory.softmax_bytes, FLASH, tokens=job.tokens, heads=heads, ranks=tp)
 
 
-def latents(job: Job) -> MemoryLine:
+def latent_line(job: Job) -> MemoryLine:
     """The compressed queries, keys and values of latent attention."""
     model = job.model
-    return line(
+    return memory_line(
         "latents",
         memory.latent_bytes,
         DEEPSEEK,
@@ -141,9 +141,9 @@ def latents(job: Job) -> MemoryLine:
     )
 
 
-def _expanded(job: Job) -> MemoryLine:
+def _expanded_latent_line(job: Job) -> MemoryLine:
     model = job.model
-    return line(
+    return memory_line(
         "expanded latents",
         memory.latent_heads_bytes,
         DEEPSEEK,
@@ -156,11 +156,11 @@ def _expanded(job: Job) -> MemoryLine:
     )
 
 
-def _output(job: Job) -> MemoryLine:
-    return _tensor(job, "attention output", job.model.heads * job.model.value_width, job.width, DEEPSEEK)
+def _attention_output_line(job: Job) -> MemoryLine:
+    return _sharded_tensor_line(job, "attention output", job.model.heads * job.model.value_width, job.width, DEEPSEEK)
 
 
-def _compressed(job: Job) -> list[MemoryLine]:
+def _compressed_attention_lines(job: Job) -> list[MemoryLine]:
     """Queries and outputs of heads that share one key-value vector, and the latents on both sides."""
     model, part = job.model, job.model.compressed
     if part is None:
@@ -168,12 +168,12 @@ def _compressed(job: Job) -> list[MemoryLine]:
     around = 2 * part.q + model.head_dim + part.output_groups * part.output_rank / job.layout.tp
     sizes = {"tokens": job.tokens, "elements": around, "ranks": 1.0, "width": job.width}
     return [
-        _tensor(job, "attention", 2 * model.heads * model.head_dim, job.width, DEEPSEEK),
-        line("compressed latents", tensor_bytes, DEEPSEEK, **sizes),
+        _sharded_tensor_line(job, "attention", 2 * model.heads * model.head_dim, job.width, DEEPSEEK),
+        memory_line("compressed latents", tensor_bytes, DEEPSEEK, **sizes),
     ]
 
 
-def _index(job: Job) -> list[MemoryLine]:
+def _index_lines(job: Job) -> list[MemoryLine]:
     """Queries of the sparse index and the selected tokens, on the share of layers that have an index."""
     model, sparse = job.model, job.model.sparse
     if sparse is None:
@@ -181,17 +181,17 @@ def _index(job: Job) -> list[MemoryLine]:
     share = min(1.0, sparse.layers / model.full_layers)
     queries = sparse.index_heads * sparse.index_dim
     sizes = {"tokens": job.tokens, "queries": queries, "chosen": sparse.tokens, "width": job.width}
-    return [line("sparse index", index_bytes, SPARSE, **sizes).times("indexed_layers", share)]
+    return [memory_line("sparse index", index_bytes, SPARSE, **sizes).times("indexed_layers", share)]
 
 
-def _recurrence(job: Job) -> list[Tensor]:
+def _recurrence_tensors(job: Job) -> list[Tensor]:
     """Inputs and outputs of the convolution, the recurrence, its gate and its norm; states are recomputed."""
     linear, tp = job.model.linear, job.layout.tp
     if linear is None:
         return []
     keys = parameters.share_of_heads(linear.key_heads, tp) * tp * linear.key_head_dim
     sizes = {"tokens": job.tokens, "keys": keys, "values": linear.value_width, "ranks": tp, "width": job.width}
-    return [Tensor(line("linear attention", recurrence_bytes, DELTA, **sizes), Layers.LINEAR)]
+    return [Tensor(memory_line("linear attention", recurrence_bytes, DELTA, **sizes), Layers.LINEAR)]
 
 
 # Activations that one layer stores of one micro-batch for its backward pass, tensor by tensor
@@ -201,27 +201,34 @@ ROUTER_COPIES = 2
 """Logits and probabilities of the router, in fp32."""
 
 
-def whole(job: Job, modules: frozenset[str] = frozenset()) -> list[Tensor]:
+def layer_tensors(job: Job, modules: frozenset[str] = frozenset()) -> list[Tensor]:
     """All stored tensors of a layer, without those that the given modules recompute (`recomputation.MODULES`)."""
-    return [*_residual(job, modules), *mixing(job, modules), *_dense(job, modules), *_experts(job, modules)]
+    return [
+        *_residual_tensors(job, modules),
+        *mixing_tensors(job, modules),
+        *_dense_tensors(job, modules),
+        *_expert_tensors(job, modules),
+    ]
 
 
-def layer_input(job: Job, name: str = "layer inputs", source: str = KORTHIKANTI) -> Tensor:
+def layer_input_tensor(job: Job, name: str = "layer inputs", source: str = KORTHIKANTI) -> Tensor:
     """The layer input, from which full recomputation starts."""
     ranks, hidden = job.residual_ranks, job.model.hidden
-    return Tensor(line(name, tensor_bytes, source, tokens=job.tokens, elements=hidden, ranks=ranks, width=job.width))
+    return Tensor(
+        memory_line(name, tensor_bytes, source, tokens=job.tokens, elements=hidden, ranks=ranks, width=job.width)
+    )
 
 
-def _residual(job: Job, modules: frozenset[str]) -> list[Tensor]:
+def _residual_tensors(job: Job, modules: frozenset[str]) -> list[Tensor]:
     """The input and the output of each normalization; module ``norm`` recomputes the output."""
     kept = 0.0 if "norm" in modules else job.kept
     sizes = {"tokens": job.tokens, "hidden": job.model.hidden, "ranks": job.residual_ranks}
-    norms = line("normalizations", memory.residual_bytes, KORTHIKANTI, **sizes, width=job.width, kept=kept).times(
-        "norms", _norms(job)
-    )
+    norms = memory_line(
+        "normalizations", memory.residual_bytes, KORTHIKANTI, **sizes, width=job.width, kept=kept
+    ).times("norms", _norms_per_layer(job))
     if job.workload.attention != "plain":
         return [Tensor(norms)]
-    masks = line(
+    masks = memory_line(
         "dropout masks",
         tensor_bytes,
         KORTHIKANTI,
@@ -233,14 +240,14 @@ def _residual(job: Job, modules: frozenset[str]) -> list[Tensor]:
     return [Tensor(norms), Tensor(masks)]
 
 
-def _norms(job: Job) -> float:
+def _norms_per_layer(job: Job) -> float:
     """Norms of a layer: one before its token mixing and one before its network; the mean over layers that lack one."""
     model = job.model
     return (model.attention_layers + model.linear_layers + model.ffn_layers) / max(1, model.layers)
 
 
-def _ffn(job: Job, name: str, ffn: float, modules: frozenset[str]) -> MemoryLine:
-    return line(
+def _feed_forward_line(job: Job, name: str, ffn: float, modules: frozenset[str]) -> MemoryLine:
+    return memory_line(
         name,
         memory.ffn_bytes,
         KORTHIKANTI,
@@ -253,32 +260,32 @@ def _ffn(job: Job, name: str, ffn: float, modules: frozenset[str]) -> MemoryLine
     )
 
 
-def _dense(job: Job, modules: frozenset[str]) -> list[Tensor]:
+def _dense_tensors(job: Job, modules: frozenset[str]) -> list[Tensor]:
     if "mlp" in modules:
         return []
-    return [Tensor(_ffn(job, "feed-forward", job.model.ffn_hidden, modules), Layers.DENSE)]
+    return [Tensor(_feed_forward_line(job, "feed-forward", job.model.ffn_hidden, modules), Layers.DENSE)]
 
 
-def _experts(job: Job, modules: frozenset[str]) -> list[Tensor]:
+def _expert_tensors(job: Job, modules: frozenset[str]) -> list[Tensor]:
     model = job.model
     found: list[Tensor] = []
     if model.moe_layers and "expert" not in modules:
-        found = [Tensor(_routed(job, modules), Layers.EXPERT), Tensor(_router(job), Layers.EXPERT)]
+        found = [Tensor(_routed_expert_line(job, modules), Layers.EXPERT), Tensor(_router_line(job), Layers.EXPERT)]
     if model.moe_layers and model.shared_experts and "shared_experts" not in modules:
-        found.append(Tensor(_ffn(job, "shared experts", model.shared_width, modules), Layers.EXPERT))
+        found.append(Tensor(_feed_forward_line(job, "shared experts", model.shared_width, modules), Layers.EXPERT))
     return found
 
 
-def _router(job: Job) -> MemoryLine:
+def _router_line(job: Job) -> MemoryLine:
     elements = ROUTER_COPIES * job.model.experts
-    sizes = {"tokens": job.tokens, "elements": elements, "ranks": job.residual_ranks, "width": width("fp32")}
-    return line("router", tensor_bytes, SWITCH, **sizes)
+    sizes = {"tokens": job.tokens, "elements": elements, "ranks": job.residual_ranks, "width": precision_width("fp32")}
+    return memory_line("router", tensor_bytes, SWITCH, **sizes)
 
 
-def _routed(job: Job, modules: frozenset[str]) -> MemoryLine:
+def _routed_expert_line(job: Job, modules: frozenset[str]) -> MemoryLine:
     """Inputs and intermediate results of the experts on the rank."""
     model, ranks = job.model, job.layout.expert_tp
-    return line(
+    return memory_line(
         "experts",
         expert_bytes,
         SWITCH,

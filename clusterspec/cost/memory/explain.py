@@ -19,9 +19,9 @@ from clusterspec.summation import sum_of
 # Assumptions of the memory model for a design, each with its reason
 
 
-def assumptions(job: Job, rank: RankMemory) -> tuple[Assumption, ...]:
+def memory_assumptions(job: Job, rank: RankMemory) -> tuple[Assumption, ...]:
     """The assumed figures behind the lines of a rank."""
-    names = {found.name for found in _lines(rank) if found.value}
+    names = {found.name for found in _lines_at_peak(rank) if found.value}
     framework = job.framework
     by_name: tuple[tuple[str, Spread | None], ...] = (
         ("context", framework.context),
@@ -30,17 +30,17 @@ def assumptions(job: Job, rank: RankMemory) -> tuple[Assumption, ...]:
         ("logits and loss", framework.logits),
         ("experts", ROUTING),
     )
-    return tuple(_listed(spread) for name, spread in by_name if spread is not None and name in names)
+    return tuple(_listed_assumption(spread) for name, spread in by_name if spread is not None and name in names)
 
 
-def _listed(spread: Spread) -> Assumption:
+def _listed_assumption(spread: Spread) -> Assumption:
     origin = spread.figure.origin
     if isinstance(origin, Assumed):
         return (origin.key, spread.figure, origin.why)
     return (str(origin), spread.figure, str(origin))
 
 
-def _lines(rank: RankMemory) -> Iterator[MemoryLine]:
+def _lines_at_peak(rank: RankMemory) -> Iterator[MemoryLine]:
     peak = rank.peak
     for lines in (rank.weights, rank.gradients, rank.optimizer, rank.activations, rank.reserved):
         yield from lines
@@ -128,38 +128,38 @@ OF_MODEL = {"hidden": "hidden", "vocab": "vocab", "heads": "heads", "head_dim": 
 """Numbers that are sizes of the model, by the name of the size."""
 
 
-def explained(design: Design, rank: RankMemory, ranks: int, capacity: Figure | None) -> MemoryUse:
+def explained_memory(design: Design, rank: RankMemory, ranks: int, capacity: Figure | None) -> MemoryUse:
     """The terms of one accelerator, whose ``ranks`` ranks all hold as much as ``rank``."""
     peak, explanation = rank.peak, _MemoryExplanation(design, ranks)
     parts = {
         "weights": explanation.section("weights", (*rank.weights, *peak.weights)),
         "gradients": explanation.section("gradients", (*rank.gradients, *peak.gradients)),
         "optimizer": explanation.section("optimizer", rank.optimizer),
-        "activations": explanation.section(_activations(design), (*rank.activations, *peak.activations)),
+        "activations": explanation.section(_activations_name(design), (*rank.activations, *peak.activations)),
         "other": explanation.section("other", rank.reserved),
     }
-    return MemoryUse(total=summed("memory", parts.values()), **parts, capacity=capacity)
+    return MemoryUse(total=summed_term("memory", parts.values()), **parts, capacity=capacity)
 
 
-def _activations(design: Design) -> str:
+def _activations_name(design: Design) -> str:
     """What fills the memory of activations: the cache where the design serves."""
     return "cache" if design.workload is not None and design.workload.kind == "serve" else "activations"
 
 
-def summed(name: str, parts: Iterable[Term]) -> Term:
+def summed_term(name: str, parts: Iterable[Term]) -> Term:
     """The sum of its parts. Their errors are assumed to be independent and add in quadrature."""
     kept = tuple(part for part in parts if part.value)
     added = Term.total(name, kept, UNIT)
-    below = sum_of((part.value - _low(part)) ** 2 for part in kept) ** 0.5
-    above = sum_of((_high(part) - part.value) ** 2 for part in kept) ** 0.5
+    below = sum_of((part.value - _low_end(part)) ** 2 for part in kept) ** 0.5
+    above = sum_of((_high_end(part) - part.value) ** 2 for part in kept) ** 0.5
     return replace(added, low=added.value - below, high=added.value + above)
 
 
-def _low(term: Term) -> float:
+def _low_end(term: Term) -> float:
     return term.value if term.low is None else term.low
 
 
-def _high(term: Term) -> float:
+def _high_end(term: Term) -> float:
     return term.value if term.high is None else term.high
 
 
@@ -179,7 +179,7 @@ class _MemoryExplanation:
     def section(self, name: str, lines: Lines) -> Term:
         """The sum of the lines that are not zero."""
         several = ((each.times("ranks_per_accelerator", self.ranks) if self.ranks > 1 else each) for each in lines)
-        return summed(name, (self._leaf(each) for each in several if each.value))
+        return summed_term(name, (self._leaf(each) for each in several if each.value))
 
     def _leaf(self, line: MemoryLine) -> Term:
         factors = [(name, factor) for name, factor in line.factors if factor != 1 or name in {"passes"}]

@@ -7,13 +7,13 @@ from math import inf
 
 from clusterspec.cluster.degrees import of_engines
 from clusterspec.cluster.model import Assumption, Cluster, Design, Layout, Workload
-from clusterspec.cost.formulas.compute import chosen, larger
+from clusterspec.cost.formulas.compute import larger, value_where
 from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
 from clusterspec.cost.memory import recomputation, states
 from clusterspec.cost.memory.activations import Tensor
-from clusterspec.cost.memory.job import Job, Lines, added, squared_excess
-from clusterspec.cost.memory.rank import Layers, Rank, shortlist
-from clusterspec.cost.memory.recomputation import PeakPoint, kept, stored
+from clusterspec.cost.memory.job import Job, Lines, squared_excess, summed_bytes
+from clusterspec.cost.memory.rank import Layers, Rank, candidates_for_fullest
+from clusterspec.cost.memory.recomputation import PeakPoint, kept_tensors, stored_lines
 from clusterspec.cost.term import MemoryUse
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
@@ -62,45 +62,47 @@ class LayerMemory(NamedTuple):
     def of(cls, job: Job, kinds: frozenset[Layers]) -> LayerMemory:
         """The memory of a rank whose layers have these kinds of feed-forward network."""
         return cls(
-            kept(job), recomputation.logits(job), (recomputation.working(job, kinds), *recomputation.exchanged(job))
+            kept_tensors(job),
+            recomputation.logits_lines(job),
+            (recomputation.working_line(job, kinds), *recomputation.exchange_lines(job)),
         )
 
 
-def training(job: Job, rank: Rank) -> RankMemory:
+def training_memory(job: Job, rank: Rank) -> RankMemory:
     """Memory of one rank in training."""
-    return filled(job, rank, LayerMemory.of(job, rank.kinds))
+    return rank_memory(job, rank, LayerMemory.of(job, rank.kinds))
 
 
-def filled(job: Job, rank: Rank, layer: LayerMemory) -> RankMemory:
+def rank_memory(job: Job, rank: Rank, layer: LayerMemory) -> RankMemory:
     """Memory of one rank in training, from the memory of its layers."""
-    weights, optimizer = states.weights(job, rank.share), states.optimizer(job, rank.share)
-    activations, gradients = stored(job, rank, layer.tensors), states.gradients(job, rank.share)
-    gradients = states.replacing(job, gradients, added(gradients), added(activations))
+    weights, optimizer = states.weight_lines(job, rank.share), states.optimizer_lines(job, rank.share)
+    activations, gradients = stored_lines(job, rank, layer.tensors), states.gradient_lines(job, rank.share)
+    gradients = states.late_gradient_lines(job, gradients, summed_bytes(gradients), summed_bytes(activations))
     at_loss, in_backward = (
-        recomputation.at_loss(job, rank, layer.logits),
-        recomputation.in_backward(job, rank, layer.working),
+        recomputation.peak_at_loss(job, rank, layer.logits),
+        recomputation.peak_in_backward(job, rank, layer.working),
     )
     most = larger(at_loss.value, in_backward.value)
     held = (*weights, *gradients, *optimizer, *activations)
-    allocated = added(held) + most
-    beside = (*states.reserved(job, rank.share), *states.fragmentation(job, allocated))
-    total = allocated + added(beside)
-    transient = chosen(at_loss.value > in_backward.value, at_loss.squared_excess, in_backward.squared_excess)
+    allocated = summed_bytes(held) + most
+    beside = (*states.reserved_lines(job, rank.share), *states.fragmentation_lines(job, allocated))
+    total = allocated + summed_bytes(beside)
+    transient = value_where(at_loss.value > in_backward.value, at_loss.squared_excess, in_backward.squared_excess)
     upper = total + (squared_excess((*held, *beside)) + transient) ** 0.5
     return RankMemory(weights, gradients, optimizer, activations, beside, at_loss, in_backward, total, upper)
 
 
-def serve(job: Job, rank: Rank, chunks: tuple[Chunk, ...], limit: float) -> RankMemory:
+def serving_memory(job: Job, rank: Rank, chunks: tuple[Chunk, ...], limit: float) -> RankMemory:
     """Memory of one rank in serving; ``limit`` is the bytes available to it. Engines allocate once, without
     fragmentation.
     """
     from clusterspec.cost.memory import states  # training needs none of its modules
 
-    weights = states.served_weights(job, rank.share)
-    beside = (*states.reserved(job, rank.share), *states.step_activations(job))
-    taken = added((*weights, *beside))
-    cache = states.cache(job, chunks, states.free_for_cache(job, limit - taken))
-    total = taken + added(cache)
+    weights = states.served_weight_lines(job, rank.share)
+    beside = (*states.reserved_lines(job, rank.share), *states.step_activation_lines(job))
+    taken = summed_bytes((*weights, *beside))
+    cache = states.cache_lines(job, chunks, states.cache_budget(job, limit - taken))
+    total = taken + summed_bytes(cache)
     upper = total + squared_excess((*weights, *cache, *beside)) ** 0.5
     return RankMemory(weights, (), (), cache, beside, NOTHING, NOTHING, total, upper)
 
@@ -124,7 +126,7 @@ class Memory(NamedTuple):
         return self.rank.upper * self.ranks
 
 
-def memory(design: Design) -> Memory | None:
+def design_memory(design: Design) -> Memory | None:
     """Memory of a design; None where it lacks a cluster, a workload, a layout, or `stage_layers`.
 
     The fullest rank is that of the pipeline stage whose sum is the largest.
@@ -132,16 +134,16 @@ def memory(design: Design) -> Memory | None:
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None:
         return None
-    capacity = _capacity(cluster, workload)
+    capacity = _usable_capacity(cluster, workload)
     limit = capacity.value / cluster.ranks_per_accelerator if capacity else inf
-    found = [each for job in _jobs(design, workload, layout) for each in _stages(job, limit)]
+    found = [each for job in _jobs_of_design(design, workload, layout) for each in _stage_memories(job, limit)]
     if not found:
         return None
     job, fullest = max(found, key=lambda each: each[1].total)
     return Memory(job, fullest, cluster.ranks_per_accelerator, capacity)
 
 
-def _jobs(design: Design, workload: Workload, layout: Layout) -> list[Job]:
+def _jobs_of_design(design: Design, workload: Workload, layout: Layout) -> list[Job]:
     """The job of the layout, and that of separate prefill engines, which hold one request per replica."""
     jobs = [Job.of(design, workload, layout)]
     serving = workload.serving
@@ -152,26 +154,32 @@ def _jobs(design: Design, workload: Workload, layout: Layout) -> list[Job]:
     return jobs
 
 
-def _stages(job: Job, limit: float) -> list[tuple[Job, RankMemory]]:
+def _stage_memories(job: Job, limit: float) -> list[tuple[Job, RankMemory]]:
     """Memory of the candidate stages for the fullest."""
     groups = stage_groups(job.model, job.layout)
     layers: dict[frozenset[Layers], LayerMemory] = {}
-    return [(job, _of(job, group, limit, layers)) for group in shortlist(job, groups)] if groups else []
+    return (
+        [(job, _group_memory(job, group, limit, layers)) for group in candidates_for_fullest(job, groups)]
+        if groups
+        else []
+    )
 
 
-def _of(job: Job, group: StageGroup, limit: float, layers: dict[frozenset[Layers], LayerMemory]) -> RankMemory:
+def _group_memory(
+    job: Job, group: StageGroup, limit: float, layers: dict[frozenset[Layers], LayerMemory]
+) -> RankMemory:
     """Memory of one rank in a group of equal stages; ``limit`` is the bytes available to it, ``layers`` a cache of
     layer memory.
     """
     rank = Rank.of(job, group.first, group.chunks)
     if job.workload.kind == "serve":
-        return serve(job, rank, group.chunks, limit)
+        return serving_memory(job, rank, group.chunks, limit)
     if rank.kinds not in layers:
         layers[rank.kinds] = LayerMemory.of(job, rank.kinds)
-    return filled(job, rank, layers[rank.kinds])
+    return rank_memory(job, rank, layers[rank.kinds])
 
 
-def _capacity(cluster: Cluster, workload: Workload) -> Figure | None:
+def _usable_capacity(cluster: Cluster, workload: Workload) -> Figure | None:
     """Memory of one accelerator in bytes; in serving, the share of it available to weights and cache."""
     whole = cluster.accelerator.memory
     if whole is None or workload.serving is None:
@@ -182,14 +190,14 @@ def _capacity(cluster: Cluster, workload: Workload) -> Figure | None:
     return Figure(whole.value * share, whole.unit, Computed(f"memory × memory_fraction {share:g}"))
 
 
-def use(design: Design) -> tuple[MemoryUse | None, tuple[Assumption, ...]]:
+def memory_use(design: Design) -> tuple[MemoryUse | None, tuple[Assumption, ...]]:
     """Bytes on the fullest accelerator as terms, and the assumptions made; None where `memory` is None."""
-    from clusterspec.cost.memory.explain import assumptions, explained
+    from clusterspec.cost.memory.explain import explained_memory, memory_assumptions
 
-    found = memory(design)
+    found = design_memory(design)
     if found is None:
         return None, ()
-    return explained(design, found.rank, found.ranks, found.capacity), assumptions(found.job, found.rank)
+    return explained_memory(design, found.rank, found.ranks, found.capacity), memory_assumptions(found.job, found.rank)
 
 
 def spare_cache(memory: Memory) -> float:

@@ -8,7 +8,7 @@ from clusterspec.catalog.entries import FULLY, FrameworkMemory, Spread
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Design, Layout, Workload
 from clusterspec.cost.constants import assumed
-from clusterspec.cost.formulas.compute import chosen, larger
+from clusterspec.cost.formulas.compute import larger, value_where
 from clusterspec.precision import NARROW, activation_width, operand_width
 from clusterspec.records import NamedTuple, dataclass, field
 from clusterspec.summation import sum_of
@@ -18,19 +18,19 @@ from clusterspec.summation import sum_of
 GROUP = "memory"
 
 
-def _spread(name: str, unit: str, values: tuple[float, float, float], why: str) -> Spread:
+def _declared_spread(name: str, unit: str, values: tuple[float, float, float], why: str) -> Spread:
     """A constant with its low, typical and high value."""
     low, value, high = values
     return Spread(assumed(GROUP, name, value, why, unit), low, high)
 
 
-COMMUNICATOR = _spread(
+COMMUNICATOR = _declared_spread(
     "communicator",
     "B",
     (0.0, 0.25e9, 0.6e9),
     "buffers of one communicator: NCCL keeps 4 MiB and more for each channel and peer (NCCL_BUFFSIZE)",
 )
-ROUTING = _spread("routing", "1", (1.0, 1.0, 1.5), "tokens spread evenly over the experts")
+ROUTING = _declared_spread("routing", "1", (1.0, 1.0, 1.5), "tokens spread evenly over the experts")
 
 
 class Range(NamedTuple):
@@ -120,12 +120,12 @@ class MemoryLine(NamedTuple):
 Lines = tuple[MemoryLine, ...]
 
 
-def line(name: str, formula: Callable[..., float], source: str = "", **numbers: float) -> MemoryLine:
+def memory_line(name: str, formula: Callable[..., float], source: str = "", **numbers: float) -> MemoryLine:
     """A line with its value computed."""
     return MemoryLine(name, formula(**numbers), formula, numbers, source=source)
 
 
-def added(lines: Iterable[MemoryLine]) -> float:
+def summed_bytes(lines: Iterable[MemoryLine]) -> float:
     """The sum of the bytes of some lines."""
     return sum_of((each.value for each in lines), 0.0)
 
@@ -231,12 +231,12 @@ class Job:
         if not self.framework.sharded_master or not (self.sharded_fully or self.layout.sharding == "zero2"):
             return 0.0
         if self.layout.sharding == "zero2":
-            return chosen(self.shards > 1, 1.0, 0.0)
-        return chosen(self.layout.pp > 1, 1.0, 0.0) * chosen(self.shards > 1, 1.0, 0.0)
+            return value_where(self.shards > 1, 1.0, 0.0)
+        return value_where(self.layout.pp > 1, 1.0, 0.0) * value_where(self.shards > 1, 1.0, 0.0)
 
     @property
     def gathers_layers(self) -> float:
         """1 where weights are gathered layer by layer, else 0."""
         if not self.sharded_fully:
             return 0.0
-        return chosen(self.shards > 1, 1.0, 0.0) * (1.0 - self.keeps_gathered)
+        return value_where(self.shards > 1, 1.0, 0.0) * (1.0 - self.keeps_gathered)

@@ -16,7 +16,9 @@ from clusterspec.summation import sum_of
 # In-flight micro-batches: how many micro-batches of each chunk have activations on one rank at once
 
 
-def in_flight(layout: Layout, stage: int, chunks: tuple[Chunk, ...], micro_batches: float) -> tuple[float, ...]:
+def micro_batches_in_flight(
+    layout: Layout, stage: int, chunks: tuple[Chunk, ...], micro_batches: float
+) -> tuple[float, ...]:
     """The highest number of micro-batches whose activations pipeline stage ``stage`` holds, for each chunk.
 
     1F1B holds as many as there are stages from this one on; GPipe holds all; zero-bubble as many as the first stage of
@@ -29,19 +31,21 @@ def in_flight(layout: Layout, stage: int, chunks: tuple[Chunk, ...], micro_batch
     if layout.schedule == "zero-bubble":
         return (float(min(layout.pp, micro_batches)),) * len(chunks)
     if layout.schedule == "dualpipe":
-        own, mirrored = (memory.in_flight(layout.pp, side, micro_batches) for side in (stage, layout.pp - 1 - stage))
+        own, mirrored = (
+            memory.stored_micro_batches(layout.pp, side, micro_batches) for side in (stage, layout.pp - 1 - stage)
+        )
         half = len(chunks) // 2
         return (float(own),) * half + (float(mirrored),) * half
     if len(chunks) > 1:
-        passes = memory.in_flight_interleaved(layout.pp, stage, len(chunks), micro_batches)
-        return _by_chunk(passes, layout.pp, len(chunks))
-    return (float(memory.in_flight(layout.pp, stage, micro_batches)),) * len(chunks)
+        passes = memory.stored_interleaved_passes(layout.pp, stage, len(chunks), micro_batches)
+        return _passes_by_chunk(passes, layout.pp, len(chunks))
+    return (float(memory.stored_micro_batches(layout.pp, stage, micro_batches)),) * len(chunks)
 
 
-def _by_chunk(passes: float, stages: int, chunks: int) -> tuple[float, ...]:
+def _passes_by_chunk(passes: float, stages: int, chunks: int) -> tuple[float, ...]:
     """Passes by chunk: every chunk takes p micro-batches in turn, starting from the first chunk.
 
-    >>> _by_chunk(23.0, 4, 5)
+    >>> _passes_by_chunk(23.0, 4, 5)
     (7.0, 4.0, 4.0, 4.0, 4.0)
     """
     rounds, rest = divmod(passes, stages * chunks)
@@ -95,13 +99,13 @@ class Rank:
     @classmethod
     def of(cls, job: Job, stage: int, chunks: tuple[Chunk, ...]) -> Rank:
         """The rank of a pipeline stage (from 0) that holds some chunks."""
-        counts = in_flight(job.layout, stage, chunks, job.micro_batches)
+        counts = micro_batches_in_flight(job.layout, stage, chunks, job.micro_batches)
         first, last = any(chunk.first for chunk in chunks), any(chunk.last for chunk in chunks)
         dense, expert = any(chunk.dense_layers for chunk in chunks), any(chunk.moe_layers for chunk in chunks)
         kinds = frozenset(kind for kind, there in ((Layers.DENSE, dense), (Layers.EXPERT, expert)) if there)
         return cls(
-            share=parameters.share(job.model, job.layout, chunks),
-            passes=passes(chunks, counts),
+            share=parameters.rank_share(job.model, job.layout, chunks),
+            passes=stored_passes(chunks, counts),
             in_flight=max(counts, default=0.0),
             inputs=float(not first),
             outputs=float(not last),
@@ -110,7 +114,7 @@ class Rank:
         )
 
 
-def passes(chunks: tuple[Chunk, ...], counts: tuple[float, ...]) -> dict[Layers, float]:
+def stored_passes(chunks: tuple[Chunk, ...], counts: tuple[float, ...]) -> dict[Layers, float]:
     """The stored activations of each kind of layer: layers times micro-batches in flight."""
     pairs = list(zip(chunks, counts, strict=True))
     return {kind: sum_of(getattr(chunk, name) * count for chunk, count in pairs) for kind, name in COUNTS.items()}
@@ -124,7 +128,7 @@ SHORTLIST = 16
 """Groups of a longer pipeline that are evaluated for each criterion."""
 
 
-def distinct(layout: Layout, groups: tuple[StageGroup, ...]) -> tuple[StageGroup, ...]:
+def distinct_groups(layout: Layout, groups: tuple[StageGroup, ...]) -> tuple[StageGroup, ...]:
     """The groups without those that hold the same chunks as an earlier one, which has at least as many micro-batches in
     flight. In DualPipe all of them.
     """
@@ -136,13 +140,13 @@ def distinct(layout: Layout, groups: tuple[StageGroup, ...]) -> tuple[StageGroup
     return tuple(found.values())
 
 
-def shortlist(job: Job, groups: tuple[StageGroup, ...]) -> list[StageGroup]:
+def candidates_for_fullest(job: Job, groups: tuple[StageGroup, ...]) -> list[StageGroup]:
     """Groups of equal stages among which the fullest is.
 
     All that differ; in very long pipelines both ends, the groups with the most layers, and those with the most
     micro-batches in flight. The first stage of a group has the most in flight.
     """
-    groups = distinct(job.layout, groups)
+    groups = distinct_groups(job.layout, groups)
     if len(groups) <= MOST:
         return list(groups)
 
@@ -150,8 +154,8 @@ def shortlist(job: Job, groups: tuple[StageGroup, ...]) -> list[StageGroup]:
         return sum(chunk.layers for chunk in group.chunks)
 
     def held(group: StageGroup) -> float:
-        counts = in_flight(job.layout, group.first, group.chunks, job.micro_batches)
-        return passes(group.chunks, counts)[Layers.ALL]
+        counts = micro_batches_in_flight(job.layout, group.first, group.chunks, job.micro_batches)
+        return stored_passes(group.chunks, counts)[Layers.ALL]
 
     most_layers = sorted(groups, key=layers, reverse=True)[:SHORTLIST]
     most_held = sorted(groups, key=held, reverse=True)[:SHORTLIST]

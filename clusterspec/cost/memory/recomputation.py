@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from clusterspec.cost.formulas import memory
-from clusterspec.cost.formulas.compute import chosen, larger, positive, smaller
-from clusterspec.cost.formulas.memory import backward_bytes, gathered_bytes, reduced_bytes, several, tensor_bytes
-from clusterspec.cost.memory.activations import KORTHIKANTI, Tensor, latents, layer_input, whole
-from clusterspec.cost.memory.job import GATHERED, Job, Lines, MemoryLine, added, line, squared_excess
+from clusterspec.cost.formulas.compute import larger, positive_part, smaller, value_where
+from clusterspec.cost.formulas.memory import backward_bytes, buffer_bytes, gathered_bytes, reduced_bytes, tensor_bytes
+from clusterspec.cost.memory.activations import KORTHIKANTI, Tensor, latent_line, layer_input_tensor, layer_tensors
+from clusterspec.cost.memory.job import GATHERED, Job, Lines, MemoryLine, memory_line, squared_excess, summed_bytes
 from clusterspec.cost.memory.rank import MIXING, Layers, Rank
 from clusterspec.cost.parameters import Share
 from clusterspec.records import NamedTuple
@@ -30,54 +30,54 @@ LAYERS_IN_TRANSIT = 2
 """Layers whose saved tensors are on the device while they are copied to or from host memory."""
 
 
-def kept(job: Job) -> list[Tensor]:
+def kept_tensors(job: Job) -> list[Tensor]:
     """The tensors that a layer stores under the layout's recomputation."""
     chosen = job.layout.recompute
     if isinstance(chosen, tuple):
-        return whole(job, frozenset(chosen))
+        return layer_tensors(job, frozenset(chosen))
     if chosen == "full":
-        return [layer_input(job)]
-    return _selective(job) if chosen == "selective" else whole(job)
+        return [layer_input_tensor(job)]
+    return _selective_tensors(job) if chosen == "selective" else layer_tensors(job)
 
 
-def recomputed(job: Job, kind: Layers) -> float:
+def recomputed_bytes(job: Job, kind: Layers) -> float:
     """Bytes of one layer of ``kind`` that its backward pass recomputes first."""
     if job.layout.recompute == "none":
         return 0.0
-    stored = kept(job)
+    stored = kept_tensors(job)
     if job.layout.recompute == "selective" and job.selective == "alternate-layers":
-        stored = [layer_input(job)]
-    return positive(_bytes(whole(job), kind) - _bytes(stored, kind))
+        stored = [layer_input_tensor(job)]
+    return positive_part(_layer_bytes(layer_tensors(job), kind) - _layer_bytes(stored, kind))
 
 
-def _bytes(tensors: list[Tensor], kind: Layers) -> float:
+def _layer_bytes(tensors: list[Tensor], kind: Layers) -> float:
     """Bytes of one layer of ``kind``, with the token mixing that stores most."""
-    stored = {each: added(tensor.line for tensor in tensors if tensor.layers is each) for each in Layers}
+    stored = {each: summed_bytes(tensor.line for tensor in tensors if tensor.layers is each) for each in Layers}
     most = 0.0
     for each in MIXING:
         most = larger(most, stored[each])
     return stored[Layers.ALL] + stored[kind] + most
 
 
-def _selective(job: Job) -> list[Tensor]:
+def _selective_tensors(job: Job) -> list[Tensor]:
     if job.vendor in job.framework.offloads_selective:
-        return _offloaded(job)
+        return _offloaded_tensors(job)
     if job.selective in SELECTIVE_MODULES:
-        return whole(job, SELECTIVE_MODULES[job.selective])
-    return _KEPT.get(job.selective, whole)(job)
+        return layer_tensors(job, SELECTIVE_MODULES[job.selective])
+    return _KEPT.get(job.selective, layer_tensors)(job)
 
 
-def _projections(job: Job) -> list[Tensor]:
+def _projection_tensors(job: Job) -> list[Tensor]:
     """The layer's input and its queries, keys and values (``save_qkv_proj``)."""
     if job.model.latent:
-        return [layer_input(job), Tensor(latents(job))]
+        return [layer_input_tensor(job), Tensor(latent_line(job))]
     model = job.model
     elements = (model.heads + 2 * model.kv_heads) * model.head_dim
     sizes = {"tokens": job.tokens, "elements": elements, "ranks": job.layout.tp, "width": job.width}
-    return [layer_input(job), Tensor(line("projections", tensor_bytes, MAXTEXT, **sizes))]
+    return [layer_input_tensor(job), Tensor(memory_line("projections", tensor_bytes, MAXTEXT, **sizes))]
 
 
-def _alternate_products(job: Job) -> list[Tensor]:
+def _alternate_product_tensors(job: Job) -> list[Tensor]:
     """The layer's input, attention's output, and every second GEMM (queries, values, gate, and down projection):
     selective operator checkpointing. Grouped GEMMs of experts are recomputed.
     """
@@ -85,29 +85,29 @@ def _alternate_products(job: Job) -> list[Tensor]:
     sizes = {"tokens": job.tokens, "ranks": job.layout.tp, "width": job.width}
     width = (2 * model.heads + model.kv_heads) * model.head_dim
     return [
-        layer_input(job),
-        Tensor(line("attention", tensor_bytes, TORCHTITAN, **sizes, elements=width)),
-        Tensor(line("feed-forward", tensor_bytes, TORCHTITAN, **sizes, elements=model.ffn_hidden), Layers.DENSE),
-        layer_input(job, "layer outputs", TORCHTITAN),
+        layer_input_tensor(job),
+        Tensor(memory_line("attention", tensor_bytes, TORCHTITAN, **sizes, elements=width)),
+        Tensor(memory_line("feed-forward", tensor_bytes, TORCHTITAN, **sizes, elements=model.ffn_hidden), Layers.DENSE),
+        layer_input_tensor(job, "layer outputs", TORCHTITAN),
     ]
 
 
-def _alternate_layers(job: Job) -> list[Tensor]:
+def _alternate_layer_tensors(job: Job) -> list[Tensor]:
     """Full layers and layer inputs in alternation."""
-    every = [*whole(job), layer_input(job)]
+    every = [*layer_tensors(job), layer_input_tensor(job)]
     return [tensor._replace(line=tensor.line.times("every_second", 0.5)) for tensor in every]
 
 
-def _offloaded(job: Job) -> list[Tensor]:
+def _offloaded_tensors(job: Job) -> list[Tensor]:
     """The saved tensors of the layers in transit; the others are in host memory."""
     there = min(1.0, LAYERS_IN_TRANSIT / max(1, job.model.layers))
-    return [tensor._replace(line=tensor.line.times("on_device", there)) for tensor in _projections(job)]
+    return [tensor._replace(line=tensor.line.times("on_device", there)) for tensor in _projection_tensors(job)]
 
 
 _KEPT: dict[str, Callable[[Job], list[Tensor]]] = {
-    "alternate-products": _alternate_products,
-    "alternate-layers": _alternate_layers,
-    "all-but-projections": _projections,
+    "alternate-products": _alternate_product_tensors,
+    "alternate-layers": _alternate_layer_tensors,
+    "all-but-projections": _projection_tensors,
 }
 
 
@@ -117,7 +117,7 @@ PIPELINE_ENGINE = "DeepSpeed, runtime/pipe/engine.py"
 PIPELINING = "torch.distributed.pipelining, merge_chunks"
 
 
-def stored(job: Job, rank: Rank, tensors: Sequence[Tensor]) -> Lines:
+def stored_lines(job: Job, rank: Rank, tensors: Sequence[Tensor]) -> Lines:
     """All stored activations at the highest number of micro-batches in flight; ``tensors`` are those of one layer and
     micro-batch.
     """
@@ -125,34 +125,36 @@ def stored(job: Job, rank: Rank, tensors: Sequence[Tensor]) -> Lines:
     offloaded = job.layout.offload_activations
     found = layers if offloaded == 0 else tuple(each.times("on_device", 1.0 - offloaded) for each in layers)
     if job.framework.pipeline_copies:
-        found += (_copies(job, rank),)
+        found += (_pipeline_buffer_line(job, rank),)
     if job.framework.outputs_kept:
-        found += (_outputs(job, rank),)
+        found += (_kept_outputs_line(job, rank),)
     return found
 
 
-def _pipelined(job: Job) -> float:
+def _pipeline_indicator(job: Job) -> float:
     """1 with several pipeline stages, else 0."""
-    return chosen(job.layout.pp > 1, 1.0, 0.0)
+    return value_where(job.layout.pp > 1, 1.0, 0.0)
 
 
-def _copies(job: Job, rank: Rank) -> MemoryLine:
+def _pipeline_buffer_line(job: Job, rank: Rank) -> MemoryLine:
     """Input and output hidden states that the pipeline engine stores for each micro-batch in flight.
 
     The input of the first stage is tokens, the output of the last stage a loss.
     """
     each = tensor_bytes(job.tokens, job.model.hidden, 1.0, job.width)
     copies = (rank.inputs + rank.outputs) * rank.in_flight
-    return line("pipeline buffers", several, PIPELINE_ENGINE, count=copies, each=each).times(
-        "pipelined", _pipelined(job)
+    return memory_line("pipeline buffers", buffer_bytes, PIPELINE_ENGINE, count=copies, each=each).times(
+        "pipelined", _pipeline_indicator(job)
     )
 
 
-def _outputs(job: Job, rank: Rank) -> MemoryLine:
+def _kept_outputs_line(job: Job, rank: Rank) -> MemoryLine:
     """Logits of every micro-batch, which the last stage stores and concatenates at the end of a step."""
     each = memory.logits_bytes(job.tokens, job.model.vocab, job.layout.tp, GATHERED)
     count = job.framework.outputs_kept * job.micro_batches * rank.head
-    return line("outputs kept", several, PIPELINING, count=count, each=each).times("pipelined", _pipelined(job))
+    return memory_line("outputs kept", buffer_bytes, PIPELINING, count=count, each=each).times(
+        "pipelined", _pipeline_indicator(job)
+    )
 
 
 # The two points of a step at which memory peaks, and the transient memory at each
@@ -174,7 +176,7 @@ class PeakPoint(NamedTuple):
 
     @property
     def value(self) -> float:
-        return added((*self.weights, *self.gradients, *self.activations))
+        return summed_bytes((*self.weights, *self.gradients, *self.activations))
 
     @property
     def squared_excess(self) -> float:
@@ -182,60 +184,69 @@ class PeakPoint(NamedTuple):
         return squared_excess((*self.weights, *self.gradients, *self.activations))
 
 
-def at_loss(job: Job, rank: Rank, logits: Lines) -> PeakPoint:
+def peak_at_loss(job: Job, rank: Rank, logits: Lines) -> PeakPoint:
     """The logits and the gathered tables; nothing on a stage without the head."""
-    tables = tuple(each.times("head", rank.head) for each in _tables(job, rank.share, ("head",)))
+    tables = tuple(each.times("head", rank.head) for each in _gathered_table_lines(job, rank.share, ("head",)))
     return PeakPoint(tables, (), tuple(each.times("head", rank.head) for each in logits))
 
 
-def in_backward(job: Job, rank: Rank, working: Lines) -> PeakPoint:
+def peak_in_backward(job: Job, rank: Rank, working: Lines) -> PeakPoint:
     """The current layer, and the weights and gradients that full sharding gathers and reduces."""
     if not job.sharded_fully:
         return PeakPoint((), (), working)
     gathers, share = job.gathers_layers, rank.share
-    weights = (_layers(job, share).times("gathers", gathers), *_tables(job, share, ()))
-    return PeakPoint(weights, (_reduced(job, share).times("gathers", gathers),), working)
+    weights = (_gathered_layer_line(job, share).times("gathers", gathers), *_gathered_table_lines(job, share, ()))
+    return PeakPoint(weights, (_reduced_layer_line(job, share).times("gathers", gathers),), working)
 
 
-def _tables(job: Job, share: Share, at_work: tuple[str, ...]) -> Lines:
+def _gathered_table_lines(job: Job, share: Share, at_work: tuple[str, ...]) -> Lines:
     """Gathered weights of embedding and head, in use or stored until the backward pass."""
     there = {*job.framework.tables_kept, *at_work}
     if not job.sharded_fully or not there:
         return ()
     weights = sum_of((getattr(share, name) for name in sorted(there)), 0.0)
-    return (line("gathered tables", several, FSDP, count=weights, each=GATHERED).times("gathers", job.gathers_layers),)
+    return (
+        memory_line("gathered tables", buffer_bytes, FSDP, count=weights, each=GATHERED).times(
+            "gathers", job.gathers_layers
+        ),
+    )
 
 
-def _live(job: Job, share: Share) -> float:
+def _most_gathered_weights(job: Job, share: Share) -> float:
     """The highest number of gathered weights: the framework's limit, at most all layers of the rank."""
     return smaller(job.framework.live, share.unit * larger(share.units, 1.0))
 
 
-def _layers(job: Job, share: Share) -> MemoryLine:
-    return line(
+def _gathered_layer_line(job: Job, share: Share) -> MemoryLine:
+    return memory_line(
         "gathered layers",
         gathered_bytes,
         FSDP,
         unit=share.unit,
         units=share.units,
         at_once=job.framework.layers_at_once,
-        live=_live(job, share),
+        live=_most_gathered_weights(job, share),
         width=GATHERED,
     )
 
 
-def _reduced(job: Job, share: Share) -> MemoryLine:
+def _reduced_layer_line(job: Job, share: Share) -> MemoryLine:
     """The full gradient of one layer, and its copy in the reduction."""
-    sizes = {"unit": share.unit, "live": _live(job, share), "reduced": job.framework.reduced, "width": GATHERED}
-    return line("layer being reduced", reduced_bytes, FSDP, **sizes)
+    sizes = {
+        "unit": share.unit,
+        "live": _most_gathered_weights(job, share),
+        "reduced": job.framework.reduced,
+        "width": GATHERED,
+    }
+    return memory_line("layer being reduced", reduced_bytes, FSDP, **sizes)
 
 
-def working(job: Job, kinds: frozenset[Layers]) -> MemoryLine:
+def working_line(job: Job, kinds: frozenset[Layers]) -> MemoryLine:
     """The recomputed activations of one layer in the backward pass, and the gradients of its widest tensors."""
     again, widest = 0.0, 0.0
     for kind in sorted(kinds, key=str):
-        again, widest = larger(again, recomputed(job, kind)), larger(widest, _widest(job, kind))
-    return line(
+        again, widest = larger(again, recomputed_bytes(job, kind)), larger(widest, _widest_network(job, kind))
+    return memory_line(
         "working space",
         backward_bytes,
         KORTHIKANTI,
@@ -249,17 +260,17 @@ def working(job: Job, kinds: frozenset[Layers]) -> MemoryLine:
     )
 
 
-def _widest(job: Job, kind: Layers) -> float:
+def _widest_network(job: Job, kind: Layers) -> float:
     """Width of a layer's feed-forward network per token of the rank, including tokens dispatched to experts."""
     layout, model = job.layout, job.model
     if kind is not Layers.EXPERT:
         return model.ffn_hidden / layout.tp
     routed = memory.routed_tokens(1.0, model.experts_per_token, job.residual_ranks, layout.expert_tp)
-    sent = chosen(layout.ep > 1, 2 * model.expert_width / job.matrices, 0.0)
+    sent = value_where(layout.ep > 1, 2 * model.expert_width / job.matrices, 0.0)
     return routed * (model.expert_ffn_hidden / layout.expert_tp + sent)
 
 
-def exchanged(job: Job) -> Lines:
+def exchange_lines(job: Job) -> Lines:
     """Keys and values in transit in context parallelism, with their gradients; all-to-all also moves queries."""
     layout, model = job.layout, job.model
     heads = model.heads if model.latent else model.kv_heads
@@ -271,16 +282,16 @@ def exchanged(job: Job) -> Lines:
     if layout.cp_method == "all-gather":
         copies = 2 * layout.cp
     sizes = {"tokens": job.tokens, "heads_width": width, "copies": copies, "ranks": layout.tp, "width": job.width}
-    found = line("context exchange", memory.exchanged_bytes, RING, **sizes)
-    return (found.times("exchanges", chosen(layout.cp > 1, 1.0, 0.0)),)
+    found = memory_line("context exchange", memory.exchanged_bytes, RING, **sizes)
+    return (found.times("exchanges", value_where(layout.cp > 1, 1.0, 0.0)),)
 
 
-def logits(job: Job) -> Lines:
+def logits_lines(job: Job) -> Lines:
     """Logits and the intermediate results of the loss."""
     spread = job.framework.logits
     if spread is None:
         return ()
     ranks = 1 if job.framework.whole_logits else job.layout.tp
     sizes = {"tokens": job.tokens, "vocab": job.model.vocab, "ranks": ranks, "width": spread.value}
-    found = line("logits and loss", memory.logits_bytes, KORTHIKANTI, **sizes)
+    found = memory_line("logits and loss", memory.logits_bytes, KORTHIKANTI, **sizes)
     return (found._replace(low=spread.low / spread.value, high=spread.high / spread.value),)

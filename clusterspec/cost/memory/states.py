@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from clusterspec.cost.formulas import parameters
-from clusterspec.cost.formulas.compute import chosen, larger, smaller
-from clusterspec.cost.formulas.memory import bucket_bytes, several, tensor_bytes
+from clusterspec.cost.formulas.compute import larger, smaller, value_where
+from clusterspec.cost.formulas.memory import bucket_bytes, buffer_bytes, tensor_bytes
 from clusterspec.cost.layers import Chunk
-from clusterspec.cost.memory.job import COMMUNICATOR, GATHERED, Job, Lines, MemoryLine, line
-from clusterspec.cost.mixers import SequenceBytes, of_sequence
-from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS, Share, served
-from clusterspec.precision import width
+from clusterspec.cost.memory.job import COMMUNICATOR, GATHERED, Job, Lines, MemoryLine, memory_line
+from clusterspec.cost.mixers import SequenceBytes, sequence_cache
+from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS, Share, served_weights
+from clusterspec.precision import precision_width
 from clusterspec.records import NamedTuple
 from clusterspec.summation import sum_of
 
@@ -27,46 +27,50 @@ class Shards(NamedTuple):
     expert: float = 1.0
 
 
-def _shards(job: Job, sharded: bool) -> Shards:
+def _state_shards(job: Job, sharded: bool) -> Shards:
     return Shards(job.shards, job.expert_shards) if sharded else Shards()
 
 
-def _state(name: str, share: Share, each: float, shards: Shards) -> Lines:
+def _state_lines(name: str, share: Share, each: float, shards: Shards) -> Lines:
     """One state of all weights of the rank, experts separately."""
     kinds = (("dense", share.not_expert, shards.dense), ("expert", share.expert, shards.expert))
     return tuple(
-        line(f"{name}, {kind}", parameters.sharded, ZERO, weights=weights, width=each, ranks=ranks)
+        memory_line(f"{name}, {kind}", parameters.sharded_bytes, ZERO, weights=weights, width=each, ranks=ranks)
         for kind, weights, ranks in kinds
     )
 
 
-def weights(job: Job, share: Share) -> Lines:
+def weight_lines(job: Job, share: Share) -> Lines:
     """Weights; also those that FSDP keeps gathered from forward to backward pass."""
-    stored = width(job.workload.parameter_precision)
+    stored = precision_width(job.workload.parameter_precision)
     if job.framework.sharded_master:
-        stored = max(stored, width(job.layout.master_precision))
+        stored = max(stored, precision_width(job.layout.master_precision))
     gathered = job.keeps_gathered
-    copies = (each.times("kept_gathered", gathered) for each in _state("gathered weights", share, GATHERED, Shards()))
-    return (*_weights(job, share, stored, gathered), *copies)
+    copies = (
+        each.times("kept_gathered", gathered) for each in _state_lines("gathered weights", share, GATHERED, Shards())
+    )
+    return (*_stored_weight_lines(job, share, stored, gathered), *copies)
 
 
-def _weights(job: Job, share: Share, stored: float, gathered: float) -> Lines:
+def _stored_weight_lines(job: Job, share: Share, stored: float, gathered: float) -> Lines:
     """The weights stored on a rank: its shard, or the gathered weights as well."""
     if job.sharded_fully:
-        return _state("weights", share, stored, _shards(job, True))
+        return _state_lines("weights", share, stored, _state_shards(job, True))
     dense, expert = (1 + gathered * (shards - 1) for shards in (job.shards, job.expert_shards))
-    return _state("weights", share, stored, Shards(dense, expert))
+    return _state_lines("weights", share, stored, Shards(dense, expert))
 
 
-def gradients(job: Job, share: Share) -> Lines:
+def gradient_lines(job: Job, share: Share) -> Lines:
     """Gradients as they are accumulated over the micro-batches of a step."""
-    kept = width(job.workload.gradient_precision) + (job.width if accumulates(job) else 0.0)
-    found = _state("gradients", share, kept, _gradient_shards(job))
-    if accumulates(job):
+    kept = precision_width(job.workload.gradient_precision) + (job.width if accumulates_in_fp32(job) else 0.0)
+    found = _state_lines("gradients", share, kept, _gradient_shards(job))
+    if accumulates_in_fp32(job):
         largest = larger(larger(share.embedding, share.head), share.unit / 2)
-        found += (line("widened gradient", several, DEEPSPEED, count=largest, each=width("fp32")),)
+        found += (
+            memory_line("widened gradient", buffer_bytes, DEEPSPEED, count=largest, each=precision_width("fp32")),
+        )
     if job.framework.placeholders:
-        found += (line("placeholders", several, TRANSFORMER_ENGINE, count=share.shapes, each=GATHERED),)
+        found += (memory_line("placeholders", buffer_bytes, TRANSFORMER_ENGINE, count=share.shapes, each=GATHERED),)
     return found
 
 
@@ -76,23 +80,23 @@ def _gradient_shards(job: Job) -> Shards:
     """
     if job.layout.sharding not in {"zero2", "fsdp", "hsdp"}:
         return Shards()
-    apart = 1 - job.keeps_gathered * chosen(job.layout.pp > 1, 1.0, 0.0)
+    apart = 1 - job.keeps_gathered * value_where(job.layout.pp > 1, 1.0, 0.0)
     return Shards(1 + apart * (job.shards - 1), 1 + apart * (job.expert_shards - 1))
 
 
-def accumulates(job: Job) -> bool:
+def accumulates_in_fp32(job: Job) -> bool:
     """Whether bf16 gradients are also accumulated in fp32 buffers."""
     work = job.workload
     in_bf16 = work.parameter_precision == "bf16" and work.precision != "fp16"
     return job.framework.accumulators and in_bf16 and work.gradient_precision == "fp32"
 
 
-def optimizer(job: Job, share: Share) -> Lines:
+def optimizer_lines(job: Job, share: Share) -> Lines:
     """Optimizer states on the device: master weights, moments, and a copy of gradients where the optimizer has one."""
-    shards = _shards(job, job.layout.sharding != "none")
-    found = (*_master(job, share, shards), *_moments(job, share, shards))
+    shards = _state_shards(job, job.layout.sharding != "none")
+    found = (*_master_lines(job, share, shards), *_moment_lines(job, share, shards))
     if _copies_gradients(job):
-        found += _state("fp32 gradients", share, job.framework.gradient_copy, shards)
+        found += _state_lines("fp32 gradients", share, job.framework.gradient_copy, shards)
     if job.layout.offload_optimizer == 0:
         return found
     return tuple(each.times("on_device", 1.0 - job.layout.offload_optimizer) for each in found)
@@ -102,33 +106,35 @@ def _copies_gradients(job: Job) -> bool:
     """Whether the sharded optimizer stores its part of the gradients in fp32; without sharding the copy exists only
     during the optimizer step, after activations are freed.
     """
-    narrow = width(job.workload.gradient_precision) < width("fp32")
+    narrow = precision_width(job.workload.gradient_precision) < precision_width("fp32")
     return job.framework.gradient_copy > 0 and narrow and job.layout.sharding != "none"
 
 
-def _master(job: Job, share: Share, shards: Shards) -> Lines:
+def _master_lines(job: Job, share: Share, shards: Shards) -> Lines:
     """Master weights; none where the weights have the same precision."""
-    master = width(job.layout.master_precision)
-    if job.framework.sharded_master or master <= width(job.workload.parameter_precision):
+    master = precision_width(job.layout.master_precision)
+    if job.framework.sharded_master or master <= precision_width(job.workload.parameter_precision):
         return ()
-    return _state("master weights", share, master, shards)
+    return _state_lines("master weights", share, master, shards)
 
 
-def _moments(job: Job, share: Share, shards: Shards) -> Lines:
-    name, each = job.workload.optimizer, width(job.layout.moments_precision)
-    found = _state("moments", share, MOMENTS[name] * each, shards)
+def _moment_lines(job: Job, share: Share, shards: Shards) -> Lines:
+    name, each = job.workload.optimizer, precision_width(job.layout.moments_precision)
+    found = _state_lines("moments", share, MOMENTS[name] * each, shards)
     more = (TABLE_MOMENTS[name] - MOMENTS[name]) * each
     if not more:
         return found
-    return (*found, _tables(share, more, shards))
+    return (*found, _table_moments_line(share, more, shards))
 
 
-def _tables(share: Share, each: float, shards: Shards) -> MemoryLine:
+def _table_moments_line(share: Share, each: float, shards: Shards) -> MemoryLine:
     tables = share.embedding + share.head
-    return line("moments of the tables", parameters.sharded, ZERO, weights=tables, width=each, ranks=shards.dense)
+    return memory_line(
+        "moments of the tables", parameters.sharded_bytes, ZERO, weights=tables, width=each, ranks=shards.dense
+    )
 
 
-def replacing(job: Job, found: Lines, there: float, freed: float) -> Lines:
+def late_gradient_lines(job: Job, found: Lines, there: float, freed: float) -> Lines:
     """Gradients beyond the memory of freed activations, where the framework frees as it goes.
 
     ``there`` bytes of gradients and ``freed`` bytes of activations; with accumulation nothing is replaced.
@@ -136,7 +142,7 @@ def replacing(job: Job, found: Lines, there: float, freed: float) -> Lines:
     if not job.framework.late_gradients:
         return found
     beyond = 1.0 - smaller(1.0, freed / larger(there, 1.0))
-    share = chosen(job.micro_batches > 1, 1.0, beyond)
+    share = value_where(job.micro_batches > 1, 1.0, beyond)
     return tuple(each.times("beyond_activations", share) for each in found)
 
 
@@ -145,39 +151,39 @@ def replacing(job: Job, found: Lines, there: float, freed: float) -> Lines:
 DEEPSPEED_BUCKETS = "DeepSpeed, reduce_bucket_size and allgather_bucket_size"
 
 
-def reserved(job: Job, share: Share) -> Lines:
+def reserved_lines(job: Job, share: Share) -> Lines:
     """Memory that does not depend on allocated bytes."""
-    found: Lines = (_communicators(job),)
+    found: Lines = (_communicator_line(job),)
     if job.framework.context is not None:
         spread = job.framework.context
-        context = line("context", several, count=1, each=spread.value)
+        context = memory_line("context", buffer_bytes, count=1, each=spread.value)
         found = (context._replace(low=spread.low / spread.value, high=spread.high / spread.value), *found)
     if job.framework.buckets:
         sizes = {"buckets": job.framework.buckets, "weights": share.total, "width": GATHERED}
-        found += (line("buckets", bucket_bytes, DEEPSPEED_BUCKETS, **sizes),)
+        found += (memory_line("buckets", bucket_bytes, DEEPSPEED_BUCKETS, **sizes),)
     return found
 
 
-def communicators(job: Job) -> float:
+def communicator_count(job: Job) -> float:
     """Communicators of one rank: one for each axis that communicates, one of all ranks, and the framework's own."""
     layout = job.layout
     degrees = (layout.tp, layout.cp, layout.ep, layout.pp, layout.data_ranks)
-    axes = sum_of((chosen(degree > 1, 1.0, 0.0) for degree in degrees), 0.0)
-    return chosen(layout.ranks > 1, axes + 1 + job.framework.communicators, 0.0)
+    axes = sum_of((value_where(degree > 1, 1.0, 0.0) for degree in degrees), 0.0)
+    return value_where(layout.ranks > 1, axes + 1 + job.framework.communicators, 0.0)
 
 
-def _communicators(job: Job) -> MemoryLine:
-    found = line("communication buffers", several, count=communicators(job), each=COMMUNICATOR.value)
+def _communicator_line(job: Job) -> MemoryLine:
+    found = memory_line("communication buffers", buffer_bytes, count=communicator_count(job), each=COMMUNICATOR.value)
     low, high = COMMUNICATOR.low / COMMUNICATOR.value, COMMUNICATOR.high / COMMUNICATOR.value
     return found._replace(low=low, high=high)
 
 
-def fragmentation(job: Job, allocated: float) -> Lines:
+def fragmentation_lines(job: Job, allocated: float) -> Lines:
     """Memory that the allocator holds but cannot use, for ``allocated`` bytes of weights, states and activations."""
     spread = job.framework.fragmentation
     if spread is None:
         return ()
-    found = line("fragmentation", several, count=allocated, each=spread.value)
+    found = memory_line("fragmentation", buffer_bytes, count=allocated, each=spread.value)
     return (found._replace(low=spread.low / spread.value, high=spread.high / spread.value),)
 
 
@@ -190,11 +196,11 @@ ROUNDED = 1 - 1e-9
 """So that the sum of what fills the memory is not above it by an error of rounding."""
 
 
-def served_weights(job: Job, share: Share) -> Lines:
+def served_weight_lines(job: Job, share: Share) -> Lines:
     """Weights in the precision that they are served in: experts in their own, the tables in 16 bits at least."""
     return tuple(
-        line(kind.name, parameters.sharded, weights=kind.weights, width=kind.width, ranks=1.0)
-        for kind in served(share, job.workload)
+        memory_line(kind.name, parameters.sharded_bytes, weights=kind.weights, width=kind.width, ranks=1.0)
+        for kind in served_weights(share, job.workload)
     )
 
 
@@ -202,7 +208,7 @@ def sequence_bytes(job: Job, chunks: tuple[Chunk, ...], context: float) -> Seque
     """The cache of one sequence in the layers of a rank, for a sequence of ``context`` tokens, in the precision of the
     cache.
     """
-    kept = of_sequence(job.model, chunks, context / job.layout.cp, job.layout.tp)
+    kept = sequence_cache(job.model, chunks, context / job.layout.cp, job.layout.tp)
     return kept.stored(job.workload.kv_precision)
 
 
@@ -214,7 +220,7 @@ def mean_context(job: Job) -> float:
     return serving.tokens if serving.load == "static" else serving.input_tokens + serving.output_tokens / 2
 
 
-def in_flight(job: Job, free: float, mean: float, whole: float) -> float:
+def requests_in_flight(job: Job, free: float, mean: float, whole: float) -> float:
     """The requests in flight on one replica of attention, where ``free`` bytes are left for the cache.
 
     ``mean`` and ``whole`` are the bytes of a request of mean and of full length. Requests that the cache
@@ -229,25 +235,25 @@ def in_flight(job: Job, free: float, mean: float, whole: float) -> float:
     return max(whole / mean if mean else 1.0, most)
 
 
-def free_for_cache(job: Job, left: float) -> float:
+def cache_budget(job: Job, left: float) -> float:
     """Bytes for the cache of the ``left`` that weights and framework memory leave."""
     load = job.workload.serving
     share = load.memory_fraction if load is not None and load.of_free else 1.0
     return max(0.0, left) * share
 
 
-def cache(job: Job, chunks: tuple[Chunk, ...], free: float) -> Lines:
+def cache_lines(job: Job, chunks: tuple[Chunk, ...], free: float) -> Lines:
     """The cache of the requests in flight; ``free`` bytes are left for it on the rank."""
     mean = sequence_bytes(job, chunks, mean_context(job))
     whole = sequence_bytes(job, chunks, job.workload.sequence_length)
-    requests = in_flight(job, free, mean.total, whole.total)
-    found = (line("key-value cache", several, PAPER, count=requests, each=mean.keys_values),)
+    requests = requests_in_flight(job, free, mean.total, whole.total)
+    found = (memory_line("key-value cache", buffer_bytes, PAPER, count=requests, each=mean.keys_values),)
     if not mean.state:
         return found
-    return (*found, line("recurrent state", several, STATE_SOURCE, count=requests, each=mean.state))
+    return (*found, memory_line("recurrent state", buffer_bytes, STATE_SOURCE, count=requests, each=mean.state))
 
 
-def step_activations(job: Job) -> Lines:
+def step_activation_lines(job: Job) -> Lines:
     """Activations of one layer for the tokens of one step: its input and output, and its widest tensor."""
     serving = job.workload.serving
     if serving is None or not serving.chunk_tokens:
@@ -255,4 +261,4 @@ def step_activations(job: Job) -> Lines:
     model, tp = job.model, job.layout.tp
     widest = max((job.matrices - 1) * model.ffn_hidden, (model.heads + 2 * model.kv_heads) * model.head_dim) / tp
     sizes = {"tokens": serving.chunk_tokens, "elements": 2 * model.hidden + widest, "ranks": 1.0, "width": job.width}
-    return (line("step activations", tensor_bytes, CHUNKED, **sizes),)
+    return (memory_line("step activations", tensor_bytes, CHUNKED, **sizes),)

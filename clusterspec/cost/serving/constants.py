@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from clusterspec.catalog.entries import Stack
-from clusterspec.cluster.groups import contiguous
+from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives.algorithms import ceiling
+from clusterspec.cost.collectives.algorithms import busbw_ceiling
 from clusterspec.cost.collectives.model import CollectiveUnavailableError
-from clusterspec.cost.collectives.paths import paths_of
-from clusterspec.cost.collectives.predict import CollectiveTiming, timing_on
+from clusterspec.cost.collectives.paths import group_paths
+from clusterspec.cost.collectives.predict import CollectiveTiming, paths_timing
 from clusterspec.cost.constants import assumed
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.summation import sum_of
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # The origins of the numbers of a part that come from a table of kernels
 
 
-def from_table(engine: Engine, **tables: str) -> dict[str, str]:
+def table_origins(engine: Engine, **tables: str) -> dict[str, str]:
     """Origins of numbers: names of figures in the kernel table of an engine."""
     return {name: f"kernels/{engine.rates.table} {table}" for name, table in tables.items()}
 
@@ -204,19 +204,19 @@ class RankLinks(NamedTuple):
         return self.library.candidates[0].launch + self.library.queued(size)
 
 
-def links_of(cluster: Cluster, ranks: int) -> RankLinks | None:
+def rank_links(cluster: Cluster, ranks: int) -> RankLinks | None:
     """The links of the first ``ranks`` ranks; None where no fabric connects their domains."""
-    paths = paths_of(cluster, contiguous(cluster, ranks))
+    paths = group_paths(cluster, contiguous_placement(cluster, ranks))
     if paths is None:
         return None
     try:
-        library = timing_on(cluster, "all-reduce", paths)
+        library = paths_timing(cluster, "all-reduce", paths)
     except CollectiveUnavailableError:
         return None
     inside = paths.inside.line.value if paths.inside.ranks > 1 else float("inf")
     if paths.between is None:
         return RankLinks(inside, float("inf"), 1, cluster.scale_up.topology in DIRECT, library)
-    return RankLinks(inside, ceiling("all-to-all", paths, reduces=False), paths.between.islands, False, library)
+    return RankLinks(inside, busbw_ceiling("all-to-all", paths, reduces=False), paths.between.islands, False, library)
 
 
 # Host overhead and limits of serving software

@@ -7,7 +7,7 @@ from math import ceil
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost import parameters
-from clusterspec.cost.formulas.experts import fullest_count
+from clusterspec.cost.formulas.experts import requests_on_fullest
 from clusterspec.cost.formulas.serving import (
     all_reduce_time,
     cache_time,
@@ -19,13 +19,20 @@ from clusterspec.cost.formulas.serving import (
     stream_time,
 )
 from clusterspec.cost.layers import Chunk
-from clusterspec.cost.mixers import of_sequence
+from clusterspec.cost.mixers import sequence_cache
 from clusterspec.cost.parameters import Share
-from clusterspec.cost.serving import constants as known
-from clusterspec.cost.serving import rates as routed
-from clusterspec.cost.serving.constants import LAUNCH, HostOverhead, Part, RankLinks, StepTime, from_table, links_of
-from clusterspec.cost.serving.rates import DECODE, KernelRates, remaining
-from clusterspec.precision import NARROW, rate, table_width, width
+from clusterspec.cost.serving import constants
+from clusterspec.cost.serving.constants import (
+    LAUNCH,
+    HostOverhead,
+    Part,
+    RankLinks,
+    StepTime,
+    rank_links,
+    table_origins,
+)
+from clusterspec.cost.serving.rates import DECODE, KernelRates, exchange_parts, expert_parts, remaining_rate_share
+from clusterspec.precision import NARROW, peak_name, precision_width, table_width
 from clusterspec.records import dataclass
 from clusterspec.summation import sum_of
 
@@ -44,7 +51,7 @@ BY_PASS = ("bytes_read", "flops", "calls", "layers")
 """Numbers of a part that count the operations of one pass."""
 
 
-def launches(model: Model, chunk: Chunk) -> float:
+def launches_per_step(model: Model, chunk: Chunk) -> float:
     """Kernel launches of one step through all layers: GEMMs and kernels that route tokens."""
     mixing = LATENT if model.latent else GROUPED_QUERIES
     shared = NETWORK if model.shared_experts else 0
@@ -52,24 +59,26 @@ def launches(model: Model, chunk: Chunk) -> float:
     return float(attention + NETWORK * chunk.dense_layers + (ROUTED + shared) * chunk.moe_layers)
 
 
-def step(engine: Engine, tokens: float, sequences: float, attention: tuple[Part, ...], busy: float) -> tuple[Part, ...]:
+def step_parts(
+    engine: Engine, tokens: float, sequences: float, attention: tuple[Part, ...], busy: float
+) -> tuple[Part, ...]:
     """All parts of a step of ``tokens`` on each of ``busy`` attention ranks, of which ``sequences`` produce a token."""
     if engine.layout.overlap.ep and engine.whole.moe_layers and engine.exchange_links is not None:
-        return in_turns(engine, tokens, sequences, attention, busy)
-    experts = routed.experts(engine, tokens, busy) if engine.whole.moe_layers else ()
+        return alternating_step_parts(engine, tokens, sequences, attention, busy)
+    experts = expert_parts(engine, tokens, busy) if engine.whole.moe_layers else ()
     return (
-        _dense(engine, tokens),
-        _head(engine, sequences),
+        _dense_part(engine, tokens),
+        _head_part(engine, sequences),
         *experts,
         *attention,
-        _activations(engine, tokens, busy),
-        *_all_reduce(engine, tokens),
-        *routed.exchange(engine, tokens, busy),
-        _launch(engine, sequences),
+        _activation_part(engine, tokens, busy),
+        *_all_reduce_parts(engine, tokens),
+        *exchange_parts(engine, tokens, busy),
+        _launch_part(engine, sequences),
     )
 
 
-def in_turns(
+def alternating_step_parts(
     engine: Engine, tokens: float, sequences: float, attention: tuple[Part, ...], busy: float
 ) -> tuple[Part, ...]:
     """The same step as two alternating micro-batches: one exchanges tokens while the other computes.
@@ -78,33 +87,33 @@ def in_turns(
     """
     half = tokens / 2
     work = (
-        _twice(_dense(engine, half)),
-        _twice(_head(engine, sequences / 2)),
-        *map(_twice, routed.experts(engine, half, busy)),
+        _doubled_part(_dense_part(engine, half)),
+        _doubled_part(_head_part(engine, sequences / 2)),
+        *map(_doubled_part, expert_parts(engine, half, busy)),
         *attention,
-        _activations(engine, tokens, busy),
-        *map(_twice, _all_reduce(engine, half)),
+        _activation_part(engine, tokens, busy),
+        *map(_doubled_part, _all_reduce_parts(engine, half)),
     )
     computing = sum_of(part.seconds for part in work)
     exposed = (
         part._replace(formula=exposed_exchange_time, numbers=part.numbers | {"computing": computing})
-        for part in map(_twice, routed.exchange(engine, half, busy))
+        for part in map(_doubled_part, exchange_parts(engine, half, busy))
     )
-    launch = _launch(engine, sequences)
+    launch = _launch_part(engine, sequences)
     return (*work, *exposed, launch._replace(numbers=launch.numbers | {"launches": 2 * engine.launches}))
 
 
-def _twice(part: Part) -> Part:
+def _doubled_part(part: Part) -> Part:
     """A part that runs once for each of two micro-batches."""
     doubled = {name: 2 * value for name, value in part.numbers.items() if name in BY_PASS}
     return part._replace(numbers=part.numbers | doubled)
 
 
-def reading(engine: Engine, sequences: float, context: float, tokens: float = 1.0) -> tuple[Part, ...]:
+def cache_reading_parts(engine: Engine, sequences: float, context: float, tokens: float = 1.0) -> tuple[Part, ...]:
     """Attention over the cache for ``tokens`` of each sequence, on the rank with the most sequences."""
     model, whole, rates = engine.model, engine.whole, engine.rates
     calls = float(max(1, whole.full_layers + whole.window_layers + whole.linear_layers))
-    most = fullest_count(sequences, _uneven_ranks(engine))
+    most = requests_on_fullest(sequences, _unevenly_loaded_ranks(engine))
     read = most * engine.sequence_bytes(context) / calls
     table = DECODE if model.latent else rates.decode_table(engine.layout.framework, engine.workload.kv_precision)
     numbers = {
@@ -113,22 +122,22 @@ def reading(engine: Engine, sequences: float, context: float, tokens: float = 1.
         "bytes_read": read,
         "bandwidth": rates.cache(read, table),
     }
-    origins = from_table(engine, floor=f"{table}.floor", bandwidth=table)
+    origins = table_origins(engine, floor=f"{table}.floor", bandwidth=table)
     if not model.latent:
         return (Part("cache", cache_time, numbers, origins),)
     elements = 2 * model.latent_kv + model.latent_rope
     flops = 2 * most * tokens * context * model.heads / engine.layout.tp * elements * whole.full_layers / calls
     numbers |= {"flops": flops, "rate": rates.attention(16384.0)}
-    return (Part("latent_attention", latent_time, numbers, origins | from_table(engine, rate="attention.prefill")),)
+    return (Part("latent_attention", latent_time, numbers, origins | table_origins(engine, rate="attention.prefill")),)
 
 
-def _uneven_ranks(engine: Engine) -> int:
+def _unevenly_loaded_ranks(engine: Engine) -> int:
     """Attention ranks whose requests end at different times; 1 where a batch fills all of them evenly."""
     serving = engine.workload.serving
     return engine.layout.attention_dp if serving is not None and serving.load in {"closed", "open"} else 1
 
 
-def prompt_attention(engine: Engine, tokens: float, length: float, fresh: float) -> tuple[Part, ...]:
+def prompt_attention_parts(engine: Engine, tokens: float, length: float, fresh: float) -> tuple[Part, ...]:
     """Attention within prompts of ``length`` for ``tokens`` tokens; the last ``fresh`` tokens of each are new and
     attend to all before.
     """
@@ -139,24 +148,25 @@ def prompt_attention(engine: Engine, tokens: float, length: float, fresh: float)
     seen = whole.full_layers * before + whole.window_layers * window
     flops = 2 * tokens * seen * model.heads / engine.layout.tp * widths
     numbers = {"flops": flops, "rate": engine.rates.attention(length)}
-    return (Part("attention", compute_time, numbers, from_table(engine, rate="attention.prefill")),)
+    return (Part("attention", compute_time, numbers, table_origins(engine, rate="attention.prefill")),)
 
 
-def _dense(engine: Engine, tokens: float) -> Part:
+def _dense_part(engine: Engine, tokens: float) -> Part:
     """Attention and dense networks: reading their weights once, or their GEMMs."""
     weights, name = engine.share.dense + engine.share.replicated, engine.precision
     numbers = {
-        "bytes_read": weights * width(engine.workload.parameter_precision),
+        "bytes_read": weights * precision_width(engine.workload.parameter_precision),
         "bandwidth": engine.rates.stream(name),
         "flops": 2 * weights * tokens,
-        "rate": engine.rates.product(name, tokens, engine.peak) * remaining(engine.workload.parameter_precision, name),
+        "rate": engine.rates.product(name, tokens, engine.peak)
+        * remaining_rate_share(engine.workload.parameter_precision, name),
     }
     return Part(
-        "dense", roofline_time, numbers, from_table(engine, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}")
+        "dense", roofline_time, numbers, table_origins(engine, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}")
     )
 
 
-def _head(engine: Engine, sequences: float) -> Part:
+def _head_part(engine: Engine, sequences: float) -> Part:
     weights = engine.share.output
     numbers = {
         "bytes_read": weights * table_width(engine.workload.parameter_precision),
@@ -164,19 +174,22 @@ def _head(engine: Engine, sequences: float) -> Part:
         "flops": 2 * weights * sequences,
         "rate": engine.rates.product("bf16", sequences, engine.rates.wide),
     }
-    return Part("head", roofline_time, numbers, from_table(engine, bandwidth="gemm.bf16.stream", rate="gemm.bf16"))
+    return Part("head", roofline_time, numbers, table_origins(engine, bandwidth="gemm.bf16.stream", rate="gemm.bf16"))
 
 
-def _activations(engine: Engine, tokens: float, busy: float) -> Part:
+def _activation_part(engine: Engine, tokens: float, busy: float) -> Part:
     """Reading and writing activations between GEMMs: norms, residuals, conversion, sorting by expert."""
     model, whole = engine.model, engine.whole
     copies = tokens * model.experts_per_token * busy / max(1, engine.layout.ep if engine.layout.attention_dp > 1 else 1)
-    passes = known.PASSES.value * model.layers * tokens + known.ROUTED_PASSES.value * whole.moe_layers * copies
-    numbers = {"bytes_read": passes * model.hidden * 2.0, "bandwidth": engine.rates.bandwidth * known.STREAMING.value}
+    passes = constants.PASSES.value * model.layers * tokens + constants.ROUTED_PASSES.value * whole.moe_layers * copies
+    numbers = {
+        "bytes_read": passes * model.hidden * 2.0,
+        "bandwidth": engine.rates.bandwidth * constants.STREAMING.value,
+    }
     return Part("activations", stream_time, numbers, {})
 
 
-def _all_reduce(engine: Engine, tokens: float) -> tuple[Part, ...]:
+def _all_reduce_parts(engine: Engine, tokens: float) -> tuple[Part, ...]:
     """Two all-reduces of the hidden states in every layer."""
     ranks, model, links = engine.layout.tp, engine.model, engine.tensor_links
     if links is None:
@@ -186,13 +199,13 @@ def _all_reduce(engine: Engine, tokens: float) -> tuple[Part, ...]:
     if links.direct:
         each = min(each, engine.rates.all_reduce(ranks, size, links.inside) or each)
     numbers = {"calls": 2.0 * model.layers, "each": each}
-    return (Part("all_reduce", all_reduce_time, numbers, from_table(engine, each="all_reduce")),)
+    return (Part("all_reduce", all_reduce_time, numbers, table_origins(engine, each="all_reduce")),)
 
 
-def _launch(engine: Engine, sequences: float) -> Part:
+def _launch_part(engine: Engine, sequences: float) -> Part:
     habits, serving = engine.habits, engine.workload.serving
     captured = serving is None or serving.captured_graphs
-    source = from_table(engine, each="gemm.bf16.floor") if captured else {"each": "serving.eager of the software"}
+    source = table_origins(engine, each="gemm.bf16.floor") if captured else {"each": "serving.eager of the software"}
     numbers = {
         "launches": engine.launches,
         "each": engine.rates.floor("bf16") if captured else habits.eager,
@@ -240,12 +253,12 @@ class Engine:
         if rates is None:
             return None
         model = workload.model
-        counted = parameters.count(model)
+        counted = parameters.model_weights(model)
         whole = counted.held
-        precision, peak = _peak(workload.precision, rates)
+        precision, peak = _gemm_peak(workload.precision, rates)
         if workload.peak is not None:
             peak = workload.peak.value / cluster.ranks_per_accelerator
-        expert_precision, expert_peak = _expert_peak(workload, rates, (precision, peak))
+        expert_precision, expert_peak = _expert_gemm_peak(workload, rates, (precision, peak))
         ranks = layout.tp * layout.attention_dp
         return cls(
             cluster=cluster,
@@ -255,15 +268,15 @@ class Engine:
             rates=rates,
             habits=HostOverhead.of(layout.stack),
             whole=whole,
-            share=parameters.share(model, layout, (whole,)),
+            share=parameters.rank_share(model, layout, (whole,)),
             expert=counted.expert,
             precision=precision,
             peak=peak,
             expert_precision=expert_precision,
             expert_peak=expert_peak,
-            launches=launches(model, whole),
-            tensor_links=links_of(cluster, layout.tp) if layout.tp > 1 else None,
-            exchange_links=links_of(cluster, ranks) if layout.attention_dp > 1 else None,
+            launches=launches_per_step(model, whole),
+            tensor_links=rank_links(cluster, layout.tp) if layout.tp > 1 else None,
+            exchange_links=rank_links(cluster, ranks) if layout.attention_dp > 1 else None,
         )
 
     @property
@@ -283,18 +296,18 @@ class Engine:
     @property
     def weight_bytes(self) -> float:
         """Bytes of the weights of all layers on one rank, experts in their own precision, tables in 16 bits."""
-        return sum_of(kind.weights * kind.width for kind in parameters.served(self.share, self.workload))
+        return sum_of(kind.weights * kind.width for kind in parameters.served_weights(self.share, self.workload))
 
     def sequence_bytes(self, context: float) -> float:
         """Bytes of cache of one sequence on one rank, over all layers."""
-        kept = of_sequence(self.model, (self.whole,), context, self.layout.tp)
+        kept = sequence_cache(self.model, (self.whole,), context, self.layout.tp)
         return kept.stored(self.workload.kv_precision).total
 
     def decode(self, sequences: float, context: float, tokens: float = 1.0) -> StepTime:
         """One step that decodes ``tokens`` of each of ``sequences`` on every attention rank: one, or drafted ones."""
-        attention = reading(self, sequences, context, tokens)
+        attention = cache_reading_parts(self, sequences, context, tokens)
         every = sequences * tokens
-        return StepTime.of(step(self, every, every, attention, float(self.layout.attention_dp)))
+        return StepTime.of(step_parts(self, every, every, attention, float(self.layout.attention_dp)))
 
     def prefill(
         self, tokens: float, length: float, busy: float, decoding: float = 0.0, context: float = 0.0
@@ -307,31 +320,33 @@ class Engine:
         most = serving.chunk_tokens if serving is not None and serving.chunk_tokens else tokens
         steps = max(1.0, float(ceil(tokens / most - 1e-9)))
         here = tokens / steps
-        attention = prompt_attention(self, here, length, min(tokens, length))
+        attention = prompt_attention_parts(self, here, length, min(tokens, length))
         if decoding:
-            attention = (*attention, *reading(self, decoding, context))
-        return StepTime.of(step(self, here + decoding, here / max(1.0, length) + decoding, attention, busy), steps)
+            attention = (*attention, *cache_reading_parts(self, decoding, context))
+        return StepTime.of(
+            step_parts(self, here + decoding, here / max(1.0, length) + decoding, attention, busy), steps
+        )
 
     def launching(self, steps: float) -> float:
         """The least seconds to launch ``steps`` steps of a prompt without captured graphs."""
         return steps * self.launches * self.habits.eager
 
 
-def _peak(name: str, rates: KernelRates) -> tuple[str, float]:
+def _gemm_peak(name: str, rates: KernelRates) -> tuple[str, float]:
     """The precision whose peak the accelerator uses for GEMMs in ``name``, and that peak; 16 bits where it has none."""
-    found = rate(name, rates.peaks)
+    found = peak_name(name, rates.peaks)
     return (found, rates.peaks[found]) if found else ("bf16", rates.wide)
 
 
-def _expert_peak(workload: Workload, rates: KernelRates, other: tuple[str, float]) -> tuple[str, float]:
+def _expert_gemm_peak(workload: Workload, rates: KernelRates, other: tuple[str, float]) -> tuple[str, float]:
     """The same for experts: the precision of their weights where the accelerator has a peak for it, else that of the
     workload.
 
     Products of 4-bit weights with wider activations run at the rate of 8 bits (PTX ISA, tcgen05.mma, kind mxf8f6f4).
     """
     kept = workload.expert_parameter_precision
-    found = rate(kept, rates.peaks)
-    if kept == workload.parameter_precision or found is None or width(found) > width(kept):
+    found = peak_name(kept, rates.peaks)
+    if kept == workload.parameter_precision or found is None or precision_width(found) > precision_width(kept):
         return other
     if found == "fp4" and workload.precision not in NARROW and "fp8" in rates.peaks:
         found = "fp8"

@@ -7,17 +7,17 @@ from math import log
 
 from clusterspec.cluster.model import Serving
 from clusterspec.cost.formulas.serving import (
-    burst_wait_at,
+    burst_wait_percentile,
     handoff_time,
     prompt_time,
     time_per_output_token,
     time_to_first_token,
-    wait_at,
+    wait_above_median,
 )
-from clusterspec.cost.serving import constants as known
+from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import RANGES, TAILS, Part, StepTime
 from clusterspec.cost.serving.times import ServingTimes
-from clusterspec.cost.term import EXPRESSIONS, Term, source
+from clusterspec.cost.term import EXPRESSIONS, Term, formula_source
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass
@@ -36,12 +36,12 @@ RANGED = {
 
 def serving_range(times: ServingTimes, name: str) -> list[float]:
     """The low and the high end of a field in `RANGED`."""
-    low, high = factors(times, RANGED[name])
+    low, high = range_factors(times, RANGED[name])
     value: float = getattr(times, name)
     return [value * low, value * high]
 
 
-def factors(times: ServingTimes, quantity: str) -> tuple[float, float]:
+def range_factors(times: ServingTimes, quantity: str) -> tuple[float, float]:
     """The ends of the range of a quantity over its prediction.
 
     The time to first token is least certain with separate prefill engines, which queue, and with experts.
@@ -65,7 +65,8 @@ def tail_factors(times: ServingTimes, quantity: str, share: float) -> tuple[floa
     kind = "ttft apart" if quantity == "ttft" and times.handoff > 0 else quantity
     part = min(1.0, log(0.5 / (1 - share)) / log(0.5 / 0.01))
     low, high = (
-        middle ** (1 - part) * end**part for middle, end in zip(factors(times, quantity), TAILS[kind], strict=True)
+        middle ** (1 - part) * end**part
+        for middle, end in zip(range_factors(times, quantity), TAILS[kind], strict=True)
     )
     return low, high
 
@@ -89,9 +90,9 @@ WORK = "the model, the layout and the requests"
 """Origins of the numbers of a part that no kernel table has."""
 
 
-def time_of_token(times: ServingTimes) -> Term:
+def token_time_term(times: ServingTimes) -> Term:
     """The time per output token: a decode step, and its share of prompts."""
-    step = _step("step", times.decode)
+    step = _step_term("step", times.decode)
     inputs = (
         ("sequences", _computed(times.carried, "sequences in flight on one attention rank")),
         ("output_tokens", _computed(times.output_tokens, "output tokens of a request")),
@@ -110,7 +111,7 @@ def time_of_token(times: ServingTimes) -> Term:
     )
 
 
-def time_of_first_token(times: ServingTimes) -> Term:
+def first_token_time_term(times: ServingTimes) -> Term:
     """The time to first token: the wait, the prompt, and half a step."""
     inputs = (
         ("wait", _computed(times.wait, "the queueing time, for cache space and for other prompts", "s")),
@@ -123,44 +124,44 @@ def time_of_first_token(times: ServingTimes) -> Term:
         "s",
         EXPRESSIONS[time_to_first_token],
         inputs,
-        (_prompt(times), _handoff(times)),
+        (_prompt_term(times), _handoff_term(times)),
         source=_source(time_to_first_token),
         low=serving_range(times, "ttft")[0],
         high=serving_range(times, "ttft")[1],
     )
 
 
-def _prompt(times: ServingTimes) -> Term:
+def _prompt_term(times: ServingTimes) -> Term:
     """The prompt: its steps on the device, or its kernel launches on the host."""
     inputs = (
         ("steps", _computed(times.prefill.steps, "chunks processed in one step")),
         ("floor", _computed(times.prompt_floor, "launching every kernel of the prompt without captured graphs", "s")),
     )
-    step = _step("step", times.prefill, times.prefill.total / times.prefill.steps)
+    step = _step_term("step", times.prefill, times.prefill.total / times.prefill.steps)
     expression, source_ = EXPRESSIONS[prompt_time], _source(prompt_time)
     return Term("prefill", times.prompt_time, "s", expression, inputs, (step,), source_)
 
 
-def _handoff(times: ServingTimes) -> Term:
+def _handoff_term(times: ServingTimes) -> Term:
     """The transfer of the cache to the decode engine."""
     if times.sent is None:
         return Term("handoff", 0.0, "s", "0")
     inputs = (
-        ("passing", known.HANDOFF),
+        ("passing", constants.HANDOFF),
         ("size", _computed(times.sent.size, "the cache of the prompt on one rank", "B")),
         ("bandwidth", _computed(times.sent.bandwidth, "the link of one rank between the engines", "B/s")),
     )
     return Term("handoff", times.handoff, "s", EXPRESSIONS[handoff_time], inputs, source=_source(handoff_time))
 
 
-def _step(name: str, step_time: StepTime, seconds: float | None = None) -> Term:
-    parts = tuple(_part(part) for part in step_time.parts)
+def _step_term(name: str, step_time: StepTime, seconds: float | None = None) -> Term:
+    parts = tuple(_part_term(part) for part in step_time.parts)
     return Term(
         name, step_time.total if seconds is None else seconds, "s", " + ".join(part.name for part in parts), parts=parts
     )
 
 
-def _part(part: Part) -> Term:
+def _part_term(part: Part) -> Term:
     inputs = tuple(
         (name, Figure(value, UNITS.get(name, "1"), Computed(part.origins.get(name, WORK))))
         for name, value in part.numbers.items()
@@ -173,7 +174,7 @@ def _computed(value: float, why: str, unit: str = "1") -> Figure:
 
 
 def _source(formula: Callable[..., float]) -> str:
-    return source(formula)
+    return formula_source(formula)
 
 
 # Latency of a serving plan at the percentile of its targets, and whether the targets are met
@@ -194,18 +195,18 @@ class Tail:
     tpot_range: tuple[float, float]
 
 
-def tail(times: ServingTimes, load: Serving) -> Tail | None:
+def latency_tail(times: ServingTimes, load: Serving) -> Tail | None:
     """The latencies at the percentile of the targets; None at the median, which the plan itself has."""
     if load.percentile <= MEDIAN:
         return None
     share = min(load.percentile, HIGHEST) / 100
-    first, each = ttft_at(times, load), tpot_at(times, load)
+    first, each = ttft_percentile(times, load), tpot_percentile(times, load)
     low, high = tail_factors(times, "ttft", share)
     least, most = tail_factors(times, "tpot", share)
     return Tail(load.percentile, first, each, (first * low, first * high), (each * least, each * most))
 
 
-def ttft_at(times: ServingTimes, load: Serving) -> float:
+def ttft_percentile(times: ServingTimes, load: Serving) -> float:
     """The time to the first token that the percentile of the targets does not exceed; the median up to 50.
 
     Waits in a steady state have an exponential tail. In a finite run the requests of the burst at its start are the
@@ -214,18 +215,18 @@ def ttft_at(times: ServingTimes, load: Serving) -> float:
     if load.percentile <= MEDIAN:
         return times.ttft
     share = min(load.percentile, HIGHEST) / 100
-    return times.ttft + wait_at(times.wait, share) + _burst_at(times, load, share)
+    return times.ttft + wait_above_median(times.wait, share) + _burst_wait(times, load, share)
 
 
-def _burst_at(times: ServingTimes, load: Serving, share: float) -> float:
+def _burst_wait(times: ServingTimes, load: Serving, share: float) -> float:
     """The wait in the burst at the start of a run, at a share of its requests; the mean is over all requests."""
     if not load.requests:
         return 0.0
     of_burst = min(1.0, times.offered / load.requests)
-    return burst_wait_at(times.ttft_mean - times.ttft, of_burst, share) if of_burst > 0 else 0.0
+    return burst_wait_percentile(times.ttft_mean - times.ttft, of_burst, share) if of_burst > 0 else 0.0
 
 
-def tpot_at(times: ServingTimes, load: Serving) -> float:
+def tpot_percentile(times: ServingTimes, load: Serving) -> float:
     """The time of an output token that the percentile of the targets does not exceed.
 
     All requests of a batch share its steps, so that the percentiles of a request's mean are close together.
@@ -233,8 +234,8 @@ def tpot_at(times: ServingTimes, load: Serving) -> float:
     return times.tpot if load.percentile <= MEDIAN else max(times.tpot, times.tpot_mean)
 
 
-def missed(times: ServingTimes, load: Serving) -> tuple[str, ...]:
+def missed_targets(times: ServingTimes, load: Serving) -> tuple[str, ...]:
     """The targets that a plan does not meet at its load: ``ttft``, ``tpot``, both or none."""
-    first = load.ttft_target is not None and ttft_at(times, load) > load.ttft_target
-    each = load.tpot_target is not None and tpot_at(times, load) > load.tpot_target
+    first = load.ttft_target is not None and ttft_percentile(times, load) > load.ttft_target
+    each = load.tpot_target is not None and tpot_percentile(times, load) > load.tpot_target
     return tuple(name for name, late in (("ttft", first), ("tpot", each)) if late)

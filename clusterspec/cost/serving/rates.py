@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from clusterspec.catalog.entries import Accelerator, Kernels
 from clusterspec.cost.formulas.compute import power, smaller
-from clusterspec.cost.formulas.experts import distinct_ranks, experts_hit, fullest, fullest_hit
+from clusterspec.cost.formulas.experts import distinct_ranks, experts_hit, experts_hit_on_fullest, fullest_load
 from clusterspec.cost.formulas.serving import expert_exchange_time, roofline_time
-from clusterspec.cost.serving import constants as known
-from clusterspec.cost.serving.constants import Part, from_table
-from clusterspec.precision import NARROW, width
+from clusterspec.cost.serving import constants
+from clusterspec.cost.serving.constants import Part, table_origins
+from clusterspec.precision import NARROW, precision_width
 from clusterspec.records import dataclass
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ DECODE = "attention.decode"
 SUFFIXES = {"kb": 1024.0, "mb": 1024.0**2}
 
 
-def curves(entry: Kernels) -> dict[str, Curve]:
+def size_curves(entry: Kernels) -> dict[str, Curve]:
     """The tables of an entry by name: the points whose last part is a size, in ascending order."""
     found: dict[str, list[tuple[float, float]]] = {}
     for name, figure in entry.achievable.items():
@@ -40,15 +40,15 @@ def curves(entry: Kernels) -> dict[str, Curve]:
         if digits.isdigit():
             size = float(digits) * SUFFIXES.get(suffix, 1.0)
             found.setdefault(table, []).append((log(size), log(figure.value)))
-    return {name: _ordered(points) for name, points in found.items()}
+    return {name: _sorted_curve(points) for name, points in found.items()}
 
 
-def _ordered(points: list[tuple[float, float]]) -> Curve:
+def _sorted_curve(points: list[tuple[float, float]]) -> Curve:
     sizes, values = zip(*sorted(points), strict=True)
     return sizes, values
 
 
-def between(curve: Curve, size: float) -> float:
+def interpolated_value(curve: Curve, size: float) -> float:
     """The value at a size: log-log interpolation between two points, the nearest point outside."""
     sizes, values = curve
     at = log(size) if size > 0 else sizes[0]
@@ -83,7 +83,7 @@ class KernelRates:
         peaks = {name: peak.value / ranks for name, peak in chip.peaks.items()}
         if chip.memory_bandwidth is None or entry is None or not {"bf16", "fp16"} & set(peaks):
             return None
-        tables, single = _tables(entry)
+        tables, single = _cached_tables(entry)
         own, measured = chip.achievable.get("matmul.bf16"), single.get("matmul.bf16")
         scale = own.value / measured if own is not None and measured and chip.kernels is None else 1.0
         return cls(entry.id, peaks, chip.memory_bandwidth.value / ranks, tables, single, scale)
@@ -95,11 +95,11 @@ class KernelRates:
 
     def at(self, table: str, size: float) -> float:
         """The value of a table at a size."""
-        return between(self.curves[table], size)
+        return interpolated_value(self.curves[table], size)
 
     def product(self, precision: str, rows: float, peak: float) -> float:
         """FLOP/s of a GEMM with ``rows`` rows."""
-        share = between(self.curves[self._measured(precision)], rows)
+        share = interpolated_value(self.curves[self._measured(precision)], rows)
         return peak * min(1.0, share * self.scale)
 
     def stream(self, precision: str) -> float:
@@ -108,7 +108,7 @@ class KernelRates:
 
     def floor(self, precision: str) -> float:
         """Seconds of the smallest GEMM."""
-        return self.single.get(f"{self._measured(precision)}.floor", known.FLOOR.value)
+        return self.single.get(f"{self._measured(precision)}.floor", constants.FLOOR.value)
 
     def decode_table(self, software: str, precision: str) -> str:
         """The table of attention over a cache in a precision: that of the software, else the general one."""
@@ -121,7 +121,7 @@ class KernelRates:
         The share of the bandwidth is that of a call of equal duration on the measured accelerator.
         """
         alike = size * self.single[f"{table}.memory"] / self.bandwidth
-        return self.bandwidth * min(1.0, between(self.curves[table], alike) * self.scale)
+        return self.bandwidth * min(1.0, interpolated_value(self.curves[table], alike) * self.scale)
 
     def attention_floor(self, table: str = DECODE) -> float:
         """Seconds of the smallest call of attention over a cache."""
@@ -129,7 +129,7 @@ class KernelRates:
 
     def attention(self, tokens: float) -> float:
         """FLOP/s of attention over prompts of ``tokens`` tokens."""
-        return self.wide * min(1.0, between(self.curves["attention.prefill"], tokens) * self.scale)
+        return self.wide * min(1.0, interpolated_value(self.curves["attention.prefill"], tokens) * self.scale)
 
     def all_reduce(self, ranks: int, size: float, line: float) -> float | None:
         """Seconds of an all-reduce within a domain by the kernels of an engine; None for large ones.
@@ -138,7 +138,7 @@ class KernelRates:
         """
         scaled = size * self.single["all_reduce.links"] / line
         curve = next((self.curves[name] for name in self._reductions if int(name.rpartition(".")[2]) >= ranks), None)
-        return between(curve, scaled) if curve is not None and scaled <= exp(curve[0][-1]) else None
+        return interpolated_value(curve, scaled) if curve is not None and scaled <= exp(curve[0][-1]) else None
 
     @property
     def _reductions(self) -> list[str]:
@@ -150,88 +150,89 @@ class KernelRates:
         return name if name in self.curves else "gemm.bf16"
 
 
-def remaining(kept: str, name: str) -> float:
+def remaining_rate_share(kept: str, name: str) -> float:
     """The share of the 16-bit GEMM rate that remains where weights are stored in a narrower precision."""
-    return known.WEIGHT_ONLY.value if name not in NARROW and width(kept) < width(name) else 1.0
+    return constants.WEIGHT_ONLY.value if name not in NARROW and precision_width(kept) < precision_width(name) else 1.0
 
 
 _KNOWN: dict[int, tuple[Kernels, dict[str, Curve], dict[str, float]]] = {}
 """The tables of entries that were used, by identity: an entry is read once."""
 
 
-def _tables(entry: Kernels) -> tuple[dict[str, Curve], dict[str, float]]:
+def _cached_tables(entry: Kernels) -> tuple[dict[str, Curve], dict[str, float]]:
     """The curves of an entry, and its figures without a size."""
     if id(entry) not in _KNOWN:
         if len(_KNOWN) > MOST_TABLES:
             _KNOWN.clear()
-        _KNOWN[id(entry)] = entry, curves(entry), {name: each.value for name, each in entry.achievable.items()}
+        _KNOWN[id(entry)] = entry, size_curves(entry), {name: each.value for name, each in entry.achievable.items()}
     return _KNOWN[id(entry)][1:]
 
 
 # The parts of a step that depend on the routing of tokens: the GEMMs of experts, and their dispatch and combine
 
 
-def experts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
+def expert_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
     """Experts: reading the weights of the selected ones, or the GEMMs of all tokens, on the fullest rank.
 
     ``tokens`` are those of one attention rank, of which ``busy`` have as many.
     """
     model, name, kept = engine.model, engine.expert_precision, engine.workload.expert_parameter_precision
     copies = tokens * busy * model.experts_per_token
-    hit = experts_hit(model.experts, tokens * busy, model.experts_per_token, known.UNEVEN.value)
-    ranks = _uneven_ranks(engine)
-    read = fullest_hit(hit, model.experts, ranks) / (model.experts / ranks)
+    hit = experts_hit(model.experts, tokens * busy, model.experts_per_token, constants.UNEVEN.value)
+    ranks = _unbalanced_ranks(engine)
+    read = experts_hit_on_fullest(hit, model.experts, ranks) / (model.experts / ranks)
     work = 2 * engine.expert * engine.whole.moe_layers * copies / engine.ranks
     numbers = {
-        "bytes_read": engine.share.expert * read * width(kept),
+        "bytes_read": engine.share.expert * read * precision_width(kept),
         "bandwidth": engine.rates.stream(name),
-        "flops": work * fullest_load(engine, copies),
-        "rate": engine.rates.product(name, copies / hit if hit else 1.0, engine.expert_peak) * remaining(kept, name),
+        "flops": work * fullest_load_factor(engine, copies),
+        "rate": engine.rates.product(name, copies / hit if hit else 1.0, engine.expert_peak)
+        * remaining_rate_share(kept, name),
     }
-    origins = from_table(engine, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}")
+    origins = table_origins(engine, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}")
     return (Part("experts", roofline_time, numbers, origins),)
 
 
-def exchange(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
+def exchange_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
     """Dispatch and combine of the fullest rank, where the ranks of an engine hold different tokens."""
     links, expert_layers, model = engine.exchange_links, engine.whole.moe_layers, engine.model
     if not expert_layers or links is None:
         return ()
-    line = links.inside * engine.rates.single.get("exchange.line", known.EXCHANGE_LINE.value)
+    line = links.inside * engine.rates.single.get("exchange.line", constants.EXCHANGE_LINE.value)
     if links.domains > 1:
-        line = links.between * engine.rates.single.get("exchange.network", known.NETWORK.value)
+        line = links.between * engine.rates.single.get("exchange.network", constants.NETWORK.value)
     copies = float(model.experts_per_token)
     numbers = {
         "layers": float(expert_layers),
-        "latency": _latency(engine, links.domains),
-        "tokens": tokens * fullest_load(engine, tokens * busy * copies),
-        "copies": distinct_ranks(engine.ranks, copies) if tokens > known.LOW_LATENCY_TOKENS else copies,
+        "latency": _exchange_latency(engine, links.domains),
+        "tokens": tokens * fullest_load_factor(engine, tokens * busy * copies),
+        "copies": distinct_ranks(engine.ranks, copies) if tokens > constants.LOW_LATENCY_TOKENS else copies,
         "hidden": float(model.hidden),
-        "bytes_each": known.EXCHANGE_BYTES,
+        "bytes_each": constants.EXCHANGE_BYTES,
         "bandwidth": line,
     }
-    origins = from_table(engine, latency="exchange.latency", bandwidth="exchange.line")
+    origins = table_origins(engine, latency="exchange.latency", bandwidth="exchange.line")
     return (Part("expert_exchange", expert_exchange_time, numbers, origins),)
 
 
-def fullest_load(engine: Engine, copies: float) -> float:
+def fullest_load_factor(engine: Engine, copies: float) -> float:
     """The copies of tokens on the fullest rank over the mean, with ``copies`` for all experts of a layer.
 
     Both the popularity of the experts and the draw of few tokens make it uneven. 1 on one rank, and where copies of
     experts balance the load.
     """
-    ranks, held = float(_uneven_ranks(engine)), engine.model.experts
+    ranks, held = float(_unbalanced_ranks(engine)), engine.model.experts
     mean = copies / held
-    spread = power(known.UNEVEN.value * known.UNEVEN.value + 1 / mean, 0.5) if mean else 0.0
-    return smaller(ranks, fullest(ranks, held / ranks, spread))
+    spread = power(constants.UNEVEN.value * constants.UNEVEN.value + 1 / mean, 0.5) if mean else 0.0
+    return smaller(ranks, fullest_load(ranks, held / ranks, spread))
 
 
-def _uneven_ranks(engine: Engine) -> int:
+def _unbalanced_ranks(engine: Engine) -> int:
     """Ranks that hold different experts, without copies of them that balance the load."""
     return 1 if engine.layout.redundant_experts else engine.layout.ep
 
 
-def _latency(engine: Engine, domains: int) -> float:
+def _exchange_latency(engine: Engine, domains: int) -> float:
     """Latency of dispatch and combine of few tokens, in seconds."""
     table = engine.rates.curves.get("exchange.latency")
-    return engine.rates.at("exchange.latency", float(domains)) if table else known.EXCHANGE.value
+    return engine.rates.at("exchange.latency", float(domains)) if table else constants.EXCHANGE.value

@@ -9,18 +9,18 @@ from clusterspec.cluster.model import Cluster, Layout, Serving, Workload
 from clusterspec.cost import parameters
 from clusterspec.cost.formulas.serving import (
     compute_time,
-    most_load,
+    highest_load,
     prompt_wait,
     stream_time,
     time_per_output_token,
     wave_load,
 )
-from clusterspec.cost.layers import Chunk, layers
-from clusterspec.cost.mixers import of_sequence
-from clusterspec.cost.serving import constants as known
+from clusterspec.cost.layers import Chunk, model_layers
+from clusterspec.cost.mixers import sequence_cache
+from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Engine
-from clusterspec.precision import rate, table_width, width
+from clusterspec.precision import peak_name, precision_width, table_width
 from clusterspec.records import NamedTuple
 
 # The steady state of a serving plan: the sequences that decode concurrently, and the work of each step
@@ -78,7 +78,7 @@ class Steady(NamedTuple):
         return self.sequences * ranks + self.rate * self.through
 
 
-def steady(pools: Pools, sequences: float) -> Steady:
+def steady_state(pools: Pools, sequences: float) -> Steady:
     """The steady state with ``sequences`` concurrent sequences on each attention rank."""
     engine, load = pools.decode, pools.load
     static = load.load == "static"
@@ -90,19 +90,21 @@ def steady(pools: Pools, sequences: float) -> Steady:
     together = 0.0 if pools.apart or static else each
     busy = float(engine.layout.attention_dp)
     if pools.apart:
-        busy = _busy(pools, sequences, decode.total / gained)
+        busy = _busy_ranks(pools, sequences, decode.total / gained)
     prefill = pools.prompts.prefill(fresh, float(load.input_tokens), busy, together, context)
     prompt = max(prefill.total, pools.prompts.launching(prefill.steps))
-    carried = 0.0 if pools.apart or static else _carried(pools, (each, context), gained, (decode, prefill))
+    carried = 0.0 if pools.apart or static else _carried_prefill(pools, (each, context), gained, (decode, prefill))
     tpot = time_per_output_token(decode.total, sequences, load.output_tokens, carried, tokens_per_step=gained)
     share = sequences / load.output_tokens * carried / tpot
     rate = sequences * engine.attention_ranks / max(1.0, load.output_tokens - 1.0) / tpot
-    service = _service(pools, fresh, prompt, prefill)
-    wait = _wait(pools, share, rate, (prompt, service)) if load.load in {"closed", "open"} else 0.0
+    service = _service_seconds(pools, fresh, prompt, prefill)
+    wait = _prompt_wait(pools, share, rate, (prompt, service)) if load.load in {"closed", "open"} else 0.0
     return Steady(sequences, decode, prefill, prompt, service, carried, gained, tpot, share, rate, wait)
 
 
-def _carried(pools: Pools, sequences: tuple[float, float], gained: float, steps: tuple[StepTime, StepTime]) -> float:
+def _carried_prefill(
+    pools: Pools, sequences: tuple[float, float], gained: float, steps: tuple[StepTime, StepTime]
+) -> float:
     """Seconds that one prompt adds to the decode steps of its engine.
 
     ``sequences`` are those of a step, and their context; each gains ``gained`` tokens in it. ``steps`` are a decode
@@ -118,7 +120,7 @@ def _carried(pools: Pools, sequences: tuple[float, float], gained: float, steps:
     return max(0.0, many.device - many.steps * decode.device) / prompts
 
 
-def _wait(pools: Pools, share: float, rate: float, each: tuple[float, float]) -> float:
+def _prompt_wait(pools: Pools, share: float, rate: float, each: tuple[float, float]) -> float:
     """Queueing time of a prompt in seconds: the running step, and the prompts before it.
 
     ``share`` of the time of decode engines goes to prompts, at ``rate`` of them; ``each`` has the seconds of a single
@@ -129,16 +131,16 @@ def _wait(pools: Pools, share: float, rate: float, each: tuple[float, float]) ->
     used = share if not pools.apart else rate * service / pools.prompts.attention_ranks
     busy = min(1.0, used * prompt / service) if service else 0.0
     if pools.apart and pools.load.requests:
-        used, busy = wave_load(used, known.WAVE.value), wave_load(busy, known.WAVE.value)
+        used, busy = wave_load(used, constants.WAVE.value), wave_load(busy, constants.WAVE.value)
     requests = pools.load.concurrency
     if requests is None:
-        return prompt_wait(min(used, known.MOST_LOAD), service, busy, prompt)
+        return prompt_wait(min(used, constants.MOST_LOAD), service, busy, prompt)
     others = (requests - 1) / requests
-    most = most_load(max(1.0, requests / pools.prompts.attention_ranks))
+    most = highest_load(max(1.0, requests / pools.prompts.attention_ranks))
     return prompt_wait(min(used * others, most), service, busy * others, prompt)
 
 
-def _busy(pools: Pools, sequences: float, tpot: float) -> float:
+def _busy_ranks(pools: Pools, sequences: float, tpot: float) -> float:
     """Attention ranks of one engine that the request rate keeps busy, with one prompt at a time on each."""
     engine, load, prompts = pools.decode, pools.load, pools.prompts
     ranks = prompts.layout.attention_dp
@@ -149,7 +151,7 @@ def _busy(pools: Pools, sequences: float, tpot: float) -> float:
     return min(float(ranks), 1.0 + rate / prompts.replicas * alone * (ranks - 1) / ranks)
 
 
-def _service(pools: Pools, fresh: float, prompt: float, prefill: StepTime) -> float:
+def _service_seconds(pools: Pools, fresh: float, prompt: float, prefill: StepTime) -> float:
     """Seconds of an attention rank per prompt, with as many prompts together as a chunk holds."""
     chunk = pools.load.chunk_tokens or fresh
     together = max(1.0, chunk // max(1.0, fresh))
@@ -157,7 +159,7 @@ def _service(pools: Pools, fresh: float, prompt: float, prefill: StepTime) -> fl
     return max(prefill.device, launched) if together > 1 else prompt
 
 
-def closed(pools: Pools, requests: float) -> Steady:
+def closed_loop_state(pools: Pools, requests: float) -> Steady:
     """The steady state with ``requests`` in flight on the whole plan; those that do not fit wait.
 
     Where prompts limit the loop, the requests that do not decode wait for their prompt.
@@ -171,22 +173,22 @@ def closed(pools: Pools, requests: float) -> Steady:
         return requests - steady.offered(ranks, pools.load.output_tokens)
 
     top = min(pools.limit, requests / ranks)
-    found = steady(pools, top)
+    found = steady_state(pools, top)
     if spare(found) >= 0:
         return found
     low, high, limited = 1e-6 * top, top, spare(found) == BUSY
     for _ in range(ROUNDS):
         middle = (low + high) / 2
-        left = spare(steady(pools, middle))
+        left = spare(steady_state(pools, middle))
         low, high, limited = (middle, high, limited) if left >= 0 else (low, middle, left == BUSY)
         if high - low < 1e-3 * high:
             break
-    found = steady(pools, low)
+    found = steady_state(pools, low)
     left = requests - found.offered(ranks, pools.load.output_tokens)
     return found._replace(wait=found.wait + max(0.0, left) / found.rate) if limited else found
 
 
-def bisected(met: Callable[[float], bool], limit: float) -> float:
+def largest_satisfying(met: Callable[[float], bool], limit: float) -> float:
     """The largest number of sequences up to ``limit`` that satisfies a condition; 0 if one sequence does not."""
     if not met(1.0):
         return 0.0
@@ -205,7 +207,7 @@ HANDOFF_SHARE = 0.8
 """Share of the line rate at which one cache is sent (DistServe, arXiv 2401.09670; DeepSeek-V3, arXiv 2412.19437)."""
 
 
-def token_floor(cluster: Cluster, workload: Workload, layout: Layout, load: Serving) -> float | None:
+def least_token_time(cluster: Cluster, workload: Workload, layout: Layout, load: Serving) -> float | None:
     """The least time of one output token in seconds: reading its weights and the cache of one request at full
     bandwidth.
 
@@ -224,30 +226,32 @@ def token_floor(cluster: Cluster, workload: Workload, layout: Layout, load: Serv
 
 def token_weight_bytes(workload: Workload, layout: Layout) -> float:
     """Bytes of weights on one rank, over all stages, that one token is multiplied with."""
-    share = parameters.share(workload.model, layout, (_whole(workload),))
-    dense = (share.dense + share.replicated) * width(workload.parameter_precision)
+    share = parameters.rank_share(workload.model, layout, (_whole_model(workload),))
+    dense = (share.dense + share.replicated) * precision_width(workload.parameter_precision)
     head = share.output * table_width(workload.parameter_precision)
-    return dense + head + _chosen(workload, layout) * width(workload.expert_parameter_precision)
+    return (
+        dense + head + _active_expert_weights(workload, layout) * precision_width(workload.expert_parameter_precision)
+    )
 
 
 def request_bytes(workload: Workload, layout: Layout, tokens: float) -> float:
     """Bytes of cache of one request with ``tokens`` tokens on one rank, over all stages."""
-    kept = of_sequence(workload.model, (_whole(workload),), tokens, layout.tp)
+    kept = sequence_cache(workload.model, (_whole_model(workload),), tokens, layout.tp)
     return kept.stored(workload.kv_precision).total
 
 
-def prompt_floor(cluster: Cluster, workload: Workload, layout: Layout, load: Serving) -> float | None:
+def least_prompt_time(cluster: Cluster, workload: Workload, layout: Layout, load: Serving) -> float | None:
     """The least time of one prompt in seconds: the GEMMs of its weights at the dense peak of all ranks of an engine.
 
     Tokens in the prefix cache and attention are not counted. None where the accelerator has no peak.
 
     Source: Kaplan et al., arXiv 2001.08361, section 2.1: two operations a weight and token.
     """
-    peak = _peak(cluster, workload)
+    peak = _accelerator_peak(cluster, workload)
     if peak is None:
         return None
-    share = parameters.share(workload.model, layout, (_whole(workload),))
-    weights = share.dense + share.replicated + _chosen(workload, layout)
+    share = parameters.rank_share(workload.model, layout, (_whole_model(workload),))
+    weights = share.dense + share.replicated + _active_expert_weights(workload, layout)
     fresh = load.input_tokens * (1 - load.prefix_hit)
     return compute_time(2 * weights * fresh / layout.pp, peak / cluster.ranks_per_accelerator)
 
@@ -257,32 +261,32 @@ def compute_bound_tokens(cluster: Cluster, workload: Workload) -> float | None:
 
     Source: Williams et al., "Roofline", CACM 52(4), 2009: the ridge, at the dense peak and the full bandwidth.
     """
-    peak, memory = _peak(cluster, workload), cluster.accelerator.memory_bandwidth
+    peak, memory = _accelerator_peak(cluster, workload), cluster.accelerator.memory_bandwidth
     if peak is None or memory is None:
         return None
-    return peak / memory.value * width(workload.parameter_precision) / 2
+    return peak / memory.value * precision_width(workload.parameter_precision) / 2
 
 
-def _peak(cluster: Cluster, workload: Workload) -> float | None:
+def _accelerator_peak(cluster: Cluster, workload: Workload) -> float | None:
     """Dense FLOP/s of one accelerator at the precision of the workload, else at 16 bits."""
     if workload.peak is not None:
         return workload.peak.value
     peaks = {name: peak.value for name, peak in cluster.accelerator.peaks.items()}
-    name = rate(workload.precision, peaks)
+    name = peak_name(workload.precision, peaks)
     return peaks.get(name) if name else peaks.get("bf16") or peaks.get("fp16")
 
 
-def _chosen(workload: Workload, layout: Layout) -> float:
+def _active_expert_weights(workload: Workload, layout: Layout) -> float:
     """Weights of the experts of one token, on one of the ranks of an engine, over all its layers."""
     model = workload.model
     if not model.experts:
         return 0.0
-    whole = parameters.count(model)
+    whole = parameters.model_weights(model)
     return whole.expert * model.experts_per_token * whole.moe_layers / (layout.tp * layout.attention_dp)
 
 
-def _whole(workload: Workload) -> Chunk:
-    return Chunk.of(layers(workload.model), first=True, last=True)
+def _whole_model(workload: Workload) -> Chunk:
+    return Chunk.of(model_layers(workload.model), first=True, last=True)
 
 
 def handoff_time(cluster: Cluster, workload: Workload, pools: tuple[Layout, Layout], tokens: float) -> float | None:
@@ -290,11 +294,11 @@ def handoff_time(cluster: Cluster, workload: Workload, pools: tuple[Layout, Layo
 
     None where no fabric connects them.
     """
-    sent = handoff(cluster, workload, pools, tokens)
+    sent = handoff_size_and_rate(cluster, workload, pools, tokens)
     return stream_time(*sent) if sent else None
 
 
-def handoff(
+def handoff_size_and_rate(
     cluster: Cluster, workload: Workload, pools: tuple[Layout, Layout], tokens: float
 ) -> tuple[float, float] | None:
     """Bytes of the cache of a prompt that one rank sends or receives, and B/s of its link.

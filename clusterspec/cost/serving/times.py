@@ -14,12 +14,20 @@ from clusterspec.cost.formulas.serving import (
     request_time,
     time_to_first_token,
 )
-from clusterspec.cost.mixers import of_next_token
-from clusterspec.cost.serving import constants as known
+from clusterspec.cost.mixers import next_token_elements
+from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Engine
-from clusterspec.cost.serving.steady import ROUNDS, Pools, Steady, bisected, closed, handoff, steady
-from clusterspec.precision import width
+from clusterspec.cost.serving.steady import (
+    ROUNDS,
+    Pools,
+    Steady,
+    closed_loop_state,
+    handoff_size_and_rate,
+    largest_satisfying,
+    steady_state,
+)
+from clusterspec.precision import precision_width
 from clusterspec.records import NamedTuple, dataclass, replace
 
 MOST_SEQUENCES = 1024
@@ -103,7 +111,7 @@ class ServingTimes:
         return self.output_tokens_per_second / self.accelerators
 
 
-def serving(design: Design) -> ServingTimes | None:
+def serving_times(design: Design) -> ServingTimes | None:
     """The times of a serving plan; None where the design does not serve, or its accelerator has no peak for the
     workload.
     """
@@ -118,10 +126,10 @@ def serving(design: Design) -> ServingTimes | None:
     if load.prefill is not None:
         other = of_engines(layout, load.prefill, workload.model.layers)
         prompts = Engine.of(cluster, workload, other, load.prefill.replicas) or engine
-    return _times(engine, prompts, load)
+    return _engine_times(engine, prompts, load)
 
 
-def _places(engine: Engine, load: Serving) -> tuple[float, float]:
+def _cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
     """Tokens and requests that fit the cache of one attention rank."""
     memory = engine.cluster.accelerator.memory
     whole = memory.value / engine.cluster.ranks_per_accelerator if memory else 0.0
@@ -130,12 +138,12 @@ def _places(engine: Engine, load: Serving) -> tuple[float, float]:
     mean = load.input_tokens + load.output_tokens * 0.5
     each = engine.sequence_bytes(load.input_tokens + load.output_tokens * (1.0 if entire else 0.5)) / engine.layout.pp
     wanted = each * (load.concurrency or 0) / engine.attention_ranks if load.raised else 0.0
-    free = cache_space(whole, weights + known.RESERVED.value, wanted, load)
+    free = cache_space(whole, weights + constants.RESERVED.value, wanted, load)
     requests = max(1.0, free / each) if each else float(MOST_SEQUENCES)
     return requests * mean, requests
 
 
-def _most_sequences(engine: Engine) -> int:
+def _sequence_limit(engine: Engine) -> int:
     """The software's limit of sequences per step, where the spec states none."""
     stack = engine.layout.stack
     found = stack.serving.max_sequences if stack is not None and stack.serving is not None else None
@@ -146,36 +154,36 @@ def cache_space(memory: float, taken: float, wanted: float, load: Serving) -> fl
     """Bytes of a rank's ``memory`` left for its cache after ``taken``; ``wanted`` bytes raise the memory fraction."""
     if load.of_free:
         return max(0.0, memory - taken) * load.memory_fraction
-    free, most = memory * load.memory_fraction - taken, memory * known.HIGHEST_FRACTION - taken
+    free, most = memory * load.memory_fraction - taken, memory * constants.HIGHEST_FRACTION - taken
     return max(0.0, free, min(wanted, most))
 
 
-def _times(engine: Engine, prompts: Engine, load: Serving) -> ServingTimes:
-    tokens, requests = _places(engine, load)
+def _engine_times(engine: Engine, prompts: Engine, load: Serving) -> ServingTimes:
+    tokens, requests = _cache_capacity(engine, load)
     ranks = engine.attention_ranks
-    pools = Pools(engine, prompts, load, min(requests, float(load.max_sequences or _most_sequences(engine))))
-    offered, now = _state(pools)
+    pools = Pools(engine, prompts, load, min(requests, float(load.max_sequences or _sequence_limit(engine))))
+    offered, now = _steady_load(pools)
     wait = now.wait
     if load.load in {"closed", "open", "static"}:
         wait += queue_wait(offered, pools.limit * ranks, load.output_tokens, now.tpot)
-    steps, prompt = _batch_prompt(pools, now) if load.load == "static" else (now.prefill, now.prompt)
+    steps, prompt = _static_batch_prompt(pools, now) if load.load == "static" else (now.prefill, now.prompt)
     started = 0.0 if load.load == "static" else now.tpot
-    sent = _handoff(pools)
+    sent = _cache_handoff(pools)
     overhead = engine.habits.request
     ttft = time_to_first_token(wait, prompt, sent.seconds if sent else 0.0, overhead, tpot=started)
     latency = request_time(ttft, load.output_tokens, now.tpot)
     return ServingTimes(
         ttft=ttft,
         tpot=now.tpot,
-        ttft_mean=ttft + _burst(pools, now, offered),
+        ttft_mean=ttft + _burst_delay(pools, now, offered),
         tpot_mean=now.tpot,
         request_latency=latency,
         output_tokens_per_second=output_rate(offered, load.output_tokens, latency),
-        accelerators=_accelerators(pools),
-        kv_bytes_per_token=_bytes_per_token(engine),
+        accelerators=_used_accelerators(pools),
+        kv_bytes_per_token=_cache_bytes_per_token(engine),
         kv_capacity_tokens=tokens * ranks,
         kv_capacity_sequences=requests * ranks,
-        max_concurrency=_most(pools),
+        max_concurrency=_highest_concurrency(pools),
         prefill_share=prompt / latency if load.load == "static" else now.share,
         sequences=now.sequences,
         decode=now.decode,
@@ -195,32 +203,32 @@ def _times(engine: Engine, prompts: Engine, load: Serving) -> ServingTimes:
     )
 
 
-def _state(pools: Pools) -> tuple[float, Steady]:
+def _steady_load(pools: Pools) -> tuple[float, Steady]:
     """Requests in flight on the whole plan, and the resulting steady state."""
     load, ranks = pools.load, pools.decode.attention_ranks
     if load.load == "static":
         offered = float(load.concurrency or 1)
-        return offered, steady(pools, max(min(1.0, offered / ranks), min(pools.limit, offered / ranks)))
+        return offered, steady_state(pools, max(min(1.0, offered / ranks), min(pools.limit, offered / ranks)))
     if load.concurrency is not None:
-        return float(load.concurrency), closed(pools, float(load.concurrency))
+        return float(load.concurrency), closed_loop_state(pools, float(load.concurrency))
     if load.request_rate is None:
         most = min(pools.limit, (load.requests or inf) / ranks)
-        return most * ranks, steady(pools, most)
-    return _open(pools, load.request_rate)
+        return most * ranks, steady_state(pools, most)
+    return _open_loop_state(pools, load.request_rate)
 
 
-def _open(pools: Pools, rate: float) -> tuple[float, Steady]:
+def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
     """The fixed point of the time per token and the requests that a request rate keeps in flight."""
     load, ranks = pools.load, pools.decode.attention_ranks
     found = 1e-3
-    now = steady(pools, found)
+    now = steady_state(pools, found)
     for _ in range(ROUNDS):
         found = min(rate * max(1.0, load.output_tokens - 1.0) * now.tpot / ranks, 4 * pools.limit)
-        now = steady(pools, min(found, pools.limit))
+        now = steady_state(pools, min(found, pools.limit))
     return found * ranks + rate * (now.wait + now.prompt), now
 
 
-def _batch_prompt(pools: Pools, steady: Steady) -> tuple[StepTime, float]:
+def _static_batch_prompt(pools: Pools, steady: Steady) -> tuple[StepTime, float]:
     """The steps of the prompts of a static batch, and their seconds."""
     load, engine = pools.load, pools.decode
     fresh = load.input_tokens * (1 - load.prefix_hit)
@@ -230,7 +238,7 @@ def _batch_prompt(pools: Pools, steady: Steady) -> tuple[StepTime, float]:
     return whole, max(whole.total, engine.launching(whole.steps))
 
 
-def _burst(pools: Pools, steady: Steady, offered: float) -> float:
+def _burst_delay(pools: Pools, steady: Steady, offered: float) -> float:
     """The addition to the mean time to first token where a run starts with all its requests at once."""
     load = pools.load
     if not load.requests:
@@ -239,27 +247,27 @@ def _burst(pools: Pools, steady: Steady, offered: float) -> float:
     return burst_wait(offered / pools.prompts.attention_ranks, steady.service, rounds)
 
 
-def _handoff(pools: Pools) -> Handoff | None:
+def _cache_handoff(pools: Pools) -> Handoff | None:
     """The transfer of a prompt's cache to the decode engine; None where the same engine decodes."""
     if not pools.apart:
         return None
     engine, layouts = pools.decode, (pools.prompts.layout, pools.decode.layout)
-    sent = handoff(engine.cluster, engine.workload, layouts, float(pools.load.input_tokens))
-    return Handoff(known.HANDOFF.value, *(sent or (0.0, 1.0)))
+    sent = handoff_size_and_rate(engine.cluster, engine.workload, layouts, float(pools.load.input_tokens))
+    return Handoff(constants.HANDOFF.value, *(sent or (0.0, 1.0)))
 
 
-def _accelerators(pools: Pools) -> float:
+def _used_accelerators(pools: Pools) -> float:
     engines = (pools.decode, pools.prompts) if pools.apart else (pools.decode,)
     ranks = sum(each.replicas * each.ranks * each.layout.pp for each in engines)
     return ranks / pools.decode.cluster.ranks_per_accelerator
 
 
-def _bytes_per_token(engine: Engine) -> float:
+def _cache_bytes_per_token(engine: Engine) -> float:
     """Bytes of cache per token over the whole model, for any sharding."""
-    return width(engine.workload.kv_precision) * of_next_token(engine.model, (engine.whole,))
+    return precision_width(engine.workload.kv_precision) * next_token_elements(engine.model, (engine.whole,))
 
 
-def _most(pools: Pools) -> float | None:
+def _highest_concurrency(pools: Pools) -> float | None:
     """Requests in flight up to which the median meets the targets, with those that wait for their prompt; all that the
     cache holds without a target. A pool for prompts that is always busy misses any target of the first token.
     """
@@ -267,17 +275,17 @@ def _most(pools: Pools) -> float | None:
     if load.tpot_target is None and load.ttft_target is None:
         return pools.limit * ranks
 
-    passed = _handoff(pools)
+    passed = _cache_handoff(pools)
     sent = passed.seconds if passed else 0.0
     prompts = pools.prompts.attention_ranks
     other = pools._replace(load=replace(load, concurrency=None))  # any number of requests, not that of the plan
 
     def met(sequences: float) -> bool:
-        now = steady(other, max(1.0, sequences))
+        now = steady_state(other, max(1.0, sequences))
         first = time_to_first_token(now.wait, now.prompt, sent, pools.decode.habits.request, tpot=now.tpot)
         slow = load.tpot_target is not None and now.tpot > load.tpot_target
         late = load.ttft_target is not None and (first > load.ttft_target or now.rate * now.service > prompts)
         return not slow and not late
 
-    most = bisected(met, pools.limit)
-    return steady(other, most).offered(ranks, load.output_tokens) if most else 0.0
+    most = largest_satisfying(met, pools.limit)
+    return steady_state(other, most).offered(ranks, load.output_tokens) if most else 0.0

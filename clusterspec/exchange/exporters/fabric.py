@@ -7,7 +7,7 @@ from math import gcd
 
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster
-from clusterspec.cluster.planes import parts
+from clusterspec.cluster.planes import parts_needed
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, table
 from clusterspec.records import dataclass, replace
@@ -66,7 +66,7 @@ class FabricPlane:
 
     @property
     def nics_of_rail(self) -> int:
-        return parts(self.nics, self.rails)
+        return parts_needed(self.nics, self.rails)
 
     @property
     def nodes_per_leaf(self) -> int:
@@ -138,7 +138,7 @@ def _uplinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
     if not plane.spines:
         return
     used = [0] * plane.spines
-    leaves_of_pod, spines_of_pod = parts(plane.leaves, plane.pods), plane.spines // plane.pods
+    leaves_of_pod, spines_of_pod = parts_needed(plane.leaves, plane.pods), plane.spines // plane.pods
     for leaf in range(plane.leaves):
         pod = leaf // leaves_of_pod
         for uplink in range(plane.up):
@@ -160,7 +160,7 @@ def _corelinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
         plane.cores // groups,
         plane.spines // groups,
     )
-    below = parts(parts(plane.leaves, plane.pods) * plane.up, spines_of_pod)
+    below = parts_needed(parts_needed(plane.leaves, plane.pods) * plane.up, spines_of_pod)
     for spine in range(plane.spines):
         group, device = divmod(spine, spines_of_group)
         for uplink in range(up):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.degrees import nodes_of_domain
-from clusterspec.cluster.planes import parts
+from clusterspec.cluster.planes import parts_needed
 from clusterspec.exchange.exporters.fabric import FabricPlane, fabric_plane
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput
 
@@ -36,7 +36,7 @@ def _blocks(nodes: int, size: int) -> Iterator[str]:
         f"      - {size}",
         "    blocks:",
     )
-    for number in range(parts(nodes, size)):
+    for number in range(parts_needed(nodes, size)):
         first = number * size + 1
         yield f"      - block: domain{number + 1:04d}"
         yield f"        nodes: {_names(first, min(nodes, first + size - 1))}"
@@ -49,7 +49,7 @@ def _tree(source: ExportInput) -> Iterator[str]:
         top = f"block[{1:04d}-{len(groups):04d}]" if pods < 2 else f"pod[{1:04d}-{pods:04d}]"
         yield from ("      - switch: fabric", f"        children: {top}")
     if pods > 1:
-        size = parts(len(groups), pods)
+        size = parts_needed(len(groups), pods)
         for pod in range(pods):
             first, last = pod * size + 1, min(len(groups), (pod + 1) * size)
             yield f"      - switch: pod{pod + 1:04d}"

@@ -10,7 +10,7 @@ from typing import Any
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.resolution import Lookup, ResolutionLog
 from clusterspec.cluster.transformer import resolve_model
-from clusterspec.cost.parameters import count
+from clusterspec.cost.parameters import model_weights
 from clusterspec.document import parse
 from clusterspec.exchange.import_result import FileLine, FormatError, ImportBuilder, ImportedValue, InputFile, Value
 from clusterspec.exchange.merge import new_spec
@@ -302,7 +302,7 @@ def set_parameters(builder: ImportBuilder, line: int = 0) -> None:
     model = resolve_model(spec.workload.model, Lookup(Catalog.open(), ResolutionLog(spec)))
     if model is None:
         return
-    parameters = count(model)
+    parameters = model_weights(model)
     embeddings = parameters.embedding + parameters.positions + parameters.head
     if "vocab" in sizes:
         builder.count("parameters", round(parameters.total), line)

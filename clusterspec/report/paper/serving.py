@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Serving
-from clusterspec.cost.serving.explain import Tail, serving_range, tail, time_of_token
+from clusterspec.cost.serving.explain import Tail, latency_tail, serving_range, token_time_term
 from clusterspec.cost.serving.times import ServingTimes
 from clusterspec.procurement.bill import money
 from clusterspec.report.charts.bars import StackPart, timeline
@@ -66,7 +66,7 @@ def _lead(times: ServingTimes, load: Serving) -> str:
 
 
 def _times(times: ServingTimes, load: Serving) -> PaperTable:
-    at = tail(times, load)
+    at = latency_tail(times, load)
     targets = {} if at else {"ttft": load.ttft_target, "tpot": load.tpot_target}
     rows = list(_at_percentile(at, load)) if at else []
     for title, name, unit in (
@@ -138,7 +138,7 @@ def _step(times: ServingTimes) -> Picture:
     """The time per output token: a decode step, plus the prefill of other requests."""
     spare = iter(OTHERS)
     shown = []
-    for part in time_of_token(times).parts[0].parts:
+    for part in token_time_term(times).parts[0].parts:
         tint = TINTS.get(part.name) or next(spare, "other")
         if part.value:
             shown.append(StackPart(part.label, tint, part.value, display(part.value, "s")))
@@ -151,7 +151,7 @@ def _step(times: ServingTimes) -> Picture:
 
 
 def _parts(times: ServingTimes) -> PaperTable:
-    step = time_of_token(times).parts[0]
+    step = token_time_term(times).parts[0]
     columns = (
         TableColumn("Part of a decode step", key="name"),
         TableColumn("Time", "right", "value"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
-from clusterspec.cost.serving.explain import missed
+from clusterspec.cost.serving.explain import missed_targets
 from clusterspec.records import dataclass
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.knowledge.served import Served
@@ -59,7 +59,7 @@ def _gain(served: Served, changes: Mapping[str, object]) -> Gain | None:
     other = served.with_layout(**changes)
     if other is None or other.plan.fits is False:
         return None
-    if set(missed(other.times, other.load)) - set(missed(served.times, served.load)):
+    if set(missed_targets(other.times, other.load)) - set(missed_targets(served.times, served.load)):
         return None
     share = other.times.output_tokens_per_second / served.times.output_tokens_per_second - 1
     return Gain(changes, served, other, share)

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import islice
 
-from clusterspec.cluster.groups import place
+from clusterspec.cluster.groups import axis_placement
 from clusterspec.cluster.legality import forbids_pipeline
 from clusterspec.cluster.model import Design
-from clusterspec.cluster.variation import Changes, varied
+from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.plan import Plan
 from clusterspec.records import dataclass
 from clusterspec.rules.advice.proposals import Legality
@@ -88,7 +88,7 @@ class WhatIf:
         """The plan with some keys of the spec changed."""
         from clusterspec.cost.estimate import legal_estimate
 
-        design = varied(self.design, changes)
+        design = design_with_keys(self.design, changes)
         if not (design.cluster and design.workload and design.layout):
             return None
         return legal_estimate(design, self._plan.tables if self._plan else None)
@@ -125,7 +125,7 @@ class WhatIf:
         if layout.sharding != "fsdp":
             return None
         group = cluster.ranks_per_domain // layout.tp
-        placement = place(cluster, layout, "shard")
+        placement = axis_placement(cluster, layout, "shard")
         if placement is None or placement.domains < 2 or group < 2 or (layout.dp * layout.cp) % group:
             return None
         found = self.fitting([{"sharding": "hsdp", "shard_group": group}])

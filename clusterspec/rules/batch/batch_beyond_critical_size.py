@@ -57,7 +57,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Workload
-from clusterspec.cost.parameters import count
+from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
@@ -81,7 +81,7 @@ def check(thresholds: Thresholds, training: Workload) -> Iterator[Problem]:
     if tokens is None or tokens < SHORTEST or step >= tokens:
         return
     critical = critical_batch(tokens)
-    extrapolated = tokens > MEASURED_TOKENS or count(training.model).total > LARGEST_MODEL
+    extrapolated = tokens > MEASURED_TOKENS or model_weights(training.model).total > LARGEST_MODEL
     if step <= thresholds.of(RULE.name, MARGIN if extrapolated else 1.0) * critical:
         return
     range_ = (

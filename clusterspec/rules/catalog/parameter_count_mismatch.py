@@ -54,7 +54,7 @@ import re
 from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
-from clusterspec.cost.parameters import count
+from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ModelSpec, Spec
@@ -70,7 +70,7 @@ def check(spec: Spec, written_model: ModelSpec, model: Model) -> Iterator[Proble
     named = SIZE.search((spec.name or "").replace("_", "-"))
     if named is None or written_model.base is not None:
         return
-    wanted, counted = float(named["number"]) * 1e9, count(model).total
+    wanted, counted = float(named["number"]) * 1e9, model_weights(model).total
     off = counted / wanted - 1 if wanted else 0.0
     if abs(off) > OFF:
         yield RULE.problem(

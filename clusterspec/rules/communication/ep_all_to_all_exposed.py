@@ -49,7 +49,7 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Workload
-from clusterspec.cost.parameters import count
+from clusterspec.cost.parameters import model_weights
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.shares import computing, exposed, sent, share
@@ -78,6 +78,6 @@ def check(training: Workload, model: Model, layout: Layout, timed: Plan) -> Iter
 
 def _expert_share(model: Model) -> float:
     """The share of the multiplied weights that belongs to routed experts."""
-    weights = count(model)
+    weights = model_weights(model)
     routed = weights.moe_layers * weights.experts_per_token * weights.expert
     return routed / weights.multiplied if weights.multiplied else 0.0

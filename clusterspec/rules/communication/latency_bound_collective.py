@@ -49,7 +49,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.cost.collectives.model import CollectiveCost, CollectiveUnavailableError
-from clusterspec.cost.collectives.predict import collective
+from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication
 from clusterspec.finding import Problem
@@ -87,6 +87,6 @@ def check(placements: Placements, training: Workload, cluster: Cluster, timed: P
 def _cost(placements: Placements, cluster: Cluster, row: Communication) -> CollectiveCost | None:
     placement = placements.of(row.axis)
     try:
-        return collective(cluster, row.collective, placement, row.bytes / row.calls) if placement else None
+        return collective_cost(cluster, row.collective, placement, row.bytes / row.calls) if placement else None
     except CollectiveUnavailableError:
         return None

@@ -66,7 +66,7 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, rated: Cluster) 
     if written is None:
         return
     ratio, injection = max(1.0, scale_out.taper), rated.all_nodes * scale_out.node_bandwidth
-    bisection = topologies.bisection(rated.all_nodes, scale_out.node_bandwidth) / ratio
+    bisection = topologies.bisection_bandwidth(rated.all_nodes, scale_out.node_bandwidth) / ratio
     if written.per_direction <= bisection * (1 + ROUNDED):
         return
     over = f" at {ratio:g}:1" if ratio > 1 else ""

@@ -58,7 +58,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.planes import uneven
+from clusterspec.cluster.planes import evening_switch_count
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_counts import FabricCount, ordered
 from clusterspec.rules.rule import Rule
@@ -82,7 +82,7 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
     uplinks = written.links // leaves if written else fabric.up_ports if fabric else 0
     planes, ports = (fabric.planes, fabric.switch_ports) if fabric else (1, None)
     each = max(1, spines // planes)
-    best = uneven(each, uplinks, ports or uplinks, max(1, leaves // planes)) if uplinks > 0 else None
+    best = evening_switch_count(each, uplinks, ports or uplinks, max(1, leaves // planes)) if uplinks > 0 else None
     if best is not None:
         of_plane = " of a plane" if planes > 1 else ""
         message = (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from clusterspec.cluster.groups import contiguous
+from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster
-from clusterspec.cluster.variation import revalued
-from clusterspec.cost.collectives.algorithms import factor, names_of
+from clusterspec.cluster.variation import with_values
+from clusterspec.cost.collectives.algorithms import algorithm_names, bus_factor
 from clusterspec.cost.collectives.model import NAMES, CollectiveCost, CollectiveUnavailableError
-from clusterspec.cost.collectives.predict import collective
+from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.cost.measured import Measurement
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import display, percent
@@ -46,7 +46,7 @@ def bus_bandwidth(stated: AcceptanceSpec, cluster: Cluster) -> float | None:
     ranks = ranks_of(stated, cluster)
     if stated.algbw is None or not ranks or stated.collective is None:
         return None
-    return stated.algbw.per_direction * factor(stated.collective, ranks)
+    return stated.algbw.per_direction * bus_factor(stated.collective, ranks)
 
 
 def predicted(stated: AcceptanceSpec, cluster: Cluster, size: float) -> CollectiveCost | None:
@@ -55,10 +55,12 @@ def predicted(stated: AcceptanceSpec, cluster: Cluster, size: float) -> Collecti
     there = cluster.ranks_per_node * cluster.all_nodes
     if name not in NAMES or not ranks or not 1 < ranks <= there:
         return None
-    algorithm = stated.algorithm if stated.algorithm in names_of(name) else None
+    algorithm = stated.algorithm if stated.algorithm in algorithm_names(name) else None
     try:
-        bare = revalued(cluster, {("measured",): ()})
-        return collective(bare, name, contiguous(cluster, ranks, nodes_of(stated, cluster)), size, algorithm)
+        bare = with_values(cluster, {("measured",): ()})
+        return collective_cost(
+            bare, name, contiguous_placement(cluster, ranks, nodes_of(stated, cluster)), size, algorithm
+        )
     except CollectiveUnavailableError:
         return None
 

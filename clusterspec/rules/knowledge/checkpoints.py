@@ -5,7 +5,7 @@ from __future__ import annotations
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.cost.formulas.parameters import checkpoint_bytes
-from clusterspec.cost.parameters import count
+from clusterspec.cost.parameters import model_weights
 from clusterspec.records import dataclass
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
 
@@ -37,5 +37,5 @@ def checkpoint_time(
     store = networks.storage.bandwidth if networks and networks.storage else None
     if store is None or model is None or store.per_direction <= 0:
         return None
-    size = checkpoint_bytes(count(model).total)
+    size = checkpoint_bytes(model_weights(model).total)
     return CheckpointTime(size / store.per_direction, size, store.written)

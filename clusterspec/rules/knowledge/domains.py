@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from clusterspec.cluster.groups import Placement, contiguous
+from clusterspec.cluster.groups import Placement, contiguous_placement
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.collectives.model import CollectiveUnavailableError
-from clusterspec.cost.collectives.predict import collective
+from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.units import display
 
@@ -40,7 +40,7 @@ def bandwidth_across(deviations: Deviations, cluster: Cluster, placement: Placem
         return ""
     if placement.nodes == 1:
         return " and communicate over PCIe"
-    inside = contiguous(cluster, min(placement.ranks, cluster.ranks_per_domain))
+    inside = contiguous_placement(cluster, min(placement.ranks, cluster.ranks_per_domain))
     across, within = _bus_bandwidth(cluster, placement, name), _bus_bandwidth(cluster, inside, name)
     if across is None or within is None:
         return ""
@@ -50,6 +50,10 @@ def bandwidth_across(deviations: Deviations, cluster: Cluster, placement: Placem
 def _bus_bandwidth(cluster: Cluster, placement: Placement, name: str) -> float | None:
     """Predicted bus bandwidth of a large collective in B/s; None without a prediction."""
     try:
-        return collective(cluster, name, placement, LARGE).busbw if cluster.nic_share or placement.nodes == 1 else None
+        return (
+            collective_cost(cluster, name, placement, LARGE).busbw
+            if cluster.nic_share or placement.nodes == 1
+            else None
+        )
     except CollectiveUnavailableError:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import prod
 
-from clusterspec.cluster.fabric import Fabric, fabric
+from clusterspec.cluster.fabric import Fabric, count_fabric
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Level
 from clusterspec.records import dataclass
@@ -26,7 +26,7 @@ class FabricCount:
 
 def fabric_count(cluster: Cluster | None, written: ScaleOutSpec | None, assumed: Mapping[str, str]) -> FabricCount:
     """The counted fabric of a cluster."""
-    found = fabric(cluster, written) if cluster else None
+    found = count_fabric(cluster, written) if cluster else None
     planned = bool(written and (written.switch or written.switch_ports or written.leaf_switches or written.levels))
     severity = "warning" if "cluster.scale_out.switch" in assumed else "error"
     return FabricCount(found if isinstance(found, Fabric) else None, planned, severity)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import exp, sqrt
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.failures import ACCELERATOR_BETWEEN_FAILURES, stated_between
+from clusterspec.cost.failures import ACCELERATOR_BETWEEN_FAILURES, stated_time_between_failures
 from clusterspec.records import dataclass
 from clusterspec.spec.model import OperationsSpec
 
@@ -25,7 +25,7 @@ def failure_rate(operations: OperationsSpec | None, cluster: Cluster | None, nod
     usual = None
     if cluster is not None and nodes:
         usual = ACCELERATOR_BETWEEN_FAILURES.value / (nodes * cluster.accelerators_per_node)
-    stated = stated_between(operations, nodes) if operations is not None else None
+    stated = stated_time_between_failures(operations, nodes) if operations is not None else None
     return FailureRate(stated.value if stated else None, usual)
 
 

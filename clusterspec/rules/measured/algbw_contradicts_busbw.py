@@ -46,7 +46,7 @@ from collections.abc import Iterator
 from math import isclose
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives.algorithms import factor
+from clusterspec.cost.collectives.algorithms import bus_factor
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
@@ -64,7 +64,7 @@ def check(spec: Spec, cluster: Cluster) -> Iterator[Problem]:
         ranks = entry.ranks or (entry.nodes or 0) * cluster.ranks_per_node
         if entry.busbw is None or entry.algbw is None or entry.collective is None or ranks < 2:
             continue
-        ratio, right = entry.busbw.per_direction / entry.algbw.per_direction, factor(entry.collective, ranks)
+        ratio, right = entry.busbw.per_direction / entry.algbw.per_direction, bus_factor(entry.collective, ranks)
         if not isclose(ratio, right, rel_tol=ROUNDED):
             yield RULE.problem(
                 (*at, "algbw"),

@@ -46,7 +46,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.measured import Measurement, expected
+from clusterspec.cost.measured import Measurement, expected_cost
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.benchmarks import PLATEAU, measurement_name
 from clusterspec.rules.rule import Rule
@@ -58,7 +58,7 @@ ROUNDED = 1.01
 
 def check(measurements: tuple[Measurement, ...], rated: Cluster) -> Iterator[Problem]:
     for measurement in measurements:
-        best = expected(rated, measurement, PLATEAU)
+        best = expected_cost(rated, measurement, PLATEAU)
         seen = max((row.busbw for row in measurement.rows), default=0.0)
         tree = measurement.collective == "all-reduce" and measurement.nodes == 2 and measurement.algorithm != "ring"
         if best is None or tree or seen <= ROUNDED * best.ceiling_busbw:

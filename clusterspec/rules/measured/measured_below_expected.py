@@ -48,7 +48,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.measured import Measurement, expected, idle_nics
+from clusterspec.cost.measured import Measurement, expected_cost, leaves_nics_idle
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.benchmarks import GIB, SOCKETS, measurement_name
 from clusterspec.rules.rule import Rule
@@ -61,9 +61,9 @@ LEAST = 0.90
 def check(measurements: tuple[Measurement, ...], rated: Cluster) -> Iterator[Problem]:
     for measurement in measurements:
         row = measurement.largest
-        if row is None or row.size < GIB or idle_nics(rated, measurement):
+        if row is None or row.size < GIB or leaves_nics_idle(rated, measurement):
             continue
-        usual = expected(rated, measurement, row.size)
+        usual = expected_cost(rated, measurement, row.size)
         if usual is None or row.busbw >= min(LEAST, usual.seconds / usual.high) * usual.busbw:
             continue
         if usual.tier == "scale-out" and row.busbw < SOCKETS * usual.ceiling_busbw:

@@ -47,7 +47,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut
-from clusterspec.cost.measured import Measurement, expected
+from clusterspec.cost.measured import Measurement, expected_cost
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.benchmarks import GIB, SOCKETS, measurement_name
 from clusterspec.rules.rule import Rule
@@ -61,7 +61,7 @@ def check(measurements: tuple[Measurement, ...], rated: Cluster, scale_out: Scal
         row, ranks = measurement.largest, measurement.ranks
         if row is None or row.size < GIB or not ranks or ranks <= rated.ranks_per_domain:
             continue
-        best = expected(rated, measurement, row.size)
+        best = expected_cost(rated, measurement, row.size)
         if best is None or row.busbw >= SOCKETS * best.ceiling_busbw:
             continue
         plugin = next(iter(scale_out.technology.plugins), "its plugin").replace("built-in", "IB")

@@ -54,7 +54,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.measured import LEAST_SIZE, Measurement, idle_nics
+from clusterspec.cost.measured import LEAST_SIZE, Measurement, leaves_nics_idle
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import MeasuredSpec, Spec
@@ -79,7 +79,7 @@ def check(
                 f"{size} is below {least}, where latency takes as much time as bandwidth: the measurement is not used"
             )
             yield RULE.problem((*at, "log" if written.log else "size"), message, "test up to 8 GiB")
-        elif idle_nics(cluster, measurement):
+        elif leaves_nics_idle(cluster, measurement):
             message = "its ranks leave NICs of their nodes idle: the measurement is not used"
             yield RULE.problem((*at, "ranks" if written.ranks else "log"), message, "test with all ranks of each node")
 

@@ -50,7 +50,7 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Workload
-from clusterspec.cost.parameters import count
+from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
@@ -84,7 +84,7 @@ def check(written_layout: LayoutSpec, training: Workload, model: Model, layout: 
 
 def _head_in_layers(model: Model) -> float:
     """The weights of the output head over those of a layer."""
-    weights = count(model)
+    weights = model_weights(model)
     layer = (weights.multiplied - model.vocab * model.hidden) / model.layers
     return model.vocab * model.hidden / layer if layer > 0 else 0.0
 

@@ -56,7 +56,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.cost.formulas.parameters import checkpoint_bytes
-from clusterspec.cost.parameters import count
+from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec
@@ -71,7 +71,7 @@ def check(networks: NetworksSpec, training: Workload, model: Model) -> Iterator[
     capacity = networks.storage.capacity if networks.storage else None
     if capacity is None:
         return
-    size = checkpoint_bytes(count(model).total)
+    size = checkpoint_bytes(model_weights(model).total)
     if capacity.value * USABLE < KEPT * size:
         held = capacity.value * USABLE / size
         message = (

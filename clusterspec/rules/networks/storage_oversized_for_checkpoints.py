@@ -59,7 +59,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.cost.formulas.parameters import checkpoint_bytes
-from clusterspec.cost.parameters import count
+from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
@@ -74,7 +74,7 @@ def check(networks: NetworksSpec, operations: OperationsSpec, training: Workload
     store, interval = networks.storage.bandwidth if networks.storage else None, operations.checkpoint_interval
     if store is None or interval is None or interval.value <= 0:
         return
-    needed = checkpoint_bytes(count(model).total) / (SHARE * interval.value)
+    needed = checkpoint_bytes(model_weights(model).total) / (SHARE * interval.value)
     if store.per_direction > MOST * needed:
         ratio = store.per_direction / needed
         message = f"{store.written} is {plain(ratio, 2)} times the {display(needed, 'B/s')} that checkpoints every {interval.written} need"

@@ -55,7 +55,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.cost.formulas.parameters import checkpoint_bytes
-from clusterspec.cost.parameters import count
+from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.checkpoints import serves
 from clusterspec.rules.rule import Rule
@@ -71,7 +71,7 @@ def check(
     store = networks.storage.bandwidth if networks.storage else None
     if operations.checkpoint_time is None or store is None or store.per_direction <= 0 or serves(workload):
         return
-    size = checkpoint_bytes(count(model).total)
+    size = checkpoint_bytes(model_weights(model).total)
     needed = size / store.per_direction
     if operations.checkpoint_time.value < needed:
         message = f"a checkpoint of {display(size, 'B')} at {store.written} takes {display(needed, 's')}, not {operations.checkpoint_time.written}"

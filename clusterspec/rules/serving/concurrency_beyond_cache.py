@@ -51,7 +51,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 
-from clusterspec.cost.memory.job import added
+from clusterspec.cost.memory.job import summed_bytes
 from clusterspec.cost.serving.constants import HIGHEST_FRACTION
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
@@ -98,13 +98,13 @@ def _raised(served: Served) -> Iterator[Problem]:
     memory = served.cluster.accelerator.memory
     if not load.raised or load.of_free or stored is None or memory is None or load.prefill is not None:
         return
-    held = added(stored.rank.activations)
+    held = summed_bytes(stored.rank.activations)
     each = sum(line.numbers["each"] for line in stored.rank.activations)
     wanted = -(-(load.concurrency or 0) // served.layout.data_ranks) * each
     share = (stored.rank.total - held + wanted) * stored.ranks / memory.value
     if share <= load.memory_fraction:
         return
-    weights = added(stored.rank.weights) * stored.ranks
+    weights = summed_bytes(stored.rank.weights) * stored.ranks
     proposed = min(ceil(100 * share + SPARE) / 100, HIGHEST_FRACTION)
     smaller = "" if served.workload.kv_precision in NARROW else ", or use `kv_precision: fp8`"
     yield RULE.problem(

@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.explain import missed, tpot_at, ttft_at
+from clusterspec.cost.serving.explain import missed_targets, tpot_percentile, ttft_percentile
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
@@ -57,14 +57,14 @@ RULE = Rule.of(__name__, "warning", "likely")
 
 def check(served: Served) -> Iterator[Problem]:
     load, times = served.load, served.times
-    late = missed(times, load)
+    late = missed_targets(times, load)
     alone = served.alone() if late else None
     if alone is None:
         return
-    late = tuple(name for name in late if name not in missed(alone.times, load))
+    late = tuple(name for name in late if name not in missed_targets(alone.times, load))
     if not late:
         return
-    seen = {"ttft": (ttft_at, load.ttft_target), "tpot": (tpot_at, load.tpot_target)}
+    seen = {"ttft": (ttft_percentile, load.ttft_target), "tpot": (tpot_percentile, load.tpot_target)}
     parts = [
         f"{name} {display(at(times, load), 's')} against {display(target or 0.0, 's')}"
         for name, (at, target) in seen.items()

@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.explain import tpot_at
+from clusterspec.cost.serving.explain import tpot_percentile
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
@@ -57,10 +57,10 @@ RULE = Rule.of(__name__, "note", "likely")
 
 def check(served: Served) -> Iterator[Problem]:
     load, target = served.load, served.load.tpot_target
-    if target is None or not load.draft_tokens or tpot_at(served.times, load) > target:
+    if target is None or not load.draft_tokens or tpot_percentile(served.times, load) > target:
         return
     plain = served.with_load(speculative=None)
-    if plain is None or tpot_at(plain.times, load) <= target:
+    if plain is None or tpot_percentile(plain.times, load) <= target:
         return
     yield RULE.problem(
         f"{LOAD}.speculative",

@@ -54,8 +54,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.explain import tpot_at
-from clusterspec.cost.serving.steady import token_floor
+from clusterspec.cost.serving.explain import tpot_percentile
+from clusterspec.cost.serving.steady import least_token_time
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
@@ -67,9 +67,9 @@ KEY = f"{LOAD}.targets.tpot"
 
 def check(served: Served) -> Iterator[Problem]:
     load, target = served.load, served.load.tpot_target
-    if target is None or tpot_at(served.times, load) <= target:
+    if target is None or tpot_percentile(served.times, load) <= target:
         return
-    bound = token_floor(served.cluster, served.workload, served.layout, load)
+    bound = least_token_time(served.cluster, served.workload, served.layout, load)
     if bound is not None and bound > target:
         yield RULE.problem(
             KEY,

@@ -55,8 +55,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.explain import ttft_at
-from clusterspec.cost.serving.steady import prompt_floor
+from clusterspec.cost.serving.explain import ttft_percentile
+from clusterspec.cost.serving.steady import least_prompt_time
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
@@ -69,10 +69,10 @@ REMEDY = "raise the target or tp, shorten the input, or use a lower precision"
 
 def check(served: Served) -> Iterator[Problem]:
     load, target = served.load, served.load.ttft_target
-    if target is None or ttft_at(served.times, load) <= target:
+    if target is None or ttft_percentile(served.times, load) <= target:
         return
     _, layout = next(iter(served.pools))
-    bound = prompt_floor(served.cluster, served.workload, layout, load)
+    bound = least_prompt_time(served.cluster, served.workload, layout, load)
     fresh = round(load.input_tokens * (1 - load.prefix_hit))
     if bound is not None and bound > target:
         yield RULE.problem(

@@ -15,8 +15,8 @@ import pytest
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.cost.batch.batch import Batch
 from clusterspec.cost.batch.columns import DEGREES, Array, ArrayLibrary, layout_of
-from clusterspec.cost.memory.fullest import memory
-from clusterspec.cost.timing import tables_of, timed
+from clusterspec.cost.memory.fullest import design_memory
+from clusterspec.cost.timing import design_tables, timed_step
 from tests.cost.plans import design, spec
 
 LIBRARY = cast(ArrayLibrary, numpy)
@@ -83,12 +83,12 @@ Columns = tuple[list[float], list[float]]
 
 def alone(whole: Design, choices: list[Layout], columns: Mapping[str, list[int]]) -> Columns:
     """Each layout estimated by itself; seconds are not a number where it has none."""
-    tables = tables_of(whole)
+    tables = design_tables(whole)
     assert whole.workload and tables
     seconds, held = [], []
     for row, variant in enumerate(columns["variant"]):
         layout = layout_of(choices[variant], whole.workload, {name: columns[name][row] for name in DEGREES})
-        record, stored = timed(replace(whole, layout=layout), tables), memory(replace(whole, layout=layout))
+        record, stored = timed_step(replace(whole, layout=layout), tables), design_memory(replace(whole, layout=layout))
         seconds.append(record.seconds if record else nan)
         held.append(stored.total if stored else nan)
     return seconds, held
@@ -103,7 +103,7 @@ def batched(batch: Batch, choices: list[Layout], columns: Mapping[str, list[int]
 
 
 def together(whole: Design, choices: list[Layout], columns: Mapping[str, list[int]]) -> Columns:
-    tables = tables_of(whole)
+    tables = design_tables(whole)
     assert tables
     return batched(Batch(tables, LIBRARY), choices, columns)
 
@@ -134,7 +134,7 @@ def test_layouts_whose_groups_nothing_joins_have_no_time() -> None:
 def test_a_later_call_gives_the_result_of_a_first_call() -> None:
     """What a call has worked out is kept by all that it depends on: calls in another order give the same."""
     whole = design(spec({"nodes": 8}, workload={"model": "mixtral-8x7b", "global_batch": 512}, layout={"tp": 1}))
-    tables = tables_of(whole)
+    tables = design_tables(whole)
     assert whole.layout and tables
     calls: list[tuple[list[Layout], dict[str, list[int]]]] = []
     for sharding, schedule, order in product(("zero1", "hsdp"), ("1f1b", "dualpipe"), ORDERS):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cluster.groups import contiguous
+from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster, MeasuredShare, ScaleOut
-from clusterspec.cost.collectives.algorithms import ceiling, factor
-from clusterspec.cost.collectives.model import Candidate, Paths, falls_back, network_of
-from clusterspec.cost.collectives.paths import paths_of
-from clusterspec.cost.collectives.predict import CollectiveTiming, band, with_measured
+from clusterspec.cost.collectives.algorithms import bus_factor, busbw_ceiling
+from clusterspec.cost.collectives.model import Candidate, Paths, falls_back_to_sockets, network_of
+from clusterspec.cost.collectives.paths import group_paths
+from clusterspec.cost.collectives.predict import CollectiveTiming, uncertainty_band, with_measured_shares
 from clusterspec.origin import Assumed, Cited, Measured, Origin
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
@@ -27,7 +27,7 @@ def fabric(technology: str = "infiniband-ndr", nics: int = 8, rate: int = 400, m
 
 
 def paths(cluster: Cluster, ranks: int) -> Paths:
-    found = paths_of(cluster, contiguous(cluster, ranks))
+    found = group_paths(cluster, contiguous_placement(cluster, ranks))
     assert found is not None
     return found
 
@@ -46,9 +46,9 @@ def test_a_proprietary_network_without_its_plugin_falls_back_to_sockets(
     technology: str, plugin: str, sockets: bool
 ) -> None:
     found = fabric(technology, more=f"collective_plugin: {plugin}")
-    assert falls_back(found) is sockets
+    assert falls_back_to_sockets(found) is sockets
     assert (network_of(found).protocols == {"Simple"} and network_of(found).latency.value == 50e-6) is sockets
-    assert not falls_back(replace(found, collective_plugin=None))
+    assert not falls_back_to_sockets(replace(found, collective_plugin=None))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_the_nearest_measurement_replaces_the_share_of_a_ring(
     shares: list[MeasuredShare], name: str, want: float | None
 ) -> None:
     links = paths(nodes_of(H100, 1), 8)
-    found = with_measured(links, name, shares)
+    found = with_measured_shares(links, name, shares)
     assert found.inside.ring.value == (links.inside.ring.value if want is None else want)
     assert found.inside.line == links.inside.line and found.between is None
 
@@ -109,7 +109,7 @@ def test_a_pair_in_a_mesh_is_measured_apart_from_larger_groups() -> None:
     mesh = nodes_of("mi300x", 1, "roce-v2")
     for ranks, of, applies in ((2, 2, True), (2, 3, False), (3, 2, False), (3, 8, True)):
         links = paths(mesh, ranks)
-        found = with_measured(links, "all-reduce", [measured("all-reduce", of, 0.123)])
+        found = with_measured_shares(links, "all-reduce", [measured("all-reduce", of, 0.123)])
         assert (found.inside.ring.value == 0.123) is applies, (ranks, of)
 
 
@@ -118,14 +118,17 @@ def test_each_part_of_the_links_has_its_own_measurement() -> None:
     assert links.between is not None and links.inside.reduction is not None
     parts = {"ring": 0.61, "exchange": 0.62, "reduction": 0.63, "network": 0.64}
     shares = [measured("all-reduce", 16, share, part, "scale-out") for part, share in parts.items()]
-    found = with_measured(links, "all-reduce", shares)
+    found = with_measured_shares(links, "all-reduce", shares)
     assert found.between is not None and found.inside.reduction is not None
     inside = found.inside
     assert [inside.ring.value, inside.exchange.value, found.inside.reduction.value] == [0.61, 0.62, 0.63]
     assert found.between.share.value == 0.64
     small = paths(nodes_of(H100, 1), 4)  # too few ranks to reduce in the switch
     assert small.inside.reduction is None
-    assert with_measured(small, "all-reduce", [measured("all-reduce", 8, 0.63, "reduction")]).inside.reduction is None
+    assert (
+        with_measured_shares(small, "all-reduce", [measured("all-reduce", 8, 0.63, "reduction")]).inside.reduction
+        is None
+    )
 
 
 SPREADS = [
@@ -152,9 +155,11 @@ def test_the_range_follows_the_origin_of_the_share_that_limits_the_sending(
     links = replace(links, inside=inside, between=replace(links.between, share=figure("network")))
     algorithm, outside = ("nvls" if part == "reduction" else "ring"), (1.0 if part == "network" else 0.5)
     candidate = Candidate(algorithm, "Simple", 0.0, 1.0, outside, 0.0, 0.0)
-    assert band(links, candidate, 6.0, 10.0, 1.0) == pytest.approx((10 - spread, 10 + spread))
-    assert band(links, candidate, 6.0, 10.0, 9.5) == pytest.approx((9.5, 10 + spread))  # never below the wire
-    assert band(links, candidate, 6.0, 10.0, 10.0) == pytest.approx((10.0, 10 + spread))
+    assert uncertainty_band(links, candidate, 6.0, 10.0, 1.0) == pytest.approx((10 - spread, 10 + spread))
+    assert uncertainty_band(links, candidate, 6.0, 10.0, 9.5) == pytest.approx(
+        (9.5, 10 + spread)
+    )  # never below the wire
+    assert uncertainty_band(links, candidate, 6.0, 10.0, 10.0) == pytest.approx((10.0, 10 + spread))
 
 
 @pytest.mark.parametrize(
@@ -170,7 +175,7 @@ def test_the_range_follows_the_origin_of_the_share_that_limits_the_sending(
     ],
 )
 def test_bus_bandwidth_counts_as_nccl_tests_does(name: str, ranks: int, want: float) -> None:
-    assert factor(name, ranks) == pytest.approx(want)
+    assert bus_factor(name, ranks) == pytest.approx(want)
 
 
 CEILINGS = [  # H100: 450 GB/s inside, 8 NICs of 50 GB/s on each node
@@ -194,7 +199,7 @@ CEILINGS = [  # H100: 450 GB/s inside, 8 NICs of 50 GB/s on each node
 def test_the_ceiling_is_the_line_rate_of_the_slower_tier(
     name: str, nodes: int, ranks: int, reduces: bool, gigabytes: float
 ) -> None:
-    found = ceiling(name, paths(nodes_of(H100, nodes), ranks), reduces=reduces)
+    found = busbw_ceiling(name, paths(nodes_of(H100, nodes), ranks), reduces=reduces)
     assert found / 1e9 == pytest.approx(gigabytes, rel=1e-4)
 
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusterspec.cluster.groups import contiguous
+from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.collectives.algorithms import ON_REQUEST, factor, names_of
+from clusterspec.cost.collectives.algorithms import ON_REQUEST, algorithm_names, bus_factor
 from clusterspec.cost.collectives.model import NAMES, CollectiveUnavailableError
-from clusterspec.cost.collectives.paths import paths_of
-from clusterspec.cost.collectives.predict import collective, table, timing_on
-from clusterspec.cost.collectives.stack import copying
-from clusterspec.cost.formulas.collectives import seconds_at
+from clusterspec.cost.collectives.paths import group_paths
+from clusterspec.cost.collectives.predict import collective_cost, collective_table, paths_timing
+from clusterspec.cost.collectives.stack import copy_seconds_per_byte
+from clusterspec.cost.formulas.collectives import time_at_busbw
 from tests.cost.collectives.machines import A100, H100, cluster, nodes_of
 
 TPU = "accelerator: tpu-v5p\naccelerators_per_node: 4\nnodes: 16\nscale_up: {shape: [4, 4, 4]}"
@@ -56,8 +56,8 @@ def ranks_of(machine: Cluster, share: float) -> int:
 @settings(max_examples=300)
 def test_never_faster_than_the_wire(machine: str, name: str, size: float, share: float) -> None:
     spec = MACHINES[machine]
-    cost = collective(spec, name, contiguous(spec, ranks_of(spec, share)), size)
-    wire = seconds_at(size, cost.ceiling_busbw, factor(name, cost.ranks))
+    cost = collective_cost(spec, name, contiguous_placement(spec, ranks_of(spec, share)), size)
+    wire = time_at_busbw(size, cost.ceiling_busbw, bus_factor(name, cost.ranks))
     assert cost.seconds >= wire * (1 - 1e-9)
     assert cost.low >= wire * (1 - 1e-9)
     assert cost.busbw <= cost.ceiling_busbw * (1 + 1e-9)
@@ -67,8 +67,8 @@ def test_never_faster_than_the_wire(machine: str, name: str, size: float, share:
 @settings(max_examples=300)
 def test_more_bytes_are_never_cheaper(machine: str, name: str, size: float, share: float, more: float) -> None:
     spec = MACHINES[machine]
-    group = contiguous(spec, ranks_of(spec, share))
-    small, large = collective(spec, name, group, size), collective(spec, name, group, size * more)
+    group = contiguous_placement(spec, ranks_of(spec, share))
+    small, large = collective_cost(spec, name, group, size), collective_cost(spec, name, group, size * more)
     assert large.seconds >= small.seconds * (1 - 1e-9)
 
 
@@ -76,7 +76,7 @@ def test_more_bytes_are_never_cheaper(machine: str, name: str, size: float, shar
 @settings(max_examples=200)
 def test_the_range_contains_the_time_and_the_time_its_parts(machine: str, name: str, size: float, share: float) -> None:
     spec = MACHINES[machine]
-    cost = collective(spec, name, contiguous(spec, ranks_of(spec, share)), size)
+    cost = collective_cost(spec, name, contiguous_placement(spec, ranks_of(spec, share)), size)
     assert cost.low <= cost.seconds <= cost.high
     assert 0 <= cost.queued <= cost.seconds
     assert cost.candidate is None or cost.seconds >= cost.candidate.launch + cost.sending
@@ -86,21 +86,21 @@ def test_the_range_contains_the_time_and_the_time_its_parts(machine: str, name: 
 @pytest.mark.parametrize("name", NAMES)
 def test_one_rank_costs_nothing(machine: str, name: str) -> None:
     spec = MACHINES[machine]
-    cost = collective(spec, name, contiguous(spec, 1), 1e9)
+    cost = collective_cost(spec, name, contiguous_placement(spec, 1), 1e9)
     assert cost.seconds == cost.low == cost.high == cost.queued == 0
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_bytes_cost_nothing(name: str) -> None:
     spec = MACHINES["h100"]
-    assert collective(spec, name, contiguous(spec, 8), 0.0).seconds == 0
+    assert collective_cost(spec, name, contiguous_placement(spec, 8), 0.0).seconds == 0
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("size", [2.0**15, 2.0**24, 2.0**33])
 def test_a_faster_nic_never_hurts(name: str, size: float) -> None:
     specs = [nodes_of(H100, 4, rate=rate) for rate in (100, 200, 400, 800)]
-    costs = [collective(spec, name, contiguous(spec, 32), size) for spec in specs]
+    costs = [collective_cost(spec, name, contiguous_placement(spec, 32), size) for spec in specs]
     assert all(slow.seconds >= fast.seconds * (1 - 1e-9) for slow, fast in pairwise(costs))
 
 
@@ -110,7 +110,7 @@ def test_a_faster_nic_never_hurts(name: str, size: float) -> None:
 def test_faster_links_never_hurt(name: str, ranks: int, size: float) -> None:
     rates = (300, 450, 900, 1800)
     specs = [nodes_of(H100, 2, up=f"bandwidth: {rate} GB/s unidirectional") for rate in rates]
-    costs = [collective(spec, name, contiguous(spec, ranks), size) for spec in specs]
+    costs = [collective_cost(spec, name, contiguous_placement(spec, ranks), size) for spec in specs]
     assert all(slow.seconds >= fast.seconds * (1 - 1e-9) for slow, fast in pairwise(costs))
 
 
@@ -118,7 +118,7 @@ def test_faster_links_never_hurt(name: str, ranks: int, size: float) -> None:
 @settings(max_examples=150)
 def test_a_lower_latency_of_the_network_never_hurts(machine: str, name: str, size: float, factor: float) -> None:
     spec = MACHINES[machine]
-    links = paths_of(spec, contiguous(spec, ranks_of(spec, 1.0)))
+    links = group_paths(spec, contiguous_placement(spec, ranks_of(spec, 1.0)))
     if links is None or links.between is None:
         return
     near = links.between
@@ -126,7 +126,9 @@ def test_a_lower_latency_of_the_network_never_hurts(machine: str, name: str, siz
         replace(figure, value=figure.value * factor + 1e-9) for figure in (near.latency, near.chunk_latency)
     )
     far = replace(links, between=replace(near, latency=latency, chunk_latency=chunks))
-    assert timing_on(spec, name, far).cost(size).seconds >= timing_on(spec, name, links).cost(size).seconds * (1 - 1e-9)
+    assert paths_timing(spec, name, far).cost(size).seconds >= paths_timing(spec, name, links).cost(size).seconds * (
+        1 - 1e-9
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "send-recv"])
@@ -134,31 +136,33 @@ def test_a_lower_latency_of_the_network_never_hurts(machine: str, name: str, siz
 def test_fewer_ranks_never_hurt(name: str, size: float) -> None:
     """Inside a node whose switches do not reduce, and over whole nodes."""
     node = nodes_of(H100, 1, up="in_network_reduction: false")
-    inside = [collective(node, name, contiguous(node, ranks), size) for ranks in range(2, 9)]
+    inside = [collective_cost(node, name, contiguous_placement(node, ranks), size) for ranks in range(2, 9)]
     assert all(few.seconds <= more.seconds * (1 + 1e-9) for few, more in pairwise(inside))
     for machine in ("h100", "a100 on efa", "h100 on tcpx", "mi300x", "gb200"):
         spec = MACHINES[machine]
         domain = 72 if machine == "gb200" else 8
         groups = range(2 * domain, spec.nodes * spec.ranks_per_node + 1, domain)
-        whole = [collective(spec, name, contiguous(spec, ranks), size) for ranks in groups]
+        whole = [collective_cost(spec, name, contiguous_placement(spec, ranks), size) for ranks in groups]
         assert all(few.seconds <= more.seconds * (1 + 1e-9) for few, more in pairwise(whole)), machine
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_an_all_gather_and_a_reduce_scatter_cost_alike(machine: str) -> None:
     spec = MACHINES[machine]
-    group = contiguous(spec, ranks_of(spec, 1.0))
-    gather, scatter = (collective(spec, name, group, 1e8) for name in ("all-gather", "reduce-scatter"))
+    group = contiguous_placement(spec, ranks_of(spec, 1.0))
+    gather, scatter = (collective_cost(spec, name, group, 1e8) for name in ("all-gather", "reduce-scatter"))
     assert gather.seconds == scatter.seconds
 
 
 @pytest.mark.parametrize("ranks", [2, 4, 8, 16, 32])
 def test_a_ring_all_reduce_sends_what_a_reduce_scatter_and_an_all_gather_send(ranks: int) -> None:
     spec = MACHINES["h100"]
-    group = contiguous(spec, ranks)
-    whole, half = (collective(spec, name, group, 2.0**34, "ring") for name in ("all-reduce", "all-gather"))
+    group = contiguous_placement(spec, ranks)
+    whole, half = (collective_cost(spec, name, group, 2.0**34, "ring") for name in ("all-reduce", "all-gather"))
     assert half.paths is not None
-    copied = copying(half.paths, 2.0**34 / ranks)  # a gather and a scatter copy the own part from buffer to buffer
+    copied = copy_seconds_per_byte(
+        half.paths, 2.0**34 / ranks
+    )  # a gather and a scatter copy the own part from buffer to buffer
     assert whole.sending == pytest.approx(2 * (half.sending - copied))
 
 
@@ -166,13 +170,13 @@ def test_a_ring_all_reduce_sends_what_a_reduce_scatter_and_an_all_gather_send(ra
 @pytest.mark.parametrize("name", NAMES)
 def test_the_choice_is_never_slower_than_any_algorithm_it_chose_among(machine: str, name: str) -> None:
     spec = MACHINES[machine]
-    group = contiguous(spec, ranks_of(spec, 1.0))
-    chosen = collective(spec, name, group, 1e8).seconds
-    for algorithm in names_of(name):
+    group = contiguous_placement(spec, ranks_of(spec, 1.0))
+    chosen = collective_cost(spec, name, group, 1e8).seconds
+    for algorithm in algorithm_names(name):
         if algorithm in ON_REQUEST.get(name, {}) or (machine, algorithm) == ("h100 on tcpx", "tree"):
             continue  # NCCL's settings on TCPX leave the ring alone
         try:
-            asked = collective(spec, name, group, 1e8, algorithm).seconds
+            asked = collective_cost(spec, name, group, 1e8, algorithm).seconds
         except CollectiveUnavailableError:
             continue
         assert chosen <= asked * (1 + 1e-9)
@@ -181,20 +185,20 @@ def test_the_choice_is_never_slower_than_any_algorithm_it_chose_among(machine: s
 def test_an_algorithm_that_does_not_apply_says_so() -> None:
     spec = MACHINES["mi300x"]
     with pytest.raises(CollectiveUnavailableError, match="nvls"):
-        collective(spec, "all-reduce", contiguous(spec, 8), 1e9, "nvls")
+        collective_cost(spec, "all-reduce", contiguous_placement(spec, 8), 1e9, "nvls")
     with pytest.raises(CollectiveUnavailableError, match="ring"):
-        collective(spec, "all-gather", contiguous(spec, 8), 1e9, "quicksort")
+        collective_cost(spec, "all-gather", contiguous_placement(spec, 8), 1e9, "quicksort")
 
 
 def test_a_group_without_a_fabric_says_so() -> None:
     spec = replace(MACHINES["h100"], scale_out=None)
-    assert collective(spec, "all-reduce", contiguous(spec, 8), 1e9).tier == "scale-up"
+    assert collective_cost(spec, "all-reduce", contiguous_placement(spec, 8), 1e9).tier == "scale-up"
     with pytest.raises(CollectiveUnavailableError, match="no network between them"):
-        collective(spec, "all-reduce", contiguous(spec, 16), 1e9)
+        collective_cost(spec, "all-reduce", contiguous_placement(spec, 16), 1e9)
 
 
 def test_a_table_has_a_row_for_each_size_in_order() -> None:
-    rows = table(MACHINES["h100"], "all-reduce", 16, [2.0**15, 2.0**20, 2.0**33])
+    rows = collective_table(MACHINES["h100"], "all-reduce", 16, [2.0**15, 2.0**20, 2.0**33])
     assert [row.size for row in rows] == [2.0**15, 2.0**20, 2.0**33]
     assert all(row.collective == "all-reduce" and row.ranks == 16 for row in rows)
     assert rows[0].bound_by == "latency"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cluster.groups import contiguous, place
+from clusterspec.cluster.groups import axis_placement, contiguous_placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.model import CollectiveCost, CollectiveUnavailableError
-from clusterspec.cost.collectives.predict import collective
+from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.origin import Assumed, Cited
 from tests.cost.collectives.machines import A100, H100, cluster, nodes_of, resolved
 
@@ -15,7 +15,7 @@ GIB = 2.0**30
 
 
 def timed(spec: Cluster, name: str, ranks: int, size: float = 8 * GIB, algorithm: str | None = None) -> CollectiveCost:
-    return collective(spec, name, contiguous(spec, ranks), size, algorithm)
+    return collective_cost(spec, name, contiguous_placement(spec, ranks), size, algorithm)
 
 
 def gigabytes(cost: CollectiveCost) -> float:
@@ -138,8 +138,8 @@ def test_eight_groups_beside_each_other_share_the_nics() -> None:
     apart, layout = resolved(body, model + "layout: {tp: 8, micro_batch: 1}")
     together, other = resolved(body, model + "layout: {tp: 1, micro_batch: 1}")
     assert layout is not None and other is not None
-    shared = collective(apart, "all-reduce", place(apart, layout, "dp"), 8 * GIB)
-    alone = collective(together, "all-reduce", place(together, other, "dp"), 8 * GIB)
+    shared = collective_cost(apart, "all-reduce", axis_placement(apart, layout, "dp"), 8 * GIB)
+    alone = collective_cost(together, "all-reduce", axis_placement(together, other, "dp"), 8 * GIB)
     assert shared.ceiling_busbw == pytest.approx(50e9)
     assert alone.seconds < shared.seconds / 4
 

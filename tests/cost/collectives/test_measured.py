@@ -10,10 +10,10 @@ from statistics import median
 
 import pytest
 
-from clusterspec.cluster.groups import contiguous
+from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.model import CollectiveCost
-from clusterspec.cost.collectives.predict import collective
+from clusterspec.cost.collectives.predict import collective_cost
 from tests.cost.collectives.machines import cluster
 
 TABLES = Path(__file__).parents[2] / "accuracy"
@@ -47,9 +47,9 @@ def predictions() -> dict[str, list[tuple[CollectiveCost, float]]]:
     found: dict[str, list[tuple[CollectiveCost, float]]] = defaultdict(list)
     for series in read("collective_series.csv"):
         spec = machine(series)
-        group = contiguous(spec, int(series["ranks"]))
+        group = contiguous_placement(spec, int(series["ranks"]))
         for size, seconds in measured[series["series"]]:
-            cost = collective(spec, series["collective"], group, size, series["algorithm"] or None)
+            cost = collective_cost(spec, series["collective"], group, size, series["algorithm"] or None)
             found["small" if size < MEBI else "medium" if size < LARGE else "large"].append((cost, seconds))
     return found
 

@@ -14,13 +14,13 @@ from clusterspec.cost.compute.kernels import (
     Role,
     Shard,
     Work,
-    accumulation,
-    casts,
+    accumulation_work,
+    cast_work,
     expert_launches,
-    linear,
-    scaled,
+    linear_work,
+    scaled_kernel,
 )
-from clusterspec.cost.compute.layer import SoftwareBehavior, dense_layer, expert_layer, recomputed
+from clusterspec.cost.compute.layer import SoftwareBehavior, dense_layer_parts, expert_layer_parts, recomputed_kernels
 from clusterspec.cost.layers import Mixer
 from clusterspec.records import replace
 from tests.cost.plans import design, spec
@@ -42,8 +42,8 @@ def products(kernels: tuple[Kernel, ...]) -> float:
 @pytest.mark.parametrize("model", ["llama-3.1-8b", "gpt3-175b", "llama-3.1-405b"])
 def test_a_dense_layer_does_six_operations_for_each_weight_and_token(model: str, tp: int) -> None:
     share, software = shard({"model": model}, tp=tp)
-    count = parameters.count(share.model)
-    work = sum(dense_layer(share, software).values(), Work())
+    count = parameters.model_weights(share.model)
+    work = sum(dense_layer_parts(share, software).values(), Work())
     weights = count.full.total + count.dense_ffn
     assert products(work.forward + work.backward) * tp == pytest.approx(6 * weights * share.tokens)
     assert products(work.backward) == pytest.approx(2 * products(work.forward))
@@ -52,14 +52,14 @@ def test_a_dense_layer_does_six_operations_for_each_weight_and_token(model: str,
 @pytest.mark.parametrize(("model", "ep"), [("mixtral-8x7b", 8), ("mixtral-8x7b", 1), ("deepseek-v3", 32)])
 def test_an_expert_layer_works_with_the_weights_that_tokens_visit(model: str, ep: int) -> None:
     share, software = shard({"model": model}, tp=1, ep=ep)
-    count = parameters.count(share.model)
+    count = parameters.model_weights(share.model)
     even = layer.Routing.of(share, 0.0)
     visited = even.arriving * count.expert + (count.shared + count.router) * share.rows
-    work = layer.router(share) + layer.experts(share, even)
+    work = layer.router_work(share) + layer.expert_work(share, even)
     assert products(work.forward) == pytest.approx(2 * visited)
     assert even.arriving == pytest.approx(share.rows * share.model.experts_per_token)
-    uneven = layer.experts(share, layer.Routing.of(share, 0.2))
-    assert products(uneven.forward) >= products(layer.experts(share, even).forward)
+    uneven = layer.expert_work(share, layer.Routing.of(share, 0.2))
+    assert products(uneven.forward) >= products(layer.expert_work(share, even).forward)
     assert software.stack.id
 
 
@@ -67,7 +67,7 @@ def test_an_expert_layer_works_with_the_weights_that_tokens_visit(model: str, ep
 def test_rows_that_are_sent_once_to_each_rank_are_moved_less(ep: int) -> None:
     share, _ = shard({"model": "deepseek-v3"}, tp=1, ep=ep)
     even = layer.Routing.of(share, 0.0)
-    copied, sent = (layer.permutation(replace(share, forwarded=how), even) for how in (False, True))
+    copied, sent = (layer.permutation_work(replace(share, forwarded=how), even) for how in (False, True))
     row = 2 * share.rows * share.model.hidden
     ranks = ep * (1 - (1 - 1 / ep) ** share.model.experts_per_token)
     assert sent.forward[0].traffic == pytest.approx(2 * row * (ranks + share.model.experts_per_token))
@@ -81,27 +81,27 @@ def test_rows_that_are_sent_once_to_each_rank_are_moved_less(ep: int) -> None:
 def test_rows_of_narrow_experts_are_padded_after_all_to_all(precision: str, dispatcher: str, copies: int) -> None:
     share, _ = shard({"model": "deepseek-v3", "precision": precision}, tp=1, ep=8, dispatcher=dispatcher)
     even = layer.Routing.of(share, 0.0)
-    work = layer.experts(share, even)
+    work = layer.expert_work(share, even)
     padding = [kernel.traffic for kernel in work.forward if kernel.name == "padding of experts"]
     assert sum(padding) == pytest.approx(copies * 2 * even.arriving * share.model.hidden)
 
 
 @pytest.mark.parametrize(("precision", "each"), [("bf16", 1.0), ("fp8", 4.0), ("fp4", 4.0)])
 def test_an_expert_in_a_narrow_precision_takes_more_launches(precision: str, each: float) -> None:
-    grouped = linear("experts", GemmShape(64, 128, 256, 16.0, experts=True), precision).forward[0]
+    grouped = linear_work("experts", GemmShape(64, 128, 256, 16.0, experts=True), precision).forward[0]
     assert expert_launches(grouped) == 16 * each
-    assert expert_launches(linear("w", GemmShape(64, 128, 256, 16.0), precision).forward[0]) == 0
+    assert expert_launches(linear_work("w", GemmShape(64, 128, 256, 16.0), precision).forward[0]) == 0
 
 
 def test_latent_attention_counts_its_own_weights() -> None:
     share, _ = shard({"model": "deepseek-v3"}, tp=1)
-    count = parameters.count(share.model)
-    work = attention.projections(share) + attention.output(share)
+    count = parameters.model_weights(share.model)
+    work = attention.attention_projections(share) + attention.output_projection(share)
     assert products(work.forward) == pytest.approx(2 * count.full.total * share.tokens)
 
 
 def test_a_causal_flash_core_does_half_of_what_plain_kernels_do() -> None:
-    flash, plain = (attention.core(shard({"attention": how})[0], (4.5, 5.5)) for how in ("flash", "plain"))
+    flash, plain = (attention.attention_core(shard({"attention": how})[0], (4.5, 5.5)) for how in ("flash", "plain"))
     assert sum(k.flops for k in flash.forward) * 2 == pytest.approx(products(plain.forward))
 
 
@@ -111,7 +111,7 @@ def test_softmax_kernels_fuse_multiples_of_four_score_matrices(tp: int, sequence
     share = shard({"attention": "plain"}, tp=tp)[0]
     (softmax,) = (
         kernel
-        for kernel in attention.core(replace(share, sequences=sequences), (4.5, 5.5)).forward
+        for kernel in attention.attention_core(replace(share, sequences=sequences), (4.5, 5.5)).forward
         if kernel.name == "softmax and dropout"
     )
     elements = share.length**2 * sequences * share.heads
@@ -120,36 +120,39 @@ def test_softmax_kernels_fuse_multiples_of_four_score_matrices(tp: int, sequence
 
 
 def test_context_parallelism_divides_the_core() -> None:
-    one, four = (attention.core(shard(cp=cp, tp=1)[0], (4.5, 5.5)) for cp in (1, 4))
+    one, four = (attention.attention_core(shard(cp=cp, tp=1)[0], (4.5, 5.5)) for cp in (1, 4))
     assert one.forward[0].flops == pytest.approx(4 * four.forward[0].flops)
 
 
 def test_a_window_bounds_the_core() -> None:
     windowed = {"model": {"base": "llama-3.1-8b", "attention_window": 1024}}
-    narrow, wide = attention.pairs(shard(windowed, Mixer.WINDOW)[0]), attention.pairs(shard(windowed)[0])
+    narrow, wide = (
+        attention.unmasked_pairs(shard(windowed, Mixer.WINDOW)[0]),
+        attention.unmasked_pairs(shard(windowed)[0]),
+    )
     assert narrow == 8192 * 1024 - 1024**2 / 2
     assert wide == 8192**2 / 2
 
 
 def test_layers_kept_in_16_bits_do_not_speed_up() -> None:
     share, software = shard({"precision": "fp8"})
-    rates = {kernel.rate for part in dense_layer(share, software).values() for kernel in part.forward}
+    rates = {kernel.rate for part in dense_layer_parts(share, software).values() for kernel in part.forward}
     assert rates == {"matmul_fp8", "attention_forward", ""}
-    assert {k.rate for k in layer.head(share, 12.0, 8.0).forward} == {"matmul_bf16", ""}
+    assert {k.rate for k in layer.head_work(share, 12.0, 8.0).forward} == {"matmul_bf16", ""}
 
 
 def test_low_precision_gemms_cost_a_cast_of_each_input() -> None:
-    wide = linear("w", GemmShape(10, 20, 30), "bf16")
-    narrow = linear("w", GemmShape(10, 20, 30), "fp8")
-    assert casts(wide, 4.0) == Work()
-    assert [k.traffic for k in casts(narrow, 4.0).forward] == [4 * 10 * 20]
-    assert [k.traffic for k in casts(narrow, 4.0).backward] == [4 * 10 * 30]
+    wide = linear_work("w", GemmShape(10, 20, 30), "bf16")
+    narrow = linear_work("w", GemmShape(10, 20, 30), "fp8")
+    assert cast_work(wide, 4.0) == Work()
+    assert [k.traffic for k in cast_work(narrow, 4.0).forward] == [4 * 10 * 20]
+    assert [k.traffic for k in cast_work(narrow, 4.0).backward] == [4 * 10 * 30]
 
 
 def test_each_weight_is_summed_once_a_micro_batch() -> None:
-    assert [k.traffic for k in accumulation(linear("w", GemmShape(10, 20, 30, 2.0), "bf16"), 8.0).backward] == [
-        8 * 600 * 2
-    ]
+    assert [
+        k.traffic for k in accumulation_work(linear_work("w", GemmShape(10, 20, 30, 2.0), "bf16"), 8.0).backward
+    ] == [8 * 600 * 2]
 
 
 @pytest.mark.parametrize(
@@ -157,8 +160,8 @@ def test_each_weight_is_summed_once_a_micro_batch() -> None:
 )
 def test_selective_recomputation_runs_some_of_the_forward_pass_again(how: str) -> None:
     share, software = shard({"model": "mixtral-8x7b"}, tp=1)
-    parts = expert_layer(share, software)
-    none, some, full = (recomputed(parts, recompute, how) for recompute in ("none", "selective", "full"))
+    parts = expert_layer_parts(share, software)
+    none, some, full = (recomputed_kernels(parts, recompute, how) for recompute in ("none", "selective", "full"))
     assert none == ()
     assert full == tuple(kernel for part in parts.values() for kernel in part.forward)
 
@@ -169,8 +172,8 @@ def test_selective_recomputation_runs_some_of_the_forward_pass_again(how: str) -
 
 
 def test_sharding_a_kernel_keeps_its_other_dimensions() -> None:
-    kernel = linear("w", GemmShape(10, 20, 30), "bf16").forward[0]
-    half = scaled(kernel, 0.5)
+    kernel = linear_work("w", GemmShape(10, 20, 30), "bf16").forward[0]
+    half = scaled_kernel(kernel, 0.5)
     assert (half.flops, half.traffic, half.shape) == (kernel.flops / 2, kernel.traffic / 2, kernel.shape)
     assert kernel.role is Role.PLAIN
 

@@ -8,8 +8,8 @@ from clusterspec.cost import parameters, traffic
 from clusterspec.cost.compute import attention
 from clusterspec.cost.compute.kernels import Work
 from clusterspec.cost.compute.layer import LAYERS
-from clusterspec.cost.layer_tables import name_of
-from clusterspec.cost.layers import FeedForward, Layer, Mixer, layers
+from clusterspec.cost.layer_tables import layer_name
+from clusterspec.cost.layers import FeedForward, Layer, Mixer, model_layers
 from tests.cost.compute.test_kernels import products, shard
 
 HYBRIDS = ("qwen3-next-80b-a3b", "nemotron-3-super", "granite-4.0-h-small", "kimi-k3")
@@ -25,9 +25,9 @@ def work(model: str, layer: Layer, tp: int = 1) -> Work:
 @pytest.mark.parametrize("model", (*HYBRIDS, *WINDOWED, *CHOOSING))
 def test_all_layers_multiply_each_token_with_the_weights_that_it_passes(model: str) -> None:
     share, _ = shard({"model": model}, tp=1, ep=1)
-    known = {layer: products(work(model, layer).forward) for layer in set(layers(share.model))}
-    done = sum(known[layer] for layer in layers(share.model))
-    count = parameters.count(share.model)
+    known = {layer: products(work(model, layer).forward) for layer in set(model_layers(share.model))}
+    done = sum(known[layer] for layer in model_layers(share.model))
+    count = parameters.model_weights(share.model)
     head = share.model.hidden * share.model.vocab
     assert done == pytest.approx(2 * (count.multiplied - head) * share.tokens, rel=0.002)
 
@@ -35,7 +35,7 @@ def test_all_layers_multiply_each_token_with_the_weights_that_it_passes(model: s
 @pytest.mark.parametrize("model", (*HYBRIDS, *WINDOWED, *CHOOSING))
 def test_tensor_parallelism_divides_every_kind_of_layer(model: str) -> None:
     share, _ = shard({"model": model}, tp=1, ep=1)
-    for layer in set(layers(share.model)) - {Layer(Mixer.NONE, FeedForward.NONE)}:
+    for layer in set(model_layers(share.model)) - {Layer(Mixer.NONE, FeedForward.NONE)}:
         one, two = (sum(k.flops for k in work(model, layer, tp).forward) for tp in (1, 2))
         assert one / 2 == pytest.approx(two, rel=0.08), layer
 
@@ -55,13 +55,13 @@ def test_a_window_may_have_heads_of_its_own() -> None:
     assert (share.model.head_dim, share.kv_heads, share.model.shared_kv) == (256, 16, False)
     full, _ = shard({"model": "gemma-4-31b"}, tp=1)
     assert (full.model.head_dim, full.kv_heads, full.model.shared_kv) == (512, 4, True)
-    assert attention.pairs(share) < attention.pairs(full)
+    assert attention.unmasked_pairs(share) < attention.unmasked_pairs(full)
 
 
 @pytest.mark.parametrize("model", CHOOSING)
 def test_choosing_keys_makes_long_sequences_cheaper(model: str) -> None:
     share, software = shard({"model": model, "sequence_length": 131072}, tp=1, ep=1)
-    whole_core = attention.core(share, (4.5, 5.5)).forward
+    whole_core = attention.attention_core(share, (4.5, 5.5)).forward
     chosen = LAYERS[FeedForward.EXPERTS](share, software)["core"].forward
     assert sum(k.flops for k in chosen) < 0.75 * sum(k.flops for k in whole_core)
 
@@ -70,7 +70,7 @@ def test_context_parallelism_passes_states_on_whatever_the_length() -> None:
     sizes = []
     for length in (8192, 16384):
         share, _ = shard({"model": "qwen3-next-80b-a3b", "sequence_length": length}, Mixer.LINEAR, tp=1, cp=2, ep=1)
-        (gather,) = traffic.context_forward(share, "ring", 0.0)
+        (gather,) = traffic.context_forward_transfers(share, "ring", 0.0)
         assert gather.collective == "all-gather"
         sizes.append(gather.size)
     assert sizes[0] == sizes[1] == 2 * 4 * 32 * 128 * 128
@@ -78,8 +78,8 @@ def test_context_parallelism_passes_states_on_whatever_the_length() -> None:
 
 def test_nothing_is_exchanged_around_a_layer_that_mixes_no_tokens() -> None:
     share, _ = shard({"model": "nemotron-3-super"}, Mixer.NONE, tp=2, cp=2, ep=1)
-    assert traffic.context_forward(share, "ring", 0.0) == ()
-    assert traffic.tensor_forward(share, 0, 0.0) == traffic.tensor_backward(share, 0, 0.0) == ()
+    assert traffic.context_forward_transfers(share, "ring", 0.0) == ()
+    assert traffic.tensor_forward_transfers(share, 0, 0.0) == traffic.tensor_backward_transfers(share, 0, 0.0) == ()
 
 
 def test_experts_of_their_own_width_take_narrower_rows() -> None:
@@ -92,7 +92,7 @@ def test_experts_of_their_own_width_take_narrower_rows() -> None:
 
 
 def test_layers_are_called_by_what_they_hold() -> None:
-    assert name_of(Layer(Mixer.FULL, FeedForward.DENSE), one_mixer=True) == "dense_layer"
-    assert name_of(Layer(Mixer.LINEAR, FeedForward.EXPERTS), one_mixer=False) == "linear_expert_layer"
-    assert name_of(Layer(Mixer.LINEAR, FeedForward.NONE), one_mixer=False) == "linear_layer"
-    assert name_of(Layer(Mixer.NONE, FeedForward.EXPERTS), one_mixer=False) == "expert_layer"
+    assert layer_name(Layer(Mixer.FULL, FeedForward.DENSE), one_mixer=True) == "dense_layer"
+    assert layer_name(Layer(Mixer.LINEAR, FeedForward.EXPERTS), one_mixer=False) == "linear_expert_layer"
+    assert layer_name(Layer(Mixer.LINEAR, FeedForward.NONE), one_mixer=False) == "linear_layer"
+    assert layer_name(Layer(Mixer.NONE, FeedForward.EXPERTS), one_mixer=False) == "expert_layer"

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterspec.cluster.model import Design
-from clusterspec.cost.compute.kernels import TILES, GemmShape, Kernel, product
+from clusterspec.cost.compute.kernels import TILES, GemmShape, Kernel, gemm_kernel
 from clusterspec.cost.compute.layer import SoftwareBehavior
-from clusterspec.cost.compute.rates import Rates, Speed, rates
+from clusterspec.cost.compute.rates import Rates, Speed, rank_rates
 from tests.cost.plans import design, spec
 
 SPEED = Speed({"matmul_bf16": 1e15, "attention_forward": 5e14}, 2e12, 132, TILES, 50.0, 500.0, 0.8)
@@ -27,7 +27,7 @@ def reached(year: int = 2025, changed: dict[str, Any] | None = None, **workload:
 
 def rates_of(whole: Design, year: int) -> Rates | None:
     assert whole.cluster and whole.workload and whole.layout and whole.layout.stack
-    return rates(whole.cluster, whole.workload, SoftwareBehavior.of(whole.layout.stack), year)
+    return rank_rates(whole.cluster, whole.workload, SoftwareBehavior.of(whole.layout.stack), year)
 
 
 sizes = st.integers(1, 20_000)
@@ -35,7 +35,7 @@ sizes = st.integers(1, 20_000)
 
 @given(m=sizes, k=sizes, n=sizes)
 def test_no_gemm_exceeds_the_compute_or_the_memory_rate(m: int, k: int, n: int) -> None:
-    kernel = product("p", GemmShape(m, k, n), "bf16")
+    kernel = gemm_kernel("p", GemmShape(m, k, n), "bf16")
     took = SPEED.seconds(kernel)
     assert took * (1 + 1e-9) >= kernel.flops / 1e15
     assert took * (1 + 1e-9) >= kernel.traffic / 2e12
@@ -43,19 +43,19 @@ def test_no_gemm_exceeds_the_compute_or_the_memory_rate(m: int, k: int, n: int) 
 
 @given(m=sizes, n=sizes)
 def test_more_whole_tiles_never_lower_the_utilization(m: int, n: int) -> None:
-    fill = SPEED.fill(product("p", GemmShape(m, 4096, n), "bf16"))
+    fill = SPEED.fill(gemm_kernel("p", GemmShape(m, 4096, n), "bf16"))
     assert 0 < fill <= 1
 
 
 def test_one_tile_more_than_fits_costs_a_wave() -> None:
     tiles = Speed({"matmul_bf16": 1e15}, 1e15, 100, ((128.0, 128.0, 1.0),), 0.0, 500.0)
-    full = tiles.seconds(product("p", GemmShape(128 * 100, 4096, 128), "bf16"))
-    more = tiles.seconds(product("p", GemmShape(128 * 101, 4096, 128), "bf16"))
+    full = tiles.seconds(gemm_kernel("p", GemmShape(128 * 100, 4096, 128), "bf16"))
+    more = tiles.seconds(gemm_kernel("p", GemmShape(128 * 101, 4096, 128), "bf16"))
     assert more == pytest.approx(2 * full)
 
 
 def test_experts_run_at_their_own_rate() -> None:
-    plain = product("p", GemmShape(4096, 4096, 4096), "bf16")
+    plain = gemm_kernel("p", GemmShape(4096, 4096, 4096), "bf16")
     assert plain.shape is not None
     experts = plain._replace(shape=plain.shape._replace(experts=True))
     assert SPEED.seconds(experts) == pytest.approx(SPEED.seconds(plain) / 0.8)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.resolve import resolve
-from clusterspec.cost.collectives.predict import table
-from clusterspec.cost.measured import MeasuredSize, Measurement, calibrated, expected
+from clusterspec.cost.collectives.predict import collective_table
+from clusterspec.cost.measured import MeasuredSize, Measurement, calibrated_design, expected_cost
 from clusterspec.origin import Measured
 from clusterspec.spec.model import ClusterSpec, Spec
 
@@ -35,13 +35,13 @@ def seen(collective: str, ranks: int, busbw: float, size: float = 8 * GIB, nodes
 
 
 def after(platform: str, *measurements: Measurement) -> Cluster:
-    cluster = calibrated(design(platform), measurements).cluster
+    cluster = calibrated_design(design(platform), measurements).cluster
     assert cluster is not None
     return cluster
 
 
 def predicted(cluster: Cluster, collective: str, ranks: int, size: float = 8 * GIB) -> float:
-    return table(cluster, collective, ranks, [size])[0].busbw
+    return collective_table(cluster, collective, ranks, [size])[0].busbw
 
 
 CASES = [
@@ -114,7 +114,7 @@ def test_a_share_says_that_it_was_measured_and_narrows_the_band() -> None:
     plain, cluster = machine(), after("dgx-h100", seen("all-reduce", 16, 180e9))
     assert [type(each.share.origin) for each in cluster.measured] == [Measured]
     assert "180 GB/s of all-reduce on 16 ranks" in str(cluster.measured[0].share.origin)
-    before, now = (table(each, "all-reduce", 16, [8 * GIB])[0] for each in (plain, cluster))
+    before, now = (collective_table(each, "all-reduce", 16, [8 * GIB])[0] for each in (plain, cluster))
     assert now.high / now.low < before.high / before.low
 
 
@@ -125,5 +125,5 @@ def test_an_algorithm_that_does_not_apply_is_taken_for_the_fastest() -> None:
 
 def test_the_expected_bandwidth_does_not_depend_on_measurements() -> None:
     measurement = seen("all-reduce", 16, 90e9)
-    first, second = (expected(each, measurement, 8 * GIB) for each in (machine(), after("dgx-h100", measurement)))
+    first, second = (expected_cost(each, measurement, 8 * GIB) for each in (machine(), after("dgx-h100", measurement)))
     assert first is not None and second is not None and first.busbw == second.busbw

@@ -87,6 +87,6 @@ def test_a_column_of_layouts_gives_what_each_gives(of: str, words: dict[str, Any
             rows[rank.kinds].append((job, rank))
     for same in rows.values():
         jobs, ranks = [job for job, _ in same], [rank for _, rank in same]
-        each = [memory.training(job, rank).total for job, rank in same]
-        together = memory.training(*batch(jobs, ranks)).total
+        each = [memory.training_memory(job, rank).total for job, rank in same]
+        together = memory.training_memory(*batch(jobs, ranks)).total
         assert np.asarray(together).tolist() == pytest.approx(each, rel=1e-12)

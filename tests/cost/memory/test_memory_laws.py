@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterspec.catalog.models import LinearAttention, Model, Window
-from clusterspec.cost.memory.fullest import use
+from clusterspec.cost.memory.fullest import memory_use
 from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.origin import Assumed
 from tests.cost.expressions import evaluate
@@ -29,7 +29,7 @@ STATES = ("weights", "gradients", "optimizer")
 
 
 def used(of: Model, work: dict[str, Any] | None = None, **cut: Any) -> MemoryUse:
-    found, _ = use(design(of, work, **cut))
+    found, _ = memory_use(design(of, work, **cut))
     assert found is not None
     return found
 
@@ -78,7 +78,7 @@ def test_parts_sum_to_the_whole_and_lie_in_their_range(of: Model, work: dict[str
 
 @given(MODELS, WORK, LAYOUTS)
 def test_every_assumed_input_is_listed(of: Model, work: dict[str, Any], cut: dict[str, Any]) -> None:
-    found, assumptions = use(design(of, work, **cut))
+    found, assumptions = memory_use(design(of, work, **cut))
     assert found is not None
     keys = {key for key, _, _ in assumptions}
     inputs = [figure.origin for term in found.total.walk() for _, figure in term.inputs]
@@ -168,7 +168,7 @@ def test_what_is_offloaded_is_not_on_the_device(of: Model, cut: dict[str, Any]) 
 @given(MODELS, WORK, LAYOUTS, st.sampled_from([2, 4]))
 def test_an_accelerator_holds_all_its_ranks(of: Model, work: dict[str, Any], cut: dict[str, Any], ranks: int) -> None:
     one = used(of, work, **cut)
-    several, _ = use(design(of, work, ranks_per_accelerator=ranks, **cut))
+    several, _ = memory_use(design(of, work, ranks_per_accelerator=ranks, **cut))
     assert several is not None
     assert several.total.value == pytest.approx(ranks * one.total.value)
     assert several.capacity == one.capacity
@@ -200,16 +200,16 @@ def test_a_sharded_optimizer_widens_narrow_gradients_only() -> None:
 def test_a_design_without_workload_has_no_memory_estimate() -> None:
     whole = design(model())
     for lacking in (replace(whole, cluster=None), replace(whole, workload=None), replace(whole, layout=None)):
-        assert use(lacking) == (None, ())
+        assert memory_use(lacking) == (None, ())
     assert whole.layout is not None
-    assert use(replace(whole, layout=replace(whole.layout, stage_layers=()))) == (None, ())
+    assert memory_use(replace(whole, layout=replace(whole.layout, stage_layers=()))) == (None, ())
 
 
 def test_fit_is_unknown_without_memory_capacity() -> None:
     whole = design(model())
     assert whole.cluster is not None
     accelerator = replace(whole.cluster.accelerator, memory=None)
-    found, _ = use(replace(whole, cluster=replace(whole.cluster, accelerator=accelerator)))
+    found, _ = memory_use(replace(whole, cluster=replace(whole.cluster, accelerator=accelerator)))
     assert found is not None and found.fits is None and found.total.value > 0
 
 
@@ -217,12 +217,12 @@ def test_a_cluster_of_any_size_takes_the_same_time() -> None:
     """Nothing is enumerated rank by rank: a pipeline of a thousand stages is looked at in a handful."""
     from clusterspec.cost.layers import stage_groups
     from clusterspec.cost.memory.job import Job
-    from clusterspec.cost.memory.rank import shortlist
+    from clusterspec.cost.memory.rank import candidates_for_fullest
 
     whole = design(model(layers=1003), pp=1000, dp=100)
     assert whole.workload is not None and whole.layout is not None
     job = Job.of(whole, whole.workload, whole.layout)
-    assert len(shortlist(job, stage_groups(job.model, job.layout))) <= 10
+    assert len(candidates_for_fullest(job, stage_groups(job.model, job.layout))) <= 10
 
 
 class TestServing:

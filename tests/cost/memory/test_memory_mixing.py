@@ -9,10 +9,10 @@ import pytest
 
 from clusterspec.catalog.models import CompressedAttention, LinearAttention, Model, SparseAttention, Window
 from clusterspec.cost import layers
-from clusterspec.cost.memory.activations import Tensor, whole
-from clusterspec.cost.memory.fullest import use
+from clusterspec.cost.memory.activations import Tensor, layer_tensors
+from clusterspec.cost.memory.fullest import memory_use
 from clusterspec.cost.memory.job import Job
-from clusterspec.cost.memory.rank import Layers, passes
+from clusterspec.cost.memory.rank import Layers, stored_passes
 from tests.cost.memory.designs import design, experts, layout, model
 
 TOKENS = 2048
@@ -23,11 +23,11 @@ HYBRID = model(linear=DELTA, window=Window(128, 1, heads=32, kv_heads=4, head_di
 def pieces(of: Model, **cut: Any) -> dict[str, Tensor]:
     settled = design(of, **cut)
     assert settled.workload and settled.layout
-    return {piece.name: piece for piece in whole(Job.of(settled, settled.workload, settled.layout))}
+    return {piece.name: piece for piece in layer_tensors(Job.of(settled, settled.workload, settled.layout))}
 
 
 def activations(of: Model, **cut: Any) -> float:
-    found, _ = use(design(of, **cut))
+    found, _ = memory_use(design(of, **cut))
     assert found is not None
     return found.activations.value
 
@@ -87,7 +87,7 @@ def test_shared_experts_may_have_a_width_of_their_own() -> None:
 
 
 def test_each_kind_is_held_as_often_as_its_layers() -> None:
-    held = passes(layers.stages(HYBRID, layout(HYBRID))[0], (3.0,))
+    held = stored_passes(layers.stage_chunks(HYBRID, layout(HYBRID))[0], (3.0,))
     counts = {kind: times / 3 for kind, times in held.items()}
     assert counts == {
         Layers.ALL: 8, Layers.FULL: 1, Layers.WINDOW: 1, Layers.LINEAR: 6, Layers.DENSE: 8, Layers.EXPERT: 0,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec.cost.memory.fullest import use
+from clusterspec.cost.memory.fullest import memory_use
 from tests.cost.memory.designs import design, experts, model
 
 TOKENS = 2048
@@ -18,7 +18,7 @@ WEIGHTS = 8 * (LAYER + NORMS) + 2 * TABLE + 1024
 
 
 def leaves(of: Any = None, work: dict[str, Any] | None = None, **cut: Any) -> dict[str, float]:
-    found, _ = use(design(of or model(), work, **cut))
+    found, _ = memory_use(design(of or model(), work, **cut))
     assert found is not None
     return {term.name: term.value for term in found.total.walk() if not term.parts}
 

@@ -10,9 +10,9 @@ import pytest
 
 from clusterspec.catalog.frameworks import framework_of
 from clusterspec.cost.estimate import estimate
-from clusterspec.cost.memory.fullest import use
+from clusterspec.cost.memory.fullest import memory_use
 from clusterspec.cost.memory.job import Job
-from clusterspec.cost.memory.recomputation import MODULES, kept
+from clusterspec.cost.memory.recomputation import MODULES, kept_tensors
 from clusterspec.cost.plan import Plan
 from clusterspec.document.conforms import at
 from clusterspec.spec.reader import schema
@@ -105,7 +105,7 @@ def test_norms_keep_their_input_and_drop_their_output() -> None:
 
 def parts(framework: str, year: int, **cut: Any) -> dict[str, float]:
     """Activations of eight layers (hidden 1024, 16 and 8 heads of 64, feed-forward 4096) at 2,048 tokens."""
-    found, _ = use(design(model(), framework=framework, software_year=year, **cut))
+    found, _ = memory_use(design(model(), framework=framework, software_year=year, **cut))
     assert found is not None
     return {part.name: part.value for part in found.activations.parts}
 
@@ -141,7 +141,7 @@ def test_the_attention_core_leaves_its_softmax() -> None:
     """Selective recomputation of Megatron until 2025: the log-sum-exp of 16 heads in fp32, or five bytes a score."""
     for attention, name, size in (("flash", "softmax", 4), ("plain", "scores", 5 * 2048)):
         whole, some = (
-            use(design(model(), {"attention": attention}, software_year=2023, recompute=word))[0]
+            memory_use(design(model(), {"attention": attention}, software_year=2023, recompute=word))[0]
             for word in ("none", "selective")
         )
         assert whole is not None and some is not None
@@ -153,7 +153,7 @@ def test_the_attention_core_leaves_its_softmax() -> None:
 def test_offloaded_layers_keep_two_layers_on_the_device() -> None:
     """On TPUs MaxText's recipes keep in host memory what they save; two layers are in transit."""
     job = replace(job_of("maxtext", 2025, recompute="selective"), vendor="Google")
-    there = {tensor.name: tensor.value for tensor in kept(job)}
+    there = {tensor.name: tensor.value for tensor in kept_tensors(job)}
     assert there["layer inputs"] == 2 / LAYERS * 2 * TOKENS * 1024
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from clusterspec.analysis.verdict import verdict as verdict_of
-from clusterspec.cost.memory.fullest import use
+from clusterspec.cost.memory.fullest import memory_use
 from clusterspec.cost.term import MemoryUse
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
@@ -26,7 +26,7 @@ def used(work: dict[str, Any], layout: dict[str, Any], *, model: Any = "llama-3.
         "workload": {"kind": "serve", "model": model, **work},
         "layout": layout,
     }
-    found, _ = use(study_text(json.dumps(spec), SETTINGS).design)
+    found, _ = memory_use(study_text(json.dumps(spec), SETTINGS).design)
     assert found is not None
     return found
 

@@ -10,9 +10,9 @@ from clusterspec.cluster.model import Cluster, Layout, Serving, Workload
 from clusterspec.cost.serving.steady import (
     compute_bound_tokens,
     handoff_time,
-    prompt_floor,
+    least_prompt_time,
+    least_token_time,
     request_bytes,
-    token_floor,
     token_weight_bytes,
 )
 from clusterspec.studies.study import Settings, Study, study_text
@@ -43,12 +43,14 @@ def test_an_output_token_reads_all_weights_but_the_embedding_and_the_cache_of_it
     assert token_weight_bytes(workload, layout) == pytest.approx(weights, rel=1e-3)
     # 32 layers × 2 × 8 heads × 128 × 2 B are 131,072 B a token; 1,100 tokens on average.
     assert request_bytes(workload, layout, 1100) == pytest.approx(131072 * 1100)
-    assert token_floor(cluster, workload, layout, load) == pytest.approx((weights + 131072 * 1100) / H100, rel=1e-3)
+    assert least_token_time(cluster, workload, layout, load) == pytest.approx(
+        (weights + 131072 * 1100) / H100, rel=1e-3
+    )
 
 
 def test_accepted_drafts_divide_the_bound_of_a_token() -> None:
-    plain = token_floor(*parts(studied("llama-3.1-8b", "tp: 1")))
-    drafted = token_floor(*parts(studied("llama-3.1-8b", "tp: 1", ", speculative: {tokens: 2, acceptance: 0.5}")))
+    plain = least_token_time(*parts(studied("llama-3.1-8b", "tp: 1")))
+    drafted = least_token_time(*parts(studied("llama-3.1-8b", "tp: 1", ", speculative: {tokens: 2, acceptance: 0.5}")))
     assert plain is not None and drafted == pytest.approx(plain / 2)
 
 
@@ -61,9 +63,11 @@ def test_a_token_reads_only_the_experts_that_it_chooses() -> None:
 def test_a_prompt_takes_two_operations_a_weight_and_token() -> None:
     cluster, workload, layout, load = parts(studied("llama-3.1-8b", "tp: 2"))
     weights = 8.030e9 - 2 * 128256 * 4096
-    assert prompt_floor(cluster, workload, layout, load) == pytest.approx(2 * weights * 1000 / 2 / 989.5e12, rel=2e-3)
+    assert least_prompt_time(cluster, workload, layout, load) == pytest.approx(
+        2 * weights * 1000 / 2 / 989.5e12, rel=2e-3
+    )
     hit = parts(studied("llama-3.1-8b", "tp: 2", ", prefix_hit: 0.75"))
-    assert prompt_floor(*hit) == pytest.approx(2 * weights * 250 / 2 / 989.5e12, rel=2e-3)
+    assert least_prompt_time(*hit) == pytest.approx(2 * weights * 250 / 2 / 989.5e12, rel=2e-3)
 
 
 def test_a_step_is_bound_by_arithmetic_from_the_ridge_on() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Kernels
-from clusterspec.cost.serving.rates import KernelRates, between, curves
+from clusterspec.cost.serving.rates import KernelRates, interpolated_value, size_curves
 
 CATALOG = Catalog.open()
 
@@ -23,18 +23,20 @@ def rates(chip: str, table: str) -> KernelRates:
 
 def test_tables_interpolate_logarithms_and_hold_their_end_values() -> None:
     curve = ((log(100), log(10_000)), (log(2.0), log(8.0)))
-    assert between(curve, 1_000) == pytest.approx(4.0)  # half way in logarithms: the geometric mean of 2 and 8
-    assert between(curve, 1) == pytest.approx(2.0)
-    assert between(curve, 1e9) == pytest.approx(8.0)
+    assert interpolated_value(curve, 1_000) == pytest.approx(
+        4.0
+    )  # half way in logarithms: the geometric mean of 2 and 8
+    assert interpolated_value(curve, 1) == pytest.approx(2.0)
+    assert interpolated_value(curve, 1e9) == pytest.approx(8.0)
 
 
 def test_a_table_has_the_points_of_the_entry() -> None:
     entry = CATALOG.get("kernels", "hopper")
     assert isinstance(entry, Kernels)
-    found = curves(entry)
-    assert between(found["gemm.bf16"], 512) == pytest.approx(0.75)
-    assert between(found["all_reduce.8"], 128 * 1024) == pytest.approx(11e-6)
-    assert between(found["attention.decode"], 128 * 1024**2) == pytest.approx(0.53)
+    found = size_curves(entry)
+    assert interpolated_value(found["gemm.bf16"], 512) == pytest.approx(0.75)
+    assert interpolated_value(found["all_reduce.8"], 128 * 1024) == pytest.approx(11e-6)
+    assert interpolated_value(found["attention.decode"], 128 * 1024**2) == pytest.approx(0.53)
 
 
 def test_products_of_many_rows_reach_the_measured_share_of_the_peak() -> None:

@@ -10,7 +10,7 @@ import pytest
 from clusterspec.cluster.model import Design
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.headline import headline
-from clusterspec.cost.serving.explain import time_of_first_token, time_of_token
+from clusterspec.cost.serving.explain import first_token_time_term, token_time_term
 from clusterspec.cost.serving.times import ServingTimes
 from clusterspec.results.estimate_json import body
 from tests.cluster.resolving import clean
@@ -200,7 +200,7 @@ POOLS = "concurrency: 32, disaggregated: {prefill: {tp: 8}, decode: {attention_d
 @pytest.mark.parametrize("load", ["concurrency: 32", "concurrency: 32, load: static", POOLS])
 def test_every_printed_formula_gives_its_value_and_parts_add_up(model: str, load: str) -> None:
     found = times(model=model, nodes=2, tp=8, load=load, input=12_000)
-    for root in (time_of_token(found), time_of_first_token(found)):
+    for root in (token_time_term(found), first_token_time_term(found)):
         for term in root.walk():
             names = {name: figure.value for name, figure in term.inputs} | {
                 each.name: each.value for each in term.parts

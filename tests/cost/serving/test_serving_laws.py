@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cost.estimate import estimate
-from clusterspec.cost.formulas.serving import most_load
-from clusterspec.cost.serving.steady import prompt_floor, token_floor
+from clusterspec.cost.formulas.serving import highest_load
+from clusterspec.cost.serving.steady import least_prompt_time, least_token_time
 from clusterspec.cost.serving.times import ServingTimes
 from tests.cluster.resolving import clean
 
@@ -136,7 +136,7 @@ def test_the_only_request_waits_for_no_other(text: str) -> None:
 
 def test_a_busy_pool_for_prompts_has_a_queue_that_grows_as_the_root_of_the_requests() -> None:
     # at balanced load the queue of n requests is √(n / π): 3.6 of 40 requests and 7.1 of 160
-    assert [round(0.5 / (1 - most_load(n)) - 0.5, 1) for n in (40, 160)] == [3.6, 7.1]
+    assert [round(0.5 / (1 - highest_load(n)) - 0.5, 1) for n in (40, 160)] == [3.6, 7.1]
     few, many = (pools(1, 6, f"concurrency: {n}", input=4096, output=1024) for n in (32, 48))
     assert 0.5 < few.prompt_load < many.prompt_load < 0.9
     assert few.wait < many.wait
@@ -162,7 +162,10 @@ def test_no_token_beats_the_memory_and_no_prompt_the_arithmetic(model: str, load
     assert cluster and work and ranks and work.serving
     found = estimate(design).serving
     assert found is not None
-    least, prompt = token_floor(cluster, work, ranks, work.serving), prompt_floor(cluster, work, ranks, work.serving)
+    least, prompt = (
+        least_token_time(cluster, work, ranks, work.serving),
+        least_prompt_time(cluster, work, ranks, work.serving),
+    )
     assert least is not None and found.tpot > least
     assert prompt is not None and found.ttft > prompt
 

@@ -6,8 +6,15 @@ import pytest
 
 from clusterspec.cluster.model import Serving
 from clusterspec.cost.serving.constants import RANGES, HostOverhead, Part, StepTime
-from clusterspec.cost.serving.explain import RANGED, factors, missed, serving_range, tpot_at, ttft_at
-from clusterspec.cost.serving.steady import bisected
+from clusterspec.cost.serving.explain import (
+    RANGED,
+    missed_targets,
+    range_factors,
+    serving_range,
+    tpot_percentile,
+    ttft_percentile,
+)
+from clusterspec.cost.serving.steady import largest_satisfying
 from clusterspec.cost.serving.times import Handoff, ServingTimes, cache_space
 from clusterspec.records import replace
 from tests.cost.serving.test_targets import plan
@@ -43,7 +50,7 @@ def test_a_cache_has_a_share_of_all_memory_or_of_what_is_free(
     [(0.5, 8, 0), (1, 8, 1), (1, 1, 1), (5.25, 8, 5.25), (8, 8, 8), (100, 8, 8), (0.99, 1, 0)],
 )
 def test_a_bisection_finds_the_most_that_satisfies_a_condition(most: float, limit: float, found: float) -> None:
-    assert bisected(lambda sequences: sequences <= most, limit) == pytest.approx(found, abs=1e-5)
+    assert largest_satisfying(lambda sequences: sequences <= most, limit) == pytest.approx(found, abs=1e-5)
 
 
 def times(**changes: object) -> ServingTimes:
@@ -66,10 +73,10 @@ ROUTED = StepTime.of((Part("experts", lambda x: x, {"x": 0.1}, {}),))
     ],
 )
 def test_the_range_of_the_first_token_follows_the_load_and_the_pools(found: ServingTimes, kind: str) -> None:
-    assert factors(found, "ttft") == RANGES[kind]
-    assert factors(found, "tpot") == RANGES["tpot"]
+    assert range_factors(found, "ttft") == RANGES[kind]
+    assert range_factors(found, "tpot") == RANGES["tpot"]
     for name, quantity in RANGED.items():
-        low, high = factors(found, quantity)
+        low, high = range_factors(found, quantity)
         assert low < 1 < high
         assert serving_range(found, name) == [getattr(found, name) * low, getattr(found, name) * high]
 
@@ -91,18 +98,18 @@ def test_without_an_entry_the_host_times_are_assumptions() -> None:
 )
 def test_a_target_is_met_at_its_limit_and_missed_below(ttft: float, tpot: float, late: tuple[str, ...]) -> None:
     load: Serving = replace(LOAD, ttft_target=ttft, tpot_target=tpot)
-    assert missed(times(ttft=1.0, tpot=0.02), load) == late
+    assert missed_targets(times(ttft=1.0, tpot=0.02), load) == late
 
 
 @pytest.mark.parametrize(("percentile", "mean"), [(49.0, False), (50.0, False), (51.0, True), (99.0, True)])
 def test_above_the_median_a_token_takes_at_least_the_mean(percentile: float, mean: bool) -> None:
     load = replace(LOAD, percentile=percentile)
-    assert tpot_at(times(tpot=0.02, tpot_mean=0.03), load) == (0.03 if mean else 0.02)
-    assert tpot_at(times(tpot=0.02, tpot_mean=0.01), load) == 0.02
-    assert (ttft_at(times(ttft=1.0, wait=0.5), load) > 1.0) is mean
+    assert tpot_percentile(times(tpot=0.02, tpot_mean=0.03), load) == (0.03 if mean else 0.02)
+    assert tpot_percentile(times(tpot=0.02, tpot_mean=0.01), load) == 0.02
+    assert (ttft_percentile(times(ttft=1.0, wait=0.5), load) > 1.0) is mean
 
 
 def test_a_percentile_beyond_the_tail_is_that_of_the_tail() -> None:
     found = times(ttft=1.0, wait=0.5)
-    highest, beyond, below = (ttft_at(found, replace(LOAD, percentile=each)) for each in (99.9, 100.0, 99.8))
+    highest, beyond, below = (ttft_percentile(found, replace(LOAD, percentile=each)) for each in (99.9, 100.0, 99.8))
     assert below < highest == beyond

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.cost.layers import stage_groups, stages
+from clusterspec.cost.layers import stage_chunks, stage_groups
 from tests.cost.memory.designs import experts, layout, model
 
 
@@ -22,7 +22,7 @@ def test_the_groups_are_the_stages(dense: int, moe: int, pp: int, virtual: int, 
     cut = layout(of, pp=pp, virtual_stages=virtual, schedule=schedule)
     groups = stage_groups(of, cut)
     unrolled = [group.chunks for group in groups for _ in range(group.count)]
-    assert unrolled == list(stages(of, cut))
+    assert unrolled == list(stage_chunks(of, cut))
     assert [group.first for group in groups] == [sum(one.count for one in groups[:i]) for i in range(len(groups))]
 
 

@@ -16,7 +16,7 @@ from clusterspec.cost.step import (
     StepChoices,
     StepInputs,
     compose,
-    owned,
+    owned_weights,
 )
 
 HIDES = ReplicaOverlap(hides=True, hides_across=True, gathers_again=True, interference=0.0)
@@ -62,7 +62,7 @@ def test_one_stage_does_its_micro_batches_and_nothing_else() -> None:
     times, exposures = compose(inputs(), choices())
     assert times.work == times.total == 28.0
     assert times.bubble == times.sends == times.replicas == times.update == times.straggling == 0.0
-    assert step.total(exposures) == 0.0
+    assert step.exposed_seconds(exposures) == 0.0
 
 
 def test_four_equal_stages_idle_three_micro_batches_and_wait_for_six_sends() -> None:
@@ -107,17 +107,17 @@ def test_stragglers_stretch_everything_else() -> None:
 
 
 def test_states_of_a_rank_are_its_share_of_weights_and_of_the_fewer_replicas_of_experts() -> None:
-    assert owned(8e9, 4e9, 8, 2) == 1e9 + 2e9
-    assert owned(8e9, 4e9, 8, 64) == 1e9 + 0.5e9
-    assert owned(8e9, 4e9, 1, 4) == 12e9
+    assert owned_weights(8e9, 4e9, 8, 2) == 1e9 + 2e9
+    assert owned_weights(8e9, 4e9, 8, 64) == 1e9 + 0.5e9
+    assert owned_weights(8e9, 4e9, 1, 4) == 12e9
 
 
 def test_the_slowest_stage_is_the_first_of_the_longest() -> None:
     stages = [StageTime(1.0, 2.0, 0.0), StageTime(1.0, 2.5, 0.5), StageTime(2.0, 2.0, 0.0), StageTime(0.5, 1.0, 0.0)]
-    assert step.slowest(stages) == (stages[1], 1.0)
+    assert step.slowest_stage(stages) == (stages[1], 1.0)
     column = [StageTime(numpy.array([1.0, 5.0]), *rest) for rest in ((2.0, 0.0), (2.5, 0.0))]  # type: ignore[arg-type]
     column[0] = column[0]._replace(backward=numpy.array([2.0, 9.0]))  # type: ignore[arg-type]
-    stage, index = step.slowest(column)
+    stage, index = step.slowest_stage(column)
     assert numpy.asarray(index).tolist() == [1.0, 0.0]
     assert numpy.asarray(stage.total).tolist() == [3.5, 14.0]
 
@@ -138,7 +138,7 @@ def exposed(found: tuple[step.Exposure, ...]) -> dict[str, float]:
 
 def test_a_step_gathers_beside_its_first_forward_pass_and_reduces_beside_its_last_backward_pass() -> None:
     """2 - 1 seconds and 4 - 2.5 seconds remain; of what fits, the last bucket of ten, 0.07 of 0.7, cannot hide."""
-    found = exposed(step.once(TRAFFIC, WORK, HIDES))
+    found = exposed(step.once_per_step_exposures(TRAFFIC, WORK, HIDES))
     assert found == pytest.approx({"gather": 1.0, "reduction": 1.5, "sum_across_shard_groups": 0.07})
 
 
@@ -147,7 +147,7 @@ def test_virtual_stages_leave_more_passes_to_hide_beside() -> None:
     assert step.consecutive_micro_batches(4, 8, 2) == 4.0
     assert step.consecutive_micro_batches(4, 2, 2) == 2.0
     assert step.consecutive_micro_batches(4, 8, 1) == 1.0
-    found = exposed(step.once(TRAFFIC, WORK._replace(turns=4.0), HIDES))
+    found = exposed(step.once_per_step_exposures(TRAFFIC, WORK._replace(turns=4.0), HIDES))
     assert found == pytest.approx({"gather": 0.2, "reduction": 0.4, "sum_across_shard_groups": 0.07})
 
 
@@ -155,7 +155,7 @@ def test_full_sharding_hides_each_layer_beside_the_next() -> None:
     """Of one layer 0.2 s of gathering beside 0.1 s forward, 0.2 + 0.4 s beside 0.25 s backward, 8 × 10 times;
     the first and the last layer and 0.3 s outside the layers hide beside nothing."""
     seconds = ReplicaSeconds(gather=0.2, reduce=0.4, outside=0.3, across=0.7)
-    found = exposed(step.every_micro_batch(seconds, WORK, HIDES))
+    found = exposed(step.layer_by_layer_exposures(seconds, WORK, HIDES))
     assert found == pytest.approx(
         {
             "gather_of_a_layer": 80 * 0.1,
@@ -165,24 +165,24 @@ def test_full_sharding_hides_each_layer_beside_the_next() -> None:
             "sum_across_shard_groups": 0.07,
         }
     )
-    kept = exposed(step.every_micro_batch(seconds, WORK, HIDES._replace(gathers_again=False)))
+    kept = exposed(step.layer_by_layer_exposures(seconds, WORK, HIDES._replace(gathers_again=False)))
     assert kept["reduction_of_a_layer"] == pytest.approx(80 * 0.15)
 
 
 def test_traffic_without_overlap_is_exposed_in_full() -> None:
     bare = HIDES._replace(hides=False)
-    assert exposed(step.once(TRAFFIC, WORK, bare)) == pytest.approx(
+    assert exposed(step.once_per_step_exposures(TRAFFIC, WORK, bare)) == pytest.approx(
         {"gather": 2.0, "reduction": 4.0, "sum_across_shard_groups": 0.7}
     )
-    found = exposed(step.every_micro_batch(ReplicaSeconds(0.2, 0.4, 0.3, 0.7), WORK, bare))
+    found = exposed(step.layer_by_layer_exposures(ReplicaSeconds(0.2, 0.4, 0.3, 0.7), WORK, bare))
     assert found["first_and_last_layer"] == 0.0
     assert found["gather_of_a_layer"] == pytest.approx(80 * 0.2)
-    apart = exposed(step.once(TRAFFIC, WORK, HIDES._replace(hides_across=False)))
+    apart = exposed(step.once_per_step_exposures(TRAFFIC, WORK, HIDES._replace(hides_across=False)))
     assert apart["sum_across_shard_groups"] == pytest.approx(0.7)
 
 
 def test_overlapped_traffic_slows_the_computation() -> None:
     """2 seconds beside 1: one is exposed, and the other costs a tenth."""
-    found = exposed(step.once(TRAFFIC, WORK, HIDES._replace(interference=0.1)))
+    found = exposed(step.once_per_step_exposures(TRAFFIC, WORK, HIDES._replace(interference=0.1)))
     assert found["gather"] == pytest.approx(1.0 + 0.1)
     assert found["reduction"] == pytest.approx(1.5 + 0.25)

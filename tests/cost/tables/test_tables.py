@@ -13,7 +13,7 @@ from clusterspec.cost.compute.rates import PassKernels, Speed
 from clusterspec.cost.estimate import estimate, step_range
 from clusterspec.cost.layer_tables import Group, Hiding, PhaseTimer
 from clusterspec.cost.tables import Tables
-from clusterspec.cost.timing import tables_of, timed
+from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.cost.traffic import Transfer
 from tests.cost.plans import MIXTRAL, design, plan, spec
 
@@ -22,7 +22,7 @@ HIDING = Hiding(tp=False, cp=False, ep=False, dp=True, pp=True, pipelined=0.0, b
 
 
 def tables(**layout: Any) -> Tables:
-    found = tables_of(design(spec(layout=layout)))
+    found = design_tables(design(spec(layout=layout)))
     assert found is not None
     return found
 
@@ -128,14 +128,14 @@ CHANGES: list[dict[str, Any]] = [
 def test_tables_of_another_layout_give_what_fresh_ones_give(change: dict[str, Any]) -> None:
     """Whatever a sub-result depends on is part of what it is kept by."""
     first = design(spec(workload={"model": MIXTRAL}, layout={"tp": 2}))
-    shared = tables_of(first)
+    shared = design_tables(first)
     assert shared is not None
-    assert timed(first, shared) is not None
+    assert timed_step(first, shared) is not None
     other = design(spec(workload={"model": MIXTRAL}, layout={"tp": 2, **change}))
-    alone = tables_of(other)
+    alone = design_tables(other)
     assert alone is not None
     assert shared.hold_for(other)
-    again, fresh = timed(other, shared), timed(other, alone)
+    again, fresh = timed_step(other, shared), timed_step(other, alone)
     assert again is not None and fresh is not None
     assert again.times == fresh.times
 
@@ -158,9 +158,9 @@ def test_tables_of_another_number_of_tokens_give_what_fresh_ones_give(change: di
     shared, other = tables(), design(spec(workload=change))
     assert other.workload != shared.workload
     assert shared.hold_for(other)
-    alone = tables_of(other)
+    alone = design_tables(other)
     assert alone is not None
-    again, fresh = timed(other, shared), timed(other, alone)
+    again, fresh = timed_step(other, shared), timed_step(other, alone)
     assert again is not None
     assert fresh is not None
     assert again.times == fresh.times

@@ -12,7 +12,7 @@ import pytest
 
 from clusterspec import analysis, studies
 from clusterspec.analysis.survival import varied_cluster, varied_design
-from clusterspec.cluster.variation import revalued
+from clusterspec.cluster.variation import with_values
 from clusterspec.cost.estimate import estimate
 from clusterspec.report import paper
 from clusterspec.report.paper.compose import compose
@@ -152,7 +152,7 @@ def test_random_positions_agree_with_the_program(opened: Opened) -> None:
         for row in shown:
             other = varied_design(design, grid.nodes[nodes], grid.models[model][0], grid.sequences, row["strategy"])
             assert other is not None and other.cluster is not None
-            plan = estimate(revalued(other, {("cluster",): varied_cluster(other.cluster, up, nic, taper)}))
+            plan = estimate(with_values(other, {("cluster",): varied_cluster(other.cluster, up, nic, taper)}))
             axes = next(one.axes for one in STRATEGIES if one.name == row["strategy"])
             true = sum(flow.seconds for flow in plan.communication if flow.axis in axes)
             worst = max(worst, abs(row["wire"] / true - 1))
