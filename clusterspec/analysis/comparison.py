@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from clusterspec.analysis.outputs import bill, estimate
-from clusterspec.cost.formulas.topologies import bisection
+from clusterspec.cost.formulas.topologies import bisection_bandwidth
 from clusterspec.finding import Finding
 from clusterspec.records import dataclass, replace
 from clusterspec.results import Input, Json, Tool
@@ -206,7 +206,7 @@ def _bisection(estimate: Json) -> float | None:
     number = _at(estimate, ("cluster", "accelerators"))
     rate = _at(estimate, ("cluster", "scale_out", "bandwidth_per_accelerator"))
     taper = _at(estimate, ("cluster", "scale_out", "oversubscription"))
-    return float(bisection(number, rate)) / taper if number and rate and taper else None
+    return float(bisection_bandwidth(number, rate)) / taper if number and rate and taper else None
 
 
 def _headroom(estimate: Json) -> float | None:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from clusterspec.cluster.legality import cut_heads, demands_of, refusals
 from clusterspec.cluster.model import Design
-from clusterspec.cluster.variation import layout_changes, varied
+from clusterspec.cluster.variation import design_with_keys, layout_changes
 from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.failures import interruptions
 from clusterspec.cost.formulas.failures import goodput
 from clusterspec.cost.layers import stage_groups
-from clusterspec.cost.memory.fullest import fullest as memory
-from clusterspec.cost.memory.explain import explained
+from clusterspec.cost.memory import fullest as memory
+from clusterspec.cost.memory.explain import explained_memory
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.rank import Rank
 from clusterspec.cost.plan import Plan
@@ -83,7 +83,7 @@ def _cell(present: Plan, tp: int, pp: int) -> LayoutCell:
     design, layout = present.design, present.design.layout
     assert layout is not None
     here = (tp, pp) == (layout.tp, layout.pp)
-    other = design if here else varied(design, layout_changes({"tp": tp, "pp": pp}))
+    other = design if here else design_with_keys(design, layout_changes({"tp": tp, "pp": pp}))
     refused = sorted(refusals(other))
     if refused or other.layout is None:
         return LayoutCell(tp, pp, None, None, None, _reason(other, refused), here, tuple(refused))
@@ -166,7 +166,7 @@ def stage_memory(plan: Plan) -> tuple[StageMemory, ...]:
     for stage in _shown(len(chunks)):
         rank = Rank.of(job, stage, chunks[stage])
         filled = memory.filled(job, rank, memory.LayerMemory.of(job, rank.kinds))
-        use = explained(design, filled, cluster.ranks_per_accelerator, None)
+        use = explained_memory(design, filled, cluster.ranks_per_accelerator, None)
         parts = (use.weights, use.gradients, use.activations, use.optimizer, use.other, use.total)
         found.append(StageMemory(stage + 1, *(part.value for part in parts)))
     return tuple(found)

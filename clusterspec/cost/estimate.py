@@ -13,7 +13,7 @@ from clusterspec.cost.communication import communication_rows, transfer_rows
 from clusterspec.cost.compute.rates import share_precision
 from clusterspec.cost.constants import assumed
 from clusterspec.cost.formulas.compute import recomputation_factor, utilization
-from clusterspec.cost.memory.fullest import fullest as memory
+from clusterspec.cost.memory import fullest as memory
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.record import StepRecord
 from clusterspec.cost.tables import Tables

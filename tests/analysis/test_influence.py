@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.analysis.influence import PLUGIN, choices_of, largest_influence, other_choices
-from clusterspec.cluster.variation import revalued, varied
+from clusterspec.cluster.variation import design_with_keys, with_values
 from clusterspec.cost.estimate import estimate, reestimate
-from clusterspec.cost.memory.fullest import memory
+from clusterspec.cost.memory.fullest import design_memory
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.timing import tables_of, timed
+from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.source import Path
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
@@ -36,8 +36,11 @@ def test_a_plugin_that_is_left_out_changes_nothing_that_one_that_is_kept_does_no
     tried = other_choices(plan.design, PLUGIN, present)
     assert len(tried) == kept
     path: Path = ("cluster", "scale_out", "collective_plugin")
-    every = {estimate(varied(plan.design, {path: one})).step_seconds for one in choices_of(PLUGIN)}
-    assert every == {plan.step_seconds, *(estimate(varied(plan.design, {path: one})).step_seconds for one in tried)}
+    every = {estimate(design_with_keys(plan.design, {path: one})).step_seconds for one in choices_of(PLUGIN)}
+    assert every == {
+        plan.step_seconds,
+        *(estimate(design_with_keys(plan.design, {path: one})).step_seconds for one in tried),
+    }
     assert len(every) == 1 + kept
 
 
@@ -54,12 +57,12 @@ CHANGES: list[tuple[Path, object]] = [
 @pytest.mark.parametrize(("path", "value"), CHANGES, ids=str)
 def test_a_plan_that_reuses_the_memory_and_groups_of_another_equals_an_estimate(path: Path, value: object) -> None:
     plan = plan_of(POD.replace("tp: 4", "tp: 8"))
-    other = revalued(plan.design, {path: value})
-    tables = tables_of(other)
+    other = with_values(plan.design, {path: value})
+    tables = design_tables(other)
     assert tables is not None
-    again, record = reestimate(other, plan), timed(other, tables)
+    again, record = reestimate(other, plan), timed_step(other, tables)
     assert again.step == record
-    assert again.stored == memory(other)
+    assert again.stored == design_memory(other)
     assert again.step_seconds != plan.step_seconds
 
 
