@@ -15,7 +15,7 @@ from clusterspec.config.patterns import Ignored
 from clusterspec.document import files
 from clusterspec.records import replace
 from clusterspec.results import Input
-from clusterspec.studies.study import Checked
+from clusterspec.studies.study import Checked, Settings
 
 WORTHWHILE = 32
 """Files that one more process must have before it saves more than its start costs."""
@@ -40,7 +40,11 @@ def named(args: argparse.Namespace, reader: StudyReader) -> list[str]:
     for path in args.paths:
         try:
             below = files.specs(
-                path, only_specs=args.only_specs, passed_over=passed_over, skipped=skipped(reader, path)
+                path,
+                only_specs=args.only_specs,
+                passed_over=passed_over,
+                skipped=skipped(reader, path),
+                included=_settings_of_search(reader, path).config.includes_text,
             )
             found |= dict.fromkeys(name.removeprefix("./") if path == "." else name for name in below)
         except OSError as fault:
@@ -50,14 +54,19 @@ def named(args: argparse.Namespace, reader: StudyReader) -> list[str]:
 
 def skipped(reader: StudyReader, path: str) -> files.Skipped:
     """The paths skipped in a folder: excluded by the configuration or ignored by git."""
-    folder = Path(path) if Path(path).is_dir() else Path(path).parent
-    config = reader.settings(folder.resolve()).config
+    config = _settings_of_search(reader, path).config
     ignored = _ignored(reader.asked, path) if config.respect_gitignore and Path(path).is_dir() else None
 
     def skip(name: str, is_folder: bool) -> bool:
         return config.excludes(name, folder=is_folder) or (ignored is not None and ignored(name, folder=is_folder))
 
     return skip
+
+
+def _settings_of_search(reader: StudyReader, path: str) -> Settings:
+    """The settings of a folder that is searched, or of the folder of a file."""
+    folder = Path(path) if Path(path).is_dir() else Path(path).parent
+    return reader.settings(folder.resolve())
 
 
 def _ignored(args: argparse.Namespace, path: str) -> Ignored | None:

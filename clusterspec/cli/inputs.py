@@ -17,6 +17,7 @@ from clusterspec.cli.output import leads_out
 from clusterspec.cli.terminal import print_error
 from clusterspec.config import Config
 from clusterspec.document import Document
+from clusterspec.document.files import TEXTS
 from clusterspec.finding import Problem, Severity
 from clusterspec.records import replace
 from clusterspec.report.ink import located
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from clusterspec.rules.policy import CompanyRule
 
 STDIN = "-"
-PROSE = (".md", ".markdown", ".txt", ".rst")
-"""Suffixes of running text, whose quantities are checked where a file is named explicitly."""
 
 
 class StudyReader:
@@ -116,7 +115,7 @@ class StudyReader:
         """The findings of a file: a spec, or running text by its suffix."""
         if why := getattr(self.asked, "unreadable", {}).get(name):
             return unread(name, why)
-        if not shown(self.asked, name).lower().endswith(PROSE):
+        if not shown(self.asked, name).lower().endswith(TEXTS):
             return self.study(name).checked
         data = self.read(name)
         if len(data) > documents.LARGEST:

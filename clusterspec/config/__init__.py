@@ -175,6 +175,7 @@ class Config:
     thresholds: Mapping[str, float] = field(default_factory=dict)
     rules: tuple[Path, ...] = ()
     exclude: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
     respect_gitignore: bool = True
     required_version: str | None = None
     catalog_version: str | None = None
@@ -202,6 +203,10 @@ class Config:
     def excludes(self, path: str, *, folder: bool = False) -> bool:
         """Whether a search of folders skips a path."""
         return _named(self.exclude, self.root, path, folder=folder)
+
+    def includes_text(self, path: str) -> bool:
+        """Whether a search of folders checks a running text."""
+        return _named(self.text, self.root, path)
 
 
 def _named(patterns: tuple[str, ...], root: Path, path: str, *, folder: bool = False) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 
 from clusterspec.document.extends import is_derived_spec, project_root
 from clusterspec.document.parse import parse
-from clusterspec.document.source_text import decode, read_bytes
+from clusterspec.document.source_text import LARGEST, decode, read_bytes
 from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
 
@@ -77,6 +77,8 @@ def _real(name: str) -> str:
 # Search for spec files in paths and folders
 
 _SUFFIXES = (".yaml", ".yml")
+TEXTS = (".md", ".markdown", ".txt", ".rst")
+"""Suffixes of running text, whose quantities are checked where a file is named, or included by the configuration."""
 DEEPEST = 100
 """Folders below each other that are searched."""
 _SKIPPED = {"node_modules", "__pycache__"}
@@ -94,6 +96,8 @@ PassedOver = Callable[[OSError], None]
 
 Skipped = Callable[[str, bool], bool]
 """Whether a search passes over a path, which is a folder where the second argument is true."""
+Included = Callable[[str], bool]
+"""Whether a search includes a running text."""
 
 
 def may_be_spec(text: str) -> bool:
@@ -125,24 +129,39 @@ def specs(
     only_specs: bool = False,
     passed_over: PassedOver = lambda _: None,
     skipped: Skipped = lambda _, __: False,
+    included: Included = lambda _: False,
 ) -> list[str]:
     """The specs of a path: a file (or ``-``) itself; of a folder every YAML file whose top mapping has
-    the key ``clusterspec`` in any case, itself or from the base that it extends, sorted by name.
+    the key ``clusterspec`` in any case, itself or from the base that it extends, and every running text
+    that is ``included``, sorted by name.
 
     Hidden folders, ``node_modules`` and symlinked folders are skipped, and with ``only_specs`` also
-    files that are not specs. Raises `OSError` if ``path`` does not exist or is an unreadable folder.
+    files that are neither specs nor included. Raises `OSError` if ``path`` does not exist or is an unreadable folder.
     """
     if path == "-":
         return [path]
     if FilePath(path).is_dir():
         os.scandir(path).close()
-        found = _yaml_files(path, passed_over, skipped)
-        return [name for name, entry in found if _is_spec(name, passed_over, entry)]
+        found = _candidates(path, passed_over, skipped, included)
+        return [name for name, entry in found if _is_wanted(name, passed_over, entry)]
     FilePath(path).stat()
-    return [] if only_specs and (skipped(path, False) or not _is_spec(path, passed_over)) else [path]
+    wanted = not only_specs or (_may_hold(path, included) and _is_wanted(path, passed_over, FilePath(path)))
+    return [path] if wanted and not (only_specs and skipped(path, False)) else []
 
 
-def _yaml_files(folder: str, passed_over: PassedOver, skipped: Skipped) -> Iterator[tuple[str, os.DirEntry[str]]]:
+def _may_hold(name: str, included: Included) -> bool:
+    """Whether a file may be a spec, which may have any suffix where it is named, or is an included text."""
+    return not name.lower().endswith(TEXTS) or included(name)
+
+
+def _is_wanted(name: str, passed_over: PassedOver, entry: os.DirEntry[str] | FilePath) -> bool:
+    return (_is_text if name.lower().endswith(TEXTS) else _is_spec)(name, passed_over, entry)
+
+
+def _candidates(
+    folder: str, passed_over: PassedOver, skipped: Skipped, included: Included
+) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """The YAML files and the included texts below a folder."""
     left = [(folder, 0)]
     while left:
         where, depth = left.pop()
@@ -151,20 +170,20 @@ def _yaml_files(folder: str, passed_over: PassedOver, skipped: Skipped) -> Itera
             passed_over(OSError(errno.ELOOP, f"more than {DEEPEST} folders deep", where))
             folders = []
         for entry in files:
-            if not skipped(entry.path, False):
+            if _may_hold(entry.path, included) and not skipped(entry.path, False):
                 yield entry.path, entry
         below = [os.path.join(where, name) for name in folders]  # noqa: PTH118
         left += [(path, depth + 1) for path in reversed(below) if not skipped(path, True)]
 
 
 def _entries(where: str, passed_over: PassedOver) -> tuple[list[str], list[os.DirEntry[str]]]:
-    """The folders that are searched and the YAML files in a folder, each in order of name."""
+    """The folders that are searched and the YAML files and texts in a folder, each in order of name."""
     folders, files = [], []
     try:
         with os.scandir(where) as entries:
             for entry in entries:
                 if not _is_folder(entry):
-                    if entry.name.endswith(_SUFFIXES):
+                    if entry.name.endswith(_SUFFIXES) or entry.name.lower().endswith(TEXTS):
                         files.append(entry)
                 elif not entry.name.startswith(".") and entry.name not in _SKIPPED and not entry.is_symlink():
                     folders.append(entry.name)
@@ -187,9 +206,21 @@ def _is_file(entry: os.DirEntry[str] | FilePath) -> bool:
         return False
 
 
-def _is_spec(name: str, passed_over: PassedOver, entry: os.DirEntry[str] | FilePath | None = None) -> bool:
+def _is_text(name: str, passed_over: PassedOver, entry: os.DirEntry[str] | FilePath) -> bool:
+    """Whether a running text is a file of the project that can be read, and not too long."""
+    try:
+        if not _is_file(entry) or (entry.is_symlink() and _leads_out(FilePath(name))):
+            return False
+        if len(read_bytes(name)) > LARGEST:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), name)
+    except OSError as fault:
+        passed_over(fault)
+        return False
+    return True
+
+
+def _is_spec(name: str, passed_over: PassedOver, entry: os.DirEntry[str] | FilePath) -> bool:
     """Whether a file is a spec; one with invalid YAML is if the key starts a line."""
-    entry = entry or FilePath(name)
     try:
         if not _is_file(entry) or (entry.is_symlink() and _leads_out(FilePath(name))):
             return False

@@ -90,6 +90,39 @@ def test_excluded_files_are_not_checked(configuration: str, ignored: str, found:
 
 
 @pytest.mark.parametrize(
+    ("configuration", "found"),
+    [
+        ("", []),
+        ('text = ["docs/**/*.md"]', ["docs/PLAN.md", "docs/deep/more.md"]),
+        ('text = ["docs/*.md"]', ["docs/PLAN.md"]),
+        ('text = ["*.txt", "!readme.txt"]', ["docs/deep/notes.txt"]),
+        ('text = ["docs/"]', ["docs/PLAN.md", "docs/deep/more.md", "docs/deep/notes.txt"]),
+        ('text = ["*"]\nexclude = ["docs/deep/"]', ["docs/PLAN.md", "readme.txt"]),
+        ('text = ["*.py", "out.md", ".hidden/*.md"]', []),
+    ],
+)
+def test_included_texts_are_checked_with_their_folder(configuration: str, found: list[str], call: Call) -> None:
+    Path(".git").mkdir()
+    Path("clusterspec.toml").write_text(configuration)
+    for name in ("docs/PLAN.md", "docs/deep/more.md", "docs/deep/notes.txt", "readme.txt", "code.py", ".hidden/a.md"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text("NVLink 4 at 900 GB/s unidirectional.\n")
+    Path("out.md").symlink_to("/etc/hostname")
+    assert sorted(files(call, ".")) == found
+    assert sorted(files(call, "--only-specs", "docs/PLAN.md", "readme.txt")) == [
+        name for name in found if "deep" not in name
+    ]
+    assert files(call, "readme.txt") == ["readme.txt"]
+
+
+def test_an_included_text_that_is_too_long_leaves_the_others(call: Call) -> None:
+    Path("clusterspec.toml").write_text('text = ["*.md"]')
+    Path("long.md").write_text("a" * (2 * 1024 * 1024 + 1))
+    Path("plan.md").write_text("NVLink 4 at 900 GB/s unidirectional.\n")
+    assert sorted(files(call, ".")) == ["long.md", "plan.md"]
+
+
+@pytest.mark.parametrize(
     ("text", "status", "said"),
     [
         (f'required-version = "{__version__}"', 0, ""),

@@ -25,6 +25,9 @@ other: figures in sentences, lists and tables, with their part, direction and sc
 text; ratios between tiers; figures of collectives and bisections; numbers of accelerators and NICs stated of one
 machine. Fenced code, comments and addresses are skipped.
 
+A search of folders checks running text only where the configuration includes it: `text = ["docs/**/*.md"]` in
+`clusterspec.toml` names the files, as in `.gitignore`, and `clusterspec check .` then checks them with the specs.
+
 A merely unusual claim is not reported. A finding requires a figure that is wrong in every possible interpretation,
 and a known error that explains it: another direction, bits for bytes, a prefix, another scope, another generation,
 sparse for dense, the memory of another accelerator. The finding lists every error that fits.
