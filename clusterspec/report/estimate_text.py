@@ -112,7 +112,8 @@ def tables(report: EstimateReport, ink: Ink) -> Iterable[str]:
         yield ink.paint("bold", "Communication per step and accelerator") + "\n" + communication(plan, ink)
     if plan.memory:
         part = plan.design.cluster.accelerator if plan.design.cluster else None
-        yield ink.paint("bold", "Memory of the fullest accelerator") + "\n" + memory(plan.memory, part, ink)
+        title = ink.paint("bold", "Memory of the fullest accelerator")
+        yield f"{title}\n{memory(plan.memory, part, ink)}{saved_on_host(plan, ink)}"
     if seen := shares(report.design.cluster):
         rows = [(f"  {name}", *rest) for name, *rest in map(row, seen)]
         table = text_table((f"  {HEADS[0]}", *HEADS[1:]), rows, right=(2,), wrap=(1, 3), ink=ink)
@@ -127,6 +128,13 @@ def moved(report: EstimateReport) -> str:
     sign = "+" if after >= before else ""
     change = f"{sign}{percent(after / before - 1, 2)}"
     return f"  step time {change}: {display(before, 's')} without them, {display(after, 's')} with\n"
+
+
+def saved_on_host(plan: Plan, ink: Ink) -> str:
+    """What selective recomputation saves in host memory, in one line; empty where it saves on the accelerator."""
+    saved = plan.stored.saved_on_host if plan.stored else 0.0
+    text = f"  (selective recomputation saves {display(saved, 'B')} more per accelerator in host memory)"
+    return ink.paint("dim", text) + "\n" if saved else ""
 
 
 def verdict_lines(report: EstimateReport, ink: Ink) -> str:

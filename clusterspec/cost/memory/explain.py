@@ -10,6 +10,7 @@ from clusterspec.catalog.entries import FrameworkMemory, Spread
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cost.memory.fullest import RankMemory
 from clusterspec.cost.memory.job import COMMUNICATOR, ROUTING, Job, Lines, MemoryLine
+from clusterspec.cost.memory.recomputation import offloads_saved
 from clusterspec.cost.term import EXPRESSIONS, MemoryUse, Term
 from clusterspec.origin import Assumed, Cited, Computed, Origin, Written
 from clusterspec.quantity import Figure
@@ -17,6 +18,13 @@ from clusterspec.records import replace
 from clusterspec.summation import sum_of
 
 # Assumptions of the memory model for a design, each with its reason
+
+
+OFFLOADED: Assumption = (
+    "memory.selective",
+    "host",
+    "selective recomputation of the published recipes keeps what it saves in host memory; its transfers are overlapped",
+)
 
 
 def memory_assumptions(job: Job, rank: RankMemory) -> tuple[Assumption, ...]:
@@ -30,7 +38,8 @@ def memory_assumptions(job: Job, rank: RankMemory) -> tuple[Assumption, ...]:
         ("logits and loss", framework.logits),
         ("experts", ROUTING),
     )
-    return tuple(_listed_assumption(spread) for name, spread in by_name if spread is not None and name in names)
+    found = tuple(_listed_assumption(spread) for name, spread in by_name if spread is not None and name in names)
+    return (*found, OFFLOADED) if offloads_saved(job) else found
 
 
 def _listed_assumption(spread: Spread) -> Assumption:

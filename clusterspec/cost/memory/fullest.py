@@ -121,6 +121,15 @@ class Memory(NamedTuple):
         return self.rank.total * self.ranks
 
     @property
+    def saved_on_host(self) -> float:
+        """Bytes that selective recomputation saves in host memory for that accelerator."""
+        if not recomputation.offloads_saved(self.job):
+            return 0.0
+        there = recomputation.share_on_device(self.job)
+        saved = summed_bytes(each for each in self.rank.activations if "on_device" in dict(each.factors))
+        return saved * (1 - there) / there * self.ranks
+
+    @property
     def upper(self) -> float:
         """Bytes on that accelerator at the high end of the range."""
         return self.rank.upper * self.ranks

@@ -59,8 +59,18 @@ def _layer_bytes(tensors: list[Tensor], kind: Layers) -> float:
     return stored[Layers.ALL] + stored[kind] + most
 
 
+def offloads_saved(job: Job) -> bool:
+    """Whether the tensors that selective recomputation saves go to host memory."""
+    return job.layout.recompute == "selective" and job.vendor in job.framework.offloads_selective
+
+
+def share_on_device(job: Job) -> float:
+    """The share of these tensors that is on the accelerator: those of the layers in transit."""
+    return min(1.0, LAYERS_IN_TRANSIT / max(1, job.model.layers))
+
+
 def _selective_tensors(job: Job) -> list[Tensor]:
-    if job.vendor in job.framework.offloads_selective:
+    if offloads_saved(job):
         return _offloaded_tensors(job)
     if job.selective in SELECTIVE_MODULES:
         return layer_tensors(job, SELECTIVE_MODULES[job.selective])
@@ -100,7 +110,7 @@ def _alternate_layer_tensors(job: Job) -> list[Tensor]:
 
 def _offloaded_tensors(job: Job) -> list[Tensor]:
     """The saved tensors of the layers in transit; the others are in host memory."""
-    there = min(1.0, LAYERS_IN_TRANSIT / max(1, job.model.layers))
+    there = share_on_device(job)
     return [tensor._replace(line=tensor.line.times("on_device", there)) for tensor in _projection_tensors(job)]
 
 

@@ -2,8 +2,9 @@
 
 ## What it finds
 
-`layout.offload` with a stated `cluster.host_memory`, where the optimizer states and activations kept on the host, for
-all accelerators of a node, exceed it: an error. The finding is a warning from 80 % of it on.
+A stated `cluster.host_memory` that the optimizer states and activations kept on the host, for all accelerators of a
+node, exceed: an error. The finding is a warning from 80 % of it on. Besides `layout.offload`, selective recomputation of
+MaxText on TPUs keeps what it saves on the host.
 
 ## Why it matters
 
@@ -47,6 +48,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.rule import Rule
@@ -58,14 +60,17 @@ MOST = 0.80
 """Share of the host memory for offloading: the operating system, data loaders and pinned buffers use the rest."""
 
 
-def check(training: Workload, cluster: Cluster, layout: Layout, what_if: WhatIf) -> Iterator[Problem]:
+def check(training: Workload, cluster: Cluster, layout: Layout, plan: Plan, what_if: WhatIf) -> Iterator[Problem]:
     optimizer, activations = layout.offload_optimizer, layout.offload_activations
-    if cluster.host_memory is None or (optimizer == 0 and activations == 0):
+    if cluster.host_memory is None or plan.stored is None:
+        return
+    if optimizer == 0 and activations == 0 and plan.stored.saved_on_host == 0:
         return
     whole = what_if.with_layout(offload=OffloadSpec())
-    if whole is None or whole.memory is None:
+    if whole is None or whole.memory is None or whole.stored is None:
         return
     each = optimizer * whole.memory.optimizer.value + activations * whole.memory.activations.value
+    each += whole.stored.saved_on_host
     needed, host = each * cluster.accelerators_per_node, cluster.host_memory.value
     if needed > MOST * host:
         message = (
@@ -73,4 +78,5 @@ def check(training: Workload, cluster: Cluster, layout: Layout, what_if: WhatIf)
             f"{display(host, 'B')} of host memory"
         )
         help_ = "offload a smaller share, shard over more ranks, or use nodes with more memory"
-        yield RULE.problem("layout.offload", message, help_, severity="error" if needed > host else "warning")
+        key = "layout.offload" if optimizer or activations else "layout.recompute"
+        yield RULE.problem(key, message, help_, severity="error" if needed > host else "warning")

@@ -161,3 +161,26 @@ def job_of(framework: str, year: int, **cut: Any) -> Job:
     whole = design(model(), framework=framework, software_year=year, **cut)
     assert whole.workload and whole.layout
     return Job.of(whole, whole.workload, whole.layout)
+
+
+TPU = """\
+clusterspec: 1
+cluster: {platform: tpu-v5p, nodes: 64, host_memory: 200 GB}
+workload: {model: llama-2-70b, sequence_length: 4096, global_batch: 1024}
+layout: {framework: maxtext, sharding: fsdp, recompute: selective, micro_batch: 4}
+"""
+
+
+def test_what_selective_recomputation_keeps_on_the_host_is_counted_there() -> None:
+    """16,384 tokens × 2 B × (8,192 of the input + 80 heads × 128 of queries, keys and values) in 78 of 80 layers."""
+    one = study_text(TPU, SETTINGS)
+    assert one.plan.stored is not None
+    assert one.plan.stored.saved_on_host == pytest.approx(16_384 * 2 * (8_192 + 10_240) * 78)
+    assert "memory.selective" in {key for key, _, _ in one.plan.assumptions}
+    found = {each.rule: each for each in one.findings}["offload-exceeds-host-memory"]
+    assert found.path == ("layout", "recompute") and "94 %" in found.message and found.severity == "warning"
+    for other in (TPU.replace("selective", "full"), TPU.replace("200 GB", "512 GB")):
+        assert "offload-exceeds-host-memory" not in {each.rule for each in study_text(other, SETTINGS).findings}
+    full = study_text(TPU.replace("selective", "full"), SETTINGS).plan
+    assert full.stored is not None and full.stored.saved_on_host == 0
+    assert "memory.selective" not in {key for key, _, _ in full.assumptions}
