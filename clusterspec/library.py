@@ -22,6 +22,7 @@ from clusterspec.cluster.variation import layout_changes
 from clusterspec.records import dataclass
 from clusterspec.source import Path as KeyPath
 from clusterspec.source import Source
+from clusterspec.studies import variation
 from clusterspec.studies.study import Settings, Study
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ class LoadedDesign:
         value = _plain_values(changes)
         if self.study.document is None:
             return _of_text(json.dumps({section: value}), self.study.settings, self.name, self.study.folder)
-        return LoadedDesign(studies.rewritten(self.study, dict(_leaves(value, (section,)))))
+        return LoadedDesign(variation.rewritten(self.study, dict(_leaves(value, (section,)))))
 
     # As a value
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from clusterspec import studies
 from clusterspec.analysis.conditions import WHOLE, Condition, Probe, Refusal, Trial, metric_unit, parse
 from clusterspec.analysis.conditions import solve as find_boundary
 from clusterspec.analysis.levers import OF_LOAD, Lever, lever_of
@@ -19,6 +18,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.records import replace
 from clusterspec.results import Json
 from clusterspec.results.search import SolveReport
+from clusterspec.studies import variation
 from clusterspec.studies.study import Study
 from clusterspec.units import metric_text
 
@@ -95,12 +95,12 @@ class _Trials:
         return self._known[value]
 
     def _tried(self, value: float) -> Trial:
-        varied = studies.varied(self.studied.one, self.lever.changes(value))
+        varied = variation.varied(self.studied.one, self.lever.changes(value))
         if not self.best_layout:
             return self._trial(varied)
         none = self._trial(varied)._replace(plan=None)
         for changes in self._best(varied):
-            found = studies.rewritten(varied, changes)
+            found = variation.rewritten(varied, changes)
             if not self._refusal(found).of_others:
                 self.layouts[value] = changes
                 return self._trial(found)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 
-from clusterspec import studies
 from clusterspec.analysis.studied import Studied, currency_of
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Platform
@@ -15,6 +14,7 @@ from clusterspec.quantity import Direction, Quantity
 from clusterspec.records import dataclass, replace
 from clusterspec.results.search import LeverRow, SensitivityReport
 from clusterspec.source import Path
+from clusterspec.studies import variation
 from clusterspec.studies.study import Study
 
 # Levers: numeric keys of a spec that a design may change, with the values that are sold or usual
@@ -309,7 +309,7 @@ def _isolated(studied: Studied, move: Move) -> tuple[LeverRow, ...]:
 def _row(studied: Studied, move: Move) -> Iterator[LeverRow]:
     key, before, after, changes = move
     unit = LEVERS[key].unit if key in LEVERS else ""
-    varied = studies.varied(studied.one, changes)
+    varied = variation.varied(studied.one, changes)
     refused = studied.refused(varied)
     if refused:
         yield LeverRow(key, before, after, unit, None, None, None, varied.plan.fits, None, refused)

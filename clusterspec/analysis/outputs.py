@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from clusterspec.document import files
 from clusterspec.document.derived import FileFindings, attributed
 from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
-from clusterspec.results.provenance import Provenance
 from clusterspec.studies.study import Checked, Settings, Study
 
 if TYPE_CHECKING:
@@ -46,6 +45,7 @@ def estimate(study: Study) -> EstimateReport:
     from clusterspec.cluster.degrees import accelerators_used
     from clusterspec.cost.estimate import unmeasured_step_time
     from clusterspec.cost.headline import headline
+    from clusterspec.results.provenance import Provenance
 
     checked, plan = study.checked, study.plan
     return EstimateReport(

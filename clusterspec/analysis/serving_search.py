@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from math import inf
 
-from clusterspec import studies
 from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.analysis.picks import Candidate, Picks
 from clusterspec.analysis.serving_plans.run import FoundPlans
@@ -31,6 +30,7 @@ from clusterspec.results import Json
 from clusterspec.results.estimate_json import serving_json
 from clusterspec.results.search import Comparison, LayoutRow, SearchReport, Section
 from clusterspec.source import Path as KeyPath
+from clusterspec.studies import variation
 from clusterspec.studies.study import Study
 
 TIMES = {"ttft": "time to first token", "tpot": "time per output token"}
@@ -170,7 +170,7 @@ def _study_of(studied: Studied, job: ServingJob, rated: Rated) -> Study:
     changes = written(studied, job, rated)
     if rated.concurrency is not None:
         changes |= _only_concurrency(rated.concurrency)
-    return studies.rewritten(studied.one, changes)
+    return variation.rewritten(studied.one, changes)
 
 
 def _comparisons(rows: Sequence[LayoutRow], spec: LayoutRow | None) -> list[Comparison]:

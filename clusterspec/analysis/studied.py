@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from clusterspec import studies
 from clusterspec.analysis.space.choices import SearchJob
 from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan
@@ -14,6 +13,7 @@ from clusterspec.procurement.bill import Bill, bill
 from clusterspec.procurement.cost import Cost, cost
 from clusterspec.results.search import Section
 from clusterspec.source import Path as KeyPath
+from clusterspec.studies import variation
 from clusterspec.studies.study import Study
 
 KEPT_KEYS = (
@@ -44,7 +44,7 @@ class Studied:
     def with_layout(self, section: Section | None) -> Study:
         """The study with another layout section; None leaves it out."""
         layout = None if section is None else whole_section(self.one, section)
-        return studies.rewritten(self.one, {("layout",): layout})
+        return variation.rewritten(self.one, {("layout",): layout})
 
     @cached_property
     def machine_errors(self) -> frozenset[str]:
@@ -105,7 +105,7 @@ def with_a_layout(study: Study) -> Study:
     """The study, with an empty layout where the spec has none."""
     if study.document is None or study.design.layout is not None:
         return study
-    return studies.rewritten(study, {("layout",): {}})
+    return variation.rewritten(study, {("layout",): {}})
 
 
 def missing_for_search(study: Study) -> str:

@@ -26,6 +26,7 @@ from clusterspec.results.search import LayoutRow, SweepRow
 from clusterspec.source import Path as KeyPath
 from clusterspec.source import Source, dotted
 from clusterspec.spec.reader import schema
+from clusterspec.studies import variation
 from clusterspec.studies.study import Settings, Study
 
 MOST_POINTS = 100_000
@@ -153,7 +154,7 @@ def _point(one: Study, axes: Axes, row: SweepRow) -> SweepRow:
     """The row of a point with its results."""
     assert one.document is not None
     changes: Changes = {tuple(name.split(".")): value for name, value in row.axes.items()}
-    studied, varied = Studied(one), studies.rewritten(one, changes)
+    studied, varied = Studied(one), variation.rewritten(one, changes)
     if axes.best_layout:
         return _best(studied, varied, row, changes)
     refused = studied.refused(varied)

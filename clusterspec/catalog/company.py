@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from clusterspec import resources
-from clusterspec.catalog.entries import Interconnect
+from clusterspec.catalog.entries import REFUSED_SCOPES, Interconnect
 from clusterspec.catalog.library import FOLDER_OF_KIND, KINDS, BrokenEntry, Catalog, Folders
 from clusterspec.catalog.reader import RawEntry, read_raw_entry
 from clusterspec.document import Document, decode, parse, read_bytes, to_finding, validate
@@ -81,8 +81,6 @@ KINDS_OF_KEYS = {
     "framework": "framework",
 }
 """The kind of entry that the value of a key names, where it is a text."""
-REFUSED_SCOPES = {"interconnect": "scale-out", "technology": "scale-up"}
-"""The scope of interconnects that a key does not take."""
 
 
 def ids_of_key(catalog: Catalog, key: str) -> tuple[str, ...]:

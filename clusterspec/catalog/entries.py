@@ -323,3 +323,7 @@ class Kernels(Entry):
     accelerator: str = ""
     year: int = 0
     achievable: Mapping[str, Figure] = field(default_factory=dict)
+
+
+REFUSED_SCOPES = {"interconnect": "scale-out", "technology": "scale-up"}
+"""The scope of interconnects that a key does not take."""

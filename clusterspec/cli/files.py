@@ -7,15 +7,18 @@ import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clusterspec.cli import InternalError, UsageFault, is_callers_fault, one_line
 from clusterspec.cli.inputs import STDIN, StudyReader, shown
 from clusterspec.cli.terminal import Progress
-from clusterspec.config.patterns import Ignored
 from clusterspec.document import files
 from clusterspec.records import replace
 from clusterspec.results import Input
 from clusterspec.studies.study import Checked, Settings
+
+if TYPE_CHECKING:
+    from clusterspec.config.patterns import Ignored
 
 WORTHWHILE = 32
 """Files that one more process must have before it saves more than its start costs."""
@@ -73,6 +76,8 @@ def _ignored(args: argparse.Namespace, path: str) -> Ignored | None:
     """The paths ignored by git in a folder, from the ``.gitignore`` files of ``--trust``; None if they do not apply."""
     if args.trust == "none":
         return None
+    from clusterspec.config.patterns import Ignored
+
     if args.trust == "base":
         from clusterspec.cli.git import base_ignores
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.company import REFUSED_SCOPES
-from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Nic, Platform, Switch
+from clusterspec.catalog.entries import REFUSED_SCOPES, Accelerator, Interconnect, Kernels, Nic, Platform, Switch
 from clusterspec.catalog.models import Entry, Model
 from clusterspec.cluster.model import Assumption
 from clusterspec.finding import Fix, Problem, Replacement

@@ -7,7 +7,6 @@ from math import hypot
 
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.cluster.variation import with_values, without_measured
 from clusterspec.cost import parameters
 from clusterspec.cost.communication import communication_rows, transfer_rows
 from clusterspec.cost.compute.rates import share_precision
@@ -197,8 +196,12 @@ def _recent_tables(design: Design, near: Tables | None) -> Tables | None:
 
 def _same_links(one: Cluster, other: Cluster) -> bool:
     """Whether two clusters differ at most in what their accelerators achieve."""
+    if one is other:
+        return True
+    from clusterspec.cluster.variation import with_values  # most plans are estimated on one machine
+
     known = other.accelerator.achievable
-    return one is other or with_values(one, {("accelerator", "achievable"): known}) == other
+    return with_values(one, {("accelerator", "achievable"): known}) == other
 
 
 def _with_serving(plan: Plan) -> Plan:
@@ -247,5 +250,7 @@ def unmeasured_step_time(plan: Plan) -> float | None:
     cluster = plan.design.cluster
     if plan.step is None or cluster is None or not cluster.measured:
         return None
+    from clusterspec.cluster.variation import without_measured
+
     other = estimate(without_measured(plan.design), plan.tables)
     return other.step.seconds if other.step else None

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isclose
-from pathlib import Path as FilePath
 from typing import TypeVar
 
 from clusterspec.cluster.groups import Placement, contiguous_placement
@@ -17,7 +14,7 @@ from clusterspec.cost.collectives.model import CollectiveCost, CollectiveUnavail
 from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.cost.constants import assumed
 from clusterspec.finding import Problem
-from clusterspec.logs.nccl import DISAGREES, LARGEST, NcclLog, NotALogError, collective_of, ranks_of, read_log
+from clusterspec.logs.nccl import DISAGREES, NcclLog, NotALogError, collective_of, ranks_of
 from clusterspec.origin import Measured
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
@@ -31,8 +28,6 @@ from clusterspec.units import display
 T = TypeVar("T")
 
 RULE = "unreadable-log"
-MOST_BYTES = 4 * LARGEST
-"""Bytes of all logs of one spec."""
 _ADVICE = "give the raw output of nccl-tests or rccl-tests, as a file beside the spec"
 
 
@@ -74,14 +69,13 @@ class Measurement:
 
 
 def resolve_measurements(
-    entries: Sequence[MeasuredSpec], cluster: Cluster | None, folder: FilePath
+    entries: Sequence[MeasuredSpec], cluster: Cluster | None, logs: Mapping[str, NcclLog | NotALogError]
 ) -> tuple[tuple[Measurement, ...], list[Problem]]:
-    """The measurements of a spec in ``folder``, and a problem for each unusable log."""
+    """The measurements of a spec, and a problem for each unusable log; ``logs`` are those of its entries by name."""
     measurements, problems = [], []
-    logs = _Logs(folder)
     for index, entry in enumerate(entries):
         try:
-            log = logs.named(entry.log) if entry.log is not None else None
+            log = _usable(logs[entry.log]) if entry.log is not None else None
             measurements.append(_resolved_measurement(index, entry, log, cluster))
         except NotALogError as fault:
             problems.append(
@@ -90,33 +84,11 @@ def resolve_measurements(
     return tuple(measurements), problems
 
 
-class _Logs:
-    """The logs of one spec. Each is read once, also where it is none; together they have at most `MOST_BYTES`."""
-
-    def __init__(self, folder: FilePath) -> None:
-        self.folder = folder
-        self.left = MOST_BYTES
-        self.known: dict[str, NcclLog | NotALogError] = {}
-
-    def named(self, name: str) -> NcclLog:
-        """The log of a name. Raises `NotALogError`."""
-        place = os.path.normpath(name)
-        if place not in self.known:
-            try:
-                self.known[place] = self._read(name)
-            except NotALogError as fault:
-                self.known[place] = fault
-        log = self.known[place]
-        if isinstance(log, NotALogError):
-            raise log
-        return log
-
-    def _read(self, name: str) -> NcclLog:
-        if self.left <= 0:
-            raise NotALogError(f"the logs of the spec have more than {MOST_BYTES >> 20} MiB together")
-        text = _log_text(name, self.folder)
-        self.left -= len(text)
-        return read_log(text)
+def _usable(log: NcclLog | NotALogError) -> NcclLog:
+    """A log that could be read. Raises `NotALogError` for another."""
+    if isinstance(log, NotALogError):
+        raise log
+    return log
 
 
 def _resolved_measurement(index: int, entry: MeasuredSpec, log: NcclLog | None, cluster: Cluster | None) -> Measurement:
@@ -176,46 +148,6 @@ def _stated_rows(entry: MeasuredSpec, collective: str | None, ranks: int | None)
     if entry.algbw is None or collective is None or ranks is None or ranks < 2:
         return ()
     return (MeasuredSize(entry.size.value, entry.algbw.per_direction * bus_factor(collective, ranks)),)
-
-
-def _log_text(name: str, folder: FilePath) -> str:
-    """The text of a log. Raises `NotALogError` if it is missing, lies outside the folder, or is not a regular file."""
-    try:
-        path = (folder / name).resolve()
-        inside = path.is_relative_to(folder.resolve()) and not FilePath(name).is_absolute()
-    except (OSError, ValueError, RuntimeError):
-        raise NotALogError("the file cannot be opened") from None
-    if not inside:
-        raise NotALogError("lies outside the folder of the spec")
-    data = _log_bytes(path)
-    if len(data) > LARGEST:
-        raise NotALogError(f"is larger than {LARGEST // 1024**2} MiB, the most that is read of a log")
-    return data.decode("utf-8", "replace")
-
-
-def _log_bytes(path: FilePath) -> bytes:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe must not make us wait
-    except FileNotFoundError:
-        raise NotALogError("the folder of the spec has no such file") from None
-    except OSError as error:
-        raise NotALogError(f"cannot be read: {(error.strerror or 'no reason given').lower()}") from None
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise NotALogError("is not an ordinary file")
-        return _limited_content(descriptor)
-    except OSError as error:
-        raise NotALogError(f"cannot be read: {(error.strerror or 'no reason given').lower()}") from None
-    finally:
-        os.close(descriptor)
-
-
-def _limited_content(descriptor: int) -> bytes:
-    """The content of a file, up to one byte more than the size limit of logs."""
-    parts: list[bytes] = []
-    while sum(map(len, parts)) <= LARGEST and (part := os.read(descriptor, LARGEST + 1)):
-        parts.append(part)
-    return b"".join(parts)
 
 
 def _short_name(text: str) -> str:

@@ -12,7 +12,6 @@ from clusterspec.cost.compute.attention import SPARSE
 from clusterspec.cost.compute.kernels import FIXED, KERNELS
 from clusterspec.cost.compute.mixing import RECURRENCE
 from clusterspec.cost.constants import CONSTANTS
-from clusterspec.cost.memory.explain import memory_assumptions
 from clusterspec.cost.memory.fullest import Memory
 from clusterspec.cost.record import StepRecord
 from clusterspec.cost.tables import Tables
@@ -177,6 +176,8 @@ def plan_assumptions(plan: Plan) -> tuple[Assumption, ...]:
     found = list(plan.design.assumptions)
     parts: list[Iterable[Assumption]] = []
     if plan.stored is not None:
+        from clusterspec.cost.memory.explain import memory_assumptions  # a check explains no term
+
         parts.append(memory_assumptions(plan.stored.job, plan.stored.rank))
     if plan.serving is not None:
         from clusterspec.cost.serving.constants import ASSUMED  # a training plan needs none of its modules

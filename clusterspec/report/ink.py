@@ -10,7 +10,6 @@ from shlex import quote
 from clusterspec.finding import Finding, Severity
 from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
-from clusterspec.results.cells import safe
 from clusterspec.source import Span
 from clusterspec.units import Reading, Readings, plural
 
@@ -236,6 +235,8 @@ def separated(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Comma-separated values with a header; cells are escaped so that spreadsheets read none as a formula."""
     import csv
     import io
+
+    from clusterspec.results.cells import safe
 
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

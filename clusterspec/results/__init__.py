@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from clusterspec.document.files import FileName
 from clusterspec.finding import Finding, Severity
 from clusterspec.records import asdict, dataclass, field
-from clusterspec.results.provenance import Provenance
 from clusterspec.source import Source, pointer
 from clusterspec.units import plural
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from clusterspec.cost.term import Term
     from clusterspec.document.waivers import Waived
     from clusterspec.procurement.bill import Bill, Item
+    from clusterspec.results.provenance import Provenance
     from clusterspec.results.verdict import Verdict
 
 Json = dict[str, Any]
@@ -190,6 +190,12 @@ class CheckReport:
         return {"summary": self.summary | {"hidden": self.hidden}, "baseline": {"hidden": self.hidden, "stale": stale}}
 
 
+def _without_sources() -> Provenance:
+    from clusterspec.results.provenance import Provenance  # a check has no terms
+
+    return Provenance()
+
+
 @dataclass(frozen=True, slots=True)
 class EstimateReport:
     """A plan with its verdict and the findings of its spec.
@@ -212,7 +218,7 @@ class EstimateReport:
     sources: Mapping[str, Source] = field(default_factory=dict)
     waived: tuple[Waived, ...] = ()
     today: date | None = None
-    provenance: Provenance = field(default_factory=Provenance)
+    provenance: Provenance = field(default_factory=_without_sources)
 
     @property
     def design(self) -> Design:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from clusterspec.cluster.variation import changed_spec, redesigned
 from clusterspec.finding import Problem
 from clusterspec.rules.engine import RulesFailedError, run_rules
 from clusterspec.rules.facts import Facts
@@ -75,6 +74,8 @@ def _problems(facts: Facts, missing: Collection[Path], number: int, faults: dict
     """The problems of the rules that need no estimate, with one substitute for each missing key; exceptions go to
     ``faults``, by rule.
     """
+    from clusterspec.cluster.variation import changed_spec, redesigned  # most specs lack no key
+
     spec = changed_spec(facts.spec, {path: STAND_INS[str(path[-1])][number] for path in missing})
     design, problems = redesigned(facts.design, spec)
     try:

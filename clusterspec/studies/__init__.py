@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from clusterspec.studies.study import Checked, Settings, Study, as_written, prose, study, study_file, study_text
-from clusterspec.studies.variation import rewritten, varied
 
 __all__ = [
     "Checked",
@@ -11,9 +10,7 @@ __all__ = [
     "Study",
     "as_written",
     "prose",
-    "rewritten",
     "study",
     "study_file",
     "study_text",
-    "varied",
 ]

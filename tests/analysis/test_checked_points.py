@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec import studies
 from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.levers import LEVERS, lever_of, sensitivity
@@ -18,6 +17,7 @@ from clusterspec.report import solve_text
 from clusterspec.results.search import SweepRow
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import module
+from clusterspec.studies import variation
 from tests.analysis.jobs import study_of
 
 JOB = """
@@ -63,7 +63,7 @@ def test_a_point_is_a_checked_design_or_names_its_rule(key: str, tmp_path: Path)
     one = study_of(JOB)
     for row in points(tmp_path, key, AXES[key], "fixed"):
         path, value = tuple(key.split(".")), row.axes[key]
-        check = {each.rule for each in studies.rewritten(one, {path: value}).errors}
+        check = {each.rule for each in variation.rewritten(one, {path: value}).errors}
         assert set(row.errors) == check
         assert (row.step_time is None) is bool(check) and (row.cost is None) is bool(check)
         expected = REFUSED.get((key, str(value)))
@@ -88,7 +88,7 @@ def test_a_lever_is_moved_to_a_checked_design_or_names_its_rule() -> None:
     for (key, after), row in steps.items():
         if key in LEVERS:
             assert isinstance(after, float | int)
-            check = studies.varied(one, LEVERS[key].changes(float(after))).errors
+            check = variation.varied(one, LEVERS[key].changes(float(after))).errors
             assert set(row.errors) == {each.rule for each in check}
         assert not row.errors or (row.step_time, row.cost, row.effect) == (None, None, None)
     ranked = [bool(row.errors) for row in report.levers]
@@ -114,7 +114,7 @@ def test_a_boundary_is_sold_or_names_the_rule_that_refuses_it() -> None:
 def test_a_layout_that_check_refuses_meets_no_condition() -> None:
     report = solve(study_of(JOB), "nodes", "mfu>=0.01")
     for value, _, holds in report.probes:
-        errors = studies.varied(study_of(JOB), LEVERS["nodes"].changes(value)).errors
+        errors = variation.varied(study_of(JOB), LEVERS["nodes"].changes(value)).errors
         assert not (holds and errors), value
 
 
@@ -184,7 +184,7 @@ def test_the_nodes_of_a_job_are_those_that_it_uses() -> None:
     assert steps[8.0].step_time == pytest.approx(study_of(PARTIAL.replace("nodes: 4", "nodes: 8")).plan.step_seconds)
     assert one.design.cluster is not None
     for value, there in ((2.0, 16), (16.0, 16), (32.0, 32)):
-        other = studies.varied(one, lever_of("nodes", one.design).changes(value)).design
+        other = variation.varied(one, lever_of("nodes", one.design).changes(value)).design
         assert other.cluster is not None and other.layout is not None
         assert (other.layout.nodes, other.cluster.nodes) == (value, there)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec import studies
 from clusterspec.analysis.survival import survival, varied_design
 from clusterspec.analysis.training import layout_grid
 from clusterspec.cluster.variation import layout_changes
+from clusterspec.studies import variation
 from tests.analysis.jobs import study_of
 
 JOB = """
@@ -28,7 +28,7 @@ def test_a_cell_has_figures_exactly_where_check_finds_no_error_in_the_degrees(fr
     grid = layout_grid(one.plan)
     assert grid is not None
     for cell in grid.cells[:: 3 if framework == "deepspeed" else 2]:
-        other = one if cell.present else studies.rewritten(one, layout_changes({"tp": cell.tp, "pp": cell.pp}))
+        other = one if cell.present else variation.rewritten(one, layout_changes({"tp": cell.tp, "pp": cell.pp}))
         errors = {each.rule for each in other.errors}
         assert bool(cell.errors) is (cell.step_time is None) and bool(cell.why) is bool(cell.errors)
         assert not cell.errors or errors & set(cell.errors)

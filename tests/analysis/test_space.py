@@ -5,12 +5,12 @@ from random import Random
 
 import pytest
 
-from clusterspec import studies
 from clusterspec.analysis.space.choices import Pins, SearchJob, Space, choices, divisors
 from clusterspec.analysis.space.families import families, layout_of, section_of
 from clusterspec.analysis.studied import whole_section
 from clusterspec.cluster.legality import forbids_uneven_stages
 from clusterspec.finding import Severity
+from clusterspec.studies import variation
 from tests.analysis.jobs import DENSE, EXPERT, JOBS, job, study_of
 from tests.catalog.shipped import held
 
@@ -39,7 +39,7 @@ def test_pasted_into_the_spec_a_layout_resolves_to_itself(name: str) -> None:
     for family in Random(1).sample(every, min(12, len(every))):
         choice = Random(2).choice(list(islice(choices(family), 400)))
         section = whole_section(one, section_of(searched, choice))
-        varied = studies.rewritten(one, {("layout",): section})
+        varied = variation.rewritten(one, {("layout",): section})
         assert varied.design.layout == layout_of(searched, choice), section
 
 
@@ -52,7 +52,7 @@ def test_rules_of_divisibility_find_no_error_in_a_layout_of_the_search(name: str
     for family in Random(3).sample(every, min(10, len(every))):
         choice = Random(4).choice(list(islice(choices(family), 400)))
         section = whole_section(one, section_of(searched, choice))
-        varied = studies.rewritten(one, {("layout",): section})
+        varied = variation.rewritten(one, {("layout",): section})
         errors = {found.rule for found in varied.checked.findings if found.severity is Severity.ERROR}
         assert not {rule for rule in errors if "indivisible" in rule or "mismatch" in rule or "forbids" in rule}, (
             section

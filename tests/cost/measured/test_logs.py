@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.cost import measured
 from clusterspec.cost.measured import Measurement, resolve_measurements
 from clusterspec.finding import Problem
+from clusterspec.logs import files
+from clusterspec.logs.files import read_logs
 from clusterspec.logs.nccl import LARGEST, NcclLog, NotALogError, collective_of, ranks_of, read_log
 from clusterspec.quantity import Quantity
 from clusterspec.spec.model import MeasuredSpec
@@ -104,8 +105,13 @@ def test_any_text_is_a_log_or_refused(text: str, rows: str) -> None:
             ranks_of(log, collective_of(log))
 
 
+def resolved(entries: list[MeasuredSpec], folder: Path) -> tuple[tuple[Measurement, ...], list[Problem]]:
+    """The measurements of a spec in a folder, its logs read, and its problems."""
+    return resolve_measurements(entries, None, read_logs([entry.log for entry in entries if entry.log], folder))
+
+
 def settled(folder: Path, **entry: object) -> tuple[Measurement | None, list[Problem]]:
-    found, problems = resolve_measurements([MeasuredSpec(**entry)], None, folder)  # type: ignore[arg-type]
+    found, problems = resolved([MeasuredSpec(**entry)], folder)  # type: ignore[arg-type]
     return (found[0] if found else None), problems
 
 
@@ -174,17 +180,17 @@ def test_a_log_with_several_entries_is_read_once(text: str, tmp_path: Path, monk
         reads.append(text)
         return read_log(text)
 
-    monkeypatch.setattr(measured, "read_log", counted)
+    monkeypatch.setattr(files, "read_log", counted)
     entries = [MeasuredSpec(log=name) for name in ["run.log", "./run.log"] * 5]
-    found, problems = measured.resolve_measurements(entries, None, tmp_path)
+    found, problems = resolved(entries, tmp_path)
     assert (found, len(problems), len(reads)) == ((), 10, 1)
     assert [problem.path for problem in problems] == [("measured", index, "log") for index in range(10)]
 
 
 def test_the_logs_of_a_spec_are_bounded_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measured, "MOST_BYTES", 1_500)
+    monkeypatch.setattr(files, "MOST_BYTES", 1_500)
     for number in range(4):
         (tmp_path / f"{number}.log").write_text("no log\n" * 100)
     entries = [MeasuredSpec(log=f"{number}.log") for number in range(4)]
-    _, problems = measured.resolve_measurements(entries, None, tmp_path)
+    _, problems = resolved(entries, tmp_path)
     assert ["together" in problem.message for problem in problems] == [False, False, False, True]
