@@ -1,4 +1,6 @@
-"""The degrees of parallelism of a layout: as written, else the framework's defaults."""
+"""Degrees of parallelism, layers of the pipeline stages, overlap settings and dispatcher: as written, else the
+defaults.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,6 @@ from clusterspec.cluster.model import Cluster, Design, Dispatcher, Engines, Layo
 from clusterspec.cluster.resolution import ResolutionLog
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import DispatcherSpec, LayoutSpec, OverlapSpec
-
-# The degrees of parallelism of a layout: as written, else the framework's defaults
 
 LAYOUT_KEY = "layout"
 

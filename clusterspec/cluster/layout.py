@@ -1,4 +1,4 @@
-"""The software generation of a layout, by its release or its year."""
+"""Resolves the software generation of a layout, and the layout: degrees, rank order, schedule, recomputation."""
 
 from __future__ import annotations
 
@@ -31,8 +31,6 @@ from clusterspec.finding import Fix, Problem, Replacement
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Path
 from clusterspec.spec.model import LayoutSpec, OffloadSpec, OptimizerStatesSpec, OverlapSpec
-
-# The software generation of a layout, by its release or its year
 
 SOFTWARE_KEY = "layout"
 SOFTWARE_PATH: Path = ("layout", "software")

@@ -1,4 +1,4 @@
-"""One plane of the scale-out fabric, counted from `levels`, where levels differ."""
+"""One plane counted from `levels`, transceiver modules, and the switch levels that groups of ranks cross."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from clusterspec.cluster.planes import Ports, SwitchCount, ceiling, even_switch_
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.records import dataclass
 from clusterspec.units import plural
-
-# One plane of the scale-out fabric, counted from `levels`, where levels differ
 
 
 @dataclass(frozen=True, slots=True)

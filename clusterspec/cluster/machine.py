@@ -1,4 +1,4 @@
-"""Resolves the interconnect inside a domain: from the spec, the platform, the accelerator, in that order."""
+"""Resolves the machine: accelerator, counts, scale-up domain, PCIe slots and power."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ from clusterspec.spec.model import (
     PowerSpec,
     ScaleUpSpec,
 )
-
-# Resolves the interconnect inside a domain: from the spec, the platform, the accelerator, in that order
 
 NODE_SCALE = 16
 """Accelerators of the largest scale-up domain that is sold as one node (DGX-2, Trainium)."""

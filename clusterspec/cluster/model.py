@@ -1,4 +1,4 @@
-"""Communication settings of a layout: overlap with computation, and the dispatch of tokens to experts."""
+"""Records of a resolved design: cluster, workload, layout, serving, and the assumptions made."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from clusterspec.catalog.models import Model
 from clusterspec.quantity import Bandwidth, Figure, Peak
 from clusterspec.records import dataclass, field
 from clusterspec.spec.model import Spec
-
-# Communication settings of a layout: overlap with computation, and the dispatch of tokens to experts
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Switch counts of folded Clos fabrics (fat trees), in whole switches and whole ports."""
+"""Switch and link counts of one plane of a folded Clos fabric (fat tree), in whole switches and ports."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.records import dataclass
-
-# Switch counts of folded Clos fabrics (fat trees), in whole switches and whole ports
 
 MOST_PORTS = 1_000_000
 """Limit of uplinks for which an even division is searched; no switch has so many."""

@@ -1,4 +1,6 @@
-"""Regular sets of ranks, and their division into blocks of equal size, without enumeration of ranks."""
+"""Regular sets of ranks, their division into blocks of equal size, and the groups that share a node; ranks are
+not enumerated.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,6 @@ from collections.abc import Iterator
 from math import gcd, prod
 
 from clusterspec.records import dataclass, replace
-
-# Regular sets of ranks, and their division into blocks of equal size, without enumeration of ranks
 
 Run = tuple[int, int]
 Runs = tuple[Run, ...]

@@ -1,4 +1,4 @@
-"""The assumptions and problems of resolving a spec."""
+"""What resolving a spec shares: the log of assumptions and problems, catalog lookup, and the sources of a machine."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from clusterspec.quantity import Bandwidth, Figure, Quantity
 from clusterspec.records import dataclass, field
 from clusterspec.source import Path, dotted
 from clusterspec.spec.model import ClusterSpec, Spec
-
-# The assumptions and problems of resolving a spec
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""Resolves the parts of a model that only some layers or some models have."""
+"""Resolves the model: a catalog entry, an entry with some keys changed, or a description in the spec."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from clusterspec.cluster.resolution import Lookup, ResolutionLog
 from clusterspec.records import dataclass, fields, replace
 from clusterspec.source import Path
 from clusterspec.spec.model import AttentionWindowSpec, LatentAttentionSpec, ModelSpec
-
-# Resolves the parts of a model that only some layers or some models have
 
 ARCHITECTURE_PATH: Path = ("workload", "model")
 WHY = "this part of the model needs it"

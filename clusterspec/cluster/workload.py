@@ -1,4 +1,4 @@
-"""Resolves the requests of a serving plan: lengths, load, limits, and separate engines."""
+"""Resolves the workload: model, batch or requests, precisions, peak, and separate serving engines."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from clusterspec.quantity import Peak, Quantity
 from clusterspec.records import NamedTuple
 from clusterspec.source import Path
 from clusterspec.spec.model import EnginesSpec, ServingSpec, SpeculativeSpec, TargetsSpec, WorkloadSpec
-
-# Resolves the requests of a serving plan: lengths, load, limits, and separate engines
 
 KEY = "workload.serving"
 SERVING_PATH: Path = ("workload", "serving")

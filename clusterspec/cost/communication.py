@@ -1,4 +1,4 @@
-"""Communication of each axis of a layout in one step: one row per collective of each axis."""
+"""Communication of a step: one row per collective of each axis, and the time of a collective as an expression."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from clusterspec.cost.record import ReplicaTransfers, StepRecord, TransferTime
 from clusterspec.cost.term import EXPRESSIONS, Communication, Expanded, computed_figure
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
-
-# Communication of each axis of a layout in one step: one row per collective of each axis
 
 UNCOUNTED = "first_and_last_layer"
 """Exposed time of transfers that other rows already count."""

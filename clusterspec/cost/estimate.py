@@ -1,4 +1,4 @@
-"""The uncertainty range of a predicted step."""
+"""The cost of a design: parameters, memory and step time, with the uncertainty range of the step."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ from clusterspec.quantity import Figure
 from clusterspec.recent import Recent
 from clusterspec.records import replace
 from clusterspec.summation import sum_of
-
-# The uncertainty range of a predicted step
 
 UNKNOWN_SPREAD = assumed(
     "uncertainty",

@@ -1,4 +1,4 @@
-"""The process groups of one axis on a cluster, and the time of their collectives."""
+"""Process groups with timed collectives, overlap settings, and the time of one layer from its kernels and transfers."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ from clusterspec.cost.record import PartTime, PhaseTime, TransferTime
 from clusterspec.cost.traffic import Transfer
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.summation import sum_of
-
-# The process groups of one axis on a cluster, and the time of their collectives
 
 
 class NoPathError(Exception):

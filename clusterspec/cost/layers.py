@@ -1,4 +1,4 @@
-"""The layers of a model in order, and the layers of each pipeline stage."""
+"""The layers of a model in order, and the layers that each pipeline stage holds."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout
 from clusterspec.recent import recent
 from clusterspec.records import NamedTuple, dataclass
-
-# The layers of a model in order, and the layers of each pipeline stage
 
 
 class Mixer(Enum):

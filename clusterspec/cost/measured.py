@@ -1,4 +1,4 @@
-"""Resolves `measured:` to measurements: the collective, its ranks, and bus bandwidth in B/s by size."""
+"""Measurements of `measured:` from logs and entries, and the calibration of link shares that reproduces them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ from clusterspec.source import Path
 from clusterspec.spec.model import MeasuredSpec
 from clusterspec.summation import sum_of
 from clusterspec.units import display
-
-# Resolves `measured:` to measurements: the collective, its ranks, and bus bandwidth in B/s by size
 
 T = TypeVar("T")
 

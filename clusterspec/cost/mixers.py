@@ -1,4 +1,4 @@
-"""FLOPs of token mixing in a model, by the convention of `formulas.flops`."""
+"""Token mixing of a model: FLOPs per token, weights of one layer, and the cache of a sequence."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from clusterspec.cost.formulas import attention, compute, memory, parameters
 from clusterspec.cost.layers import Chunk
 from clusterspec.precision import precision_width
 from clusterspec.records import NamedTuple
-
-# FLOPs of token mixing in a model, by the convention of `formulas.flops`
 
 STATE_PRODUCTS = {"gated-delta": 3, "kimi-delta": 3, "mamba-2": 2}
 """Products of a recurrence with its state per token (`formulas.linear_attention.recurrence_flops`)."""

@@ -1,4 +1,4 @@
-"""Optimizer states per weight."""
+"""Weights of a model by component, and the weights of one rank before data-parallel sharding."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from clusterspec.precision import precision_width, table_width
 from clusterspec.recent import recent
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.summation import sum_of
-
-# Optimizer states per weight
 
 MOMENTS = {"adam": 2, "adamw": 2, "lion": 1, "momentum": 1, "muon": 1, "sgd": 0, "adafactor": 0}
 """Moments per weight of a matrix. Adafactor stores one row and one column per matrix, which is negligible (arXiv

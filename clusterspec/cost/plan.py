@@ -1,4 +1,4 @@
-"""A plan: a layout on a cluster, and its cost."""
+"""A plan: a design with its predicted memory, time and throughput, and the assumptions behind them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,6 @@ from clusterspec.units import display, percent
 
 if TYPE_CHECKING:
     from clusterspec.cost.serving.times import ServingTimes
-
-
-# A plan: a layout on a cluster, and its cost
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Composition of sub-results to the time of a step, on numbers or on columns of numbers."""
+"""Composition of a step from pipeline stages, data parallelism and other times, on numbers or columns of numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of one cluster, workload and software release."""
+"""Sub-results that layouts of one cluster, workload and software release share."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from clusterspec.cost.parameters import Share
 from clusterspec.cost.record import PartTime
 from clusterspec.recent import Recent
 from clusterspec.records import replace
-
-# The tables of one cluster, workload and software release
 
 LANES = 16
 USUAL_SLOT = 4

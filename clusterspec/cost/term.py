@@ -1,4 +1,4 @@
-"""Formula functions: they accept numbers or columns of numbers, and have a printed expression."""
+"""Formulas with printed expressions, and the terms of an explanation: value, formula, inputs, parts."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.summation import sum_of
-
-# Formula functions: they accept numbers or columns of numbers, and have a printed expression
 
 P = ParamSpec("P")
 

@@ -1,4 +1,4 @@
-"""Divisions of the ranks: degrees that many rows of a batch share, and the groups that an order of axes gives them."""
+"""Step time and memory of many layouts: the divisions of the ranks, the rows of one call, and the call itself."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from clusterspec.cost.step import LAYER_BY_LAYER, StepChoices, StepInputs, compo
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import LayoutTiming
 from clusterspec.records import NamedTuple, replace
-
-# Divisions of the ranks: degrees that many rows of a batch share, and the groups that an order of axes gives them
 
 DIVIDED = ("tp", "cp", "ep", "expert_tp", "pp", "dp", "shard_group")
 """The degrees of a division."""

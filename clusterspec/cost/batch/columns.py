@@ -1,4 +1,4 @@
-"""Protocols of the array functions that a batch uses; NumPy satisfies them."""
+"""Layouts as columns of degrees: the array protocol, process groups as columns, and a hash table of codes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from clusterspec.cluster.degrees import even_stages
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.layer_tables import Group, NoPathError
 from clusterspec.records import NamedTuple, replace
-
-# Protocols of the array functions that a batch uses; NumPy satisfies them
 
 
 class Array(Protocol):

@@ -1,4 +1,4 @@
-"""Numbers distinct rows of integers; equal rows have equal numbers in every call."""
+"""Numbers for distinct rows of integers, tables of values by these numbers, and the index of placements."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.columns import Array, ArrayLibrary, HashTable
 from clusterspec.cost.layer_tables import Group
 from clusterspec.records import NamedTuple
-
-# Numbers distinct rows of integers; equal rows have equal numbers in every call
 
 
 class Numbers(NamedTuple):

@@ -1,4 +1,4 @@
-"""The contents of the pipeline stages of many layouts, by degrees."""
+"""Pass times of the layers and the contents of the pipeline stages of many layouts."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ from clusterspec.cost.layers import Chunk, Layer, StageGroup
 from clusterspec.cost.step import StageTime
 from clusterspec.cost.timing import Content
 from clusterspec.records import NamedTuple, dataclass
-
-# The contents of the pipeline stages of many layouts, by degrees
 
 
 @dataclass(frozen=True, slots=True)

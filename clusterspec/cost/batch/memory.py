@@ -1,4 +1,4 @@
-"""Memory of many layouts: bytes of layers and stages from tables, summed on columns."""
+"""Memory of many layouts, and the tables that the calls of one batch share."""
 
 from __future__ import annotations
 
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from clusterspec.cost.batch.batch import RowBlock
     from clusterspec.cost.batch.slowest import ReplicaTable, SlowestStages
 
-
-# Memory of many layouts: bytes of layers and stages from tables, summed on columns
 
 KINDS = tuple(Layers)
 NETWORKS: tuple[frozenset[Layers], ...] = (

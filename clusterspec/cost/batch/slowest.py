@@ -1,4 +1,4 @@
-"""The slowest stage of many layouts: one micro-batch through it, what it sends, and the weights that it holds."""
+"""The slowest pipeline stage and the data-parallel transfers of many layouts."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ from clusterspec.cost.parameters import Share
 from clusterspec.cost.step import ReplicaSeconds, StageTime
 from clusterspec.cost.timing import LayoutTiming, unsharded_weights
 from clusterspec.records import NamedTuple
-
-# The slowest stage of many layouts: one micro-batch through it, what it sends, and the weights that it holds
 
 SHARES = ("dense", "replicated", "expert", "embedding", "head", "unit", "units", "shapes")
 """The fields of `Share`."""

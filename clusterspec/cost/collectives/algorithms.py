@@ -1,4 +1,4 @@
-"""All-to-all, and sends to a neighbor."""
+"""The algorithms of each collective, all-to-all and sends to a neighbor, and the bus bandwidth that links allow."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from clusterspec.cost.collectives.stack import (
 )
 from clusterspec.cost.formulas import collectives, experts, topologies
 from clusterspec.cost.formulas.collectives import all_reduce_factor, gather_factor
-
-# All-to-all, and sends to a neighbor
 
 
 def direct_all_to_all(paths: Paths) -> Candidates:

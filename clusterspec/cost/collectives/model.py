@@ -1,4 +1,6 @@
-"""Assumed shares and latencies of links and networks whose catalog entries state none."""
+"""Records of a collective: the links of a group by tier, the timed candidates, the cost; achieved bandwidth of
+the network.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,6 @@ from clusterspec.cost.formulas.collectives import overlapped_time, pipelined_tim
 from clusterspec.origin import Assumed, Cited
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.records import dataclass
-
-# Assumed shares and latencies of links and networks whose catalog entries state none
 
 LINKS = "links"
 RING = assumed(

@@ -1,4 +1,4 @@
-"""The axes of a torus along which a group runs, and the bandwidth of a rank along all of them."""
+"""The links of one process group from a cluster and a placement: scale-up domain, torus axes, PCIe, and NICs."""
 
 from __future__ import annotations
 
@@ -38,8 +38,6 @@ from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.records import dataclass
 from clusterspec.summation import sum_of
 from clusterspec.units import plural
-
-# The axes of a torus along which a group runs, and the bandwidth of a rank along all of them
 
 WRAPS_FROM = {2: 16, 3: 4}
 """The side from which an axis of a TPU slice closes, by the dimensions of its torus.

@@ -1,4 +1,6 @@
-"""Replaces catalog shares on the links of a group by measured shares."""
+"""The cost of a collective by its fastest algorithm, with measured shares, an uncertainty range, and a table over
+sizes.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,6 @@ from clusterspec.cost.formulas.compute import larger, smaller
 from clusterspec.origin import Assumed, Measured, Origin
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
-
-# Replaces catalog shares on the links of a group by measured shares
 
 RINGS = frozenset({"all-reduce", "all-gather", "reduce-scatter", "broadcast"})
 """Collectives that use the same rings: a measurement of one applies to the others."""

@@ -1,4 +1,4 @@
-"""Rings, and the algorithms that replace them on meshes and tori."""
+"""Ring, mesh, torus and tree algorithms, and all-reduces that switches compute."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ from clusterspec.cost.collectives.stack import (
     start_latency,
 )
 from clusterspec.cost.formulas import collectives, topologies
-
-# Rings, and the algorithms that replace them on meshes and tori
 
 
 def ring_all_reduce(paths: Paths) -> Candidates:

@@ -1,4 +1,4 @@
-"""Overhead of the collective library: latencies, protocols and chunks in flight."""
+"""Overhead of the collective library: protocols, latencies, launch time and chunks in flight."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from clusterspec.cost.collectives.model import ALL_PROTOCOLS, Between, Candidate
 from clusterspec.cost.constants import assumed, cited
 from clusterspec.origin import Cited
 from clusterspec.records import dataclass
-
-# Overhead of the collective library: latencies, protocols and chunks in flight
 
 _COMMIT = "5067397c2676d5aed50042fc39e5c8ee96eb0027"
 _SOURCES = f"https://github.com/NVIDIA/nccl/blob/{_COMMIT}/src"

@@ -1,4 +1,6 @@
-"""Softmax attention of one layer: projections, rotary embedding, the core, and its latent form."""
+"""Kernels of softmax attention in one layer: grouped-query, latent, compressed and sparse, from projections to
+output.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,6 @@ from clusterspec.cost.formulas.attention import compressed_entries, core_flops
 from clusterspec.cost.formulas.compute import is_absent
 from clusterspec.cost.layers import Mixer
 from clusterspec.cost.mixers import OVERLAPPING
-
-# Softmax attention of one layer: projections, rotary embedding, the core, and its latent form
 
 
 def attention_projections(shard: Shard) -> Work:

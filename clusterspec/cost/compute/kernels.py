@@ -1,4 +1,6 @@
-"""Kernel figures that apply to every accelerator and framework, each with its reason."""
+"""Kernels, the smallest unit of work that the cost model times: their constants, their shapes, and the shard that
+they run on.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,6 @@ from clusterspec.cost.formulas.compute import is_absent, is_divided, larger
 from clusterspec.cost.layers import Mixer
 from clusterspec.precision import NARROW, activation_width, precision_width
 from clusterspec.records import NamedTuple, dataclass, replace
-
-# Kernel figures that apply to every accelerator and framework, each with its reason
 
 KERNELS = "kernels"
 FIXED = CONSTANTS.setdefault(KERNELS, {})

@@ -1,4 +1,4 @@
-"""Computation outside the layers: embedding, logits, loss, and the optimizer step."""
+"""Kernels of one layer by part, with the behavior of the training software; embedding, head and optimizer update."""
 
 from __future__ import annotations
 
@@ -31,8 +31,6 @@ from clusterspec.cost.layers import FeedForward
 from clusterspec.cost.parameters import MOMENTS
 from clusterspec.precision import NARROW, precision_width
 from clusterspec.records import dataclass
-
-# Computation outside the layers: embedding, logits, loss, and the optimizer step
 
 
 def embedding_work(shard: Shard) -> Work:

@@ -1,4 +1,4 @@
-"""Linear attention or a state-space recurrence of one layer: projections, convolution, the core and the output."""
+"""Kernels of token mixing in one layer: a linear-attention or state-space recurrence, softmax attention, or none."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ from clusterspec.cost.mixers import GATES
 from clusterspec.origin import Cited
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple
-
-# Linear attention or a state-space recurrence of one layer: projections, convolution, the core and the output
 
 RECURRENCE = "recurrence"
 BACKWARD = assumed(

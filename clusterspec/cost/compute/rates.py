@@ -1,4 +1,4 @@
-"""The speed of one rank: every rate that kernels are timed with."""
+"""Achieved rates of one rank in FLOP/s and B/s, and the device seconds of kernels at these rates."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from clusterspec.origin import Assumed, Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.summation import sum_of
-
-# The speed of one rank: every rate that kernels are timed with
 
 Tile = tuple[float, float, float]
 """Rows and columns of one tile, and its rate relative to the best tile."""

@@ -1,11 +1,9 @@
-"""Work of the attention core: scores, softmax and the weighted sum of values."""
+"""Attention cores, compressed entries and recurrences: FLOPs, bytes, weights and elements."""
 
 from __future__ import annotations
 
 from clusterspec.cost.formulas.compute import smaller
 from clusterspec.cost.term import formula
-
-# Work of the attention core: scores, softmax and the weighted sum of values
 
 
 @formula("length * min(window, length) - min(window, length) * min(window, length) / 2")

@@ -1,11 +1,9 @@
-"""Latency and bandwidth of one transfer. Floats or arrays; bytes, seconds, bytes per second."""
+"""Time and bandwidth of transfers, rings, trees and in-network reduction. Bytes, seconds, B/s per direction."""
 
 from __future__ import annotations
 
 from clusterspec.cost.formulas.compute import smaller
 from clusterspec.cost.term import formula
-
-# Latency and bandwidth of one transfer. Floats or arrays; bytes, seconds, bytes per second
 
 
 @formula("latency + size / bandwidth")

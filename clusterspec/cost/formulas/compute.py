@@ -1,12 +1,10 @@
-"""Larger, smaller, rounding up and powers, for numbers and for columns of numbers alike."""
+"""Element-wise helpers for numbers and columns; GEMMs, kernel times, model FLOPs and utilization."""
 
 from __future__ import annotations
 
 from typing import cast
 
 from clusterspec.cost.term import Column, array_library, formula
-
-# Larger, smaller, rounding up and powers, for numbers and for columns of numbers alike
 
 Number = float
 """A number, or a column of numbers."""

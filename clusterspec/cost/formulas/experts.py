@@ -1,12 +1,10 @@
-"""Distribution of tokens over experts. All functions take floats or arrays."""
+"""Expected load of experts, and messages and bytes of an all-to-all. Floats or arrays."""
 
 from __future__ import annotations
 
 from clusterspec.cost.formulas.compute import larger, power, smaller
 from clusterspec.cost.formulas.pipeline import expected_largest
 from clusterspec.cost.term import formula
-
-# Distribution of tokens over experts. All functions take floats or arrays
 
 LEAST = 1e-9
 """The least fraction of experts that a token does not select, where it selects all of them."""

@@ -1,11 +1,9 @@
-"""Bytes that a layer stores for its backward pass, on one rank."""
+"""Bytes of activations, buffers and gathered weights on one rank, and cache elements of one layer."""
 
 from __future__ import annotations
 
 from clusterspec.cost.formulas.compute import smaller
 from clusterspec.cost.term import formula
-
-# Bytes that a layer stores for its backward pass, on one rank
 
 SCORES = 5
 """Bytes per score that plain attention stores: the softmax and its dropout in 16 bits, and a mask."""

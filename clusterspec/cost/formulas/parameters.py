@@ -1,11 +1,9 @@
-"""Number of weights in the matrices of a transformer."""
+"""Weights of transformer matrices, bytes of model states, and seconds of the optimizer step."""
 
 from __future__ import annotations
 
 from clusterspec.cost.formulas.compute import larger
 from clusterspec.cost.term import formula
-
-# Number of weights in the matrices of a transformer
 
 
 @formula("hidden * (heads + kv_heads) * (head_dim + value_dim)")

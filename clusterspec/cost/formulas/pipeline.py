@@ -1,11 +1,9 @@
-"""Idle time of pipeline schedules. All functions take floats or arrays, times in seconds."""
+"""Idle time of pipeline schedules and exposed time of overlapped communication. Floats or arrays, seconds."""
 
 from __future__ import annotations
 
 from clusterspec.cost.formulas.compute import larger, positive_part, power, smaller
 from clusterspec.cost.term import formula
-
-# Idle time of pipeline schedules. All functions take floats or arrays, times in seconds
 
 
 @formula("(total - slowest) / virtual_stages")

@@ -1,4 +1,6 @@
-"""Formulas of serving. Times in seconds, sizes in bytes, rates per second; per rank unless stated otherwise."""
+"""Serving steps, latency of requests, and queues. Seconds, bytes, rates per second; per rank unless stated
+otherwise.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,6 @@ from math import log, pi, sqrt
 
 from clusterspec.cost.formulas.compute import larger
 from clusterspec.cost.term import formula
-
-# Formulas of serving. Times in seconds, sizes in bytes, rates per second; per rank unless stated otherwise
 
 
 @formula("max(bytes_read / bandwidth, flops / rate)")

@@ -1,11 +1,9 @@
-"""Collectives on a torus, axis by axis. Floats or arrays."""
+"""Collectives on tori and in two tiers, and the bandwidth of links from their parts. Bytes, seconds, B/s."""
 
 from __future__ import annotations
 
 from clusterspec.cost.formulas.collectives import all_reduce_factor
 from clusterspec.cost.term import formula
-
-# Collectives on a torus, axis by axis. Floats or arrays
 
 
 @formula("link_bandwidth * (1 + wraps)")

@@ -1,4 +1,4 @@
-"""A tensor that one layer stores, and the layers that have it."""
+"""Activations that one layer stores of one micro-batch for its backward pass, tensor by tensor, in bytes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from clusterspec.cost.memory.job import Job, MemoryLine, memory_line
 from clusterspec.cost.memory.rank import Layers
 from clusterspec.precision import precision_width
 from clusterspec.records import NamedTuple
-
-# A tensor that one layer stores, and the layers that have it
 
 KORTHIKANTI = "Korthikanti et al., arXiv 2205.05198"
 DEEPSEEK = "DeepSeek-V2, arXiv 2405.04434"

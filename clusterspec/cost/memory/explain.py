@@ -1,4 +1,4 @@
-"""Assumptions of the memory model for a design, each with its reason."""
+"""Memory as terms: the lines of the fullest rank, each with its formula, its inputs and their origins."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from clusterspec.origin import Assumed, Cited, Computed, Origin, Written
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.summation import sum_of
-
-# Assumptions of the memory model for a design, each with its reason
 
 
 OFFLOADED: Assumption = (

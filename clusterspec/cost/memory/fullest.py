@@ -1,4 +1,4 @@
-"""Bytes of one rank at the peak of a step: every category, and the sum."""
+"""Memory of the fullest rank of a design in bytes, in training and in serving."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.summation import sum_of
-
-# Bytes of one rank at the peak of a step: every category, and the sum
 
 NOTHING = PeakPoint((), (), ())
 

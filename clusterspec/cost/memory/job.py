@@ -1,4 +1,4 @@
-"""Constants of memory that no data sheet states, each with its range and its reason."""
+"""Lines of memory with their uncertainty ranges, and the job whose ranks hold them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from clusterspec.cost.formulas.compute import larger, value_where
 from clusterspec.precision import NARROW, activation_width, operand_width
 from clusterspec.records import NamedTuple, dataclass, field
 from clusterspec.summation import sum_of
-
-# Constants of memory that no data sheet states, each with its range and its reason
 
 GROUP = "memory"
 

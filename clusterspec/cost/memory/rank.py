@@ -1,4 +1,4 @@
-"""In-flight micro-batches: how many micro-batches of each chunk have activations on one rank at once."""
+"""One rank of a pipeline: its weights, the micro-batches in flight, and the stages that may be the fullest."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from clusterspec.cost.memory.job import Job
 from clusterspec.cost.parameters import Share
 from clusterspec.records import dataclass
 from clusterspec.summation import sum_of
-
-# In-flight micro-batches: how many micro-batches of each chunk have activations on one rank at once
 
 
 def micro_batches_in_flight(

@@ -1,4 +1,4 @@
-"""Activations that a layer still stores with activation recomputation."""
+"""Activations that a rank stores under recomputation, and transient memory at the two peaks of a step, in bytes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from clusterspec.cost.memory.rank import MIXING, Layers, Rank
 from clusterspec.cost.parameters import Share
 from clusterspec.records import NamedTuple
 from clusterspec.summation import sum_of
-
-# Activations that a layer still stores with activation recomputation
 
 MODULES = ("norm", "activation", "attention", "latent", "mlp", "shared_experts", "expert")
 """Modules that a layout may list: normalizations, activation functions, the attention core, the expansions of latent

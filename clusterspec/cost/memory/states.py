@@ -1,4 +1,4 @@
-"""Model states of one rank: weights, gradients and optimizer states."""
+"""Bytes of one rank other than activations: weights, gradients, optimizer states, buffers, and the cache of serving."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS, Share, served_we
 from clusterspec.precision import precision_width
 from clusterspec.records import NamedTuple
 from clusterspec.summation import sum_of
-
-# Model states of one rank: weights, gradients and optimizer states
 
 ZERO = "Rajbhandari et al., ZeRO, arXiv 1910.02054"
 DEEPSPEED = "DeepSpeed, runtime/bf16_optimizer.py"

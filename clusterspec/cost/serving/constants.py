@@ -1,4 +1,4 @@
-"""The origins of the numbers of a part that come from a table of kernels."""
+"""Constants of serving, the parts of a step, the links of an engine, and the host overhead of serving software."""
 
 from __future__ import annotations
 
@@ -18,9 +18,6 @@ from clusterspec.summation import sum_of
 
 if TYPE_CHECKING:
     from clusterspec.cost.serving.engine import Engine
-
-
-# The origins of the numbers of a part that come from a table of kernels
 
 
 def table_origins(engine: Engine, **tables: str) -> dict[str, str]:

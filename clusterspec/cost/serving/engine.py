@@ -1,4 +1,4 @@
-"""The parts of a step: weights or products, the cache, attention, communication, launches."""
+"""One serving engine: the parts of its decode and prefill steps, and their seconds."""
 
 from __future__ import annotations
 
@@ -35,8 +35,6 @@ from clusterspec.cost.serving.rates import DECODE, KernelRates, exchange_parts, 
 from clusterspec.precision import NARROW, peak_name, precision_width, table_width
 from clusterspec.records import dataclass
 from clusterspec.summation import sum_of
-
-# The parts of a step: weights or products, the cache, attention, communication, launches
 
 GROUPED_QUERIES, LATENT, LINEAR = 2, 5, 4
 """Matrix products beside attention of one layer: queries with keys and values, and the output; with latent attention

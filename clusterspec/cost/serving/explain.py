@@ -1,4 +1,4 @@
-"""Uncertainty ranges of the predicted times and throughput of a serving plan."""
+"""Ranges, terms and tail latencies of a serving plan, and the targets that it misses."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ from clusterspec.cost.term import EXPRESSIONS, Term, formula_source
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass
-
-# Uncertainty ranges of the predicted times and throughput of a serving plan
 
 RANGED = {
     "ttft": "ttft",

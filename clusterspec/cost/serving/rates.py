@@ -1,4 +1,4 @@
-"""The rates of kernels on one rank: interpolated points of a table of measured kernels."""
+"""Rates of measured kernels on one rank, and the expert parts of a step that depend on routing."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from clusterspec.records import dataclass
 if TYPE_CHECKING:
     from clusterspec.cost.serving.engine import Engine
 
-
-# The rates of kernels on one rank: interpolated points of a table of measured kernels
 
 Curve = tuple[tuple[float, ...], tuple[float, ...]]
 """Logarithms of sizes in order, and of the values at them."""

@@ -1,4 +1,4 @@
-"""The steady state of a serving plan: the sequences that decode concurrently, and the work of each step."""
+"""The steady state of a serving plan, lower bounds of its latency, and the handoff of a prompt's cache."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.precision import peak_name, precision_width, table_width
 from clusterspec.records import NamedTuple
-
-# The steady state of a serving plan: the sequences that decode concurrently, and the work of each step
 
 ROUNDS = 24
 """Bisection steps for the number of concurrently decoding requests."""
