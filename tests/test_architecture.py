@@ -128,3 +128,24 @@ def test_the_modules_that_the_architecture_names_exist() -> None:
         module, _, attribute = name.rpartition(".")
         held = importlib.import_module(f"clusterspec.{module}")
         assert hasattr(held, attribute) or importlib.util.find_spec(f"clusterspec.{name}"), name
+
+
+GENERIC = frozenset(
+    "added all at built closed column done each every found full get given heads held kept kind known line made missing"
+    " names number of on once one other others own part parts rest result same some steps sum times total value values"
+    " where whole with".split()
+)
+"""Words that do not say what a function returns."""
+NAMED_BY_WHAT_THEY_RETURN = ("cost", "cluster")
+"""Packages whose functions have no such name."""
+
+
+@pytest.mark.parametrize("package", NAMED_BY_WHAT_THEY_RETURN)
+def test_no_function_has_a_name_of_one_generic_word(package: str) -> None:
+    generic = [
+        f"{path.relative_to(ROOT)}: {node.name}"
+        for path in sorted((ROOT / "clusterspec" / package).rglob("*.py"))
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.FunctionDef) and node.name.strip("_") in GENERIC
+    ]
+    assert generic == []

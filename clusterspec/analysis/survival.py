@@ -188,7 +188,9 @@ class WireTime:
     def seconds(self, cluster: Cluster) -> float:
         """Seconds of all calls on a cluster with the same ranks."""
         paths = group_paths(cluster, self.placement)
-        return self.calls * paths_timing(cluster, self.collective, paths).cost(self.size).queued if paths else 0.0
+        return (
+            self.calls * paths_timing(cluster, self.collective, paths).cost(self.size).device_seconds if paths else 0.0
+        )
 
 
 def wire_times(plan: Plan, rows: Iterable[Sent]) -> tuple[WireTime, ...]:
@@ -198,10 +200,10 @@ def wire_times(plan: Plan, rows: Iterable[Sent]) -> tuple[WireTime, ...]:
         return ()
     found: dict[tuple[str, str, float], WireTime] = {}
     for row, cost in rows:
-        if row.seconds <= 0 or cost.queued <= 0 or row.ranks < 2:
+        if row.seconds <= 0 or cost.device_seconds <= 0 or row.ranks < 2:
             continue
         key = (row.axis, row.collective, cost.size)
-        calls = row.seconds / cost.queued
+        calls = row.seconds / cost.device_seconds
         if key in found:
             calls += found[key].calls
             placement = found[key].placement

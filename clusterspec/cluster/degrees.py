@@ -92,10 +92,13 @@ def resolve_degrees(
     """
     serving = workload.serving if workload is not None else None
     if serving is not None and serving.decode is not None:
-        return _of_engines(serving.decode)
+        return _engine_degrees(serving.decode)
     serves, why = workload is not None and workload.kind == "serve", "no parallelism on this axis"
-    written = {axis: log.either(getattr(section, axis), f"{LAYOUT_KEY}.{axis}", 1, why) for axis in ("tp", "ep", "pp")}
-    written["cp"] = log.training(section.cp, f"{LAYOUT_KEY}.cp", 1, why, serves)
+    written = {
+        axis: log.written_or_assumed(getattr(section, axis), f"{LAYOUT_KEY}.{axis}", 1, why)
+        for axis in ("tp", "ep", "pp")
+    }
+    written["cp"] = log.written_for_training(section.cp, f"{LAYOUT_KEY}.cp", 1, why, serves)
     tp, ep, pp, cp = (max(1, degree) for degree in written.values())
     attention_dp = _attention_dp(section, workload, log)
     fits = max(1, ranks // (tp * attention_dp * cp * pp))
@@ -106,7 +109,7 @@ def resolve_degrees(
     return Degrees(tp, attention_dp, cp, ep, expert_tp, pp, fits, max(1, section.virtual_stages or 1), redundant)
 
 
-def _of_engines(engines: Engines) -> Degrees:
+def _engine_degrees(engines: Engines) -> Degrees:
     return Degrees(
         engines.tp,
         engines.attention_dp,
@@ -125,7 +128,10 @@ def _attention_dp(section: LayoutSpec, workload: Workload | None, log: Resolutio
     if workload is None or workload.kind != "serve":
         return 1
     return max(
-        1, log.either(section.attention_dp, f"{LAYOUT_KEY}.attention_dp", 1, "one replica of attention in each engine")
+        1,
+        log.written_or_assumed(
+            section.attention_dp, f"{LAYOUT_KEY}.attention_dp", 1, "one replica of attention in each engine"
+        ),
     )
 
 
@@ -195,7 +201,7 @@ def resolve_stages(
     if written is not None and len(written) == stages:
         return written
     if written is not None and len(written) == degrees.pp:
-        return tuple(_virtual(written, degrees.virtual_stages))
+        return tuple(_virtual_stage_layers(written, degrees.virtual_stages))
     if workload is None:
         return ()
     layers = even_stages(workload.model.layers, stages)
@@ -204,7 +210,7 @@ def resolve_stages(
     return layers
 
 
-def _virtual(per_rank: tuple[int, ...], virtual_stages: int) -> list[int]:
+def _virtual_stage_layers(per_rank: tuple[int, ...], virtual_stages: int) -> list[int]:
     """pp numbers split into virtual stages: chunk by chunk, each rank's layers as even as possible."""
     chunks = [even_stages(layers, virtual_stages) for layers in per_rank]
     return [rank[chunk] for chunk in range(virtual_stages) for rank in chunks]
@@ -224,7 +230,7 @@ def even_stages(layers: int, stages: int) -> tuple[int, ...]:
     return (each,) * at_start + (each + 1,) * longer + (each,) * (at_end if longer else stages)
 
 
-def of_engines(layout: Layout, engines: Engines, layers: int) -> Layout:
+def layout_of_engines(layout: Layout, engines: Engines, layers: int) -> Layout:
     """The layout with the degrees of other engines, for a model with a given number of layers."""
     return replace(
         layout,
@@ -249,18 +255,18 @@ OVERLAP_KEY = "layout.overlap"
 def resolve_overlap(section: OverlapSpec, degrees: Degrees, stack: Stack | None, log: ResolutionLog) -> Overlap:
     """The overlap as written, else the default of the software; defaults are listed only for axes that communicate."""
 
-    def either(axis: str, default: bool, why: str) -> bool:
+    def overlap_setting(axis: str, default: bool, why: str) -> bool:
         written: bool | None = getattr(section, axis)
         if written is None and _communicates(axis, degrees):
             log.assume(f"{OVERLAP_KEY}.{axis}", default, why)
         return default if written is None else written
 
     return Overlap(
-        tp=_tensor(section, degrees, stack, log),
-        cp=either("cp", True, "the keys and values of the next block are fetched beside the current one"),
-        ep=either("ep", False, "dispatch and combine wait for the experts"),
-        dp=either("dp", *_by_software("dp", stack)),
-        pp=either("pp", *_by_software("pp", stack)),
+        tp=_tensor_overlap(section, degrees, stack, log),
+        cp=overlap_setting("cp", True, "the keys and values of the next block are fetched beside the current one"),
+        ep=overlap_setting("ep", False, "dispatch and combine wait for the experts"),
+        dp=overlap_setting("dp", *_software_overlap("dp", stack)),
+        pp=overlap_setting("pp", *_software_overlap("pp", stack)),
     )
 
 
@@ -269,7 +275,7 @@ def _communicates(axis: str, degrees: Degrees) -> bool:
     return found > 1 or (axis == "dp" and degrees.cp > 1)
 
 
-def _by_software(axis: str, stack: Stack | None) -> tuple[bool, str]:
+def _software_overlap(axis: str, stack: Stack | None) -> tuple[bool, str]:
     """Whether a stack overlaps the communication of an axis, and the reason to assume so."""
     if stack is None:
         return True, "usual"
@@ -277,18 +283,18 @@ def _by_software(axis: str, stack: Stack | None) -> tuple[bool, str]:
     return hides, f"{stack.id} {'hides it' if hides else 'does not hide it'}"
 
 
-def _tensor(section: OverlapSpec, degrees: Degrees, stack: Stack | None, log: ResolutionLog) -> str | float:
+def _tensor_overlap(section: OverlapSpec, degrees: Degrees, stack: Stack | None, log: ResolutionLog) -> str | float:
     """``none``, ``partial``, ``full`` or a share; false means none and true full."""
     if section.tp is None:
         if degrees.tp > 1:
-            log.assume(f"{OVERLAP_KEY}.tp", "partial", _partial(stack))
+            log.assume(f"{OVERLAP_KEY}.tp", "partial", _partial_overlap_reason(stack))
         return "partial"
     if isinstance(section.tp, bool):
         return "full" if section.tp else "none"
     return section.tp
 
 
-def _partial(stack: Stack | None) -> str:
+def _partial_overlap_reason(stack: Stack | None) -> str:
     if stack is None:
         return "what the software does"
     figure = stack.achievable.get("hidden.tensor")

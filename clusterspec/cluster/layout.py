@@ -59,26 +59,28 @@ def resolve_software(section: LayoutSpec, lookup: Lookup, *, serves: bool = Fals
     A release precedes a year. An unknown release is replaced by the nearest known one, as an assumption; a framework
     without stacks by another one.
     """
-    written, release = _written(section, lookup)
+    written, release = _named_release(section, lookup)
     named = _known_framework(section, lookup) or written
     name, framework = named or OWN, framework_of(named or UNNAMED, lookup.catalog)
     described = (framework.stacks if named else None) or name
-    generations = _generations(described, lookup) if serves or framework.trains else {}
-    find = _of_calendar if framework.calendar else _of_release
+    generations = _generation_ids(described, lookup) if serves or framework.trains else {}
+    find = _calendar_software if framework.calendar else _released_software
     found = find(name, release, generations, lookup) if release is not None else None
     if found is None:
         why = "the newest known" if release is None else f"the catalog has no release of {name}: the newest year"
-        year = lookup.log.either(section.software_year, f"{SOFTWARE_KEY}.software_year", NEWEST_SOFTWARE, why)
+        year = lookup.log.written_or_assumed(
+            section.software_year, f"{SOFTWARE_KEY}.software_year", NEWEST_SOFTWARE, why
+        )
         unknown = serves and not generations
-        found = year, None, None if unknown else _of_year(name, year, generations, lookup)
+        found = year, None, None if unknown else _stack_of_year(name, year, generations, lookup)
     held = capabilities(framework, release, found[0], named=named is not None)
-    return _sharded(Software(name, *found, held), lookup)
+    return _with_full_sharding_memory(Software(name, *found, held), lookup)
 
 
-def _sharded(software: Software, lookup: Lookup) -> Software:
+def _with_full_sharding_memory(software: Software, lookup: Lookup) -> Software:
     """The software, with the memory of the stack whose full sharding it uses."""
     name = software.stack.full_sharding if software.stack is not None else None
-    other = lookup.known("stack", name) if name is not None else None
+    other = lookup.named_entry("stack", name) if name is not None else None
     if software.stack is None or not isinstance(other, Stack):
         return software
     memory = replace(other.memory, gradients=software.stack.memory.gradients)
@@ -90,14 +92,14 @@ def _known_framework(section: LayoutSpec, lookup: Lookup) -> str | None:
     known = lookup.catalog.ids("framework")
     if section.framework is None or section.framework in known:
         return section.framework
-    lookup.log.problems.append(_unknown_framework(section.framework, lookup))
+    lookup.log.problems.append(_unknown_framework_problem(section.framework, lookup))
     return None
 
 
-def _unknown_framework(name: str, lookup: Lookup) -> Problem:
+def _unknown_framework_problem(name: str, lookup: Lookup) -> Problem:
     """The problem of a name that no framework has; the fix is the framework of which it is another name, or similar."""
     path, ids = (SOFTWARE_KEY, "framework"), lookup.catalog.ids("framework")
-    entries = ((each, lookup.known("framework", each)) for each in ids)
+    entries = ((each, lookup.named_entry("framework", each)) for each in ids)
     same = [id_ for id_, entry in entries if isinstance(entry, Framework) and name.lower() in entry.synonyms]
     meant = same or list(lookup.catalog.nearest("framework", name)[:1])
     choices = [id_ for id_ in ids if id_ != UNNAMED]
@@ -108,7 +110,7 @@ def _unknown_framework(name: str, lookup: Lookup) -> Problem:
     return Problem("unknown-choice", path, f"`{name}` is not one of the choices of `framework`", advice, fix=fix)
 
 
-def _written(section: LayoutSpec, lookup: Lookup) -> tuple[str | None, str | None]:
+def _named_release(section: LayoutSpec, lookup: Lookup) -> tuple[str | None, str | None]:
     """Framework and release of ``software``; a problem where the framework is unknown or a different one."""
     if section.software is None:
         return None, None
@@ -117,20 +119,20 @@ def _written(section: LayoutSpec, lookup: Lookup) -> tuple[str | None, str | Non
     if name not in known:
         message = f"`{section.software}` does not name a framework of the format"
         choices = [each for each in known if each != UNNAMED]
-        _report(lookup, message, f"write one of {', '.join(choices)}, and its release")
+        _report_unknown_choice(lookup, message, f"write one of {', '.join(choices)}, and its release")
         return None, None
     if section.framework is not None and name != section.framework:
         message = f"`software` is a release of {name}, and `framework` is {section.framework}"
-        _report(lookup, message, "name the same framework in both, or drop one of them")
+        _report_unknown_choice(lookup, message, "name the same framework in both, or drop one of them")
         return None, None
     return name, release.strip().removeprefix("v")
 
 
-def _report(lookup: Lookup, message: str, remedy: str) -> None:
+def _report_unknown_choice(lookup: Lookup, message: str, remedy: str) -> None:
     lookup.log.problems.append(Problem("unknown-choice", SOFTWARE_PATH, message, remedy))
 
 
-def _generations(framework: str, lookup: Lookup) -> dict[int, str]:
+def _generation_ids(framework: str, lookup: Lookup) -> dict[int, str]:
     """First years and ids of a framework's generations."""
     found = {}
     for name in lookup.catalog.ids("stack"):
@@ -140,18 +142,18 @@ def _generations(framework: str, lookup: Lookup) -> dict[int, str]:
     return found
 
 
-def _of_calendar(framework: str, release: str, generations: dict[int, str], lookup: Lookup) -> Generation | None:
+def _calendar_software(framework: str, release: str, generations: dict[int, str], lookup: Lookup) -> Generation | None:
     """The generation of the year that a release names, `None` where it names none."""
     numbers = version(release)
     if len(numbers) < 2 or not 1 <= numbers[1] <= 12 or not 20 <= numbers[0] < 100:
         return None
     year = 2000 + numbers[0]
-    return year, f"{framework} {release}", _of_year(framework, year, generations, lookup)
+    return year, f"{framework} {release}", _stack_of_year(framework, year, generations, lookup)
 
 
-def _of_release(framework: str, release: str, generations: dict[int, str], lookup: Lookup) -> Generation | None:
+def _released_software(framework: str, release: str, generations: dict[int, str], lookup: Lookup) -> Generation | None:
     """The nearest known release at or below the written one (else the oldest), with its generation."""
-    entries = [lookup.known("stack", generations[year]) for year in sorted(generations)]
+    entries = [lookup.named_entry("stack", generations[year]) for year in sorted(generations)]
     stacks = [stack for stack in entries if isinstance(stack, Stack)]
     known = {name: (stack, year or stack.year) for stack in stacks for name, year in map(dated, stack.releases)}
     if not known:
@@ -165,15 +167,15 @@ def _of_release(framework: str, release: str, generations: dict[int, str], looku
     return year, f"{framework} {nearest}", stack
 
 
-def _of_year(framework: str, year: int, generations: dict[int, str], lookup: Lookup) -> Stack | None:
+def _stack_of_year(framework: str, year: int, generations: dict[int, str], lookup: Lookup) -> Stack | None:
     """The newest generation not after the year, else the first. Reads one file."""
-    known = generations or _generations(framework_of(UNNAMED, lookup.catalog).stacks or "", lookup)
+    known = generations or _generation_ids(framework_of(UNNAMED, lookup.catalog).stacks or "", lookup)
     if not known:
         return None
     name = known[max((each for each in known if each <= year), default=min(known))]
     if not generations:
         lookup.log.assume(f"{SOFTWARE_KEY}.stack", name, f"the catalog has no generation of {framework}")
-    stack = lookup.known("stack", name)
+    stack = lookup.named_entry("stack", name)
     return stack if isinstance(stack, Stack) else None
 
 
@@ -193,7 +195,7 @@ def resolve_layout(
     nodes = job_nodes(section, cluster)
     degrees = resolve_degrees(section, software.capabilities, nodes * cluster.ranks_per_node, workload, log)
     sharding, serves = _sharding(section, software, workload, log), _serves(workload)
-    micro_batch = log.training(section.micro_batch, f"{LAYOUT_KEY}.micro_batch", 1, "the smallest", serves)
+    micro_batch = log.written_for_training(section.micro_batch, f"{LAYOUT_KEY}.micro_batch", 1, "the smallest", serves)
     master_precision, moments_precision = _state_precisions(section, serves, log)
     return Layout(
         framework=software.framework,
@@ -201,8 +203,8 @@ def resolve_layout(
         software=software.release,
         stack=software.stack,
         capabilities=software.capabilities,
-        ranks=_ranks(degrees, workload),
-        separate_engines=_separate(workload),
+        ranks=_job_ranks(degrees, workload),
+        separate_engines=_has_separate_engines(workload),
         nodes=nodes,
         tp=degrees.tp,
         attention_dp=degrees.attention_dp,
@@ -217,13 +219,13 @@ def resolve_layout(
         cp_method=_cp_method(section, degrees, log),
         sharding=sharding,
         shard_group=_shard_group(section, sharding, degrees, cluster, log),
-        order=_order(section, log),
+        order=_rank_order(section, log),
         schedule=_schedule(section, degrees, serves, log),
         virtual_stages=degrees.virtual_stages,
         stage_layers=resolve_stages(section, degrees, workload, log),
         micro_batch=micro_batch,
         micro_batches=_micro_batches(workload, degrees.dp, micro_batch),
-        recompute=_recompute(section, serves, log),
+        recompute=_recomputation(section, serves, log),
         offload_optimizer=_offload(section).optimizer or 0.0,
         offload_activations=_offload(section).activations or 0.0,
         master_precision=master_precision,
@@ -238,19 +240,19 @@ def resolve_layout(
 def _state_precisions(section: LayoutSpec, serves: bool, log: ResolutionLog) -> tuple[str, str]:
     """The precisions of the master weights and of the moments."""
     written, key = section.optimizer_states or OptimizerStatesSpec(), f"{LAYOUT_KEY}.optimizer_states"
-    master = log.training(written.master, f"{key}.master", "fp32", "usual", serves)
-    return master, log.training(written.moments, f"{key}.moments", "fp32", "usual", serves)
+    master = log.written_for_training(written.master, f"{key}.master", "fp32", "usual", serves)
+    return master, log.written_for_training(written.moments, f"{key}.moments", "fp32", "usual", serves)
 
 
 def _offload(section: LayoutSpec) -> OffloadSpec:
     return section.offload or OffloadSpec()
 
 
-def _separate(workload: Workload | None) -> bool:
+def _has_separate_engines(workload: Workload | None) -> bool:
     return workload is not None and workload.serving is not None and workload.serving.decode is not None
 
 
-def _ranks(degrees: Degrees, workload: Workload | None) -> int:
+def _job_ranks(degrees: Degrees, workload: Workload | None) -> int:
     """Ranks of the job; with separate engines those of prefill and decode."""
     prefill = workload.serving.prefill if workload is not None and workload.serving is not None else None
     return degrees.ranks + (prefill.replicas * prefill.ranks if prefill is not None else 0)
@@ -265,20 +267,24 @@ def _sharding(section: LayoutSpec, software: Software, workload: Workload | None
     if _serves(workload):
         return section.sharding or "none"
     if software.capabilities.has("defaults.full_sharding"):
-        return log.either(section.sharding, f"{LAYOUT_KEY}.sharding", "fsdp", f"what {software.framework} does")
-    return log.either(section.sharding, f"{LAYOUT_KEY}.sharding", "zero1", "the distributed optimizer is usual")
+        return log.written_or_assumed(
+            section.sharding, f"{LAYOUT_KEY}.sharding", "fsdp", f"what {software.framework} does"
+        )
+    return log.written_or_assumed(
+        section.sharding, f"{LAYOUT_KEY}.sharding", "zero1", "the distributed optimizer is usual"
+    )
 
 
 def _sequence_parallel(section: LayoutSpec, tp: int, log: ResolutionLog) -> bool:
     if tp == 1:
         return bool(section.sequence_parallel)
-    return log.either(section.sequence_parallel, f"{LAYOUT_KEY}.sequence_parallel", True, "usual with tp")
+    return log.written_or_assumed(section.sequence_parallel, f"{LAYOUT_KEY}.sequence_parallel", True, "usual with tp")
 
 
 def _cp_method(section: LayoutSpec, degrees: Degrees, log: ResolutionLog) -> str:
     if degrees.cp == 1:
         return section.cp_method or "ring"
-    return log.either(section.cp_method, f"{LAYOUT_KEY}.cp_method", "ring", "usual")
+    return log.written_or_assumed(section.cp_method, f"{LAYOUT_KEY}.cp_method", "ring", "usual")
 
 
 def _shard_group(section: LayoutSpec, sharding: str, degrees: Degrees, cluster: Cluster, log: ResolutionLog) -> int:
@@ -292,7 +298,7 @@ def _shard_group(section: LayoutSpec, sharding: str, degrees: Degrees, cluster: 
     return log.assume(f"{LAYOUT_KEY}.shard_group", group, "the ranks of one domain over tp")
 
 
-def _order(section: LayoutSpec, log: ResolutionLog) -> tuple[str, ...]:
+def _rank_order(section: LayoutSpec, log: ResolutionLog) -> tuple[str, ...]:
     if section.order is None:
         return log.assume(f"{LAYOUT_KEY}.order", ORDER, "usual")
     halves = {"dp_shard", "dp_replicate"} & set(section.order)
@@ -308,7 +314,7 @@ def _schedule(section: LayoutSpec, degrees: Degrees, serves: bool, log: Resoluti
     if degrees.pp == 1:
         return section.schedule or default
     why = "a rank has several virtual stages" if interleaved else "usual"
-    return log.training(section.schedule, f"{LAYOUT_KEY}.schedule", default, why, serves)
+    return log.written_for_training(section.schedule, f"{LAYOUT_KEY}.schedule", default, why, serves)
 
 
 def _micro_batches(workload: Workload | None, dp: int, micro_batch: int) -> int | None:
@@ -317,7 +323,7 @@ def _micro_batches(workload: Workload | None, dp: int, micro_batch: int) -> int 
     return max(1, workload.global_batch // (dp * max(1, micro_batch)))
 
 
-def _recompute(section: LayoutSpec, serves: bool, log: ResolutionLog) -> str | tuple[str, ...]:
+def _recomputation(section: LayoutSpec, serves: bool, log: ResolutionLog) -> str | tuple[str, ...]:
     if section.recompute is None and serves:
         return "none"
     if section.recompute is None:

@@ -127,11 +127,11 @@ def violations(numbers: LayoutNumbers, demands: Demands) -> frozenset[str]:
     return frozenset(name for name, broken in CONDITIONS.items() if broken(numbers, demands))
 
 
-def _world(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _world_size_differs(numbers: LayoutNumbers, demands: Demands) -> bool:
     return demands.ranks % numbers.replica != 0
 
 
-def _heads(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _heads_indivisible(numbers: LayoutNumbers, demands: Demands) -> bool:
     return demands.model is not None and any(count % numbers.tp for _, count in cut_heads(demands.model))
 
 
@@ -147,7 +147,7 @@ def cut_heads(model: Model) -> tuple[tuple[str, int], ...]:
     return tuple(found)
 
 
-def _kv_heads(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _kv_heads_indivisible(numbers: LayoutNumbers, demands: Demands) -> bool:
     return demands.model is not None and kv_heads_refused(demands.model, numbers.tp, demands.capabilities)
 
 
@@ -165,30 +165,30 @@ def kv_heads_refused(model: Model, tp: int, capabilities: Capabilities) -> bool:
     return repeats or capabilities.has("requires.kv_heads_divide")
 
 
-def _ffn(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _ffn_indivisible(numbers: LayoutNumbers, demands: Demands) -> bool:
     if demands.model is None:
         return False
     expert = demands.model.expert_ffn_hidden if demands.model.experts else 0
     return bool(demands.model.ffn_hidden % numbers.tp or expert % numbers.expert_tp)
 
 
-def _stages(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _layers_indivisible_by_stages(numbers: LayoutNumbers, demands: Demands) -> bool:
     uneven = demands.model is not None and demands.model.layers % numbers.pp != 0
     return uneven and numbers.pp > 1 and not numbers.own_stages
 
 
-def _virtual_stages(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _layers_indivisible_by_virtual_stages(numbers: LayoutNumbers, demands: Demands) -> bool:
     if demands.model is None or numbers.virtual_stages == 1 or numbers.own_stages or demands.model.layers % numbers.pp:
         return False
     of_rank = demands.model.layers // numbers.pp
     return demands.capabilities.has("requires.even_virtual_stages") and of_rank % numbers.virtual_stages != 0
 
 
-def _batch(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _batch_indivisible(numbers: LayoutNumbers, demands: Demands) -> bool:
     return demands.batch is not None and demands.batch % (numbers.dp(demands) * numbers.micro_batch) != 0
 
 
-def _micro_batches(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _micro_batches_indivisible(numbers: LayoutNumbers, demands: Demands) -> bool:
     micro_batches = numbers.micro_batches(demands)
     held = demands.capabilities
     grouped = held.has("requires.micro_batch_groups") or (
@@ -197,13 +197,13 @@ def _micro_batches(numbers: LayoutNumbers, demands: Demands) -> bool:
     return micro_batches is not None and numbers.pp > 1 and grouped and micro_batches % numbers.pp != 0
 
 
-def _experts(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _experts_indivisible(numbers: LayoutNumbers, demands: Demands) -> bool:
     if demands.model is None or not demands.model.experts:
         return False
     return (demands.model.experts + numbers.redundant_experts) % numbers.ep != 0
 
 
-def _expert_ranks(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _expert_groups_indivisible(numbers: LayoutNumbers, demands: Demands) -> bool:
     """Whether expert groups cannot be formed: some frameworks form them within dp, others within dp × cp × tp."""
     dp = numbers.dp(demands)
     if demands.capabilities.has("requires.experts_within_dp"):
@@ -216,13 +216,18 @@ def sequence_chunks(cp: int, ring: bool) -> int:
     return (2 if ring else 1) * cp
 
 
-def _chunks(numbers: LayoutNumbers, demands: Demands) -> bool:
+def _sequence_indivisible_by_chunks(numbers: LayoutNumbers, demands: Demands) -> bool:
     chunks = sequence_chunks(numbers.cp, numbers.ring)
     return demands.sequence is not None and numbers.cp > 1 and demands.sequence % chunks != 0
 
 
-def _sequence_shards(numbers: LayoutNumbers, demands: Demands) -> bool:
-    if demands.sequence is None or not numbers.sequence_parallel or numbers.tp == 1 or _chunks(numbers, demands):
+def _sequence_indivisible_by_shards(numbers: LayoutNumbers, demands: Demands) -> bool:
+    if (
+        demands.sequence is None
+        or not numbers.sequence_parallel
+        or numbers.tp == 1
+        or _sequence_indivisible_by_chunks(numbers, demands)
+    ):
         return False
     return demands.sequence % sequence_step(numbers.tp, numbers.cp, demands.capabilities, ring=numbers.ring) != 0
 
@@ -241,18 +246,18 @@ def sequence_step(tp: int, cp: int, capabilities: Capabilities, *, ring: bool) -
 
 
 CONDITIONS: Mapping[str, Callable[[LayoutNumbers, Demands], bool]] = {
-    "world-size-mismatch": _world,
-    "heads-indivisible-by-tp": _heads,
-    "kv-heads-indivisible-by-tp": _kv_heads,
-    "ffn-indivisible-by-tp": _ffn,
-    "layers-indivisible-by-pp": _stages,
-    "layers-indivisible-by-stages": _virtual_stages,
-    "global-batch-indivisible": _batch,
-    "microbatches-indivisible-by-pp": _micro_batches,
-    "experts-indivisible-by-ep": _experts,
-    "ep-not-dividing-ranks": _expert_ranks,
-    "sequence-indivisible-by-cp": _chunks,
-    "sequence-indivisible-by-tp": _sequence_shards,
+    "world-size-mismatch": _world_size_differs,
+    "heads-indivisible-by-tp": _heads_indivisible,
+    "kv-heads-indivisible-by-tp": _kv_heads_indivisible,
+    "ffn-indivisible-by-tp": _ffn_indivisible,
+    "layers-indivisible-by-pp": _layers_indivisible_by_stages,
+    "layers-indivisible-by-stages": _layers_indivisible_by_virtual_stages,
+    "global-batch-indivisible": _batch_indivisible,
+    "microbatches-indivisible-by-pp": _micro_batches_indivisible,
+    "experts-indivisible-by-ep": _experts_indivisible,
+    "ep-not-dividing-ranks": _expert_groups_indivisible,
+    "sequence-indivisible-by-cp": _sequence_indivisible_by_chunks,
+    "sequence-indivisible-by-tp": _sequence_indivisible_by_shards,
 }
 """Functions that return True where the rule of that name is violated."""
 
@@ -277,7 +282,7 @@ def stages_exceed_layers(design: Design, layout: Layout) -> bool:
     return model is not None and layout.pp > 1 and model.layers < layout.pp * layout.virtual_stages
 
 
-def _other_world(design: Design, layout: Layout) -> bool:
+def _ranks_differ_from_nodes(design: Design, layout: Layout) -> bool:
     """Whether the layout has other ranks than its nodes; the engines of serving may leave ranks idle."""
     assert design.cluster is not None and design.workload is not None
     there = layout.nodes * design.cluster.ranks_per_node
@@ -299,7 +304,7 @@ def _expert_parallel_refused(_: Design, layout: Layout) -> bool:
     return layout.ep > 1 and forbids_expert_parallel(layout.capabilities, layout.sharding)
 
 
-def _tied_pipeline(design: Design, layout: Layout) -> bool:
+def _pipeline_of_tied_model_refused(design: Design, layout: Layout) -> bool:
     model = design.workload.model if design.workload else None
     return model is not None and tied_pipeline_refused(model, layout)
 
@@ -309,16 +314,16 @@ def tied_pipeline_refused(model: Model, layout: Layout) -> bool:
     return layout.pp > 1 and model.tied_embeddings and layout.capabilities.refuses("pipeline.tied_embeddings")
 
 
-def _no_experts(design: Design, layout: Layout) -> bool:
+def _lacks_experts(design: Design, layout: Layout) -> bool:
     return layout.ep > 1 and design.workload is not None and not design.workload.model.experts
 
 
 _OF_DESIGNS: Mapping[str, Callable[[Design, Layout], bool]] = {
-    "world-size-mismatch": _other_world,
+    "world-size-mismatch": _ranks_differ_from_nodes,
     "layers-indivisible-by-pp": stages_exceed_layers,
     "sharding-forbids-pipeline": _pipeline_refused,
     "sharding-forbids-expert-parallel": _expert_parallel_refused,
-    "tied-embeddings-with-pipeline": _tied_pipeline,
-    "ep-without-experts": _no_experts,
+    "tied-embeddings-with-pipeline": _pipeline_of_tied_model_refused,
+    "ep-without-experts": _lacks_experts,
 }
 """Functions that return True where the rule of that name finds an error in a whole design."""

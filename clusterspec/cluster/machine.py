@@ -61,7 +61,7 @@ def resolve_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
     bandwidth = _accelerator_bandwidth(sources)
     if bandwidth is None:
         path, why = ("cluster", "scale_up", "bandwidth"), f"the catalog has no figure for {parts.accelerator.id}"
-        parts.log.missing(path, why, "write it, with its direction")
+        parts.log.report_missing(path, why, "write it, with its direction")
         return None
     return ScaleUp(
         domain=domain,
@@ -79,7 +79,7 @@ def resolve_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
 def _interconnect(parts: Parts, section: ScaleUpSpec) -> Interconnect | None:
     """The stated interconnect; that of the platform or the accelerator where none is stated or no such entry exists."""
     named = (parts.platform.interconnect if parts.platform else None, *parts.accelerator.interconnects)
-    known = (parts.lookup.known("interconnect", name) for name in named if name)
+    known = (parts.lookup.named_entry("interconnect", name) for name in named if name)
     usual = next((entry for entry in known if isinstance(entry, Interconnect)), None)
     if section.interconnect is None:
         return usual
@@ -237,7 +237,7 @@ def resolve_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
         why = "the size of the machine is not known"
         if section.accelerators and per_node:
             why = f"{section.accelerators:,} accelerators are no whole number of nodes of {per_node}"
-        log.missing(("cluster", "nodes"), why, "state how many nodes run the job")
+        log.report_missing(("cluster", "nodes"), why, "state how many nodes run the job")
     if accelerator is None or nodes is None:
         return None
     parts = Parts(section, platform, accelerator, nodes, per_node, lookup)
@@ -296,16 +296,18 @@ def _accelerator(section: ClusterSpec, platform: Platform | None, lookup: Lookup
         return adjusted_accelerator(like, wanted) if like else None
     if lookup.log.unreadable(path):
         return None
-    supplied = lookup.known("accelerator", platform.accelerator) if platform is not None else None
+    supplied = lookup.named_entry("accelerator", platform.accelerator) if platform is not None else None
     if isinstance(supplied, Accelerator):
         return adjusted_accelerator(supplied, wanted) if wanted else supplied
     if wanted is not None and section.platform is None:
         start = "write `like: h100-sxm-80gb` for the nearest part"
         remedy = f"{start}, or make an entry with `clusterspec catalog new accelerator`"
-        lookup.log.missing((*path, "like"), "an accelerator described in place starts from a catalog entry", remedy)
+        lookup.log.report_missing(
+            (*path, "like"), "an accelerator described in place starts from a catalog entry", remedy
+        )
     elif section.platform is None:
         remedy = "name a platform such as dgx-h100, or an accelerator such as h100-sxm-80gb"
-        lookup.log.missing(("cluster", "platform"), "neither a platform nor an accelerator is named", remedy)
+        lookup.log.report_missing(("cluster", "platform"), "neither a platform nor an accelerator is named", remedy)
     return None
 
 
@@ -385,7 +387,7 @@ def _node_power(section: PowerSpec | None, parts: Parts) -> Figure | None:
 
 def _power_with_own_accelerators(rated: Figure, parts: Parts) -> Figure | None:
     """The power of the platform's node with the accelerators of the spec; None where theirs is not known."""
-    sold = parts.lookup.known("accelerator", parts.platform.accelerator) if parts.platform else None
+    sold = parts.lookup.named_entry("accelerator", parts.platform.accelerator) if parts.platform else None
     own = parts.accelerator.power
     if not isinstance(sold, Accelerator) or sold.power is None or own is None or own.value == sold.power.value:
         return rated

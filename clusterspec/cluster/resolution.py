@@ -31,19 +31,19 @@ class ResolutionLog:
         self.assumptions.append((key, value, why))
         return value
 
-    def either(self, written: T | None, key: str, default: T, why: str) -> T:
+    def written_or_assumed(self, written: T | None, key: str, default: T, why: str) -> T:
         """The written value, else the default as a listed assumption."""
         return written if written is not None else self.assume(key, default, why)
 
-    def training(self, written: T | None, key: str, default: T, why: str, serves: bool) -> T:
+    def written_for_training(self, written: T | None, key: str, default: T, why: str, serves: bool) -> T:
         """The written value of a key that only training uses, else its default; not listed for a serving plan."""
-        return default if serves and written is None else self.either(written, key, default, why)
+        return default if serves and written is None else self.written_or_assumed(written, key, default, why)
 
     def unreadable(self, path: Path) -> bool:
         """Whether a finding already reports that the text of this key cannot be read."""
         return self.spec.unreadable(path)
 
-    def missing(self, path: Path, why: str, remedy: str) -> None:
+    def report_missing(self, path: Path, why: str, remedy: str) -> None:
         """Reports a required key without a value, unless its text was unreadable."""
         if not self.unreadable(path):
             message = f"`{dotted(path)}` is missing: {why}"
@@ -117,17 +117,17 @@ class Lookup:
     def model(self, name: str, path: Path) -> Model | None:
         return self._find("model", Model, name, path)
 
-    def known(self, kind: str, name: str) -> Entry | None:
+    def named_entry(self, kind: str, name: str) -> Entry | None:
         """An entry that another entry names; None where the catalog lacks it."""
         return self.catalog.find(kind, name)
 
     def bus(self, generation: int) -> Interconnect | None:
         """The PCIe slot of a generation, 16 lanes wide."""
-        entry = self.known("interconnect", f"pcie-{generation}")
+        entry = self.named_entry("interconnect", f"pcie-{generation}")
         return entry if isinstance(entry, Interconnect) else None
 
     def _find(self, kind: str, type_: type[E], name: str, path: Path, usual: str = "") -> E | None:
-        entry = self.known(kind, name)
+        entry = self.named_entry(kind, name)
         if isinstance(entry, type_):
             return entry
         self.log.problems.append(unknown_id_problem(self.catalog, kind, name, path, usual))
@@ -226,5 +226,5 @@ def kernel_table(accelerator: Accelerator, lookup: Lookup) -> Kernels | None:
             f"no kernels of {accelerator.id} are published: those of a contemporary, scaled by its best matrix product"
         )
         lookup.log.assume(KEY, name, why)
-    entry = lookup.known("kernels", name)
+    entry = lookup.named_entry("kernels", name)
     return entry if isinstance(entry, Kernels) else None

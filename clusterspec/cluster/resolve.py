@@ -23,7 +23,9 @@ def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
     log = ResolutionLog(spec)
     lookup = Lookup(catalog, log)
     if spec.cluster is None:
-        log.missing(("cluster",), "the spec describes no machine", "describe it, at least `platform` and `nodes`")
+        log.report_missing(
+            ("cluster",), "the spec describes no machine", "describe it, at least `platform` and `nodes`"
+        )
     cluster = _resolved_cluster(spec.cluster, lookup) if spec.cluster else None
     accelerator = cluster.accelerator if cluster else None
     software = _resolved_software(spec, cluster, lookup)

@@ -46,7 +46,7 @@ class _FabricSources:
     def lacks(self, key: str, why: str, remedy: str) -> None:
         """Reports a missing key of the fabric where the machine requires one."""
         if self.needed:
-            self.log.missing((*PATH, key), why, remedy)
+            self.log.report_missing((*PATH, key), why, remedy)
 
 
 def resolve_scale_out(parts: Parts, domain: int) -> ScaleOut | None:
@@ -74,7 +74,7 @@ def _named_nic(section: ScaleOutSpec, parts: Parts) -> Nic | None:
     if section.nic is not None:
         return parts.lookup.nic(section.nic, (*PATH, "nic"))
     named = parts.platform.nic if parts.platform is not None else None
-    entry = parts.lookup.known("nic", named) if named else None
+    entry = parts.lookup.named_entry("nic", named) if named else None
     return entry if isinstance(entry, Nic) else None
 
 
@@ -97,7 +97,7 @@ def _fabric_technology(sources: _FabricSources) -> Interconnect | None:
     if sources.log.unreadable(path):
         return None
     name = _supplied_technology(sources)
-    entry = sources.parts.lookup.known("interconnect", name) if name else None
+    entry = sources.parts.lookup.named_entry("interconnect", name) if name else None
     if isinstance(entry, Interconnect):
         return entry
     sources.lacks("technology", "no network between the nodes is described", "name it, such as infiniband-ndr")
@@ -163,7 +163,7 @@ def _nic_count(sources: _FabricSources, technology: Interconnect) -> int | None:
 def _scale_out(sources: _FabricSources, technology: Interconnect, nics: int, rate: Bandwidth) -> ScaleOut:
     section, log = sources.section, sources.log
     topology = section.topology or "unknown"
-    planes = max(1, log.either(section.planes, f"{KEY}.planes", 1, "one fabric carries every NIC"))
+    planes = max(1, log.written_or_assumed(section.planes, f"{KEY}.planes", 1, "one fabric carries every NIC"))
     switch = _leaf_switch(sources, technology)
     platform = sources.parts.platform
     pfc, ecn = (section.flow_control.pfc, section.flow_control.ecn) if section.flow_control else (None, None)
@@ -181,12 +181,14 @@ def _scale_out(sources: _FabricSources, technology: Interconnect, nics: int, rat
         switch_ports=section.switch_ports or broken_out_ports(switch, rate.value / planes),
         levels=tuple(_level(level, index) for index, level in enumerate(section.levels or ())),
         extra_endpoints=section.extra_endpoints or 0,
-        in_network_reduction=log.either(
+        in_network_reduction=log.written_or_assumed(
             section.in_network_reduction, f"{KEY}.in_network_reduction", False, "SHARP is used only where it is stated"
         ),
         collective_plugin=_collective_plugin(section, technology, log),
         gpudirect_rdma=_has_gpudirect_rdma(section, technology, log),
-        sharing=log.either(section.sharing, f"{KEY}.sharing", "exclusive", "the spec names no other job on the fabric"),
+        sharing=log.written_or_assumed(
+            section.sharing, f"{KEY}.sharing", "exclusive", "the spec names no other job on the fabric"
+        ),
         load_balancing=section.load_balancing,
         pfc=platform.pfc if pfc is None and platform else pfc,
         ecn=platform.ecn if ecn is None and platform else ecn,
@@ -204,7 +206,7 @@ def _leaf_switch(sources: _FabricSources, technology: Interconnect) -> Switch | 
     sized = section.switch_ports or (section.levels and all(level.switch_ports for level in section.levels))
     if sized or rented or sources.parts.nodes == 1:
         return None
-    usual = sources.parts.lookup.known("switch", USUAL_SWITCH.get(technology.id, ""))
+    usual = sources.parts.lookup.named_entry("switch", USUAL_SWITCH.get(technology.id, ""))
     if not isinstance(usual, Switch):
         return None
     sources.log.assume(f"{KEY}.switch", usual.id, f"usual for {technology.id}")
@@ -246,7 +248,7 @@ def _level(section: LevelSpec, index: int) -> Level:
 
 def _has_gpudirect_rdma(section: ScaleOutSpec, technology: Interconnect, log: ResolutionLog) -> bool:
     why = f"{technology.id} {'has' if technology.rdma else 'has no'} remote direct memory access"
-    return log.either(section.gpudirect_rdma, f"{KEY}.gpudirect_rdma", technology.rdma, why)
+    return log.written_or_assumed(section.gpudirect_rdma, f"{KEY}.gpudirect_rdma", technology.rdma, why)
 
 
 def _collective_plugin(section: ScaleOutSpec, technology: Interconnect, log: ResolutionLog) -> str | None:

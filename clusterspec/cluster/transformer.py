@@ -82,7 +82,7 @@ def _model_part(key: _Key, written: object, base: Model | None, defaults: Mappin
     values = {field.name: _stated_value(field.name, written, original, defaults) for field in fields(key.record)}
     lacking = [name for name, value in values.items() if value is None]
     for name in lacking:
-        log.missing((*ARCHITECTURE_PATH, key.name, name), WHY, REMEDY)
+        log.report_missing((*ARCHITECTURE_PATH, key.name, name), WHY, REMEDY)
     return None if lacking else key.record(**values)
 
 
@@ -127,7 +127,7 @@ GPT_FFN = 4
 def resolve_model(written: str | ModelSpec | None, lookup: Lookup) -> Model | None:
     """The model; None, with a problem, where it is absent, unknown or incompletely described."""
     if written is None:
-        lookup.log.missing(MODEL_PATH, "the spec does not name a model", "name a catalog model or describe one")
+        lookup.log.report_missing(MODEL_PATH, "the spec does not name a model", "name a catalog model or describe one")
         return None
     if isinstance(written, str):
         return lookup.model(written, MODEL_PATH)
@@ -172,7 +172,7 @@ def _described_model(written: ModelSpec, log: ResolutionLog) -> Model | None:
     if written.experts and written.experts_per_token is None:
         lacking.append("experts_per_token")
     for key in lacking:
-        log.missing((*MODEL_PATH, key), "a model without `base` needs it", "add it, or start from a `base`")
+        log.report_missing((*MODEL_PATH, key), "a model without `base` needs it", "add it, or start from a `base`")
     if written.layers is None or written.hidden is None or written.heads is None or lacking:
         return None
     ffn = written.ffn_hidden or written.expert_ffn_hidden

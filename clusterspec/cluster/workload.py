@@ -28,7 +28,9 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
     """The requests; None, with a problem, where their lengths are not known. ``experts`` are those of a layer."""
     for key, what in (("input_tokens", "of a prompt"), ("output_tokens", "of the output")):
         if getattr(section, key) is None:
-            log.missing((*SERVING_PATH, key), "the cache and every time depend on it", f"write the tokens {what}")
+            log.report_missing(
+                (*SERVING_PATH, key), "the cache and every time depend on it", f"write the tokens {what}"
+            )
     if section.input_tokens is None or section.output_tokens is None:
         return None
     speculative, targets = section.speculative or SpeculativeSpec(), section.targets or TargetsSpec()
@@ -50,13 +52,17 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
         ttft_target=targets.ttft.value if targets.ttft else None,
         tpot_target=targets.tpot.value if targets.tpot else None,
         percentile=50.0 if targets.percentile is None else targets.percentile,
-        chunk_tokens=log.either(section.chunk_tokens, f"{KEY}.chunk_tokens", software.chunk_tokens or CHUNK, why),
+        chunk_tokens=log.written_or_assumed(
+            section.chunk_tokens, f"{KEY}.chunk_tokens", software.chunk_tokens or CHUNK, why
+        ),
         max_sequences=section.max_sequences,
-        memory_fraction=log.either(section.memory_fraction, f"{KEY}.memory_fraction", software.memory_fraction, share),
+        memory_fraction=log.written_or_assumed(
+            section.memory_fraction, f"{KEY}.memory_fraction", software.memory_fraction, share
+        ),
         of_free=software.of_free and section.memory_fraction is None,
         whole_requests=software.whole_requests,
         raised=section.memory_fraction is None and section.concurrency is not None,
-        captured_graphs=log.either(
+        captured_graphs=log.written_or_assumed(
             section.captured_graphs, f"{KEY}.captured_graphs", True, "the default of serving frameworks"
         ),
         prefill=_resolved_engines(sides.prefill, "prefill", experts, section, log) if sides else None,
@@ -81,9 +87,9 @@ def _resolved_engines(
 
     def degree(name: str) -> int:
         written: int | None = getattr(engines, name)
-        return max(1, log.either(written, f"{key}.{name}", 1, "no parallelism on this axis"))
+        return max(1, log.written_or_assumed(written, f"{key}.{name}", 1, "no parallelism on this axis"))
 
-    replicas = log.either(engines.replicas, f"{key}.replicas", 1, "one engine")
+    replicas = log.written_or_assumed(engines.replicas, f"{key}.replicas", 1, "one engine")
     engine = Engines(max(1, replicas), degree("tp"), degree("attention_dp"), degree("ep"), 1, degree("pp"))
     copies = serving.redundant_experts
     if copies is None:
@@ -126,7 +132,9 @@ def resolve_workload(
         kv_precision=precisions.cache,
         gradient_precision=precisions.gradients,
         optimizer=_optimizer(section, kind, log),
-        attention=log.either(section.attention, "workload.attention", "flash", "every current framework has it"),
+        attention=log.written_or_assumed(
+            section.attention, "workload.attention", "flash", "every current framework has it"
+        ),
         peak=_dense_peak(section.peak_flops, accelerator, precisions.work),
         tokens=section.tokens.value if section.tokens else None,
         data_loading=data_loading.value if isinstance(data_loading, Quantity) else None,
@@ -138,7 +146,7 @@ def resolve_workload(
 def _workload_kind(section: WorkloadSpec, log: ResolutionLog) -> str:
     if section.kind is None and section.serving is not None:
         return log.assume("workload.kind", "serve", "`serving` describes its requests")
-    return log.either(section.kind, "workload.kind", "train", "nothing states that it serves")
+    return log.written_or_assumed(section.kind, "workload.kind", "train", "nothing states that it serves")
 
 
 class _Size(NamedTuple):
@@ -160,7 +168,7 @@ def _workload_size(
         return serving, _Size(serving.tokens, serving.concurrency or 1) if serving else None
     batch = _global_batch(section, kind, log)
     if section.sequence_length is None:
-        log.missing((*WORKLOAD_PATH, "sequence_length"), "memory and time depend on it", "write it in tokens")
+        log.report_missing((*WORKLOAD_PATH, "sequence_length"), "memory and time depend on it", "write it in tokens")
     if batch is None or section.sequence_length is None:
         return None, None
     return None, _Size(section.sequence_length, batch)
@@ -171,14 +179,16 @@ def _global_batch(section: WorkloadSpec, kind: str, log: ResolutionLog) -> int |
         return section.global_batch
     if kind == "serve":
         return log.assume("workload.global_batch", 1, "a serving workload states no batch: one sequence")
-    log.missing((*WORKLOAD_PATH, "global_batch"), "the step is not known", "write it in sequences per optimizer step")
+    log.report_missing(
+        (*WORKLOAD_PATH, "global_batch"), "the step is not known", "write it in sequences per optimizer step"
+    )
     return None
 
 
 def _optimizer(section: WorkloadSpec, kind: str, log: ResolutionLog) -> str:
     if kind != "train":
         return section.optimizer or "adam"
-    return log.either(section.optimizer, "workload.optimizer", "adam", "usual for transformers")
+    return log.written_or_assumed(section.optimizer, "workload.optimizer", "adam", "usual for transformers")
 
 
 class _Precisions(NamedTuple):
@@ -190,8 +200,8 @@ class _Precisions(NamedTuple):
 
 def _precisions(section: WorkloadSpec, kind: str, known: tuple[Model, Stack | None], log: ResolutionLog) -> _Precisions:
     usual = "usual for training" if kind == "train" else "usual for serving"
-    work = log.either(section.precision, "workload.precision", "bf16", usual)
-    parameters = log.either(section.parameter_precision, "workload.parameter_precision", "bf16", "usual")
+    work = log.written_or_assumed(section.precision, "workload.precision", "bf16", usual)
+    parameters = log.written_or_assumed(section.parameter_precision, "workload.parameter_precision", "bf16", "usual")
     cache = section.kv_precision
     if cache is None:
         cache = _cache_precision(parameters, kind, known, log)

@@ -107,10 +107,10 @@ def expanded_seconds(cost: CollectiveCost, prefix: str = "") -> Expanded:
             cost.candidate.held, "sending the content of a full stage of the pipeline", "s"
         )
         inputs["stages"] = computed_figure(cost.candidate.stages, "stages of the pipeline")
-    value = cost.candidate.queued(cost.size)
+    value = cost.candidate.device_seconds(cost.size)
     overlapped: bool = cost.candidate.overlapped
     formula: Callable[..., float] = collectives.overlapped_time if overlapped else collectives.pipelined_time
-    if cost.queued > value * (1 + 1e-12):
+    if cost.device_seconds > value * (1 + 1e-12):
         return _line_rate_seconds(cost, prefix)
     named = tuple((prefix + key, figure) for key, figure in inputs.items())
     return Expanded(value, _seconds_expression(formula, prefix), named)
@@ -141,7 +141,7 @@ def _line_rate_seconds(cost: CollectiveCost, prefix: str) -> Expanded:
         ),
     }
     expression = f"{prefix}size * {prefix}bus_factor / {prefix}ceiling - {prefix}launch"
-    return Expanded(cost.queued, expression, tuple((prefix + key, figure) for key, figure in inputs.items()))
+    return Expanded(cost.device_seconds, expression, tuple((prefix + key, figure) for key, figure in inputs.items()))
 
 
 def _slowest_line(paths: Paths, candidate: Candidate) -> tuple[Figure, Figure]:

@@ -155,7 +155,7 @@ def _timed(plan: Plan, tables: Tables | None) -> Plan:
     design = plan.design
     if design.workload is not None and design.workload.serving is not None:
         return _with_serving(plan)
-    if tables is None or not tables.hold_for(design):
+    if tables is None or not tables.apply_to(design):
         tables = _recent_tables(design, tables)
     found = timed_step(design, tables) if tables else None
     return _with_time(replace(plan, tables=tables), found) if found else plan
@@ -183,7 +183,7 @@ def _recent_tables(design: Design, near: Tables | None) -> Tables | None:
 
     They share the process groups of ``near``, tables of another design, if both have the same links.
     """
-    known = next((tables for tables in reversed(_RECENT.kept) if tables.hold_for(design)), None)
+    known = next((tables for tables in reversed(_RECENT.kept) if tables.apply_to(design)), None)
     if known is not None:
         return known
     made = design_tables(

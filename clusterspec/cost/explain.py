@@ -28,15 +28,15 @@ TRAFFIC |= {"expert_parallel_traffic": ("ep",)}
 
 def step_term(record: StepRecord, band: tuple[float, float] | None = None) -> Term:
     """The terms of a step; ``band`` is its range."""
-    teller = _StepExplanation(record)
+    explanation = _StepExplanation(record)
     parts = (
-        *(teller.phase(name) for name in PHASES),
-        *(teller.traffic(name, axes) for name, axes in TRAFFIC.items()),
-        teller.sends(),
-        teller.bubble(),
-        Term.total("data_parallel_traffic", tuple(teller.replicas())),
-        teller.optimizer(),
-        *teller.rest(),
+        *(explanation.phase_term(name) for name in PHASES),
+        *(explanation.traffic_term(name, axes) for name, axes in TRAFFIC.items()),
+        explanation.sends_term(),
+        explanation.bubble_term(),
+        Term.total("data_parallel_traffic", tuple(explanation.replica_terms())),
+        explanation.optimizer_term(),
+        *explanation.other_terms(),
     )
     whole = Term.total("step", parts)
     return replace(whole, low=band[0], high=band[1]) if band else whole
@@ -48,22 +48,22 @@ class _StepExplanation:
     def __init__(self, record: StepRecord) -> None:
         self.record, self.inputs, self.choices = record, record.inputs, record.choices
         self.counted = computed_figure(self.inputs.micro_batches, "global_batch / (dp * micro_batch)")
-        self.interference = self._of_software("interference")
+        self.interference = self._software_figure("interference")
         self._rates: dict[str, Expanded] = {}
-        self.bandwidth = self._rate(MEMORY)
+        self.bandwidth = self._rate_product(MEMORY)
 
-    def _of_software(self, name: str, unit: str = "1", otherwise: float = 0.0) -> Figure:
+    def _software_figure(self, name: str, unit: str = "1", otherwise: float = 0.0) -> Figure:
         """A figure of the stack; ``otherwise`` where its entry lacks it."""
         stack = self.record.software.stack
         return stack.achievable.get(name) or computed_figure(otherwise, f"{stack.id} has no such figure", unit)
 
-    def _rate(self, name: str) -> Expanded:
+    def _rate_product(self, name: str) -> Expanded:
         """A rate of one rank as the product of its figures."""
         if name not in self._rates:
-            self._rates[name] = self._product(name)
+            self._rates[name] = self._expanded_rate(name)
         return self._rates[name]
 
-    def _product(self, name: str) -> Expanded:
+    def _expanded_rate(self, name: str) -> Expanded:
         rates = self.record.rates
         value = rates.speed.bandwidth if name == MEMORY else rates.speed.rates[name]
         expression, inputs = " * ".join(key for key, _ in rates.factors[name]), rates.factors[name]
@@ -85,19 +85,19 @@ class _StepExplanation:
             )
         return repeats
 
-    def phase(self, name: str) -> Term:
+    def phase_term(self, name: str) -> Term:
         """The computation of one pass, by kind of kernel."""
         kinds: dict[str, list[Term]] = {kind: [] for kind in (*KINDS, "launching")}
         for part, count in self.record.parts:
             phase, repeats = getattr(part, name), self._repeats(part, count)
             for kernel, same in Counter(kernel for kernel, _ in phase.kernels).items():
-                kinds[_kernel_kind(kernel)].append(self._kernel(name, part, kernel, same, repeats))
+                kinds[_kernel_kind(kernel)].append(self._kernel_term(name, part, kernel, same, repeats))
             if phase.launch:
-                kinds["launching"].append(self._launching(name, part, phase, repeats))
+                kinds["launching"].append(self._launch_term(name, part, phase, repeats))
         parts = (Term.total(f"{name}_{kind}", _uniquely_named_terms(found)) for kind, found in kinds.items() if found)
         return Term.total(name, tuple(parts))
 
-    def _kernel(self, phase: str, part: PartTime, kernel: Kernel, same: int, repeats: Repeats) -> Term:
+    def _kernel_term(self, phase: str, part: PartTime, kernel: Kernel, same: int, repeats: Repeats) -> Term:
         name = f"{phase}_{part.name}_{identifier(kernel.name)}"
         if same > 1:
             repeats = (*repeats, ("kernels", computed_figure(same, "kernels of this shape")))
@@ -106,34 +106,34 @@ class _StepExplanation:
             return leaf_term(name, compute.streaming_time, {"traffic": traffic, "bandwidth": self.bandwidth}, repeats)
         arguments: dict[str, Argument] = {
             "flops": computed_figure(kernel.flops, _shape_text(kernel), "FLOP"),
-            "rate": self._filled(kernel),
+            "rate": self._filled_rate(kernel),
             "traffic": traffic,
             "bandwidth": self.bandwidth,
         }
         return leaf_term(name, compute.kernel_time, arguments, repeats)
 
-    def _filled(self, kernel: Kernel) -> Expanded:
+    def _filled_rate(self, kernel: Kernel) -> Expanded:
         """The rate of a kernel: that of its kind times the share that its shape allows."""
-        best, fill = self._rate(kernel.rate), self.record.rates.speed.fill(kernel)
+        best, fill = self._rate_product(kernel.rate), self.record.rates.speed.fill(kernel)
         why = "length of the sequence" if kernel.rate.startswith("attention") else "tile and wave quantization, depth"
         inputs: Inputs = (*best.inputs, ("fill", computed_figure(fill, why)))
         return Expanded(best.value * fill, f"{best.expression} * fill", inputs)
 
-    def _launching(self, phase: str, part: PartTime, time: PhaseTime, repeats: Repeats) -> Term:
+    def _launch_term(self, phase: str, part: PartTime, time: PhaseTime, repeats: Repeats) -> Term:
         arguments: dict[str, Argument] = {
             "launches": computed_figure(time.launches, "kernels and collectives that the host launches"),
             "device": computed_figure(time.device + time.exposed, "kernels and exposed communication", "s"),
-            "gap": self._of_software("launch.gap", "s"),
-            "interval": self._of_software("launch.interval", "s"),
+            "gap": self._software_figure("launch.gap", "s"),
+            "interval": self._software_figure("launch.interval", "s"),
             "expert_launches": computed_figure(time.expert_launches, "experts of grouped products"),
-            "expert_interval": self._of_software("launch.expert", "s"),
+            "expert_interval": self._software_figure("launch.expert", "s"),
         }
         return leaf_term(f"{phase}_{part.name}_launching", compute.launch_overhead, arguments, repeats)
 
-    def traffic(self, name: str, axes: tuple[str, ...]) -> Term:
+    def traffic_term(self, name: str, axes: tuple[str, ...]) -> Term:
         """The exposed transfers of some axes that run inside the passes."""
         found = [
-            self._transfer(f"{phase_name}_{part.name}", one, self._repeats(part, count))
+            self._transfer_term(f"{phase_name}_{part.name}", one, self._repeats(part, count))
             for part, count in self.record.parts
             for phase_name, phase in part.phases
             for one in phase.transfers
@@ -141,7 +141,7 @@ class _StepExplanation:
         ]
         return Term.total(name, _uniquely_named_terms(found))
 
-    def _transfer(self, where: str, transfer: TransferTime, repeats: Repeats) -> Term:
+    def _transfer_term(self, where: str, transfer: TransferTime, repeats: Repeats) -> Term:
         sent = transfer.transfer
         arguments: dict[str, Argument] = {
             "calls": computed_figure(sent.calls, "of one layer and micro-batch"),
@@ -156,7 +156,7 @@ class _StepExplanation:
             f"{where}_{sent.axis}_{identifier(sent.collective)}", overlap.exposed_time_of_calls, arguments, repeats
         )
 
-    def sends(self) -> Term:
+    def sends_term(self) -> Term:
         """Sends between stages that nothing overlaps."""
         if self.choices.hides_sends or not self.record.sends:
             return Term.total("pipeline_sends", ())
@@ -175,29 +175,32 @@ class _StepExplanation:
     def _virtual_stages(self) -> Figure:
         return computed_figure(self.inputs.virtual_stages, "chunks that a rank holds")
 
-    def bubble(self) -> Term:
+    def bubble_term(self) -> Term:
         """The idle time of the slowest stage, and the sends of the first and the last micro-batch."""
         stages = computed_figure(self.inputs.stages, "pp")
         if self.inputs.stages == 1:
             return Term.total("pipeline_bubble", ())
         send = computed_figure(self.inputs.send, "one micro-batch from stage to stage", "s")
         parts = (
-            self._idle(stages),
+            self._idle_term(stages),
             leaf_term("bubble_sends", pipeline.fill_sends_time, {"stages": stages, "send": send}),
         )
         return Term.total("pipeline_bubble", parts)
 
-    def _idle(self, stages: Figure) -> Term:
+    def _idle_term(self, stages: Figure) -> Term:
         stage = self.inputs.stage
 
-        def figure(seconds: float, why: str) -> Figure:
+        def stage_figure(seconds: float, why: str) -> Figure:
             return computed_figure(seconds, f"{why} of one micro-batch on the slowest stage", "s")
 
-        forward, both = figure(stage.forward, "forward pass"), figure(stage.total, "all passes")
-        back, weight = figure(stage.return_time, "recomputation and backward pass"), WEIGHT_SHARE * stage.backward
-        weights = figure(weight, "weight gradients")
+        forward, both = stage_figure(stage.forward, "forward pass"), stage_figure(stage.total, "all passes")
+        back, weight = (
+            stage_figure(stage.backward_with_recompute, "recomputation and backward pass"),
+            WEIGHT_SHARE * stage.backward,
+        )
+        weights = stage_figure(weight, "weight gradients")
         if self.choices.schedule == "zero-bubble":
-            inputs = figure(stage.return_time - weight, "recomputation and input gradients")
+            inputs = stage_figure(stage.backward_with_recompute - weight, "recomputation and input gradients")
             arguments = {"stages": stages, "forward": forward, "backward_input": inputs, "backward_weight": weights}
             return leaf_term("idle_stages", pipeline.zero_bubble_idle, arguments)
         if self.choices.schedule == "dualpipe":
@@ -207,12 +210,12 @@ class _StepExplanation:
         arguments = {"total": total, "slowest": both, "virtual_stages": self._virtual_stages}
         return leaf_term("idle_stages", pipeline.fill_and_drain_idle, arguments)
 
-    def replicas(self) -> Iterator[Term]:
+    def replica_terms(self) -> Iterator[Term]:
         """The exposed traffic of data parallelism, by the computation it overlaps with."""
         for group in self.record.replicas:
             one = group.exposure
             arguments: dict[str, Argument] = {
-                "communication": self._together(group),
+                "communication": self._sequential_transfers(group),
                 "overlap_window": computed_figure(one.overlap_window, "computation that may overlap with it", "s"),
                 "interference": self.interference,
                 "bucket": computed_figure(one.bucket, "share that starts after the last computation"),
@@ -220,22 +223,22 @@ class _StepExplanation:
             times = (("repeats", computed_figure(one.repeats, "of a step")),) if one.repeats != 1 else ()
             yield leaf_term(f"data_parallel_{one.name}", overlap.exposed_time_with_bucket, arguments, times)
 
-    def _together(self, group: ReplicaTransfers) -> Expanded:
+    def _sequential_transfers(self, group: ReplicaTransfers) -> Expanded:
         """The seconds of transfers that run one after another."""
         each = [
             expanded_seconds(cost, f"{sent.axis}_{identifier(sent.collective)}_")
             for sent, cost in zip(group.transfers, group.costs, strict=True)
-            if cost.queued
+            if cost.device_seconds
         ]
         expression = " + ".join(f"({one.expression})" for one in each)
         inputs = tuple(pair for one in each for pair in one.inputs)
         value = sum_of(one.value for one in each)
         if group.gather == 1.0:
             return Expanded(value, expression, inputs)
-        rate = self._of_software("gather", otherwise=1.0)
+        rate = self._software_figure("gather", otherwise=1.0)
         return Expanded(value / group.gather, f"({expression}) / gather", (*inputs, ("gather", rate)))
 
-    def optimizer(self) -> Term:
+    def optimizer_term(self) -> Term:
         """The update of the weights whose states this rank holds."""
         choices = self.choices
         weights = computed_figure(self.inputs.weights, "weights whose optimizer states this rank holds")
@@ -259,15 +262,15 @@ class _StepExplanation:
             parts += (leaf_term("update_in_host_memory", parameters.offload_time, there),)
         return Term.total("optimizer", parts)
 
-    def rest(self) -> Iterator[Term]:
+    def other_terms(self) -> Iterator[Term]:
         """Time outside passes, communication and the optimizer."""
         times = self.record.times
         loading = computed_figure(times.data_loading, "workload.data_loading", "s")
         yield Term("data_loading", times.data_loading, "s", "data_loading", (("data_loading", loading),))
-        step = self._of_software("step", "s")
+        step = self._software_figure("step", "s")
         yield Term("step_overhead", times.overhead, "s", "step", (("step", step),))
         late = {
-            "jitter": self._of_software("jitter"),
+            "jitter": self._software_figure("jitter"),
             "longest": computed_figure(
                 overlap.expected_longest(self.inputs.nodes), f"ln(nodes), {self.inputs.nodes:g} nodes"
             ),

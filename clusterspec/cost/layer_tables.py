@@ -110,20 +110,24 @@ class PhaseTimer:
     hiding: Hiding
     group: Callable[[str], Group]
 
-    def part(self, name: str, work: Work) -> PartTime:
+    def part_time(self, name: str, work: Work) -> PartTime:
         """Both passes over a part of the model that communicates nothing and recomputes nothing."""
-        passes = (PassKernels.of({name: self.speed.timed(kernels)}) for kernels in (work.forward, work.backward))
-        forward, backward = (self.phase(kernels, ()) for kernels in passes)
-        return PartTime(name, forward, backward, self.phase(NO_KERNELS, ()), sum_of(k.flops for k in work.forward), 0.0)
+        passes = (
+            PassKernels.of({name: self.speed.timed_kernels(kernels)}) for kernels in (work.forward, work.backward)
+        )
+        forward, backward = (self.phase_time(kernels, ()) for kernels in passes)
+        return PartTime(
+            name, forward, backward, self.phase_time(NO_KERNELS, ()), sum_of(k.flops for k in work.forward), 0.0
+        )
 
-    def phase(self, kernels: PassKernels, sent: TransferTimes) -> PhaseTime:
+    def phase_time(self, kernels: PassKernels, sent: TransferTimes) -> PhaseTime:
         """One pass: the kernels one after another, exposed transfers, and launch overhead."""
         exposed, calls = sum_of(one.exposed for one in sent), sum_of(one.transfer.calls for one in sent)
         launches = kernels.launches + calls
-        launch = self.launching(kernels, exposed, calls)
+        launch = self.launch_seconds(kernels, exposed, calls)
         return PhaseTime(kernels.timed, sent, kernels.device, exposed, launches, kernels.expert_launches, launch)
 
-    def launching(self, kernels: PassKernels, exposed: float, calls: float) -> float:
+    def launch_seconds(self, kernels: PassKernels, exposed: float, calls: float) -> float:
         """Seconds that launching adds to a pass with ``exposed`` seconds of ``calls`` collectives."""
         software = self.software
         return launch_overhead(
@@ -135,17 +139,19 @@ class PhaseTimer:
             expert_interval=software.interval_expert,
         )
 
-    def transfers(self, transfers: Transfers) -> TransferTimes:
+    def transfer_times(self, transfers: Transfers) -> TransferTimes:
         """The times of the transfers of one pass."""
-        return tuple(self.transfer(transfer) for transfer in transfers)
+        return tuple(self.transfer_time(transfer) for transfer in transfers)
 
-    def transfer(self, transfer: Transfer) -> TransferTime:
+    def transfer_time(self, transfer: Transfer) -> TransferTime:
         """All calls of a transfer, with their exposed time beside the computation of their windows."""
         cost = self.group(transfer.axis).cost(transfer.collective, transfer.size)
         pipelined = self.hiding.pipelined if transfer.axis == "tp" else 0.0
         hidden = getattr(self.hiding, transfer.axis, False) or (transfer.hidden_by_default and self.hiding.by_default)
         window = transfer.overlap_window if hidden else 0.0
-        exposed = exposed_time_of_calls(transfer.calls, cost.queued, window, self.software.interference, pipelined)
+        exposed = exposed_time_of_calls(
+            transfer.calls, cost.device_seconds, window, self.software.interference, pipelined
+        )
         return TransferTime(transfer, cost, window, pipelined, exposed)
 
 
@@ -181,24 +187,26 @@ class LayerKernels(NamedTuple):
     def of(cls, layer: Layer, shard: Shard, software: SoftwareBehavior, speed: Speed) -> LayerKernels:
         """The kernels of a layer without recomputation."""
         parts = LAYERS[layer.network](shard, software)
-        forward = {name: speed.timed(work.forward) for name, work in parts.items()}
-        backward = {name: speed.timed(work.backward) for name, work in parts.items()}
+        forward = {name: speed.timed_kernels(work.forward) for name, work in parts.items()}
+        backward = {name: speed.timed_kernels(work.backward) for name, work in parts.items()}
         return cls(layer, shard, parts, PassKernels.of(forward), PassKernels.of(backward))
 
-    def again(self, recompute: str | tuple[str, ...], software: SoftwareBehavior, speed: Speed) -> PassKernels:
+    def recomputed_passes(
+        self, recompute: str | tuple[str, ...], software: SoftwareBehavior, speed: Speed
+    ) -> PassKernels:
         """The kernels that run again under ``recompute``: a word, or a list of modules."""
         if recompute == "full":
             return self.forward
         kernels = recomputed_kernels(self.parts, recompute, software.stack.selective)
-        return PassKernels.of({"": speed.timed(kernels)}) if kernels else NO_KERNELS
+        return PassKernels.of({"": speed.timed_kernels(kernels)}) if kernels else NO_KERNELS
 
 
 def layer_time(name: str, kernels: LayerKernels, layout: Layout, timer: PhaseTimer) -> PartTime:
     """One micro-batch through a layer, with the transfers around its blocks."""
     sent, returned = _layer_transfers(kernels, layout, timer)
-    forward = timer.phase(kernels.forward, sent)
-    backward = timer.phase(kernels.backward, returned)
-    again = timer.phase(kernels.recomputed, sent if layout.recompute == "full" else ())
+    forward = timer.phase_time(kernels.forward, sent)
+    backward = timer.phase_time(kernels.backward, returned)
+    again = timer.phase_time(kernels.recomputed, sent if layout.recompute == "full" else ())
     return PartTime(name, forward, backward, again, kernels.forward.flops, kernels.recomputed.flops)
 
 
@@ -221,7 +229,7 @@ def _layer_transfers(kernels: LayerKernels, layout: Layout, timer: PhaseTimer) -
         *traffic.context_backward_transfers(shard, method, back.core),
         *routed(back.device),
     )
-    return timer.transfers(forward), timer.transfers(backward)
+    return timer.transfer_times(forward), timer.transfer_times(backward)
 
 
 def _sharded_blocks(layer: Layer, shard: Shard) -> int:

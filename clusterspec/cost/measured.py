@@ -226,7 +226,7 @@ def _with_measurement(cluster: Cluster, measurement: Measurement) -> Cluster:
         return cluster
     if leaves_nics_idle(cluster, measurement):
         return cluster
-    return _ShareSearch(cluster, measurement, group, row.size, row.busbw).solved()
+    return _ShareSearch(cluster, measurement, group, row.size, row.busbw).solved_cluster()
 
 
 class _ShareSearch:
@@ -236,27 +236,27 @@ class _ShareSearch:
         self.cluster, self.measurement, self.group, self.size, self.busbw = cluster, measurement, group, size, busbw
         self.name = measurement.collective or ""
 
-    def solved(self) -> Cluster:
+    def solved_cluster(self) -> Cluster:
         """The cluster on which the best algorithm reproduces the measurement, as closely as shares allow."""
         cluster = self.cluster
         for _ in range(MOST_PARTS):
-            cost = self._cost(cluster, self.measurement.algorithm)
+            cost = self._predicted_cost(cluster, self.measurement.algorithm)
             if cost is None or abs(cost.busbw / self.busbw - 1) < CLOSE or cost.bound_by == "latency":
                 break
-            cluster = self._adjusted(cluster, cost)
+            cluster = self._adjusted_cluster(cluster, cost)
         return cluster
 
-    def _adjusted(self, cluster: Cluster, cost: CollectiveCost) -> Cluster:
+    def _adjusted_cluster(self, cluster: Cluster, cost: CollectiveCost) -> Cluster:
         """The cluster on which this algorithm reproduces the measurement, or whose share is the full line rate."""
-        part = self._part(cost)
+        part = self._calibrated_part(cost)
         low, high = _LOWEST, 1.0
         for _ in range(_BISECTIONS):
             middle = (low * high) ** 0.5
-            tried = self._cost(self._with_share(cluster, part, cost.tier, middle), cost.algorithm)
+            tried = self._predicted_cost(self._with_share(cluster, part, cost.tier, middle), cost.algorithm)
             low, high = (middle, high) if tried is not None and tried.busbw < self.busbw else (low, middle)
         return self._with_share(cluster, part, cost.tier, high)
 
-    def _part(self, cost: CollectiveCost) -> str:
+    def _calibrated_part(self, cost: CollectiveCost) -> str:
         """The bottleneck, or the network where it is assumed to be faulty."""
         if cost.tier == "scale-out" and (cost.bound_by.startswith(cost.tier) or self.busbw < BROKEN.value * cost.busbw):
             return "network"
@@ -266,17 +266,17 @@ class _ShareSearch:
 
     def _with_share(self, cluster: Cluster, part: str, tier: str, share: float) -> Cluster:
         """The cluster with one share, which replaces an earlier one of the same kind."""
-        found = MeasuredShare(self.name, tier, part, self.group.ranks, Figure(share, "1", Measured(self._what())))
+        found = MeasuredShare(self.name, tier, part, self.group.ranks, Figure(share, "1", Measured(self._derivation())))
         same = (found.collective, found.tier, found.part, found.ranks)
         others = (each for each in cluster.measured if (each.collective, each.tier, each.part, each.ranks) != same)
         return replace(cluster, measured=(*others, found))
 
-    def _what(self) -> str:
+    def _derivation(self) -> str:
         where = f"measured[{self.measurement.index}]"
         size = _size_text(self.size)
         return f"{display(self.busbw, 'B/s')} of {self.name} on {self.group.ranks} ranks, {size} ({where})"
 
-    def _cost(self, cluster: Cluster, algorithm: str | None) -> CollectiveCost | None:
+    def _predicted_cost(self, cluster: Cluster, algorithm: str | None) -> CollectiveCost | None:
         return _applicable_cost(cluster, self.name, self.group, self.size, algorithm)
 
 

@@ -203,13 +203,13 @@ class Share:
     shapes: float
 
     @property
-    def not_expert(self) -> float:
+    def outside_experts(self) -> float:
         """Weights sharded over data and context parallelism."""
         return self.dense + self.replicated + self.embedding + self.head
 
     @property
     def total(self) -> float:
-        return self.not_expert + self.expert
+        return self.outside_experts + self.expert
 
     @property
     def output(self) -> float:

@@ -35,7 +35,7 @@ class TransferTime:
     @property
     def seconds(self) -> float:
         """Seconds of all calls on the wire."""
-        return self.cost.queued * self.transfer.calls
+        return self.cost.device_seconds * self.transfer.calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class ReplicaTransfers:
 
     @property
     def seconds(self) -> tuple[float, ...]:
-        return tuple(cost.queued / self.gather for cost in self.costs)
+        return tuple(cost.device_seconds / self.gather for cost in self.costs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,13 +39,13 @@ class StageTime(NamedTuple):
     recomputation: float
 
     @property
-    def return_time(self) -> float:
+    def backward_with_recompute(self) -> float:
         """Seconds of recomputation and the backward pass."""
         return self.backward + self.recomputation
 
     @property
     def total(self) -> float:
-        return self.forward + self.return_time
+        return self.forward + self.backward_with_recompute
 
 
 def stage_time(parts: Sequence[tuple[StageTime, float]], share: float) -> StageTime:
@@ -69,9 +69,9 @@ def idle_seconds(schedule: str, stages: float, virtual_stages: float, stage: Sta
     """Idle seconds of the slowest stage; ``every`` sums one micro-batch over all stages."""
     weight = stage.backward * WEIGHT_SHARE
     if schedule == "zero-bubble":
-        return pipeline.zero_bubble_idle(stages, stage.forward, stage.return_time - weight, weight)
+        return pipeline.zero_bubble_idle(stages, stage.forward, stage.backward_with_recompute - weight, weight)
     if schedule == "dualpipe":
-        return pipeline.dualpipe_idle(stages, stage.total, stage.return_time, weight)
+        return pipeline.dualpipe_idle(stages, stage.total, stage.backward_with_recompute, weight)
     return pipeline.fill_and_drain_idle(every, stage.total, virtual_stages)
 
 
@@ -298,7 +298,7 @@ def data_parallel_exposures(inputs: StepInputs, choices: StepChoices) -> tuple[E
     """The exposures of data parallelism."""
     stage, count = inputs.stage, inputs.micro_batches
     turns = consecutive_micro_batches(inputs.stages, count, inputs.virtual_stages)
-    work = ReplicaWork(stage.forward, stage.return_time, inputs.layers, count, turns)
+    work = ReplicaWork(stage.forward, stage.backward_with_recompute, inputs.layers, count, turns)
     timed = layer_by_layer_exposures if choices.layer_by_layer else once_per_step_exposures
     return timed(inputs.replicas, work, choices.overlap)
 

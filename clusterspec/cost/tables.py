@@ -67,7 +67,7 @@ class Tables:
         self.parts: tuple[Part, ...] = (*kinds, EMBEDDING, HEAD)
         self._one_mixer = len({layer.mixer for layer in kinds}) == 1
 
-    def hold_for(self, design: Design) -> bool:
+    def apply_to(self, design: Design) -> bool:
         """Whether these are tables of the cluster, the workload and the software of a design; its batch may differ."""
         layout = design.layout
         if layout is None or layout.stack != self.stack or layout.software_year != self.software_year:
@@ -103,14 +103,14 @@ class Tables:
             found = self._shares[key] = parameters.rank_share(self.workload.model, layout, chunks)
         return found
 
-    def part(self, part: Part, layout: Layout, hiding: Hiding) -> PartTime:
+    def part_time(self, part: Part, layout: Layout, hiding: Hiding) -> PartTime:
         """One micro-batch through one of the ``parts``.
 
         Raises `NoPathError` where no fabric connects the ranks of a group that communicates there.
         """
-        return self._end(part, layout, hiding) if isinstance(part, str) else self._layer(part, layout, hiding)
+        return self._end_time(part, layout, hiding) if isinstance(part, str) else self._layer_time(part, layout, hiding)
 
-    def _layer(self, layer: Layer, layout: Layout, hiding: Hiding) -> PartTime:
+    def _layer_time(self, layer: Layer, layout: Layout, hiding: Hiding) -> PartTime:
         experts = (layout.ep, layout.expert_tp, layout.dispatcher) if layer.network is FeedForward.EXPERTS else ()
         axes = ("tp", "cp", "ep", "expert_tp") if experts else ("tp", "cp")
         groups = {axis: self.group(layout, axis) for axis in axes if getattr(layout, axis) > 1}
@@ -135,7 +135,7 @@ class Tables:
             known[same] = found
         again = self._recomputed.get((layout.recompute, key))
         if again is None:
-            again = found.again(layout.recompute, self.software, self.rates.speed)
+            again = found.recomputed_passes(layout.recompute, self.software, self.rates.speed)
             self._recomputed[layout.recompute, key] = again
         return found._replace(recomputed=again)
 
@@ -144,11 +144,11 @@ class Tables:
         assert self.rates is not None
         return LayerKernels.of(layer, Shard.of(self.workload, layout, layer.mixer), self.software, self.rates.speed)
 
-    def _end(self, name: str, layout: Layout, hiding: Hiding) -> PartTime:
+    def _end_time(self, name: str, layout: Layout, hiding: Hiding) -> PartTime:
         key = (name, *_shape_degrees(layout))
         found = self._parts.get(key)
         if found is None:
-            found = self._parts[key] = self._timer(layout, hiding).part(name, self.end_work(name, layout))
+            found = self._parts[key] = self._timer(layout, hiding).part_time(name, self.end_work(name, layout))
         return found
 
     def end_work(self, name: str, layout: Layout) -> Work:

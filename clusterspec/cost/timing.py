@@ -63,7 +63,7 @@ def timed_step(design: Design, tables: Tables) -> StepRecord | None:
     if tables.rates is None or layout is None or not layout.stage_layers or layout.micro_batches is None:
         return None
     try:
-        return LayoutTiming(tables, layout, Hiding.of(layout.overlap, tables.software)).record()
+        return LayoutTiming(tables, layout, Hiding.of(layout.overlap, tables.software)).step_record()
     except NoPathError:
         return None
 
@@ -95,24 +95,24 @@ class LayoutTiming:
         """The groups of an axis."""
         return self.column_groups[axis] if self.column_groups else self.tables.group(self.layout, axis)
 
-    def record(self) -> StepRecord:
-        groups = self.groups()
+    def step_record(self) -> StepRecord:
+        groups = self.stages_by_content()
         counts = [sum_of(group.count for group in same) for same in groups.values()]
-        times = [self.stage(content) for content in groups]
+        times = [self.stage_passes(content) for content in groups]
         stage, index = step.slowest_stage(times)
         every = sum_of(count * time.total for count, time in zip(counts, times, strict=True))
         content, same = list(groups.items())[int(index)]
         share = self.tables.share(self.layout, same[0].chunks)
-        sends, transfers = self.sends(), self.replica_transfers(share)
-        inputs = self._inputs(stage, every, share, sends)
-        choices = self.choices()
+        sends, transfers = self.send_times(), self.replica_transfers(share)
+        inputs = self._step_inputs(stage, every, share, sends)
+        choices = self.step_choices()
         times_of_step, exposures = compose(inputs, choices)
         assert self.tables.rates is not None
         return StepRecord(
-            parts=self.parts(content),
+            parts=self.part_times(content),
             chunk_share=self.chunk_share,
             sends=sends,
-            replicas=self._exposed(transfers, exposures),
+            replicas=self._exposed_transfers(transfers, exposures),
             inputs=inputs,
             choices=choices,
             times=times_of_step,
@@ -120,7 +120,7 @@ class LayoutTiming:
             software=self.tables.software,
         )
 
-    def _inputs(self, stage: StageTime, every: float, share: Share, sends: tuple[TransferTime, ...]) -> StepInputs:
+    def _step_inputs(self, stage: StageTime, every: float, share: Share, sends: tuple[TransferTime, ...]) -> StepInputs:
         layout = self.layout
         weights = unsharded_weights(share, layout)
         return StepInputs(
@@ -130,13 +130,13 @@ class LayoutTiming:
             virtual_stages=layout.virtual_stages,
             micro_batches=layout.micro_batches or 1,
             layers=share.units,
-            send=sum_of(one.cost.queued for one in sends),
+            send=sum_of(one.cost.device_seconds for one in sends),
             replicas=self.replica_seconds(share),
             weights=owned_weights(weights.dense, weights.expert, layout.shard_group, layout.expert_dp),
             nodes=layout.nodes,
         )
 
-    def choices(self) -> StepChoices:
+    def step_choices(self) -> StepChoices:
         layout, workload, software = self.layout, self.tables.workload, self.tables.software
         assert self.tables.rates is not None
         return StepChoices(
@@ -144,7 +144,7 @@ class LayoutTiming:
             layer_by_layer=self.layer_by_layer,
             overlap=ReplicaOverlap(
                 hides=self.hiding.dp,
-                hides_across=software.hides("replicas"),
+                hides_across=software.overlaps("replicas"),
                 gathers_again=layout.sharding != "zero2",
                 interference=software.interference,
             ),
@@ -172,23 +172,25 @@ class LayoutTiming:
     def chunk_share(self) -> float:
         return DUALPIPE_SHARE if self.layout.schedule == "dualpipe" else 1.0
 
-    def groups(self) -> dict[Content, list[StageGroup]]:
+    def stages_by_content(self) -> dict[Content, list[StageGroup]]:
         """The stages by contents, in order of their first stage."""
         found: dict[Content, list[StageGroup]] = {}
         for group in stage_groups(self.tables.workload.model, self.layout):
             found.setdefault(stage_content(group.chunks, self.tables.parts), []).append(group)
         return found
 
-    def parts(self, content: Content) -> tuple[tuple[PartTime, int], ...]:
-        return tuple((self.part(part), count) for part, count in zip(self.tables.parts, content, strict=True) if count)
+    def part_times(self, content: Content) -> tuple[tuple[PartTime, int], ...]:
+        return tuple(
+            (self.part_time(part), count) for part, count in zip(self.tables.parts, content, strict=True) if count
+        )
 
-    def part(self, part: Part) -> PartTime:
+    def part_time(self, part: Part) -> PartTime:
         """One micro-batch through one of the parts of the model. Raises `NoPathError`."""
-        return self.tables.part(part, self.layout, self.hiding)
+        return self.tables.part_time(part, self.layout, self.hiding)
 
-    def stage(self, content: Content) -> StageTime:
+    def stage_passes(self, content: Content) -> StageTime:
         """One micro-batch through all parts of a stage."""
-        return step.stage_time([(part.time, count) for part, count in self.parts(content)], self.chunk_share)
+        return step.stage_time([(part.time, count) for part, count in self.part_times(content)], self.chunk_share)
 
     def replica_transfers(self, share: Share) -> ReplicaGroups:
         """The data-parallel transfers of the slowest stage: of one layer where they run layer by layer."""
@@ -205,24 +207,26 @@ class LayoutTiming:
 
     def replica_seconds(self, share: Share) -> ReplicaSeconds:
         """Seconds of the data-parallel transfers of a stage with these weights."""
-        return ReplicaSeconds(*(self.seconds(sent) / self.gather for sent in self.replica_transfers(share)))
+        return ReplicaSeconds(*(self.transfer_seconds(sent) / self.gather for sent in self.replica_transfers(share)))
 
-    def _exposed(self, sent: ReplicaGroups, exposures: tuple[Exposure, ...]) -> tuple[ReplicaTransfers, ...]:
+    def _exposed_transfers(self, sent: ReplicaGroups, exposures: tuple[Exposure, ...]) -> tuple[ReplicaTransfers, ...]:
         """Each exposure with its transfers."""
         behind: tuple[tuple[Transfer, ...], ...] = (sent.gather, sent.reduce, sent.across)
         if self.layer_by_layer:
             back = sent.reduce if self.layout.sharding == "zero2" else sent.gather + sent.reduce
             behind = (sent.gather, back, sent.gather + sent.reduce, sent.outside, sent.across)
         pairs = zip(exposures, behind, strict=True)
-        return tuple(ReplicaTransfers(one, each, self._costs(each), self.gather) for one, each in pairs if one.seconds)
+        return tuple(
+            ReplicaTransfers(one, each, self._transfer_costs(each), self.gather) for one, each in pairs if one.seconds
+        )
 
-    def _costs(self, transfers: tuple[Transfer, ...]) -> tuple[CollectiveCost, ...]:
+    def _transfer_costs(self, transfers: tuple[Transfer, ...]) -> tuple[CollectiveCost, ...]:
         return tuple(self.group(each.axis).cost(each.collective, each.size) for each in transfers)
 
-    def seconds(self, transfers: tuple[Transfer, ...]) -> float:
-        return sum_of(cost.queued for cost in self._costs(transfers))
+    def transfer_seconds(self, transfers: tuple[Transfer, ...]) -> float:
+        return sum_of(cost.device_seconds for cost in self._transfer_costs(transfers))
 
-    def sends(self) -> tuple[TransferTime, ...]:
+    def send_times(self) -> tuple[TransferTime, ...]:
         """The transfers of one micro-batch from the slowest stage, which are exposed where nothing overlaps them.
 
         Each tensor-parallel rank sends its part; without sequence parallelism the receivers gather the whole (Narayanan
@@ -236,9 +240,9 @@ class LayoutTiming:
         if is_divided(layout.tp) and not layout.sequence_parallel:
             transfers.append(Transfer("tp", "all-gather", whole))
         hidden = self.hiding.pp and layout.schedule in HIDES_SENDS
-        costs = self._costs(tuple(transfers))
+        costs = self._transfer_costs(tuple(transfers))
         return tuple(
-            TransferTime(transfer, cost, 0.0, 0.0, 0.0 if hidden else cost.queued)
+            TransferTime(transfer, cost, 0.0, 0.0, 0.0 if hidden else cost.device_seconds)
             for transfer, cost in zip(transfers, costs, strict=True)
         )
 

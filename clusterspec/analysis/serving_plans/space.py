@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from clusterspec.analysis.space.choices import NO_PINS, Pins, divisors
-from clusterspec.cluster.degrees import default_expert_tp, fewest_copies, of_engines
+from clusterspec.cluster.degrees import default_expert_tp, fewest_copies, layout_of_engines
 from clusterspec.cluster.legality import Demands, LayoutNumbers, violations
 from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Serving, Workload
 from clusterspec.cluster.variation import with_values
@@ -144,7 +144,7 @@ def designed(job: ServingJob, plan: Plan, *, concurrency: int | None = None) -> 
     """The design of a plan, without targets so that only its times are estimated; ``concurrency`` replaces the load."""
     prefill, decode = plan
     layers = job.workload.model.layers
-    layout = of_engines(job.layout, decode, layers)
+    layout = layout_of_engines(job.layout, decode, layers)
     ranks = decode.replicas * decode.ranks + (prefill.replicas * prefill.ranks if prefill else 0)
     nodes = -(-ranks // job.cluster.ranks_per_node)
     layout = replace(layout, ranks=ranks, nodes=nodes, separate_engines=prefill is not None)

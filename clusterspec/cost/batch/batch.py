@@ -51,7 +51,7 @@ class Divisions:
             degrees = {name: int(column[row]) for name, column in self.columns.items()}
             return known.tables.group(layout_of(template, known.tables.workload, degrees | ALONE), axis)
 
-        places = known.placements.number(template, self.columns, (*inside, "pp", *outside), group_of)
+        places = known.placements.numbers_of(template, self.columns, (*inside, "pp", *outside), group_of)
         path = known.paths([self.shape, *(places[axis] for axis in inside)])
         stage = known.stages([path, self.numbers["pp"], places["pp"]])
         replicated = [self.cut, self.numbers["pp"], *(places[axis] for axis in outside)]
@@ -87,7 +87,7 @@ class RowBlock:
         micro_batch, virtual = (known.values[name](rows[name]) for name in ("micro_batch", "virtual_stages"))
         self.execution = known.executions(known.micro_batches(micro_batch, self.variant), virtual)
 
-    def some(self, rows: Array) -> LayoutColumns:
+    def rows_at(self, rows: Array) -> LayoutColumns:
         """The layouts at the given positions."""
         division = self.division.take(rows)
         degrees = {name: column.take(division) for name, column in self.divisions.columns.items()}
@@ -97,14 +97,14 @@ class RowBlock:
     def memory(self, rows: Array) -> MemoryRows:
         """The inputs of memory for the layouts at the given positions."""
         division = self.division.take(rows)
-        return MemoryRows(self.some(rows), self.divisions.cut.take(division), self.divisions.shape.take(division))
+        return MemoryRows(self.rows_at(rows), self.divisions.cut.take(division), self.divisions.shape.take(division))
 
     def stages(self, placed: PlacedDivisions, rows: Array) -> StageRows:
         """The inputs of the slowest stage for the layouts at the given positions."""
         division, degrees = self.division.take(rows), self.divisions
         axes = [axis for axis in (*LAYER_AXES, "pp") if axis in placed.places]
         places = {axis: placed.places[axis].take(division) for axis in axes}
-        layers = LayerRows(self.some(rows), degrees.shape.take(division), placed.path.take(division), places)
+        layers = LayerRows(self.rows_at(rows), degrees.shape.take(division), placed.path.take(division), places)
         return StageRows(layers, degrees.cut.take(division), degrees.numbers["pp"].take(division))
 
     def replicas(self, placed: PlacedDivisions, share: Array, rows: Array) -> ReplicaRows:
@@ -112,7 +112,7 @@ class RowBlock:
         division = self.division.take(rows)
         axes = [axis for axis in placed.places if axis not in (*LAYER_AXES, "pp")]
         places = {axis: placed.places[axis].values.take(division) for axis in axes}
-        return ReplicaRows(self.some(rows), share.take(rows), places)
+        return ReplicaRows(self.rows_at(rows), share.take(rows), places)
 
     @cached_property
     def floats(self) -> dict[str, float]:
@@ -155,7 +155,7 @@ class Call:
     @cached_property
     def timing(self) -> LayoutTiming:
         """The timing of the first layout."""
-        layouts = self.blocks[0].some(self.known.library.asarray([0], "int64"))
+        layouts = self.blocks[0].rows_at(self.known.library.asarray([0], "int64"))
         return LayoutTiming(self.known.tables, layouts.layout(0, self.template), self.hiding)
 
     def memory(self) -> list[list[Array]]:
@@ -180,30 +180,30 @@ class Call:
 
     def step_times(self) -> list[list[Array]]:
         """Seconds of a step with each order, block by block."""
-        stages = [[self._stage(placed, block) for block in self.blocks] for placed in self.placed]
+        stages = [[self._stage_numbers(placed, block) for block in self.blocks] for placed in self.placed]
         self.slowest.fill(self.template)
         replicas = [
-            [self._replica(placed, *pair) for pair in zip(self.blocks, numbers, strict=True)]
+            [self._replica_numbers(placed, *pair) for pair in zip(self.blocks, numbers, strict=True)]
             for placed, numbers in zip(self.placed, stages, strict=True)
         ]
         self.replicas.fill(self.template, several_stages=self.timing.layout.pp > 1)
-        choices = self.timing.choices()
+        choices = self.timing.step_choices()
         return [
-            [self._composed(choices, *row) for row in zip(self.blocks, *numbers, strict=True)]
+            [self._composed_times(choices, *row) for row in zip(self.blocks, *numbers, strict=True)]
             for numbers in zip(stages, replicas, strict=True)
         ]
 
-    def _stage(self, placed: PlacedDivisions, block: RowBlock) -> Numbers:
+    def _stage_numbers(self, placed: PlacedDivisions, block: RowBlock) -> Numbers:
         stage = placed.stage.take(block.division)
         return self.slowest.reserve(stage, block.execution, lambda rows: block.stages(placed, rows))
 
-    def _replica(self, placed: PlacedDivisions, block: RowBlock, stage: Numbers) -> Numbers:
+    def _replica_numbers(self, placed: PlacedDivisions, block: RowBlock, stage: Numbers) -> Numbers:
         def rows_of(rows: Array) -> ReplicaRows:
             return block.replicas(placed, self.slowest.field("share", stage), rows)
 
         return self.replicas.reserve(placed.replicas.take(block.division), self.slowest.kind(stage), rows_of)
 
-    def _composed(self, choices: StepChoices, block: RowBlock, stage: Numbers, replicas: Numbers) -> Array:
+    def _composed_times(self, choices: StepChoices, block: RowBlock, stage: Numbers, replicas: Numbers) -> Array:
         found, floats = self.slowest[stage], block.floats
         inputs = StepInputs(
             stage=found.time,
@@ -262,14 +262,14 @@ class Batch:
             [self.library.full(count, nan) for _ in range(many)] for many in (len(orders), 1, 1)
         ]
         columns = (*memory, *upper, *step_times)
-        for chosen in self._apart(variants[0], divisions["pp"].take(rows["division"])):
+        for chosen in self._rows_by_stages(variants[0], divisions["pp"].take(rows["division"])):
             part = {name: column[chosen] for name, column in rows.items()}
             call = Call(self._known, variants, placed, part)
             for column, blocks in zip(columns, (*zip(*call.memory(), strict=True), *call.step_times()), strict=True):
                 column[chosen] = self.library.concatenate(blocks)
         return BatchResult(step_times, *memory, *upper)
 
-    def _apart(self, template: Layout, pp: Array) -> list[object]:
+    def _rows_by_stages(self, template: Layout, pp: Array) -> list[object]:
         """Rows with one stage and rows with several, where data parallelism differs between them; else all rows."""
         if template.sharding not in LAYER_BY_LAYER:
             return [slice(None)]

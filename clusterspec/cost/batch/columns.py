@@ -142,7 +142,7 @@ class LayoutColumns(NamedTuple):
     degrees: Mapping[str, Array]
     variant: Array
 
-    def some(self, rows: Array) -> LayoutColumns:
+    def rows_at(self, rows: Array) -> LayoutColumns:
         """The rows at the given positions."""
         degrees = {name: column.take(rows) for name, column in self.degrees.items()}
         return self._replace(degrees=degrees, variant=self.variant.take(rows))
@@ -157,7 +157,7 @@ class LayoutColumns(NamedTuple):
         each = self.degrees["dp"] * self.degrees["micro_batch"]
         return self.library.maximum(self.workload.global_batch // each, 1)
 
-    def together(self, template: Layout, ones: Sequence[str] = ()) -> Layout:
+    def column_layout(self, template: Layout, ones: Sequence[str] = ()) -> Layout:
         """One layout whose degrees are columns of all rows; the degrees named in ``ones`` are 1 in all rows."""
         floats: dict[str, Any] = {name: self._float(column) for name, column in self.degrees.items()}
         floats |= dict.fromkeys(ones, 1)
@@ -186,7 +186,7 @@ def positions_by_number(library: ArrayLibrary, codes: Array) -> dict[int, Array]
 class QueuedSeconds(NamedTuple):
     """The seconds of one collective on the device in each layout, launch overhead excluded."""
 
-    queued: float
+    device_seconds: float
 
 
 class GroupColumns:
@@ -217,7 +217,7 @@ class GroupColumns:
 
 def _queued_column(group: Group, name: str, sizes: Array) -> Array | float:
     try:
-        return as_column(group.timing(name).queued(as_number(sizes)))
+        return as_column(group.timing(name).device_seconds(as_number(sizes)))
     except NoPathError:
         return nan
 

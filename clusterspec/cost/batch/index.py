@@ -143,13 +143,13 @@ class RowTable:
         """The values of each row, one column per value; ``compute`` returns the columns for one row of every new
         kind, given the positions of those rows.
         """
-        return self.look_up(self.number(columns, compute))
+        return self.look_up(self.numbers_of(columns, compute))
 
     def one_by_one(self, columns: Sequence[Numbers], compute: Callable[[int], Sequence[float]]) -> list[Array]:
         """As a call, but ``compute`` returns the values of the row at one position."""
-        return self(columns, lambda rows: self.each(rows, compute))
+        return self(columns, lambda rows: self.computed_columns(rows, compute))
 
-    def number(self, columns: Sequence[Numbers], compute: Callable[[Array], Sequence[Array]]) -> Numbers:
+    def numbers_of(self, columns: Sequence[Numbers], compute: Callable[[Array], Sequence[Array]]) -> Numbers:
         """The number of each row, which `look_up` takes."""
         found, rows = self._index.fresh(columns)
         if rows is not None:
@@ -175,7 +175,7 @@ class RowTable:
         """The values stored for each row, one column per value: all, or those at some places."""
         return [self._values[place].take(numbers.values) for place in places or range(self.width)]
 
-    def each(self, rows: Array, compute: Callable[[int], Sequence[float]]) -> Sequence[Array]:
+    def computed_columns(self, rows: Array, compute: Callable[[int], Sequence[float]]) -> Sequence[Array]:
         """The columns of the values that ``compute`` returns, called once per position."""
         values = [compute(row) for row in rows.tolist()]
         return [self.library.asarray([each[place] for each in values]) for place in range(self.width)]
@@ -249,24 +249,24 @@ class PlacementIndex:
         self.groups: list[Group] = []
         """The groups by their number."""
 
-    def number(
+    def numbers_of(
         self, template: Layout, columns: Mapping[str, Array], axes: Iterable[str], group_of: GroupOf
     ) -> dict[str, Numbers]:
         """The numbers of the groups of each axis; ``columns`` hold the degrees and expert_dp."""
         split = template.sharding == "hsdp" or "dp_shard" in template.order
         digits = _dense_digits(template.order, split)
-        dense = self._strides(digits, self._halves(columns) if split else columns)
-        expert = self._strides([EXPERT[axis] for axis in template.order if axis in EXPERT], columns)
-        return {axis: self._numbered(axis, expert if axis in EXPERT_AXES else dense, group_of) for axis in axes}
+        dense = self._digit_strides(digits, self._split_sizes(columns) if split else columns)
+        expert = self._digit_strides([EXPERT[axis] for axis in template.order if axis in EXPERT], columns)
+        return {axis: self._group_numbers(axis, expert if axis in EXPERT_AXES else dense, group_of) for axis in axes}
 
-    def _halves(self, columns: Mapping[str, Array]) -> dict[str, Array]:
+    def _split_sizes(self, columns: Mapping[str, Array]) -> dict[str, Array]:
         cp, dp, group = columns["cp"], columns["dp"], columns["shard_group"]
         of_cp = self.library.gcd(group, cp)
         of_dp = self.library.gcd(group // of_cp, dp)
         halves = {"cp_shard": of_cp, "cp_replicate": cp // of_cp, "dp_shard": of_dp, "dp_replicate": dp // of_dp}
         return {"tp": columns["tp"], "pp": columns["pp"], **halves}
 
-    def _strides(self, digits: list[str], sizes: Mapping[str, Array]) -> dict[str, tuple[Array, Array]]:
+    def _digit_strides(self, digits: list[str], sizes: Mapping[str, Array]) -> dict[str, tuple[Array, Array]]:
         """Size and stride of each digit; a digit of size one has none."""
         found = {}
         stride: Array | None = None
@@ -277,16 +277,16 @@ class PlacementIndex:
             stride = size if stride is None else stride * size
         return found
 
-    def _numbered(self, axis: str, digits: Mapping[str, tuple[Array, Array]], group_of: GroupOf) -> Numbers:
+    def _group_numbers(self, axis: str, digits: Mapping[str, tuple[Array, Array]], group_of: GroupOf) -> Numbers:
         pairs = [pair for digit, pair in digits.items() if digit in WHOLE.get(axis, ()) or digit in AXES[axis]]
         columns = [self._value(column) for pair in pairs for column in pair]
         key = (axis, len(columns))
         if key not in self._tables:
             self._tables[key] = RowTable(self.library, len(columns), 1)
-        (found,) = self._tables[key].one_by_one(columns, lambda row: (self._number_of(group_of(row, axis)),))
+        (found,) = self._tables[key].one_by_one(columns, lambda row: (self._group_number(group_of(row, axis)),))
         return Numbers(self.library.asarray(found, "int64"), len(self._numbers))
 
-    def _number_of(self, group: Group) -> int:
+    def _group_number(self, group: Group) -> int:
         if group not in self._numbers:
             self._numbers[group] = len(self.groups)
             self.groups.append(group)

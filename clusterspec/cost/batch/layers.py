@@ -50,7 +50,7 @@ class StageTable:
         self._columns: list[list[Array]] = []
         self._lengths = library.zeros(0, "int64")
 
-    def number(self, pp: Numbers, virtual_stages: Numbers, compute: Callable[[int], list[StageKind]]) -> Numbers:
+    def numbers_of(self, pp: Numbers, virtual_stages: Numbers, compute: Callable[[int], list[StageKind]]) -> Numbers:
         """The number of the pair in each row; ``compute`` returns the kinds for the row at a position."""
         found, fresh = self._index.fresh(pp, virtual_stages)
         if fresh is not None:
@@ -97,10 +97,10 @@ class LayerRows(NamedTuple):
     path: Numbers
     places: Mapping[str, Numbers]
 
-    def some(self, rows: Array) -> LayerRows:
+    def rows_at(self, rows: Array) -> LayerRows:
         """The rows at the given positions."""
         places = {axis: found.take(rows) for axis, found in self.places.items()}
-        return LayerRows(self.layouts.some(rows), self.shape.take(rows), self.path.take(rows), places)
+        return LayerRows(self.layouts.rows_at(rows), self.shape.take(rows), self.path.take(rows), places)
 
 
 Part = tuple[Array, LayerRows, Layout]
@@ -123,70 +123,72 @@ class LayerTimes:
         """One micro-batch through each part; not a number where nothing connects the ranks of a group."""
         variants = tuple(self.known.variants)
         method, again = (
-            self._numbers(rows, words) for words in ([one[1:] for one in variants], [one[0] for one in variants])
+            self._setting_numbers(rows, words)
+            for words in ([one[1:] for one in variants], [one[0] for one in variants])
         )
         micro_batch = self.known.values["micro_batch"](rows.layouts.degrees["micro_batch"])
         execution = self._executions(micro_batch, method)
 
         def parts(fresh: Array, codes: Numbers) -> Iterator[Part]:
-            return self._split(rows.some(fresh), codes.values.take(fresh), template)
+            return self._rows_of_equal_codes(rows.rows_at(fresh), codes.values.take(fresh), template)
 
-        kernels = self._kernels.number(
-            [rows.shape, execution], lambda new: self._of_kernels(len(new), parts(new, method))
+        kernels = self._kernels.numbers_of(
+            [rows.shape, execution], lambda new: self._kernel_sums(len(new), parts(new, method))
         )
         sums = self._kernels.look_up(kernels)
-        axes = self._divided(rows, method)
+        axes = self._divided_axes(rows, method)
         passes = self._passes(
-            [rows.path, execution], lambda new: self._of_passes(len(new), parts(new, axes), _taken_columns(sums, new))
+            [rows.path, execution], lambda new: self._pass_times(len(new), parts(new, axes), _taken_columns(sums, new))
         )
         words = Numbers(method.values * again.end + again.values, method.end * again.end)
         repeated = self._again(
-            [kernels, again], lambda new: self._of_again(len(new), parts(new, words), _taken_columns(sums, new))
+            [kernels, again],
+            lambda new: self._recomputation_sums(len(new), parts(new, words), _taken_columns(sums, new)),
         )
         full = self.library.asarray([one.recompute == "full" for one in variants]).take(rows.layouts.variant)
-        times = [self._time(index, passes, repeated, full) for index in range(len(self.layers))]
+        times = [self._layer_time(index, passes, repeated, full) for index in range(len(self.layers))]
         ends = [*map(as_number, sums[2 * len(SUMS) * len(self.layers) :])]
         return [*times, *(StageTime(there, back, 0.0) for there, back in zip(ends[::2], ends[1::2], strict=True))]
 
-    def _numbers(self, rows: LayerRows, words: Sequence[object]) -> Numbers:
+    def _setting_numbers(self, rows: LayerRows, words: Sequence[object]) -> Numbers:
         """The number of each row's setting, given the setting of every variant."""
         found: dict[object, int] = {}
         codes = [found.setdefault(word, len(found)) for word in words]
         return Numbers(self.library.asarray(codes, "int64").take(rows.layouts.variant), len(found))
 
-    def _divided(self, rows: LayerRows, method: Numbers) -> Numbers:
+    def _divided_axes(self, rows: LayerRows, method: Numbers) -> Numbers:
         """A code of which axes have several ranks, and of the choices of parallelism."""
         codes = method.values
         for axis in LAYER_AXES:
             codes = 2 * codes + 1 * (rows.layouts.degrees[axis] > 1)
         return Numbers(codes, method.end * 2 ** len(LAYER_AXES))
 
-    def _split(self, rows: LayerRows, codes: Array, template: Layout) -> Iterator[Part]:
+    def _rows_of_equal_codes(self, rows: LayerRows, codes: Array, template: Layout) -> Iterator[Part]:
         """Rows with equal codes, whose layouts differ in numbers alone; axes that have one rank in all rows are 1."""
         variants = tuple(self.known.variants)
         for at in positions_by_number(self.library, codes).values():
-            part = rows.some(at)
+            part = rows.rows_at(at)
             ones = [axis for axis in LAYER_AXES if not (part.layouts.degrees[axis] > 1).any()]
             variant = variants[int(part.layouts.variant[0])]
-            yield at, part, part.layouts.together(variant.of(template), ones)
+            yield at, part, part.layouts.column_layout(variant.of(template), ones)
 
-    def _of_kernels(self, count: int, parts: Iterator[Part]) -> list[Array]:
+    def _kernel_sums(self, count: int, parts: Iterator[Part]) -> list[Array]:
         """Kernel times of each layer, and the seconds of embedding and head."""
-        found = self._empty(count, self._kernels)
+        found = self._empty_columns(count, self._kernels)
         for at, _, layout in parts:
             kernels = [self.tables.layer_kernels(layer, layout) for layer in self.layers]
             sums = [getattr(one, name) for each in kernels for one in (each.forward, each.backward) for name in SUMS]
-            ends = [self._timer({}).part(end, self.tables.end_work(end, layout)).time for end in self.ends]
+            ends = [self._phase_timer({}).part_time(end, self.tables.end_work(end, layout)).time for end in self.ends]
             _put(found, at, [*sums, *(seconds for time in ends for seconds in time[:2])])
         return found
 
-    def _of_passes(self, count: int, parts: Iterator[Part], sums: Sequence[Array]) -> list[Array]:
+    def _pass_times(self, count: int, parts: Iterator[Part], sums: Sequence[Array]) -> list[Array]:
         """The time of each pass of each layer, transfers included."""
-        found = self._empty(count, self._passes)
+        found = self._empty_columns(count, self._passes)
         for at, rows, layout in parts:
-            timer = self._timer({axis: self._groups(axis, places) for axis, places in rows.places.items()})
+            timer = self._phase_timer({axis: self._group_columns(axis, places) for axis, places in rows.places.items()})
             values: list[float] = []
-            for layer, there, back in zip(self.layers, *self._stored(_taken_columns(sums, at)), strict=True):
+            for layer, there, back in zip(self.layers, *self._stored_passes(_taken_columns(sums, at)), strict=True):
                 shard = Shard.of(self.tables.workload, layout, layer.mixer)
                 time = layer_time("", LayerKernels(layer, shard, {}, there, back), layout, timer)
                 calls = sum(one.transfer.calls for one in time.forward.transfers)
@@ -194,7 +196,7 @@ class LayerTimes:
             _put(found, at, values)
         return found
 
-    def _stored(self, sums: Sequence[Array]) -> tuple[list[PassKernels], list[PassKernels]]:
+    def _stored_passes(self, sums: Sequence[Array]) -> tuple[list[PassKernels], list[PassKernels]]:
         """The kernels of the forward and of the backward pass of each layer."""
         passes = [
             PassKernels((), flops=0.0, **dict(zip(SUMS, map(as_number, sums[first:]), strict=False)))
@@ -202,37 +204,37 @@ class LayerTimes:
         ]
         return passes[::2], passes[1::2]
 
-    def _of_again(self, count: int, parts: Iterator[Part], sums: Sequence[Array]) -> list[Array]:
+    def _recomputation_sums(self, count: int, parts: Iterator[Part], sums: Sequence[Array]) -> list[Array]:
         """Times of the kernels that each layer recomputes."""
-        found = self._empty(count, self._again)
+        found = self._empty_columns(count, self._again)
         assert self.tables.rates is not None
         for at, _, layout in parts:
-            again = self._stored(_taken_columns(sums, at))[0]
+            again = self._stored_passes(_taken_columns(sums, at))[0]
             if layout.recompute != "full":
                 kernels = (self.tables.layer_kernels(layer, layout) for layer in self.layers)
                 software, speed = self.tables.software, self.tables.rates.speed
-                again = [each.again(layout.recompute, software, speed) for each in kernels]
+                again = [each.recomputed_passes(layout.recompute, software, speed) for each in kernels]
             _put(found, at, [getattr(one, name) for one in again for name in AGAIN])
         return found
 
-    def _time(self, index: int, passes: Sequence[Array], repeated: Sequence[Array], full: Array) -> StageTime:
+    def _layer_time(self, index: int, passes: Sequence[Array], repeated: Sequence[Array], full: Array) -> StageTime:
         """Pass times of one kind of layer. Full recomputation repeats the transfers of the forward pass."""
         forward, backward, exposed, calls = passes[len(PASSES) * index :][: len(PASSES)]
         sums = dict(zip(AGAIN, map(as_number, repeated[len(AGAIN) * index :]), strict=False))
         kernels = PassKernels((), gemms=0.0, core=0.0, flops=0.0, **sums)
         sent, called = (as_number(self.library.where(full, each, 0.0)) for each in (exposed, calls))
-        launch = self._timer({}).launching(kernels, sent, called)
+        launch = self._phase_timer({}).launch_seconds(kernels, sent, called)
         return StageTime(as_number(forward), as_number(backward), kernels.device + sent + launch)
 
-    def _groups(self, axis: str, places: Numbers) -> GroupColumns:
+    def _group_columns(self, axis: str, places: Numbers) -> GroupColumns:
         return GroupColumns(self.library, self.known.placements.groups, places.values)
 
-    def _timer(self, groups: Mapping[str, GroupColumns]) -> PhaseTimer:
+    def _phase_timer(self, groups: Mapping[str, GroupColumns]) -> PhaseTimer:
         assert self.tables.rates is not None
         found = cast(Mapping[str, Group], groups)
         return PhaseTimer(self.tables.rates.speed, self.tables.software, self.hiding, found.__getitem__)
 
-    def _empty(self, count: int, table: RowTable) -> list[Array]:
+    def _empty_columns(self, count: int, table: RowTable) -> list[Array]:
         return [self.library.zeros(count) for _ in range(table.width)]
 
 

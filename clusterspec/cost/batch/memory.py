@@ -84,9 +84,9 @@ class MemoryRows(NamedTuple):
     cut: Numbers
     shape: Numbers
 
-    def some(self, rows: Array) -> MemoryRows:
+    def rows_at(self, rows: Array) -> MemoryRows:
         """The rows at the given positions."""
-        return MemoryRows(self.layouts.some(rows), self.cut.take(rows), self.shape.take(rows))
+        return MemoryRows(self.layouts.rows_at(rows), self.cut.take(rows), self.shape.take(rows))
 
 
 def memory_columns(known: BatchTables, template: Layout, blocks: Sequence[RowBlock]) -> list[list[Array]]:
@@ -124,7 +124,7 @@ def _memory_totals(known: BatchTables, template: Layout, rows: MemoryRows) -> li
     for at in positions_by_number(known.library, groups.counts()).values():
         for first in range(0, len(at), TOGETHER):
             some = at[first : first + TOGETHER]
-            for column, values in zip(found, _MemoryRows(known, template, rows.some(some)).totals(), strict=True):
+            for column, values in zip(found, _MemoryRows(known, template, rows.rows_at(some)).totals(), strict=True):
                 column[some] = values
     return found
 
@@ -168,11 +168,11 @@ class _MemoryRows:
         micro_batch = known.values["micro_batch"](self.layouts.degrees["micro_batch"])
         execution = self.known.executions(micro_batch, Numbers(self.layouts.variant, len(self.variants)))
         self.places = max(map(len, self.groups.groups.values()))
-        self.job = self._job(self.layouts.together(template))
+        self.job = self._job(self.layouts.column_layout(template))
         table = stored_value(
             self.known.layers, self.job.sharded_fully, lambda: RowTable(self.library, 2, LAYER_NUMBERS)
         )
-        self._layers = [as_number(column) for column in table([rows.shape, execution], self._of_layers)]
+        self._layers = [as_number(column) for column in table([rows.shape, execution], self._layer_columns)]
 
     def totals(self) -> tuple[Array, Array]:
         """Bytes on the fullest accelerator, and the high end of their range."""
@@ -191,14 +191,14 @@ class _MemoryRows:
     def _job(self, layout: Layout) -> Job:
         return Job.on(self.tables.cluster.accelerator.vendor, self.tables.workload, layout)
 
-    def _of_layers(self, rows: Array) -> list[Array]:
+    def _layer_columns(self, rows: Array) -> list[Array]:
         """Bytes of one layer in some of the rows; rows with equal non-numeric settings (such as recomputation) are
         computed together.
         """
-        layouts = self.layouts.some(rows)
+        layouts = self.layouts.rows_at(rows)
         found = [self.library.zeros(len(rows)) for _ in range(LAYER_NUMBERS)]
         for variant, at in positions_by_number(self.library, layouts.variant).items():
-            job = self._job(layouts.some(at).together(self.variants[variant].of(self.template)))
+            job = self._job(layouts.rows_at(at).column_layout(self.variants[variant].of(self.template)))
             for column, value in zip(found, _layer_numbers(job), strict=True):
                 column[at] = value
         return found
@@ -207,28 +207,28 @@ class _MemoryRows:
         """The ranks of the stages at a position."""
         key = (self.template.schedule, place)
         shares = stored_value(self.known.shares, key, lambda: RowTable(self.library, 2, len(SHARES)))
-        columns = shares([self.cut, self.kinds], lambda rows: self._shares(rows, place))
+        columns = shares([self.cut, self.kinds], lambda rows: self._weight_columns(rows, place))
         found = dict(zip(SHARES, columns, strict=True))
         units = as_integer(found.pop("units"))
         held_weights = Share(**{name: as_number(column) for name, column in found.items()}, units=units)
         table = stored_value(self.known.in_flight_tables, key, lambda: RowTable(self.library, 2, len(KINDS) + 4))
         counted = self.known.micro_batches(self.layouts.micro_batches)
-        counts = table.one_by_one([self.kinds, counted], lambda row: self._in_flight(row, place))
+        counts = table.one_by_one([self.kinds, counted], lambda row: self._in_flight_numbers(row, place))
         *held, most, inputs, outputs, head = map(as_number, counts)
         return Rank(held_weights, dict(zip(KINDS, held, strict=True)), most, inputs, outputs, head, frozenset())
 
-    def _shares(self, rows: Array, place: int) -> list[Array]:
+    def _weight_columns(self, rows: Array, place: int) -> list[Array]:
         """The weights of the stages at a position in some rows; those with the same layers are computed together."""
         found = [self.library.zeros(len(rows)) for _ in SHARES]
-        layouts = self.layouts.some(rows)
+        layouts = self.layouts.rows_at(rows)
         for kind, at in positions_by_number(self.library, self.kinds.values.take(rows)).items():
-            layout = layouts.some(at).together(self.template)
+            layout = layouts.rows_at(at).column_layout(self.template)
             held = rank_share(self.tables.workload.model, layout, self.groups.at(kind, place).chunks)
             for column, name in zip(found, SHARES, strict=True):
                 column[at] = getattr(held, name)
         return found
 
-    def _in_flight(self, row: int, place: int) -> list[float]:
+    def _in_flight_numbers(self, row: int, place: int) -> list[float]:
         """Layers of each kind times micro-batches in flight, and the fields of `Rank` that depend on the stage."""
         group, layout = self.groups.at(int(self.kinds.values[row]), place), self.layout(row)
         counts = micro_batches_in_flight(layout, group.first, group.chunks, layout.micro_batches or 1)
@@ -239,10 +239,10 @@ class _MemoryRows:
     def layer(self, place: int) -> LayerMemory:
         """Memory of the layers of the stages at a position."""
         sums = [_sum_line(*pair) for pair in zip(self._layers[::2], self._layers[1::2], strict=True)]
-        tensors = [Tensor(line, kind) for kind, line in zip(KINDS, sums, strict=False) if self._has(kind)]
-        return LayerMemory(tensors, (sums[-1],), (self._working(sums[len(KINDS) : -1], place),))
+        tensors = [Tensor(line, kind) for kind, line in zip(KINDS, sums, strict=False) if self._may_have(kind)]
+        return LayerMemory(tensors, (sums[-1],), (self._working_memory(sums[len(KINDS) : -1], place),))
 
-    def _has(self, kind: Layers) -> bool:
+    def _may_have(self, kind: Layers) -> bool:
         """Whether the model may have layers of a kind."""
         model = self.tables.workload.model
         there = {
@@ -252,9 +252,9 @@ class _MemoryRows:
         }
         return bool(there.get(kind, 1))
 
-    def _working(self, working: Sequence[MemoryLine], place: int) -> MemoryLine:
+    def _working_memory(self, working: Sequence[MemoryLine], place: int) -> MemoryLine:
         """The working memory of the layers at a position, by their feed-forward networks."""
-        networks = {kind: self._networks(kind, place) for kind in self.groups.groups}
+        networks = {kind: self._network_index(kind, place) for kind in self.groups.groups}
         if len(set(networks.values())) == 1:
             return working[networks.popitem()[1]]
         codes = [networks.get(kind, 0) for kind in range(self.kinds.end)]
@@ -265,7 +265,7 @@ class _MemoryRows:
             value, high = value_where(here, working[code].value, value), value_where(here, working[code].high, high)
         return _sum_line(value, high)
 
-    def _networks(self, kind: int, place: int) -> int:
+    def _network_index(self, kind: int, place: int) -> int:
         """The index in `NETWORKS` of the feed-forward networks of the layers at a position."""
         chunks = self.groups.at(kind, place).chunks
         dense, expert = any(chunk.dense_layers for chunk in chunks), any(chunk.moe_layers for chunk in chunks)

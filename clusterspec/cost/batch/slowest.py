@@ -40,9 +40,9 @@ class StageRows(NamedTuple):
     def layouts(self) -> LayoutColumns:
         return self.layers.layouts
 
-    def some(self, rows: Array) -> StageRows:
+    def rows_at(self, rows: Array) -> StageRows:
         """The rows at the given positions."""
-        return StageRows(self.layers.some(rows), self.cut.take(rows), self.pp.take(rows))
+        return StageRows(self.layers.rows_at(rows), self.cut.take(rows), self.pp.take(rows))
 
 
 class SlowestStage(NamedTuple):
@@ -89,7 +89,9 @@ class SlowestStages:
         if self._waiting:
             rows = _joined_stages(self._waiting)
             self._waiting = []
-            self._table.add(len(rows.layouts.variant), [as_column(value) for value in self._computed(rows, template)])
+            self._table.add(
+                len(rows.layouts.variant), [as_column(value) for value in self._computed_stages(rows, template)]
+            )
 
     def __getitem__(self, numbers: Numbers) -> SlowestStage:
         return SlowestStage(*map(as_number, self._table.look_up(numbers)))
@@ -103,27 +105,29 @@ class SlowestStages:
         """The index of the number of virtual stages and the position of the slowest stage, for each row."""
         return Numbers(self.field("kind", numbers), self._kinds.size)
 
-    def _computed(self, rows: StageRows, template: Layout) -> SlowestStage:
+    def _computed_stages(self, rows: StageRows, template: Layout) -> SlowestStage:
         tables, layouts = self.known.tables, rows.layouts
         virtual = self.known.values["virtual_stages"](layouts.degrees["virtual_stages"])
 
         def timing(row: int) -> LayoutTiming:
             return LayoutTiming(tables, layouts.layout(row, template), self.hiding)
 
-        kinds = self.stages.number(rows.pp, virtual, lambda row: stage_kinds(timing(row).groups()))
+        kinds = self.stages.numbers_of(rows.pp, virtual, lambda row: stage_kinds(timing(row).stages_by_content()))
         times = self.layers(rows.layers, template)
-        stage, every, place = self._slowest(times, kinds, timing(0).chunk_share)
+        stage, every, place = self._slowest_of_kinds(times, kinds, timing(0).chunk_share)
 
-        def share(row: int) -> Sequence[float]:
+        def weight_values(row: int) -> Sequence[float]:
             chunks = self.stages.kinds[int(kinds.values[row])][int(place.values[row])].chunks
             held = tables.share(timing(row).layout, chunks)
             return [getattr(held, name) for name in SHARES]
 
-        numbers = self.shares.number([rows.cut, kinds, place], lambda fresh: self.shares.each(fresh, share))
+        numbers = self.shares.numbers_of(
+            [rows.cut, kinds, place], lambda fresh: self.shares.computed_columns(fresh, weight_values)
+        )
         held = self.share(numbers)
-        weights = unsharded_weights(held, layouts.together(template))
+        weights = unsharded_weights(held, layouts.column_layout(template))
         kind = self._kinds(virtual, place)
-        send = self._sends(rows, template)
+        send = self._send_seconds(rows, template)
         floats = (as_number(numbers.values * 1.0), as_number(kind.values * 1.0))
         return SlowestStage(*stage, every, send, weights.dense, weights.expert, held.units, *floats)
 
@@ -133,7 +137,7 @@ class SlowestStages:
         units = cast(int, found.pop("units"))
         return Share(**found, units=units)
 
-    def _slowest(
+    def _slowest_of_kinds(
         self, times: Sequence[StageTime], kinds: Numbers, chunk_share: float
     ) -> tuple[StageTime, float, Numbers]:
         """One micro-batch on the slowest stage and on all stages together, and the position of the slowest kind."""
@@ -147,7 +151,7 @@ class SlowestStages:
         found = self.library.full(len(kinds.values), 0.0) + place
         return stage, every, Numbers(self.library.asarray(found, "int64"), len(stages))
 
-    def _sends(self, rows: StageRows, template: Layout) -> float:
+    def _send_seconds(self, rows: StageRows, template: Layout) -> float:
         """Seconds of the sends of one stage for one micro-batch; 0 where there is one stage."""
         layouts = rows.layouts
         found = self.library.zeros(len(layouts.variant))
@@ -156,13 +160,13 @@ class SlowestStages:
         codes = 4 * parallel + 2 * (degrees["tp"] > 1) + 1 * (degrees["pp"] > 1)
         for code, at in positions_by_number(self.library, codes).items():
             if code % 2:
-                part = rows.some(at)
-                layout = part.layouts.together(
+                part = rows.rows_at(at)
+                layout = part.layouts.column_layout(
                     variants[int(part.layouts.variant[0])].of(template), () if code & 2 else ("tp",)
                 )
                 groups = {axis: self._groups(part, axis) for axis in ("tp", "pp")}
-                sends = LayoutTiming(self.known.tables, layout, self.hiding, groups).sends()
-                found[at] = as_column(sum(one.cost.queued for one in sends))
+                sends = LayoutTiming(self.known.tables, layout, self.hiding, groups).send_times()
+                found[at] = as_column(sum(one.cost.device_seconds for one in sends))
         return as_number(found)
 
     def _groups(self, rows: StageRows, axis: str) -> Group:
@@ -224,7 +228,7 @@ class ReplicaTable:
         rows = _joined_replicas(self._waiting)
         self._waiting = []
         held = self.slowest.share(Numbers(rows.share, self.slowest.shares.size))
-        layout = rows.layouts.together(template, () if several_stages else ("pp",))
+        layout = rows.layouts.column_layout(template, () if several_stages else ("pp",))
         groups = {
             axis: cast(Group, GroupColumns(self.library, self.known.placements.groups, numbers))
             for axis, numbers in rows.places.items()

@@ -182,7 +182,7 @@ class Candidate:
         """Seconds per byte of the size on the slower tier."""
         return max(self.inside, self.between)
 
-    def queued(self, size: float) -> float:
+    def device_seconds(self, size: float) -> float:
         """Seconds of ``size`` bytes on the device, without launch time; ``size`` may be a column."""
         sending = self.per_byte * size
         if self.overlapped:
@@ -219,12 +219,12 @@ class CollectiveCost:
     candidate: Candidate | None = None
 
     @property
-    def queued(self) -> float:
+    def device_seconds(self) -> float:
         """Seconds on the device: a training step queues its collectives long before they run."""
         if self.candidate is None:
             return self.seconds
         wire = time_at_busbw(self.size, self.ceiling_busbw, self.busbw / self.algbw)
-        return max(self.candidate.queued(self.size), wire - self.candidate.launch)
+        return max(self.candidate.device_seconds(self.size), wire - self.candidate.launch)
 
     @property
     def uncertainty(self) -> float:

@@ -184,19 +184,19 @@ class CollectiveTiming:
     ceiling: float
     bus_factor: float
 
-    def queued(self, size: float) -> float:
+    def device_seconds(self, size: float) -> float:
         """Seconds on the device, without launch time; ``size`` is above zero, or a column."""
         launch = self.candidates[0].launch
-        fastest = self.candidates[0].queued(size)
+        fastest = self.candidates[0].device_seconds(size)
         for candidate in self.candidates[1:]:
-            fastest = smaller(fastest, candidate.queued(size))
+            fastest = smaller(fastest, candidate.device_seconds(size))
         return larger(fastest, time_at_busbw(size, self.ceiling, self.bus_factor) - launch)
 
     def cost(self, size: float) -> CollectiveCost:
         """The cost of one size above zero."""
-        candidate = min(self.candidates, key=lambda each: each.launch + each.queued(size))
+        candidate = min(self.candidates, key=lambda each: each.launch + each.device_seconds(size))
         least = time_at_busbw(size, self.ceiling, self.bus_factor)
-        total = max(candidate.launch + candidate.queued(size), candidate.posting, least)
+        total = max(candidate.launch + candidate.device_seconds(size), candidate.posting, least)
         sending = candidate.per_byte * size
         low, high = uncertainty_band(self.paths, candidate, sending, total, least)
         return CollectiveCost(

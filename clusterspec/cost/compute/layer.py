@@ -236,7 +236,7 @@ class SoftwareBehavior:
             jitter=figure("jitter", 0.0),
         )
 
-    def hides(self, axis: str) -> bool:
+    def overlaps(self, axis: str) -> bool:
         """Whether it can overlap this communication with computation."""
         return axis in self.stack.hides
 

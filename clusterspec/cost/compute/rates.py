@@ -74,7 +74,7 @@ class Speed:
     length_start: float
     grouped: float = 1.0
 
-    def timed(self, kernels: Iterable[Kernel]) -> TimedKernels:
+    def timed_kernels(self, kernels: Iterable[Kernel]) -> TimedKernels:
         """Each kernel with its device seconds."""
         return tuple((kernel, self.seconds(kernel)) for kernel in kernels)
 
@@ -92,12 +92,12 @@ class Speed:
         m, k, n, batch, experts = kernel.shape
         if kernel.rate.startswith("attention"):
             return depth_fill(m, self.length_start)
-        fills = [self._quantized(m, n, batch, tile) for tile in self.tiles]
+        fills = [self._tile_rate(m, n, batch, tile) for tile in self.tiles]
         quantized = reduce(larger, fills) if fills else 1.0
         grouped = self.grouped if experts else 1.0
         return quantized * depth_fill(k, self.depth_start) * grouped
 
-    def _quantized(self, m: float, n: float, batch: float, tile: Tile) -> float:
+    def _tile_rate(self, m: float, n: float, batch: float, tile: Tile) -> float:
         rows, columns, rate = tile
         return tile_fill(m, n, rows, columns, batch=batch, units=self.units) * rate
 
@@ -133,7 +133,7 @@ class _Reached:
         self.figures: dict[str, Figure] = {}
         self.assumptions: list[Assumption] = []
 
-    def share(self, name: str, usual: str) -> Figure:
+    def achieved_figure(self, name: str, usual: str) -> Figure:
         found = self.accelerator.achievable.get(name)
         if found is None:
             why = f"{self.accelerator.id} has no figure: the median of the accelerators that have one"
@@ -142,11 +142,11 @@ class _Reached:
         self.figures[name] = found
         return found
 
-    def attention(self, year: int) -> Figure:
+    def attention_figure(self, year: int) -> Figure:
         """The attention figure of a year: the latest one not after it, else the earliest."""
         names = sorted(name for name in self.accelerator.achievable if name.startswith("attention.y"))
         earlier = [name for name in names if int(name.removeprefix("attention.y")) <= year]
-        return self.share((earlier or names or ["attention"])[-1 if earlier else 0], "attention")
+        return self.achieved_figure((earlier or names or ["attention"])[-1 if earlier else 0], "attention")
 
 
 def rank_rates(cluster: Cluster, workload: Workload, software: SoftwareBehavior, year: int) -> Rates | None:
@@ -185,9 +185,16 @@ def _rate_factors(
         f"matmul_{name}": (("peak", peaks[name]), *clock, *_achieved_share(name, reached), *products)
         for name in sorted({workload.precision, "bf16"})
     }
-    attention = (("peak", wide), *clock, ("attention", reached.attention(max(year, software.stack.attention_year))))
-    backward = ("backward_over_forward", reached.share("attention.backward", "attention.backward"))
-    streaming = (("memory_bandwidth", accelerator.memory_bandwidth), ("memory", reached.share("memory", "memory")))
+    attention = (
+        ("peak", wide),
+        *clock,
+        ("attention", reached.attention_figure(max(year, software.stack.attention_year))),
+    )
+    backward = ("backward_over_forward", reached.achieved_figure("attention.backward", "attention.backward"))
+    streaming = (
+        ("memory_bandwidth", accelerator.memory_bandwidth),
+        ("memory", reached.achieved_figure("memory", "memory")),
+    )
     return {**factors, "attention_forward": attention, "attention_backward": (*attention, backward), MEMORY: streaming}
 
 
@@ -219,9 +226,9 @@ def _achieved_share(precision: str, reached: _Reached) -> Factors:
     name = share_precision(precision)
     known = reached.accelerator.achievable
     if f"sustained.{name}" in known and f"matmul.{name}" not in known:
-        return (("sustained", reached.share(f"sustained.{name}", "sustained")),)
-    matmul = ("matmul", reached.share(f"matmul.{name}", "matmul"))
-    return matmul, ("sustained", reached.share(f"sustained.{name}", "sustained"))
+        return (("sustained", reached.achieved_figure(f"sustained.{name}", "sustained")),)
+    matmul = ("matmul", reached.achieved_figure(f"matmul.{name}", "matmul"))
+    return matmul, ("sustained", reached.achieved_figure(f"sustained.{name}", "sustained"))
 
 
 def _clock_factor(accelerator: Accelerator) -> Factors:

@@ -28,7 +28,7 @@ class Tensor(NamedTuple):
         return self.line.value
 
 
-# Activations that one layer stores for token mixing: attention with or without a window, latent attention, or a
+# Activations that one layer stores for token mixing: attention with or without a window, latent attention, or a recurrence
 
 FLASH = "Dao et al., FlashAttention, arXiv 2205.14135"
 SPARSE = "DeepSeek-V3.2, arXiv 2512.02556"
@@ -179,7 +179,7 @@ def _index_lines(job: Job) -> list[MemoryLine]:
     share = min(1.0, sparse.layers / model.full_layers)
     queries = sparse.index_heads * sparse.index_dim
     sizes = {"tokens": job.tokens, "queries": queries, "chosen": sparse.tokens, "width": job.width}
-    return [memory_line("sparse index", index_bytes, SPARSE, **sizes).times("indexed_layers", share)]
+    return [memory_line("sparse index", index_bytes, SPARSE, **sizes).with_factor("indexed_layers", share)]
 
 
 def _recurrence_tensors(job: Job) -> list[Tensor]:
@@ -223,7 +223,7 @@ def _residual_tensors(job: Job, modules: frozenset[str]) -> list[Tensor]:
     sizes = {"tokens": job.tokens, "hidden": job.model.hidden, "ranks": job.residual_ranks}
     norms = memory_line(
         "normalizations", memory.residual_bytes, KORTHIKANTI, **sizes, width=job.width, kept=kept
-    ).times("norms", _norms_per_layer(job))
+    ).with_factor("norms", _norms_per_layer(job))
     if job.workload.attention != "plain":
         return [Tensor(norms)]
     masks = memory_line(
@@ -251,7 +251,7 @@ def _feed_forward_line(job: Job, name: str, ffn: float, modules: frozenset[str])
         KORTHIKANTI,
         tokens=job.tokens,
         ffn=ffn,
-        matrices=job.matrices,
+        matrices=job.ffn_matrices,
         ranks=job.layout.tp,
         width=job.width,
         kept=0.0 if "activation" in modules else job.kept,
@@ -290,7 +290,7 @@ def _routed_expert_line(job: Job, modules: frozenset[str]) -> MemoryLine:
         routed=memory.routed_tokens(job.tokens, model.experts_per_token, job.residual_ranks, ranks),
         hidden=model.expert_width,
         ffn=model.expert_ffn_hidden,
-        matrices=job.matrices,
+        matrices=job.ffn_matrices,
         ranks=ranks,
         width=job.width,
         kept=0.0 if "activation" in modules else job.kept,

@@ -139,11 +139,11 @@ def explained_memory(design: Design, rank: RankMemory, ranks: int, capacity: Fig
     """The terms of one accelerator, whose ``ranks`` ranks all hold as much as ``rank``."""
     peak, explanation = rank.peak, _MemoryExplanation(design, ranks)
     parts = {
-        "weights": explanation.section("weights", (*rank.weights, *peak.weights)),
-        "gradients": explanation.section("gradients", (*rank.gradients, *peak.gradients)),
-        "optimizer": explanation.section("optimizer", rank.optimizer),
-        "activations": explanation.section(_activations_name(design), (*rank.activations, *peak.activations)),
-        "other": explanation.section("other", rank.reserved),
+        "weights": explanation.section_term("weights", (*rank.weights, *peak.weights)),
+        "gradients": explanation.section_term("gradients", (*rank.gradients, *peak.gradients)),
+        "optimizer": explanation.section_term("optimizer", rank.optimizer),
+        "activations": explanation.section_term(_activations_name(design), (*rank.activations, *peak.activations)),
+        "other": explanation.section_term("other", rank.reserved),
     }
     return MemoryUse(total=summed_term("memory", parts.values()), **parts, capacity=capacity)
 
@@ -183,16 +183,18 @@ class _MemoryExplanation:
         layout = design.layout
         self.framework = layout.stack.memory_of(layout.sharding) if layout and layout.stack else FrameworkMemory()
 
-    def section(self, name: str, lines: Lines) -> Term:
+    def section_term(self, name: str, lines: Lines) -> Term:
         """The sum of the lines that are not zero."""
-        several = ((each.times("ranks_per_accelerator", self.ranks) if self.ranks > 1 else each) for each in lines)
-        return summed_term(name, (self._leaf(each) for each in several if each.value))
+        several = (
+            (each.with_factor("ranks_per_accelerator", self.ranks) if self.ranks > 1 else each) for each in lines
+        )
+        return summed_term(name, (self._line_term(each) for each in several if each.value))
 
-    def _leaf(self, line: MemoryLine) -> Term:
+    def _line_term(self, line: MemoryLine) -> Term:
         factors = [(name, factor) for name, factor in line.factors if factor != 1 or name in {"passes"}]
         expression = EXPRESSIONS[line.formula]
         text = " * ".join([*(name for name, _ in factors), f"({expression})"]) if factors else expression
-        numbers = [(name, self._number(line, name, number)) for name, number in line.numbers.items()]
+        numbers = [(name, self._number_figure(line, name, number)) for name, number in line.numbers.items()]
         inputs = [(name, Figure(factor, "1", Computed(FACTORS[name]))) for name, factor in factors]
         low, high = line.ends
         value = line.value
@@ -201,16 +203,16 @@ class _MemoryExplanation:
             name, value, UNIT, text, (*inputs, *numbers), source=line.source, low=value * low, high=value * high
         )
 
-    def _number(self, found: MemoryLine, name: str, number: float) -> Figure:
+    def _number_figure(self, found: MemoryLine, name: str, number: float) -> Figure:
         """One number of a line with its unit and origin."""
-        assumed = self._assumed(found, name)
+        assumed = self._assumed_figure(found, name)
         if assumed is not None:
             return assumed
         line = found.name.removeprefix("window ")
         unit, why = NUMBERS[line, name] if (line, name) in NUMBERS else NUMBERS["", name]
-        return Figure(float(number), unit, self._origin(name, why))
+        return Figure(float(number), unit, self._number_origin(name, why))
 
-    def _assumed(self, line: MemoryLine, name: str) -> Figure | None:
+    def _assumed_figure(self, line: MemoryLine, name: str) -> Figure | None:
         """The assumed figure of the framework for a number, where it is one."""
         spreads = {
             ("context", "each"): self.framework.context,
@@ -221,7 +223,7 @@ class _MemoryExplanation:
         spread = spreads.get((line.name, name))
         return None if spread is None else spread.figure
 
-    def _origin(self, name: str, why: str) -> Origin:
+    def _number_origin(self, name: str, why: str) -> Origin:
         """The origin of a size of the model, else the derivation of the number."""
         workload = self.design.workload
         if name not in OF_MODEL or workload is None:

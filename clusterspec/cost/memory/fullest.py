@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from clusterspec.cluster.degrees import of_engines
+from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Assumption, Cluster, Design, Layout, Workload
 from clusterspec.cost.formulas.compute import larger, value_where
 from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
@@ -155,7 +155,7 @@ def _jobs_of_design(design: Design, workload: Workload, layout: Layout) -> list[
     jobs = [Job.of(design, workload, layout)]
     serving = workload.serving
     if serving is not None and serving.prefill is not None:
-        other = of_engines(layout, serving.prefill, workload.model.layers)
+        other = layout_of_engines(layout, serving.prefill, workload.model.layers)
         single = replace(serving, concurrency=other.data_ranks)
         jobs.append(Job.of(design, replace(workload, serving=single), other))
     return jobs

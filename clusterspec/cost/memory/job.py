@@ -101,7 +101,7 @@ class MemoryLine(NamedTuple):
     low: float = 1.0
     high: float = 1.0
 
-    def times(self, name: str, factor: float) -> MemoryLine:
+    def with_factor(self, name: str, factor: float) -> MemoryLine:
         """The line with one more factor."""
         return self._replace(value=self.value * factor, factors=((name, factor), *self.factors))
 
@@ -180,7 +180,7 @@ class Job:
         return 1 if self.layout.micro_batches is None else self.layout.micro_batches
 
     @property
-    def matrices(self) -> int:
+    def ffn_matrices(self) -> int:
         """Matrices of a feed-forward network."""
         return self.model.ffn_matrices
 

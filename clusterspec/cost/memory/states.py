@@ -31,7 +31,7 @@ def _state_shards(job: Job, sharded: bool) -> Shards:
 
 def _state_lines(name: str, share: Share, each: float, shards: Shards) -> Lines:
     """One state of all weights of the rank, experts separately."""
-    kinds = (("dense", share.not_expert, shards.dense), ("expert", share.expert, shards.expert))
+    kinds = (("dense", share.outside_experts, shards.dense), ("expert", share.expert, shards.expert))
     return tuple(
         memory_line(f"{name}, {kind}", parameters.sharded_bytes, ZERO, weights=weights, width=each, ranks=ranks)
         for kind, weights, ranks in kinds
@@ -45,7 +45,8 @@ def weight_lines(job: Job, share: Share) -> Lines:
         stored = max(stored, precision_width(job.layout.master_precision))
     gathered = job.keeps_gathered
     copies = (
-        each.times("kept_gathered", gathered) for each in _state_lines("gathered weights", share, GATHERED, Shards())
+        each.with_factor("kept_gathered", gathered)
+        for each in _state_lines("gathered weights", share, GATHERED, Shards())
     )
     return (*_stored_weight_lines(job, share, stored, gathered), *copies)
 
@@ -97,7 +98,7 @@ def optimizer_lines(job: Job, share: Share) -> Lines:
         found += _state_lines("fp32 gradients", share, job.framework.gradient_copy, shards)
     if job.layout.offload_optimizer == 0:
         return found
-    return tuple(each.times("on_device", 1.0 - job.layout.offload_optimizer) for each in found)
+    return tuple(each.with_factor("on_device", 1.0 - job.layout.offload_optimizer) for each in found)
 
 
 def _copies_gradients(job: Job) -> bool:
@@ -141,7 +142,7 @@ def late_gradient_lines(job: Job, found: Lines, there: float, freed: float) -> L
         return found
     beyond = 1.0 - smaller(1.0, freed / larger(there, 1.0))
     share = value_where(job.micro_batches > 1, 1.0, beyond)
-    return tuple(each.times("beyond_activations", share) for each in found)
+    return tuple(each.with_factor("beyond_activations", share) for each in found)
 
 
 # Memory other than weights, states and activations: contexts, communication buffers, and fragmentation
@@ -257,6 +258,6 @@ def step_activation_lines(job: Job) -> Lines:
     if serving is None or not serving.chunk_tokens:
         return ()
     model, tp = job.model, job.layout.tp
-    widest = max((job.matrices - 1) * model.ffn_hidden, (model.heads + 2 * model.kv_heads) * model.head_dim) / tp
+    widest = max((job.ffn_matrices - 1) * model.ffn_hidden, (model.heads + 2 * model.kv_heads) * model.head_dim) / tp
     sizes = {"tokens": serving.chunk_tokens, "elements": 2 * model.hidden + widest, "ranks": 1.0, "width": job.width}
     return (memory_line("step activations", tensor_bytes, CHUNKED, **sizes),)

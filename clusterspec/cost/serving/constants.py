@@ -198,7 +198,7 @@ class RankLinks(NamedTuple):
 
     def by_library(self, size: float) -> float:
         """Seconds of an all-reduce of ``size`` bytes by the collective library in a separate launch."""
-        return self.library.candidates[0].launch + self.library.queued(size)
+        return self.library.candidates[0].launch + self.library.device_seconds(size)
 
 
 def rank_links(cluster: Cluster, ranks: int) -> RankLinks | None:

@@ -118,14 +118,14 @@ def cache_reading_parts(engine: Engine, sequences: float, context: float, tokens
         "calls": calls,
         "floor": rates.attention_floor(table),
         "bytes_read": read,
-        "bandwidth": rates.cache(read, table),
+        "bandwidth": rates.cache_read_rate(read, table),
     }
     origins = table_origins(engine, floor=f"{table}.floor", bandwidth=table)
     if not model.latent:
         return (Part("cache", cache_time, numbers, origins),)
     elements = 2 * model.latent_kv + model.latent_rope
     flops = 2 * most * tokens * context * model.heads / engine.layout.tp * elements * whole.full_layers / calls
-    numbers |= {"flops": flops, "rate": rates.attention(16384.0)}
+    numbers |= {"flops": flops, "rate": rates.attention_rate(16384.0)}
     return (Part("latent_attention", latent_time, numbers, origins | table_origins(engine, rate="attention.prefill")),)
 
 
@@ -145,7 +145,7 @@ def prompt_attention_parts(engine: Engine, tokens: float, length: float, fresh: 
     window = min(before, float(model.window.tokens)) if model.window else 0.0
     seen = whole.full_layers * before + whole.window_layers * window
     flops = 2 * tokens * seen * model.heads / engine.layout.tp * widths
-    numbers = {"flops": flops, "rate": engine.rates.attention(length)}
+    numbers = {"flops": flops, "rate": engine.rates.attention_rate(length)}
     return (Part("attention", compute_time, numbers, table_origins(engine, rate="attention.prefill")),)
 
 
@@ -154,9 +154,9 @@ def _dense_part(engine: Engine, tokens: float) -> Part:
     weights, name = engine.share.dense + engine.share.replicated, engine.precision
     numbers = {
         "bytes_read": weights * precision_width(engine.workload.parameter_precision),
-        "bandwidth": engine.rates.stream(name),
+        "bandwidth": engine.rates.weight_read_rate(name),
         "flops": 2 * weights * tokens,
-        "rate": engine.rates.product(name, tokens, engine.peak)
+        "rate": engine.rates.gemm_rate(name, tokens, engine.peak)
         * remaining_rate_share(engine.workload.parameter_precision, name),
     }
     return Part(
@@ -168,9 +168,9 @@ def _head_part(engine: Engine, sequences: float) -> Part:
     weights = engine.share.output
     numbers = {
         "bytes_read": weights * table_width(engine.workload.parameter_precision),
-        "bandwidth": engine.rates.stream("bf16"),
+        "bandwidth": engine.rates.weight_read_rate("bf16"),
         "flops": 2 * weights * sequences,
-        "rate": engine.rates.product("bf16", sequences, engine.rates.wide),
+        "rate": engine.rates.gemm_rate("bf16", sequences, engine.rates.wide),
     }
     return Part("head", roofline_time, numbers, table_origins(engine, bandwidth="gemm.bf16.stream", rate="gemm.bf16"))
 
@@ -195,7 +195,7 @@ def _all_reduce_parts(engine: Engine, tokens: float) -> tuple[Part, ...]:
     size = tokens * model.hidden * 2.0
     each = links.by_library(size)
     if links.direct:
-        each = min(each, engine.rates.all_reduce(ranks, size, links.inside) or each)
+        each = min(each, engine.rates.all_reduce_seconds(ranks, size, links.inside) or each)
     numbers = {"calls": 2.0 * model.layers, "each": each}
     return (Part("all_reduce", all_reduce_time, numbers, table_origins(engine, each="all_reduce")),)
 
@@ -206,7 +206,7 @@ def _launch_part(engine: Engine, sequences: float) -> Part:
     source = table_origins(engine, each="gemm.bf16.floor") if captured else {"each": "serving.eager of the software"}
     numbers = {
         "launches": engine.launches,
-        "each": engine.rates.floor("bf16") if captured else habits.eager,
+        "each": engine.rates.gemm_floor("bf16") if captured else habits.eager,
         "host": habits.host,
         "sequences": sequences,
         "sequence": habits.sequence,
@@ -325,7 +325,7 @@ class Engine:
             step_parts(self, here + decoding, here / max(1.0, length) + decoding, attention, busy), steps
         )
 
-    def launching(self, steps: float) -> float:
+    def launch_floor(self, steps: float) -> float:
         """The least seconds to launch ``steps`` steps of a prompt without captured graphs."""
         return steps * self.launches * self.habits.eager
 

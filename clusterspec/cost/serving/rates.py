@@ -91,29 +91,29 @@ class KernelRates:
         """Dense FLOP/s at 16 bits."""
         return self.peaks.get("bf16") or self.peaks["fp16"]
 
-    def at(self, table: str, size: float) -> float:
+    def table_value(self, table: str, size: float) -> float:
         """The value of a table at a size."""
         return interpolated_value(self.curves[table], size)
 
-    def product(self, precision: str, rows: float, peak: float) -> float:
+    def gemm_rate(self, precision: str, rows: float, peak: float) -> float:
         """FLOP/s of a GEMM with ``rows`` rows."""
-        share = interpolated_value(self.curves[self._measured(precision)], rows)
+        share = interpolated_value(self.curves[self._measured_table(precision)], rows)
         return peak * min(1.0, share * self.scale)
 
-    def stream(self, precision: str) -> float:
+    def weight_read_rate(self, precision: str) -> float:
         """B/s at which a GEMM of few rows reads its weights."""
-        return self.bandwidth * min(1.0, self.single[f"{self._measured(precision)}.stream"] * self.scale)
+        return self.bandwidth * min(1.0, self.single[f"{self._measured_table(precision)}.stream"] * self.scale)
 
-    def floor(self, precision: str) -> float:
+    def gemm_floor(self, precision: str) -> float:
         """Seconds of the smallest GEMM."""
-        return self.single.get(f"{self._measured(precision)}.floor", constants.FLOOR.value)
+        return self.single.get(f"{self._measured_table(precision)}.floor", constants.FLOOR.value)
 
     def decode_table(self, software: str, precision: str) -> str:
         """The table of attention over a cache in a precision: that of the software, else the general one."""
         own = f"{DECODE}.{software.replace('-', '_')}.{precision}"
         return own if own in self.curves else DECODE
 
-    def cache(self, size: float, table: str = DECODE) -> float:
+    def cache_read_rate(self, size: float, table: str = DECODE) -> float:
         """B/s at which attention reads a cache of ``size`` bytes in one call.
 
         The share of the bandwidth is that of a call of equal duration on the measured accelerator.
@@ -125,24 +125,26 @@ class KernelRates:
         """Seconds of the smallest call of attention over a cache."""
         return self.single[f"{table}.floor"]
 
-    def attention(self, tokens: float) -> float:
+    def attention_rate(self, tokens: float) -> float:
         """FLOP/s of attention over prompts of ``tokens`` tokens."""
         return self.wide * min(1.0, interpolated_value(self.curves["attention.prefill"], tokens) * self.scale)
 
-    def all_reduce(self, ranks: int, size: float, line: float) -> float | None:
+    def all_reduce_seconds(self, ranks: int, size: float, line: float) -> float | None:
         """Seconds of an all-reduce within a domain by the kernels of an engine; None for large ones.
 
         ``line`` is B/s per rank and direction. The size is scaled by the measured links over it.
         """
         scaled = size * self.single["all_reduce.links"] / line
-        curve = next((self.curves[name] for name in self._reductions if int(name.rpartition(".")[2]) >= ranks), None)
+        curve = next(
+            (self.curves[name] for name in self._all_reduce_tables if int(name.rpartition(".")[2]) >= ranks), None
+        )
         return interpolated_value(curve, scaled) if curve is not None and scaled <= exp(curve[0][-1]) else None
 
     @property
-    def _reductions(self) -> list[str]:
+    def _all_reduce_tables(self) -> list[str]:
         return sorted((name for name in self.curves if name.startswith("all_reduce.")), key=lambda name: int(name[11:]))
 
-    def _measured(self, precision: str) -> str:
+    def _measured_table(self, precision: str) -> str:
         """The GEMM table of a precision; that of 16 bits where none was measured."""
         name = f"gemm.{precision}"
         return name if name in self.curves else "gemm.bf16"
@@ -182,9 +184,9 @@ def expert_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]
     work = 2 * engine.expert * engine.whole.moe_layers * copies / engine.ranks
     numbers = {
         "bytes_read": engine.share.expert * read * precision_width(kept),
-        "bandwidth": engine.rates.stream(name),
+        "bandwidth": engine.rates.weight_read_rate(name),
         "flops": work * fullest_load_factor(engine, copies),
-        "rate": engine.rates.product(name, copies / hit if hit else 1.0, engine.expert_peak)
+        "rate": engine.rates.gemm_rate(name, copies / hit if hit else 1.0, engine.expert_peak)
         * remaining_rate_share(kept, name),
     }
     origins = table_origins(engine, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}")
@@ -233,4 +235,4 @@ def _unbalanced_ranks(engine: Engine) -> int:
 def _exchange_latency(engine: Engine, domains: int) -> float:
     """Latency of dispatch and combine of few tokens, in seconds."""
     table = engine.rates.curves.get("exchange.latency")
-    return engine.rates.at("exchange.latency", float(domains)) if table else constants.EXCHANGE.value
+    return engine.rates.table_value("exchange.latency", float(domains)) if table else constants.EXCHANGE.value

@@ -41,7 +41,7 @@ class Pools(NamedTuple):
     limit: float
 
     @property
-    def apart(self) -> bool:
+    def has_prefill_engines(self) -> bool:
         """Whether prompts have separate engines."""
         return self.prompts is not self.decode
 
@@ -67,13 +67,13 @@ class Steady(NamedTuple):
     wait: float
 
     @property
-    def through(self) -> float:
-        """Seconds from the first to the last token of a request."""
+    def before_decode(self) -> float:
+        """Seconds of a request before it decodes: its wait and its prompt."""
         return self.wait + self.prompt
 
-    def offered(self, ranks: int, tokens: int) -> float:
+    def requests_in_flight(self, ranks: int, tokens: int) -> float:
         """Requests in flight on the whole plan, including those that wait or are in prefill."""
-        return self.sequences * ranks + self.rate * self.through
+        return self.sequences * ranks + self.rate * self.before_decode
 
 
 def steady_state(pools: Pools, sequences: float) -> Steady:
@@ -85,13 +85,17 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
     decode = engine.decode(each, context, 1.0 + load.draft_tokens)
     gained = 1 + load.draft_tokens * load.draft_acceptance
     fresh = load.input_tokens * (1 - load.prefix_hit)
-    together = 0.0 if pools.apart or static else each
+    together = 0.0 if pools.has_prefill_engines or static else each
     busy = float(engine.layout.attention_dp)
-    if pools.apart:
+    if pools.has_prefill_engines:
         busy = _busy_ranks(pools, sequences, decode.total / gained)
     prefill = pools.prompts.prefill(fresh, float(load.input_tokens), busy, together, context)
-    prompt = max(prefill.total, pools.prompts.launching(prefill.steps))
-    carried = 0.0 if pools.apart or static else _carried_prefill(pools, (each, context), gained, (decode, prefill))
+    prompt = max(prefill.total, pools.prompts.launch_floor(prefill.steps))
+    carried = (
+        0.0
+        if pools.has_prefill_engines or static
+        else _carried_prefill(pools, (each, context), gained, (decode, prefill))
+    )
     tpot = time_per_output_token(decode.total, sequences, load.output_tokens, carried, tokens_per_step=gained)
     share = sequences / load.output_tokens * carried / tpot
     rate = sequences * engine.attention_ranks / max(1.0, load.output_tokens - 1.0) / tpot
@@ -126,9 +130,9 @@ def _prompt_wait(pools: Pools, share: float, rate: float, each: tuple[float, flo
     theorem of Reiser and Lavenberg, J. ACM 27(2), 1980), and in a finite run its prompts arrive in waves.
     """
     prompt, service = each
-    used = share if not pools.apart else rate * service / pools.prompts.attention_ranks
+    used = share if not pools.has_prefill_engines else rate * service / pools.prompts.attention_ranks
     busy = min(1.0, used * prompt / service) if service else 0.0
-    if pools.apart and pools.load.requests:
+    if pools.has_prefill_engines and pools.load.requests:
         used, busy = wave_load(used, constants.WAVE.value), wave_load(busy, constants.WAVE.value)
     requests = pools.load.concurrency
     if requests is None:
@@ -153,7 +157,7 @@ def _service_seconds(pools: Pools, fresh: float, prompt: float, prefill: StepTim
     """Seconds of an attention rank per prompt, with as many prompts together as a chunk holds."""
     chunk = pools.load.chunk_tokens or fresh
     together = max(1.0, chunk // max(1.0, fresh))
-    launched = pools.prompts.launching(prefill.steps) / together
+    launched = pools.prompts.launch_floor(prefill.steps) / together
     return max(prefill.device, launched) if together > 1 else prompt
 
 
@@ -165,24 +169,24 @@ def closed_loop_state(pools: Pools, requests: float) -> Steady:
     ranks = pools.decode.attention_ranks
     capacity = pools.prompts.attention_ranks
 
-    def spare(steady: Steady) -> float:
-        if pools.apart and steady.rate * steady.service > capacity:
+    def spare_requests(steady: Steady) -> float:
+        if pools.has_prefill_engines and steady.rate * steady.service > capacity:
             return BUSY
-        return requests - steady.offered(ranks, pools.load.output_tokens)
+        return requests - steady.requests_in_flight(ranks, pools.load.output_tokens)
 
     top = min(pools.limit, requests / ranks)
     found = steady_state(pools, top)
-    if spare(found) >= 0:
+    if spare_requests(found) >= 0:
         return found
-    low, high, limited = 1e-6 * top, top, spare(found) == BUSY
+    low, high, limited = 1e-6 * top, top, spare_requests(found) == BUSY
     for _ in range(ROUNDS):
         middle = (low + high) / 2
-        left = spare(steady_state(pools, middle))
+        left = spare_requests(steady_state(pools, middle))
         low, high, limited = (middle, high, limited) if left >= 0 else (low, middle, left == BUSY)
         if high - low < 1e-3 * high:
             break
     found = steady_state(pools, low)
-    left = requests - found.offered(ranks, pools.load.output_tokens)
+    left = requests - found.requests_in_flight(ranks, pools.load.output_tokens)
     return found._replace(wait=found.wait + max(0.0, left) / found.rate) if limited else found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import floor, inf
 
-from clusterspec.cluster.degrees import of_engines
+from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Design, Serving
 from clusterspec.cost.formulas.serving import (
     burst_wait,
@@ -124,7 +124,7 @@ def serving_times(design: Design) -> ServingTimes | None:
         return None
     prompts = engine
     if load.prefill is not None:
-        other = of_engines(layout, load.prefill, workload.model.layers)
+        other = layout_of_engines(layout, load.prefill, workload.model.layers)
         prompts = Engine.of(cluster, workload, other, load.prefill.replicas) or engine
     return _engine_times(engine, prompts, load)
 
@@ -190,7 +190,7 @@ def _engine_times(engine: Engine, prompts: Engine, load: Serving) -> ServingTime
         prefill=steps,
         prompt_time=prompt,
         wait=wait,
-        prompt_floor=pools.prompts.launching(steps.steps),
+        prompt_floor=pools.prompts.launch_floor(steps.steps),
         sent=sent,
         overhead=overhead,
         carried=now.sequences,
@@ -235,7 +235,7 @@ def _static_batch_prompt(pools: Pools, steady: Steady) -> tuple[StepTime, float]
     whole = engine.prefill(
         max(1.0, steady.sequences) * fresh, float(load.input_tokens), float(engine.layout.attention_dp)
     )
-    return whole, max(whole.total, engine.launching(whole.steps))
+    return whole, max(whole.total, engine.launch_floor(whole.steps))
 
 
 def _burst_delay(pools: Pools, steady: Steady, offered: float) -> float:
@@ -249,7 +249,7 @@ def _burst_delay(pools: Pools, steady: Steady, offered: float) -> float:
 
 def _cache_handoff(pools: Pools) -> Handoff | None:
     """The transfer of a prompt's cache to the decode engine; None where the same engine decodes."""
-    if not pools.apart:
+    if not pools.has_prefill_engines:
         return None
     engine, layouts = pools.decode, (pools.prompts.layout, pools.decode.layout)
     sent = handoff_size_and_rate(engine.cluster, engine.workload, layouts, float(pools.load.input_tokens))
@@ -257,7 +257,7 @@ def _cache_handoff(pools: Pools) -> Handoff | None:
 
 
 def _used_accelerators(pools: Pools) -> float:
-    engines = (pools.decode, pools.prompts) if pools.apart else (pools.decode,)
+    engines = (pools.decode, pools.prompts) if pools.has_prefill_engines else (pools.decode,)
     ranks = sum(each.replicas * each.ranks * each.layout.pp for each in engines)
     return ranks / pools.decode.cluster.ranks_per_accelerator
 
@@ -280,12 +280,12 @@ def _highest_concurrency(pools: Pools) -> float | None:
     prompts = pools.prompts.attention_ranks
     other = pools._replace(load=replace(load, concurrency=None))  # any number of requests, not that of the plan
 
-    def met(sequences: float) -> bool:
+    def meets_targets(sequences: float) -> bool:
         now = steady_state(other, max(1.0, sequences))
         first = time_to_first_token(now.wait, now.prompt, sent, pools.decode.habits.request, tpot=now.tpot)
         slow = load.tpot_target is not None and now.tpot > load.tpot_target
         late = load.ttft_target is not None and (first > load.ttft_target or now.rate * now.service > prompts)
         return not slow and not late
 
-    most = largest_satisfying(met, pools.limit)
-    return steady_state(other, most).offered(ranks, load.output_tokens) if most else 0.0
+    most = largest_satisfying(meets_targets, pools.limit)
+    return steady_state(other, most).requests_in_flight(ranks, load.output_tokens) if most else 0.0

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from math import prod
 from typing import Any
 
-from clusterspec.cluster.degrees import of_engines
+from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Cluster, Design, Layout, Serving, Workload
 from clusterspec.cluster.variation import Changes
 from clusterspec.cost.plan import Plan
@@ -53,7 +53,7 @@ class Served:
         if self.load.prefill is None:
             yield "layout", self.layout
             return
-        yield PREFILL, of_engines(self.layout, self.load.prefill, self.workload.model.layers)
+        yield PREFILL, layout_of_engines(self.layout, self.load.prefill, self.workload.model.layers)
         yield DECODE, self.layout
 
     def with_layout(self, **changes: Any) -> Served | None:

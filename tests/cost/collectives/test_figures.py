@@ -223,6 +223,6 @@ def test_a_collective_is_bound_by_what_takes_half_its_time(
     assert cost.seconds == pytest.approx(4 + size)
     assert cost.bound_by == bound
     assert cost.sending == pytest.approx(size)
-    assert cost.queued == pytest.approx(size)
+    assert cost.device_seconds == pytest.approx(size)
     assert cost.algbw == pytest.approx(size / (4 + size)) and cost.busbw == pytest.approx(0.5 * cost.algbw)
     assert cost.uncertainty == pytest.approx((cost.high - cost.low) / 2 / cost.seconds)

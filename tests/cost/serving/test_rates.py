@@ -41,32 +41,34 @@ def test_a_table_has_the_points_of_the_entry() -> None:
 
 def test_products_of_many_rows_reach_the_measured_share_of_the_peak() -> None:
     found = rates("h100-sxm-80gb", "hopper")
-    assert found.product("bf16", 2048, 989.4e12) == pytest.approx(0.81 * 989.4e12)
-    assert found.stream("fp8") == pytest.approx(0.80 * 3350e9)
+    assert found.gemm_rate("bf16", 2048, 989.4e12) == pytest.approx(0.81 * 989.4e12)
+    assert found.weight_read_rate("fp8") == pytest.approx(0.80 * 3350e9)
 
 
 def test_an_accelerator_without_a_table_is_scaled_by_its_best_product() -> None:
     # MI300X: 0.514 of its peak at best, H100: 0.803
     found = rates("mi300x", "hopper")
     assert found.scale == pytest.approx(0.514 / 0.803)
-    assert found.product("bf16", 2048, 1307.4e12) == pytest.approx(0.81 * 0.514 / 0.803 * 1307.4e12)
-    assert found.stream("bf16") == pytest.approx(0.86 * 0.514 / 0.803 * 5300e9)
+    assert found.gemm_rate("bf16", 2048, 1307.4e12) == pytest.approx(0.81 * 0.514 / 0.803 * 1307.4e12)
+    assert found.weight_read_rate("bf16") == pytest.approx(0.86 * 0.514 / 0.803 * 5300e9)
 
 
 def test_an_all_reduce_is_read_at_the_size_that_takes_as_long_on_the_links_measured() -> None:
     found = rates("h100-sxm-80gb", "hopper")
-    assert found.all_reduce(8, 1024 * 1024, 450e9) == pytest.approx(19e-6)
-    assert found.all_reduce(8, 512 * 1024, 225e9) == pytest.approx(19e-6)
-    assert found.all_reduce(5, 1024 * 1024, 450e9) == pytest.approx(19e-6)  # the next number of ranks that was measured
-    assert found.all_reduce(16, 1024 * 1024, 450e9) is None
-    assert found.all_reduce(8, 1e9, 450e9) is None
+    assert found.all_reduce_seconds(8, 1024 * 1024, 450e9) == pytest.approx(19e-6)
+    assert found.all_reduce_seconds(8, 512 * 1024, 225e9) == pytest.approx(19e-6)
+    assert found.all_reduce_seconds(5, 1024 * 1024, 450e9) == pytest.approx(
+        19e-6
+    )  # the next number of ranks that was measured
+    assert found.all_reduce_seconds(16, 1024 * 1024, 450e9) is None
+    assert found.all_reduce_seconds(8, 1e9, 450e9) is None
 
 
 def test_a_slower_memory_reaches_the_share_of_a_longer_call() -> None:
     own, slow = rates("h100-sxm-80gb", "hopper"), rates("l40s", "hopper")
     # 32 MB on 864 GB/s take as long as 124 MB on 3,350 GB/s, which run at 0.52 and not at 0.30
-    assert own.cache(32 * 1024**2) == pytest.approx(0.30 * 3350e9)
-    assert 0.50 * 864e9 < slow.cache(32 * 1024**2) < 0.53 * 864e9
+    assert own.cache_read_rate(32 * 1024**2) == pytest.approx(0.30 * 3350e9)
+    assert 0.50 * 864e9 < slow.cache_read_rate(32 * 1024**2) < 0.53 * 864e9
 
 
 @pytest.mark.parametrize("name", CATALOG.ids("kernels"))
@@ -82,7 +84,7 @@ def test_attention_has_the_table_of_the_software_for_the_precision_of_the_cache(
     found = rates("h100-sxm-80gb", "hopper")
     own = found.decode_table("trt-llm", "fp8")
     # 80 % of the bandwidth for 512 MB in 8 bits, 78 % in 16 bits; 6.2 us and 10 us at least
-    assert found.cache(512 * 1024**2, own) == pytest.approx(0.80 * 3350e9)
-    assert found.cache(512 * 1024**2) == pytest.approx(0.78 * 3350e9)
+    assert found.cache_read_rate(512 * 1024**2, own) == pytest.approx(0.80 * 3350e9)
+    assert found.cache_read_rate(512 * 1024**2) == pytest.approx(0.78 * 3350e9)
     assert (found.attention_floor(own), found.attention_floor()) == (6.2e-6, 10e-6)
     assert found.decode_table("trt-llm", "bf16") == found.decode_table("vllm", "fp8") == "attention.decode"

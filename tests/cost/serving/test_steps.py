@@ -80,9 +80,9 @@ def test_a_decode_step_reads_the_cache_once_and_multiplies_every_drafted_token(s
 def test_launches_cost_the_host_where_graphs_are_not_captured() -> None:
     plain, eager = (engine(serving=f", captured_graphs: {word}") for word in ("true", "false"))
     captured, launched = (numbers(each.decode(1.0, 10.0), "launch")["each"] for each in (plain, eager))
-    assert captured == plain.rates.floor("bf16")
+    assert captured == plain.rates.gemm_floor("bf16")
     assert launched == eager.habits.eager > captured
-    assert plain.launching(3.0) == pytest.approx(3 * 128 * plain.habits.eager)
+    assert plain.launch_floor(3.0) == pytest.approx(3 * 128 * plain.habits.eager)
 
 
 EXPERTS = "tp: 1, attention_dp: 16, ep: 16"

@@ -40,7 +40,7 @@ def timer(hiding: Hiding = HIDING, **habits: float) -> tuple[PhaseTimer, Group]:
 def test_a_phase_is_its_kernels_one_after_another() -> None:
     """2e12 FLOP at 1e12 FLOP/s, and 3e9 bytes at 1e9 B/s."""
     product, stream = Kernel("p", 2e12, 0.0, "matmul_bf16"), Kernel("s", 0.0, 3e9)
-    phase = timer()[0].phase(PassKernels.of({"": SPEED.timed((product, stream))}), ())
+    phase = timer()[0].phase_time(PassKernels.of({"": SPEED.timed_kernels((product, stream))}), ())
     assert (phase.device, phase.exposed, phase.launch, phase.total) == (5.0, 0.0, 0.0, 5.0)
     assert phase.launches == 2
 
@@ -48,37 +48,39 @@ def test_a_phase_is_its_kernels_one_after_another() -> None:
 def test_launches_add_gaps_and_host_delay() -> None:
     """Ten launches with gaps of 0.1 s: one second. A host that takes a second for each is 10 - 5 - 1 seconds late."""
     kernel = Kernel("s", 0.0, 5e9, launches=10)
-    assert timer(gap=0.1)[0].phase(PassKernels.of({"": SPEED.timed((kernel,))}), ()).launch == pytest.approx(1.0)
-    assert timer(gap=0.1, interval=1.0)[0].phase(
-        PassKernels.of({"": SPEED.timed((kernel,))}), ()
+    assert timer(gap=0.1)[0].phase_time(
+        PassKernels.of({"": SPEED.timed_kernels((kernel,))}), ()
+    ).launch == pytest.approx(1.0)
+    assert timer(gap=0.1, interval=1.0)[0].phase_time(
+        PassKernels.of({"": SPEED.timed_kernels((kernel,))}), ()
     ).launch == pytest.approx(5.0)
 
 
 def test_a_transfer_hides_in_its_window_where_the_layout_says_so() -> None:
     bare, group = timer()
-    seconds = group.cost("all-gather", 1e9).queued
+    seconds = group.cost("all-gather", 1e9).device_seconds
     sent = Transfer("tp", "all-gather", 1e9, calls=3, overlap_window=seconds / 4)
-    assert bare.transfer(sent).exposed == pytest.approx(3 * seconds)
+    assert bare.transfer_time(sent).exposed == pytest.approx(3 * seconds)
     full, _ = timer(HIDING._replace(tp=True))
-    assert full.transfer(sent).exposed == pytest.approx(3 * seconds * 3 / 4)
+    assert full.transfer_time(sent).exposed == pytest.approx(3 * seconds * 3 / 4)
     always = Transfer("tp", "all-gather", 1e9, 3, seconds / 4, hidden_by_default=True)
-    assert bare.transfer(always).exposed == pytest.approx(3 * seconds * 3 / 4)
+    assert bare.transfer_time(always).exposed == pytest.approx(3 * seconds * 3 / 4)
     refused, _ = timer(HIDING._replace(by_default=False))
-    assert refused.transfer(always).exposed == pytest.approx(3 * seconds)
+    assert refused.transfer_time(always).exposed == pytest.approx(3 * seconds)
 
 
 def test_pipelined_traffic_costs_its_interference_alone() -> None:
     half, group = timer(HIDING._replace(pipelined=0.5), interference=0.2)
-    seconds = group.cost("all-gather", 1e9).queued
-    found = half.transfer(Transfer("tp", "all-gather", 1e9))
+    seconds = group.cost("all-gather", 1e9).device_seconds
+    found = half.transfer_time(Transfer("tp", "all-gather", 1e9))
     assert found.exposed == pytest.approx(0.5 * seconds + 0.2 * 0.5 * seconds)
-    other = half.transfer(Transfer("cp", "all-gather", 1e9))
+    other = half.transfer_time(Transfer("cp", "all-gather", 1e9))
     assert other.exposed == pytest.approx(seconds)
 
 
 def test_a_part_counts_the_flops_of_its_forward_pass() -> None:
     kernel = Kernel("p", 2e12, 0.0, "matmul_bf16")
-    part = timer()[0].part("layer", Work((kernel, kernel), (kernel,)))
+    part = timer()[0].part_time("layer", Work((kernel, kernel), (kernel,)))
     assert (part.flops, part.recomputed_flops) == (4e12, 0.0)
     assert part.time == (4.0, 2.0, 0.0)
 
@@ -134,7 +136,7 @@ def test_tables_of_another_layout_give_what_fresh_ones_give(change: dict[str, An
     other = design(spec(workload={"model": MIXTRAL}, layout={"tp": 2, **change}))
     alone = design_tables(other)
     assert alone is not None
-    assert shared.hold_for(other)
+    assert shared.apply_to(other)
     again, fresh = timed_step(other, shared), timed_step(other, alone)
     assert again is not None and fresh is not None
     assert again.times == fresh.times
@@ -148,8 +150,8 @@ def test_tables_apply_only_to_their_job() -> None:
         {"layout": {"software_year": 2023}},
         {"layout": {"framework": "torchtitan"}},
     ):
-        assert not known.hold_for(design(spec(**changed)))
-    assert known.hold_for(design(spec(layout={"tp": 4})))
+        assert not known.apply_to(design(spec(**changed)))
+    assert known.apply_to(design(spec(layout={"tp": 4})))
 
 
 @pytest.mark.parametrize("change", [{"global_batch": 512}, {"tokens": 1e12}, {"expected_mfu": 0.5}], ids=str)
@@ -157,7 +159,7 @@ def test_tables_of_another_number_of_tokens_give_what_fresh_ones_give(change: di
     """The work of one micro-batch does not depend on how many of them a step or a run has."""
     shared, other = tables(), design(spec(workload=change))
     assert other.workload != shared.workload
-    assert shared.hold_for(other)
+    assert shared.apply_to(other)
     alone = design_tables(other)
     assert alone is not None
     again, fresh = timed_step(other, shared), timed_step(other, alone)
