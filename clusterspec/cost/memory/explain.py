@@ -17,7 +17,6 @@ from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from clusterspec.summation import sum_of
 
-
 OFFLOADED: Assumption = (
     "memory.selective",
     "host",
