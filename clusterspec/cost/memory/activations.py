@@ -28,7 +28,7 @@ class Tensor(NamedTuple):
         return self.line.value
 
 
-# Activations that one layer stores for token mixing: attention with or without a window, latent attention, or a recurrence
+# Activations that one layer stores for token mixing: attention with or without a window, latents, or a recurrence
 
 FLASH = "Dao et al., FlashAttention, arXiv 2205.14135"
 SPARSE = "DeepSeek-V3.2, arXiv 2512.02556"

@@ -103,13 +103,13 @@ def _alternate_product_tensors(job: Job) -> list[Tensor]:
 def _alternate_layer_tensors(job: Job) -> list[Tensor]:
     """Full layers and layer inputs in alternation."""
     every = [*layer_tensors(job), layer_input_tensor(job)]
-    return [tensor._replace(line=tensor.line.times("every_second", 0.5)) for tensor in every]
+    return [tensor._replace(line=tensor.line.with_factor("every_second", 0.5)) for tensor in every]
 
 
 def _offloaded_tensors(job: Job) -> list[Tensor]:
     """The saved tensors of the layers in transit; the others are in host memory."""
     there = share_on_device(job)
-    return [tensor._replace(line=tensor.line.times("on_device", there)) for tensor in _projection_tensors(job)]
+    return [tensor._replace(line=tensor.line.with_factor("on_device", there)) for tensor in _projection_tensors(job)]
 
 
 _KEPT: dict[str, Callable[[Job], list[Tensor]]] = {
@@ -129,9 +129,9 @@ def stored_lines(job: Job, rank: Rank, tensors: Sequence[Tensor]) -> Lines:
     """All stored activations at the highest number of micro-batches in flight; ``tensors`` are those of one layer and
     micro-batch.
     """
-    layers = tuple(tensor.line.times("passes", rank.passes[tensor.layers]) for tensor in tensors)
+    layers = tuple(tensor.line.with_factor("passes", rank.passes[tensor.layers]) for tensor in tensors)
     offloaded = job.layout.offload_activations
-    found = layers if offloaded == 0 else tuple(each.times("on_device", 1.0 - offloaded) for each in layers)
+    found = layers if offloaded == 0 else tuple(each.with_factor("on_device", 1.0 - offloaded) for each in layers)
     if job.framework.pipeline_copies:
         found += (_pipeline_buffer_line(job, rank),)
     if job.framework.outputs_kept:
@@ -151,7 +151,7 @@ def _pipeline_buffer_line(job: Job, rank: Rank) -> MemoryLine:
     """
     each = tensor_bytes(job.tokens, job.model.hidden, 1.0, job.width)
     copies = (rank.inputs + rank.outputs) * rank.in_flight
-    return memory_line("pipeline buffers", buffer_bytes, PIPELINE_ENGINE, count=copies, each=each).times(
+    return memory_line("pipeline buffers", buffer_bytes, PIPELINE_ENGINE, count=copies, each=each).with_factor(
         "pipelined", _pipeline_indicator(job)
     )
 
@@ -160,7 +160,7 @@ def _kept_outputs_line(job: Job, rank: Rank) -> MemoryLine:
     """Logits of every micro-batch, which the last stage stores and concatenates at the end of a step."""
     each = memory.logits_bytes(job.tokens, job.model.vocab, job.layout.tp, GATHERED)
     count = job.framework.outputs_kept * job.micro_batches * rank.head
-    return memory_line("outputs kept", buffer_bytes, PIPELINING, count=count, each=each).times(
+    return memory_line("outputs kept", buffer_bytes, PIPELINING, count=count, each=each).with_factor(
         "pipelined", _pipeline_indicator(job)
     )
 
@@ -194,8 +194,8 @@ class PeakPoint(NamedTuple):
 
 def peak_at_loss(job: Job, rank: Rank, logits: Lines) -> PeakPoint:
     """The logits and the gathered tables; nothing on a stage without the head."""
-    tables = tuple(each.times("head", rank.head) for each in _gathered_table_lines(job, rank.share, ("head",)))
-    return PeakPoint(tables, (), tuple(each.times("head", rank.head) for each in logits))
+    tables = tuple(each.with_factor("head", rank.head) for each in _gathered_table_lines(job, rank.share, ("head",)))
+    return PeakPoint(tables, (), tuple(each.with_factor("head", rank.head) for each in logits))
 
 
 def peak_in_backward(job: Job, rank: Rank, working: Lines) -> PeakPoint:
@@ -203,8 +203,8 @@ def peak_in_backward(job: Job, rank: Rank, working: Lines) -> PeakPoint:
     if not job.sharded_fully:
         return PeakPoint((), (), working)
     gathers, share = job.gathers_layers, rank.share
-    weights = (_gathered_layer_line(job, share).times("gathers", gathers), *_gathered_table_lines(job, share, ()))
-    return PeakPoint(weights, (_reduced_layer_line(job, share).times("gathers", gathers),), working)
+    weights = (_gathered_layer_line(job, share).with_factor("gathers", gathers), *_gathered_table_lines(job, share, ()))
+    return PeakPoint(weights, (_reduced_layer_line(job, share).with_factor("gathers", gathers),), working)
 
 
 def _gathered_table_lines(job: Job, share: Share, at_work: tuple[str, ...]) -> Lines:
@@ -214,7 +214,7 @@ def _gathered_table_lines(job: Job, share: Share, at_work: tuple[str, ...]) -> L
         return ()
     weights = sum_of((getattr(share, name) for name in sorted(there)), 0.0)
     return (
-        memory_line("gathered tables", buffer_bytes, FSDP, count=weights, each=GATHERED).times(
+        memory_line("gathered tables", buffer_bytes, FSDP, count=weights, each=GATHERED).with_factor(
             "gathers", job.gathers_layers
         ),
     )
@@ -262,7 +262,7 @@ def working_line(job: Job, kinds: frozenset[Layers]) -> MemoryLine:
         tokens=job.tokens,
         widest=widest,
         hidden=job.model.hidden,
-        matrices=job.matrices,
+        matrices=job.ffn_matrices,
         ranks=job.hidden_ranks,
         width=job.width,
     )
@@ -274,7 +274,7 @@ def _widest_network(job: Job, kind: Layers) -> float:
     if kind is not Layers.EXPERT:
         return model.ffn_hidden / layout.tp
     routed = memory.routed_tokens(1.0, model.experts_per_token, job.residual_ranks, layout.expert_tp)
-    sent = value_where(layout.ep > 1, 2 * model.expert_width / job.matrices, 0.0)
+    sent = value_where(layout.ep > 1, 2 * model.expert_width / job.ffn_matrices, 0.0)
     return routed * (model.expert_ffn_hidden / layout.expert_tp + sent)
 
 
@@ -291,7 +291,7 @@ def exchange_lines(job: Job) -> Lines:
         copies = 2 * layout.cp
     sizes = {"tokens": job.tokens, "heads_width": width, "copies": copies, "ranks": layout.tp, "width": job.width}
     found = memory_line("context exchange", memory.exchanged_bytes, RING, **sizes)
-    return (found.times("exchanges", value_where(layout.cp > 1, 1.0, 0.0)),)
+    return (found.with_factor("exchanges", value_where(layout.cp > 1, 1.0, 0.0)),)
 
 
 def logits_lines(job: Job) -> Lines:
