@@ -6,7 +6,6 @@ the predicted range as its threshold.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from clusterspec.cluster.model import Cluster, Design
@@ -18,9 +17,6 @@ from clusterspec.records import dataclass
 from clusterspec.results.diagnosis import AcceptanceOutcome
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import display, plural
-
-_RUNS = re.compile(r"\s*([0-9]{1,4})\s*(?:of|/)\s*([0-9]{1,4})\s*")
-_SCOPE = re.compile(r"every-([0-9]{1,5})-nodes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +85,7 @@ def _case_of_spec(entry: AcceptanceSpec, cluster: Cluster) -> AcceptanceCase | s
     if entry.collective is None or ranks is None or entry.size is None:
         missing = [
             key
-            for key, value in (("collective", entry.collective), ("nodes", ranks), ("size", entry.size))
+            for key, value in (("collective", entry.collective), ("nodes or ranks", ranks), ("size", entry.size))
             if not value
         ]
         return f"{', '.join(missing)} missing"
@@ -100,12 +96,14 @@ def _case_of_spec(entry: AcceptanceSpec, cluster: Cluster) -> AcceptanceCase | s
     else:
         return "it requires no bandwidth"
     nodes = entry.nodes or -(-ranks // cluster.ranks_per_node)
-    runs = _RUNS.fullmatch(entry.passes) if entry.passes else None
-    scope = _SCOPE.fullmatch(entry.scope) if entry.scope else None
-    if runs and int(runs[1]) > int(runs[2]):
+    passes, runs = entry.required_runs or (1, 1)
+    each = entry.set_nodes
+    if passes > runs:
         return f"`pass: {entry.passes}` requires more runs than there are"
-    if scope and int(scope[1]) > cluster.nodes:
+    if each is not None and each > cluster.nodes:
         return f"`scope: {entry.scope}` is more than the {plural(cluster.nodes, 'node')} of the cluster"
+    if each is not None and each < nodes:
+        return f"`scope: {entry.scope}` has fewer nodes than the {plural(nodes, 'node')} of the test"
     return AcceptanceCase(
         name=_name(entry.collective, nodes, entry.size.value),
         collective=entry.collective,
@@ -115,9 +113,9 @@ def _case_of_spec(entry: AcceptanceSpec, cluster: Cluster) -> AcceptanceCase | s
         threshold=threshold,
         tool=benchmark_of(cluster),
         algorithm=entry.algorithm,
-        passes=int(runs[1]) if runs else 1,
-        runs=int(runs[2]) if runs else 1,
-        groups=cluster.nodes // int(scope[1]) if scope else 1,
+        passes=passes,
+        runs=runs,
+        groups=cluster.nodes // each if each else 1,
         duration=entry.duration.value if entry.duration else None,
     )
 

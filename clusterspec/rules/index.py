@@ -395,7 +395,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "measurement-without-metric": lambda spec: not (spec.measured or spec.description),
     "unused-measurement": lambda spec, measurements, measured, cluster: not any((not (spec.unreadable(('measured', measurement.index)) or not (measured[measurement.index].log or measured[measurement.index].busbw or measured[measurement.index].algbw)) for measurement in measurements)),
     "wrong-results": lambda measurements: not any((measurement.wrong for measurement in measurements)),
-    "acceptance-exceeds-cluster": lambda acceptance, cluster: not any((not (not (test.nodes is not None and test.nodes > cluster.all_nodes) and (not (test.ranks is not None and test.ranks > cluster.all_nodes * cluster.ranks_per_node))) for number, test in enumerate(acceptance))),
+    "acceptance-exceeds-cluster": lambda acceptance, cluster: not any((True for number, test in enumerate(acceptance))),
     "acceptance-incomplete": lambda spec, acceptance: not any((True for number, test in enumerate(acceptance))),
     "acceptance-misses-collective": lambda acceptance, layout: not acceptance,
     "acceptance-on-two-nodes": lambda acceptance, cluster: not any((test.collective == 'all-reduce' and test.nodes == 2 and (test.algorithm != 'ring') and (2 * cluster.accelerators_per_node > cluster.scale_up.domain) for number, test in enumerate(acceptance))),

@@ -64,6 +64,7 @@ def test_the_rule_of_a_test_decides(extra: str, rates: list[float], expected: st
         (", pass: every run", "`pass` cannot be read", "such as `10 of 10`"),
         (", pass: 4 of 3", "requires more runs than there are", ""),
         (", scope: every-17-nodes", "is more than the 16 nodes", ""),
+        (", scope: every-1-nodes", "has fewer nodes than the", ""),
         (", duration: long", "`duration` cannot be read", "long"),
     ],
 )
@@ -113,7 +114,7 @@ def test_a_spec_without_tests_gets_those_of_its_tiers() -> None:
 
 def test_an_incomplete_test_is_named() -> None:
     text = f"{BASE}acceptance:\n  - {{collective: all-reduce, busbw: 100 GB/s}}\n"
-    assert acceptance_cases(study_text(text, SETTINGS).design)[2] == ("acceptance[0]: nodes, size missing",)
+    assert acceptance_cases(study_text(text, SETTINGS).design)[2] == ("acceptance[0]: nodes or ranks, size missing",)
 
 
 LOG = "8589934592 2147483648 float sum -1 {0:.1f} {1:.2f} {2:.2f} 0\n"

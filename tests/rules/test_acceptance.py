@@ -27,7 +27,18 @@ def above(key: str = BUSBW) -> Reported:
     return one("acceptance-above-ceiling", key, "error")
 
 
+def beyond(key: str) -> Reported:
+    return one("acceptance-exceeds-cluster", f"acceptance[0].{key}", "error")
+
+
+WIDE = "collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 350 GB/s"
 CASES: list[tuple[str, str, Reported]] = [
+    (H100, f"{WIDE}, pass: 4 of 3", beyond("pass")),
+    (H100, f"{WIDE}, pass: 4/4", []),
+    (H100, f"{WIDE}, scope: every-17-nodes", beyond("scope")),
+    (H100, f"{WIDE}, scope: every-16-nodes", []),
+    (H100, f"{WIDE}, scope: every-2-nodes", beyond("scope")),
+    (H100, f"{WIDE}, scope: every-4-nodes", []),
     # one node: the links, or twice them less a share where the switches reduce
     (H100, "collective: all-reduce, nodes: 1, size: 8 GiB, busbw: 900 GB/s", above()),
     (H100, "collective: all-reduce, nodes: 1, size: 8 GiB, busbw: 460 GB/s", []),

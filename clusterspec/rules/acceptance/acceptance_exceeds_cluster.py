@@ -1,8 +1,9 @@
-"""An acceptance test needs more nodes than the cluster has.
+"""An acceptance test needs more nodes or runs than there are.
 
 ## What it finds
 
-An entry whose `nodes` or `ranks` exceed those of the cluster, spares included.
+An entry whose `nodes` or `ranks` exceed those of the cluster, spares included; whose `scope` has more nodes than the
+cluster without spares, or fewer than the test; or whose `pass` requires more runs than are made.
 
 ## Why it matters
 
@@ -10,7 +11,7 @@ The test cannot be run, so the clause proves nothing.
 
 ## What to do
 
-Use fewer nodes or ranks.
+Use fewer nodes, ranks or runs.
 
 ## When to ignore it
 
@@ -46,7 +47,9 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
+from clusterspec.source import Path
 from clusterspec.spec.model import AcceptanceSpec
+from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error")
 
@@ -54,6 +57,8 @@ RULE = Rule.of(__name__, "error")
 def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
     there = cluster.all_nodes
     for number, test in enumerate(acceptance):
+        yield from _runs(("acceptance", number), test)
+        yield from _sets(("acceptance", number), test, cluster)
         if test.nodes is not None and test.nodes > there:
             message = f"a test over {test.nodes:,} nodes cannot run on a cluster of {there:,}"
             yield RULE.problem(("acceptance", number, "nodes"), message, f"use at most {there:,}")
@@ -62,3 +67,22 @@ def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[
             yield RULE.problem(
                 ("acceptance", number, "ranks"), message, f"use at most {there * cluster.ranks_per_node:,}"
             )
+
+
+def _runs(path: Path, test: AcceptanceSpec) -> Iterator[Problem]:
+    passes, runs = test.required_runs or (1, 1)
+    if passes > runs:
+        message = f"`pass: {test.passes}` requires {passes:,} of {plural(runs, 'run')}: nothing can pass"
+        yield RULE.problem((*path, "pass"), message, f"write at most `{runs} of {runs}`")
+
+
+def _sets(path: Path, test: AcceptanceSpec, cluster: Cluster) -> Iterator[Problem]:
+    each, tested = test.set_nodes, test.nodes or -(-(test.ranks or 1) // cluster.ranks_per_node)
+    if each is None:
+        return
+    if each > cluster.nodes:
+        message = f"`scope: {test.scope}` forms no set: the cluster has {plural(cluster.nodes, 'node')}"
+        yield RULE.problem((*path, "scope"), message, f"use sets of at most {cluster.nodes:,} nodes")
+    elif each < tested:
+        message = f"a test over {plural(tested, 'node')} cannot run on sets of {each:,} (`scope: {test.scope}`)"
+        yield RULE.problem((*path, "scope"), message, f"write `every-{tested}-nodes`")

@@ -65,7 +65,7 @@ def _lacking(test: AcceptanceSpec) -> Iterator[str]:
     if test.collective is None:
         yield "`collective`"
     if test.nodes is None and test.ranks is None:
-        yield "`nodes`"
+        yield "`nodes` or `ranks`"
     if test.size is None:
         yield "`size`"
     if test.busbw is None and test.algbw is None:

@@ -103,3 +103,14 @@ class AcceptanceSpec:
     scope: str | None = None
     passes: str | None = None
     duration: Quantity | None = None
+
+    @property
+    def required_runs(self) -> tuple[int, int] | None:
+        """The runs that must pass, and all runs: ``9 of 10``; None where they are not stated."""
+        passed, sign, runs = (self.passes or "").replace("/", "of").partition("of")
+        return (int(passed), int(runs)) if sign else None
+
+    @property
+    def set_nodes(self) -> int | None:
+        """The nodes of each set on which the test runs: ``every-4-nodes``; None for one set."""
+        return int(self.scope.removeprefix("every-").removesuffix("-nodes")) if self.scope else None
