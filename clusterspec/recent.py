@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Generic, ParamSpec, TypeVar
 
@@ -21,9 +21,9 @@ class Recent(Generic[T]):
         self._most = most
         self.kept: tuple[T, ...] = ()
 
-    def find(self, applies: Callable[[T], bool]) -> T | None:
-        """The latest value that applies; None if there is none."""
-        return next((value for value in reversed(self.kept) if applies(value)), None)
+    def __iter__(self) -> Iterator[T]:
+        """The values, latest first."""
+        return reversed(self.kept)
 
     def keep(self, value: T) -> T:
         """Keep a value, instead of the oldest where there are too many, and return it."""
@@ -52,7 +52,7 @@ def recent(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
         @wraps(function)
         def remembered(*args: P.args, **kwargs: P.kwargs) -> T:
             given = (*args, *kwargs.items())
-            for known, result in reversed(results.kept):
+            for known, result in results:
                 if known == given:
                     return result
             return results.keep((given, function(*args, **kwargs)))[1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from clusterspec.document import files
@@ -12,7 +11,6 @@ from clusterspec.results import BillReport, CheckReport, CollectiveReport, Estim
 from clusterspec.studies.study import Checked, Settings, Study
 
 if TYPE_CHECKING:
-    from clusterspec.cluster.model import Assumption
     from clusterspec.cost.collectives.predict import CollectiveRow
     from clusterspec.results.cost import CostReport
     from clusterspec.results.verdict import Influence
@@ -69,12 +67,11 @@ def influences(study: Study) -> tuple[Influence, ...]:
     """The assumptions that move the step time or the memory of a design by more than 1 %, largest first."""
     from clusterspec.analysis.influence import largest_influence, ranked
 
-    def largest(assumption: Assumption) -> Influence | None:
-        return largest_influence(study.plan, assumption)
-
-    return ranked(
-        study.part(f"influence of {each[0]}", partial(largest, each), None) for each in study.plan.assumptions
-    )
+    found = []
+    for assumption in study.plan.assumptions:
+        with study.failure_noted(f"influence of {assumption[0]}"):
+            found.append(largest_influence(study.plan, assumption))
+    return ranked(found)
 
 
 def collective(

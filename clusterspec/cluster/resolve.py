@@ -50,7 +50,7 @@ def _resolved_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
     log, key = lookup.log, (lookup.catalog, repr(section))
     if log.spec.broken:  # which keys are unreadable determines what is reported
         return resolve_cluster(section, lookup)
-    known = _RECENT.find(lambda each: each[0] == key)
+    known = next((each for each in _RECENT if each[0] == key), None)
     if known is None:
         own = ResolutionLog(log.spec)
         found = resolve_cluster(section, Lookup(lookup.catalog, own))

@@ -1,7 +1,7 @@
 """Changed designs: the only module that makes a design, a spec or a resolved machine with other values.
 
 A change is a value at a key path. `varied` changes keys of the spec and resolves it again with the catalog of the
-design; `revalued` changes values of the resolved design, for figures that no key of a spec states. Both keep the
+design; `with_values` changes values of the resolved design, for figures that no key of a spec states. Both keep the
 measured shares of links: a measurement replaces an efficiency, which the other design keeps.
 """
 

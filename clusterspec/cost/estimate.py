@@ -183,7 +183,7 @@ def _recent_tables(design: Design, near: Tables | None) -> Tables | None:
 
     They share the process groups of ``near``, tables of another design, if both have the same links.
     """
-    known = next((tables for tables in reversed(_RECENT.kept) if tables.apply_to(design)), None)
+    known = next((tables for tables in _RECENT if tables.apply_to(design)), None)
     if known is not None:
         return known
     made = design_tables(

@@ -38,10 +38,10 @@ MOST_KERNELS = 1000
 def recent_kernels(speed: Speed, software: SoftwareBehavior) -> Kernels:
     """The kernels that are known for these rates: those of clusters that differ only in their networks and size."""
 
-    def applies(known: tuple[Speed, SoftwareBehavior, Kernels]) -> bool:
-        return known[:2] == (speed, software) and len(known[2]) < MOST_KERNELS
-
-    return (_RECENT.find(applies) or _RECENT.keep((speed, software, {})))[2]
+    for speeds, behavior, kernels in _RECENT:
+        if (speeds, behavior) == (speed, software) and len(kernels) < MOST_KERNELS:
+            return kernels
+    return _RECENT.keep((speed, software, {}))[2]
 
 
 class Tables:

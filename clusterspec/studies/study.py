@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path as FilePath
@@ -226,13 +227,19 @@ class Study:
 
         Raises `BrokenEntry` for an unreadable entry of a company catalog.
         """
-        try:
+        with self.failure_noted(name):
             return compute()
+        return otherwise
+
+    @contextmanager
+    def failure_noted(self, name: str) -> Iterator[None]:
+        """Makes an exception an entry of ``failures``, except for the `BrokenEntry` of a company catalog."""
+        try:
+            yield
         except BrokenEntry:
             raise
         except Exception as fault:
             self.failures.append((name, fault))
-            return otherwise
 
     def facts(self) -> rules.Facts:
         """The input of rules."""
