@@ -67,6 +67,8 @@ _YIELDS |= {"provide", "provides", "yield", "yields", "totals"}
 TOTAL_TOLERANCE = 0.05
 MAX_POINTS_OFF = 4
 """Tolerance of a share, in percentage points."""
+MAX_PARTS_DISTANCE = 10
+"""Maximum tokens between a count of parts and the rate of each."""
 MAX_COUNTS = 8
 """Maximum counts of a sentence that are multiplied."""
 
@@ -86,7 +88,7 @@ def products(sentence: Sentence) -> Iterator[TextProblem]:
     """Wrong products of a count and a rate: `4 × 200 Gb/s NICs give 800 GB/s`."""
     for one, other in zip(sentence.quantities, sentence.quantities[1:], strict=False):
         first, second = sentence.words[one], sentence.words[other]
-        count = next((each.value for each in sentence.counts if 0 < one - each.at <= 2 and each.value > 1), 0.0)
+        count = _count_of_equal_parts(sentence, one)
         others = _products([each.value for each in sentence.counts if each.value > 1][:MAX_COUNTS])
         between = set(sentence.between(one + 1, other))
         if not count or first.unit != second.unit or first.unit != "B/s" or not between & _YIELDS or other - one > 9:
@@ -101,6 +103,15 @@ def products(sentence: Sentence) -> Iterator[TextProblem]:
             right = in_unit_of(second, first.value * count)
             message = f"{count:.0f} times {first.written} is {right}, {as_multiple(ratio)} the {second.written} written"
             yield TextProblem(rule, second, message, f"write `{right}`")
+
+
+def _count_of_equal_parts(sentence: Sentence, at: int) -> float:
+    """The count of the parts that have a rate each: before it, or before `each` (`8 NICs, each at 50 GB/s`); 0 if none."""
+    for count in reversed(sentence.counts):
+        each = count.noun is not None and sentence.scope(at) is count.noun and sentence.has_meaning(at, Hint.EACH)
+        if count.value > 1 and (0 < at - count.at <= 2 or (each and 0 < at - count.at <= MAX_PARTS_DISTANCE)):
+            return count.value
+    return 0.0
 
 
 def _is_per_part(sentence: Sentence, at: int) -> bool:
@@ -184,6 +195,8 @@ def shares(sentence: Sentence) -> Iterator[TextProblem]:
     for at, token in enumerate(words[:-1]):
         if token.kind is not TokenKind.NUMBER or words[at + 1].text != "%" or token.ranged:
             continue
+        if set(sentence.between(at + 2, at + 3)) & _DIFFERENCES:
+            continue
         before = [quantity for quantity in sentence.quantities if quantity < at][-2:]
         if len(before) == 2 and at - before[1] <= 8 and _is_share(sentence, before[0], before[1]):
             part, whole = words[before[0]], words[before[1]]
@@ -193,9 +206,14 @@ def shares(sentence: Sentence) -> Iterator[TextProblem]:
                 yield TextProblem("percentage-off-count", token, message, f"write `{plain(share)} %`")
 
 
+_DIFFERENCES = words_of("less more lower higher faster slower below above under over short")
+
+
 def _is_share(sentence: Sentence, part: int, whole: int) -> bool:
     """Whether a sentence states one figure as a part of another (`376 of 450 GB/s`)."""
     between = list(sentence.between(part + 1, whole))
+    if any(part < count.at < whole for count in sentence.counts):
+        return False  # `2.5 TB/s beside 96 links of 112 Gb/s`
     same = sentence.words[part].unit == sentence.words[whole].unit
     return (
         same and "of" in between and len(between) <= 5 and sentence.words[whole].value > 0 < sentence.words[part].value
@@ -294,7 +312,7 @@ def _agrees(worked: float, written: float, step: float, rough: bool) -> bool:
     whole = worked / step if step else 0.0
     if not isfinite(whole):
         return False
-    return any(abs(each * step - written) < step / 100 for each in (round(whole), floor(whole)))
+    return any(abs(each * step - written) < step / 100 for each in (round(whole), floor(whole + 1e-9)))
 
 
 def _compare_digits(sentence: Sentence, equation: Equation, token: Token) -> Iterator[TextProblem]:

@@ -18,7 +18,7 @@ from clusterspec.prose.possible_values import (
 )
 from clusterspec.prose.tokenize import TextProblem
 from clusterspec.quantity import Direction, Sparsity
-from clusterspec.units import display, display_bits, plain
+from clusterspec.units import UnitFault, display, display_bits, plain, read
 from clusterspec.units.readings import MEANT, PREFIX, PREFIX_STEP, near
 from clusterspec.units.readings import SPARSE as SPARSE_PEAK
 
@@ -133,11 +133,21 @@ def _expected(claim: Claim, fact: KnownFigure) -> tuple[str, str]:
     """The catalog figure in the direction of a claim, and the ratio of the claim to it, both as text."""
     value = fact.value * (2 if claim.direction is Direction.DUPLEX else 1)
     shown = display_bits(value) if fact.unit == "B/s" and claim.token.bits else display(value, fact.unit)
+    if printed := _printed_value(fact):
+        value, shown = printed, fact.printed
     ratio = claim.token.value / (8 if claim.token.unit == "T/s" else 1) / value
     times = f"{plain(ratio)} times" if ratio >= 1 else f"1/{plain(1 / ratio)} of"
     if fact.directed:
         return f"{shown} {claim.direction or Direction.ONE_WAY}", times
     return (f"{shown} dense" if fact.unit == "FLOP/s" else shown), times
+
+
+def _printed_value(fact: KnownFigure) -> float:
+    """The bytes of a size as the vendor prints it; 0 if the entry quotes no size, or words that are none."""
+    try:
+        return read(fact.printed, "bytes").value if fact.printed else 0.0
+    except UnitFault:
+        return 0.0
 
 
 def _likely_errors(claim: Claim, known: KnownFigures) -> tuple[LikelyError, ...]:

@@ -13,6 +13,7 @@ from clusterspec.prose.subjects import UNKNOWN, Mention, Subject
 from clusterspec.prose.tokenize import Token, TokenKind, words_of
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.records import dataclass
+from clusterspec.units.readings import near
 
 # Figures stated as properties of a part: `H200 has 141 GB of HBM3e`, unlike `a job needs 40 GB of each H200`
 
@@ -201,11 +202,20 @@ def _scope(sentence: Sentence, at: int, channel: Channel | None) -> FigureScope 
     multiplied = multiplied or _is_of_one_nic(sentence, at, ends.get(at + 1, at + 1))
     if _may_be_of_one_link(sentence, at):
         return None
+    multiplied = multiplied or _is_multiplied_later(sentence, at)
     if multiplied and channel is Channel.NETWORK and scope in (None, FigureScope.NODE, FigureScope.SUM):
         return FigureScope.PORT
     nouns = {count.noun for count in sentence.counts}
     directed = sentence.sole_meaning(at, Direction) is not None
     return FigureScope.DEVICE if scope is FigureScope.SUM and directed and nouns == {FigureScope.LINK} else scope
+
+
+def _is_multiplied_later(sentence: Sentence, at: int) -> bool:
+    """Whether a later figure is a quantity times a count of ports: the 400 in `8 NICs at 400 GB/s, that is 3.2 TB/s`."""
+    value = sentence.words[at].value
+    later = [sentence.words[other].value for other in sentence.quantities if other > at]
+    counts = [count.value for count in sentence.counts if count.noun is FigureScope.PORT and count.value > 1]
+    return value > 0 and any(near(other, value * count, 0.01) for other in later for count in counts)
 
 
 def _is_port(sentence: Sentence, at: int) -> bool:

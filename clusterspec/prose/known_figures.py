@@ -39,6 +39,8 @@ class KnownFigure:
     """A lower port rate of the same technology, usually part of the name (`NDR200`)."""
     misprint: bool = False
     """A published sum that is wrong for this channel."""
+    printed: str = ""
+    """The figure as the vendor prints it, where the device reports another."""
 
 
 _LINE_RATES = frozenset(("scale-out",))
@@ -156,7 +158,8 @@ class KnownFigures:
         yield from _bandwidth(entry.peer_bandwidth, Channel.SCALE_UP, FigureScope.PAIR, owner, "one pair")
         yield from _bandwidth(entry.nic_bandwidth, Channel.NETWORK, FigureScope.PORT, owner, "one NIC")
         yield from _plain(entry.memory_bandwidth, Channel.MEMORY, FigureScope.DEVICE, owner)
-        yield from _plain(entry.memory, Channel.CAPACITY, FigureScope.DEVICE, owner)
+        for fact in _plain(entry.memory, Channel.CAPACITY, FigureScope.DEVICE, owner):
+            yield replace(fact, printed=entry.memory_printed)
         yield from _plain(entry.power, Channel.POWER, FigureScope.DEVICE, owner)
         for precision, peak in entry.peaks.items():
             yield KnownFigure(peak.value, "FLOP/s", Channel.PEAK, FigureScope.DEVICE, owner, precision=precision)
@@ -189,7 +192,9 @@ def _of_all(facts: tuple[KnownFigure, ...], count: int, owner: str) -> Iterator[
     for fact in facts:
         if fact.scope is FigureScope.DEVICE and fact.channel is not Channel.POWER:
             everything = f"its {count} accelerators together"
-            yield replace(fact, value=fact.value * count, scope=FigureScope.NODE, owner=owner, what=everything)
+            yield replace(
+                fact, value=fact.value * count, scope=FigureScope.NODE, owner=owner, what=everything, printed=""
+            )
             if fact.channel is Channel.SCALE_UP:
                 yield replace(
                     fact, value=fact.value * count / 2, scope=FigureScope.SUM, owner=owner, what="its bisection"

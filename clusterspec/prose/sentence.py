@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -94,8 +94,9 @@ class Sentence:
     @cached_property
     def counts(self) -> tuple[CountedNoun, ...]:
         """The counts of the sentence; a number within a name (`PCIe 5 x16`) is not one."""
-        named = {at for each in self.named for at in range(each.start, each.end)}
-        return tuple(count for count in _counts(self.words) if count.at not in named)
+        inside = {at for each in self.named for at in range(each.start, each.end)}
+        adapters = {each.start for each in self.named if each.subject.kind == "nic"}
+        return tuple(count for count in _counts(self.words, adapters) if count.at not in inside)
 
     def has(self, *meanings: Meaning) -> bool:
         """Whether the sentence has a phrase with one of some meanings."""
@@ -253,14 +254,16 @@ def _assign_each(sentence: Sentence, count: CountedNoun, meanings: dict[int, dic
         meanings[after][count.noun] = 0
 
 
-def _counts(words: Sequence[Token]) -> Iterator[CountedNoun]:
-    """Numbers before a multiplication sign, or one to three words before a noun of the lexicon."""
+def _counts(words: Sequence[Token], adapters: Container[int]) -> Iterator[CountedNoun]:
+    """Numbers before a multiplication sign, before the name of an adapter, or one to three words before a noun of the
+    lexicon.
+    """
     for at, token in enumerate(words[:-1]):
         value = token.value if token.kind is TokenKind.NUMBER else NUMERALS.get(token.text.lower(), 0)
         if value < 1 or (at and words[at - 1].text.lower() == "any"):
             continue  # `between any two GPUs` counts nothing
         times = words[at + 1].kind is TokenKind.TIMES
-        noun = _noun(words, at + 1 + times)
+        noun = _noun(words, at + 1 + times) or (FigureScope.PORT if at + 1 + times in adapters else None)
         if times or noun is not None:
             yield CountedNoun(at, value, noun)
 

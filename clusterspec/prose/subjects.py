@@ -113,7 +113,15 @@ class NameIndex:
         for alias, id_ in _ALIASES.items():
             if id_ in self._ids["interconnect"]:
                 yield alias, ("interconnect", id_.rpartition("-")[0], (id_,))
+        yield from self._of_nics()
         yield from self._of_platforms()
+
+    def _of_nics(self) -> Iterator[tuple[str, tuple[str, str, tuple[str, ...]]]]:
+        """Adapters by id (`bluefield-3`); those of a family with generations are recognized as such."""
+        for id_ in sorted(self._ids["nic"]):
+            family = id_.partition("-")[0]
+            if family not in _KINDS:
+                yield _plain(id_), ("nic", family, (id_,))
 
     def _of_platforms(self) -> Iterator[tuple[str, tuple[str, str, tuple[str, ...]]]]:
         for id_ in sorted(self._ids["platform"]):
@@ -154,7 +162,7 @@ class NameIndex:
         if best is None:
             return None
         end, (kind, family, ids) = best
-        channel = Channel.NETWORK if kind == "interconnect" else None
+        channel = Channel.NETWORK if kind in ("interconnect", "nic") else None
         return Mention(at, end, Subject(_written(words, at, end), family, kind, channel, ids))
 
     def _infiniband(self, words: Sequence[Token], at: int) -> Mention | None:

@@ -56,3 +56,20 @@ def test_the_documents_themselves_are_judged_as_well(catalog: Catalog) -> None:
     true = [at for at in counted if at in lines["wrong"]]
     assert len(set(true)) / len(lines["wrong"]) >= RECALL
     assert len(true) / len(counted) >= PRECISION
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("The MI300X has 256 GB of HBM3.", "`192 GB`"),
+        ("An H200 has 80 GB of HBM3e.", "`141 GB`"),
+        ("A B300 with 180 GB of HBM3e.", "`288 GB`"),
+        ("| GPU | Memory |\n|---|---|\n| MI355X | 192 GB |", "`288 GB`"),
+        ("| GPU | Memory |\n|---|---|\n| H100 | 141 GB |", "`80 GB`"),
+        ("Each MI325X has 192 GB of HBM3e.", "`256 GB`"),
+    ],
+)
+def test_advice_uses_the_figure_that_the_vendor_prints(text: str, advice: str, catalog: Catalog) -> None:
+    (problem,) = check_text(Source("notes.md", text), catalog)
+    assert problem.rule == "label-contradicts-rate" and advice in problem.help
+    assert advice.strip("`") in problem.message
