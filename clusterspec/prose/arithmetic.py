@@ -289,7 +289,8 @@ def _compare_sides(sentence: Sentence, equation: Equation, token: Token) -> Iter
 
 def _mismatch(rule: str, sentence: Sentence, equation: Equation, value: float) -> TextProblem:
     token = sentence.words[equation.result]
-    right = in_unit_of(token, value / equation.scale)
+    share = " %" if equation.scale < 1 else ""
+    right = in_unit_of(token, value / equation.scale) + share
     message = f"`{_excerpt(sentence, equation)}`: the left side is {right}"
     if token.unit:
         message += f", {as_multiple(token.value / value)} the figure written"
@@ -301,7 +302,7 @@ def _mismatch(rule: str, sentence: Sentence, equation: Equation, value: float) -
 
 
 def _excerpt(sentence: Sentence, equation: Equation) -> str:
-    excerpt = sentence.text(equation.start, equation.result + 1).replace("`", "")
+    excerpt = sentence.text(equation.start, equation.result + 1 + (equation.scale < 1)).replace("`", "")
     return excerpt if len(excerpt) <= MAX_EXCERPT else excerpt[: MAX_EXCERPT - 1] + "…"
 
 

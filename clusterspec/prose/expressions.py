@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from math import isfinite
+from math import isfinite, log10
 
 from clusterspec.prose.tokenize import MAX_VALUE, Token, TokenKind, words_of
 from clusterspec.records import dataclass
@@ -14,25 +14,29 @@ PRODUCT = frozenset(("*", "x", "×", "·", "∗"))
 QUOTIENT = frozenset(("/", "÷"))
 SUM = frozenset(("+", "-", "−"))
 SKIPPED = frozenset(("~", "`", "≈", "'", '"', "about"))
-_DIMENSIONS: dict[str, tuple[int, int, int]] = {
-    # powers of bytes, operations and seconds
-    "": (0, 0, 0),
-    "B": (1, 0, 0),
-    "B/s": (1, 0, -1),
-    "FLOP": (0, 1, 0),
-    "FLOP/s": (0, 1, -1),
-    "s": (0, 0, 1),
+Dimensions = tuple[int, int, int, int]
+"""Powers of bytes, operations, seconds and watts."""
+_DIMENSIONS: dict[str, Dimensions] = {
+    "": (0, 0, 0, 0),
+    "B": (1, 0, 0, 0),
+    "B/s": (1, 0, -1, 0),
+    "FLOP": (0, 1, 0, 0),
+    "FLOP/s": (0, 1, -1, 0),
+    "s": (0, 0, 1, 0),
+    "W": (0, 0, 0, 1),
 }
+MAX_EXPONENT = 60
+"""Decimal digits of the largest power that is computed."""
 NOUNS = 3
 """Words that may follow a number inside an expression."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A number with its dimensions: powers of bytes, operations and seconds."""
+    """A number with its dimensions."""
 
     number: float
-    dimensions: tuple[int, int, int]
+    dimensions: Dimensions
 
 
 def evaluate(words: Sequence[Token], tight: bool = False) -> Value | None:
@@ -65,10 +69,10 @@ class _ExpressionParser:
         return value
 
     def product(self, depth: int) -> Value | None:
-        value = self.operand(depth)
+        value = self.power(depth)
         while value is not None and (self._sign() in PRODUCT or self._sign() in QUOTIENT):
             divide = self._take() in QUOTIENT
-            other = self._denominator(depth) if divide and self.tight else self.operand(depth)
+            other = self._denominator(depth) if divide and self.tight else self.power(depth)
             if other is None or (divide and other.number == 0):
                 return None
             value = _divided(value, other) if divide else _multiplied(value, other)
@@ -76,12 +80,29 @@ class _ExpressionParser:
 
     def _denominator(self, depth: int) -> Value | None:
         """The product up to the next division sign."""
-        value = self.operand(depth)
+        value = self.power(depth)
         while value is not None and self._sign() in PRODUCT:
             self.at += 1
-            other = self.operand(depth)
+            other = self.power(depth)
             value = _multiplied(value, other) if other is not None else None
         return value
+
+    def power(self, depth: int) -> Value | None:
+        """An operand with its exponent, a whole number: `2^10`, `10**-3`."""
+        base = self.operand(depth)
+        stars = self.words[self.at : self.at + 2]
+        sign = 1 if self._sign() == "^" else 2 if [word.text for word in stars] == ["*", "*"] else 0
+        if base is None or not sign:
+            return base
+        self.at += sign
+        minus = self._sign() in ("-", "−")
+        self.at += minus
+        exponent = self.operand(depth)
+        if exponent is None or any(base.dimensions) or any(exponent.dimensions) or exponent.number % 1:
+            return None
+        if base.number <= 0 or abs(exponent.number * log10(base.number)) > MAX_EXPONENT:
+            return None
+        return Value(base.number ** (-exponent.number if minus else exponent.number), base.dimensions)
 
     def operand(self, depth: int) -> Value | None:
         if self.at >= len(self.words) or depth > 5:
@@ -102,8 +123,11 @@ class _ExpressionParser:
             return None
         if self.at < len(self.words) and self.words[self.at].kind is TokenKind.WORD and not self.words[self.at].gap:
             return None  # a letter on a number: algebra, or thousands and millions
-        self._nouns()
-        return Value(token.value, _DIMENSIONS[token.unit])
+        share = self._sign() == "%"
+        self.at += share
+        if not share:
+            self._nouns()
+        return Value(token.value / (100 if share else 1), _DIMENSIONS[token.unit])
 
     def _nouns(self) -> None:
         """Skip the nouns after a number."""
@@ -143,13 +167,14 @@ def _divided(one: Value, other: Value) -> Value:
     return Value(one.number / other.number, _added(one.dimensions, other.dimensions, -1))
 
 
-def _added(one: tuple[int, int, int], other: tuple[int, int, int], sign: int) -> tuple[int, int, int]:
-    return one[0] + sign * other[0], one[1] + sign * other[1], one[2] + sign * other[2]
+def _added(one: Dimensions, other: Dimensions, sign: int) -> Dimensions:
+    bytes_, operations, seconds, watts = (a + sign * b for a, b in zip(one, other, strict=True))
+    return bytes_, operations, seconds, watts
 
 
 # Equations in a text: `64*7=448`, `8 x 400 Gb/s = 3.2 Tb/s`, `16/300 = 0.053`
 
-EQUALS = frozenset(("=", "==", "≈", "~="))
+EQUALS = frozenset(("=", "==", "≈", "~=", "equals"))
 MAX_TOKENS = 40
 """Tokens of one side of an equation."""
 
@@ -199,8 +224,10 @@ def _equation(words: Sequence[Token], at: int, left: tuple[int, Value], right: t
     rough = words[at].text in ("≈", "~=") or any(word.text in ("~", "≈", "about") for word in words[at : results[0]])
     result = results[-1]
     share = result + 1 < len(words) and words[result + 1].text == "%"
-    other = Value(right[1].number / 100, right[1].dimensions) if share else right[1]
+    other = right[1]
     values = (value,) if other_way in (None, value) else (value, other_way or value)
+    if share and "%" not in (word.text for word in words[start:at]):  # `30 + 40 = 70 %`
+        values += (Value(value.number / 100, value.dimensions),)
     return Equation(values, other, start, result, len(operands), rough, operands, 0.01 if share else 1.0)
 
 
@@ -220,8 +247,10 @@ def _extends_left(token: Token, first: Token) -> bool:
     """Whether the token before an expression extends it to the left, or makes it a function argument."""
     ratio = token.text == ":" and not first.gap
     called = first.text == "(" and token.kind is TokenKind.WORD and not first.gap
+    digits = token.kind is TokenKind.NUMBER or (token.text == "," and not first.gap)  # `1 024`, `12,5`
     return (
         called
+        or digits
         or token.kind is TokenKind.TIMES
         or token.text in PRODUCT | QUOTIENT | SUM | {"(", ">", "<", "^"}
         or ratio
@@ -253,8 +282,11 @@ def _continues(words: Sequence[Token], end: int) -> bool:
         return False
     follows = words[end]
     glued = not follows.gap and (follows.kind is TokenKind.WORD or follows.text in ("^", "\\", "_"))
+    comma = follows.text == "," and end + 1 < len(words)
+    digits = words[end + 1] if comma and not follows.gap else follows  # `12,5`, `1 024`
     return (
         glued
+        or (digits.kind is TokenKind.NUMBER and not (comma and digits.gap))
         or follows.text.lower() in _TIME_WORDS
         or follows.kind is TokenKind.TIMES
         or follows.text in PRODUCT | QUOTIENT
@@ -266,6 +298,6 @@ def _is_operand(words: Sequence[Token], at: int) -> bool:
     token = words[at]
     if token.kind in (TokenKind.NUMBER, TokenKind.QUANTITY, TokenKind.TIMES):
         return not token.ranged
-    if token.text in PRODUCT | QUOTIENT | SUM | SKIPPED or token.text in ("(", ")"):
+    if token.text in PRODUCT | QUOTIENT | SUM | SKIPPED or token.text in ("(", ")", "^", "%"):
         return True
     return token.kind is TokenKind.WORD and token.text.isalpha()

@@ -82,7 +82,7 @@ _UNIT = re.compile(
     r"|[TPE]Fs?(?:/s)?"
     r"|[GM]T/s"
     r"|[kM]?W|[kK]ilowatts?|watts?"
-    r"|ns|µs|μs|us|usec|ms|s|secs?|seconds?|mins?|minutes?|hours?|hrs?|days?|milliseconds?|microseconds?"
+    r"|ns|µs|μs|us|usec|ms|s|secs?|seconds?|mins?|minutes?|hours?|hrs?|h(?![ ]?[\^²³_*])|days?|milliseconds?|microseconds?"
     r")(?![A-Za-z0-9])"
 )
 _QUALIFIED_UNIT = re.compile(
