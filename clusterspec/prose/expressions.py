@@ -225,7 +225,7 @@ def _equation(words: Sequence[Token], at: int, left: tuple[int, Value], right: t
     result = results[-1]
     share = result + 1 < len(words) and words[result + 1].text == "%"
     other = right[1]
-    values = (value,) if other_way in (None, value) else (value, other_way or value)
+    values: tuple[Value, ...] = (value,) if other_way in (None, value) else (value, other_way or value)
     if share and "%" not in (word.text for word in words[start:at]):  # `30 + 40 = 70 %`
         values += (Value(value.number / 100, value.dimensions),)
     return Equation(values, other, start, result, len(operands), rough, operands, 0.01 if share else 1.0)
