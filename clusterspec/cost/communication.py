@@ -93,10 +93,11 @@ def expanded_seconds(cost: CollectiveCost, prefix: str = "") -> Expanded:
     if cost.candidate is None or cost.paths is None:
         return Expanded(0.0, "0", ())
     line, share = _slowest_line(cost.paths, cost.candidate)
-    what = f"{cost.name} over {cost.ranks} ranks by {cost.algorithm} ({cost.protocol}, {cost.tier})"
+    article = "an" if cost.name.startswith("a") else "a"
+    what = f"{article} {cost.name} over {cost.ranks} ranks by {cost.algorithm} ({cost.protocol}, {cost.tier})"
     traffic = cost.candidate.per_byte * line.value * share.value
     inputs = {
-        "latency": computed_figure(cost.candidate.latency, f"latency of a {what}", "s"),
+        "latency": computed_figure(cost.candidate.latency, f"latency of {what}", "s"),
         "size": computed_figure(cost.size, f"{cost.name}, as nccl-tests counts it", "B"),
         "traffic": computed_figure(traffic, "bytes on the slower tier for each byte of the size"),
         "line": line,

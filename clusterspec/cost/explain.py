@@ -152,9 +152,9 @@ class _StepExplanation:
             "interference": self.interference,
             "pipelined": computed_figure(transfer.pipelined, "share that runs inside the adjacent GEMMs"),
         }
-        return leaf_term(
-            f"{where}_{sent.axis}_{identifier(sent.collective)}", overlap.exposed_time_of_calls, arguments, repeats
-        )
+        words = [where, sent.axis, identifier(sent.purpose), identifier(sent.collective)]
+        name = "_".join(word for word in words if word)
+        return leaf_term(name, overlap.exposed_time_of_calls, arguments, repeats)
 
     def sends_term(self) -> Term:
         """Sends between stages that nothing overlaps."""

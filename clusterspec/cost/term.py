@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from typing import ParamSpec, Protocol, cast, overload
 
 from clusterspec.origin import Computed
+from clusterspec.patterns import pattern
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.summation import sum_of
@@ -48,6 +49,11 @@ class Formula(Protocol[P]):
     def __call__(self, *args: float | Column, **kwargs: float | Column) -> Column: ...
 
 
+_TRANSFER = pattern(
+    r"(forward|backward|recomputation)_(\w+?)_(expert_tp|tp|cp|ep)_(?:(\w+?)_)?"
+    r"(all_to_all|all_gather|all_reduce|reduce_scatter|send_recv)(_\d+)?"
+)
+"""The name of a transfer in a pass: the pass, the part of the model, the axis, what is sent, the collective."""
 EXPRESSIONS: dict[object, str] = {}
 """The expression of each formula, over the names of its parameters.
 
@@ -105,8 +111,18 @@ class Term:
 
     @property
     def label(self) -> str:
-        """The name for display."""
-        return self.name.replace("_", " ")
+        """The name for display.
+
+        >>> Term("forward_expert_layer_ep_combine_all_to_all", 1.0, "s", "").label
+        'forward, expert layer: ep combine (all-to-all)'
+        """
+        found = _TRANSFER.fullmatch(self.name)
+        if found is None:
+            return self.name.replace("_", " ")
+        phase, part, axis, purpose, collective, number = (text or "" for text in found.groups())
+        collective = collective.replace("_", "-")
+        sent = f"{purpose.replace('_', ' ')} ({collective})" if purpose else collective
+        return f"{phase}, {part.replace('_', ' ')}: {axis} {sent}{number.replace('_', ' ')}"
 
     def walk(self) -> Iterator[Term]:
         """This term and every term below it."""

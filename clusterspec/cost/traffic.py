@@ -21,7 +21,8 @@ class Transfer:
     """``calls`` collectives of ``size`` bytes each, as nccl-tests counts it, on the groups of one axis.
 
     ``overlap_window`` is the seconds of computation that each call may overlap with, 0 where there is none;
-    ``hidden_by_default`` where a framework overlaps it without any setting.
+    ``hidden_by_default`` where a framework overlaps it without any setting. ``purpose`` is what it sends, where the
+    axis has several such collectives.
     """
 
     axis: str
@@ -30,6 +31,7 @@ class Transfer:
     calls: float = 1.0
     overlap_window: float = 0.0
     hidden_by_default: bool = False
+    purpose: str = ""
 
 
 # Tensor parallelism: the exchange of activations around each block
@@ -62,7 +64,13 @@ def tensor_backward_transfers(shard: Shard, blocks: int, overlap_window: float) 
     return (
         *mirror,
         Transfer(
-            "tp", "all-gather", activation_bytes(shard), blocks, overlap_window / (2 * blocks), hidden_by_default=True
+            "tp",
+            "all-gather",
+            activation_bytes(shard),
+            blocks,
+            overlap_window / (2 * blocks),
+            hidden_by_default=True,
+            purpose="inputs of weight gradients",
         ),
     )
 
@@ -100,7 +108,10 @@ def _context_transfers(shard: Shard, method: str, core: float, gradient: bool) -
     if method == "all-to-all":
         model = shard.model
         queries = shard.width * shard.tokens * shard.heads * model.head_dim
-        return (Transfer("cp", "all-to-all", queries, 2), Transfer("cp", "all-to-all", keys_values, 1))
+        return (
+            Transfer("cp", "all-to-all", queries, 2, purpose="queries and outputs"),
+            Transfer("cp", "all-to-all", keys_values, 1, purpose="keys and values"),
+        )
     if method == "all-gather":
         gather = Transfer("cp", "all-gather", keys_values * ranks)
         return (gather, Transfer("cp", "reduce-scatter", keys_values * ranks)) if gradient else (gather,)
@@ -119,7 +130,11 @@ def _state_transfers(shard: Shard, method: str, gradient: bool) -> tuple[Transfe
     if method == "all-to-all":
         held = mixing.recurrence_widths(shard, part)
         inputs, outputs = 2 * held.keys + held.values + 2 * held.heads, held.values
-        return tuple(Transfer("cp", "all-to-all", shard.width * shard.tokens * each, 1) for each in (inputs, outputs))
+        sent = {"inputs": inputs, "outputs": outputs}
+        return tuple(
+            Transfer("cp", "all-to-all", shard.width * shard.tokens * each, 1, purpose=name)
+            for name, each in sent.items()
+        )
     return (Transfer("cp", "all-gather", mixing.state_bytes(shard, part) * shard.cp * (2 if gradient else 1)),)
 
 
@@ -151,8 +166,11 @@ def expert_transfers(
     whole = shard.width * model.expert_width * routing.arriving * routing.imbalance
     transfers: tuple[Transfer, ...] = ()
     if is_divided(shard.ep):
-        widths = (precision_width(dispatcher.precision), shard.width)
-        transfers += tuple(Transfer("ep", "all-to-all", each * sent, 1, overlap_window / 2) for each in widths)
+        widths = {"dispatch": precision_width(dispatcher.precision), "combine": shard.width}
+        transfers += tuple(
+            Transfer("ep", "all-to-all", each * sent, 1, overlap_window / 2, purpose=purpose)
+            for purpose, each in widths.items()
+        )
     if is_divided(shard.expert_tp):
         transfers += (Transfer("expert_tp", "all-gather", whole), Transfer("expert_tp", "reduce-scatter", whole))
     return transfers

@@ -37,7 +37,7 @@ from clusterspec.origin import Assumed, Computed
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.records import dataclass
 from clusterspec.summation import sum_of
-from clusterspec.units import plural
+from clusterspec.units import display, plural
 
 WRAPS_FROM = {2: 16, 3: 4}
 """The side from which an axis of a TPU slice closes, by the dimensions of its torus.
@@ -270,9 +270,11 @@ def _between_islands(cluster: Cluster, fabric: ScaleOut, group: Placement, islan
     node = min(node, _slot_bandwidth(cluster, group.ranks_per_node, own))
     nearest = max(network.line, own) / taper
     lines = _IslandLines.of(cluster, group, islands, sharing, (node, own / taper, nearest))
-    derivation = f"{fabric.nics_per_node} NICs of {network.line:.4g} B/s"
+    derivation = f"{fabric.nics_per_node} NICs of {display(network.line, 'B/s')}"
     if lines.partial:
-        derivation = f"the NICs of {plural(lines.least, 'rank')} in the emptiest island, {network.line:.4g} B/s each"
+        derivation = (
+            f"the NICs of {plural(lines.least, 'rank')} in the emptiest island, {display(network.line, 'B/s')} each"
+        )
     derivation += f" among {sharing} groups" if sharing > 1 else ""
     origin = Computed(derivation + (f", behind levels oversubscribed {taper:g}:1" if taper > 1 else ""))
     return Between(
