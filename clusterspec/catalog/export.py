@@ -137,21 +137,23 @@ def _interconnect(raw_entry: RawEntry) -> Iterator[str]:
 
 
 def _nic(raw_entry: RawEntry) -> Iterator[str]:
-    yield f"{_value(raw_entry, 'ports')} x {_value(raw_entry, 'port_bandwidth')}"
+    yield f"{_value(raw_entry, 'ports')} × {_value(raw_entry, 'port_bandwidth')}"
     slot = _value(raw_entry, "pcie")
     yield slot and f"PCIe {slot}"
 
 
 def _switch(raw_entry: RawEntry) -> Iterator[str]:
-    yield f"{_value(raw_entry, 'ports') or '?'} x {_value(raw_entry, 'port_bandwidth')}"
+    ports, rate = _value(raw_entry, "ports"), _value(raw_entry, "port_bandwidth")
+    yield f"{ports} × {rate}" if ports else f"{rate}, number of ports not published"
     yield _value(raw_entry, "families")
 
 
 def _platform(raw_entry: RawEntry) -> Iterator[str]:
-    yield f"{_value(raw_entry, 'accelerators_per_node')} x {_value(raw_entry, 'accelerator')}"
+    yield f"{_value(raw_entry, 'accelerators_per_node')} × {_value(raw_entry, 'accelerator')}"
     yield f"domain {_value(raw_entry, 'domain')}"
     nics = _value(raw_entry, "nics_per_node")
-    yield nics and f"{nics} x {_value(raw_entry, 'nic_bandwidth') or '?'}"
+    rate = _value(raw_entry, "nic_bandwidth")
+    yield nics and (f"{nics} × {rate}" if rate else f"{nics} NICs, rate not published")
     yield _value(raw_entry, "technologies").split(", ")[0]
 
 
@@ -303,7 +305,7 @@ def _side(line: FactView | None) -> str:
 def _ratio(pair: FactPair) -> str:
     if pair.ratio is None:
         return "=" if pair.left and pair.right and pair.left.written == pair.right.written else ""
-    return "=" if pair.ratio == 1 else f"x {plain(pair.ratio)}"
+    return "=" if pair.ratio == 1 else f"× {plain(pair.ratio)}"
 
 
 def _table(cells: Sequence[tuple[str, ...]], width: int) -> Iterator[str]:

@@ -268,7 +268,7 @@ def side_by_side_text(comparison: SideBySide) -> str:
 def _cells(fact: SharedFact) -> tuple[str, ...]:
     ratios = [None, *fact.ratios[1:]]
     return tuple(
-        (text or "-") + (f" (x {plain(ratio)})" if ratio is not None and ratio != 1 else "")
+        (text or "-") + (f" (× {plain(ratio)})" if ratio is not None and ratio != 1 else "")
         for text, ratio in zip(fact.texts, ratios, strict=True)
     )
 

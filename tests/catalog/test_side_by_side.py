@@ -49,7 +49,7 @@ def test_the_text_is_a_table_under_its_convention() -> None:
     assert lines[2].split() == [f"accelerator/{name}" for name in THREE]
     row = next(line for line in lines if line.startswith("scale_up.bandwidth"))
     assert row.split("  ")[-1].strip() == "900 GB/s (x 2)"
-    assert "448 GB/s (x 0.996)" in row
+    assert "448 GB/s (× 0.996)" in row
 
 
 def test_an_id_of_two_kinds_takes_the_kind_of_the_other_ids() -> None:
