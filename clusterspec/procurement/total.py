@@ -196,9 +196,10 @@ def missing(inputs: Inputs) -> Iterator[str]:
     prices = inputs.procurement.prices or {}
     yield from inputs.bill.not_counted
     if not inputs.rented:
-        yield from (
+        unpriced = (
             f"{item.part}: no price for `{PRICED_AS.get(item.kind, item.kind)}`" for item in inputs.bill.unpriced
         )
+        yield from dict.fromkeys(unpriced)  # spares are priced as nodes
     if inputs.years is None:
         yield "everything after the purchase: `procurement.term` is missing"
         return

@@ -99,6 +99,8 @@ def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
     span = f"over {cost.years:g} years" if cost.years else "purchase only"
     running = "" if cost.years else ". For running costs add `procurement.term`"
     partial = ". Some prices are missing: see below" if cost.missing else ""
+    if cost.total is None and not cost.as_of and not cost.currency:
+        span, when, partial = "add `procurement.prices`", "`as_of` and `currency`", ""
     yield ("total", _amount(cost.total, cost.currency), f"{span}, {when}{running}{partial}")
     used = f"{cost.accelerators_used:,.0f} of {cost.accelerators:,} accelerators" if cost.accelerators_used else ""
     if cost.per_run is not None and cost.run is not None:

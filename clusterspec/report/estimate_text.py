@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from shlex import quote
 
@@ -48,7 +49,7 @@ def explain(report: EstimateReport, name: str, ink: Ink = PLAIN) -> str | None:
     """
     wanted = _folded(name)
     wanted = ALIASES.get(wanted, wanted)
-    found = [term for term in explainable(report) if _folded(term.name) == wanted]
+    found = [term for term in explainable(report) if wanted in (_folded(term.name), _folded(term.label))]
     found = found[:1] or [sent_term(row) for row in report.plan.communication if _folded(row.axis) == wanted]
     if found:
         return "\n".join(explained(term, report, ink) for term in found)
@@ -60,7 +61,8 @@ def explain(report: EstimateReport, name: str, ink: Ink = PLAIN) -> str | None:
 
 
 def _folded(name: str) -> str:
-    return " ".join(name.lower().replace("_", " ").replace("-", " ").split())
+    """A name without case and punctuation."""
+    return " ".join(re.sub(r"[-_,:()]", " ", name.lower()).split())
 
 
 def explained(term: Term, report: EstimateReport, ink: Ink = PLAIN) -> str:
@@ -171,10 +173,13 @@ def headline_table(report: EstimateReport, ink: Ink) -> str:
         return "The spec states too little for an estimate.\n"
     label = max(len(name) for name, _, _ in rows)
     figure = max(len(value) for _, value, _ in rows)
-    return "".join(
-        f"  {name.ljust(label)}  {ink.paint('bold', value.rjust(figure))}  {ink.paint('dim', note)}".rstrip() + "\n"
-        for name, value, note in rows
-    )
+    indent, room = " " * (label + figure + 6), max(20, ink.width - label - figure - 6)
+    lines = []
+    for name, value, note in rows:
+        first, *others = wrapped(note, room) or [""]
+        shown = f"  {name.ljust(label)}  {ink.paint('bold', value.rjust(figure))}  {ink.paint('dim', first)}".rstrip()
+        lines += [shown, *(indent + ink.paint("dim", other) for other in others)]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def headline_rows(report: EstimateReport) -> Iterable[tuple[str, str, str] | None]:

@@ -47,7 +47,8 @@ def findings_text(rows: tuple[LayoutRow, ...], noun: str) -> str:
         for rule in row.findings:
             if rule not in own:
                 more.setdefault(rule, []).append(number)
-    lines += [f"With {noun} {_numbers(numbers)} also {rule}." for rule, numbers in more.items()]
+    other = "With {} {} also {}." if own else "`check` reports with {} {}: {}."
+    lines += [other.format(noun, _numbers(numbers), rule) for rule, numbers in more.items()]
     return "\n".join(lines)
 
 

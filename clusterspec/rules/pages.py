@@ -138,14 +138,30 @@ def listing() -> list[RuleRow]:
     return [RuleRow(page(name).rule, page(name).summary) for name in RULES]
 
 
-def listing_text(rows: Sequence[RuleRow]) -> str:
-    """The list for display: one paragraph per group, one line per rule."""
+NARROWEST = 24
+"""The narrowest column of summaries beside the names of the rules; in fewer columns, summaries stand below them."""
+
+
+def listing_text(rows: Sequence[RuleRow], columns: int = 0) -> str:
+    """The list for display: one paragraph per group, one row per rule, wrapped to ``columns`` (0: not wrapped)."""
     lines: list[str] = []
     width = max((len(row.rule.name) for row in rows), default=0)
     for group, members in groupby(rows, key=lambda row: row.rule.group):
         lines += ["", group] if lines else [group]
-        lines += [f"  {row.rule.name:<{width}}  {row.rule.severity:<7}  {row.summary}" for row in members]
+        for row in members:
+            lines += _listed(f"  {row.rule.name:<{width}}  {row.rule.severity:<7}  ", row.summary, columns)
     return "\n".join(lines)
+
+
+def _listed(head: str, summary: str, columns: int) -> list[str]:
+    """The row of one rule."""
+    from textwrap import wrap
+
+    if not columns or len(head) + len(summary) <= columns:
+        return [head + summary]
+    if columns - len(head) >= NARROWEST:
+        return wrap(summary, columns, initial_indent=head, subsequent_indent=" " * len(head))
+    return [f"  {' '.join(head.split())}", *wrap(summary, columns, initial_indent="    ", subsequent_indent="    ")]
 
 
 def summary_of(name: str) -> str:

@@ -13,7 +13,7 @@ from clusterspec.cli.choices import configured
 from clusterspec.cli.inputs import STDIN, StudyReader, folder_of, read_bytes, status_of, study_with_errors_named
 from clusterspec.cli.options import format_option, path, positive, stdin_filename
 from clusterspec.cli.output import keep_inputs, keep_study, write_whole
-from clusterspec.cli.terminal import print_error, print_json, print_text
+from clusterspec.cli.terminal import ink_of, print_error, print_json, print_text
 from clusterspec.exchange import import_formats, merge
 from clusterspec.exchange.documents import comment, with_known_keys
 from clusterspec.exchange.exporters.registry import (
@@ -82,7 +82,10 @@ def run_import(args: argparse.Namespace) -> int:
     if args.list:
         print_text(
             text_table(
-                ("kind", "of", "reads"), [(kind.name, kind.group, kind.title) for kind in import_formats.IMPORT_FORMATS]
+                ("kind", "of", "reads"),
+                [(kind.name, kind.group, kind.title) for kind in import_formats.IMPORT_FORMATS],
+                wrap=(1, 2),
+                ink=ink_of(args),
             )
         )
         return OK
@@ -181,7 +184,9 @@ def _merged_json(merged: merge.Merged) -> dict[str, object]:
 def run_export(args: argparse.Namespace) -> int:
     """Write the file, and list on standard error what the format omits."""
     if args.list:
-        print_text(text_table(("kind", "writes"), [(each.name, each.title) for each in EXPORTERS]))
+        print_text(
+            text_table(("kind", "writes"), [(each.name, each.title) for each in EXPORTERS], wrap=(1,), ink=ink_of(args))
+        )
         return OK
     if not args.kind or not args.spec:
         raise UsageFault("name a KIND and a SPEC; `clusterspec export --list` lists the kinds")

@@ -56,7 +56,7 @@ def describe_config(parser: argparse.ArgumentParser) -> None:
 
 def run_explain(args: argparse.Namespace) -> int:
     """Print the page of a rule, or the list of all rules."""
-    text, body = listed() if args.rule is None else explained(args.rule, ink_of(args))
+    text, body = listed(ink_of(args).width) if args.rule is None else explained(args.rule, ink_of(args))
     if args.format == "json":
         print_json(headed(args, body))
     else:
@@ -64,12 +64,12 @@ def run_explain(args: argparse.Namespace) -> int:
     return OK
 
 
-def listed() -> tuple[str, dict[str, object]]:
-    """The list of rules, as text and as JSON."""
+def listed(columns: int) -> tuple[str, dict[str, object]]:
+    """The list of rules, as text of some columns and as JSON."""
     from clusterspec import rules  # `convert` needs none
 
     listing = rules.listing()
-    return rules.listing_text(listing) + "\n", {"rules": [row.to_json() for row in listing]}
+    return rules.listing_text(listing, columns) + "\n", {"rules": [row.to_json() for row in listing]}
 
 
 def explained(name: str, paint: Ink) -> tuple[str, dict[str, object]]:

@@ -246,7 +246,7 @@ def run_solve(args: argparse.Namespace) -> int:
 
 
 def run_sensitivity(args: argparse.Namespace) -> int:
-    """Print the effect of each lever, one step up and one down."""
+    """Print the effect of each parameter, one step up and one down."""
     study = study_with_errors_named(args, args.spec)
     report = analysis.sensitivity(study)
     if args.format == "json":
