@@ -84,7 +84,7 @@ def check(
         "" if wanted in OF_VENDOR.values() and wanted != "aws-ofi-rccl" else ", and pin NCCL_NET to it"
     )
     written = written_scale_out.collective_plugin if written_scale_out else None
-    loss = f"{technology.name} silently falls back to TCP sockets without {wanted}"
+    loss = f"without {wanted}, the collective library silently uses TCP sockets on {technology.name}"
     if written is None:
         if not spec.unreadable(place(AT)):
             yield RULE.problem(

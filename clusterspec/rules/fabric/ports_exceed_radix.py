@@ -77,5 +77,5 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
     if below + above > ports:
         fabric = counts.fabric
         help_ = f"use {fabric.leaf_switches} leaves" if fabric else "use more leaves, or fewer links"
-        message = f"{down.how} and {up.how} over {leaves:,} leaves need {below} + {above} ports each, more than {ports}: some links have no port"
+        message = f"{down.how} to nodes and {up.how} to spines over {leaves:,} leaves need {below} + {above} ports each, more than {ports}: some links have no port"
         yield RULE.problem("cluster.scale_out.leaf_switches", message, help_, severity=counts.severity)

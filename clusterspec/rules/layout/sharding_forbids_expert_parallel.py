@@ -63,8 +63,8 @@ def check(layout: Layout) -> Iterator[Problem]:
     if layout.ep == 1 or not forbids_expert_parallel(layout.capabilities, layout.sharding):
         return
     message = (
-        f"{layout.framework} of {layout.software_year} combines {layout.sharding} with no expert parallelism "
-        f"(ep {layout.ep}): its FSDP2 asserts ep 1"
+        f"{layout.framework} of {layout.software_year} does not support {layout.sharding} with expert "
+        f"parallelism (ep {layout.ep}): its FSDP2 asserts ep 1"
     )
     feature = layout.capabilities.framework.features["expert_parallel." + layout.sharding]
     later = f", or use a release of {feature.since_year} or later with Megatron-FSDP" if feature.since_year else ""

@@ -71,6 +71,6 @@ def check(
         "cluster.scale_out.nics_per_node",
         f"{accelerators} accelerators share {plural(nics, 'NIC')}: {display(share, 'B/s')} each under full load "
         f"instead of {display(rate, 'B/s')}",
-        f"use one NIC per accelerator, or a layout that sends little between nodes ({plain(accelerators / nics)} to 1 here)",
+        f"use one NIC per accelerator, or a layout that sends little between nodes ({plain(accelerators / nics)} accelerators share one NIC here)",
         severity="note" if training and starved(cluster, deviations) else "warning",
     )

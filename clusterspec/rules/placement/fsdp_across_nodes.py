@@ -76,7 +76,11 @@ def check(
     better, placement = what_if.hsdp, placements.of("shard")
     if better is None or placement is None:
         return
-    held = f", {display(plan.memory_bytes, 'B')} now" if plan and plan.memory_bytes is not None else ""
+    held = (
+        f"; the present layout takes {display(plan.memory_bytes, 'B')} per rank"
+        if plan and plan.memory_bytes is not None
+        else ""
+    )
     yield RULE.problem(
         "layout.sharding",
         f"fsdp gathers weights over {placement.domains:,} domains, although one domain holds them: {what_if.compared(better)}{held}",

@@ -71,6 +71,6 @@ def check(procurement: ProcurementSpec, networks: NetworksSpec) -> Iterator[Prob
         named = both(f"`{key}`" for key in lacking)
         yield RULE.problem(
             "cluster.networks.storage",
-            f"the storage is bought without a stated {named}: any store meets the clause",
+            f"the storage is bought without a stated {named}: any storage system meets the clause",
             f"add {named}" + (", sustained while writing" if "bandwidth" in lacking else ""),
         )

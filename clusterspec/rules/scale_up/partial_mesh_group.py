@@ -82,7 +82,7 @@ def _problem(what: str, at: str, size: int, cluster: Cluster) -> Problem:
     links, together = size - 1, mesh_bandwidth(peer, size)
     return RULE.problem(
         at,
-        f"{what} is {size} of the {scale_up.domain} accelerators of a full mesh: {plural(links, 'link')} of "
+        f"{what} uses {size} of the {scale_up.domain} accelerators of a full mesh: {plural(links, 'link')} of "
         f"{display(peer, 'B/s')} {'carries' if links == 1 else 'carry'} {display(together, 'B/s')}; all {scale_up.domain - 1} links carry {display(whole, 'B/s')}, "
         f"{plain(whole / together, 2)} times as much",
         f"use groups of one accelerator, or of all {scale_up.domain}",

@@ -78,17 +78,17 @@ def check(served: Served) -> Iterator[Problem]:
     each = times.kv_capacity_tokens / places
     held = f"{times.places:,}"
     if load.concurrency is not None:
-        key, lower = "concurrency", f"use a concurrency of at most {held}"
+        key, lower = "concurrency", f"lower the concurrency to {held}"
     else:
         key, lower = "request_rate", f"lower the request rate until at most {held} are in flight"
     wide = served.workload.kv_precision not in NARROW
-    smaller = ", or a smaller cache (`kv_precision: fp8`)" if wide else ", or weights in fewer bytes"
+    smaller = ", or use a smaller cache (`kv_precision: fp8`)" if wide else ", or store weights in fewer bytes"
     yield RULE.problem(
         f"{LOAD}.{key}",
         f"{plural(round(times.offered), 'request')} in flight exceed the {held} that the cache holds "
         f"({float(f'{times.kv_capacity_tokens:.3g}'):,.0f} tokens, {display(each, '1')} per request on average): "
         f"the others queue for {display(times.wait, 's')} on average",
-        f"{lower}, use more replicas{smaller}",
+        f"{lower}, add replicas{smaller}",
     )
 
 
