@@ -150,7 +150,8 @@ def _switch(raw_entry: RawEntry) -> Iterator[str]:
 
 def _platform(raw_entry: RawEntry) -> Iterator[str]:
     yield f"{_value(raw_entry, 'accelerators_per_node')} × {_value(raw_entry, 'accelerator')}"
-    yield f"domain {_value(raw_entry, 'domain')}"
+    domain = _value(raw_entry, "domain")
+    yield domain and f"domain {domain}"
     nics = _value(raw_entry, "nics_per_node")
     rate = _value(raw_entry, "nic_bandwidth")
     yield nics and (f"{nics} × {rate}" if rate else f"{nics} NICs, rate not published")

@@ -67,7 +67,7 @@ def test_the_catalog_version_names_company_folders() -> None:
 def test_company_entries_are_listed() -> None:
     listed = {(row.kind, row.id): row for row in rows(Catalog.open([COMPANY]))}
     assert listed["accelerator", "acme-x1"].headline == "96 GB · 4 TB/s · 1000 TFLOP/s dense bf16 · 900 GB/s duplex"
-    assert "4 x 400 Gb/s" in listed["platform", "dgx-h100"].headline
+    assert "4 × 400 Gb/s" in listed["platform", "dgx-h100"].headline
 
 
 def test_a_missing_folder_is_a_usage_error(tmp_path: Path) -> None:

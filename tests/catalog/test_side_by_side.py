@@ -48,7 +48,7 @@ def test_the_text_is_a_table_under_its_convention() -> None:
     assert lines[0] == CONVENTION
     assert lines[2].split() == [f"accelerator/{name}" for name in THREE]
     row = next(line for line in lines if line.startswith("scale_up.bandwidth"))
-    assert row.split("  ")[-1].strip() == "900 GB/s (x 2)"
+    assert row.split("  ")[-1].strip() == "900 GB/s (× 2)"
     assert "448 GB/s (× 0.996)" in row
 
 
