@@ -219,7 +219,7 @@ def _straddling_groups(group: Runs, others: Runs, block: int) -> tuple[int, int 
 
 
 def _worst_group_start(group: Runs, others: Runs, blocks: _Blocks) -> int:
-    """The first rank of a group in the most domains, and of those in the most nodes."""
+    """First rank of the worst group: the one in the most domains, then in the most nodes."""
     uneven = [block for block in (blocks.node, blocks.domain) if not divides_groups_alike(group, others, block)]
     if not uneven:
         return 0

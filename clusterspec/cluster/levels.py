@@ -174,7 +174,7 @@ class _Ends:
 
 
 def _tier_modules(*ends: _Ends) -> int:
-    """Modules of one tier of a plane, with its links spread over its switches as evenly as possible.
+    """Modules of one tier of a plane; links spread over its switches as evenly as possible.
 
     Down and up links may share a cage where the cages of the switch are known.
     """

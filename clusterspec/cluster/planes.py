@@ -64,8 +64,9 @@ third (12 → 16, 16 → 18, 32 → 36); a design choice, not a limit of the har
 
 
 def even_switch_count(least: int, links: int) -> int:
-    """The number of switches over which the links are spread: at least ``least``, and a divisor of ``links`` where one
-    is at most `MAX_ADDED` times ``least``.
+    """Switches over which ``links`` uplinks spread: the next divisor of ``links``, at least ``least``.
+
+    Where that divisor exceeds `MAX_ADDED` times ``least``, it is ``least``, and links spread unevenly.
 
     >>> even_switch_count(12, 32), even_switch_count(32, 72), even_switch_count(33, 32), even_switch_count(18, 32)
     (16, 36, 33, 18)
@@ -109,9 +110,10 @@ def three_tier_clos(leaves: int, leaf: Ports, ports: int, ratio: float, unit: in
 
 
 def evening_switch_count(switches: int, links: int, ports: int, below: int) -> int | None:
-    """The number of switches that would spread ``links`` of each switch below evenly, where ``switches`` do not and a
-    number near does; None where the spread is as even as it gets. ``below`` switches have the links, ``ports`` are
-    those of a switch above.
+    """A switch count near ``switches`` over which ``links`` uplinks of each switch below spread evenly.
+
+    None where they already do, or where no near count does. ``below`` switches have these uplinks; a switch above has
+    ``ports`` ports.
 
     >>> evening_switch_count(12, 32, 64, 16), evening_switch_count(10, 32, 64, 20)
     (16, None)

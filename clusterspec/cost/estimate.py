@@ -82,7 +82,7 @@ def highest_mfu(design: Design) -> float | None:
 
 
 def mfu_figure_name(design: Design) -> str | None:
-    """The figure of an accelerator that records the published runs like this design; None where it trains nothing.
+    """Name of the accelerator's figure for published runs like this design; None where it trains nothing.
 
     Runs of 16 bits and more count as one precision, and a framework includes those that share its kernels.
     """
@@ -94,7 +94,7 @@ def mfu_figure_name(design: Design) -> str | None:
 
 
 def unseen_spread(design: Design) -> Figure | None:
-    """What the range gains because nothing near the design was measured; None where a run like it is published."""
+    """Half-width that the step's range gains without a published run like the design; None where there is one."""
     name, workload, cluster = mfu_figure_name(design), design.workload, design.cluster
     if name is None or workload is None or cluster is None:
         return None

@@ -19,10 +19,10 @@ MODEL_FLOPS = "Chowdhery et al., arXiv 2204.02311, appendix B: no recomputation,
 
 def headline(plan: Plan) -> Iterator[Term]:
     """The terms of all computed headline figures, named as printed."""
-    yield from _times(plan)
-    yield from _utilization(plan)
+    yield from _time_terms(plan)
+    yield from _utilization_terms(plan)
     if plan.serving is not None:
-        yield from _serving(plan.serving)
+        yield from _serving_terms(plan.serving)
     if plan.parameters is not None:
         yield Term("parameters", plan.parameters, "1", "weights of all layers, embeddings and the output layer")
     if plan.active_parameters is not None:
@@ -30,7 +30,7 @@ def headline(plan: Plan) -> Iterator[Term]:
         yield Term("active parameters", plan.active_parameters, "1", active)
 
 
-def _times(plan: Plan) -> Iterator[Term]:
+def _time_terms(plan: Plan) -> Iterator[Term]:
     work, step, used = plan.design.workload, plan.step_time, accelerators_used(plan.design)
     if work is None or step is None or used is None:
         return
@@ -47,14 +47,14 @@ def _times(plan: Plan) -> Iterator[Term]:
         yield Term("time to train", plan.time_to_train, "s", formula, inputs)
 
 
-def _serving(found: ServingTimes) -> Iterator[Term]:
+def _serving_terms(found: ServingTimes) -> Iterator[Term]:
     """The headline figures of a serving plan, named as printed."""
     yield replace(first_token_time_term(found), name="time to first token")
     yield replace(token_time_term(found), name="time per output token")
     tokens = _count("output_tokens", found.output_tokens)
-    times = (("ttft", _seconds(found.ttft)), ("tpot", _seconds(found.tpot)))
+    times = (("ttft", _seconds_figure(found.ttft)), ("tpot", _seconds_figure(found.tpot)))
     yield Term("request latency", found.request_latency, "s", EXPRESSIONS[request_time], (*times, tokens))
-    inputs = (_count("concurrency", found.offered), tokens, ("latency", _seconds(found.request_latency)))
+    inputs = (_count("concurrency", found.offered), tokens, ("latency", _seconds_figure(found.request_latency)))
     rate = found.output_tokens_per_second
     yield Term("output tokens per second", rate, "1", EXPRESSIONS[output_rate], inputs)
     held = (
@@ -67,11 +67,11 @@ def _serving(found: ServingTimes) -> Iterator[Term]:
         yield Term("most concurrency", found.max_concurrency, "1", formula)
 
 
-def _seconds(value: float) -> Figure:
+def _seconds_figure(value: float) -> Figure:
     return Figure(value, "s", Computed("see the name"))
 
 
-def _utilization(plan: Plan) -> Iterator[Term]:
+def _utilization_terms(plan: Plan) -> Iterator[Term]:
     work, flops, mfu = plan.design.workload, plan.model_flops_per_accelerator, plan.mfu
     if work is None or work.peak is None or flops is None or mfu is None:
         return

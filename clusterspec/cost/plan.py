@@ -207,7 +207,7 @@ def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
 
 
 def _range_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
-    """What the range of the step gains because no run like it is published."""
+    """The half-width that the step's range gains without a published run like it."""
     from clusterspec.cost.estimate import mfu_figure_name, unseen_spread
 
     if (gained := unseen_spread(plan.design)) is not None and plan.design.cluster is not None:
@@ -215,7 +215,7 @@ def _range_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
 
 
 def _assumed_figures(figures: Iterable[tuple[str, Figure]]) -> Iterator[Assumption]:
-    """Those of some figures that are assumed, each under its last value."""
+    """The assumed figures; of several with one key, the last."""
     for key, figure in dict(figures).items():
         if isinstance(figure.origin, Assumed):
             yield key, figure, figure.origin.why

@@ -36,7 +36,7 @@ MOST_KERNELS = 1000
 
 
 def recent_kernels(speed: Speed, software: SoftwareBehavior) -> Kernels:
-    """The kernels that are known for these rates: those of clusters that differ only in their networks and size."""
+    """Cached kernels for these rates; clusters that differ only in networks and size share them."""
 
     for speeds, behavior, kernels in _RECENT:
         if (speeds, behavior) == (speed, software) and len(kernels) < MOST_KERNELS:
@@ -68,7 +68,7 @@ class Tables:
         self._one_mixer = len({layer.mixer for layer in kinds}) == 1
 
     def apply_to(self, design: Design) -> bool:
-        """Whether these are tables of the cluster, the workload and the software of a design; its batch may differ."""
+        """Whether a design has the cluster, workload and software of these tables; its batch may differ."""
         layout = design.layout
         if layout is None or layout.stack != self.stack or layout.software_year != self.software_year:
             return False

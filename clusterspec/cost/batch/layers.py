@@ -82,9 +82,9 @@ class StageTable:
 SUMS = ("device", "gemms", "core", "launches", "expert_launches")
 """The sums of the kernels of a pass that are stored."""
 AGAIN = ("device", "launches", "expert_launches")
-"""The same of recomputation, which no transfer waits for."""
+"""The sums of recomputed kernels that are stored; no transfer overlaps with them."""
 PASSES = ("forward", "backward", "exposed", "calls")
-"""What is stored of a layer: seconds of its passes, and the exposed seconds and calls of its forward transfers."""
+"""Stored values of a layer: seconds of both passes, exposed seconds and calls of its forward transfers."""
 
 
 class LayerRows(NamedTuple):

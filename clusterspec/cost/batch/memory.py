@@ -78,7 +78,7 @@ class MemoryTables:
 
 
 class MemoryRows(NamedTuple):
-    """Some layouts, the number of the degrees that shard their weights, and of those that shard their layers."""
+    """Layouts with two indices: ``cut`` of the degrees that shard weights, ``shape`` of those that shard a layer."""
 
     layouts: LayoutColumns
     cut: Numbers
@@ -185,7 +185,7 @@ class _MemoryRows:
         return cast(Array, most * ranks), cast(Array, upper * ranks)
 
     def layout(self, row: int) -> Layout:
-        """The layout of one of the rows."""
+        """The layout of a row."""
         return stored_value(self._layouts, row, lambda: self.layouts.layout(row, self.template))
 
     def _job(self, layout: Layout) -> Job:

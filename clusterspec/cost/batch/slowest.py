@@ -78,7 +78,7 @@ class SlowestStages:
         self._waiting: list[StageRows] = []
 
     def reserve(self, stage: Numbers, execution: Numbers, rows: Callable[[Array], StageRows]) -> Numbers:
-        """The number of each row's stage; the new ones, which ``rows`` gives by position, are computed by `fill`."""
+        """The number of each row's stage. `fill` computes new stages; ``rows`` returns their inputs by position."""
         found, fresh = self._table.reserve([stage, execution])
         if fresh is not None:
             self._waiting.append(rows(fresh))
@@ -97,7 +97,7 @@ class SlowestStages:
         return SlowestStage(*map(as_number, self._table.look_up(numbers)))
 
     def field(self, name: str, numbers: Numbers) -> Array:
-        """One field of `SlowestStage` that is a number of a table."""
+        """One integer field of `SlowestStage` for each row: ``share`` or ``kind``."""
         found = self._table.look_up(numbers, [SlowestStage._fields.index(name)])
         return self.library.asarray(found[0], "int64")
 
@@ -215,7 +215,7 @@ class ReplicaTable:
         self._waiting: list[ReplicaRows] = []
 
     def reserve(self, replicas: Numbers, kind: Numbers, rows: Callable[[Array], ReplicaRows]) -> Numbers:
-        """The number of each row; the new ones, which ``rows`` gives by position, are computed by `fill`."""
+        """The number of each row. `fill` computes new numbers; ``rows`` returns their inputs by position."""
         found, fresh = self._table.reserve([replicas, kind])
         if fresh is not None:
             self._waiting.append(rows(fresh))

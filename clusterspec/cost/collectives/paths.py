@@ -329,13 +329,13 @@ class _IslandLines:
 
 
 def _crossed_oversubscription(cluster: Cluster, group: Placement) -> float:
-    """The product of the oversubscription of the switch levels that the group crosses, each at least 1:1."""
+    """Product of the oversubscription ratios of the switch levels that a group crosses, each at least 1."""
     levels = fabric_levels(cluster)
     return prod(max(1.0, levels[index].oversubscription) for index in group.levels)
 
 
 def _slot_bandwidth(cluster: Cluster, ranks: int, own: float) -> float:
-    """The bandwidth of the ranks of a node through their PCIe slots, at least that of their own NICs."""
+    """B/s of a node's ranks through their PCIe slots, per direction; at least that of their own NICs."""
     if cluster.pcie_host is None:
         return float("inf")
     return ranks * max(own, slot_rate(cluster.pcie_host) / cluster.ranks_per_accelerator)

@@ -83,8 +83,11 @@ def _feed_forward_work(shard: Shard, name: str, shape: GemmShape) -> Work:
 
 
 def _activation_work(name: str, moved: float, inputs: int) -> Work:
-    """Forward it reads its inputs and writes one output; backward it reads the inputs and the output's
-    gradient, and writes the inputs' gradients. ``moved`` bytes are one of these tensors."""
+    """The activation function between the matrices; each of its tensors has ``moved`` bytes.
+
+    The forward pass reads the inputs and writes one output. The backward pass reads the inputs and the output's
+    gradient, and writes the gradients of the inputs.
+    """
     return streaming_work(f"{name} activation", (moved * (inputs + 1), moved * (2 * inputs + 1)), role=Role.LIGHT)
 
 
@@ -137,7 +140,7 @@ def permutation_work(shard: Shard, routing: Routing) -> Work:
 
 
 def _padding_work(shard: Shard, routing: Routing) -> Work:
-    """Copies that pad the rows of each expert to a multiple that narrow GEMMs take, and back.
+    """Copies that pad each expert's rows to the FP8/FP4 block size, and remove the padding.
 
     Dispatchers that forward tokens write them padded. After all-to-all, inputs and outputs are read and written once
     more (Megatron-Core, transformer/moe/experts.py, padding for quantization).
@@ -286,7 +289,7 @@ def _layer_parts(shard: Shard, software: SoftwareBehavior, network: Parts) -> Pa
 
 
 def _work_of_software(work: Work, software: SoftwareBehavior) -> Work:
-    """The work with the software's own fusion, its casts to narrow precisions and its gradient accumulation."""
+    """The work as the software runs it: less fused, with casts to narrow precisions and gradient accumulation."""
     loose = Work(*(tuple(k for k in part if not k.rate) for part in (work.forward, work.backward)))
     firm = Work(*(tuple(k for k in part if k.rate) for part in (work.forward, work.backward)))
     narrow, sums = cast_work(work, software.cast), accumulation_work(work, software.accumulation)

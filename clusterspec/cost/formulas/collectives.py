@@ -12,6 +12,8 @@ def message_time(latency: float, size: float, bandwidth: float) -> float:
 
     Source: Hockney, "The communication challenge for MPP", Parallel Computing 20(3), 1994.
 
+    Range: bandwidth > 0.
+
     >>> message_time(2e-6, 50e9, 50e9)
     1.000002
     """
@@ -77,6 +79,8 @@ def overlapped_time(latency: float, sending: float) -> float:
 def algorithm_bandwidth(size: float, seconds: float) -> float:
     """The rate seen by the caller: algbw = S / t.
 
+    Range: seconds > 0.
+
     >>> algorithm_bandwidth(1e9, 0.01)
     100000000000.0
     """
@@ -87,6 +91,8 @@ def algorithm_bandwidth(size: float, seconds: float) -> float:
 def all_reduce_factor(ranks: float) -> float:
     """Bytes that each rank sends per byte of a ring all-reduce: f = 2 (n − 1) / n.
 
+    Range: ranks >= 1.
+
     >>> all_reduce_factor(8), all_reduce_factor(64), all_reduce_factor(1)
     (1.75, 1.96875, 0.0)
     """
@@ -95,7 +101,9 @@ def all_reduce_factor(ranks: float) -> float:
 
 @formula("(ranks - 1) / ranks")
 def gather_factor(ranks: float) -> float:
-    """The same of an all-gather, a reduce-scatter or an all-to-all: f = (n − 1) / n.
+    """Bytes that each rank sends per byte of an all-gather, reduce-scatter or all-to-all: f = (n − 1) / n.
+
+    Range: ranks >= 1.
 
     >>> gather_factor(8), gather_factor(1)
     (0.875, 0.0)
@@ -110,6 +118,8 @@ def bus_bandwidth(size: float, seconds: float, factor: float) -> float:
     ``factor`` is that of the collective; it is 1 for a broadcast and a send. Where switches
     reduce, or a tree spans two nodes, it exceeds what any wire carries.
 
+    Range: seconds > 0.
+
     >>> round(bus_bandwidth(17179869184, 0.127997, all_reduce_factor(8)) / 1e9, 2)
     234.89
     """
@@ -119,6 +129,8 @@ def bus_bandwidth(size: float, seconds: float, factor: float) -> float:
 @formula("factor * size / busbw")
 def time_at_busbw(size: float, busbw: float, factor: float) -> float:
     """The time that a bus bandwidth represents: t = f S / busbw.
+
+    Range: busbw > 0.
 
     >>> round(time_at_busbw(17179869184, 234.89e9, all_reduce_factor(8)), 4)
     0.128
@@ -133,6 +145,8 @@ def time_at_busbw(size: float, busbw: float, factor: float) -> float:
 def gather_steps(ranks: float) -> float:
     """Steps of a ring all-gather or reduce-scatter: n − 1.
 
+    Range: ranks >= 1.
+
     >>> gather_steps(8)
     7
     """
@@ -142,6 +156,8 @@ def gather_steps(ranks: float) -> float:
 @formula("2 * (ranks - 1)")
 def all_reduce_steps(ranks: float) -> float:
     """Steps of a ring all-reduce, a reduce-scatter and an all-gather: 2 (n − 1).
+
+    Range: ranks >= 1.
 
     >>> all_reduce_steps(8)
     14
@@ -153,6 +169,8 @@ def all_reduce_steps(ranks: float) -> float:
 def gather_time(size: float, ranks: float, bandwidth: float, latency: float = 0.0) -> float:
     """Seconds of a ring all-gather or reduce-scatter: t = (n − 1) (α + S / (n B)).
 
+    Range: ranks >= 1, bandwidth > 0.
+
     >>> gather_time(8e9, 8, 50e9)
     0.14
     """
@@ -162,6 +180,8 @@ def gather_time(size: float, ranks: float, bandwidth: float, latency: float = 0.
 @formula("2 * (ranks - 1) * latency + 2 * (ranks - 1) / ranks * size / bandwidth")
 def all_reduce_time(size: float, ranks: float, bandwidth: float, latency: float = 0.0) -> float:
     """Seconds of a ring all-reduce: t = 2 (n − 1) (α + S / (n B)).
+
+    Range: ranks >= 1, bandwidth > 0.
 
     >>> round(all_reduce_time(50e6, 8, 450e9) * 1e6, 2), all_reduce_time(1e9, 1, 50e9)
     (194.44, 0.0)
@@ -183,6 +203,8 @@ def all_reduce_time_of_many(size: float, bandwidth: float) -> float:
 def all_reduce_rate(ranks: float, bandwidth: float) -> float:
     """The best algorithm bandwidth of a ring: B n / (2 (n − 1)).
 
+    Range: ranks > 1.
+
     >>> round(all_reduce_rate(8, 450e9) / 1e9, 1), round(all_reduce_rate(4, 50e9) / 1e9, 1)
     (257.1, 33.3)
     """
@@ -197,6 +219,8 @@ def crossing_steps(steps: float, ranks: float, islands: float) -> float:
     with k = 1 the ring stays inside. NCCL counts the same: 2 (k − 1) of 2 (n − 1) steps.
 
     Source: NVIDIA, NCCL, src/graph/tuning.cc (nInterSteps).
+
+    Range: ranks >= 1, islands >= 1, islands <= ranks.
 
     >>> crossing_steps(30, 16, 2), crossing_steps(14, 8, 1)
     (2.0, 0.0)
@@ -215,6 +239,8 @@ def island_traffic(size: float, islands: float) -> float:
     the other and sends S; with more, an island is an inner node of one tree, with two children
     and a parent, and sends 2 S: min(k − 1, 2) S.
 
+    Range: islands >= 1.
+
     >>> island_traffic(1e9, 1), island_traffic(1e9, 2), island_traffic(1e9, 16)
     (0.0, 1000000000.0, 2000000000.0)
     """
@@ -224,6 +250,8 @@ def island_traffic(size: float, islands: float) -> float:
 @formula("2 * (ranks_in_island - 1 + levels)")
 def tree_hops(ranks_in_island: float, levels: float) -> float:
     """Hops up a tree and down again, ``levels`` of islands and a chain of ranks in each: 2 (m − 1 + l).
+
+    Range: ranks_in_island >= 1.
 
     >>> tree_hops(8, 1), tree_hops(8, 0)
     (16, 14)
@@ -250,6 +278,8 @@ def all_reduce_traffic(size: float, ranks: float) -> float:
 
     Each rank offers its whole buffer once, and once more the reduced n-th part that it owns.
 
+    Range: ranks >= 1.
+
     >>> all_reduce_traffic(8e9, 8)
     9000000000.0
     """
@@ -259,6 +289,8 @@ def all_reduce_traffic(size: float, ranks: float) -> float:
 @formula("latency + size * (1 + 1 / ranks) / bandwidth")
 def in_network_all_reduce_time(size: float, ranks: float, bandwidth: float, latency: float = 0.0) -> float:
     """Seconds of an all-reduce in the switch of one domain: t = α + (1 + 1 / n) S / B.
+
+    Range: ranks >= 1, bandwidth > 0.
 
     >>> in_network_all_reduce_time(8e9, 8, 450e9)
     0.02
@@ -270,6 +302,8 @@ def in_network_all_reduce_time(size: float, ranks: float, bandwidth: float, late
 def in_network_gain(ranks: float) -> float:
     """Traffic of a ring of many ranks over that of in-network reduction: 2 n / (n + 1).
 
+    Range: ranks >= 1.
+
     >>> round(in_network_gain(8), 4), in_network_gain(1)
     (1.7778, 1.0)
     """
@@ -279,6 +313,8 @@ def in_network_gain(ranks: float) -> float:
 @formula("2 * (ranks - 1) / ranks * bandwidth / (1 + 1 / ranks)")
 def bus_bandwidth_ceiling(ranks: float, bandwidth: float) -> float:
     """The highest bus bandwidth that an all-reduce in the switch can show: 2 B (n − 1) / (n + 1).
+
+    Range: ranks >= 1.
 
     >>> bus_bandwidth_ceiling(8, 450e9) / 1e9
     700.0

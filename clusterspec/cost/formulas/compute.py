@@ -18,6 +18,7 @@ def larger(first: float, second: float) -> float:
     """
     if isinstance(first, float | int) and isinstance(second, float | int):
         return float(first if first >= second else second)
+    # NOTE: max() does not work on columns: it asks for one truth value of a comparison that has one per row.
     return cast(float, array_library(first, second).maximum(first, second))
 
 
@@ -33,7 +34,7 @@ def smaller(first: float, second: float) -> float:
 
 
 def positive_part(value: float) -> float:
-    """What is above zero, else zero: max(0, x).
+    """The value, at least zero: max(0, x).
 
     >>> positive_part(-2.0), positive_part(2.0)
     (0.0, 2.0)
@@ -123,6 +124,8 @@ def tile_fill(m: float, n: float, tile_m: float, tile_n: float, *, batch: float 
     Source: NVIDIA, "Matrix Multiplication Background User's Guide", sections on tile and wave
     quantization, docs.nvidia.com/deeplearning/performance.
 
+    Range: tile_m >= 1, tile_n >= 1, units >= 1, m >= 1, n >= 1, batch >= 1.
+
     >>> tile_fill(256, 256, 128, 128, units=4)
     1.0
     >>> tile_fill(256, 256, 128, 128, units=3)
@@ -138,6 +141,8 @@ def depth_fill(k: float, start: float) -> float:
 
     ``start`` (k₀) is the depth whose multiplication takes as long as loading the first operands
     and storing the result.
+
+    Range: k > 0.
 
     >>> depth_fill(1024, 64)
     0.9411764705882353
@@ -157,6 +162,8 @@ def kernel_time(flops: float, rate: float, traffic: float, bandwidth: float) -> 
 
     Source: Williams, Waterman, Patterson, "Roofline: an insightful visual performance model for
     multicore architectures", CACM 52(4), 2009.
+
+    Range: rate > 0, bandwidth > 0.
 
     >>> kernel_time(2e12, 1e12, 1e12, 2e12)
     2.0
@@ -182,6 +189,8 @@ def streaming_time(traffic: float, bandwidth: float) -> float:
     """Seconds of a kernel that is bound by memory alone: t = B / β.
 
     Source: Williams, Waterman, Patterson, CACM 52(4), 2009.
+
+    Range: bandwidth > 0.
 
     >>> streaming_time(1e12, 2e12)
     0.5
@@ -251,6 +260,8 @@ def compute_time(flops: float, devices: float, peak: float, utilization: float =
 
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 5.1 (solved for the time).
 
+    Range: devices >= 1, peak > 0, utilization > 0.
+
     >>> compute_time(1e18, 8, 1e15, 0.5)
     250.0
     """
@@ -265,6 +276,8 @@ def utilization(flops: float, seconds: float, devices: float, peak: float) -> fl
     among them, HFU.
 
     Source: PaLM, 2022, arXiv 2204.02311, appendix B.
+
+    Range: devices >= 1, seconds > 0, peak > 0.
 
     >>> utilization(1e18, 250.0, 8, 1e15)
     0.5

@@ -16,6 +16,8 @@ def distinct_ranks(ranks: float, chosen: float) -> float:
 
     ``chosen`` (k) experts drawn evenly and independently over ``ranks`` (r).
 
+    Range: ranks >= 1.
+
     >>> round(distinct_ranks(8, 8), 3), distinct_ranks(1, 8)
     (5.251, 1.0)
     """
@@ -29,6 +31,8 @@ def fullest_load(ranks: float, experts: float, spread: float) -> float:
     Each of r ranks holds e experts whose loads vary independently about their mean by the share
     ``spread`` (σ); the sum of e of them varies by σ / √e, and the largest of r such sums is
     waited for.
+
+    Range: ranks >= 1, experts > 0.
 
     >>> fullest_load(1, 8, 0.2)
     1.0
@@ -48,6 +52,8 @@ def experts_hit(experts: float, tokens: float, chosen: float, spread: float) -> 
     Source: the zero of the negative binomial distribution, which is that of counts with gamma-distributed means
     (Greenwood and Yule, J. Royal Stat. Soc. 83, 1920); exact for one token.
 
+    Range: experts >= 1, chosen >= 1, chosen <= experts, spread >= 0.1, spread <= 2.
+
     >>> round(experts_hit(256, 1, 8, 0.7), 6), round(experts_hit(256, 32, 8, 0.7), 1)
     (8.0, 144.3)
     >>> round(experts_hit(8, 40_000, 2, 0.7), 3), round(experts_hit(4, 1, 4, 0.7), 3)
@@ -65,6 +71,8 @@ def experts_hit_on_fullest(hit: float, experts: float, ranks: float) -> float:
     Each of r ranks holds n = ``experts`` / r experts, of which the fraction q = ``hit`` / ``experts`` receives a token,
     independently of each other: the largest of r binomial counts.
 
+    Range: experts >= 1, ranks >= 1, ranks <= experts, hit <= experts.
+
     >>> experts_hit_on_fullest(4, 8, 1)
     4.0
     >>> round(experts_hit_on_fullest(128, 256, 8), 2), experts_hit_on_fullest(256, 256, 8)
@@ -80,6 +88,8 @@ def requests_on_fullest(mean: float, ranks: float) -> float:
 
     Requests end independently of each other on r ranks, so that their counts are those of a Poisson process.
 
+    Range: ranks >= 1.
+
     >>> requests_on_fullest(16, 1), round(requests_on_fullest(16, 8), 2)
     (16.0, 24.16)
     """
@@ -93,6 +103,8 @@ def requests_on_fullest(mean: float, ranks: float) -> float:
 def direct_messages(ranks: float) -> float:
     """Messages of each rank in a direct exchange: n − 1.
 
+    Range: ranks >= 1.
+
     >>> direct_messages(8)
     7
     """
@@ -102,6 +114,8 @@ def direct_messages(ranks: float) -> float:
 @formula("2 * ranks * (ranks - 1)")
 def posted_calls(ranks: float) -> float:
     """Sends and receives that all ranks post together: 2 n (n − 1).
+
+    Range: ranks >= 1.
 
     >>> posted_calls(8)
     112
@@ -113,6 +127,8 @@ def posted_calls(ranks: float) -> float:
 def traffic_inside(size: float, ranks: float, ranks_in_island: float) -> float:
     """Bytes that a rank sends to others of its island: (m − 1) / n · S.
 
+    Range: ranks_in_island >= 1, ranks >= ranks_in_island.
+
     >>> traffic_inside(16e9, 16, 8), traffic_inside(8e9, 8, 8)
     (7000000000.0, 7000000000.0)
     """
@@ -122,6 +138,8 @@ def traffic_inside(size: float, ranks: float, ranks_in_island: float) -> float:
 @formula("size * (ranks - ranks_in_island) / ranks")
 def traffic_between(size: float, ranks: float, ranks_in_island: float) -> float:
     """Bytes that a rank sends to other islands: (n − m) / n · S.
+
+    Range: ranks_in_island >= 1, ranks >= ranks_in_island.
 
     >>> traffic_between(16e9, 16, 8), traffic_between(8e9, 8, 8)
     (8000000000.0, 0.0)
@@ -155,6 +173,8 @@ def staged_messages(ranks_in_island: float, islands: float) -> float:
 @formula("rank_bandwidth * (ranks - 1) / (ranks - ranks_in_island)")
 def bus_bandwidth_ceiling(ranks: float, ranks_in_island: float, rank_bandwidth: float) -> float:
     """The highest bus bandwidth between islands: B (n − 1) / (n − m), with B the share of one rank; m < n.
+
+    Range: ranks_in_island >= 1, ranks > ranks_in_island.
 
     >>> round(bus_bandwidth_ceiling(16, 8, 50e9) / 1e9, 2)
     93.75

@@ -26,6 +26,8 @@ def lost_share(interval: float, between: float, cost: float) -> float:
 
     Source: Young, CACM 17(9), 1974.
 
+    Range: interval > 0, between > 0.
+
     >>> round(lost_share(1200.0, 7200.0, 100.0), 4)
     0.1667
     """
@@ -41,6 +43,8 @@ def goodput(interval: float, between: float, checkpoint: float, restart: float) 
 
     Source: Young, CACM 17(9), 1974, with the restart added as in Daly, FGCS 22(3), 2006.
 
+    Range: interval > 0, between > 0.
+
     >>> round(goodput(1200.0, 7200.0, 100.0, 360.0), 4)
     0.7833
     """
@@ -52,6 +56,8 @@ def job_time_between_failures(failures_between: float, accelerators: float) -> f
     """The mean time between failures of a job, each of whose accelerators stops it once in ``failures_between`` s.
 
     Source: failures of independent parts add (exponential lifetimes).
+
+    Range: accelerators > 0.
 
     >>> job_time_between_failures(16_384 * 3600.0, 16_384)
     3600.0

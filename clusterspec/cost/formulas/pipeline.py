@@ -16,6 +16,8 @@ def fill_and_drain_idle(total: float, slowest: float, virtual_stages: float = 1)
     Source: Narayanan et al., "Efficient large-scale language model training on GPU clusters
     using Megatron-LM", SC21, arXiv 2104.04473, sections 2.2.1 and 2.2.2.
 
+    Range: total >= slowest, virtual_stages >= 1.
+
     >>> fill_and_drain_idle(8.0, 2.0), fill_and_drain_idle(8.0, 2.0, 2)
     (6.0, 3.0)
     """
@@ -27,6 +29,8 @@ def idle_share(stages: float, micro_batches: float, virtual_stages: float = 1) -
     """The share of a step that equal stages of GPipe, 1F1B or interleaved 1F1B idle: (p − 1) / (m v + p − 1).
 
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2 (there over the time without the bubble).
+
+    Range: stages >= 1, micro_batches >= 1, virtual_stages >= 1.
 
     >>> round(idle_share(8, 16), 3), round(idle_share(8, 16, 2), 3), idle_share(1, 16)
     (0.304, 0.179, 0.0)
@@ -40,6 +44,8 @@ def micro_batches_for(share: float, stages: float, virtual_stages: float = 1) ->
 
     Source: `idle_share`, solved for m.
 
+    Range: share > 0, share <= 1, stages >= 1, virtual_stages >= 1.
+
     >>> round(micro_batches_for(0.1, 8), 6)
     63.0
     """
@@ -51,6 +57,8 @@ def zero_bubble_idle(stages: float, forward: float, backward_input: float, backw
     """Idle seconds of the ZB-H1 schedule: b = (p − 1)(f + b − w), in the memory of 1F1B.
 
     Source: Qi et al., "Zero bubble pipeline parallelism", ICLR 2024, arXiv 2401.10241, table 2.
+
+    Range: stages >= 1.
 
     >>> zero_bubble_idle(4, 1.0, 1.0, 1.0)
     3.0
@@ -90,6 +98,8 @@ def fill_sends_time(stages: float, send: float) -> float:
     """Seconds that the sends of the first and the last micro-batch add to filling and draining: 2 (p − 1) t.
 
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2.
+
+    Range: stages >= 1.
 
     >>> fill_sends_time(4, 1.0)
     6.0
@@ -171,9 +181,12 @@ def expected_longest(count: float) -> float:
 
     Source: Rényi, "On the theory of order statistics", Acta Mathematica Hungarica 4, 1953.
 
+    Range: count >= 1.
+
     >>> expected_longest(1), round(expected_longest(100), 3)
     (0.0, 4.605)
     """
+    # NOTE: math.log does not work here: it takes no columns, and formulas import no array library.
     return _STEPS * (power(count, 1 / _STEPS) - 1)
 
 
@@ -182,6 +195,8 @@ def expected_largest(count: float) -> float:
     """How many standard deviations the largest of n normal samples lies above their mean: √(2 ln n).
 
     Source: Embrechts, Klüppelberg, Mikosch, "Modelling extremal events", 1997, section 3.3.
+
+    Range: count >= 1.
 
     >>> expected_largest(1), round(expected_largest(100), 3)
     (0.0, 3.035)

@@ -138,7 +138,7 @@ def launch_time(launches: float, each: float, host: float, sequences: float, *, 
 def time_per_output_token(
     step: float, sequences: float, output_tokens: float, prefill: float, *, tokens_per_step: float = 1
 ) -> float:
-    """The time per output token: a step with its share of prompts, since a prompt replaces every sequence that ends.
+    """The time per output token: one step, and its share of the prompts that replace finished sequences.
 
     ``tokens_per_step`` are those that a sequence gains in a step: more than one where drafted tokens are accepted, so
     that sequences end, and prompts come, after as many times fewer steps.
@@ -196,6 +196,8 @@ def prompt_time(steps: float, step: float, floor: float) -> float:
 def request_time(ttft: float, output_tokens: float, tpot: float) -> float:
     """The time from a request to its last token.
 
+    Range: output_tokens >= 1.
+
     >>> request_time(0.5, 101, 0.02)
     2.5
     """
@@ -207,6 +209,8 @@ def output_rate(concurrency: float, output_tokens: float, latency: float) -> flo
     """Output tokens per second with ``concurrency`` requests in flight.
 
     Source: Little, Operations Research 9(3), 1961.
+
+    Range: latency > 0.
 
     >>> output_rate(64, 1000, 20.0)
     3200.0
@@ -223,6 +227,8 @@ def queue_wait(concurrency: float, places: float, output_tokens: float, tpot: fl
 
     Source: Little, Operations Research 9(3), 1961.
 
+    Range: places > 0.
+
     >>> queue_wait(150, 100, 1000, 0.02)
     10.0
     """
@@ -237,6 +243,8 @@ def prompt_wait(load: float, service: float, busy: float, prompt: float) -> floa
 
     Source: the Pollaczek–Khinchine formula of a queue with one server and equal service times (M/D/1), of which the
     residual step is the first part.
+
+    Range: load < 1.
 
     >>> prompt_wait(0.5, 0.2, 0.5, 0.2)
     0.1
@@ -260,12 +268,15 @@ def highest_load(requests: float) -> float:
 
 @formula("load / (load + spread * (1 - load))")
 def wave_load(load: float, spread: float) -> float:
-    """The utilization of a server while requests arrive that started together and have spread over part of
-    their cycle.
+    """The utilization of a server while a wave of requests arrives.
+
+    Requests that start together spread over part of their cycle, and arrive only in that part.
 
     ``load`` is that of the whole cycle, of which ``spread`` is the part of the idle time that arrivals fill.
 
     Source: arithmetic.
+
+    Range: load <= 1, spread > 0, spread <= 1.
 
     >>> wave_load(0.5, 0.25), wave_load(0.5, 1.0)
     (0.8, 0.5)
@@ -277,6 +288,8 @@ def wait_above_median(mean: float, share: float) -> float:
     """The wait at a percentile over the median wait, for exponentially distributed waits.
 
     Source: Kingman, "The single server queue in heavy traffic", Proc. Camb. Phil. Soc. 57(4), 1961.
+
+    Range: share >= 0.5, share < 1.
 
     >>> wait_above_median(1.0, 0.5), round(wait_above_median(2.0, 0.95), 3)
     (0.0, 4.605)
@@ -304,6 +317,8 @@ def burst_wait_percentile(mean: float, of_burst: float, share: float) -> float:
     of_burst``.
 
     Source: the positions in a queue; arithmetic.
+
+    Range: of_burst > 0, of_burst <= 1, share <= 1.
 
     >>> round(burst_wait_percentile(0.5, 0.1, 0.95), 6), burst_wait_percentile(0.5, 0.1, 0.5)
     (5.0, 0.0)

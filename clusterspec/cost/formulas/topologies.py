@@ -24,6 +24,8 @@ def gather_time(size: float, ranks: float, bandwidth: float) -> float:
 
     t = (n − 1) / n · S / ΣB, with ΣB the bandwidth of a rank over all axes of the group.
 
+    Range: ranks >= 1, bandwidth > 0.
+
     >>> gather_time(16e9, 16, 150e9)
     0.1
     """
@@ -35,6 +37,8 @@ def average_hops(side: float, wraps: float) -> float:
     """Mean distance along one axis between two ranks, themselves included: a / 4 closed, a / 3 open.
 
     The open line has (a² − 1) / (3 a).
+
+    Range: side >= 1, wraps <= 1.
 
     >>> average_hops(16, 1), average_hops(4, 0)
     (4.0, 1.25)
@@ -49,6 +53,8 @@ def all_to_all_time(size: float, hops: float, bandwidth: float) -> float:
     t = h S / B, with B both directions of the axis. On the longest axis of a torus this bounds
     the whole exchange.
 
+    Range: bandwidth > 0.
+
     >>> all_to_all_time(1e9, 4.0, 100e9)
     0.04
     """
@@ -58,6 +64,8 @@ def all_to_all_time(size: float, hops: float, bandwidth: float) -> float:
 @formula("wraps * side / 2 + (1 - wraps) * (side - 1)")
 def farthest_hops(side: float, wraps: float) -> float:
     """Hops to the farthest rank of an axis: a / 2 in a ring, a − 1 along a line.
+
+    Range: side >= 1, wraps <= 1.
 
     >>> farthest_hops(16, 1), farthest_hops(4, 0)
     (8.0, 3.0)
@@ -72,6 +80,8 @@ def farthest_hops(side: float, wraps: float) -> float:
 def inside_time(size: float, ranks_in_island: float, bandwidth: float) -> float:
     """Seconds of the reduce-scatter and the all-gather inside an island: 2 (m − 1) / m · S / B₁.
 
+    Range: ranks_in_island >= 1, bandwidth > 0.
+
     >>> inside_time(8e9, 8, 14e9)
     1.0
     """
@@ -81,6 +91,8 @@ def inside_time(size: float, ranks_in_island: float, bandwidth: float) -> float:
 @formula("2 * (islands - 1) / islands * size / island_bandwidth")
 def between_time(size: float, islands: float, island_bandwidth: float) -> float:
     """Seconds of the all-reduce between islands, every rail with its own part: 2 (k − 1) / k · S / B₂.
+
+    Range: islands >= 1, island_bandwidth > 0.
 
     >>> between_time(4e9, 4, 6e9)
     1.0
@@ -111,6 +123,8 @@ def bus_bandwidth_ceiling(ranks: float, islands: float, rank_bandwidth: float) -
 
     ``rank_bandwidth`` (B) is the share of one rank in the links of its island. It holds for an
     all-reduce, an all-gather and a reduce-scatter alike; k > 1.
+
+    Range: ranks >= 1, islands > 1.
 
     >>> bus_bandwidth_ceiling(16, 2, 50e9) / 1e9
     750.0
@@ -186,6 +200,8 @@ def node_bandwidth(nics: float, line_rate: float) -> float:
 def mesh_bandwidth(peer_bandwidth: float, ranks: float) -> float:
     """The bandwidth of a rank of a full mesh to a group: one link to each other member, (k − 1) B.
 
+    Range: ranks >= 1.
+
     >>> mesh_bandwidth(64e9, 8) / 1e9, mesh_bandwidth(64e9, 2) / 1e9
     (448.0, 64.0)
     """
@@ -205,6 +221,8 @@ def bisection_bandwidth(accelerators: float, bandwidth: float) -> float:
 @formula("bandwidth / (sharers * oversubscription)")
 def shared_bandwidth(bandwidth: float, sharers: float, oversubscription: float = 1.0) -> float:
     """The bandwidth of one of several concurrent users of a link behind an oversubscribed level: B / (g o).
+
+    Range: sharers >= 1, oversubscription >= 1.
 
     >>> shared_bandwidth(400e9, 8), shared_bandwidth(400e9, 1, 2.0)
     (50000000000.0, 200000000000.0)

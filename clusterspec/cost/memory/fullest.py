@@ -162,7 +162,7 @@ def _jobs_of_design(design: Design, workload: Workload, layout: Layout) -> list[
 
 
 def _stage_memories(job: Job, limit: float) -> list[tuple[Job, RankMemory]]:
-    """Memory of the candidate stages for the fullest."""
+    """Memory of the stages that may be the fullest, in bytes of one rank."""
     groups = stage_groups(job.model, job.layout)
     layers: dict[frozenset[Layers], LayerMemory] = {}
     return (

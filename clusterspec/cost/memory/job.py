@@ -124,12 +124,12 @@ def memory_line(name: str, formula: Callable[..., float], source: str = "", **nu
 
 
 def summed_bytes(lines: Iterable[MemoryLine]) -> float:
-    """The sum of the bytes of some lines."""
+    """Bytes of all lines together."""
     return sum_of((each.value for each in lines), 0.0)
 
 
 def squared_excess(lines: Iterable[MemoryLine]) -> float:
-    """The sum of the squares of the bytes from the value of each line to the high end of its range."""
+    """Sum of squared distances in bytes from each line's value to the high end of its range."""
     highs = ((each.value, each.ends[1]) for each in lines)
     return sum_of(((value * (high - 1)) ** 2 for value, high in highs if not _is_one(high)), 0.0)
 

@@ -107,7 +107,7 @@ def _alternate_layer_tensors(job: Job) -> list[Tensor]:
 
 
 def _offloaded_tensors(job: Job) -> list[Tensor]:
-    """The saved tensors of the layers in transit; the others are in host memory."""
+    """Saved tensors of the layers that are being copied; all other layers are in host memory."""
     there = share_on_device(job)
     return [tensor._replace(line=tensor.line.with_factor("on_device", there)) for tensor in _projection_tensors(job)]
 

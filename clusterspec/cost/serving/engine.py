@@ -326,7 +326,7 @@ class Engine:
         )
 
     def launch_floor(self, steps: float) -> float:
-        """The least seconds to launch ``steps`` steps of a prompt without captured graphs."""
+        """Seconds that the host needs at least to launch ``steps`` steps of a prompt without captured graphs."""
         return steps * self.launches * self.habits.eager
 
 
@@ -337,8 +337,7 @@ def _gemm_peak(name: str, rates: KernelRates) -> tuple[str, float]:
 
 
 def _expert_gemm_peak(workload: Workload, rates: KernelRates, other: tuple[str, float]) -> tuple[str, float]:
-    """The same for experts: the precision of their weights where the accelerator has a peak for it, else that of the
-    workload.
+    """Precision and dense peak (FLOP/s) of expert GEMMs: those of the expert weights, else those of the workload.
 
     Products of 4-bit weights with wider activations run at the rate of 8 bits (PTX ISA, tcgen05.mma, kind mxf8f6f4).
     """

@@ -26,7 +26,7 @@ from clusterspec.records import NamedTuple
 ROUNDS = 24
 """Bisection steps for the number of concurrently decoding requests."""
 BUSY = -inf
-"""The requests that can be added where the pool for prompts is always busy."""
+"""Spare requests of a plan whose prefill engines are always busy."""
 
 
 class Pools(NamedTuple):
@@ -143,7 +143,7 @@ def _prompt_wait(pools: Pools, share: float, rate: float, each: tuple[float, flo
 
 
 def _busy_ranks(pools: Pools, sequences: float, tpot: float) -> float:
-    """Attention ranks of one engine that the request rate keeps busy, with one prompt at a time on each."""
+    """Attention ranks of one engine that are busy with prefill at this rate, one prompt per rank."""
     engine, load, prompts = pools.decode, pools.load, pools.prompts
     ranks = prompts.layout.attention_dp
     if ranks == 1:
@@ -154,7 +154,7 @@ def _busy_ranks(pools: Pools, sequences: float, tpot: float) -> float:
 
 
 def _service_seconds(pools: Pools, fresh: float, prompt: float, prefill: StepTime) -> float:
-    """Seconds of an attention rank per prompt, with as many prompts together as a chunk holds."""
+    """Seconds of an attention rank per prompt; a chunk holds as many whole prompts as fit."""
     chunk = pools.load.chunk_tokens or fresh
     together = max(1.0, chunk // max(1.0, fresh))
     launched = pools.prompts.launch_floor(prefill.steps) / together
@@ -210,8 +210,7 @@ HANDOFF_SHARE = 0.8
 
 
 def least_token_time(cluster: Cluster, workload: Workload, layout: Layout, load: Serving) -> float | None:
-    """The least time of one output token in seconds: reading its weights and the cache of one request at full
-    bandwidth.
+    """Lower bound of the time per output token in seconds: the weights and one request's cache, read at full bandwidth.
 
     With one request in flight, a layer reads only the experts of one token, distributed evenly over the ranks. Accepted
     draft tokens divide the time. None where the memory bandwidth is not known.
@@ -243,7 +242,7 @@ def request_bytes(workload: Workload, layout: Layout, tokens: float) -> float:
 
 
 def least_prompt_time(cluster: Cluster, workload: Workload, layout: Layout, load: Serving) -> float | None:
-    """The least time of one prompt in seconds: the GEMMs of its weights at the dense peak of all ranks of an engine.
+    """Lower bound of the time of one prompt in seconds: its GEMMs at the dense peak of all ranks of an engine.
 
     Tokens in the prefix cache and attention are not counted. None where the accelerator has no peak.
 
@@ -279,7 +278,7 @@ def _accelerator_peak(cluster: Cluster, workload: Workload) -> float | None:
 
 
 def _active_expert_weights(workload: Workload, layout: Layout) -> float:
-    """Weights of the experts of one token, on one of the ranks of an engine, over all its layers."""
+    """Weights of one token's experts on one rank of an engine, summed over all layers."""
     model = workload.model
     if not model.experts:
         return 0.0

@@ -97,7 +97,7 @@ class ServingTimes:
 
     @property
     def places(self) -> int:
-        """Whole requests that the caches hold on average: what does not fit as a whole is not held."""
+        """Whole requests of mean length that the caches hold."""
         return floor(self.kv_capacity_sequences * (1 + 1e-12))
 
     @property
@@ -151,7 +151,10 @@ def _sequence_limit(engine: Engine) -> int:
 
 
 def cache_space(memory: float, taken: float, wanted: float, load: Serving) -> float:
-    """Bytes of a rank's ``memory`` left for its cache after ``taken``; ``wanted`` bytes raise the memory fraction."""
+    """Bytes that a rank's ``memory`` leaves for its cache after ``taken`` bytes.
+
+    A cache of ``wanted`` bytes raises the memory fraction, up to `HIGHEST_FRACTION`.
+    """
     if load.of_free:
         return max(0.0, memory - taken) * load.memory_fraction
     free, most = memory * load.memory_fraction - taken, memory * constants.HIGHEST_FRACTION - taken
@@ -218,7 +221,7 @@ def _steady_load(pools: Pools) -> tuple[float, Steady]:
 
 
 def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
-    """The fixed point of the time per token and the requests that a request rate keeps in flight."""
+    """Requests that a request rate keeps in flight, and the steady state with them, by fixed-point iteration."""
     load, ranks = pools.load, pools.decode.attention_ranks
     found = 1e-3
     now = steady_state(pools, found)
@@ -239,7 +242,7 @@ def _static_batch_prompt(pools: Pools, steady: Steady) -> tuple[StepTime, float]
 
 
 def _burst_delay(pools: Pools, steady: Steady, offered: float) -> float:
-    """The addition to the mean time to first token where a run starts with all its requests at once."""
+    """Seconds that a burst at the start of a run adds to the mean time to first token."""
     load = pools.load
     if not load.requests:
         return 0.0
@@ -268,8 +271,9 @@ def _cache_bytes_per_token(engine: Engine) -> float:
 
 
 def _highest_concurrency(pools: Pools) -> float | None:
-    """Requests in flight up to which the median meets the targets, with those that wait for their prompt; all that the
-    cache holds without a target. A pool for prompts that is always busy misses any target of the first token.
+    """Highest concurrency, queued requests included, at which median TTFT and TPOT meet their targets.
+
+    Without a target, the limit of the KV cache. Prefill engines that are always busy miss any TTFT target.
     """
     load, ranks = pools.load, pools.decode.attention_ranks
     if load.tpot_target is None and load.ttft_target is None:
