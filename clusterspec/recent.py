@@ -52,8 +52,9 @@ def recent(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
         @wraps(function)
         def remembered(*args: P.args, **kwargs: P.kwargs) -> T:
             given = (*args, *kwargs.items())
-            for known, result in results:
-                if known == given:
+            # NOTE: a dictionary does not work here: arguments may hold mappings, which have no hash.
+            for arguments, result in results:
+                if arguments == given:
                     return result
             return results.keep((given, function(*args, **kwargs)))[1]
 

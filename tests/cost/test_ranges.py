@@ -46,7 +46,11 @@ def holds(condition: Condition, values: dict[str, float]) -> bool:
 def drawn(parameters: list[str], conditions: list[Condition], random: Random) -> dict[str, float]:
     """Values within the range: numbers of bounds where they lie inside it, whole numbers, shares, and large numbers."""
     bounds = [float(bound) for _, _, bound in conditions if bound not in parameters]
-    kinds = [lambda: random.choice([LOW, 1.0, *bounds]), random.random, lambda: float(random.randint(1, int(HIGH)))]
+    kinds: list[Callable[[], float]] = [
+        lambda: random.choice([LOW, 1.0, *bounds]),
+        random.random,
+        lambda: float(random.randint(1, int(HIGH))),
+    ]
     while True:
         values = {name: random.choice(kinds)() for name in parameters}
         for name, comparison, bound in conditions:
