@@ -327,7 +327,7 @@ def platform(read: FactReader) -> Platform:
 
 def model(read: FactReader) -> Model:
     """A language model."""
-    return Model(**_header(read), **architecture(read), **published(read))
+    return Model(**_header(read), **architecture(read), **published(read), fp8_block=read.count("fp8_block") or 0)
 
 
 def stack(read: FactReader) -> Stack:
@@ -357,6 +357,7 @@ def framework(read: FactReader) -> Framework:
         **_header(read),
         base=read.text("base"),
         vendors=read.texts("vendors"),
+        vendors_sourced=read.cited("vendors"),
         purposes=read.texts("purposes"),
         stacks=read.text("stacks"),
         calendar=read.flag("calendar_releases") or False,

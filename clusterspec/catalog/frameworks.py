@@ -64,6 +64,8 @@ class Framework(Entry):
 
     base: str | None = None
     vendors: tuple[str, ...] = ()
+    vendors_sourced: bool = False
+    """Whether a document states the vendors; otherwise they are assumed."""
     purposes: tuple[str, ...] = ()
     stacks: str | None = None
     calendar: bool = False
@@ -83,6 +85,7 @@ class Framework(Entry):
         return replace(
             self,
             vendors=self.vendors or base.vendors,
+            vendors_sourced=self.vendors_sourced if self.vendors else base.vendors_sourced,
             purposes=self.purposes or base.purposes,
             stacks=self.stacks or base.stacks or base.id,
             releases=self.releases if own else base.releases,

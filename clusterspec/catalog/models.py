@@ -161,6 +161,8 @@ class Model(Entry):
     parameters_with_prediction: bool = False
     encoder_parameters: Figure | None = None
     active_parameters: Figure | None = None
+    fp8_block: int = 0
+    """Rows and columns of weights that share one scale in the published fp8 checkpoint; 0 where that is not known."""
     year: int | None = None
 
     @property

@@ -232,6 +232,11 @@ class FactReader:
         """Whether the entry has this fact."""
         return name in self.raw_entry.facts
 
+    def cited(self, name: str) -> bool:
+        """Whether a document states this fact."""
+        fact = self._fact(name)
+        return fact is not None and isinstance(fact.origin, Cited)
+
     def text(self, name: str) -> str | None:
         """A word or an id."""
         return self._plain(name, str, "a word")

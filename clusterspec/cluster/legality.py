@@ -10,7 +10,7 @@ from math import lcm
 
 from clusterspec.catalog.frameworks import Capabilities
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Design, Layout
+from clusterspec.cluster.model import Design, Layout, Workload
 from clusterspec.records import dataclass
 
 ENDS = 2
@@ -50,6 +50,10 @@ class Demands:
     model: Model | None
     batch: int | None
     sequence: int | None
+    speculates: bool = False
+    """Requests are decoded speculatively."""
+    fp8_weights: bool = False
+    """The engine loads an fp8 checkpoint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,18 @@ def demands_of(design: Design) -> Demands:
         workload.model if workload else None,
         training.global_batch if training else None,
         training.sequence_length if training else None,
+        *served_demands(workload),
     )
+
+
+def served_demands(workload: Workload | None) -> tuple[bool, bool]:
+    """Whether a workload decodes speculatively, and whether it serves from fp8 weights."""
+    serving = workload.serving if workload else None
+    if workload is None or serving is None:
+        return False, False
+    model = workload.model
+    kept = workload.expert_parameter_precision if model.experts else workload.parameter_precision
+    return serving.draft_tokens > 0, kept == "fp8"
 
 
 def numbers_of(design: Design) -> LayoutNumbers:
@@ -245,6 +260,28 @@ def sequence_step(tp: int, cp: int, capabilities: Capabilities, *, ring: bool) -
     return lcm(sequence_chunks(cp, ring), cp * tp) if cp > 1 else tp
 
 
+def _speculation_refused(numbers: LayoutNumbers, demands: Demands) -> bool:
+    return demands.speculates and numbers.pp > 1 and demands.capabilities.refuses("pipeline.speculation")
+
+
+def _fp8_blocks_cut(numbers: LayoutNumbers, demands: Demands) -> bool:
+    if demands.model is None or not demands.fp8_weights:
+        return False
+    held = demands.capabilities.has("requires.whole_fp8_weight_blocks")
+    return held and bool(cut_blocks(demands.model, numbers.tp, numbers.expert_tp))
+
+
+def cut_blocks(model: Model, tp: int, expert_tp: int) -> tuple[tuple[str, int, int], ...]:
+    """Name, width and ranks of the feed-forward weights whose share of a rank is not whole blocks of the published
+    fp8 checkpoint. Shares that are no whole numbers have their own rules.
+    """
+    widths = [("ffn_hidden", model.ffn_hidden, tp)] if model.dense_layers else []
+    if model.experts:
+        widths.append(("expert_ffn_hidden", model.expert_ffn_hidden, expert_tp))
+    found = (each for each in widths if model.fp8_block and each[2] > 1 and each[1] % each[2] == 0)
+    return tuple(each for each in found if each[1] // each[2] % model.fp8_block)
+
+
 CONDITIONS: Mapping[str, Callable[[LayoutNumbers, Demands], bool]] = {
     "world-size-mismatch": _world_size_differs,
     "heads-indivisible-by-tp": _heads_indivisible,
@@ -258,6 +295,8 @@ CONDITIONS: Mapping[str, Callable[[LayoutNumbers, Demands], bool]] = {
     "ep-not-dividing-ranks": _expert_groups_indivisible,
     "sequence-indivisible-by-cp": _sequence_indivisible_by_chunks,
     "sequence-indivisible-by-tp": _sequence_indivisible_by_shards,
+    "framework-lacks-feature": _speculation_refused,
+    "fp8-blocks-cut-by-tp": _fp8_blocks_cut,
 }
 """Functions that return True where the rule of that name is violated."""
 
@@ -272,6 +311,16 @@ def refusals(design: Design) -> frozenset[str]:
         return frozenset()
     found = violations(numbers_of(design), demands_of(design)) - {"layers-indivisible-by-pp"}
     return found | {name for name, refused in _OF_DESIGNS.items() if refused(design, design.layout)}
+
+
+def lacking_features(workload: Workload | None, layout: Layout) -> tuple[str, ...]:
+    """The features that a design uses and that the release of the framework is known not to have."""
+    used = []
+    if layout.pp > 1 and workload is not None and workload.serving is not None and workload.serving.draft_tokens:
+        used.append("pipeline.speculation")
+    if layout.pp > 1 and workload is not None and workload.serving is None and layout.virtual_stages == 1:
+        used.append(f"schedule.{layout.schedule}")
+    return tuple(each for each in used if layout.capabilities.refuses(each))
 
 
 def stages_exceed_layers(design: Design, layout: Layout) -> bool:
@@ -325,5 +374,6 @@ _OF_DESIGNS: Mapping[str, Callable[[Design, Layout], bool]] = {
     "sharding-forbids-expert-parallel": _expert_parallel_refused,
     "tied-embeddings-with-pipeline": _pipeline_of_tied_model_refused,
     "ep-without-experts": _lacks_experts,
+    "framework-lacks-feature": lambda design, layout: bool(lacking_features(design.workload, layout)),
 }
 """Functions that return True where the rule of that name finds an error in a whole design."""

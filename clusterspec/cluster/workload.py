@@ -234,11 +234,11 @@ def _gradient_precision(section: WorkloadSpec, work: str, kind: str, stack: Stac
 
 
 def _dense_peak(section: Quantity | None, accelerator: Accelerator | None, precision: str) -> Peak | None:
-    """Dense peak of one accelerator: as written, else the entry's; that of bf16 for fp16 where the entry states
-    none.
+    """Dense peak of one accelerator: as written, else the entry's; that of bf16 for fp16 where the entry says that the
+    part executes fp16 and states no peak of it.
     """
     written = written_peak(section, "workload.peak_flops") if section else None
     if written is not None or accelerator is None:
         return written
-    peaks = accelerator.peaks
-    return peaks.get(precision) or (peaks.get("bf16") if precision == "fp16" else None)
+    peaks, executed = accelerator.peaks, accelerator.unpublished_peaks
+    return peaks.get(precision) or (peaks.get("bf16") if precision == "fp16" and "fp16" in executed else None)

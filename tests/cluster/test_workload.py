@@ -73,9 +73,19 @@ def test_the_peak_is_that_of_the_precision() -> None:
     assert values["fp32"] < values["tf32"]
 
 
-def test_a_precision_that_the_part_lacks_has_no_peak() -> None:
-    keys = "model: llama-3.1-8b, sequence_length: 8192, global_batch: 64, precision: fp8"
-    assert workload(keys, "cluster: {platform: dgx-a100, nodes: 2}\n").peak is None
+@pytest.mark.parametrize(
+    ("machine", "precision", "peak"),
+    [
+        ("platform: dgx-a100", "fp8", None),
+        ("accelerator: tpu-v5p", "fp16", None),  # its matrix units take bf16, not fp16
+        ("accelerator: tpu-v5p", "bf16", 459e12),
+        ("accelerator: gaudi2", "fp16", 432e12),  # executed, and no peak of its own
+    ],
+)
+def test_a_precision_that_the_part_lacks_has_no_peak(machine: str, precision: str, peak: float | None) -> None:
+    keys = f"model: llama-3.1-8b, sequence_length: 8192, global_batch: 64, precision: {precision}"
+    found = workload(keys, f"cluster: {{{machine}, nodes: 2}}\n").peak
+    assert (found.value if found else None) == peak
 
 
 def test_a_written_peak_has_precedence_and_is_dense() -> None:

@@ -176,7 +176,8 @@ def _schedules(job: SearchJob, pins: Pins, pp: int, virtual: int) -> tuple[str, 
     if pp == 1:
         return ("1f1b",)
     found = pins.choices("schedule", _single_stage_schedules(job) or SCHEDULES)
-    return tuple(str(each) for each in found if each != "interleaved")
+    refused = job.layout.capabilities.refuses
+    return tuple(str(each) for each in found if each != "interleaved" and not refused(f"schedule.{each}"))
 
 
 def _single_stage_schedules(job: SearchJob) -> tuple[str, ...]:

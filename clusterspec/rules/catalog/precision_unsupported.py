@@ -3,8 +3,8 @@
 ## What it finds
 
 A `workload.precision` without a peak in the accelerator's entry: fp8 on an A100 or an MI250X, bf16 on a V100, fp4 on an
-H100. fp16 has bf16's peak where the entry gives no other. The finding is an error, and a warning where the part
-supports the precision and its vendor publishes no peak, such as bf16 on TPU 8t.
+H100, fp16 on a TPU. fp16 has bf16's peak where the part executes it and the entry gives no other. The finding is an
+error, and a warning where the part supports the precision and its vendor publishes no peak, such as bf16 on TPU 8t.
 
 ## Why it matters
 

@@ -25,7 +25,7 @@ Ignore it when the latency of a single request matters most.
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 1}
 workload: {kind: serve, model: qwen3-235b-a22b, precision: fp8, parameter_precision: fp8, serving: {input_tokens: 4000, output_tokens: 1000, concurrency: 64}}
-layout: {tp: 8, framework: vllm}
+layout: {tp: 8, ep: 8, framework: vllm}
 ```
 
 ## Silent

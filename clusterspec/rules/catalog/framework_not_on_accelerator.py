@@ -1,0 +1,69 @@
+"""The framework does not run on accelerators of this vendor.
+
+## What it finds
+
+A framework whose catalog entry lists the vendors of the accelerators on which it runs, on an accelerator of another
+vendor. An error where the entry cites a document, else a warning. Silent where the entry lists no vendors.
+
+## Why it matters
+
+The software has no kernels, compiler or collectives for the device, so the job does not start. Every time and size that
+is predicted for it has no basis.
+
+## What to do
+
+Name a framework that runs on the accelerator, or an accelerator on which the framework runs.
+
+## When to ignore it
+
+Ignore it for a port of your own; better, describe the port by a catalog entry with this framework as its `base` and its
+own `vendors`.
+
+## Fires
+
+```yaml layout.framework
+clusterspec: 1
+cluster: {accelerator: mi300x, accelerators_per_node: 8, nodes: 1}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 32}}
+layout: {framework: trt-llm}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {accelerator: mi300x, accelerators_per_node: 8, nodes: 1}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 32}}
+layout: {framework: vllm}
+```
+
+## Sources
+
+- TensorRT LLM: https://nvidia.github.io/TensorRT-LLM/supported-hardware.html
+- vLLM: https://docs.vllm.ai/en/v0.9.2/getting_started/installation/index.html
+- SGLang: https://docs.sglang.io/docs/hardware-platforms/overview.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Accelerator
+from clusterspec.cluster.model import Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import both
+from clusterspec.spec.model import LayoutSpec
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(written_layout: LayoutSpec, accelerator: Accelerator, layout: Layout) -> Iterator[Problem]:
+    framework = layout.capabilities.framework
+    if not framework.vendors or accelerator.vendor in framework.vendors:
+        return
+    runs = both(list(framework.vendors))
+    message = f"{layout.framework} runs on accelerators of {runs}, and {accelerator.id} is of {accelerator.vendor}"
+    at = "layout.framework" if written_layout.framework else "layout.software"
+    severity = "error" if framework.vendors_sourced else "warning"
+    yield RULE.problem(at, message, "name a framework that runs on it, or another accelerator", severity=severity)
