@@ -24,6 +24,8 @@ DEGREES = frozenset(
 )
 EARLIEST_SOFTWARE = 2021
 PLUGIN = "cluster.scale_out.collective_plugin"
+OF_EXPERTS = frozenset({"products.grouped", "fusion.routing", "launch.expert", "unevenness", "spread.experts"})
+"""Figures of a software release that only models with experts use."""
 OVERSUBSCRIPTION = "cluster.scale_out.oversubscription"
 DP_LAST = ("tp", "cp", "ep", "pp", "dp")
 
@@ -99,13 +101,19 @@ def _variants(plan: Plan, assumption: Assumption) -> list[Variant]:
     design = plan.design
     if key in {name for name, _, _ in design.assumptions}:
         return [(other, _rewritten) for other in _alternatives(design, key, value)]
-    if isinstance(value, Figure):
+    if isinstance(value, Figure) and not _unused_figure(design, key):
         return [
             (replace(value, value=value.value * factor), _refigured)
             for factor in (1 - STEP, 1 + STEP)
             if _holder(design, key)
         ]
     return []
+
+
+def _unused_figure(design: Design, key: str) -> bool:
+    """Whether no time of a design depends on a figure: it is one of ranges, or of experts that the model lacks."""
+    name, workload = key.partition(" ")[2], design.workload
+    return name == "spread" or (name in OF_EXPERTS and workload is not None and not workload.model.experts)
 
 
 def _alternatives(design: Design, key: str, value: Any) -> list[Any]:

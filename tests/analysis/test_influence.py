@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.influence import PLUGIN, choices_of, largest_influence, other_choices
+from clusterspec.analysis.influence import OF_EXPERTS, PLUGIN, choices_of, largest_influence, other_choices
 from clusterspec.cluster.variation import design_with_keys, with_values
 from clusterspec.cost.estimate import estimate, reestimate
 from clusterspec.cost.memory.fullest import design_memory
@@ -88,3 +88,13 @@ def test_a_rate_that_is_a_tenth_lower_slows_a_step_by_at_most_a_ninth() -> None:
     _, step, change = influence_of(plan_of(POD), "h100-sxm-80gb sustained.bf16")
     assert 0.02 < step < 1 / 0.9 - 1
     assert change == 0.0
+
+
+@pytest.mark.parametrize("name", sorted({*OF_EXPERTS, "spread"}))
+def test_a_figure_that_is_left_out_changes_no_time_of_a_dense_model(name: str) -> None:
+    plan = plan_of(POD)
+    assert plan.design.layout is not None and plan.design.layout.stack is not None
+    known = plan.design.layout.stack.achievable[name]
+    path: Path = ("layout", "stack", "achievable", name, "value")
+    other = estimate(with_values(plan.design, {path: 2 * known.value}))
+    assert (other.step_seconds, other.memory_bytes) == (plan.step_seconds, plan.memory_bytes)
