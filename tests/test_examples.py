@@ -37,7 +37,7 @@ def test_what_ran_is_not_called_impossible(path: Path) -> None:
 def test_what_is_said_of_it(path: Path) -> None:
     one = study(path)
     report = analysis.check([one], one.settings)
-    assert_golden(Path(__file__).with_name("examples") / f"{path.stem}.txt", findings_text.text(report))
+    assert_golden(Path(__file__).with_name("examples") / f"{path.stem}.txt", findings_text.findings_as_text(report))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

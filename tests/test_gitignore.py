@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clusterspec.config.patterns import Pattern, compiled, decided
+from clusterspec.config.patterns import Pattern, compiled_patterns, exclusion_decision
 from tests.effort import examples
 
 PIECES = [
@@ -45,12 +45,12 @@ PATH = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3).map("/".join)
 
 
 def matches(one: Pattern, parts: list[str], folder: bool) -> bool:
-    return (folder or not one.folders) and len(parts) in one.heads(parts)
+    return (folder or not one.folders) and len(parts) in one.matching_prefix_lengths(parts)
 
 
 def excluded(lines: list[str], path: str) -> bool:
     """Whether a search of folders skips a file: it never enters an excluded folder."""
-    parts, patterns = path.split("/"), compiled(tuple(lines))
+    parts, patterns = path.split("/"), compiled_patterns(tuple(lines))
     answer = None
     for number in range(1, len(parts) + 1):
         folder = number < len(parts)
@@ -95,10 +95,10 @@ def test_what_is_excluded_is_excluded_for_git(lines: list[str], paths: list[str]
 def test_a_later_line_wins_over_an_earlier_one_and_a_file_over_its_folder(
     lines: list[str], path: str, answer: bool | None
 ) -> None:
-    assert decided(compiled(tuple(lines)), path, False) is answer
+    assert exclusion_decision(compiled_patterns(tuple(lines)), path, False) is answer
 
 
 @pytest.mark.parametrize("line", ["*a" * 190 + "b", "a" + "*?" * 190 + "b", "**/a/" * 70 + "b", "[a]*" * 99 + "b"])
 def test_no_pattern_takes_exponential_time(line: str) -> None:
     for path in ("a" * 4000, "a/" * 1000 + "a"):
-        assert decided(compiled((line,)), path, False) is None
+        assert exclusion_decision(compiled_patterns((line,)), path, False) is None

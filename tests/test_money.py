@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clusterspec.cost.term import Term
 from clusterspec.money import CurrencyMismatch, Money
-from clusterspec.procurement.parts import summed
+from clusterspec.procurement.parts import summed_term
 
 AMOUNTS = st.tuples(st.integers(0, 10**9), st.integers(0, 10**9)).map(lambda ends: (min(ends), max(ends)))
 OPERATIONS: list[Callable[[Money, Money], object]] = [
@@ -36,7 +36,7 @@ def test_amounts_of_two_currencies_never_meet(
 def test_the_parts_of_a_cost_have_its_currency() -> None:
     parts = [Term("capital", 90.0, "USD", ""), Term("energy", 30.0, "EUR", "")]
     with pytest.raises(CurrencyMismatch, match="energy is in EUR"):
-        summed("total", parts, "USD")
+        summed_term("total", parts, "USD")
 
 
 @given(AMOUNTS, AMOUNTS)

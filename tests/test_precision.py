@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.document.conforms import at, branches
+from clusterspec.document.conforms import node_at, node_branches
 from clusterspec.precision import PRECISIONS, activation_width, operand_width, peak_name, precision_width
 from clusterspec.spec.reader import schema
 
@@ -67,12 +67,12 @@ KEYS = ("precision", "parameter_precision", "expert_parameter_precision", "kv_pr
 
 @pytest.mark.parametrize("key", KEYS)
 def test_every_precision_of_the_format_is_in_the_table(key: str) -> None:
-    words = at(schema(), ("workload", key))["enum"]
+    words = node_at(schema(), ("workload", key))["enum"]
     assert set(words) <= PRECISIONS.keys()
 
 
 def test_every_precision_of_the_layout_is_in_the_table() -> None:
     for key in ("master", "moments"):
-        assert set(at(schema(), ("layout", "optimizer_states", key))["enum"]) <= PRECISIONS.keys()
-    node = at(schema(), ("layout", "dispatcher", "precision"))
-    assert {word for one in branches(node, schema()) for word in one.get("enum", ())} <= PRECISIONS.keys()
+        assert set(node_at(schema(), ("layout", "optimizer_states", key))["enum"]) <= PRECISIONS.keys()
+    node = node_at(schema(), ("layout", "dispatcher", "precision"))
+    assert {word for one in node_branches(node, schema()) for word in one.get("enum", ())} <= PRECISIONS.keys()

@@ -8,7 +8,7 @@ from statistics import median
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.variation import Changes, with_values
-from clusterspec.logs.benchmark import hcas
+from clusterspec.logs.benchmark import adapter_count
 from clusterspec.records import dataclass
 from clusterspec.results.diagnosis import Cause
 from clusterspec.units import display, percent
@@ -227,7 +227,7 @@ def _plugin(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _too_few_nics(run: PlacedRun) -> Iterator[Cause]:
-    fabric, used = run.cluster.scale_out, hcas(run.benchmark.evidence)
+    fabric, used = run.cluster.scale_out, adapter_count(run.benchmark.evidence)
     if run.group.domains == 1 or fabric is None or used is None or used >= fabric.nics_per_node:
         return
     line = next(each.line for each in run.benchmark.evidence if each.name == "hcas")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from clusterspec.document import files
-from clusterspec.document.derived import FileFindings, attributed
+from clusterspec.document.derived import FileFindings, attributed_findings
 from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
 from clusterspec.studies.study import Checked, Settings, Study
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def check(studies: Sequence[Study | Checked], settings: Settings) -> CheckReport:
     """The findings of all files in one report, those in bases as `attributed` places them."""
-    findings = tuple(attributed([_file_findings(one) for one in studies]))
+    findings = tuple(attributed_findings([_file_findings(one) for one in studies]))
     sources = {name: source for one in studies for name, source in one.sources.items()}
     pointed = files.file_names(dict.fromkeys([*sources, *(finding.span.file for finding in findings)]))
     waived = tuple(each for one in studies for each in (one.checked if isinstance(one, Study) else one).waived)
@@ -33,7 +33,7 @@ def check(studies: Sequence[Study | Checked], settings: Settings) -> CheckReport
 def _file_findings(one: Study | Checked) -> FileFindings:
     """The findings of one file. Raises the exception of a failed rule of a study."""
     name, extends = one.input.name, one.extends
-    bases = frozenset(files.real(each) for each in one.sources if each != name) if extends else frozenset()
+    bases = frozenset(files.real_path(each) for each in one.sources if each != name) if extends else frozenset()
     return FileFindings(name, one.findings, extends, bases)
 
 

@@ -19,7 +19,7 @@ from clusterspec.analysis.studied import Studied, errors_of
 from clusterspec.cluster.variation import Changes, lies_under_change
 from clusterspec.document import Document, conforms, to_finding
 from clusterspec.document.conforms import Schema
-from clusterspec.document.schema import one_of
+from clusterspec.document.schema import alternatives_text
 from clusterspec.finding import Problem
 from clusterspec.records import dataclass, replace
 from clusterspec.results.search import LayoutRow, SweepRow
@@ -96,9 +96,11 @@ def _axis_problems(value: object) -> Iterator[Problem]:
     """Axes that are no key of a spec, or have a value that is not finite."""
     axes = value.get("axes") if isinstance(value, dict) else None
     for name, values in axes.items() if isinstance(axes, dict) else ():
-        if not conforms.at(schema(), key_path(name)):
+        if not conforms.node_at(schema(), key_path(name)):
             near = get_close_matches(name[:80], _dotted_keys(), n=2, cutoff=0.6)
-            advice = f"did you mean {one_of(near)}?" if near else "write a dotted path, such as cluster.nodes"
+            advice = (
+                f"did you mean {alternatives_text(near)}?" if near else "write a dotted path, such as cluster.nodes"
+            )
             yield Problem("unknown-key", ("axes", name), f"the spec has no key {name[:80]!r}", advice, at_key=True)
         elif not _finite(values):
             yield Problem("wrong-type", ("axes", name), f"{name} has a value that is not finite", "")
@@ -119,10 +121,10 @@ def _dotted_keys() -> tuple[str, ...]:
     found: list[str] = [*LEVERS]
     waiting: list[tuple[KeyPath, Schema]] = [((), schema())]
     for path, node in waiting:
-        for name, sub in conforms.keys(node, schema()).items():
+        for name, sub in conforms.mapping_keys(node, schema()).items():
             found.append(dotted((*path, name)))
             if len(path) < 3:
-                waiting.append(((*path, name), conforms.resolved(sub, schema())))
+                waiting.append(((*path, name), conforms.resolved_node(sub, schema())))
     return tuple(found)
 
 

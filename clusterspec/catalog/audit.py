@@ -1,4 +1,4 @@
-"""Due dates of announcements, from the note of a status."""
+"""Offline audit of a catalog: consistent sums, related facts, addresses, and due dates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HALF = re.compile(r"(first|second) half of (\d{4})")
 _YEAR = re.compile(r"(?:expected in|roadmap,?|for|in) (\d{4})")
 
 
-def due(note: str, year: int | None) -> date | None:
+def due_date(note: str, year: int | None) -> date | None:
     """The last day of the period (quarter, half, year) that a note names, else of ``year``; None without either."""
     if quarter := _QUARTER.search(note):
         named = int(quarter[2]) if quarter[2] else year
@@ -55,82 +55,94 @@ def open_sums(read: FactReader, check: str, catalog: Catalog) -> list[Sum]:
     return [(parts, whole) for parts, whole in known if abs(parts / whole - 1) > TOLERANCE]
 
 
-def _rate(read: FactReader, name: str) -> float | None:
+def _rate_per_direction(read: FactReader, name: str) -> float | None:
     bandwidth = read.bandwidth(name)
     return bandwidth.value if bandwidth else None
 
 
-def _times(*factors: float | None) -> float | None:
+def _known_product(*factors: float | None) -> float | None:
     return None if None in factors else math.prod(factor for factor in factors if factor is not None)
 
 
-def _lanes(read: FactReader, _: Catalog) -> Iterator[Sum]:
-    lane = _rate(read, "lane.bandwidth")
-    yield _times(lane, read.count("lane.per_link")), _rate(read, "link.bandwidth")
+def _lane_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
+    lane = _rate_per_direction(read, "lane.bandwidth")
+    yield _known_product(lane, read.count("lane.per_link")), _rate_per_direction(read, "link.bandwidth")
     for width, count in _WIDTHS.items():
-        yield _times(lane, count), _rate(read, f"widths.{width}")
+        yield _known_product(lane, count), _rate_per_direction(read, f"widths.{width}")
 
 
-def _links(read: FactReader, _: Catalog) -> Iterator[Sum]:
-    yield _times(_rate(read, "link.bandwidth"), read.count("link.count")), _of_device(read)
+def _link_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
+    yield _known_product(_rate_per_direction(read, "link.bandwidth"), read.count("link.count")), _device_bandwidth(read)
     yield (
-        _times(_rate(read, "scale_up.link_bandwidth"), read.count("scale_up.links")),
-        _rate(read, "scale_up.bandwidth"),
+        _known_product(_rate_per_direction(read, "scale_up.link_bandwidth"), read.count("scale_up.links")),
+        _rate_per_direction(read, "scale_up.bandwidth"),
     )
     for group in ("", "scale_up."):
         axes = [2 * axis.value for axis in read.bandwidths(f"{group}axis_bandwidth")]
-        yield sum(axes) or None, _rate(read, f"{group}bandwidth")
+        yield sum(axes) or None, _rate_per_direction(read, f"{group}bandwidth")
 
 
-def _of_device(read: FactReader) -> float | None:
+def _device_bandwidth(read: FactReader) -> float | None:
     whole = read.raw_entry.facts.get("bandwidth")
-    return _rate(read, "bandwidth") if whole and whole.scope in {"device", "slot"} else None
+    return _rate_per_direction(read, "bandwidth") if whole and whole.scope in {"device", "slot"} else None
 
 
-def _mesh(read: FactReader, _: Catalog) -> Iterator[Sum]:
+def _mesh_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
     if read.text("scale_up.topology") == "full-mesh" and read.counts("scale_up.domains"):
         peers = read.counts("scale_up.domains")[0] - 1
-        yield _times(_rate(read, "scale_up.peer_bandwidth"), peers), _rate(read, "scale_up.bandwidth")
+        yield (
+            _known_product(_rate_per_direction(read, "scale_up.peer_bandwidth"), peers),
+            _rate_per_direction(read, "scale_up.bandwidth"),
+        )
 
 
-def _domain(read: FactReader, _: Catalog) -> Iterator[Sum]:
-    yield _times(read.count("accelerators_per_node"), read.count("nodes_per_domain")), read.count("domain")
+def _domain_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
+    yield _known_product(read.count("accelerators_per_node"), read.count("nodes_per_domain")), read.count("domain")
     if read.counts("shape"):
         yield math.prod(read.counts("shape")), read.count("domain")
     if shape := read.counts("scale_up.shape"):
         yield math.prod(shape), read.counts("scale_up.domains")[0]
 
 
-def _node(read: FactReader, _: Catalog) -> Iterator[Sum]:
-    yield _times(read.count("nics_per_node"), _rate(read, "nic_bandwidth")), _rate(read, "node_bandwidth")
+def _node_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
+    yield (
+        _known_product(read.count("nics_per_node"), _rate_per_direction(read, "nic_bandwidth")),
+        _rate_per_direction(read, "node_bandwidth"),
+    )
     if read.raw_entry.kind == "interconnect":
-        yield _times(read.count("node_ports"), _rate(read, "bandwidth")), _rate(read, "node_bandwidth")
+        yield (
+            _known_product(read.count("node_ports"), _rate_per_direction(read, "bandwidth")),
+            _rate_per_direction(read, "node_bandwidth"),
+        )
 
 
-def _sparse(read: FactReader, _: Catalog) -> Iterator[Sum]:
+def _sparse_peak_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
     dense, halved = read.peaks("peak"), read.peaks("sparse_peak")  # a sparse peak is read as its dense half
     for precision, peak in halved.items():
         yield peak.value, dense[precision].value if precision in dense else 0.5 * peak.value
 
 
-def _switch(read: FactReader, _: Catalog) -> Iterator[Sum]:
-    yield _times(read.count("ports"), _rate(read, "port_bandwidth")), _rate(read, "capacity")
+def _switch_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
+    yield (
+        _known_product(read.count("ports"), _rate_per_direction(read, "port_bandwidth")),
+        _rate_per_direction(read, "capacity"),
+    )
 
 
-def _interconnect(read: FactReader, catalog: Catalog) -> Iterator[Sum]:
-    own, named = _rate(read, "scale_up.bandwidth"), read.texts("scale_up.interconnects")
+def _interconnect_sums(read: FactReader, catalog: Catalog) -> Iterator[Sum]:
+    own, named = _rate_per_direction(read, "scale_up.bandwidth"), read.texts("scale_up.interconnects")
     if own and named and (whole := catalog.interconnect(named[0]).bandwidth):
         yield whole.value, own
     if read.raw_entry.kind == "platform":
         inside = catalog.accelerator(read.text("accelerator") or "").scale_up_bandwidth
-        yield inside.value if inside else None, _rate(read, "scale_up_bandwidth")
+        yield inside.value if inside else None, _rate_per_direction(read, "scale_up_bandwidth")
 
 
-def _slot(read: FactReader, catalog: Catalog) -> Iterator[Sum]:
-    """The rate of a NIC limited by its slot, and the NIC's own; they differ only if the slot is too slow."""
+def _slot_sums(read: FactReader, catalog: Catalog) -> Iterator[Sum]:
+    """The rate of a NIC limited by its slot, beside the rate of the NIC. They differ if the slot is too slow."""
     kind = read.raw_entry.kind
     generation = read.count("pcie.nic" if kind == "platform" else "pcie")
-    one = _rate(read, "nic_bandwidth" if kind == "platform" else "port_bandwidth")
+    one = _rate_per_direction(read, "nic_bandwidth" if kind == "platform" else "port_bandwidth")
     if kind not in {"platform", "nic"} or one is None or generation not in _SLOTS:
         return
     slot = catalog.interconnect(_SLOTS[generation]).bandwidth
@@ -139,15 +151,15 @@ def _slot(read: FactReader, catalog: Catalog) -> Iterator[Sum]:
 
 
 SUM_CHECKS: dict[str, SumCheck] = {
-    "lanes": _lanes,
-    "links": _links,
-    "mesh": _mesh,
-    "domain": _domain,
-    "node": _node,
-    "sparse": _sparse,
-    "switch": _switch,
-    "interconnect": _interconnect,
-    "slot": _slot,
+    "lanes": _lane_sums,
+    "links": _link_sums,
+    "mesh": _mesh_sums,
+    "domain": _domain_sums,
+    "node": _node_sums,
+    "sparse": _sparse_peak_sums,
+    "switch": _switch_sums,
+    "interconnect": _interconnect_sums,
+    "slot": _slot_sums,
 }
 
 
@@ -179,27 +191,31 @@ class Audit:
 def audit(catalog: Catalog, today: date) -> Audit:
     """The audit of all entries on a day: sums, related facts, addresses and dates. Raises `BrokenEntry`."""
     raw = [catalog.raw_entry(kind, id_) for kind in catalog.kinds for id_ in catalog.ids(kind)]
-    faults = [*_sums(raw, catalog), *_siblings(raw), *(fault for each in raw for fault in _addresses(each, today))]
-    return Audit(tuple(faults), tuple(_aged(raw, today)), tuple(_overdue(raw, today)))
+    faults = [
+        *_sum_faults(raw, catalog),
+        *_related_fact_faults(raw),
+        *(fault for each in raw for fault in _address_faults(each, today)),
+    ]
+    return Audit(tuple(faults), tuple(_aged_sources(raw, today)), tuple(_overdue_dates(raw, today)))
 
 
-def _sums(raw: Sequence[RawEntry], catalog: Catalog) -> Iterator[str]:
+def _sum_faults(raw: Sequence[RawEntry], catalog: Catalog) -> Iterator[str]:
     for each in raw:
         for check in SUM_CHECKS:
             mismatches = open_sums(FactReader(each), check, catalog)
             if mismatches and check not in each.exceptions:
                 parts, whole = mismatches[0]
-                yield f"{_named(each)}: the sum of {check} is {parts:.6g}, but the entry gives {whole:.6g}"
+                yield f"{_entry_name(each)}: the sum of {check} is {parts:.6g}, but the entry gives {whole:.6g}"
             if check in each.exceptions and not mismatches:
-                yield f"{_named(each)}: the sum of {check} is consistent, so its exception is not needed"
+                yield f"{_entry_name(each)}: the sum of {check} is consistent, so its exception is not needed"
 
 
-def _siblings(raw: Sequence[RawEntry]) -> Iterator[str]:
+def _related_fact_faults(raw: Sequence[RawEntry]) -> Iterator[str]:
     """Faults of related facts that differ in scope or basis."""
     groups: dict[str, list[tuple[str, Fact]]] = defaultdict(list)
     for each in raw:
-        for group, fact in _compared(each):
-            groups[group].append((_named(each), fact))
+        for group, fact in _compared_facts(each):
+            groups[group].append((_entry_name(each), fact))
     for group, facts in groups.items():
         usual = Counter((fact.scope, fact.basis) for _, fact in facts).most_common(1)[0][0]
         for name, fact in facts:
@@ -208,7 +224,7 @@ def _siblings(raw: Sequence[RawEntry]) -> Iterator[str]:
                 yield f"{name}: {fact.name} counts ({counted}), and its siblings of {group} ({', '.join(usual)})"
 
 
-def _compared(entry: RawEntry) -> Iterator[tuple[str, Fact]]:
+def _compared_facts(entry: RawEntry) -> Iterator[tuple[str, Fact]]:
     for name in _ALIKE:
         if name in entry.facts:
             yield name, entry.facts[name]
@@ -222,48 +238,48 @@ def _compared(entry: RawEntry) -> Iterator[tuple[str, Fact]]:
         yield f"interconnect {entry.id}", whole
 
 
-def _addresses(entry: RawEntry, today: date) -> Iterator[str]:
+def _address_faults(entry: RawEntry, today: date) -> Iterator[str]:
     days = {"status": entry.status.as_of} | {key: source.read for key, source in entry.sources.items() if source.read}
     for key, day in days.items():
-        if _day(day) is None or day > today.isoformat():
-            yield f"{_named(entry)}: {key} has the day {day!r}, which is not a date up to {today.isoformat()}"
+        if _parsed_day(day) is None or day > today.isoformat():
+            yield f"{_entry_name(entry)}: {key} has the day {day!r}, which is not a date up to {today.isoformat()}"
     for key, source in entry.sources.items():
         address = urlsplit(source.url)
         if source.url and not (address.scheme in {"http", "https"} and _HOST.match(address.hostname or "")):
-            yield f"{_named(entry)}: the address of {key} is malformed: {source.url}"
+            yield f"{_entry_name(entry)}: the address of {key} is malformed: {source.url}"
         if not source.url and not source.recalled and not source.quoted_in and "not recorded" not in source.title:
-            yield f"{_named(entry)}: {key} has no address and does not say why"
+            yield f"{_entry_name(entry)}: {key} has no address and does not say why"
 
 
-def _aged(raw: Sequence[RawEntry], today: date) -> Iterator[tuple[str, int]]:
+def _aged_sources(raw: Sequence[RawEntry], today: date) -> Iterator[tuple[str, int]]:
     counts: Counter[str] = Counter()
     for each in raw:
         for fact in (*each.facts.values(), *each.achievable.values()):
             origin = fact.origin
-            day = _day(origin.read) if isinstance(origin, Cited) else None
+            day = _parsed_day(origin.read) if isinstance(origin, Cited) else None
             if isinstance(origin, Cited) and day is not None and today - day > YEAR:
                 counts[f"{origin.source}, read {origin.read}"] += 1
     yield from counts.most_common()
 
 
-def _overdue(raw: Sequence[RawEntry], today: date) -> Iterator[tuple[str, str]]:
+def _overdue_dates(raw: Sequence[RawEntry], today: date) -> Iterator[tuple[str, str]]:
     for each in raw:
         if each.status.state != "announced":
             continue
         year = each.facts.get("year")
-        last = due(each.status.note, year.value if year and isinstance(year.value, int) else None)
+        last = due_date(each.status.note, year.value if year and isinstance(year.value, int) else None)
         if last is not None and last < today:
-            yield _named(each), last.isoformat()
+            yield _entry_name(each), last.isoformat()
 
 
-def _day(text: str) -> date | None:
+def _parsed_day(text: str) -> date | None:
     try:
         return date.fromisoformat(text)
     except ValueError:
         return None
 
 
-def _named(entry: RawEntry) -> str:
+def _entry_name(entry: RawEntry) -> str:
     return f"{entry.kind}/{entry.id}"
 
 

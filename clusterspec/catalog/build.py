@@ -1,4 +1,4 @@
-"""Conversion of catalog facts to the fields of a `Model`."""
+"""Conversion of raw entries to typed entries, one function per kind."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def architecture(read: FactReader) -> dict[str, Any]:
         "latent_q": read.count("latent_attention.q") or 0,
         "latent_kv": read.count("latent_attention.kv") or 0,
         "latent_rope": read.count("latent_attention.rope") or 0,
-        "window": _window(read, layers),
-        "linear": _linear(read),
-        "sparse": _sparse(read, layers),
-        "compressed": _compressed(read),
-        "prediction": _prediction(read),
+        "window": _attention_window(read, layers),
+        "linear": _linear_attention(read),
+        "sparse": _sparse_attention(read, layers),
+        "compressed": _compressed_attention(read),
+        "prediction": _token_prediction(read),
         **{name: read.count(name) or 0 for name in _COUNTS},
         **{name: read.flag(name) or False for name in _FLAGS},
         "max_sequence_length": read.count("max_sequence_length"),
@@ -76,7 +76,7 @@ _COUNTS = (
 _FLAGS = ("shared_kv", "gated_ffn", "tied_embeddings", "learned_positions")
 
 
-def published(read: FactReader) -> dict[str, Any]:
+def published_figures(read: FactReader) -> dict[str, Any]:
     """The published parameter counts and year."""
     return {
         "parameters": read.figure("parameters", "count"),
@@ -87,40 +87,42 @@ def published(read: FactReader) -> dict[str, Any]:
     }
 
 
-def _part(read: FactReader, name: str, *keys: str) -> dict[str, int]:
+def _integers_under(read: FactReader, name: str, *keys: str) -> dict[str, int]:
     """The integers under ``name``; 0 for absent ones."""
     return {key: read.count(f"{name}.{key}") or 0 for key in keys}
 
 
-def _window(read: FactReader, layers: int) -> Window | None:
+def _attention_window(read: FactReader, layers: int) -> Window | None:
     """The attention window: on all layers if the fact is a number of tokens, else on some."""
     if read.has("attention_window"):
         return Window(read.count("attention_window") or 0, layers)
-    sizes = _part(read, "attention_window", "tokens", "layers", "heads", "kv_heads", "head_dim", "value_head_dim")
+    sizes = _integers_under(
+        read, "attention_window", "tokens", "layers", "heads", "kv_heads", "head_dim", "value_head_dim"
+    )
     return Window(**sizes) if sizes["tokens"] else None
 
 
-def _linear(read: FactReader) -> LinearAttention | None:
+def _linear_attention(read: FactReader) -> LinearAttention | None:
     keys = ("layers", "key_heads", "value_heads", "key_head_dim", "value_head_dim", "convolution")
-    sizes = _part(read, "linear_attention", *keys, "gate_rank", "output_gate_rank")
+    sizes = _integers_under(read, "linear_attention", *keys, "gate_rank", "output_gate_rank")
     kind = read.text("linear_attention.kind")
     return LinearAttention(kind, **sizes) if kind and sizes["layers"] else None
 
 
-def _sparse(read: FactReader, layers: int) -> SparseAttention | None:
-    sizes = _part(read, "sparse_attention", "tokens", "layers", "index_heads", "index_dim")
+def _sparse_attention(read: FactReader, layers: int) -> SparseAttention | None:
+    sizes = _integers_under(read, "sparse_attention", "tokens", "layers", "index_heads", "index_dim")
     sizes["layers"] = sizes["layers"] or layers
     return SparseAttention(**sizes) if sizes["tokens"] else None
 
 
-def _compressed(read: FactReader) -> CompressedAttention | None:
+def _compressed_attention(read: FactReader) -> CompressedAttention | None:
     keys = ("q", "rope", "output_groups", "output_rank", "window")
     kinds = ("light_ratio", "light_layers", "heavy_ratio", "heavy_layers")
-    sizes = _part(read, "compressed_attention", *keys, *kinds)
+    sizes = _integers_under(read, "compressed_attention", *keys, *kinds)
     return CompressedAttention(**sizes) if sizes["q"] else None
 
 
-def _prediction(read: FactReader) -> TokenPrediction | None:
+def _token_prediction(read: FactReader) -> TokenPrediction | None:
     layers, ffn = read.count("multi_token_prediction.layers"), read.text("multi_token_prediction.ffn")
     return TokenPrediction(layers, ffn) if layers and ffn else None
 
@@ -147,9 +149,9 @@ def framework_memory(read: FactReader) -> FrameworkMemory:
     written = {name: read.text(f"{GROUP}.gradients.{name}") for name in names}
     live, at_once, reduced = (read.number(f"{GROUP}.{name}") for name in ("live", "layers_at_once", "reduced"))
     return FrameworkMemory(
-        logits=_spread(read, "logits", "bytes"),
-        context=_spread(read, "context", "bytes"),
-        fragmentation=_spread(read, "fragmentation", "number"),
+        logits=_bounded_figure(read, "logits", "bytes"),
+        context=_bounded_figure(read, "context", "bytes"),
+        fragmentation=_bounded_figure(read, "fragmentation", "number"),
         gradients={name: value for name, value in written.items() if value is not None},
         gradient_copy=read.number(f"{GROUP}.gradient_copy") or 0.0,
         outputs_kept=read.count(f"{GROUP}.outputs_kept") or 0,
@@ -164,7 +166,7 @@ def framework_memory(read: FactReader) -> FrameworkMemory:
     )
 
 
-def _spread(read: FactReader, name: str, kind: str) -> Spread | None:
+def _bounded_figure(read: FactReader, name: str, kind: str) -> Spread | None:
     """A figure with its bounds ``<name>_low`` and ``<name>_high``; exact without them."""
     value = read.figure(f"{GROUP}.{name}", kind)
     if value is None:
@@ -194,7 +196,7 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
 def accelerator(read: FactReader) -> Accelerator:
     """An accelerator, with bandwidths per direction and dense peaks."""
     return Accelerator(
-        **_header(read),
+        **_header_fields(read),
         ranks_per_accelerator=read.count("ranks_per_accelerator") or 1,
         memory=read.figure("memory", "bytes"),
         memory_printed=read.printed("memory"),
@@ -226,7 +228,7 @@ def accelerator(read: FactReader) -> Accelerator:
 def interconnect(read: FactReader) -> Interconnect:
     """A scale-up interconnect, a scale-out technology or a host bus."""
     return Interconnect(
-        **_header(read),
+        **_header_fields(read),
         scope=read.text("scope") or "",
         family=read.text("family") or "",
         generation=read.text("generation") or "",
@@ -257,7 +259,7 @@ def interconnect(read: FactReader) -> Interconnect:
 def nic(read: FactReader) -> Nic:
     """A network adapter."""
     return Nic(
-        **_header(read),
+        **_header_fields(read),
         port_bandwidth=read.bandwidth("port_bandwidth"),
         ports=read.count("ports"),
         ethernet_port_bandwidth=read.bandwidth("ethernet_port_bandwidth"),
@@ -275,7 +277,7 @@ def nic(read: FactReader) -> Nic:
 def switch(read: FactReader) -> Switch:
     """A switch of a scale-out fabric."""
     return Switch(
-        **_header(read),
+        **_header_fields(read),
         ports=read.count("ports"),
         port_bandwidth=read.bandwidth("port_bandwidth"),
         families=read.texts("families"),
@@ -294,7 +296,7 @@ def switch(read: FactReader) -> Switch:
 def platform(read: FactReader) -> Platform:
     """A node, rack, instance or slice as sold."""
     return Platform(
-        **_header(read),
+        **_header_fields(read),
         form=read.text("form") or "",
         cloud=read.flag("cloud") or False,
         accelerator=read.text("accelerator") or "",
@@ -333,7 +335,7 @@ def model(read: FactReader) -> Model:
 def stack(read: FactReader) -> Stack:
     """A generation of training software."""
     return Stack(
-        **_header(read),
+        **_header_fields(read),
         year=read.count("year") or 0,
         selective=read.text("selective") or "",
         hides=read.texts("hides"),
@@ -354,7 +356,7 @@ def framework(read: FactReader) -> Framework:
     """A framework of training or serving."""
     releases = dict(map(dated, read.texts("releases")))
     return Framework(
-        **_header(read),
+        **_header_fields(read),
         base=read.text("base"),
         vendors=read.texts("vendors"),
         vendors_sourced=read.cited("vendors"),
@@ -370,7 +372,7 @@ def framework(read: FactReader) -> Framework:
 def kernels(read: FactReader) -> Kernels:
     """Measured kernels of an accelerator."""
     return Kernels(
-        **_header(read),
+        **_header_fields(read),
         accelerator=read.text("accelerator") or "",
         year=read.count("year") or 0,
         achievable=read.achievable(),
@@ -390,7 +392,7 @@ BUILDERS: Mapping[str, Callable[[FactReader], Entry]] = {
 }
 
 
-def _header(read: FactReader) -> dict[str, Any]:
+def _header_fields(read: FactReader) -> dict[str, Any]:
     raw_entry = read.raw_entry
     return {
         "id": raw_entry.id,

@@ -1,4 +1,4 @@
-"""Validation of company entries against the schema, before they are read."""
+"""Company entries: validation, templates, the spec keys that name entries, and faults of catalog folders."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ from clusterspec.source import Path, Position, Source, Span
 # Validation of company entries against the schema, before they are read
 
 
-def check(document: Document, kind: str, name: str) -> list[Problem]:
+def entry_problems(document: Document, kind: str, name: str) -> list[Problem]:
     """The problems of a document as the catalog entry ``kind/name``."""
     problems = validate(document, schema())
     if problems:
         return problems
     misplaced = [*_misplaced_value(document, "kind", kind), *_misplaced_value(document, "id", name)]
-    unlisted = _unlisted(document.value.get("facts"), ("facts",), set(document.value.get("sources", {})))
-    return [*misplaced, *_unsourced(read_raw_entry(document.value)), *unlisted]
+    unlisted = _unlisted_source_problems(
+        document.value.get("facts"), ("facts",), set(document.value.get("sources", {}))
+    )
+    return [*misplaced, *_unsourced_problems(read_raw_entry(document.value)), *unlisted]
 
 
 def _misplaced_value(document: Document, key: str, expected: str) -> Iterator[Problem]:
@@ -39,7 +41,7 @@ def _misplaced_value(document: Document, key: str, expected: str) -> Iterator[Pr
         yield Problem("catalog-entry-misplaced", (key,), message, "change the value or move the file")
 
 
-def _unsourced(raw_entry: RawEntry) -> Iterator[Problem]:
+def _unsourced_problems(raw_entry: RawEntry) -> Iterator[Problem]:
     """The problems of figures without a source of the entry and without a reason for an assumption."""
     for fact in (*raw_entry.facts.values(), *raw_entry.achievable.values()):
         if fact.origin is None:
@@ -48,14 +50,14 @@ def _unsourced(raw_entry: RawEntry) -> Iterator[Problem]:
             yield Problem("catalog-figure-unsourced", fact.path, message, help_)
 
 
-def _unlisted(value: Any, path: Path, sources: set[str]) -> Iterator[Problem]:
+def _unlisted_source_problems(value: Any, path: Path, sources: set[str]) -> Iterator[Problem]:
     """The problems of additional sources that the entry does not list."""
     for key, inner in value.items() if isinstance(value, dict) else ():
         for number, source in enumerate(inner if key == "also" else ()):
             if source not in sources:
                 message = f"`{source}` is not a source that this entry lists"
                 yield Problem("catalog-figure-unsourced", (*path, "also", number), message, "name one of `sources`")
-        yield from _unlisted(inner, (*path, key), sources)
+        yield from _unlisted_source_problems(inner, (*path, key), sources)
 
 
 @cache
@@ -129,10 +131,10 @@ def skeleton(kind: str, id_: str, today: date, place: str) -> str:
     article = "An" if kind[0] in "aeiou" else "A"
     text = HEAD.format(article=article, kind=kind, id=id_, today=today.isoformat(), year=today.year, place=place)
     node = schema()["$defs"][f"{kind}_facts"]
-    return text + "".join(f"{line}\n" for line in _lines(node, 1)) + TAIL
+    return text + "".join(f"{line}\n" for line in _commented_fact_lines(node, 1)) + TAIL
 
 
-def _lines(node: dict[str, Any], depth: int) -> Iterator[str]:
+def _commented_fact_lines(node: dict[str, Any], depth: int) -> Iterator[str]:
     """The facts of a schema node, each commented out, with its description."""
     for key, fact in node.get("properties", {}).items():
         if key == "year" and depth == 1:
@@ -141,17 +143,17 @@ def _lines(node: dict[str, Any], depth: int) -> Iterator[str]:
         description = str(fact.get("description", "")).replace("\n", " ")
         if "properties" in fact:
             yield f"#{indent}{key}:  # {description}"
-            yield from _lines(fact, depth + 1)
+            yield from _commented_fact_lines(fact, depth + 1)
         else:
-            yield f"#{indent}{key}: {_flow(fact['examples'][0])}  # {description}"
+            yield f"#{indent}{key}: {_flow_text(fact['examples'][0])}  # {description}"
 
 
-def _flow(value: Any) -> str:
+def _flow_text(value: Any) -> str:
     """A value in YAML flow style, quoted only if needed."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {_flow_text(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(_flow(item) for item in value) + "]"
+        return "[" + ", ".join(_flow_text(item) for item in value) + "]"
     plain = isinstance(value, str) and value[:1].isalnum() and all(c.isalnum() or c in " /._-" for c in value)
     number = plain and value.replace(".", "").replace("-", "").isdigit()
     return value if plain and not number else json.dumps(value, ensure_ascii=False)
@@ -199,19 +201,19 @@ def checked_files(folders: Sequence[FilePath]) -> Iterator[CheckedFile]:
         own, files = Catalog.open([folder]), Folders([folder])
         for kind in KINDS:
             for id_, file in files.files(kind).items():
-                yield CheckedFile(_source(FilePath(file)), _faults(own, whole, kind, id_))
+                yield CheckedFile(_file_source(FilePath(file)), _entry_faults(own, whole, kind, id_))
         yield from (_misplaced_file(file, why, help_) for file, why, help_ in _misplaced_files(folder))
 
 
-def _faults(own: Catalog, catalog: Catalog, kind: str, id_: str) -> tuple[Finding, ...]:
+def _entry_faults(own: Catalog, catalog: Catalog, kind: str, id_: str) -> tuple[Finding, ...]:
     try:
         own.get(kind, id_)
     except BrokenEntry as broken:
         return broken.findings
-    return tuple(own.finding(kind, id_, problem) for problem in _unknown(catalog, own.raw_entry(kind, id_)))
+    return tuple(own.finding(kind, id_, problem) for problem in _unknown_id_problems(catalog, own.raw_entry(kind, id_)))
 
 
-def _unknown(catalog: Catalog, entry: RawEntry) -> Iterator[Problem]:
+def _unknown_id_problems(catalog: Catalog, entry: RawEntry) -> Iterator[Problem]:
     """The problems of references to unknown ids."""
     for name, kind in REFERENCES.get(entry.kind, {}).items():
         fact = entry.facts.get(name)
@@ -238,7 +240,7 @@ def _misplaced_files(folder: FilePath) -> Iterator[tuple[FilePath, str, str]]:
         why = f"{'/'.join(parents)} is not a folder of entries" if parents else "this is outside the folders of entries"
         near = get_close_matches(parents[0], places, n=1) if parents else []
         known = ", ".join(FOLDER_OF_KIND.values())
-        kind = _kind(file)
+        kind = _named_kind(file)
         place = FOLDER_OF_KIND.get(kind or "", near[0] if near else "")
         yield (
             file,
@@ -247,8 +249,8 @@ def _misplaced_files(folder: FilePath) -> Iterator[tuple[FilePath, str, str]]:
         )
 
 
-def _kind(file: FilePath) -> str | None:
-    """The kind that a misplaced entry names; None where it names none."""
+def _named_kind(file: FilePath) -> str | None:
+    """The kind that a misplaced entry states; None if it states none."""
     try:
         document, _ = parse(decode(str(file), read_bytes(file)))
     except OSError:
@@ -258,7 +260,7 @@ def _kind(file: FilePath) -> str | None:
     return kind if isinstance(kind, str) else None
 
 
-def _source(file: FilePath) -> Source:
+def _file_source(file: FilePath) -> Source:
     try:
         return decode(str(file), read_bytes(file))
     except OSError:
@@ -266,7 +268,7 @@ def _source(file: FilePath) -> Source:
 
 
 def _misplaced_file(file: FilePath, why: str, help_: str) -> CheckedFile:
-    source, top = _source(file), Position(1, 1)
+    source, top = _file_source(file), Position(1, 1)
     span = Span(source.name, top, top)
     return CheckedFile(
         source, (to_finding(Problem("catalog-entry-misplaced", (), why, help_, span=span), None, source),)

@@ -1,4 +1,4 @@
-"""Memory behavior of a framework, as part of its stack entry; it applies where the spec states nothing."""
+"""Types of catalog entries; every figure has its source. A stack holds the software's memory and batching defaults."""
 
 from __future__ import annotations
 

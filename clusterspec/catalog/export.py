@@ -1,4 +1,4 @@
-"""Summary rows of entries, as shown by ``catalog list`` and ``catalog search``."""
+"""The catalog as text: summary rows, pages of entries, comparisons, and a table with one row per fact."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clusterspec import resources
 from clusterspec.catalog.library import Catalog
 from clusterspec.catalog.reader import RawEntry, figure_text, remarks, value_text
 from clusterspec.catalog.views import Comparison, EntryView, FactPair, FactView, entry_view
-from clusterspec.document import nearest
+from clusterspec.document import nearest_words
 from clusterspec.origin import Cited
 from clusterspec.records import asdict, dataclass
 from clusterspec.units import plain
@@ -46,21 +46,21 @@ class CatalogRow:
         return " ".join((f"{self.kind}/{self.id}", self.name, self.vendor, self.status, self.headline)).lower()
 
 
-def rows(catalog: Catalog, kinds: Sequence[str] = ()) -> tuple[CatalogRow, ...]:
+def catalog_rows(catalog: Catalog, kinds: Sequence[str] = ()) -> tuple[CatalogRow, ...]:
     """The rows of a catalog by kind and id, optionally of some kinds only.
 
     Raises `BrokenEntry` for an invalid company entry.
     """
-    shipped = {(each.kind, each.id): each for each in _shipped()}
+    shipped = {(each.kind, each.id): each for each in _shipped_rows()}
     found = [
-        shipped[kind, name] if catalog.shipped(kind, name) else row(catalog.raw_entry(kind, name))
+        shipped[kind, name] if catalog.shipped(kind, name) else catalog_row(catalog.raw_entry(kind, name))
         for kind in kinds or catalog.kinds
         for name in catalog.ids(kind)
     ]
     return tuple(found)
 
 
-def filtered(rows: Sequence[CatalogRow], vendor: str = "", since: int | None = None) -> tuple[CatalogRow, ...]:
+def filtered_rows(rows: Sequence[CatalogRow], vendor: str = "", since: int | None = None) -> tuple[CatalogRow, ...]:
     """The rows whose vendor contains a text, ignoring case, and whose year is ``since`` or later.
 
     Parts without a year are excluded if ``since`` is given.
@@ -83,16 +83,16 @@ def nearest_vendors(rows: Sequence[CatalogRow], text: str) -> list[str] | None:
         return None
     words = {word: vendor for vendor in sorted(vendors, reverse=True) for word in vendor.split() if len(word) > 3}
     forms = words | {vendor: vendor for vendor in vendors}
-    return sorted({forms[form] for form in nearest(text, forms)})
+    return sorted({forms[form] for form in nearest_words(text, forms)})
 
 
-def search(catalog: Catalog, text: str) -> tuple[CatalogRow, ...]:
+def matching_rows(catalog: Catalog, text: str) -> tuple[CatalogRow, ...]:
     """The rows that contain all words of a text, ignoring case."""
     wanted = text.lower().split()
-    return tuple(each for each in rows(catalog) if all(word in each.words for word in wanted))
+    return tuple(each for each in catalog_rows(catalog) if all(word in each.words for word in wanted))
 
 
-def row(raw_entry: RawEntry) -> CatalogRow:
+def catalog_row(raw_entry: RawEntry) -> CatalogRow:
     """The row of one raw entry."""
     headline = " · ".join(part for part in _HEADLINES[raw_entry.kind](raw_entry) if part)
     year = raw_entry.facts.get("year")
@@ -108,95 +108,95 @@ def row(raw_entry: RawEntry) -> CatalogRow:
     )
 
 
-def index(raw_entries: Sequence[RawEntry]) -> str:
+def index_text(raw_entries: Sequence[RawEntry]) -> str:
     """The text of ``catalog/index.json``: the rows of all raw entries, one per line."""
-    lines = ",\n".join(json.dumps(row(raw_entry).to_json(), ensure_ascii=False) for raw_entry in raw_entries)
+    lines = ",\n".join(json.dumps(catalog_row(raw_entry).to_json(), ensure_ascii=False) for raw_entry in raw_entries)
     return f"[\n{lines}\n]\n"
 
 
-def _shipped() -> list[CatalogRow]:
+def _shipped_rows() -> list[CatalogRow]:
     text = (resources.catalog() / "index.json").read_text(encoding="utf-8")
     return [CatalogRow(**values) for values in json.loads(text)]
 
 
-def _accelerator(raw_entry: RawEntry) -> Iterator[str]:
+def _accelerator_figures(raw_entry: RawEntry) -> Iterator[str]:
     memory = raw_entry.facts.get("memory")
     yield (memory.prints or str(memory.value)) if memory else ""
-    yield _value(raw_entry, "memory_bandwidth")
+    yield _fact_text(raw_entry, "memory_bandwidth")
     precision = "bf16" if "peak.bf16" in raw_entry.facts else "fp16"
-    peak = _value(raw_entry, f"peak.{precision}")
+    peak = _fact_text(raw_entry, f"peak.{precision}")
     yield peak and f"{peak} {precision}"
-    yield _value(raw_entry, "scale_up.bandwidth")
+    yield _fact_text(raw_entry, "scale_up.bandwidth")
 
 
-def _interconnect(raw_entry: RawEntry) -> Iterator[str]:
-    yield _value(raw_entry, "scope")
-    yield _value(raw_entry, "bandwidth")
-    ports = _value(raw_entry, "node_ports")
+def _interconnect_figures(raw_entry: RawEntry) -> Iterator[str]:
+    yield _fact_text(raw_entry, "scope")
+    yield _fact_text(raw_entry, "bandwidth")
+    ports = _fact_text(raw_entry, "node_ports")
     yield ports and f"{ports} ports per node"
 
 
-def _nic(raw_entry: RawEntry) -> Iterator[str]:
-    yield f"{_value(raw_entry, 'ports')} × {_value(raw_entry, 'port_bandwidth')}"
-    slot = _value(raw_entry, "pcie")
+def _nic_figures(raw_entry: RawEntry) -> Iterator[str]:
+    yield f"{_fact_text(raw_entry, 'ports')} × {_fact_text(raw_entry, 'port_bandwidth')}"
+    slot = _fact_text(raw_entry, "pcie")
     yield slot and f"PCIe {slot}"
 
 
-def _switch(raw_entry: RawEntry) -> Iterator[str]:
-    ports, rate = _value(raw_entry, "ports"), _value(raw_entry, "port_bandwidth")
+def _switch_figures(raw_entry: RawEntry) -> Iterator[str]:
+    ports, rate = _fact_text(raw_entry, "ports"), _fact_text(raw_entry, "port_bandwidth")
     yield f"{ports} × {rate}" if ports else f"{rate}, number of ports not published"
-    yield _value(raw_entry, "families")
+    yield _fact_text(raw_entry, "families")
 
 
-def _platform(raw_entry: RawEntry) -> Iterator[str]:
-    yield f"{_value(raw_entry, 'accelerators_per_node')} × {_value(raw_entry, 'accelerator')}"
-    domain = _value(raw_entry, "domain")
+def _platform_figures(raw_entry: RawEntry) -> Iterator[str]:
+    yield f"{_fact_text(raw_entry, 'accelerators_per_node')} × {_fact_text(raw_entry, 'accelerator')}"
+    domain = _fact_text(raw_entry, "domain")
     yield domain and f"domain {domain}"
-    nics = _value(raw_entry, "nics_per_node")
-    rate = _value(raw_entry, "nic_bandwidth")
+    nics = _fact_text(raw_entry, "nics_per_node")
+    rate = _fact_text(raw_entry, "nic_bandwidth")
     yield nics and (f"{nics} × {rate}" if rate else f"{nics} NICs, rate not published")
-    yield _value(raw_entry, "technologies").split(", ")[0]
+    yield _fact_text(raw_entry, "technologies").split(", ")[0]
 
 
-def _model(raw_entry: RawEntry) -> Iterator[str]:
+def _model_figures(raw_entry: RawEntry) -> Iterator[str]:
     size = raw_entry.facts.get("parameters")
     yield (size.prints or str(size.value)) if size else ""
-    yield f"{_value(raw_entry, 'layers')} layers of {_value(raw_entry, 'hidden')}"
-    experts = _value(raw_entry, "experts")
-    yield experts and f"{experts} experts, {_value(raw_entry, 'experts_per_token')} per token"
+    yield f"{_fact_text(raw_entry, 'layers')} layers of {_fact_text(raw_entry, 'hidden')}"
+    experts = _fact_text(raw_entry, "experts")
+    yield experts and f"{experts} experts, {_fact_text(raw_entry, 'experts_per_token')} per token"
 
 
-def _framework(raw_entry: RawEntry) -> Iterator[str]:
-    base, vendors = _value(raw_entry, "base"), _value(raw_entry, "vendors")
+def _framework_figures(raw_entry: RawEntry) -> Iterator[str]:
+    base, vendors = _fact_text(raw_entry, "base"), _fact_text(raw_entry, "vendors")
     yield base and f"as {base}"
-    yield _value(raw_entry, "purposes")
+    yield _fact_text(raw_entry, "purposes")
     yield vendors and f"on accelerators of {vendors}"
 
 
-def _stack(raw_entry: RawEntry) -> Iterator[str]:
-    yield _value(raw_entry, "frameworks")
-    yield f"from {_value(raw_entry, 'year')}"
+def _stack_figures(raw_entry: RawEntry) -> Iterator[str]:
+    yield _fact_text(raw_entry, "frameworks")
+    yield f"from {_fact_text(raw_entry, 'year')}"
 
 
-def _kernels(raw_entry: RawEntry) -> Iterator[str]:
-    yield f"measured on {_value(raw_entry, 'accelerator')}"
+def _kernel_figures(raw_entry: RawEntry) -> Iterator[str]:
+    yield f"measured on {_fact_text(raw_entry, 'accelerator')}"
     yield f"{len(raw_entry.achievable)} figures"
 
 
 _HEADLINES: dict[str, Callable[[RawEntry], Iterator[str]]] = {
-    "accelerator": _accelerator,
-    "interconnect": _interconnect,
-    "nic": _nic,
-    "switch": _switch,
-    "platform": _platform,
-    "model": _model,
-    "framework": _framework,
-    "stack": _stack,
-    "kernels": _kernels,
+    "accelerator": _accelerator_figures,
+    "interconnect": _interconnect_figures,
+    "nic": _nic_figures,
+    "switch": _switch_figures,
+    "platform": _platform_figures,
+    "model": _model_figures,
+    "framework": _framework_figures,
+    "stack": _stack_figures,
+    "kernels": _kernel_figures,
 }
 
 
-def _value(raw_entry: RawEntry, name: str) -> str:
+def _fact_text(raw_entry: RawEntry, name: str) -> str:
     fact = raw_entry.facts.get(name)
     return value_text(fact.value) if fact else ""
 
@@ -212,19 +212,19 @@ def list_text(rows: Sequence[CatalogRow], width: int = 100) -> str:
     for kind in dict.fromkeys(row.kind for row in rows):
         of_kind = [row for row in rows if row.kind == kind]
         cells = [(row.id, "" if row.status == "shipping" else row.status, row.headline) for row in of_kind]
-        blocks.append("\n".join([f"{kind} ({len(of_kind)})", *_table(cells, width)]))
+        blocks.append("\n".join([f"{kind} ({len(of_kind)})", *_table_lines(cells, width)]))
     return "\n\n".join(blocks) + "\n" if blocks else "no catalog entry matches\n"
 
 
 def show_text(view: EntryView, width: int = 100) -> str:
     """A complete entry: each figure with equivalents and the number of its source."""
-    numbers = {source: number for number, source in enumerate(_sources(view), 1)}
-    parts = [_title(view), "", *_facts(view.facts, numbers, width)]
+    numbers = {source: number for number, source in enumerate(_distinct_sources(view), 1)}
+    parts = [_entry_title(view), "", *_fact_lines(view.facts, numbers, width)]
     if view.achievable:
-        parts += ["", "measured", *_facts(view.achievable, numbers, width)]
-    parts += _list("inconsistent sums", [f"{name}: {why}" for name, why in view.exceptions.items()], width)
-    parts += _list("notes", view.notes, width)
-    parts += _list("sources", [f"[{number}] {_cite(source)}" for source, number in numbers.items()], 0)
+        parts += ["", "measured", *_fact_lines(view.achievable, numbers, width)]
+    parts += _titled_list("inconsistent sums", [f"{name}: {why}" for name, why in view.exceptions.items()], width)
+    parts += _titled_list("notes", view.notes, width)
+    parts += _titled_list("sources", [f"[{number}] {_citation_text(source)}" for source, number in numbers.items()], 0)
     return "\n".join(parts) + "\n"
 
 
@@ -232,54 +232,57 @@ def compare_text(comparison: Comparison, width: int = 100) -> str:
     """Two entries side by side; ``=`` if they agree, else the ratio of right to left."""
     left, right = comparison.left, comparison.right
     header = ("", f"{left.kind}/{left.id}", f"{right.kind}/{right.id}", "")
-    cells = [header, *((pair.name, _side(pair.left), _side(pair.right), _ratio(pair)) for pair in comparison.pairs)]
-    return "\n".join(_table(cells, width)) + "\n"
+    cells = [
+        header,
+        *((pair.name, _side_text(pair.left), _side_text(pair.right), _ratio_text(pair)) for pair in comparison.pairs),
+    ]
+    return "\n".join(_table_lines(cells, width)) + "\n"
 
 
-def _title(view: EntryView) -> str:
+def _entry_title(view: EntryView) -> str:
     vendor = f" ({view.vendor})" if view.vendor else ""
     note = f", {view.status.note}" if view.status.note else ""
     return f"{view.kind}/{view.id}: {view.name}{vendor}\n{view.status.state} as of {view.status.as_of}{note}"
 
 
-def _sources(view: EntryView) -> dict[Cited, None]:
+def _distinct_sources(view: EntryView) -> dict[Cited, None]:
     """The distinct sources, in the order of the facts."""
     origins = [line.fact.origin for line in (*view.facts, *view.achievable)]
-    return dict.fromkeys(_bare(origin) for origin in origins if isinstance(origin, Cited))
+    return dict.fromkeys(_bare_source(origin) for origin in origins if isinstance(origin, Cited))
 
 
-def _bare(origin: Cited) -> Cited:
+def _bare_source(origin: Cited) -> Cited:
     return Cited("", "", origin.source, origin.url, origin.read)
 
 
-def _cite(source: Cited) -> str:
+def _citation_text(source: Cited) -> str:
     return ", ".join(part for part in (source.source, source.url, source.read and f"read {source.read}") if part)
 
 
-def _facts(lines: Sequence[FactView], numbers: dict[Cited, int], width: int) -> Iterator[str]:
+def _fact_lines(lines: Sequence[FactView], numbers: dict[Cited, int], width: int) -> Iterator[str]:
     names = [line.name.removeprefix("achievable.") for line in lines]
     column = max((len(name) for name in names), default=0) + 2
     for name, line in zip(names, lines, strict=True):
-        yield f"{name:<{column}}{_figure(line)}  {_mark(line, numbers)}".rstrip()
-        for text in _details(line):
+        yield f"{name:<{column}}{_figure_text(line)}  {_source_mark(line, numbers)}".rstrip()
+        for text in _detail_lines(line):
             yield from textwrap.wrap(
                 text, max(width, 40), initial_indent=" " * _INDENT, subsequent_indent=" " * (_INDENT + 2)
             )
 
 
-def _figure(line: FactView) -> str:
+def _figure_text(line: FactView) -> str:
     prints = f", printed as {line.fact.prints}" if line.fact.prints else ""
     return figure_text(line.fact) + prints
 
 
-def _mark(line: FactView, numbers: dict[Cited, int]) -> str:
+def _source_mark(line: FactView, numbers: dict[Cited, int]) -> str:
     origin = line.fact.origin
     if isinstance(origin, Cited):
-        return f"[{numbers[_bare(origin)]}]"
+        return f"[{numbers[_bare_source(origin)]}]"
     return "assumed" if origin else ""
 
 
-def _details(line: FactView) -> Iterator[str]:
+def _detail_lines(line: FactView) -> Iterator[str]:
     if line.readings:
         yield " · ".join(f"{counted} {text}" for counted, text in line.readings.items())
     if line.fact.origin and not isinstance(line.fact.origin, Cited):
@@ -289,7 +292,7 @@ def _details(line: FactView) -> Iterator[str]:
     yield from remarks(line.fact)
 
 
-def _list(title: str, texts: Sequence[str], width: int) -> list[str]:
+def _titled_list(title: str, texts: Sequence[str], width: int) -> list[str]:
     """A titled list; with a width of 0 lines are not wrapped, so that addresses can be copied."""
     indent = " " * _INDENT
     wrapped = [
@@ -299,17 +302,17 @@ def _list(title: str, texts: Sequence[str], width: int) -> list[str]:
     return ["", title, *(line for lines in wrapped for line in lines)] if texts else []
 
 
-def _side(line: FactView | None) -> str:
+def _side_text(line: FactView | None) -> str:
     return "-" if line is None else line.written
 
 
-def _ratio(pair: FactPair) -> str:
+def _ratio_text(pair: FactPair) -> str:
     if pair.ratio is None:
         return "=" if pair.left and pair.right and pair.left.written == pair.right.written else ""
     return "=" if pair.ratio == 1 else f"× {plain(pair.ratio)}"
 
 
-def _table(cells: Sequence[tuple[str, ...]], width: int) -> Iterator[str]:
+def _table_lines(cells: Sequence[tuple[str, ...]], width: int) -> Iterator[str]:
     """Columns as wide as their longest cell, with lines truncated at ``width`` (0: not truncated)."""
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
     for row in cells:
@@ -330,13 +333,13 @@ COLUMNS = (
 Record = dict[str, str | float | None]
 
 
-def records(catalog: Catalog, kinds: Sequence[str] = ()) -> Iterator[Record]:
+def fact_records(catalog: Catalog, kinds: Sequence[str] = ()) -> Iterator[Record]:
     """The facts of a catalog, or of some kinds, by kind and id. Raises `BrokenEntry`."""
     for kind in kinds or catalog.kinds:
         for id_ in catalog.ids(kind):
             entry = entry_view(catalog.raw_entry(kind, id_))
             for line in (*entry.facts, *entry.achievable):
-                yield _record(entry, line, catalog.version)
+                yield _fact_record(entry, line, catalog.version)
 
 
 def export_json(catalog: Catalog, kinds: Sequence[str] = ()) -> dict[str, object]:
@@ -345,7 +348,7 @@ def export_json(catalog: Catalog, kinds: Sequence[str] = ()) -> dict[str, object
         "license": LICENSE,
         "license_url": LICENSE_URL,
         "convention": "SI; bandwidths per direction, peaks dense, sparse peaks as their dense half",
-        "facts": list(records(catalog, kinds)),
+        "facts": list(fact_records(catalog, kinds)),
     }
 
 
@@ -354,11 +357,11 @@ def export_csv(catalog: Catalog, kinds: Sequence[str] = ()) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\r\n")
     writer.writeheader()
-    writer.writerows(records(catalog, kinds))
+    writer.writerows(fact_records(catalog, kinds))
     return text.getvalue()
 
 
-def _record(entry: EntryView, line: FactView, version: str) -> Record:
+def _fact_record(entry: EntryView, line: FactView, version: str) -> Record:
     origin = line.fact.origin
     cited = origin if isinstance(origin, Cited) else None
     assumed = "" if origin is None or isinstance(origin, Cited) else origin.why

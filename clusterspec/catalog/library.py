@@ -1,4 +1,4 @@
-"""Files of the shipped catalog and of company folders."""
+"""The catalog: shipped and company files, and entries by kind and id, each file read on first access."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from clusterspec import resources
 from clusterspec.catalog.reader import RawEntry, read_raw_entry
 from clusterspec.document import Document, decode, parse, read_bytes, to_finding
-from clusterspec.document.plain import values
+from clusterspec.document.plain import yaml_value
 from clusterspec.finding import Finding, Problem
 from clusterspec.records import dataclass
 from clusterspec.source import Source
@@ -57,11 +57,11 @@ class Folders:
     def files(self, kind: str) -> Mapping[str, str]:
         """The path of the file of each id of a kind, sorted; listed on first use."""
         if kind not in self._files:
-            found = sorted(self._listed(kind).items())
+            found = sorted(self._listed_files(kind).items())
             self._files[kind] = {id_: file for id_, file in found if (kind, id_) not in self._without}
         return self._files[kind]
 
-    def _listed(self, kind: str) -> dict[str, str]:
+    def _listed_files(self, kind: str) -> dict[str, str]:
         found: dict[str, str] = {}
         for folder in self.folders:
             place = f"{folder}/{FOLDER_OF_KIND[kind]}"
@@ -83,21 +83,21 @@ class Folders:
 
         These are the ids that start with the name and continue with a non-digit (``h10`` has none).
         """
-        name = _plain(text)
+        name = _plain_text(text)
         if len(name) < 2 or name in self.files(kind):
             return ()
         return tuple(each for each in self.ids(kind) if each.startswith(name) and not each[len(name)].isdigit())
 
     def nearest(self, kind: str, text: str) -> tuple[str, ...]:
-        """The three ids most similar to a text: those of its family first, then by spelling."""
+        """The three ids most similar to a text. Ids of its family come first, then similar spellings."""
         from difflib import get_close_matches
 
-        name, ids = _plain(text), self.ids(kind)
+        name, ids = _plain_text(text), self.ids(kind)
         alike = (*self.family(kind, name), *get_close_matches(name, ids, n=6, cutoff=0.4))
         return tuple(dict.fromkeys(alike))[:3]
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     return "-".join(text[:_LONGEST].lower().replace("_", " ").split())
 
 
@@ -146,7 +146,7 @@ class Catalog:
 
     @classmethod
     def open(cls, folders: Sequence[FilePath] = ()) -> Catalog:
-        """The shipped catalog with company folders, of which the last has precedence. No file is read yet.
+        """The shipped catalog and company folders; the last folder has precedence. No file is read yet.
 
         Raises `NotADirectoryError` if a company folder does not exist.
         """
@@ -169,7 +169,7 @@ class Catalog:
 
     def finding(self, kind: str, id_: str, problem: Problem) -> Finding:
         """A problem of an entry as a finding with its position in the file."""
-        return self._findings(kind, id_, [problem])[0]
+        return self._entry_findings(kind, id_, [problem])[0]
 
     @cached_property
     def version(self) -> str:
@@ -208,7 +208,7 @@ class Catalog:
             reader = FactReader(self.raw_entry(kind, id_))
             entry = BUILDERS[kind](reader)
             if reader.problems:
-                raise BrokenEntry(kind, id_, self._findings(kind, id_, reader.problems))
+                raise BrokenEntry(kind, id_, self._entry_findings(kind, id_, reader.problems))
             self._entries[kind, id_] = entry
         return entry
 
@@ -237,24 +237,24 @@ class Catalog:
     def raw_entry(self, kind: str, id_: str) -> RawEntry:
         """The entry as written: all facts with sources, notes and doubts."""
         if self.shipped(kind, id_):  # checked by our tests: only the values are read
-            return read_raw_entry(values(self._file(kind, id_).read_text("utf-8")))
-        source, document, problems = self._document(kind, id_)
+            return read_raw_entry(yaml_value(self._entry_file(kind, id_).read_text("utf-8")))
+        source, document, problems = self._entry_document(kind, id_)
         if document is None or problems:
             raise BrokenEntry(kind, id_, tuple(to_finding(problem, document, source) for problem in problems))
         return read_raw_entry(document.value)
 
     def shipped(self, kind: str, id_: str) -> bool:
         """Whether an entry is the shipped one rather than a company's."""
-        return self._file(kind, id_).is_relative_to(resources.catalog())
+        return self._entry_file(kind, id_).is_relative_to(resources.catalog())
 
-    def _file(self, kind: str, id_: str) -> FilePath:
+    def _entry_file(self, kind: str, id_: str) -> FilePath:
         file = self._folders.files(kind).get(id_)
         if file is None:
             raise UnknownEntry(kind, id_, self.nearest(kind, id_))
         return FilePath(file)
 
-    def _document(self, kind: str, id_: str) -> tuple[Source, Document | None, list[Problem]]:
-        file = self._file(kind, id_)
+    def _entry_document(self, kind: str, id_: str) -> tuple[Source, Document | None, list[Problem]]:
+        file = self._entry_file(kind, id_)
         try:
             source = decode(str(file), read_bytes(file))
         except OSError as fault:
@@ -262,11 +262,11 @@ class Catalog:
             return Source(str(file), ""), None, [unread]
         document, problems = parse(source)
         if document is not None and not self.shipped(kind, id_):
-            from clusterspec.catalog.company import check  # not needed for shipped entries
+            from clusterspec.catalog.company import entry_problems  # not needed for shipped entries
 
-            problems = [*problems, *check(document, kind, id_)]  # the shipped entries are checked by our tests
+            problems = [*problems, *entry_problems(document, kind, id_)]  # the shipped entries are checked by our tests
         return source, document, problems
 
-    def _findings(self, kind: str, id_: str, problems: Sequence[Problem]) -> tuple[Finding, ...]:
-        source, document, _ = self._document(kind, id_)
+    def _entry_findings(self, kind: str, id_: str, problems: Sequence[Problem]) -> tuple[Finding, ...]:
+        source, document, _ = self._entry_document(kind, id_)
         return tuple(to_finding(problem, document, source) for problem in problems)

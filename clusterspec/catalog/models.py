@@ -1,4 +1,4 @@
-"""Optional parts of a model's architecture, present in some layers or models only."""
+"""The catalog entry of a language model, the optional parts of its architecture, and the base of all entries."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class Model(Entry):
 
     @property
     def value_width(self) -> int:
-        """The width of a value of one head; by default that of a key."""
+        """The width of the value of one head. The default is the width of the key."""
         return self.value_head_dim or self.head_dim
 
     @property

@@ -1,4 +1,4 @@
-"""Complete views of catalog entries, and comparisons of two."""
+"""Complete views of catalog entries, comparisons of two or more, and the lookup of entries by name."""
 
 from __future__ import annotations
 
@@ -171,11 +171,11 @@ def _fact_view(raw_entry: RawEntry, fact: Fact) -> FactView:
         si_value(quantity),
         quantity.unit,
         fact,
-        dict(_readings(raw_entry, fact, quantity)),
+        dict(_fact_readings(raw_entry, fact, quantity)),
     )
 
 
-def _readings(raw_entry: RawEntry, fact: Fact, quantity: Quantity) -> Iterator[tuple[str, str]]:
+def _fact_readings(raw_entry: RawEntry, fact: Fact, quantity: Quantity) -> Iterator[tuple[str, str]]:
     if quantity.direction:
         one_way = quantity.per_direction
         ways = bandwidth_readings(one_way)
@@ -245,10 +245,10 @@ def side_by_side(entries: Sequence[EntryView]) -> SideBySide:
     """Two or more entries, fact by fact."""
     lines = [{line.name: line for line in entry.facts if not line.name.startswith(_LEFT_OUT)} for entry in entries]
     names = dict.fromkeys(name for each in lines for name in each)
-    return SideBySide(tuple(entries), tuple(_shared(name, [each.get(name) for each in lines]) for name in names))
+    return SideBySide(tuple(entries), tuple(_shared_fact(name, [each.get(name) for each in lines]) for name in names))
 
 
-def _shared(name: str, lines: Sequence[FactView | None]) -> SharedFact:
+def _shared_fact(name: str, lines: Sequence[FactView | None]) -> SharedFact:
     units = {line.unit for line in lines if line is not None}
     unit = units.pop() if len(units) == 1 else ""
     values = tuple(line.value if line is not None and unit else None for line in lines)
@@ -259,13 +259,13 @@ def side_by_side_text(comparison: SideBySide) -> str:
     """A text table with one column per entry, and the ratio of each figure to that of the first entry."""
     header = ("", *(f"{entry.kind}/{entry.id}" for entry in comparison.entries))
     rows = [header, ("status", *(entry.status.state for entry in comparison.entries))]
-    rows += [(fact.name, *_cells(fact)) for fact in comparison.facts]
+    rows += [(fact.name, *_fact_cells(fact)) for fact in comparison.facts]
     widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
     lines = ["  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([CONVENTION, "", *lines]) + "\n"
 
 
-def _cells(fact: SharedFact) -> tuple[str, ...]:
+def _fact_cells(fact: SharedFact) -> tuple[str, ...]:
     ratios = [None, *fact.ratios[1:]]
     return tuple(
         (text or "-") + (f" (× {plain(ratio)})" if ratio is not None and ratio != 1 else "")
@@ -276,29 +276,31 @@ def _cells(fact: SharedFact) -> tuple[str, ...]:
 # Lookup of entries by name, for ``catalog show``, ``diff`` and ``compare``
 
 
-def show(catalog: Catalog, name: str) -> EntryView:
+def entry_named(catalog: Catalog, name: str) -> EntryView:
     """The entry of an id, or of ``kind/id`` if several kinds share the id.
 
     Raises `UnknownEntry`, `BrokenEntry`, or `AmbiguousName`.
     """
-    return entry_view(catalog.raw_entry(*resolve(catalog, name)))
+    return entry_view(catalog.raw_entry(*resolved_id(catalog, name)))
 
 
 def compare(catalog: Catalog, left: str, right: str) -> Comparison:
-    """Two entries as written, fact by fact. Raises as `show`."""
-    return comparison(*_together(catalog, (left, right)))
+    """Two entries as written, fact by fact. Raises as `entry_named`."""
+    return comparison(*_entry_views(catalog, (left, right)))
 
 
 def compare_all(catalog: Catalog, names: Sequence[str]) -> SideBySide:
-    """Two or more entries side by side in one convention. Raises as `show`."""
-    return side_by_side(_together(catalog, names))
+    """Two or more entries side by side in one convention. Raises as `entry_named`."""
+    return side_by_side(_entry_views(catalog, names))
 
 
-def _together(catalog: Catalog, names: Sequence[str]) -> list[EntryView]:
+def _entry_views(catalog: Catalog, names: Sequence[str]) -> list[EntryView]:
     """The entries of some names; an ambiguous id has the kind that all names share."""
-    kinds = [_kinds(catalog, name) for name in names]
+    kinds = [_kinds_of_name(catalog, name) for name in names]
     shared = [kind for kind in kinds[0] if all(kind in each for each in kinds)]
-    return [show(catalog, f"{shared[0]}/{name}" if len(shared) == 1 and "/" not in name else name) for name in names]
+    return [
+        entry_named(catalog, f"{shared[0]}/{name}" if len(shared) == 1 and "/" not in name else name) for name in names
+    ]
 
 
 @dataclass(eq=False)
@@ -314,17 +316,17 @@ class AmbiguousName(LookupError):
         )
 
 
-def resolve(catalog: Catalog, name: str) -> tuple[str, str]:
+def resolved_id(catalog: Catalog, name: str) -> tuple[str, str]:
     """The kind and the id that ``id`` or ``kind/id`` names."""
-    kinds, id_ = _kinds(catalog, name), name.rpartition("/")[2]
+    kinds, id_ = _kinds_of_name(catalog, name), name.rpartition("/")[2]
     if len(kinds) > 1:
         raise AmbiguousName(id_, kinds)
     if not kinds:
-        raise UnknownEntry("entry", name, _nearest(catalog, id_))
+        raise UnknownEntry("entry", name, _nearest_entries(catalog, id_))
     return kinds[0], id_
 
 
-def _nearest(catalog: Catalog, id_: str) -> tuple[str, ...]:
+def _nearest_entries(catalog: Catalog, id_: str) -> tuple[str, ...]:
     """The entries of any kind that are most similar to an id, as ``kind/id``."""
     family = [f"{kind}/{each}" for kind in catalog.kinds for each in catalog.family(kind, id_)]
     near = {f"{kind}/{each}": each for kind in catalog.kinds for each in catalog.nearest(kind, id_)}
@@ -333,6 +335,6 @@ def _nearest(catalog: Catalog, id_: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*family, *others)))[:3]
 
 
-def _kinds(catalog: Catalog, name: str) -> tuple[str, ...]:
+def _kinds_of_name(catalog: Catalog, name: str) -> tuple[str, ...]:
     kind, _, id_ = name.rpartition("/")
     return tuple(each for each in catalog.kinds_of(id_) if kind in {"", each})

@@ -11,7 +11,7 @@ from clusterspec.cli.inputs import StudyReader
 from clusterspec.cli.output import write_whole
 from clusterspec.cli.terminal import print_error
 from clusterspec.document.derived import Fault, fault_of
-from clusterspec.document.files import real
+from clusterspec.document.files import real_path
 from clusterspec.finding import Finding
 from clusterspec.report import findings_machines
 from clusterspec.report.findings_machines import Baseline
@@ -22,27 +22,29 @@ LARGEST = 4 << 20
 """Bytes of a baseline that are read; a finding takes some 170."""
 
 
-def with_baseline(args: argparse.Namespace, reader: StudyReader, report: CheckReport) -> CheckReport:
+def report_with_baseline(args: argparse.Namespace, reader: StudyReader, report: CheckReport) -> CheckReport:
     """The report without the findings in the baselines that are read and written.
 
     Raises `UsageFault` for a baseline that cannot be read, or that names a rule which does not exist.
     """
     if args.write_baseline:
-        text = findings_machines.text(report)
+        text = findings_machines.baseline_as_text(report)
         write_whole(Path(args.write_baseline), text.encode())
-        print_error(f"wrote {plural(len(findings_machines.entries(report)), 'finding')} to {args.write_baseline}")
-        return findings_machines.beyond(report, findings_machines.read(text))
+        print_error(
+            f"wrote {plural(len(findings_machines.baseline_entries(report)), 'finding')} to {args.write_baseline}"
+        )
+        return findings_machines.report_beyond_baseline(report, findings_machines.read(text))
     if not args.baseline:
         return report
     path = Path(args.baseline)
     try:
-        read = findings_machines.read(_data(path, args.trust).decode("utf-8"))
+        read = findings_machines.read(_baseline_bytes(path, args.trust).decode("utf-8"))
     except UnicodeDecodeError:
         raise UsageFault(f"--baseline {path}: not a clusterspec baseline") from None
     except (OSError, ValueError) as fault:
         raise UsageFault(f"--baseline {path}: {getattr(fault, 'strerror', None) or fault}") from None
     refuse_unknown_rules(path, read, reader, report)
-    return findings_machines.beyond(report, read, Inheritance(reader, report))
+    return findings_machines.report_beyond_baseline(report, read, Inheritance(reader, report))
 
 
 def refuse_unknown_rules(path: Path, read: Baseline, reader: StudyReader, report: CheckReport) -> None:
@@ -57,28 +59,28 @@ def refuse_unknown_rules(path: Path, read: Baseline, reader: StudyReader, report
 
 
 class Inheritance:
-    """Whether the base of a finding at an ``extends`` has the same finding alone; each base is checked once."""
+    """Tells whether the base of a finding at an ``extends`` has the finding itself. Each base is checked once."""
 
     def __init__(self, reader: StudyReader, report: CheckReport) -> None:
         self.reader = reader
-        self.inputs = {real(one.name) for one in report.inputs}
+        self.inputs = {real_path(one.name) for one in report.inputs}
         self.faults: dict[str, set[Fault]] = {}
 
     def __call__(self, finding: Finding) -> bool:
         base = finding.base.file if finding.base else ""
-        if not base or real(base) in self.inputs:
+        if not base or real_path(base) in self.inputs:
             return False
         if base not in self.faults:
             self.faults[base] = {fault_of(one) for one in self.reader.checked(base).findings}
         return fault_of(finding) in self.faults[base]
 
 
-def _data(path: Path, trust: str) -> bytes:
+def _baseline_bytes(path: Path, trust: str) -> bytes:
     """The bytes of a baseline; with ``--trust base``, from the base revision."""
     if trust == "base":
-        from clusterspec.cli.git import at_base
+        from clusterspec.cli.git import bytes_at_base
 
-        found = at_base(path)
+        found = bytes_at_base(path)
         if found is None:
             raise UsageFault(f"--baseline {path}: does not exist in the base revision")
         data = found

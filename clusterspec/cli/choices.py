@@ -1,4 +1,4 @@
-"""Version requirements such as `>=0.2, <0.3`: the release numbers of PEP 440 only."""
+"""Settings of a call: configuration, catalog, date, and version requirements. No rules are imported here."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ _SIGNS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def allowed(version: str, required: str, where: str) -> bool:
+def meets_requirement(version: str, required: str, where: str) -> bool:
     """Whether a version meets a requirement. Raises `UsageFault` for an invalid requirement.
 
-    >>> allowed("0.2.1", ">=0.2, <0.3", "x"), allowed("0.2.1", "0.2.0", "x"), allowed("0.2.1", "~=0.2.0", "x")
-    (True, False, True)
+    >>> [meets_requirement("0.2.1", required, "x") for required in (">=0.2, <0.3", "0.2.0", "~=0.2.0")]
+    [True, False, True]
     """
-    here = numbers(version)
+    here = release_numbers(version)
     for part in required.split(","):
         found = _PART.fullmatch(part.strip())
         if found is None:
             raise UsageFault(
                 f"{where}: required-version: {part.strip()!r} is not a version; write `>=0.2, <0.3` or `0.2.0`"
             )
-        there, sign = numbers(found["number"]), found["sign"] or "=="
+        there, sign = release_numbers(found["number"]), found["sign"] or "=="
         if sign == "~=":
             length = max(1, found["number"].count("."))
             met = here >= there and here[:length] == there[:length]
@@ -58,7 +58,7 @@ def allowed(version: str, required: str, where: str) -> bool:
     return True
 
 
-def numbers(version: str) -> tuple[int, ...]:
+def release_numbers(version: str) -> tuple[int, ...]:
     """The release numbers of a version, padded to six places."""
     found = re.match(r"\d{1,6}(?:\.\d{1,6}){0,5}", version)
     given = tuple(int(number) for number in found[0].split(".")) if found else ()
@@ -70,7 +70,7 @@ def numbers(version: str) -> tuple[int, ...]:
 T = TypeVar("T")
 
 
-def today(args: argparse.Namespace) -> date:
+def current_date(args: argparse.Namespace) -> date:
     """The current date: ``--today``, else ``SOURCE_DATE_EPOCH``, else the clock."""
     if args.today is not None:
         return date.fromisoformat(str(args.today))
@@ -80,7 +80,7 @@ def today(args: argparse.Namespace) -> date:
     return datetime.now(UTC).date()
 
 
-def configured(args: argparse.Namespace, folder: Path) -> Config:
+def chosen_config(args: argparse.Namespace, folder: Path) -> Config:
     """The configuration given by the call, else the one of a folder (see ``--trust``).
 
     Raises `UsageFault` if it cannot be read or requires another version of the program.
@@ -92,21 +92,21 @@ def configured(args: argparse.Namespace, folder: Path) -> Config:
         elif trust == "none":
             config = Config()
         elif trust == "base":
-            from clusterspec.cli.git import base_config, with_base_folders
+            from clusterspec.cli.git import base_config, config_with_base_folders
 
-            config = with_base_folders(base_config(folder), folder, args)
+            config = config_with_base_folders(base_config(folder), folder, args)
         else:
             config = configuration.discover(folder)
     except configuration.ConfigFault as fault:
         raise UsageFault(str(fault)) from None
-    if config.required_version and not allowed(__version__, config.required_version, str(config.file)):
+    if config.required_version and not meets_requirement(__version__, config.required_version, str(config.file)):
         raise UsageFault(
             f"{config.file}: required-version is {config.required_version}, but this is clusterspec {__version__}"
         )
     return config
 
 
-def opened(args: argparse.Namespace, config: Config) -> Catalog:
+def opened_catalog(args: argparse.Namespace, config: Config) -> Catalog:
     """The shipped catalog with the folders of the configuration and of the call, which have precedence in this order.
 
     Raises `UsageFault` if a folder does not exist or the catalog is not of the required version.
@@ -135,14 +135,14 @@ def named_catalogs(args: argparse.Namespace) -> list[Path]:
     return paths
 
 
-def with_options(config: Config, args: argparse.Namespace, own: Collection[str] = ()) -> Config:
+def config_with_options(config: Config, args: argparse.Namespace, own: Collection[str] = ()) -> Config:
     """A configuration with the rules given by options, and groups expanded to their rules.
 
     ``own`` are the names of its company rules. Raises `UsageFault` for a rule or group that does not exist.
     """
 
     def of_file(key: str, names: Iterable[str]) -> tuple[str, ...]:
-        return expanded(f"{config.file}: {key}", names, own, every_own=False)
+        return expanded_rules(f"{config.file}: {key}", names, own, every_own=False)
 
     def by_rule(key: str, table: Mapping[str, T]) -> dict[str, T]:
         """A table by rule from one by rule or group; a rule has precedence over its group."""
@@ -152,7 +152,7 @@ def with_options(config: Config, args: argparse.Namespace, own: Collection[str] 
         return of_groups | {name: table[name] for name, members in rules_of.items() if members == (name,)}
 
     thresholds = by_rule("thresholds", config.thresholds)
-    with_threshold(f"{config.file}: thresholds", thresholds)
+    check_thresholds(f"{config.file}: thresholds", thresholds)
     return replace(
         config,
         select=(*of_file("select", config.select), *named_rules(args, "select", own)),
@@ -181,11 +181,13 @@ def named_rules(args: argparse.Namespace, option: str, own: Collection[str] = ()
     names = tuple(name.strip() for value in values for name in value.split(",") if name.strip())
     if values and not names:
         raise UsageFault(f"--{option} names no rule")
-    return expanded(f"--{option}", names, own)
+    return expanded_rules(f"--{option}", names, own)
 
 
-def expanded(where: str, names: Iterable[str], own: Collection[str] = (), *, every_own: bool = True) -> tuple[str, ...]:
-    """Rule and group names expanded to rules; ``own`` are the company rules, besides which ``every_own`` allows any.
+def expanded_rules(
+    where: str, names: Iterable[str], own: Collection[str] = (), *, every_own: bool = True
+) -> tuple[str, ...]:
+    """Rule names, with groups expanded to their rules. ``own`` lists the company rules; ``every_own`` allows others.
 
     Raises `UsageFault` for an unknown name, since a misspelled rule would never report.
     """
@@ -202,7 +204,7 @@ def expanded(where: str, names: Iterable[str], own: Collection[str] = (), *, eve
     return tuple(dict.fromkeys(found))
 
 
-def with_threshold(where: str, names: Iterable[str]) -> None:
+def check_thresholds(where: str, names: Iterable[str]) -> None:
     """Raises `UsageFault` for the first rule without a threshold."""
     from clusterspec.rules.index import THRESHOLDS
 
@@ -212,7 +214,7 @@ def with_threshold(where: str, names: Iterable[str]) -> None:
             raise UsageFault(f"{where}: {name} has no threshold; rules with a threshold are {having}")
 
 
-def headed(args: argparse.Namespace, body: Json) -> Json:
+def headed_document(args: argparse.Namespace, body: Json) -> Json:
     """The JSON document of a command that reads no spec, with the common header."""
-    catalog = opened(args, configured(args, Path.cwd()))
+    catalog = opened_catalog(args, chosen_config(args, Path.cwd()))
     return head(Tool(__version__, catalog.version), Input()) | body

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 from clusterspec.catalog import KINDS, Catalog
-from clusterspec.cli.parser import documented, parser
+from clusterspec.cli.parser import documented_commands, parser
 from clusterspec.exchange.exporters.registry import EXPORTERS
 from clusterspec.exchange.import_formats import IMPORT_FORMATS
 from clusterspec.rules.index import RULES
@@ -19,21 +19,21 @@ Values = dict[str, dict[str, list[str]]]
 """For each command the values that an option takes."""
 
 
-def script(shell: str) -> str:
+def shell_script(shell: str) -> str:
     """The script of a shell, with the rules and the ids of the shipped catalog."""
-    top = documented(parser())
-    nested = [(f"{name} {action}", one) for name, of in top for action, one in documented(of)]
+    top = documented_commands(parser())
+    nested = [(f"{name} {action}", one) for name, of in top for action, one in documented_commands(of)]
     rules, catalog = sorted(RULES), Catalog.open()
-    words = {name: list(_words(one)) for name, one in [*top, *nested]}
-    for name, offered in _positional(rules, catalog).items():
+    words = {name: list(_command_words(one)) for name, one in [*top, *nested]}
+    for name, offered in _positional_values(rules, catalog).items():
         words[name] += [(word, "") for word in offered]
-    values = {name: dict(_values(one, rules)) for name, one in [*top, *nested]}
+    values = {name: dict(_option_values(one, rules)) for name, one in [*top, *nested]}
     values["init"] |= {"--platform": [*catalog.ids("platform")], "--model": [*catalog.ids("model")]}
     summaries = {name: " ".join((one.description or "").split()) for name, one in top}
-    return {"bash": bash, "zsh": zsh, "fish": fish}[shell](words, values, summaries)
+    return {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}[shell](words, values, summaries)
 
 
-def _positional(rules: list[str], catalog: Catalog) -> dict[str, list[str]]:
+def _positional_values(rules: list[str], catalog: Catalog) -> dict[str, list[str]]:
     """The values of positional arguments that the parser does not list, by command."""
     ids = sorted({id_ for kind in KINDS for id_ in catalog.ids(kind)})
     return {
@@ -45,8 +45,8 @@ def _positional(rules: list[str], catalog: Catalog) -> dict[str, list[str]]:
     }
 
 
-def _values(parser: argparse.ArgumentParser, rules: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """The options of a command whose values are known, each with them."""
+def _option_values(parser: argparse.ArgumentParser, rules: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """The options of a command that have known values, each with the values."""
     for action in parser._actions:
         of_metavar = {"RULE": rules, "KIND": [*KINDS]}.get(str(action.metavar), [])
         known = [str(choice) for choice in action.choices or ()] or of_metavar
@@ -54,7 +54,7 @@ def _values(parser: argparse.ArgumentParser, rules: list[str]) -> Iterator[tuple
             yield option, known
 
 
-def _words(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+def _command_words(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             yield from ((name, "") for name in action.choices)
@@ -64,24 +64,25 @@ def _words(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
             yield from ((str(choice), "") for choice in action.choices)
 
 
-def _held(values: Values) -> Iterator[tuple[str, str]]:
+def _values_by_command(values: Values) -> Iterator[tuple[str, str]]:
     """Each command with an option, and the values of that option."""
     for name, options in values.items():
         for option, held in options.items():
             yield f"{name} {option}", " ".join(held)
 
 
-def bash(words: Words, values: Values, summaries: dict[str, str]) -> str:
+def bash_script(words: Words, values: Values, summaries: dict[str, str]) -> str:
     """The bash script, for ``source <(clusterspec completion bash)``."""
     cases = "\n".join(f'    "{name}") words="{" ".join(word for word, _ in words[name])}" ;;' for name in words)
     known = "\n".join(
-        f'    "{option}") COMPREPLY=($(compgen -W "{held}" -- "$current")); return ;;' for option, held in _held(values)
+        f'    "{option}") COMPREPLY=($(compgen -W "{held}" -- "$current")); return ;;'
+        for option, held in _values_by_command(values)
     )
     return f"""\
 _clusterspec() {{
   local current="${{COMP_WORDS[COMP_CWORD]}}" words="{" ".join(summaries)} --help --version"
   local command="${{COMP_WORDS[1]}}"
-  case "$command" in {_outer(words)}) [ "$COMP_CWORD" -gt 2 ] && command="$command ${{COMP_WORDS[2]}}" ;; esac
+  case "$command" in {_outer_pattern(words)}) [ "$COMP_CWORD" -gt 2 ] && command="$command ${{COMP_WORDS[2]}}" ;; esac
   case "$command ${{COMP_WORDS[COMP_CWORD-1]}}" in
 {known}
   esac
@@ -101,12 +102,14 @@ complete -o filenames -F _clusterspec clusterspec
 """
 
 
-def zsh(words: Words, values: Values, summaries: dict[str, str]) -> str:
+def zsh_script(words: Words, values: Values, summaries: dict[str, str]) -> str:
     """The zsh script, for a file ``_clusterspec`` in ``$fpath``."""
-    commands = "\n".join(f"    {_quoted(f'{name}:{description}')}" for name, description in summaries.items())
-    offered = {name: " ".join(_quoted(f"{word}:{description}") for word, description in words[name]) for name in words}
+    commands = "\n".join(f"    {_shell_quoted(f'{name}:{description}')}" for name, description in summaries.items())
+    offered = {
+        name: " ".join(_shell_quoted(f"{word}:{description}") for word, description in words[name]) for name in words
+    }
     cases = "\n".join(f"    '{name}') offered=({offered[name]}) ;;" for name in words)
-    known = "\n".join(f"    '{option}') compadd -- {held}; return ;;" for option, held in _held(values))
+    known = "\n".join(f"    '{option}') compadd -- {held}; return ;;" for option, held in _values_by_command(values))
     return f"""\
 #compdef clusterspec
 _clusterspec() {{
@@ -119,7 +122,7 @@ _clusterspec() {{
     return
   fi
   local command="${{words[2]}}"
-  case "$command" in {_outer(words)}) (( CURRENT > 3 )) && command="$command ${{words[3]}}" ;; esac
+  case "$command" in {_outer_pattern(words)}) (( CURRENT > 3 )) && command="$command ${{words[3]}}" ;; esac
   case "$command ${{words[CURRENT-1]}}" in
 {known}
   esac
@@ -133,28 +136,28 @@ if [ "$funcstack[1]" = _clusterspec ]; then _clusterspec "$@"; else compdef _clu
 """
 
 
-def fish(words: Words, values: Values, summaries: dict[str, str]) -> str:
+def fish_script(words: Words, values: Values, summaries: dict[str, str]) -> str:
     """The fish script, for ``clusterspec completion fish | source``."""
     lines = [
-        f"complete -c clusterspec -n __fish_use_subcommand -f -a {name} -d {_quoted(description)}"
+        f"complete -c clusterspec -n __fish_use_subcommand -f -a {name} -d {_shell_quoted(description)}"
         for name, description in summaries.items()
     ]
     for name, options in words.items():
         condition = f"'{_fish_condition(name, words)}'"
         plain = [word for word, description in options if not description and not word.startswith("-")]
         if plain:
-            lines.append(f"complete -c clusterspec -n {condition} -a {_quoted(' '.join(plain))}")
+            lines.append(f"complete -c clusterspec -n {condition} -a {_shell_quoted(' '.join(plain))}")
         for word, description in options:
             if word in plain:
                 continue
             flag = f"-l {word[2:]}" if word.startswith("--") else f"-s {word[1:]}" if word[0] == "-" else f"-a {word}"
             if held := values[name].get(word):
-                flag += f" -x -a {_quoted(' '.join(held))}"
-            lines.append(f"complete -c clusterspec -n {condition} {flag} -d {_quoted(description)}")
+                flag += f" -x -a {_shell_quoted(' '.join(held))}"
+            lines.append(f"complete -c clusterspec -n {condition} {flag} -d {_shell_quoted(description)}")
     return "\n".join(lines) + "\n"
 
 
-def _outer(words: Words) -> str:
+def _outer_pattern(words: Words) -> str:
     """The commands that have actions, as a pattern of a shell."""
     return "|".join(dict.fromkeys(name.split()[0] for name in words if " " in name))
 
@@ -168,9 +171,9 @@ def _fish_condition(name: str, words: Words) -> str:
     actions = [one.split()[1] for one in words if one.startswith(f"{name} ")]
     if actions:
         return f"{seen} {name}; and not {seen} {' '.join(actions)}"
-    return f"{seen} {name}; and not {seen} {_outer(words).replace('|', ' ')}"
+    return f"{seen} {name}; and not {seen} {_outer_pattern(words).replace('|', ' ')}"
 
 
-def _quoted(text: str) -> str:
+def _shell_quoted(text: str) -> str:
     """A text quoted for the shell."""
     return "'" + text.replace("\\", "").replace("'", "’").replace("\n", " ") + "'"

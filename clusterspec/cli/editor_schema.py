@@ -8,7 +8,7 @@ from typing import Any
 from clusterspec import resources
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.company import KINDS_OF_KEYS, ids_of_key
-from clusterspec.report.findings_machines import dumps
+from clusterspec.report.findings_machines import json_text
 from clusterspec.units.json_schema import quantity_schema
 
 Node = dict[str, Any]
@@ -22,18 +22,18 @@ ADDRESS = "https://raw.githubusercontent.com/clusterspec/clusterspec/main/schema
 def editor_schema(catalog: Catalog) -> str:
     """The text of the schema, with the ids of a catalog."""
     spec: Node = json.loads((resources.schemas() / "spec.schema.json").read_text("utf-8"))
-    made = _converted(spec, catalog)
+    made = _draft_7_node(spec, catalog)
     made["$schema"] = "http://json-schema.org/draft-07/schema#"
     made["$id"] = ADDRESS
     made["required"] = [key for key in spec["required"] if key != "cluster"]
     made["anyOf"] = [{"required": ["cluster"]}, {"required": ["extends"]}]
-    return dumps(made, indent=1)
+    return json_text(made, indent=1)
 
 
-def _converted(node: Any, catalog: Catalog) -> Any:
+def _draft_7_node(node: Any, catalog: Catalog) -> Any:
     """A schema node in draft 7, where keywords next to a reference are ignored."""
     if isinstance(node, list):
-        return [_converted(item, catalog) for item in node]
+        return [_draft_7_node(item, catalog) for item in node]
     if not isinstance(node, dict):
         return node
     kept = {key: value for key, value in node.items() if not key.startswith("x-")}
@@ -42,32 +42,32 @@ def _converted(node: Any, catalog: Catalog) -> Any:
     made: Node = {}
     for key, value in kept.items():
         if key == "properties":
-            made[key] = {name: _property(name, one, catalog) for name, one in value.items()}
+            made[key] = {name: _property_schema(name, one, catalog) for name, one in value.items()}
         elif key == "$defs":
-            made["definitions"] = {name: _converted(one, catalog) for name, one in value.items()}
+            made["definitions"] = {name: _draft_7_node(one, catalog) for name, one in value.items()}
         elif key == "$ref":
             reference = {"$ref": value.replace("#/$defs/", "#/definitions/")}
             made |= reference if len(kept) == 1 else {"allOf": [reference]}
         elif key in ("examples", "default", "const", "enum"):
             made[key] = value
         else:
-            made[key] = _converted(value, catalog)
+            made[key] = _draft_7_node(value, catalog)
     return made
 
 
-def _property(name: str, node: Node, catalog: Catalog) -> Any:
+def _property_schema(name: str, node: Node, catalog: Catalog) -> Any:
     """The schema of a key, which may be null; a text that names an entry is one of the ids that the key takes."""
-    made = _converted(node, catalog)
+    made = _draft_7_node(node, catalog)
     named = name in KINDS_OF_KEYS and not node.get("x-unused")
     ids = {"type": "string", "enum": list(ids_of_key(catalog, name))} if named else {}
     if ids and made.get("type") == "string":
         made = {key: value for key, value in made.items() if key in _ABOUT} | ids
     elif ids and "anyOf" in made:
         made["anyOf"] = [ids if one.get("type") == "string" else one for one in made["anyOf"]]
-    return made if name == VERSION else _or_null(made)
+    return made if name == VERSION else _nullable_node(made)
 
 
-def _or_null(node: Node) -> Node:
+def _nullable_node(node: Node) -> Node:
     """A schema that accepts null, too."""
     texts = {key: node[key] for key in _ABOUT if key in node}
     rest = {key: value for key, value in node.items() if key not in _ABOUT}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clusterspec.cli import InternalError, UsageFault, is_callers_fault, one_line
-from clusterspec.cli.inputs import STDIN, StudyReader, shown
+from clusterspec.cli.inputs import STDIN, StudyReader, shown_name
 from clusterspec.cli.terminal import Progress
 from clusterspec.document import files
 from clusterspec.records import replace
@@ -26,7 +26,7 @@ CHUNK = 8
 """Files handed to a process at a time: few enough that none waits long for the last one."""
 
 
-def named(args: argparse.Namespace, reader: StudyReader) -> list[str]:
+def named_files(args: argparse.Namespace, reader: StudyReader) -> list[str]:
     """The files of the paths, with folders searched, without duplicates. Raises `UsageFault` for a missing path.
 
     Unreadable files of a folder that may be specs are included, with the reason in ``asked.unreadable``.
@@ -42,11 +42,11 @@ def named(args: argparse.Namespace, reader: StudyReader) -> list[str]:
 
     for path in args.paths:
         try:
-            below = files.specs(
+            below = files.spec_paths(
                 path,
                 only_specs=args.only_specs,
                 passed_over=passed_over,
-                skipped=skipped(reader, path),
+                skipped=skipped_paths(reader, path),
                 included=_settings_of_search(reader, path).config.includes_text,
             )
             found |= dict.fromkeys(name.removeprefix("./") if path == "." else name for name in below)
@@ -55,7 +55,7 @@ def named(args: argparse.Namespace, reader: StudyReader) -> list[str]:
     return list(found)
 
 
-def skipped(reader: StudyReader, path: str) -> files.Skipped:
+def skipped_paths(reader: StudyReader, path: str) -> files.Skipped:
     """The paths skipped in a folder: excluded by the configuration or ignored by git."""
     config = _settings_of_search(reader, path).config
     ignored = _ignored(reader.asked, path) if config.respect_gitignore and Path(path).is_dir() else None
@@ -86,12 +86,12 @@ def _ignored(args: argparse.Namespace, path: str) -> Ignored | None:
     return Ignored(path)
 
 
-def checked(args: argparse.Namespace, reader: StudyReader, names: Sequence[str]) -> list[Checked]:
+def checked_files(args: argparse.Namespace, reader: StudyReader, names: Sequence[str]) -> list[Checked]:
     """The findings of all files, in the order of the names, with progress on a terminal."""
-    processes = min(args.jobs or cores(), len(names) // WORTHWHILE)
+    processes = min(args.jobs or core_count(), len(names) // WORTHWHILE)
     several = processes > 1 and STDIN not in names and not args.debug
     progress, found = Progress(), []
-    for one in in_parallel(args, names, processes) if several else sequentially(reader, names):
+    for one in parallel_checks(args, names, processes) if several else sequential_checks(reader, names):
         found.append(one)
         if len(names) > 1:
             progress(f"checked {len(found)} of {len(names)}: {one.input.name}")
@@ -99,25 +99,25 @@ def checked(args: argparse.Namespace, reader: StudyReader, names: Sequence[str])
     return found
 
 
-def cores() -> int:
+def core_count() -> int:
     """The number of processors available to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def sequentially(reader: StudyReader, names: Sequence[str]) -> Iterator[Checked]:
+def sequential_checks(reader: StudyReader, names: Sequence[str]) -> Iterator[Checked]:
     """The findings of the files, one after the other."""
-    return (check(reader, name) for name in names)
+    return (checked_file(reader, name) for name in names)
 
 
-def in_parallel(args: argparse.Namespace, names: Sequence[str], processes: int) -> Iterator[Checked]:
+def parallel_checks(args: argparse.Namespace, names: Sequence[str], processes: int) -> Iterator[Checked]:
     """The findings of the files, computed by several processes in chunks."""
     from concurrent.futures import ProcessPoolExecutor
 
     handed = argparse.Namespace(**{key: value for key, value in vars(args).items() if key != "run"})
     chunks = [list(names[start : start + CHUNK]) for start in range(0, len(names), CHUNK)]
-    with ProcessPoolExecutor(processes, initializer=begin, initargs=(handed,)) as pool:
+    with ProcessPoolExecutor(processes, initializer=start_worker, initargs=(handed,)) as pool:
         with interrupts_held_back():
-            results = pool.map(chunk, chunks)
+            results = pool.map(checked_chunk, chunks)
         for found in results:
             yield from found
 
@@ -141,38 +141,40 @@ WORKER_READER: list[StudyReader] = []
 """The reader of a worker process; a single one, so that configurations and catalog entries are read once."""
 
 
-def begin(args: argparse.Namespace) -> None:
+def start_worker(args: argparse.Namespace) -> None:
     """Initialize a worker process. It ignores Ctrl-C, which the parent process handles."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if args.trust == "base":
-        from clusterspec.cli.git import choose
+        from clusterspec.cli.git import choose_base
 
-        choose(args)  # a process that was not forked has no base revision yet
+        choose_base(args)  # a process that was not forked has no base revision yet
     WORKER_READER[:] = [StudyReader(args)]
 
 
-def chunk(names: Sequence[str]) -> list[Checked]:
+def checked_chunk(names: Sequence[str]) -> list[Checked]:
     """The findings of some files, in picklable form."""
-    found = list(sequentially(WORKER_READER[0], names))
+    found = list(sequential_checks(WORKER_READER[0], names))
     return [replace(one, fault=InternalError(one_line(one.fault))) if one.fault else one for one in found]
 
 
-def check(reader: StudyReader, name: str) -> Checked:
-    """The findings of a file; an internal error is stored, so that other files are still checked."""
+def checked_file(reader: StudyReader, name: str) -> Checked:
+    """The findings of a file. An internal error is stored, so that other files are still checked."""
     try:
         return reader.checked(name)
     except Exception as fault:
         if reader.asked.debug or is_callers_fault(fault):
             raise
-        return Checked(Input(shown(reader.asked, name)), (), {}, fault)
+        return Checked(Input(shown_name(reader.asked, name)), (), {}, fault)
 
 
-def recheck(reader: StudyReader, names: Sequence[str], checked: Sequence[Checked], changed: set[str]) -> list[Checked]:
+def rechecked_files(
+    reader: StudyReader, names: Sequence[str], checked: Sequence[Checked], changed: set[str]
+) -> list[Checked]:
     """The findings after some files have changed."""
     stale = [not changed.isdisjoint(one.sources) for one in checked]
-    return [check(reader, name) if old else one for name, one, old in zip(names, checked, stale, strict=True)]
+    return [checked_file(reader, name) if old else one for name, one, old in zip(names, checked, stale, strict=True)]
 
 
 def fault_of(checked: Sequence[Checked]) -> InternalError | None:

@@ -14,7 +14,7 @@ from clusterspec.cli.output import write_whole
 from clusterspec.document import applied_edits, apply_edits, decode, read_bytes
 from clusterspec.finding import ALWAYS_REPORTED, Edit, Finding
 from clusterspec.records import dataclass
-from clusterspec.report.ink import disarmed, located, plain
+from clusterspec.report.ink import disarmed_line, location_text, plain_line
 from clusterspec.source import Path, Position, Source
 from clusterspec.studies.study import Checked, Study
 
@@ -38,14 +38,14 @@ class FileChange:
         for edit, rule in self.edits:
             start, end = edit.span.start, edit.span.end
             old = rows.line(start.line)[start.column - 1 : end.column - 1 if end.line == start.line else None]
-            yield f"{located(edit.span)}: fixed {rule}: {quoted(old)} → {quoted(edit.text)}"
+            yield f"{location_text(edit.span)}: fixed {rule}: {quoted_text(old)} → {quoted_text(edit.text)}"
 
 
 Changes = Mapping[str, FileChange]
 """For every file that a fix changes its text before and after."""
 
 
-def quoted(text: str) -> str:
+def quoted_text(text: str) -> str:
     """A text on one line, shortened."""
     shown = " ".join(text.split())
     return f"`{shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + '…'}`" if shown else "nothing"
@@ -59,7 +59,7 @@ class FixedFiles:
     refused: tuple[str, ...]
 
 
-def fixed(reader: StudyReader, checked: Sequence[Checked], unsafe: bool, given: Mapping[str, str]) -> FixedFiles:
+def fixed_files(reader: StudyReader, checked: Sequence[Checked], unsafe: bool, given: Mapping[str, str]) -> FixedFiles:
     """The changes of the fixes, for files that have not changed since the check.
 
     Only the checked files themselves change, never their bases. ``unsafe`` adds suggestions to the safe fixes.
@@ -69,12 +69,12 @@ def fixed(reader: StudyReader, checked: Sequence[Checked], unsafe: bool, given: 
     refused: list[str] = []
     for one in checked:
         name = one.input.name
-        fixes = applicable(one, unsafe)
+        fixes = applicable_findings(one, unsafe)
         before = (given.get(name) or present_text(name)) if fixes else None
         if before is None or before.removeprefix(MARK) != one.sources[name].text.removeprefix(MARK):
             continue
         trial = Trial(reader, STDIN if name in given else name, before)
-        kept = trial.sound(compatible(fixes))
+        kept = trial.sound(compatible_findings(fixes))
         refused += trial.refused
         rules = {edit: finding.rule for finding in reversed(kept) for edit in finding.edits}
         if (after := apply_edits(before, rules)) != before:
@@ -83,8 +83,8 @@ def fixed(reader: StudyReader, checked: Sequence[Checked], unsafe: bool, given: 
     return FixedFiles(changes, tuple(refused))
 
 
-def applicable(one: Checked, unsafe: bool) -> list[Finding]:
-    """The findings whose fixes apply: safe ones, and suggestions if asked for, that edit the checked file alone."""
+def applicable_findings(one: Checked, unsafe: bool) -> list[Finding]:
+    """The findings whose fixes apply and edit the checked file alone: safe fixes, and suggestions if requested."""
     return [
         finding
         for finding in one.findings
@@ -92,8 +92,8 @@ def applicable(one: Checked, unsafe: bool) -> list[Finding]:
     ]
 
 
-def compatible(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings whose fixes can be applied together: of two that write the same key or overlap, the first.
+def compatible_findings(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings whose fixes can be applied together. If two write one key or overlap, the first is kept.
 
     A fix is applied whole or not at all. Safe fixes have precedence over suggestions.
     """
@@ -103,7 +103,7 @@ def compatible(findings: Sequence[Finding]) -> list[Finding]:
     spans: list[tuple[Position, Position]] = []
     for finding in sorted(findings, key=lambda one: not one.fix_safe):
         new = [edit for edit in finding.edits if edit not in edits]
-        if any(edit.keys & keys or overlaps(edit, spans) for edit in new):
+        if any(edit.keys & keys or overlaps_spans(edit, spans) for edit in new):
             continue
         kept.append(finding)
         edits.update(new)
@@ -113,8 +113,8 @@ def compatible(findings: Sequence[Finding]) -> list[Finding]:
     return kept
 
 
-def overlaps(edit: Edit, spans: Sequence[tuple[Position, Position]]) -> bool:
-    """Whether an edit overlaps one of some spans, which are sorted and do not overlap each other."""
+def overlaps_spans(edit: Edit, spans: Sequence[tuple[Position, Position]]) -> bool:
+    """Whether an edit overlaps a span. The spans are sorted and disjoint."""
     start, end = edit.span.start, edit.span.end
     at = bisect_left(spans, (start, start))
     after = at < len(spans) and (spans[at][0] < end or spans[at][0] == start)
@@ -126,7 +126,7 @@ MOST_TRIED = 50
 
 
 class Trial:
-    """Tries fixes on the text of a file, and refuses those that make it worse."""
+    """Applies fixes to the text of a file on trial, and refuses fixes that make the file worse."""
 
     def __init__(self, reader: StudyReader, name: str, before: str) -> None:
         self.reader, self.name, self.text = reader, name, before
@@ -141,7 +141,7 @@ class Trial:
         for number, finding in enumerate(findings):
             why = self.harm([*kept, finding]) if number < MOST_TRIED else f"more than {MOST_TRIED} fixes were tried"
             if why:
-                self.refused.append(f"{located(finding.span)}: not fixed {finding.rule}: {plain(why)}")
+                self.refused.append(f"{location_text(finding.span)}: not fixed {finding.rule}: {plain_line(why)}")
             else:
                 kept.append(finding)
         return kept
@@ -161,7 +161,7 @@ class Trial:
         return ""
 
     def shown_by(self, findings: Sequence[Finding], after: Study, rule: str, path: Path) -> bool:
-        """Whether a new error was there before, and shows because the fixes of some findings let more be checked."""
+        """Whether a new error existed before, and appears only because fixes allow more checks."""
         edits = [edit for finding in findings for edit in finding.edits]
         if rule in ALWAYS_REPORTED or any(path in edit.keys for edit in edits):
             return False
@@ -184,25 +184,25 @@ def present_text(name: str) -> str | None:
         return None
 
 
-def difference(changes: Changes) -> str:
+def unified_diff(changes: Changes) -> str:
     """The changes as a unified diff."""
     parts = []
     for change in changes.values():
-        lines = compared(change)
-        if any(line.startswith(" ") and not harmless(line) for line in lines):
-            lines = compared(change, context=0)
+        lines = diff_lines(change)
+        if any(line.startswith(" ") and not is_harmless(line) for line in lines):
+            lines = diff_lines(change, context=0)
         parts += [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
     return "".join(parts)
 
 
-def harmless(line: str) -> bool:
+def is_harmless(line: str) -> bool:
     """Whether an unchanged line is neither a command to a CI runner nor able to reorder what a terminal shows."""
-    return disarmed(line) == line and all(sign.isprintable() or sign in "\t\r\n" for sign in line)
+    return disarmed_line(line) == line and all(sign.isprintable() or sign in "\t\r\n" for sign in line)
 
 
-def compared(change: FileChange, context: int = 3) -> list[str]:
+def diff_lines(change: FileChange, context: int = 3) -> list[str]:
     """The lines of the unified diff of a file, with the file's line ends."""
-    name = plain(change.name).lstrip("/")
+    name = plain_line(change.name).lstrip("/")
     old, new = (text.removesuffix("\n").split("\n") for text in (change.before, change.after))
     old, new = ([f"{line}\n" for line in rows[:-1]] + rows[-1:] for rows in (old, new))
     old[-1] += "\n" * change.before.endswith("\n")
@@ -212,7 +212,7 @@ def compared(change: FileChange, context: int = 3) -> list[str]:
     return list(difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", n=context))
 
 
-def write(changes: Changes) -> None:
+def write_changes(changes: Changes) -> None:
     """Write all changed files."""
     for name, change in changes.items():
         write_whole(FilePath(name), change.after.encode("utf-8", "surrogateescape"))

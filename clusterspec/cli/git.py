@@ -1,4 +1,4 @@
-"""Files of a git revision, read without hooks, filters, pager, external diff, network or shell."""
+"""Files of git revisions, read without hooks, filters or network, for ``--trust base`` and `main:cluster.yaml`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LONGEST = 60
 """Timeout of git commands in seconds."""
 
 
-def git(folder: Path, *words: str) -> bytes | None:
+def git_output(folder: Path, *words: str) -> bytes | None:
     """The output of a git plumbing command; None if it fails. Raises `UsageFault` if git is not installed."""
     command = ["git", "--no-pager", "--no-replace-objects", "--literal-pathspecs", *_SAFE, "-C", str(folder), *words]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")} | _QUIET
@@ -61,7 +61,7 @@ def git(folder: Path, *words: str) -> bytes | None:
 
 def root_of(folder: Path) -> Path:
     """The root of the repository of a folder. Raises `UsageFault` if there is none."""
-    found = git(folder, "rev-parse", "--show-toplevel")
+    found = git_output(folder, "rev-parse", "--show-toplevel")
     if found is None:
         raise UsageFault(f"{folder}: not in a git repository, or one of another owner")
     return Path(os.fsdecode(found.removesuffix(b"\n")))
@@ -69,31 +69,31 @@ def root_of(folder: Path) -> Path:
 
 def commit_of(root: Path, revision: str) -> str | None:
     """The commit hash of a revision; None if it does not exist."""
-    found = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    found = git_output(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     return found.decode("ascii", "replace").strip() if found else None
 
 
-def blob(root: Path, commit: str, path: str) -> bytes | None:
+def blob_bytes(root: Path, commit: str, path: str) -> bytes | None:
     """The bytes of a file in a commit; None if there is no such file. ``path`` is relative to the root."""
-    entry = git(root, "ls-tree", "-z", "--full-tree", commit, "--", path)
+    entry = git_output(root, "ls-tree", "-z", "--full-tree", commit, "--", path)
     if not entry or not entry.startswith(_REGULAR):
         return None  # absent, a folder, a submodule or a symlink
-    return blob_of(root, _object(entry))
+    return blob_of(root, _object_name(entry))
 
 
 def blob_of(root: Path, object_: str) -> bytes | None:
     """The bytes of an object; None if there is none."""
-    return git(root, "cat-file", "blob", object_)
+    return git_output(root, "cat-file", "blob", object_)
 
 
-def tree(root: Path, commit: str, path: str) -> dict[str, str]:
+def tree_objects(root: Path, commit: str, path: str) -> dict[str, str]:
     """The objects of the regular files of a folder of a commit, by path; empty if the folder is absent."""
-    listed = git(root, "ls-tree", "-r", "-z", "--full-tree", f"{commit}:{path}") or b""
+    listed = git_output(root, "ls-tree", "-r", "-z", "--full-tree", f"{commit}:{path}") or b""
     entries = (entry.partition(b"\t") for entry in listed.split(b"\0") if entry.startswith(_REGULAR))
-    return {os.fsdecode(name): _object(words) for words, _, name in entries if b".." not in name.split(b"/")}
+    return {os.fsdecode(name): _object_name(words) for words, _, name in entries if b".." not in name.split(b"/")}
 
 
-def _object(entry: bytes) -> str:
+def _object_name(entry: bytes) -> str:
     return entry.split(b"\t")[0].split()[2].decode("ascii", "replace")
 
 
@@ -103,16 +103,16 @@ _named: list[str] = []
 """The revision that the call names."""
 
 
-def choose(args: argparse.Namespace) -> None:
+def choose_base(args: argparse.Namespace) -> None:
     """Set the base revision of a call. Raises `UsageFault` if it is given without ``--trust base``."""
     revision = args.base_revision
     if revision and args.trust != "base":
         raise UsageFault("--base-revision requires --trust base")
     _named[:] = [revision] if revision else []
-    base.cache_clear()
+    repository_and_base.cache_clear()
 
 
-def candidates() -> list[str]:
+def base_candidates() -> list[str]:
     """The candidates for the base revision; the first that exists is used."""
     if _named:
         return list(_named)
@@ -124,26 +124,28 @@ def candidates() -> list[str]:
 
 
 @cache
-def base(folder: Path) -> tuple[Path, str]:
+def repository_and_base(folder: Path) -> tuple[Path, str]:
     """The root of the repository and the base commit. Raises `UsageFault` if there is none."""
     root = root_of(folder)
-    for revision in candidates():
+    for revision in base_candidates():
         if commit := commit_of(root, revision):
             return root, commit
-    raise UsageFault(f"--trust base: no revision {' or '.join(candidates())} here; fetch it, or name --base-revision")
+    raise UsageFault(
+        f"--trust base: no revision {' or '.join(base_candidates())} here; fetch it, or name --base-revision"
+    )
 
 
-def at_base(path: Path) -> bytes | None:
+def bytes_at_base(path: Path) -> bytes | None:
     """The bytes of a file in the base revision; None if it is absent."""
     place = Path(os.path.abspath(path))  # noqa: PTH100 - a link is not followed
     folder = next(one for one in place.parents if one.is_dir())
-    root, commit = base(folder.resolve())
+    root, commit = repository_and_base(folder.resolve())
     relative = relative_to_root(place, root)
-    return None if relative is None else blob(root, commit, relative)
+    return None if relative is None else blob_bytes(root, commit, relative)
 
 
 def relative_to_root(path: Path, root: Path) -> str | None:
-    """A path relative to the root of its repository; None if it is outside. Symlinks inside are not resolved."""
+    """A path relative to the root of its repository; None if it is outside. Inner symlinks are not resolved."""
     place = Path(os.path.abspath(path))  # noqa: PTH100
     folder = next(one for one in place.parents if one.is_dir())
     for whole in (place, folder.resolve() / place.relative_to(folder)):
@@ -154,10 +156,10 @@ def relative_to_root(path: Path, root: Path) -> str | None:
 
 def base_config(folder: Path) -> Config:
     """The configuration of a folder in the base revision. Raises `ConfigFault` and `UsageFault`."""
-    root, _ = base(folder)
+    root, _ = repository_and_base(folder)
     for candidate in (folder, *folder.parents):
         for name in (configuration.FILE, "pyproject.toml"):
-            data = at_base(candidate / name)
+            data = bytes_at_base(candidate / name)
             config = configuration.read(candidate / name, data) if data is not None else Config()
             if config.file is not None:
                 return config
@@ -166,29 +168,33 @@ def base_config(folder: Path) -> Config:
     return Config()
 
 
-def with_base_waivers(document: Document) -> Document:
-    """The document without comments that the base revision does not have at the same keys."""
-    held = {name: _comments(name) for name in document.sources}
-    keys = _keys(document)
-    kept = (one for one in document.comments if (one.text.strip(), keys.get(_line(one))) in held.get(one.file, ()))
+def document_with_base_waivers(document: Document) -> Document:
+    """The document without comments that are not at the same keys in the base revision."""
+    held = {name: _base_comments(name) for name in document.sources}
+    keys = _keys_by_line(document)
+    kept = (
+        one
+        for one in document.comments
+        if (one.text.strip(), keys.get(_comment_position(one))) in held.get(one.file, ())
+    )
     return replace(document, comments=tuple(kept))
 
 
-def _comments(name: str) -> frozenset[tuple[str, object]]:
+def _base_comments(name: str) -> frozenset[tuple[str, object]]:
     """The comments of a file in the base revision, each with the keys on its line or the next one."""
-    data = at_base(Path(name))
+    data = bytes_at_base(Path(name))
     document = parse(decode(name, data))[0] if data is not None else None
     if document is None:
         return frozenset()
-    keys = _keys(document)
-    return frozenset((one.text.strip(), keys.get(_line(one))) for one in document.comments)
+    keys = _keys_by_line(document)
+    return frozenset((one.text.strip(), keys.get(_comment_position(one))) for one in document.comments)
 
 
-def _line(comment: Comment) -> tuple[str, int]:
+def _comment_position(comment: Comment) -> tuple[str, int]:
     return comment.file, comment.line + comment.alone
 
 
-def _keys(document: Document) -> dict[tuple[str, int], frozenset[object]]:
+def _keys_by_line(document: Document) -> dict[tuple[str, int], frozenset[object]]:
     """The key paths whose key or value begins on each line."""
     found: dict[tuple[str, int], set[object]] = {}
     for path, place in document.places.items():
@@ -205,7 +211,7 @@ LARGEST_BASE = 1024 * 1024
 """Bytes of the largest file that is read."""
 
 
-def with_base_folders(config: Config, folder: Path, args: argparse.Namespace) -> Config:
+def config_with_base_folders(config: Config, folder: Path, args: argparse.Namespace) -> Config:
     """The configuration of a folder, with catalogs and rules of the base revision.
 
     Raises `UsageFault` if the base revision lacks one of their folders.
@@ -218,25 +224,27 @@ def with_base_folders(config: Config, folder: Path, args: argparse.Namespace) ->
 
 
 def base_folder(path: Path, folder: Path, args: argparse.Namespace) -> Path:
-    """A copy of a folder from the base revision; the path itself if it is outside the repository of ``folder``.
+    """A copy of a folder from the base revision; the path itself if it is outside the repository.
 
     Raises `UsageFault` if the base revision lacks it or it has too many files.
     """
-    root, commit = base(folder)
+    root, commit = repository_and_base(folder)
     relative = relative_to_root(path, root)
     if relative is None:
         return path
-    copied = _copies(args) / commit / relative
+    copied = _copies_folder(args) / commit / relative
     if not copied.is_dir():
-        _copy(root, commit, relative, copied)
+        _copy_files(root, commit, relative, copied)
     return copied
 
 
 @cache
 def base_ignores(folder: Path) -> Callable[[Path], bytes | None]:
     """A function that returns the bytes of a ``.gitignore`` in the base revision; None if there is none."""
-    root, commit = base(folder)
-    found = {root / name: one for name, one in tree(root, commit, "").items() if Path(name).name == ".gitignore"}
+    root, commit = repository_and_base(folder)
+    found = {
+        root / name: one for name, one in tree_objects(root, commit, "").items() if Path(name).name == ".gitignore"
+    }
 
     def held(path: Path) -> bytes | None:
         return blob_of(root, found[path]) if path in found else None
@@ -244,22 +252,24 @@ def base_ignores(folder: Path) -> Callable[[Path], bytes | None]:
     return held
 
 
-def _copies(args: argparse.Namespace) -> Path:
+def _copies_folder(args: argparse.Namespace) -> Path:
     """The temporary folder of this call, shared by its worker processes."""
     if getattr(args, "base_copies", None) is None:
         args.base_copies = tempfile.mkdtemp(prefix="clusterspec-")
-        atexit.register(_remove, args.base_copies, os.getpid())
+        atexit.register(_remove_copies, args.base_copies, os.getpid())
     return Path(args.base_copies)
 
 
-def _remove(folder: str, owner: int) -> None:
+def _remove_copies(folder: str, owner: int) -> None:
     if os.getpid() == owner:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _copy(root: Path, commit: str, relative: str, target: Path) -> None:
+def _copy_files(root: Path, commit: str, relative: str, target: Path) -> None:
     """Copy the regular files of a folder of a commit atomically."""
-    found = {name: one for name, one in tree(root, commit, relative).items() if name.endswith((".yaml", ".yml"))}
+    found = {
+        name: one for name, one in tree_objects(root, commit, relative).items() if name.endswith((".yaml", ".yml"))
+    }
     if not found:
         raise UsageFault(f"--trust base: the folder {relative} holds no YAML in the base revision")
     if len(found) > MOST:
@@ -300,7 +310,7 @@ def checked_out(revision: str, path: str, folder: Path) -> Path:
     start = posixpath.normpath(posixpath.join(here, path))
     of_root = [] if path.startswith(("./", "../")) else [posixpath.normpath(path)]
     for candidate in [start, *of_root]:
-        if blob(root, commit, candidate) is not None:
+        if blob_bytes(root, commit, candidate) is not None:
             start = candidate
             break
     else:
@@ -317,7 +327,7 @@ def _copy_revision(root: Path, commit: str, start: str, folder: Path) -> None:
         name = waiting.pop()
         if name in written or name.startswith(("..", "/")):
             continue
-        data = blob(root, commit, name)
+        data = blob_bytes(root, commit, name)
         written.add(name)
         if data is None:
             continue

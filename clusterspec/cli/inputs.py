@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 from clusterspec import document as documents
 from clusterspec.catalog import Catalog
 from clusterspec.cli import FOUND, OK, InternalError, UsageFault, one_line
-from clusterspec.cli.choices import configured, opened, today, with_options
-from clusterspec.cli.output import leads_out
+from clusterspec.cli.choices import chosen_config, config_with_options, current_date, opened_catalog
+from clusterspec.cli.output import leads_out_of_project
 from clusterspec.cli.terminal import print_error
 from clusterspec.config import Config
 from clusterspec.document import Document
 from clusterspec.document.files import TEXTS
 from clusterspec.finding import Problem, Severity
 from clusterspec.records import replace
-from clusterspec.report.ink import located
+from clusterspec.report.ink import location_text
 from clusterspec.results import Input
 from clusterspec.source import Position, Source, Span
 from clusterspec.studies.study import Checked, Settings, Study, as_written, prose, study
@@ -48,40 +48,42 @@ class StudyReader:
         Raises `UsageFault` for a configuration or a catalog folder that cannot be read.
         """
         if folder not in self._settings:
-            config = configured(self.asked, folder)
+            config = chosen_config(self.asked, folder)
             if config.catalog not in self._catalogs:
-                self._catalogs[config.catalog] = opened(self.asked, config)
-            own = own_rules(config)
-            chosen = with_options(config, self.asked, [rule.name for rule in own])
+                self._catalogs[config.catalog] = opened_catalog(self.asked, config)
+            own = company_rules(config)
+            chosen = config_with_options(config, self.asked, [rule.name for rule in own])
             self._settings[folder] = Settings(
-                self._catalogs[config.catalog], chosen, today(self.asked), trusted(self.asked), own
+                self._catalogs[config.catalog], chosen, current_date(self.asked), waiver_filter(self.asked), own
             )
         return self._settings[folder]
 
     def settings_of(self, name: str) -> Settings:
-        """The settings of a file: those of its folder, with the configuration's overrides for the file."""
-        return self._settings_in(name, self._folder(name)[0])
+        """The settings of a file: the settings of its folder, with the configuration's overrides for the file."""
+        return self._settings_in(name, self._file_folder(name)[0])
 
     def _settings_in(self, name: str, folder: Path) -> Settings:
         settings = self.settings(folder)
         if not settings.config.overrides:
             return settings
-        return replace(settings, config=settings.config.for_path(shown(self.asked, name)))
+        return replace(settings, config=settings.config.for_path(shown_name(self.asked, name)))
 
     def study(self, name: str) -> Study:
         """A study of a spec file, or of standard input for ``-``."""
         return self._study_of(name, self.read(name))
 
     def changed(self, name: str, text: str) -> Study:
-        """A study of another text in place of a spec's, as it would be read from the same file."""
+        """A study of a changed text of a spec, read as if the file held it."""
         return self._study_of(name, text.encode("utf-8", "surrogateescape"))
 
     def _study_of(self, name: str, data: bytes) -> Study:
-        folder, _ = self._folder(name)
-        return study(documents.decode(shown(self.asked, name), data), data, self._settings_in(name, folder), folder)
+        folder, _ = self._file_folder(name)
+        return study(
+            documents.decode(shown_name(self.asked, name), data), data, self._settings_in(name, folder), folder
+        )
 
-    def _folder(self, name: str) -> tuple[Path, bool]:
-        """The folder of a file, symlinks resolved once, and whether no symlink is on the way to the file."""
+    def _file_folder(self, name: str) -> tuple[Path, bool]:
+        """The folder of a file with symlinks resolved, and whether the path has no symlink."""
         given = os.path.dirname(name)  # noqa: PTH120
         if name == STDIN or os.path.islink(name):  # noqa: PTH114
             return folder_of(name), False
@@ -91,14 +93,14 @@ class StudyReader:
         return self._folders[given]
 
     def study_at(self, path: Path, folder: Path) -> Study:
-        """A study of a file that is a copy of another, with the settings of ``folder``."""
+        """A study of a copied file, with the settings of ``folder``."""
         data = documents.read_bytes(path)
         return study(documents.decode(str(path), data), data, self.settings(folder.resolve()), path.parent)
 
     def read(self, name: str) -> bytes:
         """The bytes of a file, or of standard input, which is read once. Raises `UsageFault`."""
         if name != STDIN:
-            return read_bytes(name, direct=self._folder(name)[1])
+            return read_bytes(name, direct=self._file_folder(name)[1])
         if self._stdin is None:
             self._stdin = read_bytes(STDIN)
         return self._stdin
@@ -114,26 +116,26 @@ class StudyReader:
     def checked(self, name: str) -> Checked:
         """The findings of a file: a spec, or running text by its suffix."""
         if why := getattr(self.asked, "unreadable", {}).get(name):
-            return unread(name, why)
-        if not shown(self.asked, name).lower().endswith(TEXTS):
+            return unread_file(name, why)
+        if not shown_name(self.asked, name).lower().endswith(TEXTS):
             return self.study(name).checked
         data = self.read(name)
         if len(data) > documents.LARGEST:
             raise UsageFault(f"{name}: more than {documents.LARGEST >> 20} MiB of text")
-        return prose(documents.decode(shown(self.asked, name), data), data, self.settings_of(name))
+        return prose(documents.decode(shown_name(self.asked, name), data), data, self.settings_of(name))
 
 
-def trusted(args: argparse.Namespace) -> Callable[[Document], Document]:
-    """A function that removes the comments whose waivers do not apply (see ``--trust``)."""
+def waiver_filter(args: argparse.Namespace) -> Callable[[Document], Document]:
+    """A function that removes waivers that do not apply under ``--trust``."""
     trust = getattr(args, "trust", "spec")
     if trust == "base":
-        from clusterspec.cli.git import with_base_waivers
+        from clusterspec.cli.git import document_with_base_waivers
 
-        return with_base_waivers
-    return without_comments if trust == "none" else as_written
+        return document_with_base_waivers
+    return document_without_comments if trust == "none" else as_written
 
 
-def own_rules(config: Config) -> tuple[CompanyRule, ...]:
+def company_rules(config: Config) -> tuple[CompanyRule, ...]:
     """The company rules of a configuration. Raises `UsageFault` for an invalid rule."""
     if not config.rules:
         return ()
@@ -145,12 +147,12 @@ def own_rules(config: Config) -> tuple[CompanyRule, ...]:
         raise UsageFault(str(fault)) from None
 
 
-def without_comments(document: Document) -> Document:
+def document_without_comments(document: Document) -> Document:
     """The document without comments, and so without waivers."""
     return replace(document, comments=())
 
 
-def unread(name: str, why: str) -> Checked:
+def unread_file(name: str, why: str) -> Checked:
     """The finding about a file of a folder that may be a spec but cannot be read."""
     top = Position(1, 1)
     message, advice = f"the file cannot be read: {why.lower()}", "make it readable, or exclude it in the configuration"
@@ -160,11 +162,11 @@ def unread(name: str, why: str) -> Checked:
 
 
 def folder_of(name: str) -> Path:
-    """The folder in which the configuration of a file is searched."""
+    """The folder where the search for the configuration of a file starts."""
     return Path.cwd() if name == STDIN else Path(os.path.dirname(os.path.realpath(name)))  # noqa: PTH120
 
 
-def shown(args: argparse.Namespace, name: str) -> str:
+def shown_name(args: argparse.Namespace, name: str) -> str:
     """The name of a file in findings."""
     return (args.stdin_filename or STDIN) if name == STDIN else name
 
@@ -191,7 +193,7 @@ def _refuse_link_out(name: str) -> None:
     """Raises `UsageFault` for a file of the project behind a symlink that leads out of it."""
     place = os.path.realpath(name)
     behind_a_link = place != os.path.abspath(name)  # noqa: PTH100 - links are not to be followed here
-    if behind_a_link and leads_out(Path(name), Path(place)):
+    if behind_a_link and leads_out_of_project(Path(name), Path(place)):
         raise UsageFault(f"{name}: is a symbolic link that leads out of the project; name the file itself")
 
 
@@ -209,10 +211,10 @@ def study_with_errors_named(args: argparse.Namespace, name: str) -> Study:
     found = study_of(args, name)
     errors = [finding for finding in found.checked.findings if finding.severity is Severity.ERROR]
     for finding in errors[:MOST_NAMED]:
-        print_error(f"{located(finding.span)}: {finding.severity}[{finding.rule}] {finding.message}")
+        print_error(f"{location_text(finding.span)}: {finding.severity}[{finding.rule}] {finding.message}")
     if errors:
         them = "this error is" if len(errors) == 1 else f"these {len(errors)} errors are"
-        print_error(f"clusterspec: figures of {shown(args, name)} are conditional until {them} corrected")
+        print_error(f"clusterspec: figures of {shown_name(args, name)} are conditional until {them} corrected")
     return found
 
 

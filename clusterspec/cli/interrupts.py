@@ -25,26 +25,26 @@ def end_at_once() -> None:
 
     Nothing changes where SIGINT is ignored, or handled by the caller.
     """
-    _replace(_signal.default_int_handler, _end)
-    sys.unraisablehook = _lost
+    _replace_handler(_signal.default_int_handler, _end_process)
+    sys.unraisablehook = _end_lost_interrupt
 
 
 def raise_again() -> None:
     """From now on Ctrl-C raises `KeyboardInterrupt` again, if `end_at_once` was called."""
-    _replace(_end, _signal.default_int_handler)
+    _replace_handler(_end_process, _signal.default_int_handler)
 
 
-def _replace(old: Any, new: Any) -> None:
+def _replace_handler(old: Any, new: Any) -> None:
     if _signal.getsignal(_signal.SIGINT) is old:
         _signal.signal(_signal.SIGINT, new)
 
 
-def _end(*_: object) -> NoReturn:
+def _end_process(*_: object) -> NoReturn:
     os._exit(STATUS)
 
 
-def _lost(given: sys.UnraisableHookArgs) -> None:
+def _end_lost_interrupt(given: sys.UnraisableHookArgs) -> None:
     """Ends the process for a `KeyboardInterrupt` that was raised where Python can only print exceptions."""
     if issubclass(given.exc_type, KeyboardInterrupt):
-        _end()
+        _end_process()
     sys.__unraisablehook__(given)

@@ -25,9 +25,9 @@ class Help(argparse.HelpFormatter):
     """Help formatter with the terminal's width, without the slow imports of argparse's own width detection."""
 
     def __init__(self, prog: str) -> None:
-        from clusterspec.cli.terminal import columns
+        from clusterspec.cli.terminal import terminal_columns
 
-        super().__init__(prog, width=columns() - 2)
+        super().__init__(prog, width=terminal_columns() - 2)
 
 
 class Parser(argparse.ArgumentParser):
@@ -128,7 +128,7 @@ class Parser(argparse.ArgumentParser):
     def unknown(self, word: str) -> NoReturn:
         """Raises `UsageFault` for an argument that the command does not take."""
         if word.startswith("-"):
-            meant = offer(word, self._option_string_actions)
+            meant = suggestion_text(word, self._option_string_actions)
             if not meant and self._subparsers is not None:
                 meant = " here; options of a command follow its name"
             self.error(f"unknown option {word.partition('=')[0]}{meant}")
@@ -140,7 +140,7 @@ class Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             known = [str(each) for each in action.choices]
-            meant, listed = offer(str(value), known), ", ".join(known)
+            meant, listed = suggestion_text(str(value), known), ", ".join(known)
             name = str(action.metavar or "/".join(action.option_strings) or action.dest)
             if isinstance(action, argparse._SubParsersAction):
                 raise UsageFault(f"unknown {name.lower()} {value!r}{meant or f'. {name.capitalize()}s: {listed}'}")
@@ -152,7 +152,7 @@ class Parser(argparse.ArgumentParser):
         print_text(message)
 
 
-def offer(word: str, known: Iterable[str]) -> str:
+def suggestion_text(word: str, known: Iterable[str]) -> str:
     """The known words that are most similar to a word, as the end of a message; empty if there is none."""
     from difflib import get_close_matches
 
@@ -171,7 +171,7 @@ def day(text: str) -> date:
         raise argparse.ArgumentTypeError(f"{text!r} is not a date; write YYYY-MM-DD") from None
 
 
-def named(text: str) -> str:
+def nonempty_name(text: str) -> str:
     """A nonempty name. Raises an error for an empty one, as from an unset shell variable."""
     if not text.strip():
         raise argparse.ArgumentTypeError("an empty name")
@@ -179,14 +179,14 @@ def named(text: str) -> str:
 
 
 def path(text: str) -> str:
-    """A file or folder as every command prints it: relative to the working folder if it is inside, else as given.
+    """A file or folder as commands print it: relative if it is inside the working folder, else as given.
 
     Needless parts are left out, and `..` where the result is the same file.
 
     >>> path("./pods//a.yaml"), path(os.path.abspath("pods/a.yaml")), path("-"), path("./-"), path(os.curdir)
     ('pods/a.yaml', 'pods/a.yaml', '-', './-', '.')
     """
-    if named(text) == "-" or os.sep != "/":
+    if nonempty_name(text) == "-" or os.sep != "/":
         return text
     here, whole = os.getcwd(), os.path.abspath(text)  # noqa: PTH100, PTH109 - links are not followed
     if ".." in text.split("/") and not same_file(text, whole):
@@ -205,7 +205,7 @@ def same_file(one: str, other: str) -> bool:
         return False
 
 
-def positive(text: str) -> int:
+def positive_integer(text: str) -> int:
     """A positive integer."""
     if not (text.isascii() and text.isdigit()) or not 0 < len(text) <= 9 or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to 999999999")
@@ -225,7 +225,9 @@ def spec_argument(parser: argparse.ArgumentParser) -> None:
 
 def stdin_filename(parser: argparse.ArgumentParser) -> None:
     """Add ``--stdin-filename``."""
-    parser.add_argument("--stdin-filename", metavar="NAME", type=named, help="the name to use for standard input")
+    parser.add_argument(
+        "--stdin-filename", metavar="NAME", type=nonempty_name, help="the name to use for standard input"
+    )
 
 
 def shared_options(parents: Sequence[argparse.ArgumentParser] = ()) -> Parser:

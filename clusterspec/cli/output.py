@@ -1,4 +1,4 @@
-"""Output files of commands: written atomically, and never over an input."""
+"""Output files, written atomically and never over an input, and the formats of `check`."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ def write_whole(target: Path, data: bytes) -> None:
         if not target.parent.is_dir():
             raise UsageFault(f"{target}: the folder {target.parent} does not exist")
         place = target.resolve()
-        if leads_out(target, place):
+        if leads_out_of_project(target, place):
             raise UsageFault(f"{target}: is a symbolic link to {place}, outside the project; name that file itself")
         if place.exists() and not os.access(place, os.W_OK):
             raise UsageFault(f"{target}: may not be written")
         if place.exists() and not place.is_file():
-            _into(place, data)
+            _write_into(place, data)
         else:
-            _replace(place, data)
+            _replace_file(place, data)
     except (OSError, RuntimeError) as fault:  # RuntimeError: a cycle of symlinks before Python 3.13
         raise UsageFault(f"{target}: {getattr(fault, 'strerror', None) or fault}") from None
 
 
-def leads_out(target: Path, place: Path) -> bool:
-    """Whether a file of a project is reached through a symlink, its own or a folder's, that ends outside the project.
+def leads_out_of_project(target: Path, place: Path) -> bool:
+    """Whether a symlink, of the file or of a folder on its path, leads from the project to the outside.
 
     The project is that of the link and that of the working folder. Outside of any project, a symlink to a file may only
     lead into its own folder. System devices (`/dev/stdout`) are exempt.
@@ -72,14 +72,14 @@ def leads_out(target: Path, place: Path) -> bool:
     here, there = Path.cwd(), Path(os.path.abspath(place))  # noqa: PTH100
     if whole.is_symlink() and not there.is_relative_to(project_root(whole.parent)):
         return True
-    followed = islice(_links(Path.cwd() / target), MOST_LINKS)
+    followed = islice(_followed_links(Path.cwd() / target), MOST_LINKS)
     if any((root := marked_root(link.parent)) and not there.is_relative_to(root) for link in followed):
         return True
     return whole.is_relative_to(here) and not there.is_relative_to(project_root(here.resolve()))
 
 
-def _links(path: Path) -> Iterator[Path]:
-    """The symlinks that the system follows on the way to an absolute path, in order; without end where they circle."""
+def _followed_links(path: Path) -> Iterator[Path]:
+    """The symlinks that the system follows on an absolute path, in order. Circular links yield forever."""
     place, left = Path(path.anchor), [*reversed(path.parts[1:])]
     while left:
         part = left.pop()
@@ -91,7 +91,7 @@ def _links(path: Path) -> Iterator[Path]:
             place = Path(goal.anchor) if goal.is_absolute() else place.parent
 
 
-def _into(place: Path, data: bytes) -> None:
+def _write_into(place: Path, data: bytes) -> None:
     """Write to a device or a pipe. Raises `UsageFault` for a pipe without a reader, instead of blocking."""
     try:
         descriptor = os.open(place, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
@@ -105,7 +105,7 @@ def _into(place: Path, data: bytes) -> None:
         file.write(data)
 
 
-def _replace(place: Path, data: bytes) -> None:
+def _replace_file(place: Path, data: bytes) -> None:
     """Write a temporary file in the same folder, flush it to disk, and rename it."""
     import tempfile
 
@@ -138,7 +138,7 @@ def _copy_mode_and_owner(made: Path, place: Path) -> None:
     made.chmod(stat.S_IMODE(before.st_mode) & 0o777)
 
 
-def keep_inputs(
+def refuse_input_as_output(
     args: argparse.Namespace, option: str, target: str, read: Iterable[str | os.PathLike[str]], *configs: Config
 ) -> None:
     """Raises `UsageFault` if an output is an input of the call.
@@ -146,17 +146,17 @@ def keep_inputs(
     Inputs are the files that it ``read``, its configurations, and all files in a folder of a catalog or of rules: those
     of the configurations, of the call, and the shipped catalog.
     """
-    keep_apart(option, target, [*read, *filter(None, [args.config, *(config.file for config in configs)])])
+    refuse_listed_as_output(option, target, [*read, *filter(None, [args.config, *(config.file for config in configs)])])
     own = [folder for config in configs for folder in (*config.catalog, *config.rules)]
-    keep_out(option, target, [*own, *map(Path, args.catalog), resources.catalog()])
+    refuse_output_in_folders(option, target, [*own, *map(Path, args.catalog), resources.catalog()])
 
 
-def keep_study(args: argparse.Namespace, option: str, target: str, study: Study) -> None:
-    """Raises `UsageFault` if an output is an input of a study (see `keep_inputs`)."""
-    keep_inputs(args, option, target, [*study.sources, *study.logs], study.settings.config)
+def refuse_study_as_output(args: argparse.Namespace, option: str, target: str, study: Study) -> None:
+    """Raises `UsageFault` if an output is an input of a study (see `refuse_input_as_output`)."""
+    refuse_input_as_output(args, option, target, [*study.sources, *study.logs], study.settings.config)
 
 
-def keep_apart(option: str, target: str, names: Iterable[str | os.PathLike[str]]) -> None:
+def refuse_listed_as_output(option: str, target: str, names: Iterable[str | os.PathLike[str]]) -> None:
     """Raises `UsageFault` if an output is one of the inputs."""
     for name in names:
         with contextlib.suppress(OSError, ValueError):
@@ -164,7 +164,7 @@ def keep_apart(option: str, target: str, names: Iterable[str | os.PathLike[str]]
                 raise UsageFault(f"{option} {target}: is an input file; name another one")
 
 
-def keep_out(option: str, target: str, folders: Iterable[Path]) -> None:
+def refuse_output_in_folders(option: str, target: str, folders: Iterable[Path]) -> None:
     """Raises `UsageFault` if an output is in a folder of a catalog or of rules that is read."""
     for folder in folders:
         with contextlib.suppress(OSError, ValueError, RuntimeError):
@@ -185,14 +185,14 @@ Pair = tuple[str, str | None]
 """A format, and the file that it goes to (None: standard output)."""
 
 
-def pairs(args: argparse.Namespace) -> list[Pair]:
+def format_pairs(args: argparse.Namespace) -> list[Pair]:
     """Pairs of format and output: the nth ``--format`` goes to the nth ``--output``, the last one to standard output.
 
     Raises `UsageFault` if two formats would share standard output, or outputs have no format.
     """
     formats, outputs = list(args.format), list(args.output)
     if not formats and len(outputs) < 2:
-        return automatic(outputs[0] if outputs else None)
+        return automatic_pairs(outputs[0] if outputs else None)
     if not formats:
         formats = [form for name in outputs if (form := OF_SUFFIX.get(Path(name).suffix.lower()))]
     if len(outputs) > len(formats) or len(formats) - len(outputs) > 1:
@@ -203,14 +203,14 @@ def pairs(args: argparse.Namespace) -> list[Pair]:
     return list(zip(formats, [*outputs, None], strict=False))
 
 
-def automatic(output: str | None) -> list[Pair]:
+def automatic_pairs(output: str | None) -> list[Pair]:
     """The default formats.
 
     GitHub Actions reads annotations from the log and SARIF from a file; GitLab reads its code quality report from a
     file, also from redirected standard output. Otherwise the suffix of a file determines its format.
     """
     github, gitlab = os.environ.get("GITHUB_ACTIONS") == "true", os.environ.get("GITLAB_CI") == "true"
-    log = "github" if github else "gitlab" if gitlab and redirected() else "text"
+    log = "github" if github else "gitlab" if gitlab and is_redirected() else "text"
     if output is None:
         return [(log, None)]
     suffix = Path(output).suffix.lower()
@@ -221,7 +221,7 @@ def automatic(output: str | None) -> list[Pair]:
     return [(OF_SUFFIX.get(suffix, "text"), output)]
 
 
-def redirected() -> bool:
+def is_redirected() -> bool:
     """Whether standard output is a file on disk rather than a terminal, pipe or device."""
     try:
         return stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
@@ -239,17 +239,17 @@ class Options:
     statistics: bool = False
 
 
-def put(report: CheckReport, pair: Pair, args: argparse.Namespace, options: Options) -> None:
+def write_report(report: CheckReport, pair: Pair, args: argparse.Namespace, options: Options) -> None:
     """Write a report in a format to its output."""
     form, target = pair
-    text = rendered(report, form, PLAIN if target else ink_of(args), options)
+    text = rendered_report(report, form, PLAIN if target else ink_of(args), options)
     if target:
         write_whole(Path(target), text.encode("utf-8", "backslashreplace"))
     else:
         print_text(text, exact=form in (*MACHINES, "github"))
 
 
-def described(rule: str) -> RuleText:
+def rule_description(rule: str) -> RuleText:
     """The SARIF description of a rule."""
     from clusterspec.report import findings_sarif
 
@@ -260,27 +260,27 @@ def described(rule: str) -> RuleText:
     return findings_sarif.RuleText(page.summary, finds, page.text, page.rule.severity)
 
 
-def rendered(report: CheckReport, form: str, paint: Ink, options: Options) -> str:
+def rendered_report(report: CheckReport, form: str, paint: Ink, options: Options) -> str:
     """The text of a report in a format."""
     if options.statistics and form in ("text", "concise"):
-        return findings_text.statistics(report)
+        return findings_text.rule_statistics(report)
     if form in PLAIN_FORMATS:
         return PLAIN_FORMATS[form](report, paint, options)
     from clusterspec.report import findings_machines, findings_sarif
 
     writers: dict[str, Callable[[], str]] = {
-        "json": lambda: findings_machines.dumps(report.to_json()),
-        "sarif": lambda: findings_machines.dumps(findings_sarif.sarif(report, described)),
-        "junit": lambda: findings_machines.junit(report, options.fail_on, options.day),
-        "gitlab": lambda: findings_machines.dumps(findings_machines.gitlab(report)),
-        "markdown": lambda: findings_machines.markdown(report),
+        "json": lambda: findings_machines.json_text(report.to_json()),
+        "sarif": lambda: findings_machines.json_text(findings_sarif.findings_as_sarif(report, rule_description)),
+        "junit": lambda: findings_machines.findings_as_junit(report, options.fail_on, options.day),
+        "gitlab": lambda: findings_machines.json_text(findings_machines.findings_as_gitlab(report)),
+        "markdown": lambda: findings_machines.findings_as_markdown(report),
     }
     return writers[form]()
 
 
 PLAIN_FORMATS: dict[str, Callable[[CheckReport, Ink, Options], str]] = {
-    "text": lambda report, paint, options: findings_text.text(report, paint, quiet=options.quiet),
-    "concise": lambda report, paint, _: findings_text.concise(report, paint),
-    "github": lambda report, _, __: findings_text.github(report),
+    "text": lambda report, paint, options: findings_text.findings_as_text(report, paint, quiet=options.quiet),
+    "concise": lambda report, paint, _: findings_text.findings_as_lines(report, paint),
+    "github": lambda report, _, __: findings_text.findings_as_github(report),
 }
 """The formats for people, whose writers load nothing else."""

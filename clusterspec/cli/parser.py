@@ -99,7 +99,7 @@ def parser(arguments: Sequence[str] | None = None) -> Parser:
                 one.set_defaults(run=help_of, command=name)
                 continue
             getattr(module_of(command), f"describe_{name}")(one)
-            one.set_defaults(run=runner(name), command=name)
+            one.set_defaults(run=command_runner(name), command=name)
     return top
 
 
@@ -120,7 +120,7 @@ def module_of(command: Command) -> ModuleType:
     return importlib.import_module(f"clusterspec.cli.commands.{command.module}")
 
 
-def runner(name: str) -> Callable[[argparse.Namespace], int]:
+def command_runner(name: str) -> Callable[[argparse.Namespace], int]:
     """The ``run`` function of a command, imported on demand."""
 
     def run(args: argparse.Namespace) -> int:
@@ -131,6 +131,6 @@ def runner(name: str) -> Callable[[argparse.Namespace], int]:
     return run
 
 
-def documented(top: Parser) -> list[tuple[str, Parser]]:
+def documented_commands(top: Parser) -> list[tuple[str, Parser]]:
     """The commands with their parsers, in the order of the help, for the command reference."""
     return list(top.commands())

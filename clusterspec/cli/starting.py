@@ -29,7 +29,7 @@ OUTPUT_TOKENS = 256
 COMMENTS = 32
 """The column of comments."""
 UNSOUND = (100, 0.0)
-"""The rank of a spec with an error, see `_flaws`."""
+"""The rank of a spec with an error, see `_spec_rank`."""
 FLAWLESS = (0, 0.0)
 MOST_TRIED = 1000
 """Layouts that are tried; an estimate takes a millisecond."""
@@ -87,7 +87,7 @@ class Attempt:
         if kind == "train":
             layout += "  micro_batch: 1  # sequences\n"
             layout += f"  recompute: {self.recompute}  # none, selective or full\n"
-        return aligned(f"""\
+        return aligned_spec(f"""\
 # yaml-language-server: $schema=https://raw.githubusercontent.com/clusterspec/clusterspec/main/schemas/editor.schema.json
 # {platform.name}, for {"training" if kind == "train" else "serving"} {model.name}. `clusterspec check FILE` checks it,
 # `clusterspec estimate FILE` predicts memory and time.
@@ -97,7 +97,7 @@ name: {platform.id}-{model.id}
 cluster:
   platform: {platform.id}  # fills every key of the cluster that is not given here
   nodes: {self.nodes}  # nodes that do work; `spare_nodes` come on top
-{_fabric(platform)}
+{_flow_control_text(platform)}
 workload:
   model: {model.id}  # a catalog entry, or a mapping that describes the model
 {training if kind == "train" else serving}
@@ -105,7 +105,7 @@ layout:
 {layout}""")
 
 
-def _fabric(platform: Platform) -> str:
+def _flow_control_text(platform: Platform) -> str:
     """The flow control of a RoCE fabric, where the provider of the platform does not state it."""
     stated = platform.cloud or platform.pfc is not None or platform.ecn is not None
     if stated or not LOSSY.intersection(platform.technologies[:1]):
@@ -116,10 +116,10 @@ def _fabric(platform: Platform) -> str:
 """
 
 
-def aligned(text: str) -> str:
+def aligned_spec(text: str) -> str:
     """A spec with its comments in one column.
 
-    >>> print(aligned("nodes: 4  # that work\\nplatform: dgx-h100  # an entry"))
+    >>> print(aligned_spec("nodes: 4  # that work\\nplatform: dgx-h100  # an entry"))
     nodes: 4                        # that work
     platform: dgx-h100              # an entry
     """
@@ -130,26 +130,26 @@ def aligned(text: str) -> str:
 def starting_spec(
     settings: Settings, platform: str, model: str, kind: str, nodes: int | None = None
 ) -> tuple[str, bool]:
-    """The text of a spec, and whether it is without errors and fits. Raises `UsageFault` for unknown names."""
-    machine = _entry(settings.catalog, "platform", platform)
-    network = _entry(settings.catalog, "model", model)
+    """The text of a spec, and whether it has no errors and fits. Raises `UsageFault` for unknown names."""
+    machine = _catalog_entry(settings.catalog, "platform", platform)
+    network = _catalog_entry(settings.catalog, "model", model)
     if not isinstance(machine, Platform) or not isinstance(network, Model):
         raise UsageFault("the catalog entry is of another kind")
     chip = settings.catalog.find("accelerator", machine.accelerator or "")
     best: tuple[tuple[int, float], str] | None = None
-    tried = attempts(machine, chip if isinstance(chip, Accelerator) else None, network, kind, nodes)
+    tried = candidate_layouts(machine, chip if isinstance(chip, Accelerator) else None, network, kind, nodes)
     for attempt in islice(tried, MOST_TRIED):
         text = attempt.text(machine, network, kind)
         study = study_text(text, settings)
-        flaws = _flaws(study)
+        flaws = _spec_rank(study)
         if best is None or flaws < best[0]:
-            best = flaws, _waived(text, study)
+            best = flaws, _waived_spec(text, study)
         if flaws == FLAWLESS:
             break
     return (best[1], best[0] < UNSOUND) if best else ("", False)
 
 
-def _waived(text: str, study: Study) -> str:
+def _waived_spec(text: str, study: Study) -> str:
     """A spec with waivers of the warnings about the platform itself, each with its reason."""
     lines = text.split("\n")
     found = [one for one in study.checked.findings if one.rule in INHERENT and one.severity is Severity.WARNING]
@@ -160,7 +160,7 @@ def _waived(text: str, study: Study) -> str:
     return "\n".join(lines)
 
 
-def _flaws(study: Study) -> tuple[int, float]:
+def _spec_rank(study: Study) -> tuple[int, float]:
     """The rank of a spec, less being better: its findings, then the memory in bytes of a plan that does not fit.
 
     The rules are not asked about a plan that does not fit, since that alone is an error. What no layout avoids counts
@@ -173,15 +173,17 @@ def _flaws(study: Study) -> tuple[int, float]:
     return sum(weights.get(one.severity, 0) for one in found), 0.0
 
 
-def attempts(
+def candidate_layouts(
     platform: Platform, chip: Accelerator | None, model: Model, kind: str, nodes: int | None
 ) -> Iterator[Attempt]:
-    """Candidate layouts on some nodes, else by increasing number of nodes, from where the parameters fit."""
-    for number in (nodes,) if nodes else NODES[_least(platform, chip, model, kind) :]:
-        yield from islice(_of_nodes(number, platform, chip, model, kind), MOST_OF_NODES)
+    """Candidate layouts on ``nodes`` nodes; without ``nodes``, on growing numbers of nodes that hold the parameters."""
+    for number in (nodes,) if nodes else NODES[_fewest_nodes(platform, chip, model, kind) :]:
+        yield from islice(_layouts_on_nodes(number, platform, chip, model, kind), MOST_OF_NODES)
 
 
-def _of_nodes(nodes: int, platform: Platform, chip: Accelerator | None, model: Model, kind: str) -> Iterator[Attempt]:
+def _layouts_on_nodes(
+    nodes: int, platform: Platform, chip: Accelerator | None, model: Model, kind: str
+) -> Iterator[Attempt]:
     """Candidate layouts on some nodes, with the lowest degrees first, whose ranks hold their share of the model.
 
     Stages begin where tp fills a node, as far as a power of two does (`node & -node` is the largest that divides it).
@@ -189,7 +191,7 @@ def _of_nodes(nodes: int, platform: Platform, chip: Accelerator | None, model: M
     each = chip.ranks_per_accelerator if chip else 1
     node = (platform.accelerators_per_node or 1) * each
     reach, ranks = (platform.domain or platform.accelerators_per_node or 1) * each, nodes * node
-    precision = _precision(chip, kind)
+    precision = _usual_precision(chip, kind)
     cut = model_weights(model).total * LEAST_BYTES_OF_RANK[kind] / chip.memory.value if chip and chip.memory else 1
     stages = sorted({*DEGREES, *(pp for pp in range(1, DEGREES[-1] + 1) if nodes % pp == 0)})
     for recompute in ("none", "selective", "full") if kind == "train" else ("none",):
@@ -201,13 +203,13 @@ def _of_nodes(nodes: int, platform: Platform, chip: Accelerator | None, model: M
                     yield Attempt(nodes, tp, pp, ep, recompute, precision, ranks)
 
 
-def _precision(chip: Accelerator | None, kind: str) -> str:
+def _usual_precision(chip: Accelerator | None, kind: str) -> str:
     """The most usual precision that has a published peak, else one that the accelerator supports."""
     supported = (chip.peaks, chip.unpublished_peaks) if chip else ()
     return next((one for known in supported for one in PRECISIONS[kind] if one in known), "bf16")
 
 
-def _least(platform: Platform, chip: Accelerator | None, model: Model, kind: str) -> int:
+def _fewest_nodes(platform: Platform, chip: Accelerator | None, model: Model, kind: str) -> int:
     """The place in `NODES` of the fewest nodes whose memory holds the parameters."""
     if chip is None or not chip.memory:
         return 0
@@ -223,7 +225,7 @@ def _expert_degrees(model: Model, ranks: int, kind: str) -> tuple[int, ...]:
     return (*(ep for ep in EXPERT_DEGREES if model.experts % ep == 0 and ep <= ranks), 1)
 
 
-def _entry(catalog: Catalog, kind: str, name: str) -> object:
+def _catalog_entry(catalog: Catalog, kind: str, name: str) -> object:
     try:
         found = catalog.find(kind, name)
     except BrokenEntry as fault:

@@ -1,4 +1,4 @@
-"""Output to standard output and standard error, with color and progress."""
+"""Standard output and standard error, with color, progress messages and a progress bar."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from time import monotonic
 
 from clusterspec.cli import UsageFault
-from clusterspec.report.ink import WIDTH, Ink, disarmed, plain
+from clusterspec.report.ink import WIDTH, Ink, disarmed_line, plain_line
 
 # Output to standard output and standard error, with color and progress
 
@@ -30,12 +30,12 @@ def print_text(text: str, *, exact: bool = False) -> None:
     Lines that a CI runner would execute as commands are neutralized. ``exact`` only escapes and changes nothing else,
     for output read by programs. Raises `UsageFault` if nothing can be written.
     """
-    text = text if exact else "".join(map(disarmed, text.splitlines(keepends=True)))
+    text = text if exact else "".join(map(disarmed_line, text.splitlines(keepends=True)))
     out = sys.stdout
     if out is None:
         raise UsageFault("standard output is closed")
     try:
-        out.write(encodable(text, out.encoding, "escaped" if exact else "alike"))
+        out.write(encodable_text(text, out.encoding, "escaped" if exact else "alike"))
         out.flush()
     except BrokenPipeError:  # the reader has closed the pipe, as `| head` does; the status is unaffected
         forget_output()
@@ -46,19 +46,19 @@ def print_text(text: str, *, exact: bool = False) -> None:
 
 def print_json(document: object) -> None:
     """Write a JSON document to standard output."""
-    from clusterspec.report.findings_machines import dumps
+    from clusterspec.report.findings_machines import json_text
 
-    print_text(dumps(document), exact=True)
+    print_text(json_text(document), exact=True)
 
 
 def print_error(text: str) -> None:
     """Write one line to standard error, if possible; line breaks in file names are escaped."""
     if sys.stderr is not None:
-        line = plain(text)
+        line = plain_line(text)
         if len(line) > LONGEST_LINE:
             line = f"{line[: LONGEST_LINE // 2]} … {line[-LONGEST_LINE // 2 :]}"
         with contextlib.suppress(OSError):
-            print(encodable(line, sys.stderr.encoding, "alike"), file=sys.stderr)
+            print(encodable_text(line, sys.stderr.encoding, "alike"), file=sys.stderr)
 
 
 def forget_output() -> None:
@@ -67,36 +67,36 @@ def forget_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def encodable(text: str, encoding: str | None, otherwise: str) -> str:
+def encodable_text(text: str, encoding: str | None, otherwise: str) -> str:
     """The text with characters that an encoding lacks replaced."""
     name = encoding or "utf-8"
     return text.encode(name, f"clusterspec-{otherwise}").decode(name)
 
 
-def escaped(fault: UnicodeError) -> tuple[str, int]:
+def escaped_characters(fault: UnicodeError) -> tuple[str, int]:
     r"""What cannot be encoded as ``\uXXXX``, which JSON reads back, for the ``errors`` of `str.encode`."""
     assert isinstance(fault, UnicodeEncodeError)
     units = fault.object[fault.start : fault.end].encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2)), fault.end
 
 
-def lookalike(fault: UnicodeError) -> tuple[str, int]:
+def lookalike_character(fault: UnicodeError) -> tuple[str, int]:
     """A similar character for one that cannot be encoded, else an escape; an ``errors`` handler."""
     assert isinstance(fault, UnicodeEncodeError)
     sign = LOOKALIKES.get(fault.object[fault.start])
     if sign is None:
-        return escaped(UnicodeEncodeError("", fault.object, fault.start, fault.start + 1, ""))
+        return escaped_characters(UnicodeEncodeError("", fault.object, fault.start, fault.start + 1, ""))
     return sign, fault.start + 1
 
 
-codecs.register_error("clusterspec-escaped", escaped)
-codecs.register_error("clusterspec-alike", lookalike)
+codecs.register_error("clusterspec-escaped", escaped_characters)
+codecs.register_error("clusterspec-alike", lookalike_character)
 
 
 def ink_of(args: argparse.Namespace) -> Ink:
     """Color and width by ``--color``, ``NO_COLOR``, ``FORCE_COLOR`` and the terminal."""
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
-    width = columns()
+    width = terminal_columns()
     if args.color != "auto":
         return Ink(args.color == "always", width)
     if os.environ.get("NO_COLOR"):
@@ -104,16 +104,16 @@ def ink_of(args: argparse.Namespace) -> Ink:
     return Ink(bool(os.environ.get("FORCE_COLOR")) or (is_terminal and os.environ.get("TERM") != "dumb"), width)
 
 
-def columns() -> int:
-    """The columns to use: `COLUMNS`, else those of the terminal, else `WIDTH`; between two limits."""
+def terminal_columns() -> int:
+    """The number of columns to use: `COLUMNS`, else the terminal's, else `WIDTH`, within two limits."""
     try:
-        found = given_columns() or os.get_terminal_size(sys.stdout.fileno()).columns or WIDTH
+        found = environment_columns() or os.get_terminal_size(sys.stdout.fileno()).columns or WIDTH
     except (OSError, ValueError, AttributeError):
         found = WIDTH
     return max(NARROWEST, min(found, WIDEST))
 
 
-def given_columns() -> int:
+def environment_columns() -> int:
     """The value of `COLUMNS`; 0 if it is not a number."""
     given = os.environ.get("COLUMNS", "")
     return int(given) if given.isascii() and given.isdigit() and len(given) < 6 else 0
@@ -128,7 +128,7 @@ class Progress:
 
     def __call__(self, text: str) -> None:
         if self.on:
-            sys.stderr.write(f"\r\x1b[2K{plain(text)[: columns() - 1]}")
+            sys.stderr.write(f"\r\x1b[2K{plain_line(text)[: terminal_columns() - 1]}")
             sys.stderr.flush()
             self.written = True
 

@@ -26,7 +26,7 @@ from clusterspec.cluster.degrees import (
 )
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cluster.resolution import Lookup, ResolutionLog
-from clusterspec.document.schema import one_of
+from clusterspec.document.schema import alternatives_text
 from clusterspec.finding import Fix, Problem, Replacement
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Path
@@ -103,9 +103,9 @@ def _unknown_framework_problem(name: str, lookup: Lookup) -> Problem:
     same = [id_ for id_, entry in entries if isinstance(entry, Framework) and name.lower() in entry.synonyms]
     meant = same or list(lookup.catalog.nearest("framework", name)[:1])
     choices = [id_ for id_ in ids if id_ != UNNAMED]
-    advice = f"the choices are {one_of(choices)}; `--catalog DIR` adds entries of your own"
+    advice = f"the choices are {alternatives_text(choices)}; `--catalog DIR` adds entries of your own"
     if meant:
-        advice = f"did you mean {one_of(meant)}? {advice[0].upper()}{advice[1:]}"
+        advice = f"did you mean {alternatives_text(meant)}? {advice[0].upper()}{advice[1:]}"
     fix = Fix(f"write {meant[0]}", (Replacement(path, meant[0]),)) if len(meant) == 1 else None
     return Problem("unknown-choice", path, f"`{name}` is not one of the choices of `framework`", advice, fix=fix)
 

@@ -1,4 +1,4 @@
-"""The exception for invalid configurations."""
+"""A team's settings (`clusterspec.toml`): discovery, validation against the schema, and typed values."""
 
 from __future__ import annotations
 
@@ -52,44 +52,44 @@ def schema() -> Schema:
 def check(value: Any, node: Schema, name: str = TOP) -> None:
     """Raises `ConfigFault` for the first violation of the schema."""
     if "enum" in node:
-        _choice(value, node["enum"], name)
+        _check_choice(value, node["enum"], name)
         return
     kind: str = node["type"]
     allowed: Any = _TYPES[kind]
     if not isinstance(value, allowed) or (isinstance(value, bool) and kind != "boolean"):
-        raise ConfigFault(f"{name} is {_wanted(node)}, not {_shown(value)}")
+        raise ConfigFault(f"{name} is {_expected_text(node)}, not {_shown_value(value)}")
     if kind == "number" and not node["minimum"] <= value <= node["maximum"]:  # nan is not allowed
-        raise ConfigFault(f"{name} is a number, not {_shown(value)}")
+        raise ConfigFault(f"{name} is a number, not {_shown_value(value)}")
     if kind == "string" and not node.get("minLength", 0) <= len(value) <= node.get("maxLength", 10_000):
         raise ConfigFault(
             f"{name} is a text of {node.get('minLength', 0)} to {node.get('maxLength', 10_000)} characters"
         )
     if kind == "array":
-        _items(value, node, name)
+        _check_items(value, node, name)
     if kind == "object":
-        _table(value, node, name)
+        _check_table(value, node, name)
 
 
-def _choice(value: Any, choices: list[str], name: str) -> None:
+def _check_choice(value: Any, choices: list[str], name: str) -> None:
     if value in choices:
         return
     from difflib import get_close_matches
 
     near = get_close_matches(str(value)[:_SHOWN].lower(), choices, n=1)
     meant = f"; did you mean {near[0]}?" if near else ""
-    raise ConfigFault(f"{name} is {', '.join(choices[:-1])} or {choices[-1]}, not {_shown(value)}{meant}")
+    raise ConfigFault(f"{name} is {', '.join(choices[:-1])} or {choices[-1]}, not {_shown_value(value)}{meant}")
 
 
-def _items(value: list[Any], node: Schema, name: str) -> None:
+def _check_items(value: list[Any], node: Schema, name: str) -> None:
     if len(value) < node.get("minItems", 0):
         raise ConfigFault(f"{name} is empty")
     for item in value:
         if node["items"].get("type") == "string" and (not isinstance(item, str) or not item or "\0" in item):
-            raise ConfigFault(f"{name} is {_wanted(node)}")
+            raise ConfigFault(f"{name} is {_expected_text(node)}")
         check(item, node["items"], f"[[{name}]]" if node["items"].get("type") == "object" else f"an item of {name}")
 
 
-def _table(value: dict[str, Any], node: Schema, name: str) -> None:
+def _check_table(value: dict[str, Any], node: Schema, name: str) -> None:
     known = node.get("properties", {})
     others = node["additionalProperties"]
     prefix = f"{name}." if name != TOP else ""
@@ -97,31 +97,31 @@ def _table(value: dict[str, Any], node: Schema, name: str) -> None:
         if key in known:
             check(item, known[key], prefix + key)
         elif others:
-            check(item, others, prefix + _word(key))
+            check(item, others, prefix + _shown_key(key))
         else:
             from difflib import get_close_matches
 
             near = get_close_matches(key[:_SHOWN], known, n=1)
             advice = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(sorted(known))}"
             where = f" in `{name}`" if name != TOP else ""
-            raise ConfigFault(f"unknown key `{_word(key)}`{where}; {advice}")
+            raise ConfigFault(f"unknown key `{_shown_key(key)}`{where}; {advice}")
     for key in node.get("required", ()):
         if key not in value:
             raise ConfigFault(f"{name} lacks {key}")
 
 
-def _word(key: str) -> str:
+def _shown_key(key: str) -> str:
     """A key on one line, shortened."""
     return "".join(letter if letter.isprintable() else "?" for letter in key[:_SHOWN])
 
 
-def _wanted(node: Schema) -> str:
+def _expected_text(node: Schema) -> str:
     if node["type"] == "array" and node["items"].get("type") == "string":
         return 'a list of words, such as ["one", "two"]'
     return _WORDS[node["type"]]
 
 
-def _shown(value: Any) -> str:
+def _shown_value(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**_SHOWN:
         return "a number of more than 60 digits"
     text = repr(value)
@@ -261,7 +261,9 @@ def read(path: Path, data: bytes) -> Config:
             raise ConfigFault(f"{path}: a key of more than {DEEPEST} parts")
         table: Any = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise error if isinstance(error, ConfigFault) else ConfigFault(f"{path}: not TOML: {_why(error)}") from None
+        raise (
+            error if isinstance(error, ConfigFault) else ConfigFault(f"{path}: not TOML: {_toml_error_reason(error)}")
+        ) from None
     if path.name == _PYPROJECT:
         tool = table.get("tool")
         table = tool.get("clusterspec") if isinstance(tool, dict) else None
@@ -273,10 +275,10 @@ def read(path: Path, data: bytes) -> Config:
         check(table, schema())
     except ConfigFault as fault:
         raise ConfigFault(f"{path}: {fault}") from None
-    return _built(table, path)
+    return _typed_config(table, path)
 
 
-def _why(error: Exception) -> str:
+def _toml_error_reason(error: Exception) -> str:
     """The reason why a text is not TOML, for the error message."""
     if isinstance(error, RecursionError):
         return "lists or tables nested too deeply"
@@ -291,24 +293,24 @@ def deeply_dotted(text: str) -> bool:
     return re.search(f"(?:{part}){{{DEEPEST},}}", text, re.ASCII) is not None
 
 
-def _built(table: dict[str, Any], path: Path) -> Config:
+def _typed_config(table: dict[str, Any], path: Path) -> Config:
     """The typed configuration of a validated table."""
     values = {key.replace("-", "_"): _value(value) for key, value in table.items()}
     for key in ("catalog", "rules"):
         if key in values:
             values[key] = tuple(path.parent / folder for folder in values[key])
     values["overrides"] = tuple(
-        Override(**{key: _typed(key, _value(value)) for key, value in one.items()})
+        Override(**{key: _typed_value(key, _value(value)) for key, value in one.items()})
         for one in table.get("overrides", ())
     )
-    return Config(file=path, **{key: _typed(key, value) for key, value in values.items()})
+    return Config(file=path, **{key: _typed_value(key, value) for key, value in values.items()})
 
 
 def _value(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _typed(key: str, value: Any) -> Any:
+def _typed_value(key: str, value: Any) -> Any:
     if key == "severity":
         return {rule: Severity(word) for rule, word in value.items()}
     if key == "thresholds":

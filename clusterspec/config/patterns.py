@@ -1,4 +1,4 @@
-"""Patterns of ``.gitignore``, as documented in gitignore(5), matched in time that no pattern can make exponential."""
+"""Path patterns in ``.gitignore`` syntax, matched in bounded time, and the ``.gitignore`` files of a project."""
 
 from __future__ import annotations
 
@@ -40,31 +40,31 @@ class Pattern:
     folders: bool
     includes: bool
 
-    def heads(self, parts: list[str]) -> set[int]:
-        """The lengths of the heads of a path, in segments, that match; not asked whether they are folders."""
+    def matching_prefix_lengths(self, parts: list[str]) -> set[int]:
+        """The lengths of the matching prefixes of a path, in segments. Whether a prefix is a folder is not checked."""
         first, *rest = self.segments
         if first == ANY and len(rest) == 1 and rest[0] != ANY:
-            return {number for number, part in enumerate(parts, 1) if fits(rest[0], part)}
+            return {number for number, part in enumerate(parts, 1) if matches_segment(rest[0], part)}
         if ANY in self.segments:
-            return _spans(self.segments, parts)
+            return _prefix_lengths(self.segments, parts)
         number = len(self.segments)
-        return {number} if number <= len(parts) and all(map(fits, self.segments, parts)) else set()
+        return {number} if number <= len(parts) and all(map(matches_segment, self.segments, parts)) else set()
 
 
 @lru_cache(maxsize=256)
-def compiled(lines: tuple[str, ...]) -> tuple[Pattern, ...]:
+def compiled_patterns(lines: tuple[str, ...]) -> tuple[Pattern, ...]:
     """The patterns of a list, in its order."""
-    found = (pattern(line) for line in lines[:MOST] if len(line) <= LONGEST)
+    found = (parsed_pattern(line) for line in lines[:MOST] if len(line) <= LONGEST)
     return tuple(one for one in found if one is not None)
 
 
-def pattern(line: str) -> Pattern | None:
+def parsed_pattern(line: str) -> Pattern | None:
     """The pattern of a line; None for a blank line, a comment and a pattern that matches nothing.
 
-    >>> pattern("!docs/*.yaml").segments, pattern("build/").segments, pattern("# note")
+    >>> parsed_pattern("!docs/*.yaml").segments, parsed_pattern("build/").segments, parsed_pattern("# note")
     (('docs', '*.yaml'), ('**', 'build'), None)
     """
-    text = _stripped(line.removesuffix("\r"))
+    text = _stripped_line(line.removesuffix("\r"))
     if not text or text.startswith("#"):
         return None
     includes = text.startswith("!")
@@ -72,22 +72,22 @@ def pattern(line: str) -> Pattern | None:
     folders = text.endswith("/")
     text = text.removesuffix("/")
     segments = [re.sub(r"^\*{2,}$", ANY, one) for one in text.removeprefix("/").split("/")]
-    if not all(segments) or any(_segment(one) is NEVER for one in segments if one != ANY):
+    if not all(segments) or any(_segment_expression(one) is NEVER for one in segments if one != ANY):
         return None
     if "/" not in text:
         segments = [ANY, *segments]
     return Pattern(tuple(segments), folders, includes)
 
 
-def decided(patterns: Iterable[Pattern], path: str, folder: bool) -> bool | None:
-    """Whether the patterns exclude a path (True), include it again (False), or say nothing about it (None).
+def exclusion_decision(patterns: Iterable[Pattern], path: str, folder: bool) -> bool | None:
+    """True if the patterns exclude a path, False if they include it again, None if none matches.
 
     The last pattern that matches the path wins over those that match only a folder above it.
     """
     parts = path.split("/")
     answer, direct = None, False
     for one in patterns:
-        heads = one.heads(parts)
+        heads = one.matching_prefix_lengths(parts)
         if len(parts) in heads and (folder or not one.folders):
             answer, direct = not one.includes, True
         elif not direct and min(heads, default=len(parts)) < len(parts):
@@ -95,19 +95,19 @@ def decided(patterns: Iterable[Pattern], path: str, folder: bool) -> bool | None
     return answer
 
 
-def fits(segment: str, name: str) -> bool:
+def matches_segment(segment: str, name: str) -> bool:
     """Whether a name without slashes matches a segment of a pattern."""
-    return segment == ANY or _segment(segment).fullmatch(name) is not None
+    return segment == ANY or _segment_expression(segment).fullmatch(name) is not None
 
 
-def _stripped(line: str) -> str:
+def _stripped_line(line: str) -> str:
     """The line without trailing spaces that no backslash protects."""
     text = line.rstrip(" ")
     slashes = len(text) - len(text.rstrip("\\"))
     return text + " " if slashes % 2 and len(text) < len(line) else text
 
 
-def _spans(segments: tuple[str, ...], parts: list[str]) -> set[int]:
+def _prefix_lengths(segments: tuple[str, ...], parts: list[str]) -> set[int]:
     """The heads that match segments with ``**``: leading and inner ones take any folders, a last one at least one.
 
     ``reached[k]`` says that the segments so far match the first ``k`` parts of the path.
@@ -115,7 +115,10 @@ def _spans(segments: tuple[str, ...], parts: list[str]) -> set[int]:
     reached = [True] + [False] * len(parts)
     for number, segment in enumerate(segments):
         if segment != ANY:
-            reached = [False, *(was and fits(segment, part) for was, part in zip(reached, parts, strict=False))]
+            reached = [
+                False,
+                *(was and matches_segment(segment, part) for was, part in zip(reached, parts, strict=False)),
+            ]
             continue
         first = reached.index(True) if True in reached else len(reached)
         first += number == len(segments) - 1
@@ -124,7 +127,7 @@ def _spans(segments: tuple[str, ...], parts: list[str]) -> set[int]:
 
 
 @lru_cache(maxsize=4096)
-def _segment(text: str) -> re.Pattern[str]:
+def _segment_expression(text: str) -> re.Pattern[str]:
     """A segment as a regular expression; `NEVER` for one that is not complete."""
     chunks: list[str] = [""]
     at = 0
@@ -135,7 +138,7 @@ def _segment(text: str) -> re.Pattern[str]:
             at += 1
             continue
         if letter == "[":
-            piece, at = _bracket(text, at)
+            piece, at = _bracket_expression(text, at)
         elif letter == "\\":
             piece, at = re.escape(text[at + 1 : at + 2]), at + 2
         else:
@@ -149,7 +152,7 @@ def _segment(text: str) -> re.Pattern[str]:
     return re.compile(first + inner + last, re.DOTALL)
 
 
-def _bracket(text: str, at: int) -> tuple[str, int]:
+def _bracket_expression(text: str, at: int) -> tuple[str, int]:
     """The characters in brackets as a regular expression, and where they end; empty for unclosed ones."""
     at += 1
     negated = text[at : at + 1] in {"!", "^"}
@@ -190,14 +193,14 @@ def matches(patterns: Iterable[str], root: Path, path: str, *, folder: bool = Fa
     relative = os.path.relpath(os.path.abspath(path), root).replace(os.sep, "/")  # noqa: PTH100
     if relative.startswith("../") or relative == ".":
         return False
-    return bool(decided(compiled(given), relative, folder))
+    return bool(exclusion_decision(compiled_patterns(given), relative, folder))
 
 
 class Ignored:
     """The paths ignored by the ``.gitignore`` files of a repository."""
 
     def __init__(self, start: str, data: Data | None = None) -> None:
-        self._data = data or _data
+        self._data = data or _gitignore_bytes
         folder = Path(os.path.abspath(start))  # noqa: PTH100
         above = (folder, *folder.parents)
         self._root = next((one for one in above if os.path.exists(one / ".git")), folder)  # noqa: PTH110
@@ -209,7 +212,7 @@ class Ignored:
         place = os.path.abspath(path)  # noqa: PTH100
         for parent, patterns in self._that_apply(os.path.dirname(place)):  # noqa: PTH120
             relative = Path(place).relative_to(parent).as_posix()
-            answer = decided(compiled(patterns), relative, folder)
+            answer = exclusion_decision(compiled_patterns(patterns), relative, folder)
             if answer is not None:
                 return answer
         return False
@@ -220,17 +223,19 @@ class Ignored:
             parents = (Path(folder), *Path(folder).parents)
             if self._root in parents:
                 parents = parents[: parents.index(self._root) + 1]
-            self._above[folder] = [(parent, patterns) for parent in parents if (patterns := self._of(parent))]
+            self._above[folder] = [
+                (parent, patterns) for parent in parents if (patterns := self._folder_patterns(parent))
+            ]
         return self._above[folder]
 
-    def _of(self, folder: Path) -> tuple[str, ...]:
+    def _folder_patterns(self, folder: Path) -> tuple[str, ...]:
         if folder not in self._patterns:
-            self._patterns[folder] = _lines(self._data(folder / ".gitignore"))
+            self._patterns[folder] = _gitignore_lines(self._data(folder / ".gitignore"))
         return self._patterns[folder]
 
 
-def _data(path: Path) -> bytes | None:
-    """The bytes of a ``.gitignore``; None of one that is absent, no file or unreadable."""
+def _gitignore_bytes(path: Path) -> bytes | None:
+    """The bytes of a ``.gitignore``; None if it is absent, not a regular file, or unreadable."""
     try:
         if not path.is_file():
             return None
@@ -240,7 +245,7 @@ def _data(path: Path) -> bytes | None:
         return None
 
 
-def _lines(data: bytes | None) -> tuple[str, ...]:
+def _gitignore_lines(data: bytes | None) -> tuple[str, ...]:
     """The patterns of a ``.gitignore``."""
     text = (data or b"")[:LARGEST].decode("utf-8", "replace")
     return tuple(line for line in text.split("\n")[:MOST] if line)

@@ -1,14 +1,14 @@
 """YAML documents with the position of every key and value.
 
 `load` reads a file and its bases, `parse` a text; `validate` checks a document against a JSON
-Schema; `places.to_finding` turns problems into findings; `waivers.apply` removes waived findings;
-`spec_files.specs` searches folders.
+Schema; `to_finding` turns problems into findings; `waivers.apply` removes waived findings;
+`files.spec_paths` searches folders.
 """
 
-from clusterspec.document.extends import CannotOpenError, load, load_source, marked_root, merge, project_root
+from clusterspec.document.extends import CannotOpenError, load, load_source, marked_root, merged_value, project_root
 from clusterspec.document.model import Comment, Document, Place, Places, text_at, to_finding
 from clusterspec.document.parse import parse
-from clusterspec.document.schema import meant_keys, nearest, prepare, validate
+from clusterspec.document.schema import intended_keys, nearest_words, prepare, validate
 from clusterspec.document.source_text import LARGEST, applied_edits, apply_edits, decode, dump, encode, read_bytes
 
 __all__ = [
@@ -23,12 +23,12 @@ __all__ = [
     "decode",
     "dump",
     "encode",
+    "intended_keys",
     "load",
     "load_source",
     "marked_root",
-    "meant_keys",
-    "merge",
-    "nearest",
+    "merged_value",
+    "nearest_words",
     "parse",
     "prepare",
     "project_root",

@@ -1,4 +1,4 @@
-"""Lookup of JSON Schema nodes by key and path."""
+"""JSON Schema without jsonschema: lookup of nodes by key and path, and validity of values without messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Schema = dict[str, Any]
 _BRANCHES = ("anyOf", "oneOf", "allOf")
 
 
-def resolved(given: Any, root: Schema) -> Schema:
+def resolved_node(given: Any, root: Schema) -> Schema:
     """A schema node with its ``$ref`` resolved; keywords next to the reference have precedence."""
     node: Schema = given if isinstance(given, dict) else {}
     while "$ref" in node:
@@ -27,38 +27,38 @@ def resolved(given: Any, root: Schema) -> Schema:
     return node
 
 
-def branches(node: Schema, root: Schema) -> Iterator[Schema]:
+def node_branches(node: Schema, root: Schema) -> Iterator[Schema]:
     """The node itself, then all its alternatives."""
     yield node
     parts = [part for word in _BRANCHES for part in node.get(word, ())]
     parts += [node[word] for word in ("then", "else") if word in node]
     for part in parts:
-        yield from branches(resolved(part, root), root)
+        yield from node_branches(resolved_node(part, root), root)
 
 
-def child(node: Schema, root: Schema, key: str | int) -> Schema | None:
+def child_node(node: Schema, root: Schema, key: str | int) -> Schema | None:
     """The node of a key or item of ``node``; None if the schema has no such key."""
-    for branch in branches(node, root):
+    for branch in node_branches(node, root):
         if isinstance(key, int):
             found = branch.get("items")
         else:
             found = branch.get("properties", {}).get(key, branch.get("additionalProperties"))
         if isinstance(found, dict):
-            return resolved(found, root)
+            return resolved_node(found, root)
     return None
 
 
-def at(root: Schema, path: Path) -> Schema:
+def node_at(root: Schema, path: Path) -> Schema:
     """The node of a path; empty if the schema does not have it."""
     node = root
     for key in path:
-        node = child(node, root, key) or {}
+        node = child_node(node, root, key) or {}
     return node
 
 
-def keys(node: Schema, root: Schema) -> dict[str, Schema]:
+def mapping_keys(node: Schema, root: Schema) -> dict[str, Schema]:
     """The keys of a mapping, with their nodes."""
-    return {name: sub for branch in branches(node, root) for name, sub in branch.get("properties", {}).items()}
+    return {name: sub for branch in node_branches(node, root) for name, sub in branch.get("properties", {}).items()}
 
 
 _mappings_with_key: dict[int, tuple[Schema, dict[str, list[Path]]]] = {}
@@ -79,10 +79,10 @@ def _index(root: Schema) -> dict[str, list[Path]]:
     for path, node in waiting:
         if len(waiting) > _MOST:  # a recursive schema
             break
-        for name, sub in keys(node, root).items():
+        for name, sub in mapping_keys(node, root).items():
             found.setdefault(name, []).append(path)
-            waiting.append(((*path, name), resolved(sub, root)))
-        item = child(node, root, 0)
+            waiting.append(((*path, name), resolved_node(sub, root)))
+        item = child_node(node, root, 0)
         if item is not None:
             waiting.append((path, item))
     return found
@@ -111,18 +111,18 @@ def conforms(value: Any, node: Schema, root: Schema) -> bool:
     return True
 
 
-def _reference(value: Any, name: str, _: Schema, root: Schema) -> bool:
+def _conforms_to_reference(value: Any, name: str, _: Schema, root: Schema) -> bool:
     target: Any = root
     for part in name.removeprefix("#/").split("/"):
         target = target[part]
     return conforms(value, target, root)
 
 
-def _type(value: Any, kinds: str | list[str], *_: Schema) -> bool:
+def _has_type(value: Any, kinds: str | list[str], *_: Schema) -> bool:
     return any(_TYPES[kind](value) for kind in ([kinds] if isinstance(kinds, str) else kinds))
 
 
-def _number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
@@ -132,18 +132,18 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
-    "number": _number,
-    "integer": lambda value: _number(value) and value == math.floor(value),
+    "number": _is_number,
+    "integer": lambda value: _is_number(value) and value == math.floor(value),
 }
 
 
-def _properties(value: Any, known: dict[str, Schema], _: Schema, root: Schema) -> bool:
+def _has_valid_properties(value: Any, known: dict[str, Schema], _: Schema, root: Schema) -> bool:
     if not isinstance(value, dict):
         return True
     return all(conforms(item, known[key], root) for key, item in value.items() if key in known)
 
 
-def _others(value: Any, allowed: bool | Schema, node: Schema, root: Schema) -> bool:
+def _has_valid_other_keys(value: Any, allowed: bool | Schema, node: Schema, root: Schema) -> bool:
     if not isinstance(value, dict) or allowed is True:
         return True
     known = node.get("properties", {})
@@ -151,72 +151,72 @@ def _others(value: Any, allowed: bool | Schema, node: Schema, root: Schema) -> b
     return not others if allowed is False else all(conforms(item, allowed, root) for item in others)
 
 
-def _names(value: Any, allowed: Schema, _: Schema, root: Schema) -> bool:
+def _has_valid_names(value: Any, allowed: Schema, _: Schema, root: Schema) -> bool:
     return not isinstance(value, dict) or all(conforms(key, allowed, root) for key in value)
 
 
-def _condition(value: Any, condition: Schema, node: Schema, root: Schema) -> bool:
+def _meets_condition(value: Any, condition: Schema, node: Schema, root: Schema) -> bool:
     branch = node.get("then" if conforms(value, condition, root) else "else", {})
     return conforms(value, branch, root)
 
 
-def _items(value: Any, schema: Schema, _: Schema, root: Schema) -> bool:
+def _has_valid_items(value: Any, schema: Schema, _: Schema, root: Schema) -> bool:
     return not isinstance(value, list) or all(conforms(item, schema, root) for item in value)
 
 
-def _identity(value: Any) -> object:
+def _hashable_identity(value: Any) -> object:
     """What equal JSON values have in common, hashable: 1 equals 1.0, and neither equals true."""
     if isinstance(value, dict):
-        return frozenset((key, _identity(each)) for key, each in value.items())
+        return frozenset((key, _hashable_identity(each)) for key, each in value.items())
     if isinstance(value, list):
-        return tuple(map(_identity, value))
+        return tuple(map(_hashable_identity, value))
     if isinstance(value, bool):
         return str, value
     return object() if value != value else value  # noqa: PLR0124 - NaN equals nothing
 
 
-def _equal(one: Any, other: Any) -> bool:
-    """JSON equality, in which true is not 1."""
+def _is_equal(one: Any, other: Any) -> bool:
+    """Whether two values are equal in JSON, where true differs from 1."""
     if isinstance(one, str) or isinstance(other, str):
         return bool(one == other)
-    return _identity(one) == _identity(other)
+    return _hashable_identity(one) == _hashable_identity(other)
 
 
-def _unique(value: Any, wanted: bool, *_: Schema) -> bool:
-    return not wanted or not isinstance(value, list) or len(set(map(_identity, value))) == len(value)
+def _has_unique_items(value: Any, wanted: bool, *_: Schema) -> bool:
+    return not wanted or not isinstance(value, list) or len(set(map(_hashable_identity, value))) == len(value)
 
 
-def _bounded(met: Callable[[Any, Any], bool]) -> Keyword:
-    return lambda value, limit, *_: not _number(value) or met(value, limit)
+def _bound_keyword(met: Callable[[Any, Any], bool]) -> Keyword:
+    return lambda value, limit, *_: not _is_number(value) or met(value, limit)
 
 
-def _sized(
+def _size_keyword(
     kind: type[list[Any]] | type[str], met: Callable[[int, int], bool]
 ) -> Callable[[Any, Any, Schema, Schema], bool]:
     return lambda value, limit, *_: not isinstance(value, kind) or met(len(value), limit)
 
 
 _KEYWORDS: dict[str, Keyword] = {
-    "$ref": _reference,
-    "type": _type,
-    "enum": lambda value, choices, *_: any(_equal(value, choice) for choice in choices),
-    "const": lambda value, only, *_: _equal(value, only),
-    "properties": _properties,
-    "additionalProperties": _others,
+    "$ref": _conforms_to_reference,
+    "type": _has_type,
+    "enum": lambda value, choices, *_: any(_is_equal(value, choice) for choice in choices),
+    "const": lambda value, only, *_: _is_equal(value, only),
+    "properties": _has_valid_properties,
+    "additionalProperties": _has_valid_other_keys,
     "required": lambda value, keys, *_: not isinstance(value, dict) or all(key in value for key in keys),
-    "items": _items,
-    "propertyNames": _names,
-    "if": _condition,
-    "uniqueItems": _unique,
+    "items": _has_valid_items,
+    "propertyNames": _has_valid_names,
+    "if": _meets_condition,
+    "uniqueItems": _has_unique_items,
     "pattern": lambda value, form, *_: not isinstance(value, str) or re.search(form, value) is not None,
-    "minimum": _bounded(lambda value, limit: bool(value >= limit)),
-    "maximum": _bounded(lambda value, limit: bool(value <= limit)),
-    "exclusiveMinimum": _bounded(lambda value, limit: bool(value > limit)),
-    "exclusiveMaximum": _bounded(lambda value, limit: bool(value < limit)),
-    "minItems": _sized(list, lambda size, limit: size >= limit),
-    "maxItems": _sized(list, lambda size, limit: size <= limit),
-    "minLength": _sized(str, lambda size, limit: size >= limit),
-    "maxLength": _sized(str, lambda size, limit: size <= limit),
+    "minimum": _bound_keyword(lambda value, limit: bool(value >= limit)),
+    "maximum": _bound_keyword(lambda value, limit: bool(value <= limit)),
+    "exclusiveMinimum": _bound_keyword(lambda value, limit: bool(value > limit)),
+    "exclusiveMaximum": _bound_keyword(lambda value, limit: bool(value < limit)),
+    "minItems": _size_keyword(list, lambda size, limit: size >= limit),
+    "maxItems": _size_keyword(list, lambda size, limit: size <= limit),
+    "minLength": _size_keyword(str, lambda size, limit: size >= limit),
+    "maxLength": _size_keyword(str, lambda size, limit: size <= limit),
     "anyOf": lambda value, parts, _, root: any(conforms(value, part, root) for part in parts),
     "oneOf": lambda value, parts, _, root: sum(conforms(value, part, root) for part in parts) == 1,
     "allOf": lambda value, parts, _, root: all(conforms(value, part, root) for part in parts),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from clusterspec.document.files import real
+from clusterspec.document.files import real_path
 from clusterspec.finding import Finding
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Position, Span
@@ -35,14 +35,14 @@ class FileFindings:
 
 
 def fault_of(finding: Finding) -> Fault:
-    """What makes a finding the same in two specs; for one at ``extends``, that in the base."""
+    """The identity of a finding across specs; a finding at ``extends`` has the identity of the finding in its base."""
     span = finding.base or finding.span
     message = finding.message.removeprefix(f"{finding.base}: ") if finding.base else finding.message
-    return finding.rule, str(finding.severity), message, real(span.file), span.start, span.end
+    return finding.rule, str(finding.severity), message, real_path(span.file), span.start, span.end
 
 
-def attributed(files: Sequence[FileFindings]) -> list[Finding]:
-    """The findings of files that are checked together, each where it has to be mended.
+def attributed_findings(files: Sequence[FileFindings]) -> list[Finding]:
+    """The findings of files that are checked together, each at the file that has to change.
 
     A finding in a base is reported once, at the base, if the base is one of the files and has it alone; the specs that
     inherit it are named. Otherwise it is reported in each spec, at its ``extends``, with the base as related place.
@@ -58,17 +58,17 @@ def attributed(files: Sequence[FileFindings]) -> list[Finding]:
     for file in files:
         for finding in file.findings:
             fault = fault_of(finding)
-            owner = _owner(file, having[fault]) if file.in_base(finding) else None
+            owner = _owner_file(file, having[fault]) if file.in_base(finding) else None
             if owner is not None and file.extends is not None:
                 heirs[fault, owner.name].append(file.extends)
             else:
                 kept.append((file, finding))
-    placed = [(file, _placed(file, one, heirs.get((fault_of(one), file.name), ()))) for file, one in kept]
+    placed = [(file, _finding_at_place(file, one, heirs.get((fault_of(one), file.name), ()))) for file, one in kept]
     order = {file.name: number for number, file in enumerate(files)}
     return [one for _, one in sorted(placed, key=lambda pair: (order[pair[0].name], pair[1].span.start))]
 
 
-def at_extends(finding: Finding, extends: Span) -> Finding:
+def finding_at_extends(finding: Finding, extends: Span) -> Finding:
     """A finding in a base as one of the spec that extends it, without the fix: other specs may read the base."""
     return replace(
         finding,
@@ -82,16 +82,16 @@ def at_extends(finding: Finding, extends: Span) -> Finding:
     )
 
 
-def _owner(file: FileFindings, having: Sequence[FileFindings]) -> FileFindings | None:
-    """The base of a file, among those with the same fault, that inherits it from no other."""
-    bases = [one for one in having if real(one.name) in file.bases]
-    return next((one for one in bases if not any(real(each.name) in one.bases for each in bases)), None)
+def _owner_file(file: FileFindings, having: Sequence[FileFindings]) -> FileFindings | None:
+    """The base that introduces a fault: the one that inherits it from no other base with the fault."""
+    bases = [one for one in having if real_path(one.name) in file.bases]
+    return next((one for one in bases if not any(real_path(each.name) in one.bases for each in bases)), None)
 
 
-def _placed(file: FileFindings, finding: Finding, heirs: Sequence[Span]) -> Finding:
-    """A reported finding, at its place, with the specs that inherit it."""
+def _finding_at_place(file: FileFindings, finding: Finding, heirs: Sequence[Span]) -> Finding:
+    """A finding at its reported place, with the specs that inherit it."""
     if file.extends is not None and file.in_base(finding):
-        finding = at_extends(finding, file.extends)
+        finding = finding_at_extends(finding, file.extends)
     if not heirs:
         return finding
     notes = ["inherits this"] * min(MOST_NAMED, len(heirs))

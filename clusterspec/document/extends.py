@@ -1,4 +1,4 @@
-"""Resolution of ``extends``: a base spec of the project whose keys a spec adds to, replaces or deletes."""
+"""Bases of specs: how ``extends`` is resolved and merged, and how a spec is read with its bases."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def extend(document: Document, folder: FilePath, keys: Collection[str] = ()) -> 
 
     A base that cannot be read gives an unresolved-extends problem and a document marked partial.
     """
-    named = _named(document)
+    named = _named_base(document)
     if named is None:
         return document, []
     chain: list[Document] = [document]
@@ -72,39 +72,41 @@ def extend(document: Document, folder: FilePath, keys: Collection[str] = ()) -> 
     project = _Project(project_root(folder), {(folder / FilePath(document.source.name).name).resolve()}, keys)
     while named is not None:
         try:
-            folder, base, further = _base(chain[-1], folder, named, project)
+            folder, base, further = _base_document(chain[-1], folder, named, project)
         except _UnresolvedError as error:
-            problems.append(_unresolved(chain, named, str(error), error.advice))
+            problems.append(_unresolved_problem(chain, named, str(error), error.advice))
             break
         problems += further
         if base is None:
             break
         chain.append(base)
-        named = _named(base)
-    return _fold(chain, partial=named is not None), problems
+        named = _named_base(base)
+    return _folded_document(chain, partial=named is not None), problems
 
 
-def _named(document: Document) -> str | None:
+def _named_base(document: Document) -> str | None:
     """The value of ``extends``; None if it is not text, which schema validation reports."""
     value = document.value.get(KEY) if isinstance(document.value, dict) else None
     return value if isinstance(value, str) else None
 
 
-def _unresolved(chain: list[Document], named: str, why: str, advice: str) -> Problem:
+def _unresolved_problem(chain: list[Document], named: str, why: str, advice: str) -> Problem:
     place = chain[-1].places[(KEY,)]
-    return Problem("unresolved-extends", (KEY,), f"extends names {_short(named)}, {why}", advice, span=place.value)
+    return Problem(
+        "unresolved-extends", (KEY,), f"extends names {_shortened_text(named)}, {why}", advice, span=place.value
+    )
 
 
-def _short(text: str) -> str:
+def _shortened_text(text: str) -> str:
     return text if len(text) <= 100 else text[:99] + "…"
 
 
-def _base(
+def _base_document(
     document: Document, folder: FilePath, named: str, project: _Project
 ) -> tuple[FilePath, Document | None, list[Problem]]:
     """The base of a document in ``folder``: its folder, its document, and the problems with its text."""
     target = folder / named
-    data = _data(target, project)
+    data = _base_bytes(target, project)
     name = os.path.normpath(os.path.join(os.path.dirname(document.source.name), named))  # noqa: PTH118, PTH120
     base, problems = parse(decode(name, data))
     if project.keys and not _meant_as_spec(base, data, project.keys):
@@ -121,11 +123,11 @@ def _meant_as_spec(base: Document | None, data: bytes, keys: Collection[str]) ->
     return not isinstance(base.value, dict) or KEY_OF_SPECS in base.value or base.value.keys() <= {*keys}
 
 
-def _data(target: FilePath, project: _Project) -> bytes:
+def _base_bytes(target: FilePath, project: _Project) -> bytes:
     try:
         resolved = target.resolve()
         if not resolved.is_relative_to(project.root):
-            raise _outside(project.root)
+            raise _outside_project_error(project.root)
         if resolved in project.seen:
             raise _UnresolvedError("which forms a cycle")
         if len(project.seen) > MAX_BASES:
@@ -139,7 +141,7 @@ def _data(target: FilePath, project: _Project) -> bytes:
         raise _UnresolvedError(f"which cannot be opened: {reason.lower()}") from None
 
 
-def _outside(root: FilePath) -> _UnresolvedError:
+def _outside_project_error(root: FilePath) -> _UnresolvedError:
     """The error of a base outside of the project, with what makes a project."""
     marks = "`clusterspec.toml`, `pyproject.toml` or `.git`"
     if _is_marked(root):
@@ -150,19 +152,19 @@ def _outside(root: FilePath) -> _UnresolvedError:
 
 
 def is_derived_spec(document: Document | None, folder: FilePath) -> bool:
-    """Whether a document without the key of specs gets it from its bases, all of which can be read."""
-    if document is None or _named(document) is None:
+    """Whether a document without the key of specs gets it from its bases. All bases must be readable."""
+    if document is None or _named_base(document) is None:
         return False
     merged, problems = extend(document, folder)
     return not problems and isinstance(merged.value, dict) and KEY_OF_SPECS in merged.value
 
 
-def _fold(chain: list[Document], *, partial: bool) -> Document:
+def _folded_document(chain: list[Document], *, partial: bool) -> Document:
     """A chain of documents as one; the first has precedence."""
     value, places = chain[-1].value, chain[-1].places
     for over in reversed(chain[:-1]):
         under = {key: item for key, item in value.items() if key != KEY}
-        value = merge(under, over.value)
+        value = merged_value(under, over.value)
         places = _merged_places(value, over.places, places)
     return replace(
         chain[0],
@@ -174,10 +176,10 @@ def _fold(chain: list[Document], *, partial: bool) -> Document:
     )
 
 
-def merge(base: Any, value: Any) -> Any:
+def merged_value(base: Any, value: Any) -> Any:
     """``value`` merged over ``base``: mappings key by key, other values replace, null deletes a key.
 
-    >>> merge({"a": 1, "b": {"c": 2, "d": 3}}, {"a": None, "b": {"d": 4}})
+    >>> merged_value({"a": 1, "b": {"c": 2, "d": 3}}, {"a": None, "b": {"d": 4}})
     {'b': {'c': 2, 'd': 4}}
     """
     if not isinstance(value, dict):
@@ -187,7 +189,7 @@ def merge(base: Any, value: Any) -> Any:
         if item is None:
             merged.pop(key, None)
         else:
-            merged[key] = merge(merged.get(key), item)
+            merged[key] = merged_value(merged.get(key), item)
     return merged
 
 

@@ -1,4 +1,4 @@
-"""File names independent of the current folder: relative to the project and to the repository."""
+"""Files of specs: names relative to project and repository, and the search of folders."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def file_name(name: str) -> FileName:
     """The names of a file, which need not exist; symlinks in its folder are resolved."""
     folder, last = os.path.split(os.path.abspath(name))  # noqa: PTH100 - as the caller wrote it, `..` taken out
     try:
-        return FileName(*(before + last for before in _folder(folder)))
+        return FileName(*(before + last for before in _folder_prefixes(folder)))
     except (OSError, ValueError, RuntimeError):  # a name that no folder can have
         return FileName(name, name)
 
 
 @lru_cache(maxsize=4096)
-def _folder(folder: str) -> tuple[str, str]:
+def _folder_prefixes(folder: str) -> tuple[str, str]:
     """What the names of a folder's files begin with: its path from the root of the project and of the repository."""
     place = os.path.realpath(folder)
     relative = (os.path.relpath(place, root).replace(os.sep, "/") for root in _roots(folder))
@@ -61,13 +61,13 @@ def _roots(folder: str) -> tuple[str, str]:
     return str(project), str(project)
 
 
-def real(name: str) -> str:
+def real_path(name: str) -> str:
     """The path of a file with symlinks resolved."""
-    return _real(os.path.abspath(name))  # noqa: PTH100
+    return _cached_real_path(os.path.abspath(name))  # noqa: PTH100
 
 
 @lru_cache(maxsize=4096)
-def _real(name: str) -> str:
+def _cached_real_path(name: str) -> str:
     try:
         return os.path.realpath(name)
     except (OSError, ValueError):
@@ -101,7 +101,7 @@ Included = Callable[[str], bool]
 
 
 def may_be_spec(text: str) -> bool:
-    """Whether a text has the key of a spec at its top level, as far as can be seen without reading the YAML.
+    """Whether a text seems to have the key of a spec at its top level. The YAML is not parsed.
 
     >>> may_be_spec("name: a\\nclusterspec: 1\\n"), may_be_spec("{clusterspec: 1}"), may_be_spec("kind: clusterspec\\n")
     (True, True, False)
@@ -112,7 +112,7 @@ def may_be_spec(text: str) -> bool:
 
 
 def is_derived(text: str, path: FilePath) -> bool:
-    """Whether a text without the key of specs, of the file at a path, extends a spec."""
+    """Whether the text of a file extends a spec. The text itself lacks the key of specs."""
     data = text.encode("utf-8", "replace")
     return _may_extend(data) and is_derived_spec(parse(decode(str(path), data))[0], path.parent)
 
@@ -123,7 +123,7 @@ def _may_extend(data: bytes) -> bool:
     return flow or _EXTENDS.search(data) is not None
 
 
-def specs(
+def spec_paths(
     path: str,
     *,
     only_specs: bool = False,
@@ -165,7 +165,7 @@ def _candidates(
     left = [(folder, 0)]
     while left:
         where, depth = left.pop()
-        folders, files = _entries(where, passed_over)
+        folders, files = _folder_entries(where, passed_over)
         if depth == DEEPEST and folders:
             passed_over(OSError(errno.ELOOP, f"more than {DEEPEST} folders deep", where))
             folders = []
@@ -176,7 +176,7 @@ def _candidates(
         left += [(path, depth + 1) for path in reversed(below) if not skipped(path, True)]
 
 
-def _entries(where: str, passed_over: PassedOver) -> tuple[list[str], list[os.DirEntry[str]]]:
+def _folder_entries(where: str, passed_over: PassedOver) -> tuple[list[str], list[os.DirEntry[str]]]:
     """The folders that are searched and the YAML files and texts in a folder, each in order of name."""
     folders, files = [], []
     try:
@@ -209,7 +209,7 @@ def _is_file(entry: os.DirEntry[str] | FilePath) -> bool:
 def _is_text(name: str, passed_over: PassedOver, entry: os.DirEntry[str] | FilePath) -> bool:
     """Whether a running text is a file of the project that can be read, and not too long."""
     try:
-        if not _is_file(entry) or (entry.is_symlink() and _leads_out(FilePath(name))):
+        if not _is_file(entry) or (entry.is_symlink() and _leads_out_of_project(FilePath(name))):
             return False
         if len(read_bytes(name)) > LARGEST:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), name)
@@ -222,7 +222,7 @@ def _is_text(name: str, passed_over: PassedOver, entry: os.DirEntry[str] | FileP
 def _is_spec(name: str, passed_over: PassedOver, entry: os.DirEntry[str] | FilePath) -> bool:
     """Whether a file is a spec; one with invalid YAML is if the key starts a line."""
     try:
-        if not _is_file(entry) or (entry.is_symlink() and _leads_out(FilePath(name))):
+        if not _is_file(entry) or (entry.is_symlink() and _leads_out_of_project(FilePath(name))):
             return False
         data = read_bytes(name)
     except OSError as fault:
@@ -239,6 +239,6 @@ def _is_spec(name: str, passed_over: PassedOver, entry: os.DirEntry[str] | FileP
     return own or is_derived_spec(document, FilePath(name).parent)
 
 
-def _leads_out(path: FilePath) -> bool:
-    """Whether a symlink leads out of the project, of which its target then is no part."""
+def _leads_out_of_project(path: FilePath) -> bool:
+    """Whether a symlink points outside the project."""
     return not path.resolve().is_relative_to(project_root(path.parent))

@@ -1,4 +1,4 @@
-"""Names of spec keys in other programs: frameworks, schedulers, inventories."""
+"""Messages of schema violations, including keys that other programs use for a spec key."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ from typing import Any
 from clusterspec.document import conforms
 from clusterspec.document.conforms import Schema
 from clusterspec.document.model import Document, text_at
-from clusterspec.document.schema import near, nearest, one_of, plain
-from clusterspec.document.validation_error import TYPES, ValidationError, coerced, example, kind_of, shown
+from clusterspec.document.schema import alternatives_text, near_words, nearest_words, snake_case
+from clusterspec.document.validation_error import (
+    TYPES,
+    ValidationError,
+    coerced_text,
+    example_line,
+    kind_of,
+    one_line_text,
+)
 from clusterspec.finding import Fix, Problem, Replacement, Severity
 from clusterspec.source import Path, dotted
 
@@ -71,16 +78,16 @@ _KEYS = {
     "currency": "money",
     "electricity": "electricity_price power_price kwh_price",
 }
-_WORDS = {plain(alias): key for key, aliases in _KEYS.items() for alias in aliases.split()}
+_WORDS = {snake_case(alias): key for key, aliases in _KEYS.items() for alias in aliases.split()}
 
 
-def meant_by(word: str) -> str:
+def intended_key(word: str) -> str:
     """The spec key that corresponds to a name of another program; empty if there is none.
 
-    >>> meant_by("tensor-model-parallel-size"), meant_by("gpusPerNode"), meant_by("colour")
+    >>> intended_key("tensor-model-parallel-size"), intended_key("gpusPerNode"), intended_key("colour")
     ('tp', 'accelerators_per_node', '')
     """
-    return _WORDS.get(plain(word), "")
+    return _WORDS.get(snake_case(word), "")
 
 
 # Messages of validation errors; messages of jsonschema are never shown
@@ -89,18 +96,18 @@ _MAX_UNKNOWN = 40
 """Unknown keys of one mapping that get a finding each."""
 
 
-def problems(error: Any, path: Path, document: Document, schema: Schema) -> Iterator[Problem]:
+def problems_of_error(error: Any, path: Path, document: Document, schema: Schema) -> Iterator[Problem]:
     """The problems that describe an error of the validator."""
-    fault = ValidationError(error, path, document, schema, conforms.at(schema, path))
+    fault = ValidationError(error, path, document, schema, conforms.node_at(schema, path))
     if not path and error.validator == "type":
-        yield _no_mapping(fault)
+        yield _not_a_mapping_problem(fault)
     elif fault.value is None and path and isinstance(path[-1], str):
-        yield _no_value(fault)
+        yield _missing_value_problem(fault)
     else:
-        yield from _MESSAGES.get(error.validator, _other)(fault)
+        yield from _MESSAGES.get(error.validator, _other_problems)(fault)
 
 
-def _no_mapping(fault: ValidationError) -> Problem:
+def _not_a_mapping_problem(fault: ValidationError) -> Problem:
     if fault.value is None:
         what = "the file is empty"
     else:
@@ -108,22 +115,22 @@ def _no_mapping(fault: ValidationError) -> Problem:
     return Problem("unreadable-yaml", (), what, "a mapping of keys belongs there, such as `clusterspec: 1`")
 
 
-def _no_value(fault: ValidationError) -> Problem:
+def _missing_value_problem(fault: ValidationError) -> Problem:
     key = fault.path[-1]
-    if key in conforms.at(fault.schema, fault.path[:-1]).get("required", ()):
+    if key in conforms.node_at(fault.schema, fault.path[:-1]).get("required", ()):
         return fault.problem("missing-key", f"{fault.name} has no value", fault.advice)
     message = f"{fault.name} has no value and counts as absent"
-    line = example(fault.path, fault.field)
+    line = example_line(fault.path, fault.field)
     advice = (f"write a value, such as `{line}`, or " if line else "write a value, or ") + "delete the line"
     return Problem("wrong-type", fault.path, message, advice, severity=Severity.WARNING, at_key=True)
 
 
-def _type(fault: ValidationError) -> Iterator[Problem]:
+def _type_problems(fault: ValidationError) -> Iterator[Problem]:
     if isinstance(fault.value, dict | list):
         message = f"{fault.name} takes {fault.expected}, not {fault.written}"
     else:
         message = f"{fault.name} takes {fault.expected}, but {fault.written} is {kind_of(fault.value)}"
-    text = coerced(fault.value, fault.field, text_at(fault.document, fault.path))
+    text = coerced_text(fault.value, fault.field, text_at(fault.document, fault.path))
     if text is None:
         yield fault.problem("wrong-type", message, fault.advice)
     else:
@@ -131,55 +138,55 @@ def _type(fault: ValidationError) -> Iterator[Problem]:
         yield fault.problem("wrong-type", message, f"write `{text}`", fix)
 
 
-def _choice(fault: ValidationError) -> Iterator[Problem]:
+def _choice_problems(fault: ValidationError) -> Iterator[Problem]:
     choices = [str(choice) for choice in fault.limit]
     word = str(fault.value)
     synonyms = fault.field.get("x-synonyms", {})
-    meant = [synonyms[word.lower()]] if word.lower() in synonyms else nearest(word, choices)
-    advice = f"the choices are {one_of(choices)}"
+    meant = [synonyms[word.lower()]] if word.lower() in synonyms else nearest_words(word, choices)
+    advice = f"the choices are {alternatives_text(choices)}"
     if meant:
-        advice = f"did you mean {one_of(meant)}? {advice[0].upper()}{advice[1:]}"
+        advice = f"did you mean {alternatives_text(meant)}? {advice[0].upper()}{advice[1:]}"
     fix = Fix(f"write {meant[0]}", (Replacement(fault.path, meant[0]),)) if len(meant) == 1 else None
     yield fault.problem("unknown-choice", f"{fault.written} is not one of the choices of {fault.name}", advice, fix)
 
 
-def _const(fault: ValidationError) -> Iterator[Problem]:
+def _const_problems(fault: ValidationError) -> Iterator[Problem]:
     text = json.dumps(fault.limit)
     fix = Fix(f"write {text}", (Replacement(fault.path, text),))
     message = f"{fault.name} is {text}; {fault.written} is not supported"
     yield fault.problem("unknown-choice", message, f"write `{fault.path[-1]}: {text}`", fix)
 
 
-def _unknown_keys(fault: ValidationError) -> Iterator[Problem]:
+def _unknown_key_problems(fault: ValidationError) -> Iterator[Problem]:
     known = fault.error.schema.get("properties", {})
     unknown = [key for key in fault.value if key not in known]
     for key in unknown[:_MAX_UNKNOWN]:
-        yield _unknown_key(fault, key, list(known))
+        yield _unknown_key_problem(fault, key, list(known))
     if len(unknown) > _MAX_UNKNOWN:
         key, rest = unknown[_MAX_UNKNOWN], len(unknown) - _MAX_UNKNOWN
-        message = f"`{shown(key)}` and {rest - 1} further keys are not known here"
+        message = f"`{one_line_text(key)}` and {rest - 1} further keys are not known here"
         yield Problem("unknown-key", (*fault.path, key), message, at_key=True)
 
 
-def _unknown_key(fault: ValidationError, key: str, known: list[str]) -> Problem:
+def _unknown_key_problem(fault: ValidationError, key: str, known: list[str]) -> Problem:
     path = (*fault.path, key)
-    alias = meant_by(key)
-    meant = [alias] if alias in known else nearest(key, known)
+    alias = intended_key(key)
+    meant = [alias] if alias in known else nearest_words(key, known)
     where = f"a key of `{dotted(fault.path)}`" if fault.path else "a key of the top level"
     fix = None
     if len(meant) == 1 and meant[0] not in fault.value:
-        sure = not alias and len(near(key, known)) == 1
+        sure = not alias and len(near_words(key, known)) == 1
         fix = Fix(f"write {meant[0]}", (Replacement(path, meant[0], key=True),), safe=sure)
     mappings_with_key = _mappings_with_key(fault, alias or key, fault.value[key])
     if alias and not meant and mappings_with_key:
         advice = f"write `{alias}` in {mappings_with_key[0]}"
     elif meant:
-        advice = f"did you mean {one_of(meant)}?"
+        advice = f"did you mean {alternatives_text(meant)}?"
     elif mappings_with_key:
         advice = f"it belongs to {' or '.join(mappings_with_key)}"
     else:
         advice = f"the keys here are {', '.join(sorted(known))}"
-    return Problem("unknown-key", path, f"`{shown(key)}` is not {where}", advice, at_key=True, fix=fix)
+    return Problem("unknown-key", path, f"`{one_line_text(key)}` is not {where}", advice, at_key=True, fix=fix)
 
 
 def _mappings_with_key(fault: ValidationError, key: str, value: Any) -> list[str]:
@@ -189,29 +196,29 @@ def _mappings_with_key(fault: ValidationError, key: str, value: Any) -> list[str
     accelerator of `cluster`.
     """
     homes = conforms.mappings_with_key(fault.schema, key)
-    found = [home for home in homes if _has_type(value, conforms.at(fault.schema, (*home, key)), fault.schema)]
+    found = [home for home in homes if _has_type(value, conforms.node_at(fault.schema, (*home, key)), fault.schema)]
     return [f"`{dotted(home)}`" if home else "the top level" for home in found[:2]]
 
 
 def _has_type(value: Any, node: Any, root: Any) -> bool:
     """Whether a value has a type that a node of the schema allows."""
-    types = [branch["type"] for branch in conforms.branches(node, root) if "type" in branch]
+    types = [branch["type"] for branch in conforms.node_branches(node, root) if "type" in branch]
     return not types or any(conforms.conforms(value, {"type": allowed}, root) for allowed in types)
 
 
-def _missing(fault: ValidationError) -> Iterator[Problem]:
+def _missing_key_problems(fault: ValidationError) -> Iterator[Problem]:
     for key in fault.limit:
         if key not in fault.value:
             path = (*fault.path, key)
-            node = conforms.at(fault.schema, path)
+            node = conforms.node_at(fault.schema, path)
             where = f" in `{dotted(fault.path)}`" if fault.path else ""
-            line = example(path, node) or f"{key}: …"
+            line = example_line(path, node) or f"{key}: …"
             about = f" ({node['description'].rstrip('.')})" if "description" in node else ""
             rule = node.get("x-rule", "missing-key")
             yield Problem(rule, path, f"`{key}` is missing{where}", f"write `{line}`{about}")
 
 
-def _bound(fault: ValidationError) -> Iterator[Problem]:
+def _bound_problems(fault: ValidationError) -> Iterator[Problem]:
     low, exclusive = "inimum" in fault.error.validator, "exclusive" in fault.error.validator
     limit = f"{fault.limit:,}" if isinstance(fault.limit, int) else f"{fault.limit:g}"
     message = f"{fault.written} is {'less' if low else 'more'} than {fault.name} can be"
@@ -220,7 +227,7 @@ def _bound(fault: ValidationError) -> Iterator[Problem]:
     yield fault.problem("wrong-type", message, advice)
 
 
-def _length(fault: ValidationError) -> Iterator[Problem]:
+def _length_problems(fault: ValidationError) -> Iterator[Problem]:
     what = "item" if isinstance(fault.value, list) else "character"
     what += "s" if len(fault.value) != 1 else ""
     if not fault.value:
@@ -234,12 +241,12 @@ def _length(fault: ValidationError) -> Iterator[Problem]:
 def _duplicate_items(fault: ValidationError) -> Iterator[Problem]:
     for number, item in enumerate(fault.value):
         if item in fault.value[:number]:
-            message = f"{fault.name} holds `{shown(item)}` twice"
+            message = f"{fault.name} holds `{one_line_text(item)}` twice"
             yield Problem("wrong-type", (*fault.path, number), message, "keep each item once")
             return
 
 
-def _pattern(fault: ValidationError) -> Iterator[Problem]:
+def _pattern_problems(fault: ValidationError) -> Iterator[Problem]:
     code = fault.field.get("x-synonyms", {}).get(str(fault.value).lower())
     if code is not None:
         fix = Fix(f"write {code}", (Replacement(fault.path, code),))
@@ -255,17 +262,19 @@ def _format_description(field: Schema) -> str:
     return str(field.get("x-form", ""))
 
 
-def _alternatives(fault: ValidationError) -> Iterator[Problem]:
+def _alternative_problems(fault: ValidationError) -> Iterator[Problem]:
     context = fault.error.context
     if context and all(inner.validator == "required" for inner in context):
-        either = [one_of([key for key in inner.validator_value if key not in fault.value]) for inner in context]
+        either = [
+            alternatives_text([key for key in inner.validator_value if key not in fault.value]) for inner in context
+        ]
         advice = f"write {', or '.join(dict.fromkeys(either))}"
         yield fault.problem("missing-key", f"{fault.name} lacks a key", advice)
     else:
-        yield from _type(fault)
+        yield from _type_problems(fault)
 
 
-def _excluded(fault: ValidationError) -> Iterator[Problem]:
+def _excluded_key_problems(fault: ValidationError) -> Iterator[Problem]:
     keys = fault.limit.get("required") if isinstance(fault.limit, dict) else None
     message = (
         f"{' and '.join(f'`{key}`' for key in keys)} exclude each other" if keys else f"{fault.name} cannot be this"
@@ -273,21 +282,21 @@ def _excluded(fault: ValidationError) -> Iterator[Problem]:
     yield fault.problem("wrong-type", message, "keep one of them" if keys else "")
 
 
-def _other(fault: ValidationError) -> Iterator[Problem]:
+def _other_problems(fault: ValidationError) -> Iterator[Problem]:
     yield fault.problem("wrong-type", f"{fault.written} is not what {fault.name} takes", fault.advice)
 
 
 _MESSAGES: dict[str, Callable[[ValidationError], Iterator[Problem]]] = {
-    "type": _type,
-    "enum": _choice,
-    "const": _const,
-    "additionalProperties": _unknown_keys,
-    "required": _missing,
+    "type": _type_problems,
+    "enum": _choice_problems,
+    "const": _const_problems,
+    "additionalProperties": _unknown_key_problems,
+    "required": _missing_key_problems,
     "uniqueItems": _duplicate_items,
-    "pattern": _pattern,
-    "anyOf": _alternatives,
-    "oneOf": _alternatives,
-    "not": _excluded,
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _bound),
-    **dict.fromkeys(("minItems", "maxItems", "minLength", "maxLength"), _length),
+    "pattern": _pattern_problems,
+    "anyOf": _alternative_problems,
+    "oneOf": _alternative_problems,
+    "not": _excluded_key_problems,
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _bound_problems),
+    **dict.fromkeys(("minItems", "maxItems", "minLength", "maxLength"), _length_problems),
 }

@@ -1,4 +1,4 @@
-"""YAML documents: plain values with positions, and comments."""
+"""The `Document`: plain values, the position of each key and value, comments; and findings from key paths."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def to_finding(problem: Problem, document: Document | None, source: Source) -> F
 
     If the text could not be parsed (``document`` is None), a problem without a span points at the first line.
     """
-    document = document or Document(source, None, _unread(source), sources={source.name: source})
-    related = tuple((_related(document, where), words) for where, words in problem.related)
+    document = document or Document(source, None, _unparsed_places(source), sources={source.name: source})
+    related = tuple((_related_span(document, where), words) for where, words in problem.related)
     span = problem.span or locate(document, problem.path, at_key=problem.at_key)
     return Finding(
         rule=problem.rule,
@@ -96,13 +96,13 @@ def to_finding(problem: Problem, document: Document | None, source: Source) -> F
         path=problem.path,
         related=related,
         fix_description=problem.fix.description if problem.fix else "",
-        edits=_edits(problem.fix, document),
+        edits=_fix_edits(problem.fix, document),
         fix_safe=problem.fix is not None and problem.fix.safe,
-        written=_written(problem, span, document),
+        written=_written_value(problem, span, document),
     )
 
 
-def _written(problem: Problem, span: Span, document: Document) -> str:
+def _written_value(problem: Problem, span: Span, document: Document) -> str:
     """The value that a problem refers to, as written; in text without paths, the span or its line."""
     if problem.path and problem.path in document.places:
         value = document.value
@@ -116,8 +116,8 @@ def _written(problem: Problem, span: Span, document: Document) -> str:
     return marked if len(marked) > 1 else line.strip()
 
 
-def _unread(source: Source) -> Places:
-    """The places of a text that could not be parsed: its start."""
+def _unparsed_places(source: Source) -> Places:
+    """The places of a text that could not be parsed: only its start."""
     return Places({(): (Lines(Source(source.name, "")), -1, -1, 0, 0)})
 
 
@@ -131,13 +131,13 @@ def locate(document: Document, path: Path, *, at_key: bool = False) -> Span:
         present = present[:-1]
     place = document.places[present]
     if not present:
-        return _top(document)
+        return _document_span(document)
     if place.key and (at_key or present != path or not _fits_a_line(place.value)):
         return place.key
     return _first_line(document, place.value)
 
 
-def _related(document: Document, where: Path | Span) -> Span:
+def _related_span(document: Document, where: Path | Span) -> Span:
     return where if isinstance(where, Span) else locate(document, where)
 
 
@@ -153,7 +153,7 @@ def _first_line(document: Document, span: Span) -> Span:
     return Span(span.file, span.start, Position(span.start.line, max(len(text) + 1, span.start.column)))
 
 
-def _top(document: Document) -> Span:
+def _document_span(document: Document) -> Span:
     """The span that represents the whole document: its first key, or its first line."""
     if isinstance(document.value, dict):
         for name in document.value:
@@ -163,14 +163,14 @@ def _top(document: Document) -> Span:
     return _first_line(document, document.places[()].value)
 
 
-def _edits(fix: Fix | None, document: Document) -> tuple[Edit, ...]:
+def _fix_edits(fix: Fix | None, document: Document) -> tuple[Edit, ...]:
     """The edits of a fix; empty if one of its paths is absent."""
     if fix is None:
         return ()
     places = [document.places.get(replacement.path) for replacement in fix.replacements]
     if any(place is None for place in places):
         return ()
-    spans = [_target(place, key=wanted.key) for place, wanted in zip(places, fix.replacements, strict=True) if place]
+    spans = [_edit_span(place, key=wanted.key) for place, wanted in zip(places, fix.replacements, strict=True) if place]
     if any(span is None for span in spans):
         return ()
     edits = [
@@ -181,7 +181,7 @@ def _edits(fix: Fix | None, document: Document) -> tuple[Edit, ...]:
     return tuple(sorted(edits, key=lambda edit: (edit.span.file, edit.span.start)))
 
 
-def _target(place: Place, *, key: bool) -> Span | None:
+def _edit_span(place: Place, *, key: bool) -> Span | None:
     return place.key if key else place.value
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from clusterspec.document.plain import Event, Scalar, resolve
-from clusterspec.document.source_text import Lines, unreadable
+from clusterspec.document.plain import Event, Scalar, scalar_value
+from clusterspec.document.source_text import Lines, unreadable_problem
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
 from clusterspec.records import dataclass, field
@@ -81,11 +81,11 @@ class Composer:
         for event in events:
             kind = event.kind
             if kind == "scalar":
-                self._scalar(event)
+                self._add_scalar(event)
             elif kind == "end":
                 self._finish(event)
             elif kind == "alias":
-                self._alias(event)
+                self._add_alias(event)
             elif kind != "document":
                 self._begin(event, {} if kind == "mapping" else [])
             else:
@@ -98,10 +98,10 @@ class Composer:
         return self._root
 
     def _report(self, start: int, end: int, message: str, advice: str = "") -> None:
-        self.problems.append(unreadable(self.lines.span(start, end), message, advice))
+        self.problems.append(unreadable_problem(self.lines.span(start, end), message, advice))
 
     def _refuse(self, start: int, end: int, message: str, advice: str = "") -> RefusedError:
-        return RefusedError(unreadable(self.lines.span(start, end), message, advice))
+        return RefusedError(unreadable_problem(self.lines.span(start, end), message, advice))
 
     def _start_of(self, event: Event) -> int:
         """The offset of a value after its anchor. Reports a tag before it."""
@@ -114,7 +114,7 @@ class Composer:
         match = _PROPERTIES.match(self.source.text, start)
         return match.end() if match else start
 
-    def _scalar(self, event: Event) -> None:
+    def _add_scalar(self, event: Event) -> None:
         end = event.end
         start = min(self._start_of(event), end)
         if event.block:  # the header line may end in a comment
@@ -123,12 +123,12 @@ class Composer:
             end = start + len(self.source.text[start:end].rstrip())
         else:
             self.scalars.append((start, end))
-        node = Node(resolve(event.value) if event.bare else event.value, start, end, event.bare)
+        node = Node(scalar_value(event.value) if event.bare else event.value, start, end, event.bare)
         if event.anchor is not None:
             self._anchors[event.anchor] = node
         self._place(node)
 
-    def _alias(self, event: Event) -> None:
+    def _add_alias(self, event: Event) -> None:
         start, end = event.start, event.end
         self._aliases += 1
         if self._aliases > MAX_ALIASES:
@@ -172,9 +172,9 @@ class Composer:
         if isinstance(into.content, list):
             into.content.append(node)
         elif isinstance(into.content, dict):
-            self._pair(parent, into.content, node)
+            self._add_pair(parent, into.content, node)
 
-    def _pair(self, parent: _Open, pairs: dict[str, tuple[Node, Node]], node: Node) -> None:
+    def _add_pair(self, parent: _Open, pairs: dict[str, tuple[Node, Node]], node: Node) -> None:
         if parent.skip:
             parent.skip = False
         elif parent.key is not None:
@@ -198,12 +198,12 @@ class Composer:
         elif node.plain and node.content == "<<":
             self._report(node.start, node.end, "merge keys (<<) are refused", "repeat the keys, or use extends")
         elif node.content in pairs:
-            self.problems.append(self._duplicate(node, pairs[node.content][0]))
+            self.problems.append(self._duplicate_key_problem(node, pairs[node.content][0]))
         else:
             return True
         return False
 
-    def _duplicate(self, node: Node, first: Node) -> Problem:
+    def _duplicate_key_problem(self, node: Node, first: Node) -> Problem:
         here, there = self.lines.span(node.start, node.end), self.lines.span(first.start, first.end)
         return Problem(
             "duplicate-key",

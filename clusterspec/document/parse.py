@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from clusterspec.document import plain
 from clusterspec.document.model import Comment, Document, Places
 from clusterspec.document.nodes import MAX_NODES, Composer, Node, RefusedError
-from clusterspec.document.plain import Event, parsed
-from clusterspec.document.source_text import Lines, forbidden, unreadable
+from clusterspec.document.plain import Event, pyyaml_events
+from clusterspec.document.source_text import Lines, forbidden_character_problem, unreadable_problem
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
 from clusterspec.records import replace
@@ -45,22 +45,22 @@ def parse(source: Source, most: int = MAX_NODES) -> tuple[Document | None, list[
     if source.text.startswith("\ufeff"):
         source = Source(source.name, source.text[1:])
     lines = Lines(source)
-    if problem := forbidden(source, lines):
+    if problem := forbidden_character_problem(source, lines):
         return None, [problem]
     composer = Composer(source, lines, most)
     try:
-        root = composer.compose(_events(source, lines))
+        root = composer.compose(_parser_events(source, lines))
     except RefusedError as refused:
         return None, [*composer.problems, refused.problem]
     if root is None:
         root = Node(None, 0, 0)
-    value, places = _unfold(root, lines)
+    value, places = _unfolded_values(root, lines)
     comments = tuple(_comments(source, lines, composer.scalars))
     document = Document(source, value, places, comments, {source.name: source})
-    return document, _with_paths(composer.problems, places)
+    return document, _problems_with_paths(composer.problems, places)
 
 
-def _with_paths(problems: list[Problem], places: Places) -> list[Problem]:
+def _problems_with_paths(problems: list[Problem], places: Places) -> list[Problem]:
     """The problems with paths set; a duplicate key gets the path of the first."""
     if not any(problem.related for problem in problems):
         return problems
@@ -68,21 +68,21 @@ def _with_paths(problems: list[Problem], places: Places) -> list[Problem]:
     return [replace(p, path=paths.get(p.related[0][0], ())) if p.related else p for p in problems]
 
 
-def _events(source: Source, lines: Lines) -> Iterator[Event]:
+def _parser_events(source: Source, lines: Lines) -> Iterator[Event]:
     """The parser events of a text. Raises `RefusedError` for a syntax error."""
-    found = plain.events(source.text)
+    found = plain.plain_events(source.text)
     if found is not None:
         yield from found
         return
     import yaml
 
     try:
-        yield from parsed(source.text)
+        yield from pyyaml_events(source.text)
     except yaml.YAMLError as error:
-        raise RefusedError(_in_words(error, source, lines)) from None
+        raise RefusedError(_syntax_problem(error, source, lines)) from None
 
 
-def _in_words(error: Any, source: Source, lines: Lines) -> Problem:
+def _syntax_problem(error: Any, source: Source, lines: Lines) -> Problem:
     text = str(getattr(error, "problem", None) or "it cannot be read")
     message, advice = next(((words, advice) for part, words, advice in _IN_WORDS if part in text), (text, ""))
     mark = getattr(error, "problem_mark", None)
@@ -91,13 +91,13 @@ def _in_words(error: Any, source: Source, lines: Lines) -> Problem:
     offset = min(mark.index, len(source.text)) if mark else 0
     span = lines.span(offset, min(offset + 1, len(source.text)))
     if "mapping values are not allowed" in text and (deeper := _over_indented(source, span.start.line)):
-        return unreadable(lines.span(*deeper), *_OVER_INDENTED)
+        return unreadable_problem(lines.span(*deeper), *_OVER_INDENTED)
     if "cannot start any token" not in text:
-        return unreadable(span, f"not YAML: {message}", advice)
+        return unreadable_problem(span, f"not YAML: {message}", advice)
     character = source.text[offset : offset + 1]
     if character == "\t":
-        return unreadable(span, "a tab in place of spaces", "indent with spaces")
-    return unreadable(span, f"a value cannot start with `{character}`", "put the value in quotes")
+        return unreadable_problem(span, "a tab in place of spaces", "indent with spaces")
+    return unreadable_problem(span, f"a value cannot start with `{character}`", "put the value in quotes")
 
 
 _OVER_INDENTED = (
@@ -119,7 +119,7 @@ def _over_indented(source: Source, number: int) -> tuple[int, int] | None:
     return start + key.start(2), start + key.end(2)
 
 
-def _unfold(root: Node, lines: Lines) -> tuple[Any, Places]:
+def _unfolded_values(root: Node, lines: Lines) -> tuple[Any, Places]:
     """Plain values and their positions. Aliases become copies, which the composer has limited."""
     holder: list[Any] = [None]
     offsets: dict[Path, Offsets] = {}

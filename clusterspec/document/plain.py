@@ -1,4 +1,4 @@
-"""Events of a YAML text: the starts and ends of collections, scalars and aliases."""
+"""YAML events: from PyYAML, or faster from a parser of plain YAML, the subset that nearly all specs use."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Event:
         self.tag: str | None = None
 
 
-def parsed(text: str) -> Iterator[Event]:
+def pyyaml_events(text: str) -> Iterator[Event]:
     """The events of a text, parsed by PyYAML. Raises `yaml.YAMLError` if it is not YAML."""
-    parser = _parser(text)
+    parser = _event_parser(text)
     while (given := parser.get_event()) is not None:
         name = type(given).__name__
         if name not in _KINDS:
@@ -50,7 +50,7 @@ def parsed(text: str) -> Iterator[Event]:
         yield event
 
 
-def _parser(text: str) -> Any:
+def _event_parser(text: str) -> Any:
     """The event parser: libyaml if PyYAML was built with it, else the Python implementation."""
     try:
         from yaml.cyaml import CParser  # type: ignore[attr-defined]
@@ -81,10 +81,10 @@ _SMALLEST = 1e-300
 """Below it a number is zero: what divides by it overflows."""
 
 
-def resolve(text: str) -> Scalar:
+def scalar_value(text: str) -> Scalar:
     """The value of an unquoted scalar.
 
-    >>> [resolve(text) for text in ("64", "4.5", "1e3", "true", "~", "no", "1:1", "0o17")]
+    >>> [scalar_value(text) for text in ("64", "4.5", "1e3", "true", "~", "no", "1:1", "0o17")]
     [64, 4.5, 1000.0, True, None, 'no', '1:1', '0o17']
     """
     if text in _WORDS:
@@ -118,7 +118,7 @@ class _NotPlainError(Exception):
     """Raised for a text that is not plain YAML."""
 
 
-def events(text: str) -> list[Event] | None:
+def plain_events(text: str) -> list[Event] | None:
     """The events of a plain YAML text; None for other texts."""
     if "\t" in text or "\r" in text or "\ufeff" in text:
         return None
@@ -147,23 +147,23 @@ class _PlainParser:
             if text.startswith("#", at) or text.startswith("\n", at):
                 at = self._next_line(at)
             elif at < len(text):
-                at = self._line(at, at - start)
+                at = self._read_line(at, at - start)
         if self.waiting:
             raise _NotPlainError  # an empty text, or a key without a value
-        self._close(-1)
+        self._close_deeper(-1)
         return self.found
 
     def _next_line(self, at: int) -> int:
         end = self.text.find("\n", at)
         return len(self.text) if end < 0 else end + 1
 
-    def _close(self, column: int) -> None:
+    def _close_deeper(self, column: int) -> None:
         """Ends the block collections that are indented deeper than a line."""
         while self.opened and self.opened[-1][0] > column:
             self.opened.pop()
             self.found.append(Event("end", 0, 0))
 
-    def _line(self, at: int, column: int) -> int:
+    def _read_line(self, at: int, column: int) -> int:
         """Reads the entry that starts at an offset; returns the start of the next line."""
         item = self.text.startswith("- ", at)
         kind = "list" if item else "mapping"
@@ -172,40 +172,40 @@ class _PlainParser:
             beside = item and around == "mapping" and column == deepest  # a list may start at the column of its key
             if column <= deepest and not beside:
                 raise _NotPlainError
-            self._open(kind, at, column)
+            self._open_collection(kind, at, column)
         else:
-            self._close(column)
+            self._close_deeper(column)
             if not item and self.opened[-2:] == [(column, "mapping"), (column, "list")]:
                 self.opened.pop()
                 self.found.append(Event("end", 0, 0))
             if not self.opened or self.opened[-1] != (column, kind):
                 raise _NotPlainError
         if not item:
-            return self._pair(at)
+            return self._read_pair(at)
         first = at + 2
         while self.text.startswith(" ", first):
             first += 1
         if _KEY.match(self.text, first):
-            self._open("mapping", first, column + first - at)
-            return self._pair(first)
-        return self._value(first)
+            self._open_collection("mapping", first, column + first - at)
+            return self._read_pair(first)
+        return self._read_value(first)
 
-    def _open(self, kind: str, at: int, column: int) -> None:
+    def _open_collection(self, kind: str, at: int, column: int) -> None:
         self.opened.append((column, kind))
         self.found.append(Event(kind, at, at))
         self.waiting = False
 
-    def _pair(self, at: int) -> int:
-        """Reads a key, and its value where it is on the same line."""
-        at = self._key(at)
+    def _read_pair(self, at: int) -> int:
+        """Reads a key, and its value if both are on one line."""
+        at = self._read_key(at)
         while self.text.startswith(" ", at):
             at += 1
         if at == len(self.text) or self.text[at] in "\n#":
             self.waiting = True
             return self._next_line(at)
-        return self._value(at)
+        return self._read_value(at)
 
-    def _key(self, at: int) -> int:
+    def _read_key(self, at: int) -> int:
         """Reads a key; returns the offset behind its colon."""
         match = _KEY.match(self.text, at)
         if match is None:
@@ -213,14 +213,14 @@ class _PlainParser:
         self.found.append(Event("scalar", at, match.end(), match[0], bare=True))
         return match.end() + 1
 
-    def _value(self, at: int) -> int:
+    def _read_value(self, at: int) -> int:
         """Reads a scalar or a flow collection, after which the line ends."""
         text = self.text
         mark = text[at : at + 1]
         if mark and mark in "{[":
-            return self._end_of_line(self._flow(at))
+            return self._end_of_line(self._read_flow(at))
         if mark and mark in "\"'":
-            return self._end_of_line(self._quoted(at))
+            return self._end_of_line(self._read_quoted(at))
         end = self._next_line(at)
         written = text[at:end].removesuffix("\n").partition(" #")[0].rstrip(" ")
         if not written or mark in _INDICATORS or ": " in written or written.endswith(":"):
@@ -238,7 +238,7 @@ class _PlainParser:
             raise _NotPlainError
         return end
 
-    def _quoted(self, at: int) -> int:
+    def _read_quoted(self, at: int) -> int:
         match = _QUOTED.match(self.text, at)
         if match is None:
             raise _NotPlainError
@@ -247,36 +247,36 @@ class _PlainParser:
         self.found.append(Event("scalar", at, match.end(), value))
         return match.end()
 
-    def _flow(self, at: int, depth: int = 0) -> int:
+    def _read_flow(self, at: int, depth: int = 0) -> int:
         """Reads a flow collection and those inside it; returns its end."""
         mapping = self.text[at] == "{"
         if depth > _DEEPEST:
             raise _NotPlainError
         self.found.append(Event("mapping" if mapping else "list", at, at + 1))
-        at, first = self._gap(at + 1), True
+        at, first = self._next_flow_token(at + 1), True
         while not self.text.startswith("}" if mapping else "]", at):
             if not first and not self.text.startswith(",", at):
                 raise _NotPlainError
-            at, first = at if first else self._gap(at + 1), False
+            at, first = at if first else self._next_flow_token(at + 1), False
             if mapping:
-                at = self._gap(self._key(at))
-            at = self._gap(self._flow_value(at, depth))
+                at = self._next_flow_token(self._read_key(at))
+            at = self._next_flow_token(self._read_flow_value(at, depth))
         self.found.append(Event("end", at, at + 1))
         return at + 1
 
-    def _flow_value(self, at: int, depth: int) -> int:
+    def _read_flow_value(self, at: int, depth: int) -> int:
         mark = self.text[at : at + 1]
         if mark and mark in "{[":
-            return self._flow(at, depth + 1)
+            return self._read_flow(at, depth + 1)
         if mark and mark in "\"'":
-            return self._quoted(at)
+            return self._read_quoted(at)
         match = _FLOW_SCALAR.match(self.text, at)
         if match is None:
             raise _NotPlainError
         self.found.append(Event("scalar", at, match.end(), match[0], bare=True))
         return match.end()
 
-    def _gap(self, at: int) -> int:
+    def _next_flow_token(self, at: int) -> int:
         """The offset of the next token of a flow collection."""
         match = _GAP.match(self.text, at)
         return match.end() if match else at
@@ -285,16 +285,16 @@ class _PlainParser:
 # Values of a YAML text without positions, for trusted files of the program itself
 
 
-def values(text: str) -> Any:
+def yaml_value(text: str) -> Any:
     """The value of a YAML text, without aliases and tags. Raises `yaml.YAMLError` if it is not YAML."""
     stack: list[tuple[Any, str | None]] = []
     holder: list[Any] = []
     into: Any = holder
     key: str | None = None
-    for event in events(text) or parsed(text):
+    for event in plain_events(text) or pyyaml_events(text):
         kind = event.kind
         if kind == "scalar":
-            value: Any = resolve(event.value) if event.bare else event.value
+            value: Any = scalar_value(event.value) if event.bare else event.value
         elif kind == "mapping":
             value = {}
         elif kind == "list":

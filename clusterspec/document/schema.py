@@ -1,4 +1,4 @@
-"""Validation of a document against a JSON Schema."""
+"""Validation of a document against a JSON Schema, and suggestions for misspelled words."""
 
 from __future__ import annotations
 
@@ -40,41 +40,41 @@ def validate(document: Document, schema: Schema) -> list[Problem]:
             return []
     from clusterspec.document import messages
 
-    errors = list(_innermost(_validator(schema).iter_errors(document.value)))
-    whole_lists = {_path(error) for error in errors if error.validator not in _OF_PARTS}
+    errors = list(_innermost_errors(_cached_validator(schema).iter_errors(document.value)))
+    whole_lists = {_error_path(error) for error in errors if error.validator not in _OF_PARTS}
     problems: dict[tuple[Path, str], Problem] = {}
     for error in sorted(errors, key=lambda error: error.validator != "type"):
-        path = _path(error)
+        path = _error_path(error)
         if any(path[:length] in whole_lists for length in range(len(path))):
             continue
-        for problem in messages.problems(error, path, document, schema):
+        for problem in messages.problems_of_error(error, path, document, schema):
             keyword = error.validator if error.validator in _SEVERAL else ""
             problems.setdefault((problem.path, keyword), problem)
-    meant = {*meant_keys(problems.values())}
+    meant = {*intended_keys(problems.values())}
     reported = [
         problem for (_, keyword), problem in problems.items() if keyword != "required" or problem.path not in meant
     ]
     order = {path: number for number, path in enumerate(document.places)}
-    return _fewer(sorted(reported, key=lambda problem: order.get(problem.path, -1)))
+    return _limited_problems(sorted(reported, key=lambda problem: order.get(problem.path, -1)))
 
 
-def meant_keys(problems: Iterable[Problem]) -> Iterator[Path]:
+def intended_keys(problems: Iterable[Problem]) -> Iterator[Path]:
     """The intended keys of misspelled keys, which therefore do not count as absent."""
     for problem in problems:
         if problem.rule == "unknown-key" and problem.fix is not None:
             yield (*problem.path[:-1], problem.fix.replacements[0].text)
 
 
-def _fewer(problems: list[Problem]) -> list[Problem]:
+def _limited_problems(problems: list[Problem]) -> list[Problem]:
     """The problems, limited to the first few per list; the last states how many items follow."""
-    lists = Counter(problem.path[:-1] for problem in problems if _of_item(problem))
+    lists = Counter(problem.path[:-1] for problem in problems if _is_of_item(problem))
     counted: Counter[Path] = Counter()
     kept = []
     for problem in problems:
         parent = problem.path[:-1]
-        if _of_item(problem):
+        if _is_of_item(problem):
             counted[parent] += 1
-        if not _of_item(problem) or counted[parent] < _MOST_ITEMS or lists[parent] == _MOST_ITEMS:
+        if not _is_of_item(problem) or counted[parent] < _MOST_ITEMS or lists[parent] == _MOST_ITEMS:
             kept.append(problem)
         elif counted[parent] == _MOST_ITEMS:
             more = lists[parent] - _MOST_ITEMS
@@ -82,39 +82,41 @@ def _fewer(problems: list[Problem]) -> list[Problem]:
     return kept
 
 
-def _of_item(problem: Problem) -> bool:
+def _is_of_item(problem: Problem) -> bool:
     return bool(problem.path) and isinstance(problem.path[-1], int)
 
 
-def _finite(_: Any, value: Any) -> bool:
+def _is_finite_number(_: Any, value: Any) -> bool:
     """Whether a value is a JSON number, which excludes infinity and nan."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _whole(_: Any, value: Any) -> bool:
-    return _finite(_, value) and value == math.floor(value)
+def _is_whole_number(_: Any, value: Any) -> bool:
+    return _is_finite_number(_, value) and value == math.floor(value)
 
 
 def prepare(schema: Schema) -> None:
-    """Load what describes violations of a schema, so that the first document with one takes no longer than others."""
+    """Load the modules that describe schema violations, so that the first invalid document is as fast as others."""
     from clusterspec.document import messages  # noqa: F401 - imported for the next use
 
-    _validator(schema)
+    _cached_validator(schema)
 
 
-def _validator(schema: Schema) -> Any:
+def _cached_validator(schema: Schema) -> Any:
     """The validator of a schema, built once; jsonschema is slow to import and is imported only here."""
     if id(schema) not in _validators:
         from jsonschema import Draft202012Validator, validators
 
-        kinds = Draft202012Validator.TYPE_CHECKER.redefine_many({"number": _finite, "integer": _whole})
+        kinds = Draft202012Validator.TYPE_CHECKER.redefine_many(
+            {"number": _is_finite_number, "integer": _is_whole_number}
+        )
         extend: Any = validators.extend
-        strict = extend(Draft202012Validator, {"uniqueItems": _unique}, type_checker=kinds)
+        strict = extend(Draft202012Validator, {"uniqueItems": _uniqueness_errors}, type_checker=kinds)
         _validators[id(schema)] = schema, strict(schema)
     return _validators[id(schema)][1]
 
 
-def _unique(_: Any, unique: bool, value: Any, __: Schema) -> Iterator[Any]:
+def _uniqueness_errors(_: Any, unique: bool, value: Any, __: Schema) -> Iterator[Any]:
     """A linear-time replacement of jsonschema's check; lists beyond the limit already fail ``maxItems``."""
     from jsonschema import ValidationError
 
@@ -124,24 +126,24 @@ def _unique(_: Any, unique: bool, value: Any, __: Schema) -> Iterator[Any]:
             yield ValidationError("not unique")
 
 
-def _path(error: Any) -> Path:
+def _error_path(error: Any) -> Path:
     return tuple(error.absolute_path)
 
 
-def _innermost(errors: Iterable[Any]) -> Iterator[Any]:
-    """The most specific errors: of alternatives, those of the one that the author intended."""
+def _innermost_errors(errors: Iterable[Any]) -> Iterator[Any]:
+    """The most specific errors. Among alternatives, the errors of the intended alternative."""
     for error in errors:
         if error.validator in {"anyOf", "oneOf"} and error.context:
-            meant = _meant(error)
+            meant = _intended_errors(error)
             if meant is None:
                 yield error
             else:
-                yield from _innermost(meant)
+                yield from _innermost_errors(meant)
         else:
             yield error
 
 
-def _meant(error: Any) -> list[Any] | None:
+def _intended_errors(error: Any) -> list[Any] | None:
     """The errors of the only alternative with the type of the value; None if there is not exactly one."""
     by_branch: dict[int, list[Any]] = {}
     for inner in error.context:
@@ -161,62 +163,66 @@ _HUMP = pattern(r"(?<=[a-z0-9])(?=[A-Z])")
 _MAX_LENGTH = 100
 
 
-def nearest(word: str, known: Iterable[str], distance: int = 2) -> list[str]:
+def nearest_words(word: str, known: Iterable[str], distance: int = 2) -> list[str]:
     """The known words at the smallest edit distance, at most ``distance`` (one for short words).
 
     Case, camel case, and ``_`` for ``-`` do not count as edits.
 
-    >>> nearest("nicsPerNod", ["nics_per_node", "nodes"])
+    >>> nearest_words("nicsPerNod", ["nics_per_node", "nodes"])
     ['nics_per_node']
     """
-    ranked = _ranked(word, known, distance)
+    ranked = _ranked_words(word, known, distance)
     fewest = min((count for count, _ in ranked), default=0)
     return sorted(one for count, one in ranked if count == fewest)
 
 
-def near(word: str, known: Iterable[str], distance: int = 2) -> list[str]:
-    """All known words within the distance of `nearest`; only those that differ in case or separators if any do.
+def near_words(word: str, known: Iterable[str], distance: int = 2) -> list[str]:
+    """All known words within the distance of `nearest_words`. If some differ only in case or separators, only these.
 
-    >>> near("tpp", ["tp", "pp", "dp"])
+    >>> near_words("tpp", ["tp", "pp", "dp"])
     ['pp', 'tp']
     """
-    ranked = _ranked(word, known, distance)
+    ranked = _ranked_words(word, known, distance)
     return sorted(one for count, one in ranked if count == 0) or sorted(one for _, one in ranked)
 
 
-def _ranked(word: str, known: Iterable[str], distance: int) -> list[tuple[int, str]]:
+def _ranked_words(word: str, known: Iterable[str], distance: int) -> list[tuple[int, str]]:
     """The known words within the distance, each with its edit distance."""
     if len(word) > _MAX_LENGTH:
         return []
-    given = plain(word)
+    given = snake_case(word)
     allowed = min(distance, 1 if len(given) <= 4 else distance)
-    counted = [(edits(given, plain(one)), one) for one in known if abs(len(given) - len(plain(one))) <= allowed]
+    counted = [
+        (edit_distance(given, snake_case(one)), one)
+        for one in known
+        if abs(len(given) - len(snake_case(one))) <= allowed
+    ]
     return [(count, one) for count, one in counted if count <= allowed and count < len(given)]
 
 
-def one_of(words: list[str]) -> str:
+def alternatives_text(words: list[str]) -> str:
     """Words as alternatives in a sentence.
 
-    >>> one_of(["a", "b", "c"])
+    >>> alternatives_text(["a", "b", "c"])
     '`a`, `b` or `c`'
     """
     marked = [f"`{word}`" for word in words]
     return f"{', '.join(marked[:-1])} or {marked[-1]}" if len(marked) > 1 else marked[0]
 
 
-def plain(word: str) -> str:
+def snake_case(word: str) -> str:
     """A word in snake case.
 
-    >>> plain("nicsPerNode"), plain("scale-out")
+    >>> snake_case("nicsPerNode"), snake_case("scale-out")
     ('nics_per_node', 'scale_out')
     """
     return _HUMP.sub("_", word).lower().replace("-", "_").replace(" ", "_")
 
 
-def edits(one: str, other: str) -> int:
+def edit_distance(one: str, other: str) -> int:
     """The edit distance of two words: insertions, deletions, replacements and adjacent transpositions.
 
-    >>> edits("sclae_out", "scale_out")
+    >>> edit_distance("sclae_out", "scale_out")
     1
     """
     before: list[int] = []

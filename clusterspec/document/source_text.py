@@ -1,4 +1,4 @@
-"""Decoding of bytes to text that is safe to parse, and conversion of offsets to positions."""
+"""Text of YAML files: safe decoding, positions of offsets, output of plain values, and application of edits."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _PART = 64 * 1024
 _PRINTABLE = bytes([9, 10, *range(0x20, 0x7F)])
 
 
-def _harmless(text: str) -> bool:
+def _is_harmless(text: str) -> bool:
     """Whether a text has only printable ASCII and line feeds, as nearly every spec."""
     return text.isascii() and not text.encode("ascii").translate(None, _PRINTABLE)
 
 
 @cache
-def _forbidden() -> re.Pattern[str]:
+def _forbidden_pattern() -> re.Pattern[str]:
     """The pattern of forbidden characters; compiled only for texts with non-ASCII characters."""
     return pattern(
         "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # not printable in YAML 1.2
@@ -70,13 +70,13 @@ class Lines:
         return Span(self._file, self.position(start), self.position(end))
 
 
-def unreadable(span: Span, message: str, advice: str = "") -> Problem:
+def unreadable_problem(span: Span, message: str, advice: str = "") -> Problem:
     """A problem with the text itself, which has no key path."""
     return Problem("unreadable-yaml", (), message, advice, span=span)
 
 
 def read_bytes(path: FilePath | str, most: int = LARGEST) -> bytes:
-    """The first ``most`` + 1 bytes of a file, so that `forbidden` detects a larger one.
+    """The first ``most`` + 1 bytes of a file, so that `forbidden_character_problem` detects a larger one.
 
     A pipe without a writer reads as empty, without waiting. Raises `OSError`, and `ValueError` for an invalid name.
     """
@@ -84,7 +84,7 @@ def read_bytes(path: FilePath | str, most: int = LARGEST) -> bytes:
     parts: list[bytes] = []
     left = most + 1
     try:
-        while left and (part := _next(opened, min(left, _PART))):
+        while left and (part := _next_bytes(opened, min(left, _PART))):
             parts.append(part)
             left -= len(part)
     except OSError as fault:
@@ -94,8 +94,8 @@ def read_bytes(path: FilePath | str, most: int = LARGEST) -> bytes:
     return b"".join(parts)
 
 
-def _next(opened: int, most: int) -> bytes:
-    """The next bytes of an open file; waits for those of a pipe that has a writer."""
+def _next_bytes(opened: int, most: int) -> bytes:
+    """The next bytes of an open file. Waits for a pipe that has a writer."""
     try:
         return os.read(opened, most)
     except BlockingIOError:
@@ -104,7 +104,7 @@ def _next(opened: int, most: int) -> bytes:
 
 
 def decode(name: str, data: bytes) -> Source:
-    """The text of a file. Bytes that are not UTF-8 become lone surrogates, which `forbidden` finds."""
+    """The text of a file. Bytes that are not UTF-8 become lone surrogates: see `forbidden_character_problem`."""
     return Source(name, data.decode("utf-8", "surrogateescape"))
 
 
@@ -119,34 +119,34 @@ def encode(text: str) -> bytes:
         return text.encode("utf-8", "surrogatepass")
 
 
-def forbidden(source: Source, lines: Lines) -> Problem | None:
+def forbidden_character_problem(source: Source, lines: Lines) -> Problem | None:
     """The first problem that prevents parsing a text, or None."""
     if source.text.startswith(("\udcff\udcfe", "\udcfe\udcff", "\0\0\udcfe\udcff")):
-        return unreadable(lines.span(0, 0), "the file is encoded in UTF-16 or UTF-32", "save it as UTF-8")
-    if not _harmless(source.text) and (match := _forbidden().search(source.text)):
-        return _not_yaml(match[0], lines.span(*match.span()))
+        return unreadable_problem(lines.span(0, 0), "the file is encoded in UTF-16 or UTF-32", "save it as UTF-8")
+    if not _is_harmless(source.text) and (match := _forbidden_pattern().search(source.text)):
+        return _not_yaml_problem(match[0], lines.span(*match.span()))
     if len(source.text.encode("utf-8")) > LARGEST:
-        return unreadable(lines.span(0, 0), f"the file is larger than {LARGEST // 1024} KiB, the maximum")
+        return unreadable_problem(lines.span(0, 0), f"the file is larger than {LARGEST // 1024} KiB, the maximum")
     directives = list(_DIRECTIVE.finditer(source.text))
     if len(directives) > _MAX_DIRECTIVES:
         span = lines.span(*directives[_MAX_DIRECTIVES].span())
-        return unreadable(span, f"more than {_MAX_DIRECTIVES} lines begin with %", "a spec needs none of them")
+        return unreadable_problem(span, f"more than {_MAX_DIRECTIVES} lines begin with %", "a spec needs none of them")
     return None
 
 
-def _not_yaml(character: str, span: Span) -> Problem:
+def _not_yaml_problem(character: str, span: Span) -> Problem:
     code = ord(character)
     if 0xDC80 <= code <= 0xDCFF:
-        return unreadable(span, f"the byte 0x{code - 0xDC00:02X} here is not UTF-8", "save the file as UTF-8")
+        return unreadable_problem(span, f"the byte 0x{code - 0xDC00:02X} here is not UTF-8", "save the file as UTF-8")
     name = _NAMES.get(character, f"the character U+{code:04X}")
-    return unreadable(span, f"{name} is not allowed in YAML", "delete it")
+    return unreadable_problem(span, f"{name} is not allowed in YAML", "delete it")
 
 
 # Plain values as YAML text
 
 
 def dump(value: Any) -> str:
-    """The YAML text of a plain value, one key per line; `parse` returns the same value."""
+    """The YAML text of a plain value, one key per line. `parse` restores the value."""
     import yaml
 
     text: str = yaml.dump(value, Dumper=yaml.SafeDumper, sort_keys=False, allow_unicode=True, width=100)
@@ -166,7 +166,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     mark = _MARK if text.startswith(_MARK) else ""
     text = text[len(mark) :]
     parts, done = [mark], 0
-    for start, end, edit in _applied(text, edits):
+    for start, end, edit in _applied_edits(text, edits):
         parts += [text[done:start], edit.text]
         done = end
     return "".join([*parts, text[done:]])
@@ -174,10 +174,10 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 
 def applied_edits(text: str, edits: Iterable[Edit]) -> list[Edit]:
     """The edits that `apply_edits` applies, in text order."""
-    return [edit for _, _, edit in _applied(text.removeprefix(_MARK), edits)]
+    return [edit for _, _, edit in _applied_edits(text.removeprefix(_MARK), edits)]
 
 
-def _applied(text: str, edits: Iterable[Edit]) -> Iterator[tuple[int, int, Edit]]:
+def _applied_edits(text: str, edits: Iterable[Edit]) -> Iterator[tuple[int, int, Edit]]:
     """The applied edits, each with the start and end offset of the replaced text."""
     starts = [0]
     for line in text.split("\n"):

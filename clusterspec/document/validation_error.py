@@ -1,4 +1,4 @@
-"""Coercion of values of the wrong type, where it is unambiguous."""
+"""An error of the schema validator with the texts that describe it, and files of other programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from clusterspec.document import conforms
 from clusterspec.document.conforms import Schema
 from clusterspec.document.model import Document, text_at
-from clusterspec.document.plain import resolve
+from clusterspec.document.plain import scalar_value
 from clusterspec.finding import Fix, Problem
 from clusterspec.records import dataclass
 from clusterspec.source import Path
@@ -22,23 +22,23 @@ _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]+)?) ?%")
 _TRUTH = {"yes": "true", "on": "true", "true": "true", "no": "false", "off": "false", "false": "false"}
 
 
-def coerced(value: Any, field: Schema, written: str) -> str | None:
+def coerced_text(value: Any, field: Schema, written: str) -> str | None:
     """The YAML text of a value in the schema's type; None if there is none or it is ambiguous."""
     kind = field.get("type")
     if kind == "boolean" and isinstance(value, str):
         return _TRUTH.get(value.lower())
     if kind in ("integer", "number") and isinstance(value, str) and len(value) < 30:
-        return _number(value, field)
+        return _number_text(value, field)
     if kind == "string" and "enum" not in field and isinstance(value, int | float) and written:
         return json.dumps(written)
     return None
 
 
-def _number(text: str, field: Schema) -> str | None:
+def _number_text(text: str, field: Schema) -> str | None:
     if match := _PERCENT.fullmatch(text):
         number: Any = float(match[1]) / 100
     else:
-        number = resolve(text.replace("_", "").replace(",", "") if _GROUPED.fullmatch(text) else text)
+        number = scalar_value(text.replace("_", "").replace(",", "") if _GROUPED.fullmatch(text) else text)
     if not isinstance(number, int | float) or isinstance(number, bool) or not math.isfinite(number):
         return None
     if field["type"] == "integer" and number != math.floor(number):
@@ -88,8 +88,8 @@ class ValidationError:
             return "the document"
         last = self.path[-1]
         if isinstance(last, str):
-            return f"`{shown(last)}`"
-        return f"item {last + 1} of `{shown(self.path[-2])}`" if len(self.path) > 1 else f"item {last + 1}"
+            return f"`{one_line_text(last)}`"
+        return f"item {last + 1} of `{one_line_text(self.path[-2])}`" if len(self.path) > 1 else f"item {last + 1}"
 
     @property
     def written(self) -> str:
@@ -97,7 +97,7 @@ class ValidationError:
         if isinstance(self.value, dict | list):
             return "a mapping" if isinstance(self.value, dict) else "a list"
         text = text_at(self.document, self.path)
-        return f"`{shown(text if text and not text.startswith('*') else str(self.value))}`"
+        return f"`{one_line_text(text if text and not text.startswith('*') else str(self.value))}`"
 
     @property
     def expected(self) -> str:
@@ -107,14 +107,14 @@ class ValidationError:
     @property
     def advice(self) -> str:
         """The suggested fix, with the schema's first example."""
-        line = example(self.path, self.field)
+        line = example_line(self.path, self.field)
         return f"write {self.expected}" + (f", such as `{line}`" if line else "")
 
     def problem(self, rule: str, message: str, advice: str = "", fix: Fix | None = None) -> Problem:
         return Problem(self.field.get("x-rule", rule), self.path, message, advice, fix=fix)
 
 
-def shown(value: object) -> str:
+def one_line_text(value: object) -> str:
     """A text on one line, shortened, without control characters."""
     text = str(value)
     text = text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
@@ -132,11 +132,11 @@ def expected_text(node: Schema, root: Schema) -> str:
     kinds = node.get("type", [])
     words = [TYPES[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds)]
     alternatives = (*node.get("anyOf", ()), *node.get("oneOf", ()))
-    words += [expected_text(conforms.resolved(alternative, root), root) for alternative in alternatives]
+    words += [expected_text(conforms.resolved_node(alternative, root), root) for alternative in alternatives]
     return " or ".join(dict.fromkeys(words)) or "another value"
 
 
-def example(path: Path, node: Schema) -> str:
+def example_line(path: Path, node: Schema) -> str:
     """The first example of a key as a YAML line; empty if the schema has none."""
     if not node.get("examples"):
         return ""
@@ -179,6 +179,6 @@ def kind_of_other_file(value: Any) -> str:
         return ""
     for keys, what in _MARKS:
         if keys <= value.keys():
-            kind = f" (kind `{shown(value['kind'])}`)" if isinstance(value.get("kind"), str) else ""
+            kind = f" (kind `{one_line_text(value['kind'])}`)" if isinstance(value.get("kind"), str) else ""
             return what + kind
     return ""

@@ -1,4 +1,4 @@
-"""Findings about waivers: without a reason, expired, of an unknown rule, or unused."""
+"""Waivers: comments that suppress a finding with a reason, and findings about invalid or unused waivers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import date
 
 from clusterspec.document.model import Comment, Document
-from clusterspec.document.schema import one_of
+from clusterspec.document.schema import alternatives_text
 from clusterspec.finding import ALWAYS_REPORTED, Confidence, Edit, Finding, Severity, current_name
 from clusterspec.patterns import pattern
 from clusterspec.records import dataclass, replace
@@ -63,14 +63,16 @@ def waiver_findings(waiver: Waiver, document: Document, use: WaiverContext) -> I
     for number, rule in enumerate(unknown):
         message = f"no rule is called `{rule[:LONGEST]}`; it waives nothing"
         meant = [*use.alike(rule)] if number < MOST_COMPARED and len(rule) <= LONGEST else []
-        advice = f"did you mean {one_of(meant)}?" if meant else "`clusterspec explain` lists the rules"
-        yield of_comment("unreadable-waiver", Severity.WARNING, comment, message, advice)
+        advice = f"did you mean {alternatives_text(meant)}?" if meant else "`clusterspec explain` lists the rules"
+        yield comment_finding("unreadable-waiver", Severity.WARNING, comment, message, advice)
     if not waiver.reason:
         message = "this waiver has no reason and no effect"
-        yield of_comment("waiver-without-reason", Severity.WARNING, comment, message, FORM)
+        yield comment_finding("waiver-without-reason", Severity.WARNING, comment, message, FORM)
     elif has_expired(waiver, use.today):
         message = f"this waiver expired on {waiver.until}; today is {use.today}"
-        yield of_comment("expired-waiver", Severity.NOTE, comment, message, "fix what it waived, or set a later date")
+        yield comment_finding(
+            "expired-waiver", Severity.NOTE, comment, message, "fix what it waived, or set a later date"
+        )
     elif comment.file == document.source.name:
         skipped = {*use.skipped, *unknown}
         unused = [
@@ -79,22 +81,22 @@ def waiver_findings(waiver: Waiver, document: Document, use: WaiverContext) -> I
             if (comment, current_name(rule)) not in use.used and skipped.isdisjoint((rule, current_name(rule)))
         ]
         if unused:
-            yield _unused(waiver, unused, document)
+            yield _unused_finding(waiver, unused, document)
 
 
-def _unused(waiver: Waiver, unused: list[str], document: Document) -> Finding:
+def _unused_finding(waiver: Waiver, unused: list[str], document: Document) -> Finding:
     """The finding about unused rules of a waiver, with the fix that deletes them."""
     message = f"the waiver of {', '.join(unused)} matches no finding, and would hide one that appears later"
     if reported := [rule for rule in unused if rule in ALWAYS_REPORTED]:
         message = f"{', '.join(reported)} cannot be waived"
-    found = of_comment("unused-waiver", Severity.NOTE, waiver.comment, message, "delete it from the waiver")
+    found = comment_finding("unused-waiver", Severity.NOTE, waiver.comment, message, "delete it from the waiver")
     kept = [rule for rule in waiver.rules if rule not in unused]
-    edit = _without_rules(waiver.comment, kept) if kept else _without_comment(waiver.comment, document)
+    edit = _edit_without_rules(waiver.comment, kept) if kept else _edit_without_comment(waiver.comment, document)
     what = f"delete {', '.join(unused)}" if kept else "delete the waiver"
     return replace(found, edits=(edit,), fix_safe=True, fix_description=what)
 
 
-def _without_rules(comment: Comment, kept: list[str]) -> Edit:
+def _edit_without_rules(comment: Comment, kept: list[str]) -> Edit:
     """The edit that reduces a waiver to some rules."""
     start, end = comment.text.index("[") + 1, comment.text.index("]")
     at = comment.column
@@ -103,7 +105,7 @@ def _without_rules(comment: Comment, kept: list[str]) -> Edit:
     )
 
 
-def _without_comment(comment: Comment, document: Document) -> Edit:
+def _edit_without_comment(comment: Comment, document: Document) -> Edit:
     """The edit that deletes a comment: its whole line if alone, else with the spaces before it."""
     if comment.alone:
         span = Span(comment.file, Position(comment.line, 1), Position(comment.line + 1, 1))
@@ -113,8 +115,8 @@ def _without_comment(comment: Comment, document: Document) -> Edit:
     return Edit(Span(comment.file, Position(comment.line, start), Position(comment.line, len(line) + 1)), "")
 
 
-def of_comment(rule: str, severity: Severity, comment: Comment, message: str, advice: str) -> Finding:
-    """A finding about a comment."""
+def comment_finding(rule: str, severity: Severity, comment: Comment, message: str, advice: str) -> Finding:
+    """A finding about a waiver comment."""
     start = Position(comment.line, comment.column)
     span = Span(comment.file, start, Position(comment.line, comment.column + len(comment.text.rstrip())))
     return Finding(rule, severity, Confidence.CERTAIN, message, advice, span, (), written=comment.text)
@@ -163,12 +165,12 @@ def split(
     rule that is not ``known`` gives a warning (unreadable-waiver) that offers the rules ``alike``.
     """
     waivers, about_waivers = read(document)
-    effective = _by_rule(waiver for waiver in waivers if waiver.reason and not has_expired(waiver, today))
+    effective = _waivers_by_rule(waiver for waiver in waivers if waiver.reason and not has_expired(waiver, today))
     kept: list[Finding] = []
     waived: list[Waived] = []
     used: set[tuple[Comment, str]] = set()
     for finding in findings:
-        spots = _spots(finding, document) if finding.rule not in ALWAYS_REPORTED else ()
+        spots = _waivable_spots(finding, document) if finding.rule not in ALWAYS_REPORTED else ()
         held = [waiver for spot in spots for waiver in effective.get((finding.rule, *spot), ())]
         used |= {(waiver.comment, finding.rule) for waiver in held}
         if held:
@@ -193,19 +195,19 @@ def read(document: Document) -> tuple[list[Waiver], list[Finding]]:
             parsed[comment.file] += 1
             if parsed[comment.file] == _MOST + 1:
                 why = f"more than {_MOST} waivers in one file: this and later ones have no effect"
-                faults.append(of_comment("unreadable-waiver", Severity.WARNING, comment, why, FORM))
+                faults.append(comment_finding("unreadable-waiver", Severity.WARNING, comment, why, FORM))
             if parsed[comment.file] > _MOST:
                 continue
             first = _first_keys(document) if first is None else first
-            waiver = _parsed(comment, alone, first.get(comment.file))
+            waiver = _parsed_waiver(comment, alone, first.get(comment.file))
             if isinstance(waiver, str):
-                faults.append(of_comment("unreadable-waiver", Severity.WARNING, comment, waiver, FORM))
+                faults.append(comment_finding("unreadable-waiver", Severity.WARNING, comment, waiver, FORM))
             else:
                 waivers.append(waiver)
     return waivers, faults
 
 
-def _parsed(comment: Comment, alone: set[tuple[str, int]], first: int | None) -> Waiver | str:
+def _parsed_waiver(comment: Comment, alone: set[tuple[str, int]], first: int | None) -> Waiver | str:
     """The waiver in a comment, or the reason why it is invalid.
 
     ``first`` is the line of the file's first key; None for a base whose keys are all replaced.
@@ -222,7 +224,7 @@ def _parsed(comment: Comment, alone: set[tuple[str, int]], first: int | None) ->
         return f"`{match['until'][:20]}` is not a date; the waiver has no effect"
     if match["file"] and first is not None and comment.line >= first:
         return "a waiver for the whole file must precede its first key; this one has no effect"
-    line = None if match["file"] else _line(comment, alone)
+    line = None if match["file"] else _target_line(comment, alone)
     return Waiver(comment, rules, line, until, (match["reason"] or "").strip())
 
 
@@ -235,7 +237,7 @@ def _first_keys(document: Document) -> dict[str, int]:
     return first
 
 
-def _line(comment: Comment, alone: set[tuple[str, int]]) -> int:
+def _target_line(comment: Comment, alone: set[tuple[str, int]]) -> int:
     """The line a comment applies to: its own, or the next line that is not only a comment."""
     line = comment.line
     for line in range(comment.line, comment.line + _MOST_ABOVE):
@@ -248,7 +250,7 @@ _Spot = tuple[str, int | None]
 """A file and a line of it, or None for all of it."""
 
 
-def _by_rule(waivers: Iterator[Waiver]) -> dict[tuple[str, str, int | None], list[Waiver]]:
+def _waivers_by_rule(waivers: Iterator[Waiver]) -> dict[tuple[str, str, int | None], list[Waiver]]:
     index: dict[tuple[str, str, int | None], list[Waiver]] = {}
     for waiver in waivers:
         for rule in waiver.rules:
@@ -256,8 +258,8 @@ def _by_rule(waivers: Iterator[Waiver]) -> dict[tuple[str, str, int | None], lis
     return index
 
 
-def _spots(finding: Finding, document: Document) -> set[_Spot]:
-    """The positions where a waiver of a finding applies: its line, those of its key and value, its file."""
+def _waivable_spots(finding: Finding, document: Document) -> set[_Spot]:
+    """The positions at which a waiver of a finding applies: its line, the lines of its key and value, and its file."""
     spans = [finding.span]
     place = document.places.get(finding.path)
     if place is not None and finding.path:

@@ -58,7 +58,7 @@ def acceptance_cases(design: Design) -> tuple[tuple[AcceptanceCase, ...], bool, 
             tests.append(test)
         else:
             unclear.append(f"acceptance[{number}]: {test}")
-    return tuple(_with_unique_names(tests)), True, tuple(unclear)
+    return tuple(_tests_with_unique_names(tests)), True, tuple(unclear)
 
 
 def _cases_of_design(cluster: Cluster) -> tuple[AcceptanceCase, ...]:
@@ -68,14 +68,14 @@ def _cases_of_design(cluster: Cluster) -> tuple[AcceptanceCase, ...]:
             row = collective_table(cluster, each.collective, each.ranks, (each.size,))[0]
         except CollectiveUnavailableError:
             continue
-        name = _name(each.collective, each.nodes, each.size)
+        name = _test_name(each.collective, each.nodes, each.size)
         tests.append(
             AcceptanceCase(name, each.collective, each.nodes, each.ranks, each.size, row.least_busbw, each.tool)
         )
     return tuple(tests)
 
 
-def _name(collective: str, nodes: int, size: float) -> str:
+def _test_name(collective: str, nodes: int, size: float) -> str:
     return f"{collective}-{plural(nodes, 'node').replace(' ', '-')}-{size_text(size).replace(' ', '')}"
 
 
@@ -105,7 +105,7 @@ def _case_of_spec(entry: AcceptanceSpec, cluster: Cluster) -> AcceptanceCase | s
     if each is not None and each < nodes:
         return f"`scope: {entry.scope}` has fewer nodes than the {plural(nodes, 'node')} of the test"
     return AcceptanceCase(
-        name=_name(entry.collective, nodes, entry.size.value),
+        name=_test_name(entry.collective, nodes, entry.size.value),
         collective=entry.collective,
         nodes=nodes,
         ranks=ranks,
@@ -120,7 +120,7 @@ def _case_of_spec(entry: AcceptanceSpec, cluster: Cluster) -> AcceptanceCase | s
     )
 
 
-def _with_unique_names(tests: Sequence[AcceptanceCase]) -> list[AcceptanceCase]:
+def _tests_with_unique_names(tests: Sequence[AcceptanceCase]) -> list[AcceptanceCase]:
     """The tests with unique names."""
     from clusterspec.records import replace
 
@@ -137,14 +137,18 @@ def evaluate(
 ) -> tuple[tuple[AcceptanceOutcome, ...], tuple[tuple[str, str], ...]]:
     """The outcome of every test, and the logs that belong to no test, with the reason."""
     series = [(log, each) for log, benchmark in logs for each in benchmark.series]
-    outcomes = tuple(_outcome(test, [each for _, each in series if _measures(each, test)]) for test in tests)
-    unused = [(log, _description(each)) for log, each in series if not any(_measures(each, test) for test in tests)] + [
+    outcomes = tuple(_test_outcome(test, [each for _, each in series if _measures_test(each, test)]) for test in tests)
+    unused = [
+        (log, _series_description(each))
+        for log, each in series
+        if not any(_measures_test(each, test) for test in tests)
+    ] + [
         (log, "it measures pairs of accelerators, not a collective") for log, benchmark in logs if not benchmark.series
     ]
     return outcomes, tuple(unused)
 
 
-def _measures(series: Series, test: AcceptanceCase) -> bool:
+def _measures_test(series: Series, test: AcceptanceCase) -> bool:
     """Whether a series ran the collective of a test on as many ranks, by its algorithm where both name one."""
     if series.collective != test.collective or series.ranks != test.ranks:
         return False
@@ -153,12 +157,12 @@ def _measures(series: Series, test: AcceptanceCase) -> bool:
     return not (series.algorithm and test.algorithm and series.algorithm != test.algorithm)
 
 
-def _description(series: Series) -> str:
+def _series_description(series: Series) -> str:
     name = series.collective or "a collective that the log does not name"
     return f"{name} on {plural(series.ranks, 'rank') if series.ranks else 'an unknown number of ranks'}"
 
 
-def _outcome(test: AcceptanceCase, series: Sequence[Series]) -> AcceptanceOutcome:
+def _test_outcome(test: AcceptanceCase, series: Sequence[Series]) -> AcceptanceOutcome:
     """Pass, fail or not run. The figure shown is the lowest of all runs."""
     at_size = [rates for each in series if (rates := [p.busbw for p in each.points if p.size == test.size])]
     wrong = sum(each.wrong for each in series)

@@ -1,4 +1,4 @@
-"""Parser of small XML files, without document types and entities, limited in elements and depth."""
+"""XML and YAML files of other tools with bounded size, and spec values as YAML text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from xml.parsers import expat
 
 from clusterspec.document import Document, conforms, parse
-from clusterspec.exchange.import_result import FormatError, ImportResult, InputFile, SkippedPart, Value, shown
+from clusterspec.exchange.import_result import FormatError, ImportResult, InputFile, SkippedPart, Value, shown_value
 from clusterspec.records import dataclass, field, replace
 from clusterspec.source import Key, Source, dotted
 from clusterspec.spec.reader import schema
@@ -34,7 +34,7 @@ class Element:
         return self.attributes.get(name, "")
 
     def every(self, *tags: str) -> list[Element]:
-        """All descendants with one of some tags, in file order."""
+        """All descendants with any of the given tags, in file order."""
         found, waiting = [], [self]
         while waiting:
             one = waiting.pop()
@@ -138,7 +138,7 @@ def read_documents(file: InputFile) -> list[Yaml]:
             raise FormatError(f"holds more than {MOST_DOCUMENTS} documents", number)
         text = "\n".join(lines[start:number])
         if text.strip():
-            found.append(_document(Source(file.name, text), start))
+            found.append(_yaml_document(Source(file.name, text), start))
         start = number + 1
     kept = [each for each in found if each.value is not None]
     if not kept:
@@ -146,7 +146,7 @@ def read_documents(file: InputFile) -> list[Yaml]:
     return kept
 
 
-def _document(source: Source, offset: int) -> Yaml:
+def _yaml_document(source: Source, offset: int) -> Yaml:
     document, problems = parse(source, MOST_VALUES)
     if document is None:
         line = problems[0].span.start.line + offset if problems[0].span else 0
@@ -161,55 +161,55 @@ _WORDS = {"true", "false", "null", "~", "yes", "no", "on", "off"}
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|nan)", re.IGNORECASE)
 
 
-def scalar(value: str | int | float | bool | None) -> str:
+def yaml_scalar(value: str | int | float | bool | None) -> str:
     """A YAML scalar; text is quoted if it could be read as another type.
 
-    >>> scalar("400 Gb/s"), scalar("1:1"), scalar("no"), scalar(True), scalar("=1+1"), scalar("64")
-    ('400 Gb/s', '"1:1"', '"no"', 'true', '"=1+1"', '"64"')
+    >>> [yaml_scalar(value) for value in ("400 Gb/s", "1:1", "no", True, "=1+1", "64")]
+    ['400 Gb/s', '"1:1"', '"no"', 'true', '"=1+1"', '"64"']
     """
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, int | float):
         return f"{value:.12g}" if isinstance(value, float) else str(value)
     plain = _PLAIN.fullmatch(value) and value == value.strip() and value.lower() not in _WORDS
-    return value if plain and not _NUMBER.fullmatch(value) else _quoted(value)
+    return value if plain and not _NUMBER.fullmatch(value) else _quoted_scalar(value)
 
 
-def _quoted(text: str) -> str:
+def _quoted_scalar(text: str) -> str:
     """Text in double quotes, with characters that YAML forbids escaped."""
     kept = json.dumps(text, ensure_ascii=False)
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 0x10000 else "?" for c in kept)
 
 
-def flow(value: Value) -> str:
+def flow_text(value: Value) -> str:
     """A value in YAML flow style.
 
-    >>> flow({"size": "4 GiB", "ranks": 8, "shape": [4, 4]})
+    >>> flow_text({"size": "4 GiB", "ranks": 8, "shape": [4, 4]})
     '{size: 4 GiB, ranks: 8, shape: [4, 4]}'
     """
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{scalar(key)}: {flow(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{yaml_scalar(key)}: {flow_text(item)}" for key, item in value.items()) + "}"
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return "[" + ", ".join(flow(item) for item in value) + "]"
-    return scalar(value)
+        return "[" + ", ".join(flow_text(item) for item in value) + "]"
+    return yaml_scalar(value)
 
 
-def block(key: str, value: Value, indent: int, note: str = "") -> Iterator[str]:
+def key_lines(key: str, value: Value, indent: int, note: str = "") -> Iterator[str]:
     """The lines of a key, without line ends; nested mappings are indented by two columns."""
     lead, tail = " " * indent, f"  # {note}" if note else ""
     if isinstance(value, Mapping) and value:
-        yield f"{lead}{scalar(key)}:"
+        yield f"{lead}{yaml_scalar(key)}:"
         for inner, item in value.items():
-            yield from block(inner, item, indent + 2, note)
+            yield from key_lines(inner, item, indent + 2, note)
     elif isinstance(value, Sequence) and not isinstance(value, str) and any(isinstance(v, Mapping) for v in value):
-        yield f"{lead}{scalar(key)}:"
+        yield f"{lead}{yaml_scalar(key)}:"
         for item in value:
-            yield f"{lead}  - {flow(item)}{tail}"
+            yield f"{lead}  - {flow_text(item)}{tail}"
     else:
-        yield f"{lead}{scalar(key)}: {flow(value)}{tail}"
+        yield f"{lead}{yaml_scalar(key)}: {flow_text(value)}{tail}"
 
 
-def comment(text: str) -> str:
+def comment_text(text: str) -> str:
     """Text as it may appear in a comment: one line of printable characters."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
@@ -217,13 +217,15 @@ def comment(text: str) -> str:
 # Check of imported keys against the schema of this version
 
 
-def with_known_keys(reading: ImportResult) -> ImportResult:
+def result_with_known_keys(reading: ImportResult) -> ImportResult:
     """The import result with keys that the schema lacks listed as unknown."""
     root = schema()
-    known = [each for each in reading.given if conforms.at(root, each.path)]
+    known = [each for each in reading.given if conforms.node_at(root, each.path)]
     lost = [each for each in reading.given if each not in known]
     unknown = [
-        SkippedPart(f"{dotted(each.path)}: {shown(each.value)}", "this version of the spec has no such key", each.at)
+        SkippedPart(
+            f"{dotted(each.path)}: {shown_value(each.value)}", "this version of the spec has no such key", each.at
+        )
         for each in lost
     ]
     return replace(reading, given=tuple(known), unknown=(*reading.unknown, *unknown))

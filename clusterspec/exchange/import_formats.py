@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Protocol, cast
 
-from clusterspec.document import nearest
+from clusterspec.document import nearest_words
 from clusterspec.exchange.import_result import LARGEST, FormatError, ImportResult, InputFile
 from clusterspec.logs.readers import READERS, LogReader
 from clusterspec.records import dataclass
@@ -38,8 +38,8 @@ class ImportFormat:
         if self.module == "measurements":
             from clusterspec.exchange import measurements
 
-            return measurements.matches(_reader(self.name), file)
-        return self._module().matches(file)
+            return measurements.matches(_log_reader(self.name), file)
+        return self._reader_module().matches(file)
 
     def read(self, file: InputFile) -> ImportResult:
         """The content of a file. Raises `FormatError` if it is of another format or too large."""
@@ -48,17 +48,17 @@ class ImportFormat:
         if self.module == "measurements":
             from clusterspec.exchange import measurements
 
-            return measurements.read(_reader(self.name), file)
+            return measurements.read(_log_reader(self.name), file)
         try:
-            return self._module().read(file)
+            return self._reader_module().read(file)
         except OverflowError:  # an infinite number where a count belongs
             raise FormatError(f"holds a number that is no count in {self.name}") from None
 
-    def _module(self) -> ReaderModule:
+    def _reader_module(self) -> ReaderModule:
         return cast("ReaderModule", importlib.import_module(f"clusterspec.exchange.{self.module}"))
 
 
-def _reader(name: str) -> LogReader:
+def _log_reader(name: str) -> LogReader:
     return next(reader for reader in READERS if reader.name == name)
 
 
@@ -179,12 +179,12 @@ def format_named(name: str) -> ImportFormat:
     for kind in IMPORT_FORMATS:
         if plain == kind.name or plain in kind.other:
             return kind
-    like = nearest(plain, [kind.name for kind in IMPORT_FORMATS])
+    like = nearest_words(plain, [kind.name for kind in IMPORT_FORMATS])
     offer = f"; did you mean {', '.join(like)}?" if like else ""
     raise FormatError(f"no import format is called {name!r}{offer} (`clusterspec import --list` lists all)")
 
 
-def guess(file: InputFile) -> ImportFormat:
+def guessed_format(file: InputFile) -> ImportFormat:
     """The format that a file looks like. Raises `FormatError` if it matches none or cannot be read."""
     if file.zipped:
         return format_named("quote")

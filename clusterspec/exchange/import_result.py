@@ -1,4 +1,4 @@
-"""Results of importers: spec keys, counts and unknown parts, each with its file and line."""
+"""Input files of importers, bounded in size, and their results: keys, counts and unknown parts with file and line."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class ImportBuilder:
         return ImportResult(self.kind, tuple(self.given), tuple(self.counts), tuple(self.unknowns))
 
 
-def combined(readings: Iterable[ImportResult]) -> ImportResult:
+def combined_result(readings: Iterable[ImportResult]) -> ImportResult:
     """Several import results as one. If two values of a key differ, the first is kept, the second listed as unknown."""
     all_of = list(readings)
     given: dict[Path, ImportedValue] = {}
@@ -128,30 +128,30 @@ def combined(readings: Iterable[ImportResult]) -> ImportResult:
         if first is None:
             items.append(each)
         elif first.value != each.value:
-            why = f"{first.at} states {shown(first.value)}, which is kept"
-            unknown.append(SkippedPart(f"{dotted(each.path)}: {shown(each.value)}", why, each.at))
+            why = f"{first.at} states {shown_value(first.value)}, which is kept"
+            unknown.append(SkippedPart(f"{dotted(each.path)}: {shown_value(each.value)}", why, each.at))
     kinds = " + ".join(dict.fromkeys(reading.kind for reading in all_of))
     counts = tuple(count for reading in all_of for count in reading.counts)
     return ImportResult(kinds, (*given.values(), *items), counts, tuple(unknown))
 
 
-def shown(value: Value) -> str:
+def shown_value(value: Value) -> str:
     """A value as one line of text."""
-    from clusterspec.exchange.documents import flow
+    from clusterspec.exchange.documents import flow_text
 
-    return flow(value)
+    return flow_text(value)
 
 
 def to_json(reading: ImportResult) -> dict[str, Any]:
     """An import result as JSON: the spec, and each part with its file and line."""
-    from clusterspec.exchange.merge import tree
+    from clusterspec.exchange.merge import spec_tree
 
     def place(at: FileLine) -> dict[str, Any]:
         return {"file": at.file, "line": at.line or None}
 
     return {
         "kind": reading.kind,
-        "spec": tree(reading),
+        "spec": spec_tree(reading),
         "provenance": [{"path": dotted(each.path), "value": each.value, **place(each.at)} for each in reading.given],
         "counts": {each.name: each.value for each in reading.counts},
         "unknown": [{"what": each.what, "why": each.why, **place(each.at)} for each in reading.unknown],
@@ -220,7 +220,7 @@ class InputFile:
         """The JSON value. Raises `FormatError` if the text is not JSON."""
         self.bounded("JSON")
         try:
-            return json.loads(self.text, parse_constant=_no_number)
+            return json.loads(self.text, parse_constant=_refuse_constant)
         except json.JSONDecodeError as fault:
             raise FormatError(f"not JSON: {fault.msg.lower()}, column {fault.colno}", fault.lineno) from None
         except (RecursionError, ValueError) as fault:
@@ -253,5 +253,5 @@ class InputFile:
         return found
 
 
-def _no_number(constant: str) -> None:
+def _refuse_constant(constant: str) -> None:
     """Reject ``NaN`` and ``Infinity``, which Python writes but JSON does not have."""

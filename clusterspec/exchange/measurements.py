@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.exchange.import_result import LONGEST_LINE, FormatError, ImportBuilder, ImportResult, InputFile, Value
-from clusterspec.logs.benchmark import Benchmark, PairTable, Series, hcas, size_text
+from clusterspec.logs.benchmark import Benchmark, PairTable, Series, adapter_count, size_text
 from clusterspec.logs.nccl import NotALogError
 from clusterspec.logs.readers import LogReader
 
@@ -28,20 +28,20 @@ def reading_of(benchmark: Benchmark, kind: str, name: str) -> ImportResult:
     """The `measured:` entries of a log, one per series at its largest size."""
     builder = ImportBuilder(kind, name)
     for series in benchmark.series:
-        _series(series, builder)
+        _record_series(series, builder)
     for table in benchmark.pairs:
-        _pairs(table, builder)
+        _record_pairs(table, builder)
     for measured, line in benchmark.remarks:
         builder.unknown("remark", measured, line)
     for each in benchmark.evidence:
         if each.name in {"version", "network", "socket", "no-plugin", "no-gdr", "nvls", "no-nvls", "environment"}:
             builder.count(f"{each.name} on line {each.line}", each.text, each.line)
-    count = hcas(benchmark.evidence)
+    count = adapter_count(benchmark.evidence)
     builder.count("hcas", count, next((e.line for e in benchmark.evidence if e.name == "hcas"), 0))
     return builder.reading()
 
 
-def _series(series: Series, builder: ImportBuilder) -> None:
+def _record_series(series: Series, builder: ImportBuilder) -> None:
     largest = series.largest
     first = series.points[0].line
     builder.count("rows", len(series.points), first)
@@ -68,7 +68,7 @@ def _series(series: Series, builder: ImportBuilder) -> None:
         builder.append("measured", entry, largest.line)
 
 
-def _pairs(table: PairTable, builder: ImportBuilder) -> None:
+def _record_pairs(table: PairTable, builder: ImportBuilder) -> None:
     builder.count("accelerators", table.accelerators, table.line)
     builder.count(f"{table.name} slowest pair, each way", f"{table.slowest / 1e9:.6g} GB/s", table.line)
     if table.both_ways:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clusterspec.document import Document, parse
-from clusterspec.exchange.documents import block, comment, flow, scalar
+from clusterspec.exchange.documents import comment_text, flow_text, key_lines, yaml_scalar
 from clusterspec.exchange.import_result import FormatError, ImportedValue, ImportResult, UnresolvedSpec, Value
 from clusterspec.records import dataclass
 from clusterspec.source import Path, Position, Source, dotted
@@ -27,7 +27,7 @@ class Merged:
     """Values not written because the spec has another one, each with a text that names that value and its place."""
 
 
-def tree(reading: ImportResult) -> dict[str, Any]:
+def spec_tree(reading: ImportResult) -> dict[str, Any]:
     """The spec of an import result as plain values, ``clusterspec: 1`` first."""
     root: dict[str, Any] = {"clusterspec": 1} | {key: {} for key in ORDER}
     for given in reading.given:
@@ -50,15 +50,15 @@ def _put(root: dict[str, Any], value: ImportedValue) -> None:
 
 def new_spec(reading: ImportResult, name: str = "imported") -> str:
     """The text of a new spec from an import result, with the file and line after each value."""
-    heading = [f"# {comment(text)}" for text in _heading(reading)]
-    base = "\n".join([*heading, "clusterspec: 1", f"name: {scalar(name)}", "cluster: {}", ""])
+    heading = [f"# {comment_text(text)}" for text in _heading_lines(reading)]
+    base = "\n".join([*heading, "clusterspec: 1", f"name: {yaml_scalar(name)}", "cluster: {}", ""])
     ordered = sorted(reading.given, key=lambda each: ORDER.index(str(each.path[0])) if each.path[0] in ORDER else 0)
     if any(each.path[0] == "cluster" for each in ordered):
         base = base.replace("cluster: {}\n", "")
     return merge(base, ImportResult(reading.kind, tuple(ordered)), "new spec").text
 
 
-def _heading(reading: ImportResult) -> list[str]:
+def _heading_lines(reading: ImportResult) -> list[str]:
     counts = [f"{each.name}: {each.value}  ({each.at})" for each in reading.counts]
     unknown = [f"unknown: {each.what}: {each.why}  ({each.at})" for each in reading.unknown]
     return [f"imported: {reading.kind}", *counts, *unknown]
@@ -72,19 +72,19 @@ def merge(text: str, reading: ImportResult, name: str) -> Merged:
     written: list[ImportedValue] = []
     same: list[ImportedValue] = []
     kept: list[tuple[ImportedValue, str]] = []
-    for group in _groups(reading.given):
-        document = _parsed(text, name)
-        held = [_held(document, given) for given in group]
+    for group in _insertion_groups(reading.given):
+        document = _parsed_document(text, name)
+        held = [_present_value(document, given) for given in group]
         new = [given for given, stands in zip(group, held, strict=True) if stands is None]
         if new:
-            text = _inserted(text, document, new)
+            text = _text_with_group(text, document, new)
         written += new
         same += [given for given, stands in zip(group, held, strict=True) if stands == ""]
         kept += [(given, stands) for given, stands in zip(group, held, strict=True) if stands]
     return Merged(text, tuple(written), tuple(same), tuple(kept))
 
 
-def _groups(values: Sequence[ImportedValue]) -> list[list[ImportedValue]]:
+def _insertion_groups(values: Sequence[ImportedValue]) -> list[list[ImportedValue]]:
     """The values in groups to insert together: consecutive items of one list, and single keys."""
     groups: list[list[ImportedValue]] = []
     for given in values:
@@ -96,7 +96,7 @@ def _groups(values: Sequence[ImportedValue]) -> list[list[ImportedValue]]:
     return groups
 
 
-def _parsed(text: str, name: str) -> Document:
+def _parsed_document(text: str, name: str) -> Document:
     document, problems = parse(Source(name, text))
     if document is None or problems or not isinstance(document.value, dict):
         why = problems[0].message if problems else "it is not a mapping"
@@ -104,8 +104,8 @@ def _parsed(text: str, name: str) -> Document:
     return document
 
 
-def _held(document: Document, value: ImportedValue) -> str | None:
-    """None if a value can be inserted, empty if it is already present, else a description of the present value."""
+def _present_value(document: Document, value: ImportedValue) -> str | None:
+    """The state of a key: None if it can be inserted, empty if it has the value, else a description of its value."""
     node = document.value
     for depth, key in enumerate(value.path):
         if not isinstance(node, dict):
@@ -113,7 +113,7 @@ def _held(document: Document, value: ImportedValue) -> str | None:
         if key not in node or node[key] is None:
             return (
                 None
-                if node.get(key) is None and not _null(document, value.path[: depth + 1])
+                if node.get(key) is None and not _is_explicit_null(document, value.path[: depth + 1])
                 else _stands(document, value.path[: depth + 1])
             )
         node = node[key]
@@ -121,16 +121,16 @@ def _held(document: Document, value: ImportedValue) -> str | None:
         if not isinstance(node, list):
             return _stands(document, value.path)
         return "" if value.value in node else None
-    return "" if _alike(node, value.value) else _stands(document, value.path)
+    return "" if _is_equal_value(node, value.value) else _stands(document, value.path)
 
 
-def _null(document: Document, path: Path) -> bool:
+def _is_explicit_null(document: Document, path: Path) -> bool:
     """Whether null is written explicitly rather than left blank."""
     place = document.places.get(path)
     return place is not None and place.value.start != place.value.end
 
 
-def _alike(held: Any, value: Value) -> bool:
+def _is_equal_value(held: Any, value: Value) -> bool:
     """Whether two values are equal; quantities are compared in SI units if both can be read."""
     if isinstance(held, str) and isinstance(value, str) and held != value:
         from clusterspec.units import UnitFault, read
@@ -148,26 +148,26 @@ def _stands(document: Document, path: Path) -> str:
     value: Any = document.value
     for key in path:
         value = value[key]
-    return f"{dotted(path)} is {flow(value)} on line {place.value.start.line}"
+    return f"{dotted(path)} is {flow_text(value)} on line {place.value.start.line}"
 
 
-def _inserted(text: str, document: Document, group: Sequence[ImportedValue]) -> str:
+def _text_with_group(text: str, document: Document, group: Sequence[ImportedValue]) -> str:
     """The text with a key or list items inserted, verified by parsing the result."""
     given = group[0]
-    parent, rest = _deepest(document, given.path)
+    parent, rest = _deepest_present_path(document, given.path)
     node: Any = document.value
     for key in parent:
         node = node[key]
     if given.appended and not rest:
-        made = _appended(text, document, group)
+        made = _text_with_items(text, document, group)
     elif given.appended:
-        first = _nested(rest[1:], [given.value])
-        made = _keyed(text, document, parent, node, (str(rest[0]), first, comment(str(given.at))))
+        first = _nested_value(rest[1:], [given.value])
+        made = _text_with_key(text, document, parent, node, (str(rest[0]), first, comment_text(str(given.at))))
         if len(group) > 1:
-            made = _appended(made, _parsed(made, document.source.name), group[1:])
+            made = _text_with_items(made, _parsed_document(made, document.source.name), group[1:])
     else:
-        value = _nested(rest[1:], given.value)
-        made = _keyed(text, document, parent, node, (str(rest[0]), value, comment(str(given.at))))
+        value = _nested_value(rest[1:], given.value)
+        made = _text_with_key(text, document, parent, node, (str(rest[0]), value, comment_text(str(given.at))))
     wanted = copy.deepcopy(document.value)
     for each in group:
         _put(wanted, each)
@@ -177,7 +177,7 @@ def _inserted(text: str, document: Document, group: Sequence[ImportedValue]) -> 
     return made
 
 
-def _deepest(document: Document, path: Path) -> tuple[Path, Path]:
+def _deepest_present_path(document: Document, path: Path) -> tuple[Path, Path]:
     """The longest prefix of a path that has a value in the document, and the rest of the path."""
     node, depth = document.value, 0
     while depth < len(path) and isinstance(node, dict) and node.get(path[depth]) is not None:
@@ -185,53 +185,53 @@ def _deepest(document: Document, path: Path) -> tuple[Path, Path]:
     return path[:depth], path[depth:]
 
 
-def _nested(path: Sequence[str | int], value: Value) -> Value:
+def _nested_value(path: Sequence[str | int], value: Value) -> Value:
     for key in reversed(path):
         value = {str(key): value}
     return value
 
 
-def _keyed(text: str, document: Document, parent: Path, node: Any, entry: tuple[str, Value, str]) -> str:
+def _text_with_key(text: str, document: Document, parent: Path, node: Any, entry: tuple[str, Value, str]) -> str:
     key, value, note = entry
     lines = text.split("\n")
     blank = document.places.get((*parent, key))
     if blank is not None and blank.key is not None:  # the key exists without a value
         indent, line = blank.key.start.column - 1, blank.key.start.line
-        made = list(block(key, value, indent, note))
+        made = list(key_lines(key, value, indent, note))
         lines[line - 1 : line] = [lines[line - 1], *made[1:]] if len(made) > 1 else [made[0]]
-        return "\n".join(_ended(lines, text))
+        return "\n".join(_lines_with_ends(lines, text))
     place = document.places[parent]
     if _is_flow(document, place.value.start):
-        return _into_flow(text, place.value.end, f"{scalar(key)}: {flow(value)}", not node)
+        return _text_with_flow_entry(text, place.value.end, f"{yaml_scalar(key)}: {flow_text(value)}", not node)
     first = document.places[(*parent, next(iter(node)))].key
     assert first is not None
     last = _last_line(document, parent)
-    lines[last:last] = block(key, value, first.start.column - 1, note)
-    return "\n".join(_ended(lines, text))
+    lines[last:last] = key_lines(key, value, first.start.column - 1, note)
+    return "\n".join(_lines_with_ends(lines, text))
 
 
-def _appended(text: str, document: Document, group: Sequence[ImportedValue]) -> str:
+def _text_with_items(text: str, document: Document, group: Sequence[ImportedValue]) -> str:
     path = group[0].path
     place = document.places[path]
     if _is_flow(document, place.value.start):
-        entries = ", ".join(flow(given.value) for given in group)
-        return _into_flow(text, place.value.end, entries, not _held_items(document, path))
+        entries = ", ".join(flow_text(given.value) for given in group)
+        return _text_with_flow_entry(text, place.value.end, entries, not _present_items(document, path))
     lines = text.split("\n")
     first = document.source.line(place.value.start.line)
     lead = first[: len(first) - len(first.lstrip())]
     last = _last_line(document, path)
-    lines[last:last] = [f"{lead}- {flow(given.value)}  # {comment(str(given.at))}" for given in group]
-    return "\n".join(_ended(lines, text))
+    lines[last:last] = [f"{lead}- {flow_text(given.value)}  # {comment_text(str(given.at))}" for given in group]
+    return "\n".join(_lines_with_ends(lines, text))
 
 
-def _held_items(document: Document, path: Path) -> list[Any]:
+def _present_items(document: Document, path: Path) -> list[Any]:
     node: Any = document.value
     for key in path:
         node = node[key]
     return list(node)
 
 
-def _ended(lines: list[str], text: str) -> list[str]:
+def _lines_with_ends(lines: list[str], text: str) -> list[str]:
     """The lines with the line ends of the text."""
     if "\r\n" not in text:
         return lines
@@ -250,7 +250,7 @@ def _is_flow(document: Document, start: Position) -> bool:
     return document.source.line(start.line)[start.column - 1 : start.column] in {"{", "["}
 
 
-def _into_flow(text: str, end: Position, entry: str, empty: bool) -> str:
+def _text_with_flow_entry(text: str, end: Position, entry: str, empty: bool) -> str:
     lines = text.split("\n")
     offset = sum(len(line) + 1 for line in lines[: end.line - 1]) + end.column - 2
     before = text[:offset].rstrip()

@@ -1,4 +1,4 @@
-"""Statements of `NCCL_DEBUG=INFO` lines about transports, plugins, GPUDirect and algorithms."""
+"""The content of a benchmark log: series of sizes, pairs, NCCL evidence, and the bandwidth ratios of collectives."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ MOST = 2_000
 """Statements kept of each name; further ones repeat them for other ranks and channels."""
 
 
-def evidence(text: str) -> tuple[Evidence, ...]:
+def log_evidence(text: str) -> tuple[Evidence, ...]:
     """The distinct statements of a log, in file order."""
     found: dict[tuple[str, str], Evidence] = {}
     counts: dict[str, int] = {}
-    for each in _statements(text):
+    for each in _log_statements(text):
         key = (each.name, each.text)
         if key not in found and counts.get(each.name, 0) < MOST:
             found[key] = each
@@ -69,7 +69,7 @@ def evidence(text: str) -> tuple[Evidence, ...]:
     return tuple(found.values())
 
 
-def _statements(text: str) -> Iterator[Evidence]:
+def _log_statements(text: str) -> Iterator[Evidence]:
     seen: set[str] = set()
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) > 8_000 or not _MARK.search(line):
@@ -85,17 +85,17 @@ def _statements(text: str) -> Iterator[Evidence]:
                 yield Evidence(name, text, number)
 
 
-def hcas(evidence: tuple[Evidence, ...]) -> int | None:
+def adapter_count(evidence: tuple[Evidence, ...]) -> int | None:
     """The number of RDMA adapters that NCCL uses on a node: the maximum over ranks; None if no rank names any.
 
-    >>> hcas((Evidence("hcas", "[0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:10.0.0.1<0>", 3),))
+    >>> adapter_count((Evidence("hcas", "[0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:10.0.0.1<0>", 3),))
     2
     """
     counts = [len(re.findall(r"\[[0-9]+\]", each.text.split("OOB")[0])) for each in evidence if each.name == "hcas"]
     return max(counts, default=None)
 
 
-def group(evidence: tuple[Evidence, ...]) -> tuple[int | None, int | None]:
+def largest_communicator(evidence: tuple[Evidence, ...]) -> tuple[int | None, int | None]:
     """The ranks and nodes of the largest communicator in the log."""
     ranks = nodes = None
     for each in evidence:
@@ -224,14 +224,14 @@ def size_of(text: str) -> float | None:
     binary = number * 1024.0**power
     if match[3] or number < 10 or _power_of_two(binary):
         return binary
-    return _snapped(number * 1000.0**power)
+    return _snapped_size(number * 1000.0**power)
 
 
 def _power_of_two(value: float) -> bool:
     return value == int(value) and int(value) & (int(value) - 1) == 0
 
 
-def _snapped(value: float) -> float:
+def _snapped_size(value: float) -> float:
     """The power of two within two percent of a decimal size, else the size itself."""
     nearest = 2.0 ** round(_log2(value))
     return nearest if abs(nearest / value - 1) < 0.035 else value

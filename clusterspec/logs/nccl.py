@@ -1,4 +1,4 @@
-"""Parser of the output of nccl-tests and rccl-tests, complete or in excerpts."""
+"""Parser of nccl-tests and rccl-tests output. Collective and ranks are inferred from columns if not stated."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from math import ceil, floor, isclose
 
-from clusterspec.logs.benchmark import Benchmark, Evidence, Series, SizePoint, evidence, group
+from clusterspec.logs.benchmark import Benchmark, Evidence, Series, SizePoint, largest_communicator, log_evidence
 from clusterspec.records import dataclass
 
 # Parser of the output of nccl-tests and rccl-tests, complete or in excerpts
@@ -82,26 +82,26 @@ class NcclLog:
 
 def read_log(text: str) -> NcclLog:
     """The log in a text. Raises `NotALogError` if there is none, or a row contradicts itself."""
-    lines = tuple(_lines(text))
+    lines = tuple(_table_rows(text))
     if not lines:
         raise NotALogError("there is no row of sizes, times, algbw and busbw as nccl-tests prints them")
     for line in lines:
-        _consistent(line)
-    ranks, nodes = _group(text)
+        _check_consistency(line)
+    ranks, nodes = _ranks_and_nodes(text)
     tests = tuple(dict.fromkeys(_NAMES[found] for found in _TEST.findall(text)))
-    return NcclLog(lines, tests, _header(text), ranks, nodes, sum(_wrong(line) for line in lines))
+    return NcclLog(lines, tests, _table_columns(text), ranks, nodes, sum(_wrong_values(line) for line in lines))
 
 
-def _header(text: str) -> tuple[str, ...]:
+def _table_columns(text: str) -> tuple[str, ...]:
     """The column headings up to busbw; empty if they are missing."""
     for raw in text.splitlines():
         names = tuple(token.lstrip("#").lower() for token in raw.split()) if "busbw" in raw and len(raw) < 2_000 else ()
-        if headings := _headings(names):
+        if headings := _heading_columns(names):
             return headings
     return ()
 
 
-def _headings(names: tuple[str, ...]) -> tuple[str, ...]:
+def _heading_columns(names: tuple[str, ...]) -> tuple[str, ...]:
     """The columns from size to busbw; empty if the line is not a heading."""
     if not set(names) >= _NEEDED:
         return ()
@@ -109,7 +109,7 @@ def _headings(names: tuple[str, ...]) -> tuple[str, ...]:
     return columns if set(columns) >= _NEEDED else ()
 
 
-def _lines(text: str) -> Iterator[LogRow]:
+def _table_rows(text: str) -> Iterator[LogRow]:
     """The rows of the table, with columns from its header if it has one."""
     columns: tuple[str, ...] = _COLUMNS
     whole, rows = 0, 0
@@ -118,17 +118,17 @@ def _lines(text: str) -> Iterator[LogRow]:
             continue
         tokens = raw[_PREFIX.match(raw).end() :].split()  # type: ignore[union-attr]
         names = tuple(token.lstrip("#").lower() for token in tokens)
-        if headings := _headings(names):
+        if headings := _heading_columns(names):
             columns = headings
             whole = len(names) - names.index("size")
-        elif line := _row(number, tokens, columns, whole):
+        elif line := _parsed_row(number, tokens, columns, whole):
             rows += 1
             if rows > MOST_ROWS:
                 raise NotALogError(f"more than {MOST_ROWS:,} rows", number)
             yield line
 
 
-def _row(number: int, tokens: list[str], columns: tuple[str, ...], whole: int) -> LogRow | None:
+def _parsed_row(number: int, tokens: list[str], columns: tuple[str, ...], whole: int) -> LogRow | None:
     """A row, or None; older releases leave the operation of an all-to-all blank."""
     tokens = tokens[next((at for at, token in enumerate(tokens[:2]) if _WHOLE.fullmatch(token)), 0) :]  # a host first
     if len(tokens) == whole - 1 and "redop" in columns:
@@ -154,7 +154,7 @@ def _row(number: int, tokens: list[str], columns: tuple[str, ...], whole: int) -
     )
 
 
-def _consistent(line: LogRow) -> None:
+def _check_consistency(line: LogRow) -> None:
     """Raises `NotALogError` unless algbw equals size over time."""
     if line.size > 0 and line.seconds == 0:
         raise NotALogError("a time of zero", line.number)
@@ -164,12 +164,12 @@ def _consistent(line: LogRow) -> None:
         raise NotALogError(f"{ratio}, but algbw is {line.algbw / 1e9:g}", line.number)
 
 
-def _wrong(line: LogRow) -> int:
+def _wrong_values(line: LogRow) -> int:
     """The number of wrong values of a row; 0 if results were not checked (``N/A``)."""
     return sum(int(token) for token in line.wrong if token.isdecimal() and len(token) < 16)
 
 
-def _group(text: str) -> tuple[int | None, int | None]:
+def _ranks_and_nodes(text: str) -> tuple[int | None, int | None]:
     """Ranks and nodes from the list of devices in the head of a log; None if it is incomplete."""
     found = [(int(match[1]), match[2]) for match in _RANK.finditer(text)]
     if not found:
@@ -205,31 +205,31 @@ def collective_of(log: NcclLog) -> str | None:
     if log.tests:
         return log.tests[0] if len(log.tests) == 1 else None
     line = log.lines[-1]
-    parts = _parts(line)
+    parts = _shard_count(line)
     if line.redop == "" and "type" in log.header:
-        return _older(log.header)
+        return _implied_collective(log.header)
     if line.redop not in {"", "none"}:
-        return _reduction(line, parts)
+        return _reduction_collective(line, parts)
     if line.redop == "none" and parts is not None:
-        return _exchange(log) if parts > 1 else _one_to_one(line)
-    return "all-reduce" if _ratio(line) > 1.02 else None
+        return _exchange_collective(log) if parts > 1 else _point_to_point_collective(line)
+    return "all-reduce" if _bandwidth_ratio(line) > 1.02 else None
 
 
-def _older(header: tuple[str, ...]) -> str:
+def _implied_collective(header: tuple[str, ...]) -> str:
     """The collective implied by the columns of releases before 2.11, which omit unused ones (nccl-tests, src/*.cu)."""
     if "redop" in header:
         return "all-to-all"
     return "broadcast" if "root" in header else "all-gather"
 
 
-def _reduction(line: LogRow, parts: int | None) -> str | None:
+def _reduction_collective(line: LogRow, parts: int | None) -> str | None:
     """The collective of a log with a reduction operation: all-reduce, reduce-scatter, or send, which prints no root."""
     if parts is not None and parts > 1:
         return "reduce-scatter"
-    return "all-reduce" if _ratio(line) > 1.02 else None
+    return "all-reduce" if _bandwidth_ratio(line) > 1.02 else None
 
 
-def _exchange(log: NcclLog) -> str | None:
+def _exchange_collective(log: NcclLog) -> str | None:
     """All-to-all or all-gather: only the latter is checked in place; None for unchecked logs."""
     checked = [line.wrong for line in log.lines if len(line.wrong) == 2 and line.wrong[0] != "N/A"]
     if not checked:
@@ -237,7 +237,7 @@ def _exchange(log: NcclLog) -> str | None:
     return "all-to-all" if all(in_place == "N/A" for _, in_place in checked) else "all-gather"
 
 
-def _one_to_one(line: LogRow) -> str | None:
+def _point_to_point_collective(line: LogRow) -> str | None:
     return "broadcast" if line.root not in {"", "-1"} else None
 
 
@@ -246,17 +246,17 @@ def ranks_of(log: NcclLog, collective: str | None) -> int | None:
     if log.ranks is not None:
         return log.ranks
     line = max(log.lines, key=lambda each: each.algbw)
-    parts = _parts(line)
+    parts = _shard_count(line)
     if parts is not None and parts > 1:
         return parts
-    return _from_ratio(line) if collective == "all-reduce" else None
+    return _ranks_from_ratio(line) if collective == "all-reduce" else None
 
 
-def _from_ratio(line: LogRow) -> int | None:
+def _ranks_from_ratio(line: LogRow) -> int | None:
     """The ranks n from busbw / algbw = 2 (n − 1) / n; None if the printed digits fit several."""
     if line.algbw <= 0 or line.busbw <= 0:
         return None
-    ratio = _ratio(line)
+    ratio = _bandwidth_ratio(line)
     spread = ratio * (PRINTED / line.algbw + PRINTED / line.busbw)
     if ratio + spread >= 2:
         return None
@@ -264,11 +264,11 @@ def _from_ratio(line: LogRow) -> int | None:
     return low if low == high and 1 < low <= _MOST_RANKS else None
 
 
-def _ratio(line: LogRow) -> float:
+def _bandwidth_ratio(line: LogRow) -> float:
     return line.busbw / line.algbw if line.algbw > 0 else 0.0
 
 
-def _parts(line: LogRow) -> int | None:
+def _shard_count(line: LogRow) -> int | None:
     """The number of shards of the buffer; None if the columns do not determine it."""
     width = _BYTES.get(line.type)
     if width is None or not line.count.isdecimal() or len(line.count) > 18 or int(line.count) == 0:
@@ -296,24 +296,24 @@ def matches(head: str) -> bool:
 
 def read(text: str) -> Benchmark:
     """The series of a log. Raises `NotALogError` if there is none, or where its rows contradict themselves."""
-    log, found = read_log(text), evidence(text)
+    log, found = read_log(text), log_evidence(text)
     collective = collective_of(log)
-    ranks = log.ranks or group(found)[0] or ranks_of(log, collective)
-    nodes = log.nodes or (group(found)[1] if group(found)[0] == ranks else None)
-    points = _points(log)
+    ranks = log.ranks or largest_communicator(found)[0] or ranks_of(log, collective)
+    nodes = log.nodes or (largest_communicator(found)[1] if largest_communicator(found)[0] == ranks else None)
+    points = _size_points(log)
     if not points:
         raise NotALogError("every row has a size or a time of zero")
-    series = Series(collective, ranks, nodes, points, _algorithm(found), log.wrong)
+    series = Series(collective, ranks, nodes, points, _forced_algorithm(found), log.wrong)
     return Benchmark(TOOL, (series,), evidence=found)
 
 
-def _points(log: NcclLog) -> tuple[SizePoint, ...]:
+def _size_points(log: NcclLog) -> tuple[SizePoint, ...]:
     return tuple(
         SizePoint(line.size, line.seconds, line.busbw, line.number) for line in log.lines if line.size and line.seconds
     )
 
 
-def _algorithm(evidence: tuple[Evidence, ...]) -> str | None:
+def _forced_algorithm(evidence: tuple[Evidence, ...]) -> str | None:
     """The algorithm forced by the environment; None if NCCL chose it."""
     forced = {
         each.text.split()[-1].lower() for each in evidence if each.name == "environment" and "_ALGO " in each.text

@@ -1,4 +1,4 @@
-"""`p2pBandwidthLatencyTest` and `nvbandwidth`: bandwidth between pairs of accelerators of one node."""
+"""Readers of pairwise bandwidth tools and Markdown tables, and the registry of benchmark readers."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def read_pair_matrix(text: str) -> Benchmark:
             if len(tables) >= MOST_TABLES:
                 raise NotALogError(f"more than {MOST_TABLES} tables", number)
             name = "bidirectional" if both else "unidirectional"
-            tables.append(_table(lines, number, running or f"p2p {name}", unit, both))
-    hosts = tuple(_hosts(lines))
+            tables.append(_pair_table(lines, number, running or f"p2p {name}", unit, both))
+    hosts = tuple(_host_bandwidths(lines))
     if not tables and not hosts:
         raise NotALogError("there is no matrix of bandwidths between accelerators with peer access on")
     return Benchmark(PAIRS_TOOL, pairs=tuple(tables), remarks=hosts)
 
 
-def _hosts(lines: list[str]) -> Iterator[tuple[str, int]]:
+def _host_bandwidths(lines: list[str]) -> Iterator[tuple[str, int]]:
     """The bandwidths between host and accelerators of nvbandwidth, as remarks with their line."""
     running = ""
     for number, line in enumerate(lines, 1):
@@ -60,7 +60,7 @@ def _hosts(lines: list[str]) -> Iterator[tuple[str, int]]:
             yield f"{running}: {match[2]} GB/s over all accelerators, between host and accelerators", number
 
 
-def _table(lines: list[str], start: int, name: str, unit: float, both_ways: bool) -> PairTable:
+def _pair_table(lines: list[str], start: int, name: str, unit: float, both_ways: bool) -> PairTable:
     """The matrix whose title is on line ``start``. Raises `NotALogError` if it is truncated."""
     header: list[str] = []
     values: list[float] = []
@@ -102,26 +102,26 @@ _COLLECTIVES = (
 
 
 def is_markdown_table(head: str) -> bool:
-    return any(_columns(_cells(line)) for line in head.split("\n") if line.lstrip().startswith("|"))
+    return any(_size_and_busbw_columns(_row_cells(line)) for line in head.split("\n") if line.lstrip().startswith("|"))
 
 
 def read_markdown_table(text: str) -> Benchmark:
     """The series of the first table. Raises `NotALogError` if there is none."""
-    points = tuple(_points(text))
+    points = tuple(_size_points(text))
     if not points:
         raise NotALogError("there is no table of bandwidths by message size")
     found = {name for pattern, name in _COLLECTIVES if pattern.search(text)}
     collective = found.pop() if len(found) == 1 else None
-    ranks = _ranks(text)
+    ranks = _rank_count(text)
     algorithm = "nvls" if re.search(r"\bNVLS\b", text) else None
     return Benchmark(TABLE_TOOL, (Series(collective, ranks, None, points, algorithm),))
 
 
-def _cells(line: str) -> list[str]:
+def _row_cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
-def _columns(cells: list[str]) -> tuple[int, int] | None:
+def _size_and_busbw_columns(cells: list[str]) -> tuple[int, int] | None:
     """The columns of size and bus bandwidth; None if the cells are not a heading."""
     size = next((at for at, cell in enumerate(cells) if _SIZE_HEAD.search(cell)), None)
     if size is None or len(cells) < 2:
@@ -132,14 +132,14 @@ def _columns(cells: list[str]) -> tuple[int, int] | None:
     return None if bus is None else (size, bus)
 
 
-def _points(text: str) -> Iterator[SizePoint]:
+def _size_points(text: str) -> Iterator[SizePoint]:
     columns, rows = None, 0
     for number, line in enumerate(text.split("\n"), 1):
         if not line.lstrip().startswith("|") or len(line) > 2_000:
             continue
-        cells = _cells(line)
+        cells = _row_cells(line)
         if columns is None:
-            columns = _columns(cells)
+            columns = _size_and_busbw_columns(cells)
         elif len(cells) > max(columns):
             size, rate = size_of(cells[columns[0]]), _RATE.fullmatch(cells[columns[1]])
             rows += bool(size and rate)
@@ -149,7 +149,7 @@ def _points(text: str) -> Iterator[SizePoint]:
                 yield SizePoint(size, None, float(rate[1]) * 1e9, number)
 
 
-def _ranks(text: str) -> int | None:
+def _rank_count(text: str) -> int | None:
     match = re.search(r"--nproc[_-]per[_-]node[= ]([0-9]{1,5})", text)
     nodes = re.search(r"--nnodes[= ]([0-9]{1,6})", text)
     return int(match[1]) * (int(nodes[1]) if nodes else 1) if match else None

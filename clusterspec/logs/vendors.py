@@ -1,4 +1,4 @@
-"""The HCCL demo of Gaudi, and `hccl_test` of Ascend."""
+"""Readers of HCCL (Gaudi and Ascend), `nccom-test` (AWS Neuron) and perftest (`ib_write_bw` and others)."""
 
 from __future__ import annotations
 
@@ -45,19 +45,21 @@ def is_hccl_test(head: str) -> bool:
 def read_hccl_test(text: str) -> Benchmark:
     """The series of a log. Raises `NotALogError` if there is none."""
     if "alg_bandwidth(GB/s)" in text:
-        return _ascend(text)
-    calls = list(_calls(text))
+        return _ascend_benchmark(text)
+    calls = list(_logged_calls(text))
     if not calls:
         raise NotALogError("there is no [BENCHMARK] line of a collective with its size and network bandwidth")
     stated = _RANKS.search(text)
-    ranks = int(stated[1]) if stated else _ranks(calls[-1])
+    ranks = int(stated[1]) if stated else _rank_count(calls[-1])
     groups: dict[str, list[_Call]] = {}
     for call in calls:
         groups.setdefault(call.name, []).append(call)
-    return Benchmark(HCCL_TOOL, tuple(Series(name, ranks, None, _points(each, ranks)) for name, each in groups.items()))
+    return Benchmark(
+        HCCL_TOOL, tuple(Series(name, ranks, None, _size_points(each, ranks)) for name, each in groups.items())
+    )
 
 
-def _calls(text: str) -> list[_Call]:
+def _logged_calls(text: str) -> list[_Call]:
     found: list[_Call] = []
     starts = [*islice(_CALL.finditer(text), MOST_ROWS + 1)]
     if len(starts) > MOST_ROWS:
@@ -73,7 +75,7 @@ def _calls(text: str) -> list[_Call]:
     return found
 
 
-def _ranks(call: _Call) -> int | None:
+def _rank_count(call: _Call) -> int | None:
     """The ranks n from the ratio of the bandwidths: 2 (n − 1) / n for an all-reduce, n − 1 if the input is a shard."""
     if call.algorithm <= 0:
         return None
@@ -84,12 +86,12 @@ def _ranks(call: _Call) -> int | None:
     return whole if call.name == "all-gather" and 1 < whole <= MOST_RANKS and abs(ratio - round(ratio)) < 0.01 else None
 
 
-def _points(calls: list[_Call], ranks: int | None) -> tuple[SizePoint, ...]:
+def _size_points(calls: list[_Call], ranks: int | None) -> tuple[SizePoint, ...]:
     times = ranks if ranks and calls[0].name == "all-gather" else 1
     return tuple(SizePoint(call.size * times, None, call.bus, call.line) for call in calls)
 
 
-def _ascend(text: str) -> Benchmark:
+def _ascend_benchmark(text: str) -> Benchmark:
     """The algorithm bandwidths by size; collective and ranks are in the command."""
     named = re.search(r"\b(all_reduce|all_gather|reduce_scatter|alltoall|broadcast)_test\b", text)
     names = {
@@ -149,10 +151,10 @@ def read_nccom_test(text: str) -> Benchmark:
             columns = words
         elif columns and len(words) == len(columns) and words[0].isdecimal():
             row = dict(zip(columns, words, strict=True))
-            size, seconds, algbw, busbw = _figures(row, number)
+            size, seconds, algbw, busbw = _row_figures(row, number)
             if len(points) >= MOST_ROWS:
                 raise NotALogError(f"more than {MOST_ROWS:,} rows", number)
-            found = _unit(size, seconds, algbw, number)
+            found = _printed_gigabyte(size, seconds, algbw, number)
             if found and found != unit:
                 unit = found
                 remarks.append((f"GB/s means {'2^30' if unit > 1e9 else '10^9'} bytes here, by size over time", number))
@@ -160,13 +162,13 @@ def read_nccom_test(text: str) -> Benchmark:
             points.append(SizePoint(size, seconds, busbw * (unit or 1e9), number))
     if not points:
         raise NotALogError("there is no row of sizes, times, algbw and busbw as nccom-test prints them")
-    collective, ranks = _command(text)
+    collective, ranks = _collective_and_ranks(text)
     if ranks is None and collective == "all-reduce":
         ranks = ranks_from_ratio(*max(ratios), 0.005)
     return Benchmark(NCCOM_TOOL, (Series(collective, ranks, None, tuple(points)),), remarks=tuple(remarks))
 
 
-def _figures(row: dict[str, str], line: int) -> tuple[float, float, float, float]:
+def _row_figures(row: dict[str, str], line: int) -> tuple[float, float, float, float]:
     try:
         time, unit = next(
             (float(value), match[1])
@@ -182,7 +184,7 @@ def _figures(row: dict[str, str], line: int) -> tuple[float, float, float, float
     return size, time * _UNITS[unit], algbw, busbw
 
 
-def _unit(size: float, seconds: float, algbw: float, line: int) -> float:
+def _printed_gigabyte(size: float, seconds: float, algbw: float, line: int) -> float:
     """The bytes of a printed GB implied by size over time; 0 if the printed digits fit both."""
     if seconds <= 0 or algbw < 0.5:
         return 0.0
@@ -195,7 +197,7 @@ def _unit(size: float, seconds: float, algbw: float, line: int) -> float:
     return fits[0] if len(fits) == 1 else 0.0
 
 
-def _command(text: str) -> tuple[str | None, int | None]:
+def _collective_and_ranks(text: str) -> tuple[str | None, int | None]:
     match = _COMMAND.search(text)
     if not match:
         return None, None
@@ -228,7 +230,7 @@ def read_perftest(text: str) -> Benchmark:
             if len(points) >= MOST_ROWS:
                 raise NotALogError(f"more than {MOST_ROWS:,} rows", number)
             points.append(
-                SizePoint(float(match[1]), None, _number(match[4], number) * unit / (2 if both else 1), number)
+                SizePoint(float(match[1]), None, _parsed_number(match[4], number) * unit / (2 if both else 1), number)
             )
     if not points:
         raise NotALogError("there is no row of bytes, iterations and bandwidths as perftest prints them")
@@ -238,7 +240,7 @@ def read_perftest(text: str) -> Benchmark:
     return Benchmark(PERFTEST_TOOL, (Series("send-recv", 2, 2, tuple(points)),), remarks=tuple(remarks))
 
 
-def _number(text: str, line: int) -> float:
+def _parsed_number(text: str, line: int) -> float:
     try:
         return float(text)
     except ValueError:

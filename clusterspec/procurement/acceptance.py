@@ -52,22 +52,22 @@ def acceptance_tests(cluster: Cluster) -> tuple[AcceptanceTest, ...]:
     """
     if cluster.accelerators < 2:
         return ()
-    return tuple(dict.fromkeys(_tests(cluster)))
+    return tuple(dict.fromkeys(_cluster_tests(cluster)))
 
 
-def _tests(cluster: Cluster) -> Iterator[AcceptanceTest]:
+def _cluster_tests(cluster: Cluster) -> Iterator[AcceptanceTest]:
     of_domain = nodes_of_domain(cluster)
-    yield from _test(cluster, ("all-reduce",), min(of_domain, cluster.nodes), "scale-up")
+    yield from _tier_tests(cluster, ("all-reduce",), min(of_domain, cluster.nodes), "scale-up")
     if cluster.nodes <= of_domain:
-        yield from _test(cluster, ("all-gather", "all-to-all"), cluster.nodes, "scale-up")
+        yield from _tier_tests(cluster, ("all-gather", "all-to-all"), cluster.nodes, "scale-up")
         return
     if of_domain > 1:
-        yield from _test(cluster, ("all-reduce",), min(2 * of_domain, cluster.nodes), "scale-out")
+        yield from _tier_tests(cluster, ("all-reduce",), min(2 * of_domain, cluster.nodes), "scale-out")
     across = min(NODES_OF_FABRIC_TEST * of_domain, cluster.nodes)
-    yield from _test(cluster, ("all-reduce", "all-gather", "all-to-all"), across, "scale-out")
+    yield from _tier_tests(cluster, ("all-reduce", "all-gather", "all-to-all"), across, "scale-out")
 
 
-def _test(cluster: Cluster, collectives: tuple[str, ...], nodes: int, tier: str) -> Iterator[AcceptanceTest]:
+def _tier_tests(cluster: Cluster, collectives: tuple[str, ...], nodes: int, tier: str) -> Iterator[AcceptanceTest]:
     ranks, tool = nodes * cluster.ranks_per_node, benchmark_of(cluster)
     if ranks > 1:
         yield from (AcceptanceTest(name, nodes, ranks, SIZE, tier, tool) for name in collectives)

@@ -1,4 +1,4 @@
-"""Amounts of a spec as text."""
+"""The bill of materials: parts, the derivation of their quantities, and prices."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from clusterspec.units import display_bits, plural
 # Amounts of a spec as text
 
 
-def money(price: Price | Money | None, currency: str = "") -> str:
+def money_text(price: Price | Money | None, currency: str = "") -> str:
     """An amount as text, in ``currency`` unless it has its own; empty if there is none.
 
-    >>> money((280000, 340000.5), "USD"), money(900), money(None)
+    >>> money_text((280000, 340000.5), "USD"), money_text(900), money_text(None)
     ('280,000 – 340,000.50 USD', '900', '')
     """
     if price is None:
@@ -93,10 +93,10 @@ def network_items(cluster: Cluster, written: NetworksSpec | None) -> Iterator[It
     """
     for name in COUNTED:
         network: NetworkSpec | None = getattr(written, name) if written else None
-        yield from _network(cluster, name, network)
+        yield from _network_parts(cluster, name, network)
 
 
-def _network(cluster: Cluster, name: str, network: NetworkSpec | None) -> Iterator[Item | str]:
+def _network_parts(cluster: Cluster, name: str, network: NetworkSpec | None) -> Iterator[Item | str]:
     title = TITLES[name]
     if network is None:
         yield f"{title}: not described (`cluster.networks.{name}`)"
@@ -184,19 +184,21 @@ def bill(design: Design) -> Bill:
         return Bill(why="the cluster cannot be resolved; `clusterspec check` reports the reason")
     found = count_fabric(cluster, written.scale_out if written else None)
     built = found if isinstance(found, Fabric) else None
-    lines = [*_nodes(cluster), *(_fabric_items(built) if built else ())]
-    others = list(_others(cluster, written or ClusterSpec(), design.spec.procurement))
+    lines = [*_node_items(cluster), *(_fabric_items(built) if built else ())]
+    others = list(_other_items(cluster, written or ClusterSpec(), design.spec.procurement))
     lines += [line for line in others if isinstance(line, Item)]
     assumed = {key: why for key, _, why in design.assumptions}
-    items = tuple(_priced(_marked(line, assumed), design.spec.procurement) for line in lines if line.quantity)
+    items = tuple(
+        _priced_item(_item_with_assumption(line, assumed), design.spec.procurement) for line in lines if line.quantity
+    )
     why = "" if isinstance(found, Fabric) else found.why
     currency = (design.spec.procurement.currency if design.spec.procurement else None) or ""
     return Bill(items, built, why, tuple(line for line in others if isinstance(line, str)), currency)
 
 
-def _nodes(cluster: Cluster) -> Iterator[Item]:
+def _node_items(cluster: Cluster) -> Iterator[Item]:
     bare = f"node of {cluster.accelerators_per_node} {cluster.accelerator.id}"
-    node = _sold_as(cluster.platform.id, cluster) if cluster.platform else bare
+    node = _node_name(cluster.platform.id, cluster) if cluster.platform else bare
     yield Item("node", node, cluster.nodes, "cluster.nodes")
     spares = "cluster.spare_nodes, in addition to the nodes that run the job"
     yield Item("spare_node", node, cluster.spare_nodes, spares)
@@ -207,7 +209,7 @@ def _nodes(cluster: Cluster) -> Iterator[Item]:
         yield Item("nic", part, cluster.all_nodes * scale_out.nics_per_node, derivation)
 
 
-def _sold_as(platform: str, cluster: Cluster) -> str:
+def _node_name(platform: str, cluster: Cluster) -> str:
     nodes = nodes_of_domain(cluster)
     return f"{platform}, one of the {nodes} nodes of a domain" if nodes > 1 else platform
 
@@ -225,7 +227,7 @@ def _fabric_items(built: Fabric) -> Iterator[Item]:
     yield Item("transceiver", "transceiver module", built.transceivers, how["transceivers"], assumed=assumed)
 
 
-def _others(cluster: Cluster, written: ClusterSpec, procurement: ProcurementSpec | None) -> Iterator[Item | str]:
+def _other_items(cluster: Cluster, written: ClusterSpec, procurement: ProcurementSpec | None) -> Iterator[Item | str]:
     """Items for other networks, storage and racks; none for rented machines."""
     if cluster.cloud:
         return
@@ -259,12 +261,12 @@ ASSUMED_BY = {
 """The key of the assumption that a part rests on, where the spec does not name the part."""
 
 
-def _marked(item: Item, assumed: dict[str, str]) -> Item:
+def _item_with_assumption(item: Item, assumed: dict[str, str]) -> Item:
     why = assumed.get(ASSUMED_BY.get(item.kind, ""), "")
     return replace(item, assumed=f"the spec names none; {why}") if why and not item.assumed else item
 
 
-def _priced(item: Item, procurement: ProcurementSpec | None) -> Item:
+def _priced_item(item: Item, procurement: ProcurementSpec | None) -> Item:
     prices = (procurement.prices if procurement else None) or {}
     currency = (procurement.currency if procurement else None) or ""
     price, as_of = prices.get(PRICED_AS.get(item.kind, item.kind)), procurement.as_of if procurement else None

@@ -15,7 +15,7 @@ from clusterspec.origin import Assumed, Computed
 from clusterspec.procurement import total as totals
 from clusterspec.procurement.bill import Bill
 from clusterspec.procurement.parts import (
-    computed,
+    computed_term,
     cost_per_million_output_tokens,
     cost_per_million_tokens,
     cost_per_second,
@@ -83,34 +83,34 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
     years = procurement.term.value / YEAR if procurement.term else None
     drawn = power_draw(cluster, bill.fabric, design.spec.cluster.power if design.spec.cluster else None)
     inputs = Inputs(cluster, bill, drawn, procurement, years)
-    whole = totals.total(inputs)
+    whole = totals.total_term(inputs)
     kept = _interruptions(design, plan)
-    share = _goodput(kept) if kept else None
-    run = _run(plan, share)
-    second = _per_second(inputs, whole, plan)
+    share = _goodput_term(kept) if kept else None
+    run = _run_term(plan, share)
+    second = _cost_of_second(inputs, whole, plan)
     return Cost(
         currency=bill.currency,
         as_of=procurement.as_of,
         years=years,
         total=whole,
-        by_year=by_year(whole, years) if whole and years else (),
+        by_year=yearly_costs(whole, years) if whole and years else (),
         goodput=share,
         run=run,
-        per_run=_per_run(second, run),
-        per_million_tokens=_per_million_tokens(second, plan, share),
+        per_run=_cost_of_run(second, run),
+        per_million_tokens=_cost_of_million_tokens(second, plan, share),
         accelerators_used=_used(design),
         accelerators=cluster.accelerators,
-        watts=totals.watts(drawn),
-        missing=tuple(totals.missing(inputs)),
-        assumptions=(*totals.assumptions(inputs, whole), *_assumed(kept)),
+        watts=totals.power_term(drawn),
+        missing=tuple(totals.missing_costs(inputs)),
+        assumptions=(*totals.cost_assumptions(inputs, whole), *_interruption_assumptions(kept)),
     )
 
 
-def by_year(whole: Term, years: float) -> tuple[YearlyCost, ...]:
+def yearly_costs(whole: Term, years: float) -> tuple[YearlyCost, ...]:
     """The total by year: capital in the first, everything else evenly over the term.
 
     >>> capital, energy = Term("capital", 90.0, "USD", ""), Term("energy", 30.0, "USD", "")
-    >>> [row.total for row in by_year(Term("total", 120.0, "USD", "", parts=(capital, energy)), 1.5)]
+    >>> [row.total for row in yearly_costs(Term("total", 120.0, "USD", "", parts=(capital, energy)), 1.5)]
     [110.0, 10.0]
     """
     rows = []
@@ -138,23 +138,23 @@ def _interruptions(design: Design, plan: Plan | None) -> Interruptions | None:
     return interruptions(design.cluster, design.layout, design.spec.operations, networks, plan.parameters, step=step)
 
 
-def _goodput(interruptions: Interruptions) -> Term:
+def _goodput_term(interruptions: Interruptions) -> Term:
     low, high = sorted((interruptions.low, interruptions.high))
-    term = computed("goodput", goodput, "1", interruptions.figures)
+    term = computed_term("goodput", goodput, "1", interruptions.figures)
     return replace(term, low=low, high=high) if low < high else term
 
 
-def _run(plan: Plan | None, share: Term | None) -> Term | None:
+def _run_term(plan: Plan | None, share: Term | None) -> Term | None:
     """Seconds of the whole run with its interruptions."""
     if plan is None or plan.time_to_train is None or share is None or share.value <= 0:
         return None
-    inputs = (("time_to_train", Figure(plan.time_to_train, "s", Computed("steps * step_time"))), _as_input(share))
-    term = computed("run", time_with_interruptions, "s", inputs)
+    inputs = (("time_to_train", Figure(plan.time_to_train, "s", Computed("steps * step_time"))), _term_as_input(share))
+    term = computed_term("run", time_with_interruptions, "s", inputs)
     ends = [time_with_interruptions(plan.time_to_train, end) for end in (share.high, share.low) if end]
     return replace(term, low=ends[0], high=ends[1]) if len(ends) == 2 else term
 
 
-def _per_second(inputs: Inputs, whole: Term | None, plan: Plan | None) -> Term | None:
+def _cost_of_second(inputs: Inputs, whole: Term | None, plan: Plan | None) -> Term | None:
     """The cost of a second of the job."""
     if whole is None or not inputs.years or plan is None or plan.design.layout is None:
         return None
@@ -169,7 +169,7 @@ def _per_second(inputs: Inputs, whole: Term | None, plan: Plan | None) -> Term |
         ("used", Figure(used, "1", Computed("ranks / ranks_per_accelerator"))),
         ("accelerators", Figure(float(inputs.cluster.accelerators), "1", Computed("nodes * accelerators_per_node"))),
     )
-    term = computed("per_second", cost_per_second, whole.unit, figures)
+    term = computed_term("per_second", cost_per_second, whole.unit, figures)
     low, high = (
         term.value * (end if end is not None else whole.value) / whole.value if whole.value else 0.0
         for end in (whole.low, whole.high)
@@ -177,43 +177,43 @@ def _per_second(inputs: Inputs, whole: Term | None, plan: Plan | None) -> Term |
     return replace(term, low=low, high=high)
 
 
-def _per_run(second: Term | None, run: Term | None) -> Term | None:
+def _cost_of_run(second: Term | None, run: Term | None) -> Term | None:
     if second is None or run is None:
         return None
-    return _ranged(computed("per_run", run_cost, second.unit, (_as_input(second), _as_input(run))), second, run)
+    return _ranged_product(
+        computed_term("per_run", run_cost, second.unit, (_term_as_input(second), _term_as_input(run))), second, run
+    )
 
 
-def _per_million_tokens(second: Term | None, plan: Plan | None, share: Term | None) -> Term | None:
+def _cost_of_million_tokens(second: Term | None, plan: Plan | None, share: Term | None) -> Term | None:
     if plan is not None and plan.serving is not None:
-        return _per_million_output_tokens(second, plan.serving)
+        return _cost_of_million_output_tokens(second, plan.serving)
     rate = plan.tokens_per_second_per_accelerator if plan else None
     used = _used(plan.design) if plan else None
     if second is None or share is None or share.value <= 0 or not rate or not used:
         return None
     tokens = Figure(rate * used, "1/s", Computed("tokens_per_second_per_accelerator * accelerators_used"))
-    figures = (_as_input(second), ("tokens_per_second", tokens), _as_input(share))
-    return _ranged(computed("per_million_tokens", cost_per_million_tokens, second.unit, figures), second)
+    figures = (_term_as_input(second), ("tokens_per_second", tokens), _term_as_input(share))
+    return _ranged_product(computed_term("per_million_tokens", cost_per_million_tokens, second.unit, figures), second)
 
 
-def _per_million_output_tokens(second: Term | None, times: ServingTimes) -> Term | None:
-    """The cost of a million output tokens of a serving plan, without interruptions: a failed engine does not stop the
-    others.
-    """
+def _cost_of_million_output_tokens(second: Term | None, times: ServingTimes) -> Term | None:
+    """The cost of a million output tokens. Interruptions are ignored: a failed engine does not stop the others."""
     if second is None or times.output_tokens_per_second <= 0:
         return None
     rate = Figure(times.output_tokens_per_second, "1/s", Computed("concurrency * output_tokens / latency"))
-    figures = (_as_input(second), ("output_tokens_per_second", rate))
-    term = computed("per_million_output_tokens", cost_per_million_output_tokens, second.unit, figures)
+    figures = (_term_as_input(second), ("output_tokens_per_second", rate))
+    term = computed_term("per_million_output_tokens", cost_per_million_output_tokens, second.unit, figures)
     slow, fast = serving_range(times, "output_tokens_per_second")
     token = 1 / times.output_tokens_per_second
-    return _ranged(term, second, Term("token", token, "s", "1 / rate", low=1 / fast, high=1 / slow))
+    return _ranged_product(term, second, Term("token", token, "s", "1 / rate", low=1 / fast, high=1 / slow))
 
 
-def _as_input(term: Term) -> tuple[str, Figure]:
+def _term_as_input(term: Term) -> tuple[str, Figure]:
     return term.name, Figure(term.value, term.unit, Computed(term.formula))
 
 
-def _ranged(term: Term, *factors: Term) -> Term:
+def _ranged_product(term: Term, *factors: Term) -> Term:
     """A product with the combined range of its factors."""
     low = high = term.value
     for factor in factors:
@@ -222,6 +222,6 @@ def _ranged(term: Term, *factors: Term) -> Term:
     return replace(term, low=low, high=high) if low < high else term
 
 
-def _assumed(interruptions: Interruptions | None) -> tuple[Assumption, ...]:
+def _interruption_assumptions(interruptions: Interruptions | None) -> tuple[Assumption, ...]:
     figures = [figure for _, figure in interruptions.figures] if interruptions else []
     return tuple((f.origin.key, f, f.origin.why) for f in figures if isinstance(f.origin, Assumed))

@@ -38,11 +38,11 @@ def cheaper_neighbor(design: Design, counted: Bill) -> Neighbor | None:
     if cluster is None or counted.fabric is None or not counted.complete:
         return None
     step = nodes_of_domain(cluster)
-    most = min(int(cluster.nodes * MOST_FEWER), MOST_TRIED * step, _idle(design) or cluster.nodes)
+    most = min(int(cluster.nodes * MOST_FEWER), MOST_TRIED * step, _idle_nodes(design) or cluster.nodes)
     fabric = _fabric_price(counted)
     found = None
     for fewer in range(step, most + 1, step):
-        other = bill(_with_nodes(design, cluster.nodes - fewer))
+        other = bill(_design_with_nodes(design, cluster.nodes - fewer))
         saved = fabric - _fabric_price(other)
         if other.fabric is None or saved <= LEAST_SAVED * fabric * fewer / cluster.nodes:
             continue
@@ -51,14 +51,14 @@ def cheaper_neighbor(design: Design, counted: Bill) -> Neighbor | None:
     return found
 
 
-def _with_nodes(design: Design, nodes: int) -> Design:
-    """The design with fewer nodes; the spare nodes are those of the design."""
+def _design_with_nodes(design: Design, nodes: int) -> Design:
+    """The design with fewer nodes and unchanged spare nodes."""
     spares = design.cluster.spare_nodes if design.cluster else None
     changes = {"nodes": nodes, "spare_nodes": spares, "accelerators": None}
     return design_with_keys(design, {("cluster", key): value for key, value in changes.items()})
 
 
-def _idle(design: Design) -> int:
+def _idle_nodes(design: Design) -> int:
     """The number of nodes unused by the job; 0 if it uses all."""
     return design.cluster.nodes - design.layout.nodes if design.cluster and design.layout else 0
 
@@ -68,21 +68,21 @@ def _neighbor(nodes: int, fewer: int, counted: Bill, other: Bill) -> Neighbor:
     return Neighbor(
         nodes=nodes - fewer,
         fewer=fewer,
-        saved=_sum(counted.items) - _sum(other.items),
+        saved=_price_sum(counted.items) - _price_sum(other.items),
         saved_on_fabric=_fabric_price(counted) - _fabric_price(other),
         tiers=(other.fabric.tiers, counted.fabric.tiers),
-        switches=(_switches(other), _switches(counted)),
+        switches=(_switch_count(other), _switch_count(counted)),
     )
 
 
-def _switches(counted: Bill) -> int:
+def _switch_count(counted: Bill) -> int:
     return sum(item.quantity for item in counted.items if item.kind in {"leaf_switch", "spine_switch", "core_switch"})
 
 
 def _fabric_price(counted: Bill) -> float:
-    return _sum(tuple(item for item in counted.items if item.kind not in {"node", "spare_node"}))
+    return _price_sum(tuple(item for item in counted.items if item.kind not in {"node", "spare_node"}))
 
 
-def _sum(items: tuple[Item, ...]) -> float:
+def _price_sum(items: tuple[Item, ...]) -> float:
     """The sum of all prices at their midpoints. Raises `CurrencyMismatch` for prices in several currencies."""
     return Money.total(item.price for item in items if item.price is not None).middle.low

@@ -1,4 +1,4 @@
-"""Racks and electrical power of nodes, spare nodes, switches and scale-up domains."""
+"""Racks and electrical power of a machine, and the cost terms with their formulas."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def power_draw(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | Non
         switches=switches,
         rack_overhead=Figure(stated.value if stated else 0.0, "W", Written("cluster.power.rack_overhead")),
         racks=parts_needed(cluster.all_nodes, per_rack) if per_rack else None,
-        domain_overhead=_besides_nodes(cluster) if stated is None else None,
+        domain_overhead=_rack_overhead(cluster) if stated is None else None,
         domains=parts_needed(cluster.all_nodes, nodes_of_rack(cluster.platform) if cluster.platform else 1),
         node_range=(low, high) if low and high else None,
         accelerator=cluster.accelerator.id,
@@ -89,7 +89,7 @@ def power_draw(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | Non
 
 
 def _assumed_range(cluster: Cluster) -> tuple[float, float] | tuple[None, None]:
-    """The power of a node whose server is not known, in watts from low to high; None without that of accelerators."""
+    """The power of a node with an unknown server, as (low, high) in watts; None without the power of accelerators."""
     if cluster.accelerator.power is None:
         return None, None
     accelerators = cluster.accelerators_per_node * cluster.accelerator.power.value
@@ -97,7 +97,7 @@ def _assumed_range(cluster: Cluster) -> tuple[float, float] | tuple[None, None]:
     return low, high
 
 
-def _besides_nodes(cluster: Cluster) -> Figure | None:
+def _rack_overhead(cluster: Cluster) -> Figure | None:
     watts = domain_overhead(cluster)
     return Figure(watts, "W", Computed("rack_power - nodes_of_rack * node_power")) if watts else None
 
@@ -114,13 +114,13 @@ def _switch_power(cluster: Cluster, written: PowerSpec | None) -> Figure | None:
 Inputs = Sequence[tuple[str, Figure]]
 
 
-def computed(name: str, formula: Callable[..., float], unit: str, inputs: Inputs) -> Term:
+def computed_term(name: str, formula: Callable[..., float], unit: str, inputs: Inputs) -> Term:
     """The value of a formula at its inputs, as a term that prints the formula's expression."""
     value = formula(**{key: figure.value for key, figure in inputs})
     return Term(name, value, unit, EXPRESSIONS[formula], tuple(inputs))
 
 
-def summed(name: str, parts: Sequence[Term], unit: str) -> Term:
+def summed_term(name: str, parts: Sequence[Term], unit: str) -> Term:
     """The sum of parts whose names are identifiers. Raises `CurrencyMismatch` for a part in another unit."""
     for part in parts:
         if part.unit != unit:
@@ -134,9 +134,9 @@ def summed(name: str, parts: Sequence[Term], unit: str) -> Term:
     )
 
 
-def ranged(low: Term, middle: Term, high: Term) -> Term:
+def ranged_term(low: Term, middle: Term, high: Term) -> Term:
     """The middle term with the range of the other two, part by part; without a range if they are equal."""
-    parts = tuple(map(ranged, low.parts, middle.parts, high.parts))
+    parts = tuple(map(ranged_term, low.parts, middle.parts, high.parts))
     ends = sorted((low.value, high.value))
     spread = (None, None) if ends[0] == ends[1] else (ends[0], ends[1])
     return replace(middle, parts=parts, low=spread[0], high=spread[1])

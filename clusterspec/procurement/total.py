@@ -11,14 +11,14 @@ from clusterspec.origin import Assumed, Computed, Written
 from clusterspec.procurement.bill import PRICED_AS, Bill
 from clusterspec.procurement.parts import (
     PowerDraw,
-    computed,
+    computed_term,
     energy_cost,
     line_price,
     node_rent,
     power_of_parts,
     rack_rent,
-    ranged,
-    summed,
+    ranged_term,
+    summed_term,
     yearly_cost,
 )
 from clusterspec.quantity import Figure
@@ -71,41 +71,41 @@ class Inputs:
 
     @property
     def pue(self) -> Figure:
-        return _written(self.procurement.pue, "pue") or PUE
+        return _written_figure(self.procurement.pue, "pue") or PUE
 
     @property
     def utilization(self) -> Figure:
-        return _written(self.procurement.utilization, "utilization") or UTILIZATION
+        return _written_figure(self.procurement.utilization, "utilization") or UTILIZATION
 
 
-def total(inputs: Inputs) -> Term | None:
+def total_term(inputs: Inputs) -> Term | None:
     """The cost over the term, or of the purchase alone without a term; None if nothing has a price."""
-    low, mid, high = (_total(inputs, pick) for pick in PICKS)
-    return ranged(low, mid, high) if low and mid and high else None
+    low, mid, high = (_total_at(inputs, pick) for pick in PICKS)
+    return ranged_term(low, mid, high) if low and mid and high else None
 
 
-def _total(inputs: Inputs, pick: Pick) -> Term | None:
-    parts = [part for part in _parts(inputs, pick) if part is not None]
+def _total_at(inputs: Inputs, pick: Pick) -> Term | None:
+    parts = [part for part in _cost_parts(inputs, pick) if part is not None]
     currency = inputs.bill.currency or "currency"
-    return summed("total", parts, currency) if parts else None
+    return summed_term("total", parts, currency) if parts else None
 
 
-def _parts(inputs: Inputs, pick: Pick) -> Iterator[Term | None]:
-    yield _capital(inputs.bill, pick)
+def _cost_parts(inputs: Inputs, pick: Pick) -> Iterator[Term | None]:
+    yield _capital_term(inputs.bill, pick)
     if inputs.years is None:
         return
-    yield _rent(inputs, pick, inputs.years)
-    yield _energy(inputs, pick, inputs.years)
-    yield _support(inputs, pick, inputs.years)
-    yield _racks(inputs, pick, inputs.years)
+    yield _rent_term(inputs, pick, inputs.years)
+    yield _energy_term(inputs, pick, inputs.years)
+    yield _support_term(inputs, pick, inputs.years)
+    yield _rack_term(inputs, pick, inputs.years)
 
 
-def _capital(bill: Bill, pick: Pick) -> Term | None:
-    lines = [_line(index, bill, pick) for index, item in enumerate(bill.items) if item.price is not None]
-    return summed("capital", lines, bill.currency or "currency") if lines else None
+def _capital_term(bill: Bill, pick: Pick) -> Term | None:
+    lines = [_line_term(index, bill, pick) for index, item in enumerate(bill.items) if item.price is not None]
+    return summed_term("capital", lines, bill.currency or "currency") if lines else None
 
 
-def _line(index: int, bill: Bill, pick: Pick) -> Term:
+def _line_term(index: int, bill: Bill, pick: Pick) -> Term:
     item = bill.items[index]
     assert item.unit_price is not None
     name = item.part.replace(" ", "_") if item.kind == "cable" else item.kind
@@ -114,84 +114,86 @@ def _line(index: int, bill: Bill, pick: Pick) -> Term:
         ("quantity", Figure(float(item.quantity), "1", Computed(item.derivation))),
         ("unit_price", Figure(pick(item.unit_price.price), bill.currency, Written(f"procurement.prices.{key}"))),
     )
-    return computed(name, line_price, bill.currency or "currency", inputs)
+    return computed_term(name, line_price, bill.currency or "currency", inputs)
 
 
-def _rent(inputs: Inputs, pick: Pick, years: float) -> Term | None:
+def _rent_term(inputs: Inputs, pick: Pick, years: float) -> Term | None:
     price = (inputs.procurement.prices or {}).get("node_hour")
     if price is None or not inputs.rented:
         return None
     nodes = Figure(float(inputs.cluster.all_nodes), "1", Written("cluster.nodes"))
     rate = Figure(pick(price), inputs.bill.currency, Written("procurement.prices.node_hour"))
-    figures = (("nodes", nodes), ("node_hour", rate), ("hours", _hours(years)))
-    return computed("rent", node_rent, inputs.currency, figures)
+    figures = (("nodes", nodes), ("node_hour", rate), ("hours", _hours_figure(years)))
+    return computed_term("rent", node_rent, inputs.currency, figures)
 
 
-def watts(power: PowerDraw) -> Term:
-    """The electrical power of the machine at full load, in watts, with its range where that of a node is assumed.
+def power_term(power: PowerDraw) -> Term:
+    """The electrical power of the machine at full load, in watts. It has a range if node power is assumed.
 
     Without parts where the power of a node is not known: switches alone are not the power of the machine.
     """
-    return ranged(*(_watts(power, pick) for pick in PICKS))
+    return ranged_term(*(_power_sum(power, pick) for pick in PICKS))
 
 
-def _watts(power: PowerDraw, pick: Pick) -> Term:
+def _power_sum(power: PowerDraw, pick: Pick) -> Term:
     parts: list[Term] = []
     if power.node is None:
-        return summed("watts", parts, "W")
+        return summed_term("watts", parts, "W")
     node = replace(power.node, value=pick(power.node_range)) if power.node_range else power.node
-    parts.append(_power("nodes", power.nodes, node))
+    parts.append(_device_power("nodes", power.nodes, node))
     if power.domain_overhead is not None:
-        parts.append(_power("scale_up_and_conversion", power.domains, power.domain_overhead))
+        parts.append(_device_power("scale_up_and_conversion", power.domains, power.domain_overhead))
     if power.switch is not None and power.switches:
-        parts.append(_power("switches", power.switches, power.switch))
+        parts.append(_device_power("switches", power.switches, power.switch))
     if power.racks and power.rack_overhead.value:
-        parts.append(_power("rack_overhead", power.racks, power.rack_overhead))
-    return summed("watts", parts, "W")
+        parts.append(_device_power("rack_overhead", power.racks, power.rack_overhead))
+    return summed_term("watts", parts, "W")
 
 
-def _power(name: str, count: int, figure: Figure) -> Term:
+def _device_power(name: str, count: int, figure: Figure) -> Term:
     number = Figure(float(count), "1", Computed(f"{name.replace('_', ' ')} installed"))
-    return computed(name, power_of_parts, "W", (("count", number), ("watts_each", figure)))
+    return computed_term(name, power_of_parts, "W", (("count", number), ("watts_each", figure)))
 
 
-def _energy(inputs: Inputs, pick: Pick, years: float) -> Term | None:
+def _energy_term(inputs: Inputs, pick: Pick, years: float) -> Term | None:
     price = inputs.procurement.electricity
-    drawn = _watts(inputs.power, pick)
+    drawn = _power_sum(inputs.power, pick)
     if price is None or inputs.rented or inputs.cluster.cloud or not drawn.parts:
         return None
     figures = (
         ("watts", Figure(drawn.value, "W", Computed(drawn.formula))),
         ("pue", inputs.pue),
-        ("hours", _hours(years)),
+        ("hours", _hours_figure(years)),
         ("utilization", inputs.utilization),
         ("electricity", Figure(float(price), inputs.bill.currency, Written("procurement.electricity"))),
     )
-    term = computed("energy", energy_cost, inputs.bill.currency or "currency", figures)
+    term = computed_term("energy", energy_cost, inputs.bill.currency or "currency", figures)
     return replace(term, inputs=figures[1:], parts=(drawn,))
 
 
-def _support(inputs: Inputs, pick: Pick, years: float) -> Term | None:
+def _support_term(inputs: Inputs, pick: Pick, years: float) -> Term | None:
     price = (inputs.procurement.prices or {}).get("support_per_year")
     if price is None:
         return None
     figure = Figure(pick(price), inputs.bill.currency, Written("procurement.prices.support_per_year"))
-    return computed("support", yearly_cost, inputs.currency, (("per_year", figure), ("years", _years(years))))
+    return computed_term(
+        "support", yearly_cost, inputs.currency, (("per_year", figure), ("years", _years_figure(years)))
+    )
 
 
-def _racks(inputs: Inputs, pick: Pick, years: float) -> Term | None:
+def _rack_term(inputs: Inputs, pick: Pick, years: float) -> Term | None:
     price, racks = (inputs.procurement.prices or {}).get("rack_per_month"), inputs.power.racks
     if price is None or racks is None:
         return None
     figures = (
         ("racks", Figure(float(racks), "1", Computed("nodes / nodes_per_rack, rounded up"))),
         ("per_month", Figure(pick(price), inputs.bill.currency, Written("procurement.prices.rack_per_month"))),
-        ("years", _years(years)),
+        ("years", _years_figure(years)),
     )
-    return computed("racks", rack_rent, inputs.currency, figures)
+    return computed_term("racks", rack_rent, inputs.currency, figures)
 
 
-def missing(inputs: Inputs) -> Iterator[str]:
+def missing_costs(inputs: Inputs) -> Iterator[str]:
     """The costs missing from the sum, each with the key that would add it."""
     prices = inputs.procurement.prices or {}
     yield from inputs.bill.not_counted
@@ -216,7 +218,7 @@ def missing(inputs: Inputs) -> Iterator[str]:
         yield "rack space: `cluster.power.nodes_per_rack` is missing"
 
 
-def assumptions(inputs: Inputs, term: Term | None) -> tuple[Assumption, ...]:
+def cost_assumptions(inputs: Inputs, term: Term | None) -> tuple[Assumption, ...]:
     """The assumptions of the sum."""
     used = {figure.origin for part in (term.walk() if term else ()) for _, figure in part.inputs}
     known = (inputs.pue, inputs.utilization, *((inputs.power.node,) if inputs.power.node else ()))
@@ -227,13 +229,13 @@ def assumptions(inputs: Inputs, term: Term | None) -> tuple[Assumption, ...]:
     )
 
 
-def _hours(years: float) -> Figure:
+def _hours_figure(years: float) -> Figure:
     return Figure(years * YEAR / HOUR, "h", Written("procurement.term"))
 
 
-def _years(years: float) -> Figure:
+def _years_figure(years: float) -> Figure:
     return Figure(years, "1", Written("procurement.term"))
 
 
-def _written(value: float | None, key: str) -> Figure | None:
+def _written_figure(value: float | None, key: str) -> Figure | None:
     return None if value is None else Figure(float(value), "1", Written(f"procurement.{key}"))

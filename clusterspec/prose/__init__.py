@@ -45,39 +45,39 @@ def check_text(source: Source, catalog: Catalog, today: date | None = None) -> l
     for problem in (*_sentence_problems(text), *_table_problems(text), *_text_problems(text)):
         first.setdefault((problem.start.line, problem.start.column), problem)
     problems = [first[place].problem(source.name) for place in sorted(first)]
-    return list(blocks.apply(problems, source.text, source.name, today))
+    return list(blocks.unwaived_problems(problems, source.text, source.name, today))
 
 
 def _sentence_problems(text: ProseText) -> Iterator[TextProblem]:
     for sentence in text.sentences:
         if sentence.counts or any(token.value for token in sentence.words):
-            for claim in claims.claims(sentence, text):
+            for claim in claims.sentence_claims(sentence, text):
                 yield from catalog_comparison.check_claim(claim, text.known)
             yield from _consistency_problems(sentence, text)
 
 
 def _consistency_problems(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
-    yield from arithmetic.mismatches(sentence)
-    yield from tier_comparison.ratios(sentence, text)
-    yield from bisections.bisections(sentence, text)
-    yield from collectives.volumes(sentence)
-    yield from collectives.times(sentence, text)
-    yield from counts.miscounted(sentence, text)
+    yield from arithmetic.arithmetic_mismatches(sentence)
+    yield from tier_comparison.wrong_ratios(sentence, text)
+    yield from bisections.wrong_bisections(sentence, text)
+    yield from collectives.wrong_volumes(sentence)
+    yield from collectives.wrong_times(sentence, text)
+    yield from counts.wrong_counts(sentence, text)
     yield from machine_counts.miscounted_machines(sentence, text)
 
 
 def _table_problems(text: ProseText) -> Iterator[TextProblem]:
     for block in text.tables:
         table = document.parse_table(block, text.names)
-        for _, claim in table_claims.claims(table, text):
+        for _, claim in table_claims.claims_of_table(table, text):
             yield from catalog_comparison.check_claim(claim, text.known)
         yield from table_consistency.inconsistent_cells(table)
-        yield from table_claims.mixed_directions(table, text)
+        yield from table_claims.mixed_direction_problems(table, text)
 
 
 def _text_problems(text: ProseText) -> Iterator[TextProblem]:
     yield from tier_comparison.adjacent_figures(text)
-    yield from collectives.metrics(text)
+    yield from collectives.unnamed_metrics(text)
     for line in text.lines:
         yield from counts.ambiguous_rates(line)
     for one, other in zip(text.sentences[:1] + text.sentences, text.sentences, strict=False):

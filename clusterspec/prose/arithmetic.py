@@ -1,4 +1,4 @@
-"""Factors between a written figure and the right one, and the rules that report them."""
+"""Checks of arithmetic within a sentence: totals, products, durations, percentages, equations, and conversions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.tokenize import TextProblem, Token, TokenKind, words_of
 from clusterspec.quantity import Direction
 from clusterspec.units import display, display_bits, plain
-from clusterspec.units.readings import BITS, BITS_PER_BYTE, PREFIX, PREFIX_STEP, near
+from clusterspec.units.readings import BITS, BITS_PER_BYTE, PREFIX, PREFIX_STEP, agrees_within
 
 # Factors between a written figure and the right one, and the rules that report them
 
@@ -30,20 +30,20 @@ _DIRECTED = words_of("direction directions way ways bidirectional duplex unidire
 def rule_of_ratio(ratio: float) -> str:
     """The rule that reports a ratio of a written figure to the right one; empty if none does."""
     for factor, rule in RULE_OF_FACTOR.items():
-        if near(ratio, factor, FACTOR_TOLERANCE):
+        if agrees_within(ratio, factor, FACTOR_TOLERANCE):
             return rule
-    binary = any(near(ratio, step, 0.004) or near(ratio, 1 / step, 0.004) for step in _STEPS)
+    binary = any(agrees_within(ratio, step, 0.004) or agrees_within(ratio, 1 / step, 0.004) for step in _STEPS)
     return BINARY if binary else ""
 
 
-def as_multiple(ratio: float) -> str:
+def multiple_text(ratio: float) -> str:
     """The inverse of a ratio in words: `8 times` for 1/8, to precede `the … written`."""
     if ratio <= 0:
         return "more than"
     return f"1/{plain(ratio)} of" if ratio > 1 else f"{plain(1 / ratio)} times"
 
 
-def in_unit_of(token: Token, value: float) -> str:
+def text_in_unit_of(token: Token, value: float) -> str:
     """A value in the unit and style of a token."""
     if token.kind is TokenKind.NUMBER or not token.unit:
         return plain(abs(value), 6)
@@ -73,35 +73,42 @@ MAX_COUNTS = 8
 """Maximum counts of a sentence that are multiplied."""
 
 
-def totals(sentence: Sentence) -> Iterator[TextProblem]:
+def wrong_totals(sentence: Sentence) -> Iterator[TextProblem]:
     """Totals that are not the count times one figure: `8 ports each of 200 Gb/s, for a total of 1.6 Gb/s`."""
     for at in sentence.quantities:
         total = sentence.words[at]
-        if sentence.has_meaning(at, Hint.TOTAL) and not total.ranged and total.value and not _multiplied(sentence, at):
+        if (
+            sentence.has_meaning(at, Hint.TOTAL)
+            and not total.ranged
+            and total.value
+            and not _is_multiplied(sentence, at)
+        ):
             ones = [one for one in _unit_figures(sentence, at) if sentence.words[one].unit == total.unit]
             counts = [count.value for count in sentence.counts if count.value > 1]
             if len(ones) == 1 and counts:
-                yield from _total(sentence, total, sentence.words[ones[0]], counts)
+                yield from _total_problems(sentence, total, sentence.words[ones[0]], counts)
 
 
-def products(sentence: Sentence) -> Iterator[TextProblem]:
+def wrong_products(sentence: Sentence) -> Iterator[TextProblem]:
     """Wrong products of a count and a rate: `4 × 200 Gb/s NICs give 800 GB/s`."""
     for one, other in zip(sentence.quantities, sentence.quantities[1:], strict=False):
         first, second = sentence.words[one], sentence.words[other]
         count = _count_of_equal_parts(sentence, one)
-        others = _products([each.value for each in sentence.counts if each.value > 1][:MAX_COUNTS])
+        others = _subset_products([each.value for each in sentence.counts if each.value > 1][:MAX_COUNTS])
         between = set(sentence.between(one + 1, other))
         if not count or first.unit != second.unit or first.unit != "B/s" or not between & _YIELDS or other - one > 9:
             continue
         if not (first.value and second.value) or first.ranged or second.ranged or _is_per_part(sentence, other):
             continue
-        if any(near(second.value, first.value * other, TOTAL_TOLERANCE) for other in others):
+        if any(agrees_within(second.value, first.value * other, TOTAL_TOLERANCE) for other in others):
             continue
         ratio = second.value / (first.value * count)
-        rule = DOES_NOT_CLOSE if near(second.value, first.value, 0.01) else rule_of_ratio(ratio)
+        rule = DOES_NOT_CLOSE if agrees_within(second.value, first.value, 0.01) else rule_of_ratio(ratio)
         if rule and rule != BINARY:
-            right = in_unit_of(second, first.value * count)
-            message = f"{count:.0f} times {first.written} is {right}, {as_multiple(ratio)} the {second.written} written"
+            right = text_in_unit_of(second, first.value * count)
+            message = (
+                f"{count:.0f} times {first.written} is {right}, {multiple_text(ratio)} the {second.written} written"
+            )
             yield TextProblem(rule, second, message, f"write `{right}`")
 
 
@@ -121,7 +128,7 @@ def _is_per_part(sentence: Sentence, at: int) -> bool:
     )
 
 
-def _multiplied(sentence: Sentence, at: int) -> bool:
+def _is_multiplied(sentence: Sentence, at: int) -> bool:
     return at > 0 and (sentence.words[at - 1].kind is TokenKind.TIMES or sentence.words[at - 1].text in ("x", "×", "*"))
 
 
@@ -139,39 +146,43 @@ def _unit_figures(sentence: Sentence, total: int) -> Iterator[int]:
             yield at
 
 
-def _total(sentence: Sentence, total: Token, token: Token, counts: Sequence[float]) -> Iterator[TextProblem]:
-    products = _products(counts[:MAX_COUNTS])
+def _total_problems(sentence: Sentence, total: Token, token: Token, counts: Sequence[float]) -> Iterator[TextProblem]:
+    products = _subset_products(counts[:MAX_COUNTS])
     factors = (1.0, 2.0, 0.5) if mentions_direction(sentence) else (1.0,)
     fitting = (*products, *(count - 1 for count in counts))  # each has one peer fewer than there are
     if not token.value or any(
-        near(total.value, token.value * count * factor, TOTAL_TOLERANCE) for count in fitting for factor in factors
+        agrees_within(total.value, token.value * count * factor, TOTAL_TOLERANCE)
+        for count in fitting
+        for factor in factors
     ):
         return
     equations = any(word in EQUALS for word in sentence.between(0, len(sentence.words)))
     for count in products:
         ratio = total.value / (token.value * count)
-        rule = DOES_NOT_CLOSE if near(total.value, token.value, 0.01) else rule_of_ratio(ratio)
+        rule = DOES_NOT_CLOSE if agrees_within(total.value, token.value, 0.01) else rule_of_ratio(ratio)
         if rule or (len(products) == 1 and not equations and _is_called_total(sentence, total)):
-            right = in_unit_of(total, token.value * count)
-            message = f"{count:.0f} times {token.written} is {right}, {as_multiple(ratio)} the {total.written} written"
+            right = text_in_unit_of(total, token.value * count)
+            message = (
+                f"{count:.0f} times {token.written} is {right}, {multiple_text(ratio)} the {total.written} written"
+            )
             yield TextProblem(rule or DOES_NOT_CLOSE, total, message, f"write `{right}`")
             return
 
 
 def _is_called_total(sentence: Sentence, total: Token) -> bool:
-    """Whether a figure is called a total; an `aggregate` may be of one part or of a bisection."""
+    """Whether a figure is called a total. An `aggregate` may also describe one part or a bisection."""
     at = next(at for at in sentence.quantities if sentence.words[at] is total)
     return bool(_TOTAL & set(sentence.between(max(0, at - 4), at + 4)))
 
 
-def _products(counts: Sequence[float]) -> list[float]:
+def _subset_products(counts: Sequence[float]) -> list[float]:
     """The products of all subsets of some counts."""
     return sorted({prod(chosen) for size in range(1, min(len(counts), 4) + 1) for chosen in combinations(counts, size)})
 
 
-def durations(sentence: Sentence) -> Iterator[TextProblem]:
+def wrong_durations(sentence: Sentence) -> Iterator[TextProblem]:
     """Durations that differ from size over rate by the factor of a unit error."""
-    found = [_of_unit(sentence, unit) for unit in ("B", "B/s", "s")]
+    found = [_tokens_of_unit(sentence, unit) for unit in ("B", "B/s", "s")]
     if any(len({token.value for token in each}) != 1 for each in found):
         return
     size, rate, time = (each[0] for each in found)
@@ -179,17 +190,19 @@ def durations(sentence: Sentence) -> Iterator[TextProblem]:
         return
     takes = size.value / rate.value
     for factor, rule in RULE_OF_FACTOR.items():
-        if near(time.value / takes, factor, TOTAL_TOLERANCE):
+        if agrees_within(time.value / takes, factor, TOTAL_TOLERANCE):
             right, ratio = display(takes, "s"), time.value / takes
-            message = f"{size.written} at {rate.written} takes {right}, {as_multiple(ratio)} the {time.written} written"
+            message = (
+                f"{size.written} at {rate.written} takes {right}, {multiple_text(ratio)} the {time.written} written"
+            )
             yield TextProblem(rule, time, message, f"write `{right}`")
 
 
-def _of_unit(sentence: Sentence, unit: str) -> list[Token]:
+def _tokens_of_unit(sentence: Sentence, unit: str) -> list[Token]:
     return [sentence.words[at] for at in sentence.quantities if sentence.words[at].unit == unit]
 
 
-def shares(sentence: Sentence) -> Iterator[TextProblem]:
+def wrong_shares(sentence: Sentence) -> Iterator[TextProblem]:
     """Percentages that differ from the ratio of two figures: `376 of 450 GB/s is 83 %`."""
     words = sentence.words
     for at, token in enumerate(words[:-1]):
@@ -210,7 +223,7 @@ _DIFFERENCES = words_of("less more lower higher faster slower below above under 
 
 
 def _is_share(sentence: Sentence, part: int, whole: int) -> bool:
-    """Whether a sentence states one figure as a part of another (`376 of 450 GB/s`)."""
+    """Whether one figure is a part of another (`376 of 450 GB/s`)."""
     between = list(sentence.between(part + 1, whole))
     if any(part < count.at < whole for count in sentence.counts):
         return False  # `2.5 TB/s beside 96 links of 112 Gb/s`
@@ -240,17 +253,24 @@ _SHIFTS = (
 _CONNECTIVES = words_of("( ) or is = i e , / ie equals which that aka bidirectional duplex unidirectional of . : → to")
 
 
-def mismatches(sentence: Sentence) -> Iterator[TextProblem]:
+def arithmetic_mismatches(sentence: Sentence) -> Iterator[TextProblem]:
     """The figures of a sentence that its own arithmetic contradicts, at most one problem per position."""
     reported: set[int] = set()
-    for found in (_equations, _conversions, totals, products, durations, shares):
+    for found in (
+        _equation_problems,
+        _conversion_problems,
+        wrong_totals,
+        wrong_products,
+        wrong_durations,
+        wrong_shares,
+    ):
         for mismatch in found(sentence):
             if id(mismatch.start) not in reported:
                 reported.add(id(mismatch.start))
                 yield mismatch
 
 
-def _equations(sentence: Sentence) -> Iterator[TextProblem]:
+def _equation_problems(sentence: Sentence) -> Iterator[TextProblem]:
     names = {at for named in sentence.named for at in range(named.start, named.end)}
     for equation in equations(sentence.words, names):
         token, dimensions = sentence.words[equation.result], equation.left[0].dimensions
@@ -263,16 +283,16 @@ def _equations(sentence: Sentence) -> Iterator[TextProblem]:
 
 
 def _compare_sides(sentence: Sentence, equation: Equation, token: Token) -> Iterator[TextProblem]:
-    """The mismatch of two sides with the same dimensions, unless rounding or a count of directions explains it."""
+    """The mismatch of two sides of equal dimensions that neither rounding nor a count of directions explains."""
     left, right = equation.left[0].number, equation.right.number
     counted = not token.unit and left < MAX_EXACT_COUNT and not left % 1  # a product of counts is not rounded
     step = 1.0 if counted else token.step * equation.scale
     if right == 0 or any(
-        each.number == 0 or _agrees(each.number, right, step, equation.rough) for each in equation.left
+        each.number == 0 or _agrees_with_written(each.number, right, step, equation.rough) for each in equation.left
     ):
         return
     ratio = right / left
-    if (near(ratio, 2, EQUATION_TOLERANCE) or near(ratio, 0.5, EQUATION_TOLERANCE)) and (
+    if (agrees_within(ratio, 2, EQUATION_TOLERANCE) or agrees_within(ratio, 0.5, EQUATION_TOLERANCE)) and (
         equation.parts == 1 or mentions_direction(sentence)
     ):
         return
@@ -281,19 +301,19 @@ def _compare_sides(sentence: Sentence, equation: Equation, token: Token) -> Iter
     if (rule == BINARY and equation.rough) or (not rule and equation.parts == 1):
         return
     if equation.parts > 1 and any(
-        near(each.value, right, TOLERANCE_EXACT) and each.unit == token.unit for each in equation.operands
+        agrees_within(each.value, right, TOLERANCE_EXACT) and each.unit == token.unit for each in equation.operands
     ):
         rule = DOES_NOT_CLOSE  # the figure of one part given for all of them
-    yield _mismatch(rule or DOES_NOT_CLOSE, sentence, equation, left)
+    yield _equation_problem(rule or DOES_NOT_CLOSE, sentence, equation, left)
 
 
-def _mismatch(rule: str, sentence: Sentence, equation: Equation, value: float) -> TextProblem:
+def _equation_problem(rule: str, sentence: Sentence, equation: Equation, value: float) -> TextProblem:
     token = sentence.words[equation.result]
     share = " %" if equation.scale < 1 else ""
-    right = in_unit_of(token, value / equation.scale) + share
-    message = f"`{_excerpt(sentence, equation)}`: the left side is {right}"
+    right = text_in_unit_of(token, value / equation.scale) + share
+    message = f"`{_equation_excerpt(sentence, equation)}`: the left side is {right}"
     if token.unit:
-        message += f", {as_multiple(token.value / value)} the figure written"
+        message += f", {multiple_text(token.value / value)} the figure written"
     if token.unit == "B/s":
         message += f" ({display(value, 'B/s', 4)}, {display_bits(value, 4)})"
     return TextProblem(
@@ -301,14 +321,14 @@ def _mismatch(rule: str, sentence: Sentence, equation: Equation, value: float) -
     )
 
 
-def _excerpt(sentence: Sentence, equation: Equation) -> str:
+def _equation_excerpt(sentence: Sentence, equation: Equation) -> str:
     excerpt = sentence.text(equation.start, equation.result + 1 + (equation.scale < 1)).replace("`", "")
     return excerpt if len(excerpt) <= MAX_EXCERPT else excerpt[: MAX_EXCERPT - 1] + "…"
 
 
-def _agrees(worked: float, written: float, step: float, rough: bool) -> bool:
+def _agrees_with_written(worked: float, written: float, step: float, rough: bool) -> bool:
     """Whether a figure equals the value of its equation, rounded or truncated at the last digit written."""
-    if near(worked, written, TOLERANCE_ROUGH if rough else TOLERANCE_EXACT):
+    if agrees_within(worked, written, TOLERANCE_ROUGH if rough else TOLERANCE_EXACT):
         return True
     whole = worked / step if step else 0.0
     if not isfinite(whole):
@@ -318,19 +338,21 @@ def _agrees(worked: float, written: float, step: float, rough: bool) -> bool:
 
 def _compare_digits(sentence: Sentence, equation: Equation, token: Token) -> Iterator[TextProblem]:
     """The mismatch of bare numbers on the left and a unit on the right: digits must agree, whatever the prefix."""
-    scale = token.value / _digits(token)
+    scale = token.value / _number_as_written(token)
     left, right = equation.left[0].number, equation.right.number / scale if scale else 0.0
     if left <= 0 or right <= 0:
         return
     step = token.step / scale
     if not any(
-        _agrees(each.number / shift, right, step, equation.rough) for each in equation.left for shift in _SHIFTS
+        _agrees_with_written(each.number / shift, right, step, equation.rough)
+        for each in equation.left
+        for shift in _SHIFTS
     ):
-        message = f"`{_excerpt(sentence, equation)}`: the left side is {plain(left, 4)}"
+        message = f"`{_equation_excerpt(sentence, equation)}`: the left side is {plain(left, 4)}"
         yield TextProblem(DOES_NOT_CLOSE, sentence.words[equation.start], message, "compute it again", token)
 
 
-def _digits(token: Token) -> float:
+def _number_as_written(token: Token) -> float:
     """The number as it was written, before its unit."""
     digits = "".join(char for char in token.written.partition(" ")[0] if char in "0123456789.")
     try:
@@ -339,8 +361,8 @@ def _digits(token: Token) -> float:
         return 1.0
 
 
-def _conversions(sentence: Sentence) -> Iterator[TextProblem]:
-    """Mismatches of one figure given in two units: `100 GB/s (800 Gb/s)`, `16 GB is 128 Gb`, `80 GiB (85.9 GB)`."""
+def _conversion_problems(sentence: Sentence) -> Iterator[TextProblem]:
+    """Mismatches between two units of one figure: `100 GB/s (800 Gb/s)`, `16 GB is 128 Gb`, `80 GiB (85.9 GB)`."""
     for one, other in zip(sentence.quantities, sentence.quantities[1:], strict=False):
         first, second = sentence.words[one], sentence.words[other]
         words = [word for word in sentence.between(one + 1, other) if word not in ("~", "`")]
@@ -348,12 +370,13 @@ def _conversions(sentence: Sentence) -> Iterator[TextProblem]:
             continue
         ratio = second.value / first.value
         if any(
-            near(ratio, count.value, EQUATION_TOLERANCE) or near(ratio * count.value, 1, EQUATION_TOLERANCE)
+            agrees_within(ratio, count.value, EQUATION_TOLERANCE)
+            or agrees_within(ratio * count.value, 1, EQUATION_TOLERANCE)
             for count in sentence.counts
         ):
             continue
         if (rule := rule_of_ratio(ratio)) and _is_conversion_of(first, second, rule):
-            right = in_unit_of(second, first.value)
+            right = text_in_unit_of(second, first.value)
             yield TextProblem(rule, second, f"{first.written} is {right}, not {second.written}", f"write `{right}`")
 
 

@@ -1,4 +1,4 @@
-"""Blocks of running text: lines without code, comments and URLs, grouped into paragraphs, items, headings and tables."""
+"""Blocks of running text without code and comments, and the waivers in its comments."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ class TextBlock:
     lines: tuple[ProseLine, ...]
 
 
-def blocks(text: str) -> Iterator[TextBlock]:
+def text_blocks(text: str) -> Iterator[TextBlock]:
     """The blocks of a document, in order."""
     held: list[ProseLine] = []
     kind = BlockKind.PROSE
-    for line in _lines(text):
-        now = _kind(line.text)
-        if held and not _goes_on(kind, now, held[-1].text):
+    for line in _visible_lines(text):
+        now = _block_kind(line.text)
+        if held and not _continues_block(kind, now, held[-1].text):
             yield TextBlock(kind, tuple(held))
             held = []
         if now is not None:
@@ -87,7 +87,7 @@ def blocks(text: str) -> Iterator[TextBlock]:
         yield TextBlock(kind, tuple(held))
 
 
-def _kind(text: str) -> BlockKind | None:
+def _block_kind(text: str) -> BlockKind | None:
     """The kind of block that a line begins; None for a blank line."""
     if not text or text.isspace() or _UNDERLINE.fullmatch(text):
         return None
@@ -98,7 +98,7 @@ def _kind(text: str) -> BlockKind | None:
     return BlockKind.ITEM if _ITEM.match(text) else BlockKind.PROSE
 
 
-def _goes_on(kind: BlockKind, now: BlockKind | None, last: str) -> bool:
+def _continues_block(kind: BlockKind, now: BlockKind | None, last: str) -> bool:
     """Whether a line belongs to the block before it."""
     if kind is BlockKind.TABLE or now is BlockKind.TABLE:
         return kind is now
@@ -106,7 +106,7 @@ def _goes_on(kind: BlockKind, now: BlockKind | None, last: str) -> bool:
     return now is BlockKind.PROSE and kind in (BlockKind.PROSE, BlockKind.ITEM) and wrapped
 
 
-def _lines(text: str) -> Iterator[ProseLine]:
+def _visible_lines(text: str) -> Iterator[ProseLine]:
     """All lines; code, front matter and comments are blanked."""
     fence = ""
     comment = front = False
@@ -117,15 +117,15 @@ def _lines(text: str) -> Iterator[ProseLine]:
         elif front:
             front = line.rstrip() not in ("---", "...")
         elif fence or _FENCE.match(line):
-            fence = _fenced(line, fence)
+            fence = _open_fence(line, fence)
         else:
-            shown, comment = _uncommented(line, comment)
-            yield ProseLine(number, _masked(shown))
+            shown, comment = _line_without_comments(line, comment)
+            yield ProseLine(number, _masked_line(shown))
             continue
         yield ProseLine(number, "")
 
 
-def _fenced(line: str, fence: str) -> str:
+def _open_fence(line: str, fence: str) -> str:
     """The code fence open after a line; a closing fence is at least as long as the opening one, and alone."""
     match = _FENCE.match(line)
     if not match:
@@ -136,7 +136,7 @@ def _fenced(line: str, fence: str) -> str:
     return "" if closes else fence
 
 
-def _uncommented(line: str, inside: bool) -> tuple[str, bool]:
+def _line_without_comments(line: str, inside: bool) -> tuple[str, bool]:
     """A line with HTML comments blanked, and whether a comment is open at its end."""
     shown, at = "", 0
     while at < len(line):
@@ -150,32 +150,32 @@ def _uncommented(line: str, inside: bool) -> tuple[str, bool]:
     return shown, inside
 
 
-def _masked(line: str) -> str:
+def _masked_line(line: str) -> str:
     """A line with URLs, tags and emphasis blanked, and LaTeX signs replaced."""
     if '"' in line or "“" in line:
-        line = _QUOTED.sub(_mention, line)
+        line = _QUOTED.sub(_blanked_quotation, line)
     if "`" in line:
-        line = _CODE.sub(_example, line)
+        line = _CODE.sub(_blanked_example, line)
     for mark, pattern in _MASKS:
         if mark in line:
-            line = pattern.sub(_blank, line)
+            line = pattern.sub(_blanked_text, line)
     for written, sign in _SIGNS:
         if written in line:
             line = line.replace(written, sign)
     return line
 
 
-def _mention(match: re.Match[str]) -> str:
+def _blanked_quotation(match: re.Match[str]) -> str:
     """A quotation, blanked if it contains a figure: it is not a claim of the author."""
     return " " * len(match[0]) if match[0].count(" ") >= 3 else match[0]
 
 
-def _example(match: re.Match[str]) -> str:
+def _blanked_example(match: re.Match[str]) -> str:
     """Inline code, blanked if it states a direction or a sparsity: it shows spec syntax."""
     return " " * len(match[0]) if _COUNTED.search(match[0]) else match[0]
 
 
-def _blank(match: re.Match[str]) -> str:
+def _blanked_text(match: re.Match[str]) -> str:
     return " " * len(match[0])
 
 
@@ -200,13 +200,13 @@ class ProseWaiver:
     span: Span
 
 
-def apply(problems: Iterable[Problem], text: str, file: str, today: date | None) -> Iterator[Problem]:
+def unwaived_problems(problems: Iterable[Problem], text: str, file: str, today: date | None) -> Iterator[Problem]:
     """The problems that are not waived, then the problems with the waivers themselves.
 
     A waiver without a reason (waiver-without-reason) or one that expired before ``today`` (expired-waiver) has no
     effect. Without ``today`` none expires.
     """
-    waivers = list(_read(text, file)) if "clusterspec:" in text else []
+    waivers = list(_read_waivers(text, file)) if "clusterspec:" in text else []
     waived: set[tuple[int | None, str]] = set()
     for waiver in waivers:
         if waiver.reason and not _has_expired(waiver, today):
@@ -219,7 +219,7 @@ def apply(problems: Iterable[Problem], text: str, file: str, today: date | None)
         yield from _waiver_problems(waiver, today)
 
 
-def _read(text: str, file: str) -> Iterator[ProseWaiver]:
+def _read_waivers(text: str, file: str) -> Iterator[ProseWaiver]:
     text_begun = False
     for number, line in enumerate(text.split("\n"), 1):
         match = _WAIVER.search(line)
@@ -261,11 +261,13 @@ def _waived_lines(waiver: ProseWaiver) -> tuple[int | None, ...]:
 def _waiver_problems(waiver: ProseWaiver, today: date | None) -> Iterator[Problem]:
     if not waiver.reason:
         message = "this waiver has no reason and no effect"
-        yield _problem("waiver-without-reason", Severity.WARNING, message, _FORM, waiver)
+        yield _waiver_problem("waiver-without-reason", Severity.WARNING, message, _FORM, waiver)
     elif _has_expired(waiver, today):
         message = f"this waiver expired on {waiver.until}; today is {today}"
-        yield _problem("expired-waiver", Severity.NOTE, message, "fix what it waived, or set a later date", waiver)
+        yield _waiver_problem(
+            "expired-waiver", Severity.NOTE, message, "fix what it waived, or set a later date", waiver
+        )
 
 
-def _problem(rule: str, severity: Severity, message: str, advice: str, waiver: ProseWaiver) -> Problem:
+def _waiver_problem(rule: str, severity: Severity, message: str, advice: str, waiver: ProseWaiver) -> Problem:
     return Problem(rule, (), message, advice, severity, Confidence.CERTAIN, span=waiver.span)

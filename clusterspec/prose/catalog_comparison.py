@@ -1,4 +1,4 @@
-"""Likely errors of a memory size or memory bandwidth: the figure of another accelerator of the vendor."""
+"""Comparison of claims with the catalog: correct, a likely error of memory or peak, or not reported."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from clusterspec.prose.possible_values import (
     BANDWIDTH_TOLERANCE,
     ROUGH_TOLERANCE,
     LikelyError,
-    agrees,
+    agrees_with_catalog,
     bandwidth_errors,
-    in_scope,
+    is_in_scope,
     possible_values,
 )
 from clusterspec.prose.tokenize import TextProblem
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.units import UnitFault, display, display_bits, plain, read
-from clusterspec.units.readings import MEANT, PREFIX, PREFIX_STEP, near
+from clusterspec.units.readings import MEANT, PREFIX, PREFIX_STEP, agrees_within
 from clusterspec.units.readings import SPARSE as SPARSE_PEAK
 
 # Likely errors of a memory size or memory bandwidth: the figure of another accelerator of the vendor
@@ -31,16 +31,16 @@ GIBI_OVER_GIGA = 1.024**3
 
 
 def part_errors(claim: Claim, facts: Sequence[KnownFigure], known: KnownFigures) -> Iterator[LikelyError]:
-    """The figure of another accelerator, for a figure stated as a property of the named one: `H200 has 80 GB of HBM3e`."""
+    """A figure of another accelerator stated for the named one: `H200 has 80 GB of HBM3e`."""
     channel = Channel.CAPACITY if claim.token.unit == "B" else claim.channel
     subject = claim.subjects[0]
     whole = claim.scope in (None, FigureScope.DEVICE) and not claim.subject_elsewhere
     if not claim.specified or not whole or claim.measured or channel not in (Channel.CAPACITY, Channel.MEMORY):
         return
     own = [fact for fact in facts if fact.channel is channel and fact.scope is FigureScope.DEVICE]
-    if not own or any(near(claim.token.value, fact.value, ROUGH_TOLERANCE) for fact in own):
+    if not own or any(agrees_within(claim.token.value, fact.value, ROUGH_TOLERANCE) for fact in own):
         return
-    for id_, others in known.of_vendor(subject):
+    for id_, others in known.figures_of_vendor(subject):
         if any(_is_same(claim, fact) for fact in others if fact.channel is channel):
             yield LikelyError("label-contradicts-rate", own[0], f"the figure of {id_}")
             return
@@ -49,7 +49,7 @@ def part_errors(claim: Claim, facts: Sequence[KnownFigure], known: KnownFigures)
 def _is_same(claim: Claim, fact: KnownFigure) -> bool:
     value = claim.token.value
     readings = (value, value * GIBI_OVER_GIGA) if fact.unit == "B" else (value,)
-    return any(near(reading, fact.value, TOLERANCE) for reading in readings)
+    return any(agrees_within(reading, fact.value, TOLERANCE) for reading in readings)
 
 
 # Likely errors of a wrong peak: sparse for dense, another precision, more than the part's maximum
@@ -65,32 +65,36 @@ MAX_EXCESS = 1.2
 def peak_errors(claim: Claim, facts: Sequence[KnownFigure]) -> Iterator[LikelyError]:
     """The likely errors: a sparse peak, a peak of another precision, or more than the part's maximum."""
     value = claim.token.value
-    own = [fact for fact in facts if in_scope(claim, fact)]
+    own = [fact for fact in facts if is_in_scope(claim, fact)]
     for fact in own:
         if (
-            near(value, SPARSE * fact.value, BANDWIDTH_TOLERANCE)
+            agrees_within(value, SPARSE * fact.value, BANDWIDTH_TOLERANCE)
             and claim.sparsity is not Sparsity.SPARSE
             and _may_be_dense(claim)
         ):
             yield LikelyError(SPARSE_PEAK, fact, MEANT[SPARSE_PEAK])
-        elif claim.precision and not claim.measured and near(value, fact.value / PREFIX_STEP, PRECISION_TOLERANCE):
+        elif (
+            claim.precision
+            and not claim.measured
+            and agrees_within(value, fact.value / PREFIX_STEP, PRECISION_TOLERANCE)
+        ):
             yield LikelyError(PREFIX, fact, MEANT[PREFIX])
     if claim.precision and own and not _is_explained(claim, own):
         for fact in facts:
             if fact not in own and any(
-                near(value, reading, PRECISION_TOLERANCE) for reading in possible_values(claim, fact)
+                agrees_within(value, reading, PRECISION_TOLERANCE) for reading in possible_values(claim, fact)
             ):
                 yield LikelyError("peak-of-other-precision", fact, f"the {fact.precision} peak")
     highest = max((fact for fact in own), key=lambda fact: fact.value, default=None)
     gain = MAX_SPARSE_GAIN if claim.sparsity is Sparsity.SPARSE else SPARSE
-    if highest is not None and value > MAX_EXCESS * gain * highest.value * max(_multiplicities(claim, facts)):
+    if highest is not None and value > MAX_EXCESS * gain * highest.value * max(_part_counts(claim, facts)):
         yield LikelyError("peak-off-catalog", highest, "more than the peak of the part, dense or sparse")
 
 
 def _is_explained(claim: Claim, own: Sequence[KnownFigure]) -> bool:
     """Whether a figure may be the sparse peak of the stated precision, or a measured rate below its peak."""
     value = claim.token.value
-    sparse = claim.sparse_near and any(near(value, SPARSE * fact.value, BANDWIDTH_TOLERANCE) for fact in own)
+    sparse = claim.sparse_near and any(agrees_within(value, SPARSE * fact.value, BANDWIDTH_TOLERANCE) for fact in own)
     return sparse or (claim.measured and value < max(fact.value for fact in own))
 
 
@@ -99,7 +103,7 @@ def _may_be_dense(claim: Claim) -> bool:
     return claim.sparsity is Sparsity.DENSE or not claim.sparse_near
 
 
-def _multiplicities(claim: Claim, facts: Sequence[KnownFigure]) -> tuple[float, ...]:
+def _part_counts(claim: Claim, facts: Sequence[KnownFigure]) -> tuple[float, ...]:
     """The counts of parts over which a claim may be a sum: the counts of its sentence, without those within a node."""
     node = any(fact.scope is FigureScope.NODE for fact in facts)
     return (1.0, *(count for count in claim.counts if not (node and count <= 16)))
@@ -123,13 +127,13 @@ def check_claim(claim: Claim, known: KnownFigures) -> Iterator[TextProblem]:
     errors = _likely_errors(claim, known)
     if errors:
         causes = ", or ".join(dict.fromkeys(error.cause for error in errors))
-        figure, times = _expected(claim, errors[0].fact)
+        figure, times = _expected_figure(claim, errors[0].fact)
         written = f"{claim.token.written}{f' {claim.direction}' if claim.direction else ''}"
         message = f"{written} is {times} the {figure} of {errors[0].fact.owner}: it looks like {causes}"
         yield TextProblem(errors[0].rule, claim.token, message, f"write `{figure}`, or name what the figure measures")
 
 
-def _expected(claim: Claim, fact: KnownFigure) -> tuple[str, str]:
+def _expected_figure(claim: Claim, fact: KnownFigure) -> tuple[str, str]:
     """The catalog figure in the direction of a claim, and the ratio of the claim to it, both as text."""
     value = fact.value * (2 if claim.direction is Direction.DUPLEX else 1)
     shown = display_bits(value) if fact.unit == "B/s" and claim.token.bits else display(value, fact.unit)
@@ -152,7 +156,7 @@ def _printed_value(fact: KnownFigure) -> float:
 
 def _likely_errors(claim: Claim, known: KnownFigures) -> tuple[LikelyError, ...]:
     """The errors that explain a wrong claim, likeliest first."""
-    facts = tuple(fact for subject in claim.subjects for fact in _comparable(claim, known.of(subject)))
+    facts = tuple(fact for subject in claim.subjects for fact in _comparable_figures(claim, known.figures_of(subject)))
     if (
         not facts
         or not claim.token.value
@@ -160,11 +164,13 @@ def _likely_errors(claim: Claim, known: KnownFigures) -> tuple[LikelyError, ...]
         or (claim.names_no_part and claim.channel is Channel.NETWORK)
     ):
         return ()
-    if agrees(claim, facts) or any(agrees(claim, _comparable(claim, known.of(other))) for other in claim.others):
+    if agrees_with_catalog(claim, facts) or any(
+        agrees_with_catalog(claim, _comparable_figures(claim, known.figures_of(other))) for other in claim.others
+    ):
         return ()
     if claim.channel is Channel.NETWORK:  # the generation of a port is not inferred from another part of the text
         named = (subject for subject in claim.subjects if not subject.inferred)
-        facts = tuple(fact for subject in named for fact in _comparable(claim, known.of(subject)))
+        facts = tuple(fact for subject in named for fact in _comparable_figures(claim, known.figures_of(subject)))
     facts = tuple(sorted(facts, key=lambda fact: _ORDER.index(fact.scope)))
     if claim.token.unit == "FLOP/s":
         errors = tuple(peak_errors(claim, facts))
@@ -180,7 +186,7 @@ def _is_sum(claim: Claim) -> bool:
     return claim.scope in (FigureScope.NODE, FigureScope.SUM) and not of_node and claim.channel is not Channel.POWER
 
 
-def _comparable(claim: Claim, facts: Iterable[KnownFigure]) -> tuple[KnownFigure, ...]:
+def _comparable_figures(claim: Claim, facts: Iterable[KnownFigure]) -> tuple[KnownFigure, ...]:
     """The catalog figures with the unit and channel of a claim."""
     unit = "B/s" if claim.token.unit == "T/s" else claim.token.unit
     return tuple(fact for fact in facts if fact.unit == unit and claim.channel in (None, fact.channel))

@@ -1,4 +1,4 @@
-"""Figures stated as properties of a part: `H200 has 141 GB of HBM3e`, unlike `a job needs 40 GB of each H200`."""
+"""Claims: figures stated as properties of a part, with channel, direction and scope."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clusterspec.prose.subjects import UNKNOWN, Mention, Subject
 from clusterspec.prose.tokenize import Token, TokenKind, words_of
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.records import dataclass
-from clusterspec.units.readings import near
+from clusterspec.units.readings import agrees_within
 
 # Figures stated as properties of a part: `H200 has 141 GB of HBM3e`, unlike `a job needs 40 GB of each H200`
 
@@ -153,37 +153,37 @@ class Claim:
         return any(subject.label and abs(subject.label * 1.25e8 / value - 1) < 0.01 for subject in named)
 
 
-def claims(sentence: Sentence, text: ProseText) -> Iterator[Claim]:
+def sentence_claims(sentence: Sentence, text: ProseText) -> Iterator[Claim]:
     """The figures of a sentence that can be compared with the catalog."""
     for at in sentence.quantities:
         token = sentence.words[at]
         if token.unit in _UNITS and not token.ranged and not _is_qualified(sentence, at):
             found = tuple(_subjects_of(sentence, at))
-            found = tuple(dict.fromkeys((*found, *_owners(sentence, at, found))))
-            near = (*_all_subjects(sentence), *sentence.before)
-            with_generation = tuple(text.with_generation(each, near) for each in found or sentence.before[-1:])
+            found = tuple(dict.fromkeys((*found, *_interconnect_owners(sentence, at, found))))
+            near = (*_subjects_of_sentence(sentence), *sentence.before)
+            with_generation = tuple(text.subject_with_generation(each, near) for each in found or sentence.before[-1:])
             if with_generation:
-                yield _claim(sentence, at, with_generation, text, subject_elsewhere=not found)
+                yield _claim_at(sentence, at, with_generation, text, subject_elsewhere=not found)
 
 
-def _claim(
+def _claim_at(
     sentence: Sentence, at: int, subjects: tuple[Subject, ...], text: ProseText, subject_elsewhere: bool
 ) -> Claim:
     precision = sentence.sole_meaning(at, PrecisionName)
-    channel = _channel(sentence, at, subjects)
-    scope = _scope(sentence, at, channel)
+    channel = _quantity_channel(sentence, at, subjects)
+    scope = _quantity_scope(sentence, at, channel)
     words = set(sentence.between(0, len(sentence.words)))
     return Claim(
         sentence.words[at],
         subjects,
-        tuple(text.with_generation(each, sentence.before) for each in _all_subjects(sentence)),
+        tuple(text.subject_with_generation(each, sentence.before) for each in _subjects_of_sentence(sentence)),
         channel=channel,
         direction=sentence.sole_meaning(at, Direction),
         scope=scope,
         sparsity=sentence.sole_meaning(at, Sparsity),
         precision=precision.name if precision else "",
         approximate=sentence.has_meaning(at, Hint.ABOUT),
-        counts=_counts(sentence),
+        counts=_stated_counts(sentence),
         subject_elsewhere=subject_elsewhere,
         of_port=scope is FigureScope.PORT or _is_port(sentence, at),
         doubled=bool(words & _DOUBLING),
@@ -193,8 +193,8 @@ def _claim(
     )
 
 
-def _scope(sentence: Sentence, at: int, channel: Channel | None) -> FigureScope | None:
-    """The scope of a quantity: of one port after a count (`8 x 400 Gb/s`), of an accelerator for a sum of its links."""
+def _quantity_scope(sentence: Sentence, at: int, channel: Channel | None) -> FigureScope | None:
+    """The scope of a quantity: a port after a count (`8 x 400 Gb/s`), an accelerator for the sum of its links."""
     scope = sentence.scope(at)
     ends = {named.start: named.end for named in sentence.named}
     factors = (multiplied_by(sentence.words, count) for count in sentence.counts)
@@ -215,7 +215,7 @@ def _is_multiplied_later(sentence: Sentence, at: int) -> bool:
     value = sentence.words[at].value
     later = [sentence.words[other].value for other in sentence.quantities if other > at]
     counts = [count.value for count in sentence.counts if count.noun is FigureScope.PORT and count.value > 1]
-    return value > 0 and any(near(other, value * count, 0.01) for other in later for count in counts)
+    return value > 0 and any(agrees_within(other, value * count, 0.01) for other in later for count in counts)
 
 
 def _is_port(sentence: Sentence, at: int) -> bool:
@@ -226,7 +226,7 @@ def _is_port(sentence: Sentence, at: int) -> bool:
     )
 
 
-def _all_subjects(sentence: Sentence) -> tuple[Subject, ...]:
+def _subjects_of_sentence(sentence: Sentence) -> tuple[Subject, ...]:
     return tuple(dict.fromkeys(named.subject for named in sentence.named))
 
 
@@ -236,7 +236,7 @@ def _is_qualified(sentence: Sentence, at: int) -> bool:
 
 
 def _may_be_of_one_link(sentence: Sentence, at: int) -> bool:
-    """Whether a figure may be of one link or of all: `18 links, 25 GB/s each way`, `21 links, 525 GB/s each way`."""
+    """Whether a figure may describe one link or all: `18 links, 25 GB/s each way`, `21 links, 525 GB/s each way`."""
     links = any(count.noun is FigureScope.LINK and 0 < at - count.at <= MAX_GAP for count in sentence.counts)
     behind = list(sentence.between(at + 1, at + 5))
     each = behind.index("each") if "each" in behind else len(behind)
@@ -265,8 +265,8 @@ def _subjects_of(sentence: Sentence, at: int) -> Iterator[Subject]:
         yield before.subject
 
 
-def _counts(sentence: Sentence) -> tuple[float, ...]:
-    """The counts of a sentence, with those of its parts: `eight H100`."""
+def _stated_counts(sentence: Sentence) -> tuple[float, ...]:
+    """The counts in a sentence, including counts of parts: `eight H100`."""
     parts = (count_before(sentence, named.start) for named in sentence.named if named.subject.channel is None)
     found = (*(count.value for count in sentence.counts), *parts)
     return tuple(value for value in found if value > 1)
@@ -282,7 +282,7 @@ def _may_have_nics(subject: Subject) -> bool:
     return subject.channel in (None, Channel.NETWORK)
 
 
-def _owners(sentence: Sentence, at: int, found: Sequence[Subject]) -> Iterator[Subject]:
+def _interconnect_owners(sentence: Sentence, at: int, found: Sequence[Subject]) -> Iterator[Subject]:
     """The accelerator or machine whose interconnect a figure describes, where only its family is named.
 
     In `MI300X nodes with eight 400 Gb/s RoCE NICs` the rate is compared with the NICs of MI300X nodes.
@@ -306,7 +306,7 @@ def _is_linked_to(sentence: Sentence, at: int, named: Mention) -> bool:
     return all(index in marked or sentence.words[index].text.lower() in _LINKING for index in between)
 
 
-def _channel(sentence: Sentence, at: int, subjects: Sequence[Subject]) -> Channel | None:
+def _quantity_channel(sentence: Sentence, at: int, subjects: Sequence[Subject]) -> Channel | None:
     """The channel of a quantity: from its unit, else its subject, else the words near it."""
     if (by_unit := BY_UNIT.get(sentence.words[at].unit)) is not None:
         return by_unit

@@ -1,4 +1,4 @@
-"""Checks of collective figures: their metric, traffic and duration."""
+"""Checks of collective figures: metric, traffic, duration, and injection bandwidth called bisection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clusterspec.prose.lexicon import Channel, FigureScope, Hint, PhraseMatch
 from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.tokenize import TextProblem, Token, TokenKind, words_of
 from clusterspec.units import display, plain
-from clusterspec.units.readings import near
+from clusterspec.units.readings import agrees_within
 
 # Checks of collective figures: their metric, traffic and duration
 
@@ -31,14 +31,14 @@ SHARDED_TRAFFIC_RATIO = 1.5
 """Traffic of ZeRO-3 over that of an all-reduce: three passes against two (Rajbhandari et al., ZeRO, section 7.2)."""
 
 
-def metrics(text: ProseText) -> Iterator[TextProblem]:
+def unnamed_metrics(text: ProseText) -> Iterator[TextProblem]:
     """Collective rates that are called neither algbw nor busbw; the two differ by up to a factor of two."""
     named = [at for at, sentence in enumerate(text.sentences) if sentence.has(Hint.METRIC)]
     covered = {at for where in named for at in range(where - METRIC_REACH, where + METRIC_REACH + 1)}
     for at, sentence in enumerate(text.sentences):
         if sentence.kind is BlockKind.HEADING or not sentence.has(Hint.COLLECTIVE) or not sentence.quantities:
             continue
-        if at in covered or _compared(sentence):
+        if at in covered or _compares_with_link_rate(sentence):
             continue
         for where in sentence.quantities:
             token = sentence.words[where]
@@ -55,7 +55,7 @@ def metrics(text: ProseText) -> Iterator[TextProblem]:
                 break
 
 
-def _compared(sentence: Sentence) -> bool:
+def _compares_with_link_rate(sentence: Sentence) -> bool:
     """Whether a sentence compares the rate with the link rate, as is usual for bus bandwidth."""
     rates = [sentence.words[at].value for at in sentence.quantities if sentence.words[at].unit == "B/s"]
     share = any(token.text == "%" for token in sentence.words)
@@ -80,11 +80,11 @@ def _is_catalog_rate(sentence: Sentence, at: int, text: ProseText) -> bool:
     """Whether a quantity is a catalog rate of hardware that the text names."""
     token = sentence.words[at]
     return not token.ranged and any(
-        near(token.value, rate * way, 0.03) for rate in text.rates_beside(sentence.before) for way in (1, 2)
+        agrees_within(token.value, rate * way, 0.03) for rate in text.rates_beside(sentence.before) for way in (1, 2)
     )
 
 
-def volumes(sentence: Sentence) -> Iterator[TextProblem]:
+def wrong_volumes(sentence: Sentence) -> Iterator[TextProblem]:
     """Wrong ratios of FSDP traffic to all-reduce traffic, which is 1.5."""
     words = sentence.words
     joined = " ".join(token.text for token in words)
@@ -105,7 +105,7 @@ def _is_traffic(words: Sequence[str]) -> bool:
     return bool(_TRAFFIC & set(words)) and "memory" not in words
 
 
-def times(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
+def wrong_times(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
     """Collective times that need more than the one-way bandwidth of the links, but not more than both directions."""
     sizes = [sentence.words[at] for at in sentence.quantities if sentence.words[at].unit == "B"]
     spans = [sentence.words[at] for at in sentence.quantities if sentence.words[at].unit == "s"]
@@ -113,8 +113,8 @@ def times(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
     if len(sizes) != 1 or len(spans) != 1 or rates or not sentence.has(Hint.COLLECTIVE):
         return
     for named in sentence.named:
-        subject = text.with_generation(named.subject, sentence.before)
-        for fact in text.known.of(subject):
+        subject = text.subject_with_generation(named.subject, sentence.before)
+        for fact in text.known.figures_of(subject):
             if fact.scope is FigureScope.DEVICE and fact.channel is Channel.SCALE_UP and subject.kind == "interconnect":
                 needed = sizes[0].value / spans[0].value
                 if 1.05 < needed / fact.value < 2.1:
@@ -132,7 +132,7 @@ def times(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
 # Injection bandwidth called bisection: the rate of one accelerator, or the sum over all of them
 
 
-def bisections(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
+def wrong_bisections(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
     """Bisection figures that are injection bandwidth, per accelerator or summed over all."""
     for phrase in sentence.phrases:
         if phrase.meaning is Hint.BISECTION:
@@ -140,7 +140,7 @@ def bisections(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
             for at in sentence.quantities:
                 token = sentence.words[at]
                 if token.unit == "B/s" and not token.ranged and _is_bisection(sentence, phrase, at):
-                    yield from _bisection(sentence, at, text)
+                    yield from _bisection_problems(sentence, at, text)
 
 
 def _summed_injection(sentence: Sentence, phrase: PhraseMatch) -> Iterator[TextProblem]:
@@ -178,7 +178,7 @@ _OF_BISECTION = words_of(
 )
 
 
-def _bisection(sentence: Sentence, at: int, text: ProseText) -> Iterator[TextProblem]:
+def _bisection_problems(sentence: Sentence, at: int, text: ProseText) -> Iterator[TextProblem]:
     token = sentence.words[at]
     if sentence.scope(at) is FigureScope.DEVICE and _is_injection(token.value, text):
         message = (
@@ -190,7 +190,7 @@ def _bisection(sentence: Sentence, at: int, text: ProseText) -> Iterator[TextPro
         return
     for one in (sentence.words[other] for other in sentence.quantities if other != at):
         for count in sentence.counts:
-            if one.unit == "B/s" and count.value > 1 and near(token.value, one.value * count.value, 0.02):
+            if one.unit == "B/s" and count.value > 1 and agrees_within(token.value, one.value * count.value, 0.02):
                 half = display(token.value / 2, "B/s")
                 message = f"{token.written} is {count.value:.0f} times {one.written}: the total injection bandwidth, twice the bisection"
                 yield TextProblem("injection-called-bisection", token, message, f"write {half}, in the same direction")
@@ -201,7 +201,7 @@ def _bisection(sentence: Sentence, at: int, text: ProseText) -> Iterator[TextPro
 def _is_injection(value: float, text: ProseText) -> bool:
     """Whether a value is the scale-up bandwidth of an interconnect that the text names, one way or duplex."""
     return any(
-        near(value, fact.value * way, 0.05)
+        agrees_within(value, fact.value * way, 0.05)
         for ids in text.families.values()
         for id_ in ids
         for fact in text.known.entry("interconnect", id_)
@@ -213,12 +213,12 @@ def _is_injection(value: float, text: ProseText) -> bool:
 def _bisection_of_platform(sentence: Sentence, token: Token, text: ProseText) -> Iterator[TextProblem]:
     """The sum over all accelerators of a node, called its bisection."""
     for named in sentence.named:
-        facts = text.known.of(named.subject) if named.subject.kind == "platform" else ()
+        facts = text.known.figures_of(named.subject) if named.subject.kind == "platform" else ()
         scale_up = [fact for fact in facts if fact.channel is Channel.SCALE_UP]
         halves = [fact.value for fact in scale_up if fact.scope is FigureScope.SUM]
         for fact in (fact for fact in scale_up if fact.scope is FigureScope.NODE):
-            if near(token.value, 2 * fact.value, 0.04) and not any(
-                near(token.value, h * w, 0.05) for h in halves for w in (1, 2)
+            if agrees_within(token.value, 2 * fact.value, 0.04) and not any(
+                agrees_within(token.value, h * w, 0.05) for h in halves for w in (1, 2)
             ):
                 message = f"{token.written} is {fact.what} of {fact.owner}: the total injection bandwidth, twice the bisection"
                 yield TextProblem(

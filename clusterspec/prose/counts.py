@@ -1,4 +1,4 @@
-"""Wrong counts: links of a node, neighbors of an accelerator, accelerators of a cluster, lanes counted as ports."""
+"""Checks of counts: links, neighbors, accelerators and NICs of machines, and lanes counted as ports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clusterspec.prose.sentence import NUMERALS, CountedNoun, Sentence
 from clusterspec.prose.subjects import Mention
 from clusterspec.prose.tokenize import AMBIGUOUS_RATE, TextProblem, Token, TokenKind, words_of
 from clusterspec.units import display_bits
-from clusterspec.units.readings import near
+from clusterspec.units.readings import agrees_within
 
 # Wrong counts: links of a node, neighbors of an accelerator, accelerators of a cluster, lanes counted as ports
 
@@ -20,15 +20,15 @@ _TOTAL = frozenset(("total", "totaling", "totalling", "altogether"))
 _PEERS = words_of("chips accelerators gpus devices cards neighbours neighbors peers")
 
 
-def miscounted(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
+def wrong_counts(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
     """The counts of a sentence that the catalog or the sentence itself contradicts."""
-    yield from _links(sentence, text)
-    yield from _neighbors(sentence, text)
-    yield from _accelerators(sentence, text)
-    yield from _lanes(sentence, text)
+    yield from _link_problems(sentence, text)
+    yield from _neighbor_problems(sentence, text)
+    yield from _accelerator_problems(sentence, text)
+    yield from _lane_problems(sentence, text)
 
 
-def _links(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
+def _link_problems(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
     """`six switches of 12 NVLinks for a total of 72`: a node has as many links as its accelerators have."""
     total = _written_total(sentence)
     if total is None or not any(count.noun is FigureScope.LINK for count in sentence.counts):
@@ -38,7 +38,7 @@ def _links(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
         if known is None:
             continue
         count, each = known
-        if not any(near(total.value, right, 0.001) for right in (each, count * each, count * each / 2)):
+        if not any(agrees_within(total.value, right, 0.001) for right in (each, count * each, count * each / 2)):
             message = f"{total.text} is not the number of links of {named.subject.name}: {count} accelerators have {each} each"
             yield TextProblem("links-miscounted", total, message, f"write {count * each}")
         return
@@ -54,7 +54,7 @@ def _written_total(sentence: Sentence) -> Token | None:
     return None
 
 
-def _neighbors(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
+def _neighbor_problems(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
     """`each connects to 3 other chips`: in a torus neighbors equal links; in a full mesh all peers are neighbors."""
     words = sentence.words
     for at, token in enumerate(words[:-2]):
@@ -74,29 +74,29 @@ def _neighbors(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
             yield TextProblem("links-miscounted", token, message, f"write {shown}")
 
 
-def _accelerators(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
+def _accelerator_problems(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
     """`1,296 nodes of 8 GPUs, 9,216 GPUs in total`."""
     nodes = [count for count in sentence.counts if count.noun is FigureScope.NODE]
     devices = [count for count in sentence.counts if count.noun is FigureScope.DEVICE and count.value > 1]
     if len(nodes) != 1 or not devices or not sentence.has(Hint.TOTAL):
         return
     total = max(devices, key=lambda count: count.value)
-    each = {count.value for count in devices if count is not total} or _per_node(sentence, text)
+    each = {count.value for count in devices if count is not total} or _counts_per_node(sentence, text)
     token = sentence.words[total.at]
     if len(each) != 1 or token.kind is not TokenKind.NUMBER or not total.value > nodes[0].value > 1:
         return
     right = nodes[0].value * each.copy().pop()
-    if not near(total.value, right, 0.001):
+    if not agrees_within(total.value, right, 0.001):
         message = f"{nodes[0].value:,.0f} nodes of {right / nodes[0].value:.0f} accelerators are {right:,.0f}, not {token.text}"
         yield TextProblem("accelerators-miscounted", token, message, f"write {right:,.0f}")
 
 
-def _per_node(sentence: Sentence, text: ProseText) -> set[float]:
+def _counts_per_node(sentence: Sentence, text: ProseText) -> set[float]:
     known = (text.known.links(named.subject) for named in sentence.named)
     return {float(each[0]) for each in known if each is not None}
 
 
-def _lanes(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
+def _lane_problems(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
     """`4 x NDR lanes give 1600 Gb/s`: four lanes are one port."""
     for named in sentence.named:
         start, end = named.start, named.end
@@ -109,13 +109,15 @@ def _lanes(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
             continue
         count = next((each for each in sentence.counts if 0 < start - each.at <= 2), None)
         facts = [
-            fact for fact in text.known.of(named.subject) if fact.channel is Channel.NETWORK and not fact.reduced_rate
+            fact
+            for fact in text.known.figures_of(named.subject)
+            if fact.channel is Channel.NETWORK and not fact.reduced_rate
         ]
         ports = [fact.value for fact in facts if fact.scope is FigureScope.PORT]
         lanes = [fact.value for fact in facts if fact.scope is FigureScope.LANE]
         for at in sentence.quantities if count and ports and lanes else ():
             token = sentence.words[at]
-            if count is not None and token.unit == "B/s" and near(token.value, ports[0] * count.value, 0.02):
+            if count is not None and token.unit == "B/s" and agrees_within(token.value, ports[0] * count.value, 0.02):
                 right = display_bits(lanes[0] * count.value)
                 message = f"{count.value:.0f} lanes of {named.subject.name} carry {right}; {token.written} is the rate of that many ports"
                 yield TextProblem(
@@ -127,7 +129,7 @@ def misnamed_units(one: Sentence, other: Sentence) -> Iterator[TextProblem]:
     """Values whose name and figure disagree on bits or bytes: `nic_gbps=50` next to 50 GB/s."""
     if other.words[0].line - one.words[-1].line > 1:
         return
-    stated = {token.value: token for token in (*_rates(one), *_rates(other)) if not token.bits}
+    stated = {token.value: token for token in (*_rate_tokens(one), *_rate_tokens(other)) if not token.bits}
     for at, token in enumerate(other.words[2:], 2):
         if token.kind is TokenKind.NUMBER and other.words[at - 1].text == "=" and other.words[at - 2].text == "gbps":
             same = stated.get(token.value * 1e9)
@@ -140,7 +142,7 @@ def misnamed_units(one: Sentence, other: Sentence) -> Iterator[TextProblem]:
                 )
 
 
-def _rates(sentence: Sentence) -> Iterator[Token]:
+def _rate_tokens(sentence: Sentence) -> Iterator[Token]:
     return (sentence.words[at] for at in sentence.quantities if sentence.words[at].unit == "B/s")
 
 
@@ -176,12 +178,12 @@ REACH = 4
 
 
 def miscounted_machines(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
-    """The numbers of accelerators or NICs that a sentence states of one machine and the catalog contradicts."""
+    """Numbers of accelerators or NICs of one machine that contradict the catalog."""
     machines = [named for named in sentence.named if named.subject.kind == "platform"]
     if len(machines) != 1 or not sentence.counts or not _is_of_one(sentence, machines[0]):
         return
     entry = text.known.machine(machines[0].subject)
-    stated = [(count, noun) for count in sentence.counts if (noun := _noun(sentence, count))]
+    stated = [(count, noun) for count in sentence.counts if (noun := _counted_noun(sentence, count))]
     for count, noun in stated:
         if (
             entry is None
@@ -189,7 +191,7 @@ def miscounted_machines(sentence: Sentence, text: ProseText) -> Iterator[TextPro
             or not _is_stated(sentence, machines[0], count)
         ):
             continue
-        possible = _accelerator_counts(entry, text) if noun == "accelerators" else _nics(entry)
+        possible = _accelerator_counts(entry, text) if noun == "accelerators" else _nic_counts(entry)
         more = noun == "NICs" and count.value > max(possible, default=0)  # with those of storage, or virtual ones
         if possible and count.value not in possible and not more:
             token = sentence.words[count.at]
@@ -206,7 +208,7 @@ def _accelerator_counts(entry: Platform, text: ProseText) -> tuple[int, ...]:
     return tuple(dict.fromkeys((max(node, domain), node, node * text.known.ranks_per_accelerator(entry))))
 
 
-def _nics(entry: Platform) -> tuple[int, ...]:
+def _nic_counts(entry: Platform) -> tuple[int, ...]:
     """The number of NICs of the compute fabric; none for racks, whose NICs are counted by tray or by rack."""
     count = entry.nics_per_node
     rack = entry.domain and entry.accelerators_per_node and entry.domain > entry.accelerators_per_node
@@ -214,7 +216,7 @@ def _nics(entry: Platform) -> tuple[int, ...]:
 
 
 def _is_of_one(sentence: Sentence, machine: Mention) -> bool:
-    """Whether a name is of one machine and the subject of its clause: not `two DGX H100`, `of a DGX H100`."""
+    """Whether a name means one machine and is the subject of its clause: not `two DGX H100`, `of a DGX H100`."""
     words = list(sentence.between(max(0, machine.start - 2), machine.start))
     if not words:
         return True
@@ -222,9 +224,9 @@ def _is_of_one(sentence: Sentence, machine: Mention) -> bool:
     return last and not (len(words) == 2 and words[0] in ("of", "in", "on", "from", "for", "than", "to", "with"))
 
 
-def _noun(sentence: Sentence, count: CountedNoun) -> str:
-    """What a count counts: accelerators or NICs; empty if another noun, or a word for other NICs, comes first."""
-    end = _end(sentence, count)
+def _counted_noun(sentence: Sentence, count: CountedNoun) -> str:
+    """The counted noun: accelerators or NICs; empty if another noun or other NICs come first."""
+    end = _end_of_count(sentence, count)
     if end is None:
         return ""
     words = list(sentence.between(count.at + 1, end))
@@ -233,7 +235,7 @@ def _noun(sentence: Sentence, count: CountedNoun) -> str:
     return "accelerators" if words[-1] in _ACCELERATORS else "NICs"
 
 
-def _end(sentence: Sentence, count: CountedNoun) -> int | None:
+def _end_of_count(sentence: Sentence, count: CountedNoun) -> int | None:
     """The index after the noun of a count."""
     named = {each.start: each.end for each in sentence.named}
     at, steps = count.at + 1, 0

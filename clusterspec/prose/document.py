@@ -1,4 +1,4 @@
-"""A parsed text: its sentences and tables, and the catalog parts it names."""
+"""A parsed text: sentences, tables with the meanings of their headers, and the catalog parts it names."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import TypeVar
 
 from clusterspec.catalog import Catalog
-from clusterspec.prose.blocks import BlockKind, ProseLine, TextBlock, blocks
+from clusterspec.prose.blocks import BlockKind, ProseLine, TextBlock, text_blocks
 from clusterspec.prose.known_figures import KnownFigures
 from clusterspec.prose.lexicon import COUNTED, Channel, FigureScope, Meaning, PrecisionName, phrase_matches
-from clusterspec.prose.sentence import Sentence, split
+from clusterspec.prose.sentence import Sentence, split_sentences
 from clusterspec.prose.subjects import UNKNOWN, NameIndex, Subject
-from clusterspec.prose.tokenize import Token, TokenKind, tokens, unit_in_heading, with_unit
+from clusterspec.prose.tokenize import Token, TokenKind, token_with_unit, tokens, unit_in_heading
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.records import dataclass, replace
 
@@ -43,27 +43,27 @@ class ProseText:
     def _read(self, text: str) -> None:
         heading: tuple[Subject, ...] = ()
         lead: tuple[Sentence, ...] = ()
-        for block in blocks(text):
+        for block in text_blocks(text):
             self.lines += block.lines
             if block.kind is BlockKind.TABLE:
                 self.tables.append(TableBlock(block, lead, heading))
                 continue
-            sentences = self._sentences(block, heading, lead)
+            sentences = self._block_sentences(block, heading, lead)
             if block.kind is BlockKind.HEADING:
-                heading, lead = _subjects(sentences), ()
+                heading, lead = _named_subjects(sentences), ()
             elif block.kind is BlockKind.PROSE:
                 lead = sentences
             self.sentences += sentences
 
-    def _sentences(
+    def _block_sentences(
         self, block: TextBlock, heading: tuple[Subject, ...], lead: Sequence[Sentence]
     ) -> tuple[Sentence, ...]:
         """The sentences of a block, each with the subjects named before it."""
         sentences: list[Sentence] = []
         before = heading
         if block.kind is BlockKind.ITEM and lead and lead[-1].words[-1].text == ":":
-            before = _subjects(lead[-1:]) or heading
-        for sentence in split(tokens(block.lines), block.kind, self.names):
+            before = _named_subjects(lead[-1:]) or heading
+        for sentence in split_sentences(tokens(block.lines), block.kind, self.names):
             sentence.before = before
             before = tuple(named.subject for named in sentence.named) or before
             sentences.append(sentence)
@@ -71,7 +71,7 @@ class ProseText:
 
     @cached_property
     def families(self) -> dict[str, tuple[str, ...]]:
-        """The interconnect entries that the text names, by family; else those of the accelerators it names."""
+        """The named interconnect entries by family; without any, the interconnects of named accelerators."""
         found: dict[str, dict[str, None]] = {}
         for subject in self.subjects:
             found.setdefault(subject.family, {}).update(dict.fromkeys(subject.ids))
@@ -90,7 +90,7 @@ class ProseText:
 
     def rates_beside(self, near: Sequence[Subject]) -> frozenset[float]:
         """The bandwidths of the parts that the text names, where nearby subjects imply generations; in B/s one way."""
-        implied = (self.with_generation(each, near) for each in self.parts if not each.ids)
+        implied = (self.subject_with_generation(each, near) for each in self.parts if not each.ids)
         return self._rates_of_entries.union(*(self._rates(each) for each in implied))
 
     @cached_property
@@ -105,17 +105,17 @@ class ProseText:
         return frozenset(rate for subject in self.parts if subject.ids for rate in self._rates(subject))
 
     def _rates(self, subject: Subject) -> frozenset[float]:
-        return frozenset(fact.value for fact in self.known.of(subject) if fact.unit == "B/s")
+        return frozenset(fact.value for fact in self.known.figures_of(subject) if fact.unit == "B/s")
 
-    def with_generation(self, subject: Subject, near: Sequence[Subject]) -> Subject:
+    def subject_with_generation(self, subject: Subject, near: Sequence[Subject]) -> Subject:
         """A subject with the generation implied by nearby subjects, else by the whole text, else unchanged."""
         if subject.ids or subject.family in ("ethernet", UNKNOWN):
             return subject
-        same = [id_ for other in near for id_ in self._entries(other, subject.family)]
+        same = [id_ for other in near for id_ in self._implied_entries(other, subject.family)]
         ids = tuple(dict.fromkeys(same)) or self.families.get(subject.family, ())
-        return _with(subject, ids)
+        return _subject_with_ids(subject, ids)
 
-    def _entries(self, other: Subject, family: str) -> tuple[str, ...]:
+    def _implied_entries(self, other: Subject, family: str) -> tuple[str, ...]:
         """The entries of a family that another subject implies: its own, or an accelerator's interconnect."""
         if other.family == family:
             return other.ids
@@ -124,11 +124,11 @@ class ProseText:
         return ()
 
 
-def _with(subject: Subject, ids: tuple[str, ...]) -> Subject:
+def _subject_with_ids(subject: Subject, ids: tuple[str, ...]) -> Subject:
     return Subject(subject.name, subject.family, subject.kind, subject.channel, ids, subject.label, subject.lanes, True)
 
 
-def _subjects(sentences: Sequence[Sentence]) -> tuple[Subject, ...]:
+def _named_subjects(sentences: Sequence[Sentence]) -> tuple[Subject, ...]:
     return tuple(named.subject for sentence in sentences for named in sentence.named)
 
 
@@ -274,12 +274,16 @@ def _parse_cell(
         headers = (NO_HEADER, NO_HEADER, NO_HEADER)  # a number within text does not take the header's unit
     if len(figures) == 2 and any(token.kind is TokenKind.TIMES for token in words):
         return replace(
-            cell, figure=_with_heading_unit(words[figures[1]], column, headers), factor=words[figures[0]].value
+            cell, figure=_token_with_heading_unit(words[figures[1]], column, headers), factor=words[figures[0]].value
         )
-    return replace(cell, figure=_with_heading_unit(words[figures[0]], column, headers)) if len(figures) == 1 else cell
+    return (
+        replace(cell, figure=_token_with_heading_unit(words[figures[0]], column, headers))
+        if len(figures) == 1
+        else cell
+    )
 
 
-def _with_heading_unit(token: Token, column: int, headers: tuple[Header, Header, Header]) -> Token:
+def _token_with_heading_unit(token: Token, column: int, headers: tuple[Header, Header, Header]) -> Token:
     """A figure with its own unit, else the unit of its column header, row label or lead-in."""
     column_header, label, lead_in = headers if column else (NO_HEADER, NO_HEADER, NO_HEADER)
     unit = (
@@ -287,7 +291,7 @@ def _with_heading_unit(token: Token, column: int, headers: tuple[Header, Header,
         or label.unit
         or ("" if column_header.nouns & {FigureScope.LANE, FigureScope.LINK, FigureScope.PORT} else lead_in.unit)
     )
-    return with_unit(token, unit) if token.kind is TokenKind.NUMBER and unit else token
+    return token_with_unit(token, unit) if token.kind is TokenKind.NUMBER and unit else token
 
 
 def sole_meaning(kind: type[_M], *headers: frozenset[Meaning]) -> _M | None:

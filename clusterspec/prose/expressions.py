@@ -1,4 +1,4 @@
-"""Evaluation of expressions with dimensions: numbers and quantities joined by operators (`18 links × 25 GB/s`)."""
+"""Equations in a text, and the evaluation of expressions with dimensions (`18 links × 25 GB/s`)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class _ExpressionParser:
             other = self._denominator(depth) if divide and self.tight else self.power(depth)
             if other is None or (divide and other.number == 0):
                 return None
-            value = _divided(value, other) if divide else _multiplied(value, other)
+            value = _value_quotient(value, other) if divide else _value_product(value, other)
         return value
 
     def _denominator(self, depth: int) -> Value | None:
@@ -84,7 +84,7 @@ class _ExpressionParser:
         while value is not None and self._sign() in PRODUCT:
             self.at += 1
             other = self.power(depth)
-            value = _multiplied(value, other) if other is not None else None
+            value = _value_product(value, other) if other is not None else None
         return value
 
     def power(self, depth: int) -> Value | None:
@@ -129,7 +129,7 @@ class _ExpressionParser:
             self._nouns()
         return Value(token.value / (100 if share else 1), _DIMENSIONS[token.unit])
 
-    def _nouns(self) -> None:
+    def _skip_nouns(self) -> None:
         """Skip the nouns after a number."""
         end = self.at
         while end < len(self.words) and end - self.at < NOUNS and self._is_noun(end):
@@ -159,15 +159,15 @@ class _ExpressionParser:
         return self.words[self.at - 1].text
 
 
-def _multiplied(one: Value, other: Value) -> Value:
-    return Value(one.number * other.number, _added(one.dimensions, other.dimensions, 1))
+def _value_product(one: Value, other: Value) -> Value:
+    return Value(one.number * other.number, _exponent_sums(one.dimensions, other.dimensions, 1))
 
 
-def _divided(one: Value, other: Value) -> Value:
-    return Value(one.number / other.number, _added(one.dimensions, other.dimensions, -1))
+def _value_quotient(one: Value, other: Value) -> Value:
+    return Value(one.number / other.number, _exponent_sums(one.dimensions, other.dimensions, -1))
 
 
-def _added(one: Dimensions, other: Dimensions, sign: int) -> Dimensions:
+def _exponent_sums(one: Dimensions, other: Dimensions, sign: int) -> Dimensions:
     bytes_, operations, seconds, watts = (a + sign * b for a, b in zip(one, other, strict=True))
     return bytes_, operations, seconds, watts
 
@@ -200,8 +200,8 @@ class Equation:
 def equations(words: Sequence[Token], names: Container[int]) -> Iterator[Equation]:
     """The equations whose two sides can be evaluated; tokens in ``names`` are not numbers (`PCIe 5 x16`)."""
     for at, token in enumerate(words):
-        if token.text in EQUALS and not _assigns(words, at):
-            left, right = _left(words, at, names), _right(words, at, names)
+        if token.text in EQUALS and not _is_assignment(words, at):
+            left, right = _expression_before(words, at, names), _expression_after(words, at, names)
             if left is not None and right is not None and _is_result(words, at, right[0]):
                 yield _equation(words, at, left, right)
 
@@ -211,7 +211,7 @@ def _is_result(words: Sequence[Token], at: int, end: int) -> bool:
     return sum(word.kind in (TokenKind.NUMBER, TokenKind.QUANTITY) for word in words[at + 1 : end]) == 1
 
 
-def _assigns(words: Sequence[Token], at: int) -> bool:
+def _is_assignment(words: Sequence[Token], at: int) -> bool:
     """Whether an equals sign assigns a value to a name: `PP=24`."""
     return at == 0 or (words[at - 1].kind is TokenKind.WORD and not words[at].gap)
 
@@ -231,7 +231,7 @@ def _equation(words: Sequence[Token], at: int, left: tuple[int, Value], right: t
     return Equation(values, other, start, result, len(operands), rough, operands, 0.01 if share else 1.0)
 
 
-def _left(words: Sequence[Token], at: int, names: Container[int]) -> tuple[int, Value] | None:
+def _expression_before(words: Sequence[Token], at: int, names: Container[int]) -> tuple[int, Value] | None:
     """The longest expression that ends before a token."""
     start = at
     while start > 0 and at - start < MAX_TOKENS and start - 1 not in names and _is_operand(words, start - 1):
@@ -257,7 +257,7 @@ def _extends_left(token: Token, first: Token) -> bool:
     )
 
 
-def _right(words: Sequence[Token], at: int, names: Container[int]) -> tuple[int, Value] | None:
+def _expression_after(words: Sequence[Token], at: int, names: Container[int]) -> tuple[int, Value] | None:
     """The longest expression after a token, as (index after it, value)."""
     end = at + 1
     while end < len(words) and end - at <= MAX_TOKENS and end not in names and _is_operand(words, end):
@@ -266,7 +266,7 @@ def _right(words: Sequence[Token], at: int, names: Container[int]) -> tuple[int,
         if (value := evaluate(words[at + 1 : end])) is not None:
             return (
                 None
-                if _continues(words, end) or any(w.text.lower() in _TIME_WORDS for w in words[at + 1 : end])
+                if _continues_after(words, end) or any(w.text.lower() in _TIME_WORDS for w in words[at + 1 : end])
                 else (end, value)
             )
         end -= 1
@@ -276,7 +276,7 @@ def _right(words: Sequence[Token], at: int, names: Container[int]) -> tuple[int,
 _TIME_WORDS = words_of("years year months month weeks week hours hour days day minutes min seconds h k m b t")
 
 
-def _continues(words: Sequence[Token], end: int) -> bool:
+def _continues_after(words: Sequence[Token], end: int) -> bool:
     """Whether the next token changes the figure: an unsupported unit, a letter suffix, or more of a formula."""
     if end >= len(words):
         return False

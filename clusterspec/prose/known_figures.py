@@ -55,19 +55,19 @@ class KnownFigures:
         self._facts: dict[tuple[str, str], tuple[KnownFigure, ...]] = {}
         self._interconnects: list[str] | None = None
 
-    def of(self, subject: Subject) -> tuple[KnownFigure, ...]:
+    def figures_of(self, subject: Subject) -> tuple[KnownFigure, ...]:
         """The figures of every entry that the name of a subject may mean."""
-        variants = (id_ for each in subject.ids for id_ in self._variants(subject.kind, each))
+        variants = (id_ for each in subject.ids for id_ in self._variant_ids(subject.kind, each))
         facts = tuple(fact for id_ in (*subject.ids, *variants) for fact in self.entry(subject.kind, id_))
         if subject.lanes and subject.lanes != 16:
-            return tuple(replace(fact, value=fact.value * _share(fact, subject.lanes)) for fact in facts)
+            return tuple(replace(fact, value=fact.value * _lane_share(fact, subject.lanes)) for fact in facts)
         return facts
 
     def entry(self, kind: str, id_: str) -> tuple[KnownFigure, ...]:
         """The figures of one entry; empty if it does not exist or cannot be read."""
         if (kind, id_) not in self._facts:
-            entry = self._read(kind, id_)
-            self._facts[kind, id_] = tuple(self._of_entry(entry)) if entry else ()
+            entry = self._read_entry(kind, id_)
+            self._facts[kind, id_] = tuple(self._figures_of_entry(entry)) if entry else ()
         return self._facts[kind, id_]
 
     def siblings(self, subject: Subject) -> Iterator[tuple[str, tuple[KnownFigure, ...]]]:
@@ -76,23 +76,23 @@ class KnownFigures:
             if id_ not in subject.ids and re.fullmatch(rf"{subject.family}-(v?\d|[a-z]dr)", id_):
                 yield id_, self.entry(subject.kind, id_)
 
-    def of_vendor(self, subject: Subject) -> Iterator[tuple[str, tuple[KnownFigure, ...]]]:
+    def figures_of_vendor(self, subject: Subject) -> Iterator[tuple[str, tuple[KnownFigure, ...]]]:
         """The other accelerators of an accelerator's vendor, each with its figures, those with a similar id first."""
-        own = self._read(subject.kind, subject.ids[0]) if subject.kind == "accelerator" and subject.ids else None
+        own = self._read_entry(subject.kind, subject.ids[0]) if subject.kind == "accelerator" and subject.ids else None
         others = [id_ for id_ in self._catalog.ids("accelerator") if id_ not in subject.ids] if own else []
         for id_ in sorted(others, key=lambda id_: -len(commonprefix((id_, subject.ids[0])))):
-            other = self._read("accelerator", id_)
+            other = self._read_entry("accelerator", id_)
             if other is not None and own is not None and other.vendor == own.vendor:
                 yield id_, self.entry("accelerator", id_)
 
     def machine(self, subject: Subject) -> Platform | None:
         """The entry of a platform that a subject names."""
-        entry = self._read(subject.kind, subject.ids[0]) if subject.kind == "platform" and subject.ids else None
+        entry = self._read_entry(subject.kind, subject.ids[0]) if subject.kind == "platform" and subject.ids else None
         return entry if isinstance(entry, Platform) else None
 
     def ranks_per_accelerator(self, machine: Platform) -> int:
         """The devices that software sees in one accelerator of a machine: two in an MI250X."""
-        part = self._read("accelerator", machine.accelerator)
+        part = self._read_entry("accelerator", machine.accelerator)
         return part.ranks_per_accelerator if isinstance(part, Accelerator) else 1
 
     def links(self, subject: Subject) -> tuple[int, int] | None:
@@ -100,7 +100,7 @@ class KnownFigures:
         entry = self.machine(subject)
         if entry is None or not entry.accelerators_per_node:
             return None
-        part = self._read("accelerator", entry.accelerator)
+        part = self._read_entry("accelerator", entry.accelerator)
         links = part.links if isinstance(part, Accelerator) else None
         return (entry.accelerators_per_node, links) if links else None
 
@@ -108,14 +108,14 @@ class KnownFigures:
         """The numbers of direct neighbors of an accelerator, over its form factors; empty for switched fabrics."""
         found: set[int] = set()
         for id_ in subject.ids if subject.kind == "accelerator" else ():
-            part = self._read("accelerator", id_)
+            part = self._read_entry("accelerator", id_)
             if isinstance(part, Accelerator) and part.topology == "torus" and part.links:
                 found.add(part.links)
             elif isinstance(part, Accelerator) and part.topology == "full-mesh" and part.domains:
                 found.add(part.domains[0] - 1)
         return frozenset(found)
 
-    def _variants(self, kind: str, id_: str) -> tuple[str, ...]:
+    def _variant_ids(self, kind: str, id_: str) -> tuple[str, ...]:
         """The ids of variants of an interconnect: `neuronlink-v3-ultra`, but no bridges."""
         if kind != "interconnect":
             return ()
@@ -129,38 +129,40 @@ class KnownFigures:
         """The scale-up interconnects of an accelerator or a platform, the most common first."""
         found: list[str] = []
         for id_ in subject.ids:
-            entry = self._read(subject.kind, id_)
+            entry = self._read_entry(subject.kind, id_)
             if isinstance(entry, Platform):
-                entry = self._read("accelerator", entry.accelerator)
+                entry = self._read_entry("accelerator", entry.accelerator)
             if isinstance(entry, Accelerator):
                 found += entry.interconnects[:1]
         return tuple(dict.fromkeys(found))
 
-    def _read(self, kind: str, id_: str) -> Entry | None:
+    def _read_entry(self, kind: str, id_: str) -> Entry | None:
         try:
             return self._catalog.find(kind, id_)
         except BrokenEntry:
             return None
 
-    def _of_entry(self, entry: Entry) -> Iterator[KnownFigure]:
+    def _figures_of_entry(self, entry: Entry) -> Iterator[KnownFigure]:
         if isinstance(entry, Interconnect):
-            yield from _of_interconnect(entry)
+            yield from _figures_of_interconnect(entry)
         elif isinstance(entry, Nic):
-            yield from _of_nic(entry)
+            yield from _figures_of_nic(entry)
         elif isinstance(entry, Accelerator):
-            yield from self._of_accelerator(entry)
+            yield from self._figures_of_accelerator(entry)
         elif isinstance(entry, Platform):
-            yield from self._of_platform(entry)
+            yield from self._figures_of_platform(entry)
 
-    def _of_accelerator(self, entry: Accelerator) -> Iterator[KnownFigure]:
+    def _figures_of_accelerator(self, entry: Accelerator) -> Iterator[KnownFigure]:
         owner = entry.id
-        yield from _bandwidth(entry.scale_up_bandwidth, Channel.SCALE_UP, FigureScope.DEVICE, owner, "all its links")
-        yield from _bandwidth(entry.peer_bandwidth, Channel.SCALE_UP, FigureScope.PAIR, owner, "one pair")
-        yield from _bandwidth(entry.nic_bandwidth, Channel.NETWORK, FigureScope.PORT, owner, "one NIC")
-        yield from _plain(entry.memory_bandwidth, Channel.MEMORY, FigureScope.DEVICE, owner)
-        for fact in _plain(entry.memory, Channel.CAPACITY, FigureScope.DEVICE, owner):
+        yield from _bandwidth_figures(
+            entry.scale_up_bandwidth, Channel.SCALE_UP, FigureScope.DEVICE, owner, "all its links"
+        )
+        yield from _bandwidth_figures(entry.peer_bandwidth, Channel.SCALE_UP, FigureScope.PAIR, owner, "one pair")
+        yield from _bandwidth_figures(entry.nic_bandwidth, Channel.NETWORK, FigureScope.PORT, owner, "one NIC")
+        yield from _plain_figures(entry.memory_bandwidth, Channel.MEMORY, FigureScope.DEVICE, owner)
+        for fact in _plain_figures(entry.memory, Channel.CAPACITY, FigureScope.DEVICE, owner):
             yield replace(fact, printed=entry.memory_printed)
-        yield from _plain(entry.power, Channel.POWER, FigureScope.DEVICE, owner)
+        yield from _plain_figures(entry.power, Channel.POWER, FigureScope.DEVICE, owner)
         for precision, peak in entry.peaks.items():
             yield KnownFigure(peak.value, "FLOP/s", Channel.PEAK, FigureScope.DEVICE, owner, precision=precision)
         for id_ in entry.interconnects[:1]:
@@ -168,26 +170,26 @@ class KnownFigures:
             yield from (fact for fact in links if fact.scope in (FigureScope.LINK, FigureScope.LANE))
         yield from _misprinted_sums(entry)
 
-    def _of_platform(self, entry: Platform) -> Iterator[KnownFigure]:
+    def _figures_of_platform(self, entry: Platform) -> Iterator[KnownFigure]:
         """The figures of a node, of its accelerators, and of all its accelerators together."""
-        yield from _bandwidth(entry.nic_bandwidth, Channel.NETWORK, FigureScope.PORT, entry.id, "one NIC")
+        yield from _bandwidth_figures(entry.nic_bandwidth, Channel.NETWORK, FigureScope.PORT, entry.id, "one NIC")
         if entry.nic_bandwidth and entry.nics_per_node:
             value = entry.nic_bandwidth.value * entry.nics_per_node
             yield KnownFigure(
                 value, "B/s", Channel.NETWORK, FigureScope.NODE, entry.id, True, what=f"its {entry.nics_per_node} NICs"
             )
         if entry.frontend_bandwidth is not None:
-            yield from _bandwidth(
+            yield from _bandwidth_figures(
                 entry.frontend_bandwidth, Channel.NETWORK, FigureScope.PORT, entry.id, "one frontend NIC"
             )
-        yield from _plain(entry.power, Channel.POWER, FigureScope.NODE, entry.id)
+        yield from _plain_figures(entry.power, Channel.POWER, FigureScope.NODE, entry.id)
         of_one = self.entry("accelerator", entry.accelerator)
         yield from of_one
         for count in sorted({entry.accelerators_per_node or 0, entry.domain or 0} - {0, 1}):
-            yield from _of_all(of_one, count, entry.id)
+            yield from _figures_of_all(of_one, count, entry.id)
 
 
-def _of_all(facts: tuple[KnownFigure, ...], count: int, owner: str) -> Iterator[KnownFigure]:
+def _figures_of_all(facts: tuple[KnownFigure, ...], count: int, owner: str) -> Iterator[KnownFigure]:
     """The figures of all accelerators of a node or a domain together, and half of that: the bisection."""
     for fact in facts:
         if fact.scope is FigureScope.DEVICE and fact.channel is not Channel.POWER:
@@ -219,41 +221,42 @@ def _misprinted_sums(entry: Accelerator) -> Iterator[KnownFigure]:
         )
 
 
-def _of_interconnect(entry: Interconnect) -> Iterator[KnownFigure]:
+def _figures_of_interconnect(entry: Interconnect) -> Iterator[KnownFigure]:
     channel = _CHANNELS.get(entry.scope, Channel.NETWORK)
     device = FigureScope.PORT if entry.scope in _LINE_RATES else FigureScope.DEVICE
-    yield from _bandwidth(
+    yield from _bandwidth_figures(
         entry.bandwidth, channel, device, entry.id, "one port" if device is FigureScope.PORT else "all links"
     )
     for rate in entry.port_rates:
         reduced_rate = entry.bandwidth is not None and rate.value < entry.bandwidth.value
         yield from (
-            replace(fact, reduced_rate=reduced_rate) for fact in _bandwidth(rate, channel, device, entry.id, "one port")
+            replace(fact, reduced_rate=reduced_rate)
+            for fact in _bandwidth_figures(rate, channel, device, entry.id, "one port")
         )
     if entry.links and entry.links > 1:
-        yield from _bandwidth(entry.link_bandwidth, channel, FigureScope.LINK, entry.id, "one link")
-    yield from _bandwidth(entry.lane_rate, channel, FigureScope.LANE, entry.id, "one lane")
-    yield from _bandwidth(entry.peer_bandwidth, channel, FigureScope.PAIR, entry.id, "one pair")
+        yield from _bandwidth_figures(entry.link_bandwidth, channel, FigureScope.LINK, entry.id, "one link")
+    yield from _bandwidth_figures(entry.lane_rate, channel, FigureScope.LANE, entry.id, "one lane")
+    yield from _bandwidth_figures(entry.peer_bandwidth, channel, FigureScope.PAIR, entry.id, "one pair")
 
 
-def _of_nic(entry: Nic) -> Iterator[KnownFigure]:
+def _figures_of_nic(entry: Nic) -> Iterator[KnownFigure]:
     """The figures of one port, and of the card if it has several."""
     for ports in {1, entry.ports or 1}:
-        for fact in _bandwidth(entry.port_bandwidth, Channel.NETWORK, FigureScope.PORT, entry.id, "one port"):
+        for fact in _bandwidth_figures(entry.port_bandwidth, Channel.NETWORK, FigureScope.PORT, entry.id, "one port"):
             yield replace(fact, value=fact.value * ports)
 
 
-def _bandwidth(
+def _bandwidth_figures(
     figure: Figure | None, channel: Channel, scope: FigureScope, owner: str, what: str
 ) -> Iterator[KnownFigure]:
     if figure is not None:
         yield KnownFigure(figure.value, "B/s", channel, scope, owner, directed=True, what=what)
 
 
-def _plain(figure: Figure | None, channel: Channel, scope: FigureScope, owner: str) -> Iterator[KnownFigure]:
+def _plain_figures(figure: Figure | None, channel: Channel, scope: FigureScope, owner: str) -> Iterator[KnownFigure]:
     if figure is not None:
         yield KnownFigure(figure.value, figure.unit, channel, scope, owner)
 
 
-def _share(fact: KnownFigure, lanes: int) -> float:
+def _lane_share(fact: KnownFigure, lanes: int) -> float:
     return 1.0 if fact.scope is FigureScope.LANE else lanes / 16

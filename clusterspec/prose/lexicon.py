@@ -1,4 +1,4 @@
-"""Phrases that qualify a figure: its direction, scope, sparsity, channel and metric."""
+"""Phrases that qualify a figure, and the generation and lane width of an interconnect."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ _PHRASES: tuple[tuple[Meaning, str], ...] = (
 )
 
 
-def _lexicon() -> tuple[dict[tuple[str, ...], list[Meaning]], dict[str, int]]:
+def _phrase_meanings() -> tuple[dict[tuple[str, ...], list[Meaning]], dict[str, int]]:
     """The meanings of every phrase, and for every first word the length of its longest phrase."""
     phrases: dict[tuple[str, ...], list[Meaning]] = {}
     firsts: dict[str, int] = {}
@@ -148,7 +148,7 @@ def _lexicon() -> tuple[dict[tuple[str, ...], list[Meaning]], dict[str, int]]:
     return phrases, firsts
 
 
-_LEXICON, _FIRSTS = _lexicon()
+_LEXICON, _FIRSTS = _phrase_meanings()
 
 
 def phrase_matches(words: Sequence[Token]) -> Iterator[PhraseMatch]:
@@ -200,7 +200,7 @@ _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixt
 _GENERATIONS = frozenset(("gen", "generation", "v", "version"))
 
 
-def _generation(token: Token) -> str | None:
+def _token_generation(token: Token) -> str | None:
     """The generation in a token: 4, 4.0, v3, Gen5."""
     if token.kind is TokenKind.NUMBER and token.value == int(token.value) and 1 <= token.value <= 12:
         return str(int(token.value))
@@ -222,7 +222,7 @@ def generation_after(words: Sequence[Token], end: int) -> tuple[str | None, int]
         at += 1
     if at >= len(words):
         return None, end
-    generation = _generation(words[at])
+    generation = _token_generation(words[at])
     follows = words[at + 1] if at + 1 < len(words) else None
     if generation is None or (follows is not None and _is_count(words[at], follows, explicit)):
         return None, end
@@ -258,7 +258,7 @@ def generation_before(words: Sequence[Token], at: int) -> tuple[str | None, int]
     return (str(ordinal or int(number)), back) if ordinal or 1 <= number <= 9 else (None, at)
 
 
-def width(words: Sequence[Token], end: int) -> tuple[int, int]:
+def link_width(words: Sequence[Token], end: int) -> tuple[int, int]:
     """The lanes of a PCIe link: `x16`, `× 8`."""
     if end < len(words) and (match := re.fullmatch(r"x(1|2|4|8|16|32)", words[end].text.lower())):
         return int(match[1]), end + 1

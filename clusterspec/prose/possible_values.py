@@ -1,4 +1,4 @@
-"""Possible values of a catalog figure under the direction, scope, sparsity and counts of a claim."""
+"""The values that a claim may state for a catalog figure, and likely errors of a wrong bandwidth."""
 
 from __future__ import annotations
 
@@ -9,7 +9,17 @@ from clusterspec.prose.known_figures import SPARSE, KnownFigure, KnownFigures
 from clusterspec.prose.lexicon import Channel, FigureScope
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.records import dataclass
-from clusterspec.units.readings import BITS, MEANT, PREFIX, PREFIX_STEP, SCOPE, SINGLE, SUMMED, meant_by_bits, near
+from clusterspec.units.readings import (
+    BITS,
+    MEANT,
+    PREFIX,
+    PREFIX_STEP,
+    SCOPE,
+    SINGLE,
+    SUMMED,
+    agrees_within,
+    meant_by_bits,
+)
 
 # Possible values of a catalog figure under the direction, scope, sparsity and counts of a claim
 
@@ -43,20 +53,20 @@ def possible_values(claim: Claim, fact: KnownFigure) -> tuple[float, ...]:
     return (fact.value,) if fact.channel is Channel.NETWORK else (fact.value, 2 * fact.value)
 
 
-def agrees(claim: Claim, facts: Iterable[KnownFigure]) -> bool:
-    """Whether a claim agrees with one of some catalog figures under an interpretation that its words allow."""
+def agrees_with_catalog(claim: Claim, facts: Iterable[KnownFigure]) -> bool:
+    """Whether a claim, under a reading that its words allow, agrees with a catalog figure."""
     within = ROUGH_TOLERANCE if claim.approximate or claim.channel is Channel.HOST else TOLERANCE
     value = claim.token.value / 8 if claim.token.unit == "T/s" else claim.token.value
     return any(
-        near(value, reading * count, within)
+        agrees_within(value, reading * count, within)
         for fact in facts
-        if in_scope(claim, fact)
+        if is_in_scope(claim, fact)
         for reading in possible_values(claim, fact)
-        for count in _multiplicities(claim, fact)
+        for count in _part_counts(claim, fact)
     )
 
 
-def _multiplicities(claim: Claim, fact: KnownFigure) -> tuple[float, ...]:
+def _part_counts(claim: Claim, fact: KnownFigure) -> tuple[float, ...]:
     """The counts of parts over which a claim may be a sum."""
     if fact.scope is FigureScope.LANE:
         return (1.0,)
@@ -84,7 +94,7 @@ def _possible_counts(claim: Claim) -> tuple[float, ...]:
     return tuple(map(float, range(3 - clouds, 33))) if claim.token.bits or clouds else (4.0, 16.0, 32.0)
 
 
-def in_scope(claim: Claim, fact: KnownFigure) -> bool:
+def is_in_scope(claim: Claim, fact: KnownFigure) -> bool:
     """Whether a catalog figure has the scope and precision that the claim states, if it states them."""
     if fact.misprint or (fact.reduced_rate and claim.of_port and not claim.is_in_name(fact.value)):
         return False
@@ -114,20 +124,20 @@ class LikelyError:
 def bandwidth_errors(claim: Claim, facts: Sequence[KnownFigure], known: KnownFigures) -> Iterator[LikelyError]:
     """The likely errors of a bandwidth, ordered: unit, direction, scope, generation."""
     if claim.token.unit == "T/s":
-        yield from _generations(claim, facts, known)
+        yield from _generation_errors(claim, facts, known)
         return
-    fitting = [fact for fact in facts if in_scope(claim, fact)]
+    fitting = [fact for fact in facts if is_in_scope(claim, fact)]
     for fact in fitting:
-        yield from _units(claim, fact)
+        yield from _unit_errors(claim, fact)
     for fact in fitting:
-        yield from _directions(claim, fact)
+        yield from _direction_errors(claim, fact)
     if claim.names_no_part:
         return
-    yield from _scopes(claim, facts)
-    yield from _generations(claim, facts, known)
+    yield from _scope_errors(claim, facts)
+    yield from _generation_errors(claim, facts, known)
 
 
-def _units(claim: Claim, fact: KnownFigure) -> Iterator[LikelyError]:
+def _unit_errors(claim: Claim, fact: KnownFigure) -> Iterator[LikelyError]:
     """Bits for bytes, or a prefix one step off; only for claims with a known channel."""
     token = claim.token
     if claim.channel is None:
@@ -139,7 +149,7 @@ def _units(claim: Claim, fact: KnownFigure) -> Iterator[LikelyError]:
     of_node = of_node and claim.scope is not FigureScope.PORT and not of_machine
     whole = fact.scope in (FigureScope.DEVICE, FigureScope.PORT, FigureScope.NODE) or claim.scope is fact.scope
     identified = whole and fact.scope is not FigureScope.LANE and (token.bits or not (of_node or fact.unit == "B"))
-    if identified and any(near(other, reading, tolerance) for reading in possible_values(claim, fact)):
+    if identified and any(agrees_within(other, reading, tolerance) for reading in possible_values(claim, fact)):
         yield LikelyError(BITS, fact, meant_by_bits(token.symbol, token.bits))
     identified = (fact.unit != "B" or claim.specified) and fact.scope in (
         FigureScope.DEVICE,
@@ -147,18 +157,21 @@ def _units(claim: Claim, fact: KnownFigure) -> Iterator[LikelyError]:
         FigureScope.NODE,
     )
     if identified and any(
-        near(token.value * step, reading, BANDWIDTH_TOLERANCE)
+        agrees_within(token.value * step, reading, BANDWIDTH_TOLERANCE)
         for step in (PREFIX_STEP, 1 / PREFIX_STEP)
         for reading in possible_values(claim, fact)
     ):
         yield LikelyError(PREFIX, fact, MEANT[PREFIX])
 
 
-def _directions(claim: Claim, fact: KnownFigure) -> Iterator[LikelyError]:
+def _direction_errors(claim: Claim, fact: KnownFigure) -> Iterator[LikelyError]:
     value, line_rate = claim.token.value, fact.channel is Channel.NETWORK
     if not fact.directed or fact.reduced_rate:
         return
-    summed, single = near(value, 2 * fact.value, BANDWIDTH_TOLERANCE), near(value, fact.value, BANDWIDTH_TOLERANCE)
+    summed, single = (
+        agrees_within(value, 2 * fact.value, BANDWIDTH_TOLERANCE),
+        agrees_within(value, fact.value, BANDWIDTH_TOLERANCE),
+    )
     if summed and claim.direction is Direction.ONE_WAY:
         yield LikelyError(SUMMED, fact, MEANT[SUMMED])
     elif single and claim.direction is Direction.DUPLEX and not (line_rate and claim.token.bits):
@@ -169,7 +182,7 @@ def _directions(claim: Claim, fact: KnownFigure) -> Iterator[LikelyError]:
 
 
 def _is_single(claim: Claim, fact: KnownFigure) -> bool:
-    """Whether a claim is of one port of a technology or adapter, or of a node, named in its sentence."""
+    """Whether a claim describes one port, adapter or node named in its sentence."""
     of_node = claim.scope is FigureScope.NODE and fact.scope is FigureScope.NODE
     subject = claim.subjects[0]
     named = bool(subject.ids) and not subject.inferred and subject.kind in ("interconnect", "nic")
@@ -177,11 +190,11 @@ def _is_single(claim: Claim, fact: KnownFigure) -> bool:
     return not claim.subject_elsewhere and (of_node or of_port)
 
 
-def _scopes(claim: Claim, facts: Sequence[KnownFigure]) -> Iterator[LikelyError]:
-    """The figure of another scope: of a link for a lane, of an accelerator for a link, of a lane for a NIC."""
-    own = next((fact for fact in facts if in_scope(claim, fact) and not fact.reduced_rate), None)
+def _scope_errors(claim: Claim, facts: Sequence[KnownFigure]) -> Iterator[LikelyError]:
+    """The figure of another scope: a link for a lane, an accelerator for a link, a lane for a NIC."""
+    own = next((fact for fact in facts if is_in_scope(claim, fact) and not fact.reduced_rate), None)
     for fact in facts if claim.channel is not None and own is not None else ():
-        if own is None or in_scope(claim, fact) or not _matches(claim, fact):
+        if own is None or is_in_scope(claim, fact) or not _is_allowed_value(claim, fact):
             continue
         if fact.scope is FigureScope.LANE and fact.channel is Channel.NETWORK:
             yield LikelyError("lanes-counted-as-nics", own, "the rate of one lane of a port")
@@ -193,12 +206,14 @@ def _scopes(claim: Claim, facts: Sequence[KnownFigure]) -> Iterator[LikelyError]
             yield LikelyError(SCOPE, own, f"the figure of {fact.what}")
 
 
-def _matches(claim: Claim, fact: KnownFigure) -> bool:
-    return any(near(claim.token.value, reading, BANDWIDTH_TOLERANCE) for reading in possible_values(claim, fact))
+def _is_allowed_value(claim: Claim, fact: KnownFigure) -> bool:
+    return any(
+        agrees_within(claim.token.value, reading, BANDWIDTH_TOLERANCE) for reading in possible_values(claim, fact)
+    )
 
 
-def _generations(claim: Claim, facts: Sequence[KnownFigure], known: KnownFigures) -> Iterator[LikelyError]:
-    """The figure of another generation of the same family."""
+def _generation_errors(claim: Claim, facts: Sequence[KnownFigure], known: KnownFigures) -> Iterator[LikelyError]:
+    """The figure of another generation of one family."""
     subject = next((each for each in claim.subjects if each.kind == "interconnect" and each.ids), None)
     lane = claim.token.unit == "T/s"
     scopes = (FigureScope.LANE,) if lane else (claim.scope or FigureScope.DEVICE, FigureScope.PORT)
@@ -214,7 +229,7 @@ def _generations(claim: Claim, facts: Sequence[KnownFigure], known: KnownFigures
             fact for fact in others if fact.scope in scopes and fact.channel is own.channel and not fact.reduced_rate
         )
         if any(
-            near(value, reading * share, BANDWIDTH_TOLERANCE)
+            agrees_within(value, reading * share, BANDWIDTH_TOLERANCE)
             for fact in fitting
             for reading in possible_values(claim, fact)
         ):

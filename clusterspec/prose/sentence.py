@@ -73,7 +73,7 @@ class Sentence:
     meanings: dict[int, dict[Meaning, int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, words: Sequence[Token], kind: BlockKind, names: NameIndex) -> Sentence:
+    def from_words(cls, words: Sequence[Token], kind: BlockKind, names: NameIndex) -> Sentence:
         named = tuple(names.find(words))
         sentence = cls(
             words, kind, named, tuple(sorted((*phrase_matches(words), *_scopes_of_parts(words, named)), key=_start_of))
@@ -135,15 +135,15 @@ class Sentence:
         return "".join((" " if t.gap and at else "") + t.text for at, t in enumerate(self.words[start:end]))
 
 
-def split(words: Sequence[Token], kind: BlockKind, names: NameIndex) -> Iterator[Sentence]:
+def split_sentences(words: Sequence[Token], kind: BlockKind, names: NameIndex) -> Iterator[Sentence]:
     """The sentences of a block."""
     start = 0
     for at, token in enumerate(words):
         if at - start >= MAX_WORDS or (token.text in (".", "!", "?") and _ends_sentence(words, at)):
-            yield Sentence.of(words[start : at + 1], kind, names)
+            yield Sentence.from_words(words[start : at + 1], kind, names)
             start = at + 1
     if start < len(words):
-        yield Sentence.of(words[start:], kind, names)
+        yield Sentence.from_words(words[start:], kind, names)
 
 
 def _scopes_of_parts(words: Sequence[Token], named: Sequence[Mention]) -> Iterator[PhraseMatch]:
@@ -174,7 +174,7 @@ def _assign_meanings(sentence: Sentence) -> dict[int, dict[Meaning, int]]:
     """The meanings of each quantity, with the distance of the phrase that gives them."""
     meanings: dict[int, dict[Meaning, int]] = {at: {} for at in sentence.quantities}
     for phrase in sentence.phrases if meanings else ():
-        for at, distance in _referents(sentence, phrase):
+        for at, distance in _qualified_quantities(sentence, phrase):
             meanings[at][phrase.meaning] = min(distance, meanings[at].get(phrase.meaning, distance))
     for count in sentence.counts if meanings else ():
         _assign_each(sentence, count, meanings)
@@ -204,7 +204,7 @@ def _adjacent_noun(sentence: Sentence, at: int) -> FigureScope | None:
     return None
 
 
-def _referents(sentence: Sentence, phrase: PhraseMatch) -> Iterator[tuple[int, int]]:
+def _qualified_quantities(sentence: Sentence, phrase: PhraseMatch) -> Iterator[tuple[int, int]]:
     """The quantity that a phrase qualifies and its distance: the nearest within reach, the preceding one on a tie."""
     if (
         isinstance(phrase.meaning, FigureScope)
@@ -218,8 +218,8 @@ def _referents(sentence: Sentence, phrase: PhraseMatch) -> Iterator[tuple[int, i
         if right is not None and right - phrase.end < HEDGE_REACH + (phrase.meaning is Hint.DENIED) * 2:
             yield right, right - phrase.end
         return
-    before = _distance(sentence, left + 1, phrase.start) if left is not None else MAX_DISTANCE + 1
-    after = _distance(sentence, phrase.end, right) if right is not None else MAX_DISTANCE + 1
+    before = _phrase_distance(sentence, left + 1, phrase.start) if left is not None else MAX_DISTANCE + 1
+    after = _phrase_distance(sentence, phrase.end, right) if right is not None else MAX_DISTANCE + 1
     if min(before, after) > MAX_DISTANCE:
         return
     if left is not None and before <= after:
@@ -228,7 +228,7 @@ def _referents(sentence: Sentence, phrase: PhraseMatch) -> Iterator[tuple[int, i
         yield right, after
 
 
-def _distance(sentence: Sentence, start: int, end: int) -> int:
+def _phrase_distance(sentence: Sentence, start: int, end: int) -> int:
     """The weighted number of tokens between a quantity and a phrase."""
     return sum(_DISTANCE_OF.get(word, 1) for word in sentence.between(start, end))
 
@@ -263,12 +263,12 @@ def _counts(words: Sequence[Token], adapters: Container[int]) -> Iterator[Counte
         if value < 1 or (at and words[at - 1].text.lower() == "any"):
             continue  # `between any two GPUs` counts nothing
         times = words[at + 1].kind is TokenKind.TIMES
-        noun = _noun(words, at + 1 + times) or (FigureScope.PORT if at + 1 + times in adapters else None)
+        noun = _noun_scope(words, at + 1 + times) or (FigureScope.PORT if at + 1 + times in adapters else None)
         if times or noun is not None:
             yield CountedNoun(at, value, noun)
 
 
-def _noun(words: Sequence[Token], at: int) -> FigureScope | None:
+def _noun_scope(words: Sequence[Token], at: int) -> FigureScope | None:
     """The scope of the first countable noun within four words, before any number or punctuation."""
     for before, token in zip(words[at - 1 :], words[at : at + 5], strict=False):
         if token.kind is TokenKind.WORD:

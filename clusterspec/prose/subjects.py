@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog import Catalog
-from clusterspec.prose.lexicon import Channel, generation_after, generation_before, width
+from clusterspec.prose.lexicon import Channel, generation_after, generation_before, link_width
 from clusterspec.prose.tokenize import Token, TokenKind
 from clusterspec.records import dataclass, field
 
@@ -91,10 +91,10 @@ class NameIndex:
 
     def __init__(self, catalog: Catalog) -> None:
         self._ids = {kind: frozenset(catalog.ids(kind)) for kind in ("interconnect", "nic", "accelerator", "platform")}
-        self._parts = dict(self._of_parts())
+        self._parts = dict(self._indexed_parts())
         self._firsts = {key[:2] for key in self._parts}
 
-    def _of_parts(self) -> Iterator[tuple[str, tuple[str, str, tuple[str, ...]]]]:
+    def _indexed_parts(self) -> Iterator[tuple[str, tuple[str, str, tuple[str, ...]]]]:
         """Accelerators by family (`h100`), platforms by id without the cloud (`p5.48xlarge`)."""
         families: dict[str, list[str]] = {}
         for id_ in sorted(self._ids["accelerator"]):
@@ -109,7 +109,7 @@ class NameIndex:
             if words[0] == "tpu" and words[-1][-1:].isalpha():
                 families.setdefault(words[-1], []).append(id_)
         for family, ids in families.items():
-            yield _plain(family), ("accelerator", family, tuple(sorted(ids, key=lambda each: "sxm" not in each)))
+            yield _plain_name(family), ("accelerator", family, tuple(sorted(ids, key=lambda each: "sxm" not in each)))
         for alias, id_ in _ALIASES.items():
             if id_ in self._ids["interconnect"]:
                 yield alias, ("interconnect", id_.rpartition("-")[0], (id_,))
@@ -121,23 +121,27 @@ class NameIndex:
         for id_ in sorted(self._ids["nic"]):
             family = id_.partition("-")[0]
             if family not in _KINDS:
-                yield _plain(id_), ("nic", family, (id_,))
+                yield _plain_name(id_), ("nic", family, (id_,))
 
     def _of_platforms(self) -> Iterator[tuple[str, tuple[str, str, tuple[str, ...]]]]:
         for id_ in sorted(self._ids["platform"]):
             name = _CLOUDS.sub("", id_)
             if id_ not in self._ids["accelerator"]:
-                yield _plain(name), ("platform", name, (id_,))
+                yield _plain_name(name), ("platform", name, (id_,))
                 if name.startswith("dgx-"):
-                    yield _plain(name.replace("dgx", "hgx")), ("platform", name.replace("dgx", "hgx"), (id_,))
+                    yield _plain_name(name.replace("dgx", "hgx")), ("platform", name.replace("dgx", "hgx"), (id_,))
 
     def find(self, words: Sequence[Token]) -> Iterator[Mention]:
         """The subjects named in a token sequence, in order, without overlap."""
         last: Mention | None = None
         for at, token in enumerate(words):
             if token.kind is TokenKind.WORD and (last is None or at >= last.end):
-                named = self._part(words, at) or self._infiniband(words, at) or self._family(words, at)
-                if last is not None and named is not None and _are_one(last, named):
+                named = (
+                    self._part_mention(words, at)
+                    or self._infiniband_mention(words, at)
+                    or self._family_mention(words, at)
+                )
+                if last is not None and named is not None and _is_one_subject(last, named):
                     last = Mention(last.start, named.end, last.subject if last.subject.ids else named.subject)
                 elif named is not None:
                     if last is not None:
@@ -146,7 +150,7 @@ class NameIndex:
         if last is not None:
             yield last
 
-    def _part(self, words: Sequence[Token], at: int) -> Mention | None:
+    def _part_mention(self, words: Sequence[Token], at: int) -> Mention | None:
         """The longest name of an accelerator or a platform at an index."""
         if words[at].text[:2].lower() not in self._firsts:
             return None
@@ -155,7 +159,7 @@ class NameIndex:
             text = words[end].text.lower().replace(" ", "")
             if words[end].kind is TokenKind.SIGN and text not in ("-", "."):
                 break
-            joined += _plain(text)
+            joined += _plain_name(text)
             for form in (joined, joined.removesuffix("s")):
                 if form in self._parts and text not in ("-", "."):
                     best = (end + 1, self._parts[form])
@@ -163,9 +167,9 @@ class NameIndex:
             return None
         end, (kind, family, ids) = best
         channel = Channel.NETWORK if kind in ("interconnect", "nic") else None
-        return Mention(at, end, Subject(_written(words, at, end), family, kind, channel, ids))
+        return Mention(at, end, Subject(_text_of_tokens(words, at, end), family, kind, channel, ids))
 
-    def _infiniband(self, words: Sequence[Token], at: int) -> Mention | None:
+    def _infiniband_mention(self, words: Sequence[Token], at: int) -> Mention | None:
         """An InfiniBand generation by its abbreviation: NDR, NDR400."""
         match = _INFINIBAND.fullmatch(words[at].text)
         if match is None:
@@ -175,51 +179,53 @@ class NameIndex:
         subject = Subject(words[at].text, "infiniband", "interconnect", Channel.NETWORK, ids, int(match[2] or 0))
         return Mention(at, at + 1, subject)
 
-    def _family(self, words: Sequence[Token], at: int) -> Mention | None:
+    def _family_mention(self, words: Sequence[Token], at: int) -> Mention | None:
         """A family with the generation that follows, precedes or is part of its name."""
         if words[at].text[:2].lower() not in _STARTS:
             return None
-        word, end = _plain(words[at].text), at + 1
+        word, end = _plain_name(words[at].text), at + 1
         glued = None
         if word not in _FAMILIES and (match := _GLUED.fullmatch(word)) and match[1] in _FAMILIES:
             word, glued = match[1], match[2]
         if word not in _FAMILIES and (gen := re.fullmatch(r"Gen([3-7])", words[at].text)):
             return self._bare_generation(gen[1], words, at)
         if word not in _FAMILIES:
-            word, end = _joined(words, at)
+            word, end = _joined_family(words, at)
         if word not in _FAMILIES:
             return None
         family, channel = _FAMILIES[word]
         start = at
         kind = _KINDS.get(family, "interconnect")
-        ids = self._entries(family, kind, glued)
+        ids = self._generation_entries(family, kind, glued)
         if not ids:
-            ids, end = self._variant(family, kind, words, end)
+            ids, end = self._variant_entries(family, kind, words, end)
         if not ids:
             generation, beyond = generation_after(words, end)
-            ids = self._entries(family, kind, generation)
+            ids = self._generation_entries(family, kind, generation)
             end = beyond if ids else end
             family = UNKNOWN if generation is not None and not ids else family
         if ids:
-            more, end = self._variant(ids[0], kind, words, end)
+            more, end = self._variant_entries(ids[0], kind, words, end)
             ids = more or ids
         if not ids:
             generation, earlier = generation_before(words, at)
-            ids = self._entries(family, kind, generation)
+            ids = self._generation_entries(family, kind, generation)
             start = earlier if ids else start
-        lanes, end = width(words, end) if family == "pcie" else (0, end)
-        return Mention(start, end, Subject(_written(words, start, end), family, kind, channel, ids, 0, lanes))
+        lanes, end = link_width(words, end) if family == "pcie" else (0, end)
+        return Mention(start, end, Subject(_text_of_tokens(words, start, end), family, kind, channel, ids, 0, lanes))
 
     def _bare_generation(self, generation: str, words: Sequence[Token], at: int) -> Mention | None:
         """`Gen5 x16` is PCIe, unless another family follows."""
-        follows = _plain(words[at + 1].text) if at + 1 < len(words) else ""
-        ids = self._entries("pcie", "interconnect", generation)
+        follows = _plain_name(words[at + 1].text) if at + 1 < len(words) else ""
+        ids = self._generation_entries("pcie", "interconnect", generation)
         if follows in _FAMILIES or not ids:
             return None
-        lanes, end = width(words, at + 1)
-        return Mention(at, end, Subject(_written(words, at, end), "pcie", "interconnect", Channel.HOST, ids, 0, lanes))
+        lanes, end = link_width(words, at + 1)
+        return Mention(
+            at, end, Subject(_text_of_tokens(words, at, end), "pcie", "interconnect", Channel.HOST, ids, 0, lanes)
+        )
 
-    def _variant(self, stem: str, kind: str, words: Sequence[Token], end: int) -> tuple[tuple[str, ...], int]:
+    def _variant_entries(self, stem: str, kind: str, words: Sequence[Token], end: int) -> tuple[tuple[str, ...], int]:
         """The entry selected by the word after a family or generation: InfiniBand SDR, NVLink-C2C, NVLink 4 bridge."""
         at = end + (end < len(words) and words[end].text == "-")
         if at < len(words) and words[at].kind is TokenKind.WORD:
@@ -228,33 +234,33 @@ class NameIndex:
                 return (id_,), at + 1
         return (), end
 
-    def _entries(self, family: str, kind: str, generation: str | None) -> tuple[str, ...]:
+    def _generation_entries(self, family: str, kind: str, generation: str | None) -> tuple[str, ...]:
         """The entries of a family and generation; of the family itself if it has a single entry."""
         candidates = (f"{family}-{generation}", f"{family}-v{generation}") if generation else (family,)
         return tuple(id_ for id_ in candidates if id_ in self._ids[kind] and family != "ethernet")
 
 
-def _are_one(last: Mention, named: Mention) -> bool:
+def _is_one_subject(last: Mention, named: Mention) -> bool:
     """Whether two adjacent names are one subject: `NDR InfiniBand`, `InfiniBand NDR400`."""
     same = last.subject.family == named.subject.family
     return same and named.start <= last.end and not (last.subject.ids and named.subject.ids)
 
 
-def _plain(text: str) -> str:
+def _plain_name(text: str) -> str:
     return text.lower().replace("-", "").replace(".", "").replace("‑", "")
 
 
-def _written(words: Sequence[Token], start: int, end: int) -> str:
+def _text_of_tokens(words: Sequence[Token], start: int, end: int) -> str:
     """The text of a token range."""
     return "".join((" " if token.gap and at else "") + token.text for at, token in enumerate(words[start:end]))
 
 
-def _joined(words: Sequence[Token], at: int) -> tuple[str, int]:
+def _joined_family(words: Sequence[Token], at: int) -> tuple[str, int]:
     """The family name formed by a word and the next one or two: Omni-Path, Infinity Fabric, GPUDirect-TCPXO."""
-    joined = _plain(words[at].text)
+    joined = _plain_name(words[at].text)
     for end in range(at + 1, min(at + 3, len(words))):
         if words[end].kind is TokenKind.WORD or words[end].text == "-":
-            joined += _plain(words[end].text)
+            joined += _plain_name(words[end].text)
             if joined in _FAMILIES:
                 return joined, end + 1
     return "", at + 1

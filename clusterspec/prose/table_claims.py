@@ -1,4 +1,4 @@
-"""Claims made by table cells, and columns that mix directions."""
+"""Claims in table cells, columns that mix directions, and rows that break the relation of the other rows."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import prod
 
-from clusterspec.prose.arithmetic import DOES_NOT_CLOSE, in_unit_of, rule_of_ratio
+from clusterspec.prose.arithmetic import DOES_NOT_CLOSE, rule_of_ratio, text_in_unit_of
 from clusterspec.prose.claims import BY_UNIT, Claim
 from clusterspec.prose.document import Header, ProseTable, ProseText, TableCell, sole_meaning
 from clusterspec.prose.lexicon import Channel, FigureScope, Hint, PrecisionName
 from clusterspec.prose.subjects import Subject
-from clusterspec.prose.tier_comparison import DirectionCount, direction_count, mixed_pair
+from clusterspec.prose.tier_comparison import DirectionCount, direction_count, mixed_pair_problems
 from clusterspec.prose.tokenize import TextProblem, Token, TokenKind
 from clusterspec.quantity import Direction, Sparsity
-from clusterspec.units.readings import near
+from clusterspec.units.readings import agrees_within
 
 # Claims made by table cells, and columns that mix directions
 
@@ -28,14 +28,14 @@ _MEMORY_HEADING = re.compile(
 _OF_PARTS = (FigureScope.LANE, FigureScope.LINK, FigureScope.PORT)
 
 
-def claims(table: ProseTable, text: ProseText) -> Iterator[tuple[TableCell, Claim]]:
+def claims_of_table(table: ProseTable, text: ProseText) -> Iterator[tuple[TableCell, Claim]]:
     """The figures of a table that have a subject, each with its cell."""
     for cell in table.figures():
         token = cell.figure
-        subjects = _subjects(table, cell, text)
+        subjects = _cell_subjects(table, cell, text)
         if token is None or token.ranged or not subjects or Hint.BOUND in cell.meanings or _is_width(table, cell):
             continue
-        yield cell, _claim(table, cell, subjects)
+        yield cell, _cell_claim(table, cell, subjects)
 
 
 def _is_width(table: ProseTable, cell: TableCell) -> bool:
@@ -44,7 +44,7 @@ def _is_width(table: ProseTable, cell: TableCell) -> bool:
     return bool(table.head(0).nouns & {FigureScope.LANE, FigureScope.LINK}) and first is not None and not first.unit
 
 
-def _subjects(table: ProseTable, cell: TableCell, text: ProseText) -> tuple[Subject, ...]:
+def _cell_subjects(table: ProseTable, cell: TableCell, text: ProseText) -> tuple[Subject, ...]:
     """The subjects of a cell: named in it, in its row before it, in its column header.
 
     A later cell of the row counts only if it is short; a longer one is a remark.
@@ -54,7 +54,7 @@ def _subjects(table: ProseTable, cell: TableCell, text: ProseText) -> tuple[Subj
     behind = [s for each in row[cell.column + 1 :] if _is_name(each) for s in each.subjects]
     own = (*cell.subjects, *before, *table.head(cell.column).subjects, *behind)
     near = (*own, *(subject for head in table.headers for subject in head.subjects))
-    return tuple(dict.fromkeys(text.with_generation(subject, near) for subject in own))
+    return tuple(dict.fromkeys(text.subject_with_generation(subject, near) for subject in own))
 
 
 def _is_name(cell: TableCell) -> bool:
@@ -62,19 +62,19 @@ def _is_name(cell: TableCell) -> bool:
     return sum(word.kind is TokenKind.WORD for word in cell.words) <= MAX_NAME_WORDS
 
 
-def _claim(table: ProseTable, cell: TableCell, subjects: tuple[Subject, ...]) -> Claim:
+def _cell_claim(table: ProseTable, cell: TableCell, subjects: tuple[Subject, ...]) -> Claim:
     assert cell.figure is not None
     head, label = table.head(cell.column), table.labels[cell.row]
     meanings = (cell.meanings, head.meanings, label.meanings, table.lead_in.meanings)
     precision = sole_meaning(PrecisionName, *meanings)
-    scope = _scope(cell, head, table)
+    scope = _cell_scope(cell, head, table)
     sparse = Sparsity.SPARSE in {meaning for each in meanings for meaning in each}
     noted = "*" in head.text or any(word.text == "*" for word in cell.words)
     return Claim(
         cell.figure,
         subjects,
         subjects,
-        channel=BY_UNIT.get(cell.figure.unit) or _channel(subjects, meanings),
+        channel=BY_UNIT.get(cell.figure.unit) or _cell_channel(subjects, meanings),
         direction=sole_meaning(Direction, *meanings),
         scope=scope,
         sparsity=sole_meaning(Sparsity, *meanings),
@@ -88,7 +88,7 @@ def _claim(table: ProseTable, cell: TableCell, subjects: tuple[Subject, ...]) ->
     )
 
 
-def _scope(cell: TableCell, head: Header, table: ProseTable) -> FigureScope | None:
+def _cell_scope(cell: TableCell, head: Header, table: ProseTable) -> FigureScope | None:
     """The scope of a cell: from its words, its column header, a noun in the header, or the lead-in."""
     scope = sole_meaning(FigureScope, cell.meanings, head.meanings)
     if scope is not None and scope is not FigureScope.SUM:
@@ -99,15 +99,15 @@ def _scope(cell: TableCell, head: Header, table: ProseTable) -> FigureScope | No
     return scope or sole_meaning(FigureScope, table.lead_in.meanings)
 
 
-def _channel(subjects: tuple[Subject, ...], meanings: tuple[frozenset[object], ...]) -> Channel | None:
+def _cell_channel(subjects: tuple[Subject, ...], meanings: tuple[frozenset[object], ...]) -> Channel | None:
     """The channel of a cell: from its words, its column's, its row's; else the subject's; else the lead-in."""
     *own, lead = meanings
-    scope = _first(own)
+    scope = _first_channel(own)
     named = next((subject.channel for subject in subjects if subject.channel is not None), None)
-    return scope or named or _first([lead])
+    return scope or named or _first_channel([lead])
 
 
-def _first(meanings: Sequence[frozenset[object]]) -> Channel | None:
+def _first_channel(meanings: Sequence[frozenset[object]]) -> Channel | None:
     """The channel of the first set of meanings that has exactly one."""
     for each in meanings:
         channels = [meaning for meaning in each if isinstance(meaning, Channel)]
@@ -116,17 +116,17 @@ def _first(meanings: Sequence[frozenset[object]]) -> Channel | None:
     return None
 
 
-def mixed_directions(table: ProseTable, text: ProseText) -> Iterator[TextProblem]:
+def mixed_direction_problems(table: ProseTable, text: ProseText) -> Iterator[TextProblem]:
     """Columns without a stated direction that mix one-way and duplex figures."""
     columns: dict[int, list[tuple[Claim, DirectionCount]]] = {}
-    for cell, claim in claims(table, text):
+    for cell, claim in claims_of_table(table, text):
         if (how := direction_count(claim, text)) is not None:
             columns.setdefault(cell.column, []).append((claim, how))
     for found in columns.values():
         both = next((each for each in found if each[1] is DirectionCount.DUPLEX), None)
         single = next((each for each in found if each[1] is DirectionCount.ONE_WAY), None)
         if both is not None and single is not None:
-            yield from mixed_pair(both, single)
+            yield from mixed_pair_problems(both, single)
 
 
 # Consistency of tables: if most rows follow one relation between columns, the rows that do not are reported
@@ -145,40 +145,40 @@ _DIRECTION_FACTORS = (1.0, 2.0, 0.5)
 def inconsistent_cells(table: ProseTable) -> Iterator[TextProblem]:
     """The cells that contradict the relation of the other rows, each reported once."""
     reported: set[int] = set()
-    for mismatch in (*_products(table), *_multiples(table), *_cells(table)):
+    for mismatch in (*_product_mismatches(table), *_width_mismatches(table), *_cell_mismatches(table)):
         if id(mismatch.start) not in reported:
             reported.add(id(mismatch.start))
             yield mismatch
 
 
-def _products(table: ProseTable) -> Iterator[TextProblem]:
+def _product_mismatches(table: ProseTable) -> Iterator[TextProblem]:
     """Mismatches where a column of rates is another one times columns of counts (lanes, links, NICs)."""
-    if _widths(table):
+    if _row_widths(table):
         return
     columns = [table.column(at) for at in range(len(table.headers))]
-    rates = [at for at, cells in enumerate(columns) if _has(cells, True)]
+    rates = [at for at, cells in enumerate(columns) if _has_values(cells, True)]
     for target in rates[:MAX_RATE_COLUMNS]:
         for rate in rates[:MAX_RATE_COLUMNS]:
             if rate != target:
-                yield from _product(table, columns, target, rate)
+                yield from _relation_mismatches(table, columns, target, rate)
 
 
-def _has(cells: Sequence[TableCell], unit: bool) -> bool:
+def _has_values(cells: Sequence[TableCell], unit: bool) -> bool:
     """Whether a column has rates (``unit``) or bare numbers in enough rows for a relation."""
     figures = [cell.figure for cell in cells if cell.figure is not None and not cell.figure.ranged]
     return sum((figure.unit == "B/s") if unit else not figure.unit for figure in figures) >= MIN_ROWS
 
 
-def _product(
+def _relation_mismatches(
     table: ProseTable, columns: Sequence[Sequence[TableCell]], target: int, rate: int
 ) -> Iterator[TextProblem]:
-    """Mismatches of one relation: ``target`` is ``rate`` times some counts, or the same rate in the other direction."""
-    counts = [at for at, cells in enumerate(columns) if table.head(at).nouns and _has(cells, False)][:4]
-    for size in range(0 if _related(table, target, rate) else 1, min(len(counts), 3) + 1):
+    """Mismatches of one relation: ``target`` is ``rate`` times some counts, or the rate in the other direction."""
+    counts = [at for at, cells in enumerate(columns) if table.head(at).nouns and _has_values(cells, False)][:4]
+    for size in range(0 if _is_same_rate(table, target, rate) else 1, min(len(counts), 3) + 1):
         for chosen in combinations(counts, size):
-            rows = list(_rows(columns, target, (rate, *chosen)))
+            rows = list(_row_products(columns, target, (rate, *chosen)))
             for factor in _DIRECTION_FACTORS if rows else ():
-                kept = [row for row in rows if near(row[0].value, row[1] * factor, MATCH_TOLERANCE)]
+                kept = [row for row in rows if agrees_within(row[0].value, row[1] * factor, MATCH_TOLERANCE)]
                 if (
                     len(kept) >= MIN_ROWS
                     and len(kept) >= MIN_SHARE * len(rows)
@@ -187,20 +187,20 @@ def _product(
                     mismatched = (
                         row
                         for row in rows
-                        if row[1] and not near(row[0].value, row[1] * factor, MISMATCH_TOLERANCE + row[2])
+                        if row[1] and not agrees_within(row[0].value, row[1] * factor, MISMATCH_TOLERANCE + row[2])
                     )
-                    yield from (_mismatch(token, value * factor) for token, value, _ in mismatched)
+                    yield from (_cell_mismatch(token, value * factor) for token, value, _ in mismatched)
                     return
 
 
-def _related(table: ProseTable, target: int, rate: int) -> bool:
-    """Whether the headers of two columns give the same rate in two directions or two units."""
+def _is_same_rate(table: ProseTable, target: int, rate: int) -> bool:
+    """Whether two column headers give one rate in two directions or two units."""
     directions = [{m for m in table.head(at).meanings if isinstance(m, Direction)} for at in (target, rate)]
     units = [table.head(at).unit for at in (target, rate)]
     return (all(directions) and directions[0] != directions[1]) or (all(units) and units[0] != units[1])
 
 
-def _rows(
+def _row_products(
     columns: Sequence[Sequence[TableCell]], target: int, factors: Sequence[int]
 ) -> Iterator[tuple[Token, float, float]]:
     """For each complete row: the figure, the product of the factors, and their relative rounding."""
@@ -214,15 +214,15 @@ def _rows(
             yield cell.figure, prod(figure.value for figure in found), rounding
 
 
-def _mismatch(token: Token, value: float) -> TextProblem:
-    right = in_unit_of(token, value)
+def _cell_mismatch(token: Token, value: float) -> TextProblem:
+    right = text_in_unit_of(token, value)
     message = f"{token.written} differs from {right}, which the relation of the other rows gives"
     return TextProblem(rule_of_ratio(token.value / value) or DOES_NOT_CLOSE, token, message, f"write `{right}`")
 
 
-def _multiples(table: ProseTable) -> Iterator[TextProblem]:
+def _width_mismatches(table: ProseTable) -> Iterator[TextProblem]:
     """Mismatches in a table by width: each row is the first one times its number of lanes or links."""
-    widths = _widths(table)
+    widths = _row_widths(table)
     if not widths:
         return
     first = table.cells[0]
@@ -231,16 +231,16 @@ def _multiples(table: ProseTable) -> Iterator[TextProblem]:
         for cell, base in zip(row[1:], first[1:], strict=False):
             if cell.figure and base.figure and cell.figure.unit == base.figure.unit == "B/s":
                 checked.append((cell.figure, base.figure.value * width / widths[0]))
-    kept = sum(near(token.value, value, MATCH_TOLERANCE) for token, value in checked)
+    kept = sum(agrees_within(token.value, value, MATCH_TOLERANCE) for token, value in checked)
     if kept >= 2 * MIN_ROWS and kept >= 0.8 * len(checked):
         yield from (
-            _mismatch(token, value)
+            _cell_mismatch(token, value)
             for token, value in checked
-            if value and not near(token.value, value, MISMATCH_TOLERANCE)
+            if value and not agrees_within(token.value, value, MISMATCH_TOLERANCE)
         )
 
 
-def _widths(table: ProseTable) -> list[float]:
+def _row_widths(table: ProseTable) -> list[float]:
     """The numbers of lanes or links in the first column; empty if it has anything else."""
     if (
         not table.head(0).nouns & {FigureScope.LANE, FigureScope.LINK, FigureScope.PORT, FigureScope.DEVICE}
@@ -254,7 +254,7 @@ def _widths(table: ProseTable) -> list[float]:
     return plain if len(plain) == len(table.cells) else []
 
 
-def _cells(table: ProseTable) -> Iterator[TextProblem]:
+def _cell_mismatches(table: ProseTable) -> Iterator[TextProblem]:
     """Mismatches of a product in one column (`8x400`) and its total in another."""
     for row in table.cells:
         parts = [cell for cell in row if cell.factor > 1 and cell.figure is not None and cell.figure.unit == "B/s"]
@@ -266,13 +266,15 @@ def _cells(table: ProseTable) -> Iterator[TextProblem]:
             if (
                 token.unit == "B/s"
                 and value
-                and not any(near(token.value, value * factor, MISMATCH_TOLERANCE) for factor in _DIRECTION_FACTORS)
+                and not any(
+                    agrees_within(token.value, value * factor, MISMATCH_TOLERANCE) for factor in _DIRECTION_FACTORS
+                )
             ):
-                yield _cell_mismatch(token, value, parts[0])
+                yield _product_cell_mismatch(token, value, parts[0])
 
 
-def _cell_mismatch(token: Token, value: float, part: TableCell) -> TextProblem:
-    right = in_unit_of(token, value)
+def _product_cell_mismatch(token: Token, value: float, part: TableCell) -> TextProblem:
+    right = text_in_unit_of(token, value)
     count = "".join(word.text for word in part.words if word.kind is not TokenKind.SIGN)
     message = f"{count} is {right}, not {token.written}"
     return TextProblem(rule_of_ratio(token.value / value) or DOES_NOT_CLOSE, token, message, f"write `{right}`")

@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import islice
 
 from clusterspec.prose.blocks import BlockKind
-from clusterspec.prose.claims import Claim, claims
+from clusterspec.prose.claims import Claim, sentence_claims
 from clusterspec.prose.document import ProseText
 from clusterspec.prose.known_figures import KnownFigure
 from clusterspec.prose.lexicon import Channel, FigureScope, Hint
@@ -17,7 +17,7 @@ from clusterspec.prose.tokenize import TextProblem, Token, TokenKind, words_of
 from clusterspec.quantity import Direction
 from clusterspec.records import dataclass
 from clusterspec.units import display, plain
-from clusterspec.units.readings import near
+from clusterspec.units.readings import agrees_within
 
 RATIO_TOLERANCE = 0.12
 """Relative tolerance of a stated ratio: `20×` for 18."""
@@ -54,23 +54,29 @@ class TierRate:
         return display(self.one_way * ways, "B/s")
 
 
-def ratios(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
+def wrong_ratios(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
     """Ratios between tiers that mix directions: `NVLink : InfiniBand ≈ 18×`, twice or half the one-way ratio."""
     stated = list(_written_ratios(sentence))
-    tiers = list(dict.fromkeys(_tiers(sentence, text))) if stated else []
+    tiers = list(dict.fromkeys(_compared_tiers(sentence, text))) if stated else []
     pairs = [(a, b) for a in tiers for b in tiers if a.channel is not b.channel and a.one_way > b.one_way]
     for at, ratio in stated:
-        if not any(near(ratio, fast.one_way / slow.one_way, RATIO_TOLERANCE) for fast, slow in pairs):
+        if not any(agrees_within(ratio, fast.one_way / slow.one_way, RATIO_TOLERANCE) for fast, slow in pairs):
             mixed = (
-                problem for fast, slow in pairs[:MAX_PAIRS] for problem in _mixed(sentence.words[at], ratio, fast, slow)
+                problem
+                for fast, slow in pairs[:MAX_PAIRS]
+                for problem in _mixed_ratio_problems(sentence.words[at], ratio, fast, slow)
             )
             yield from islice(mixed, 1)
 
 
-def _mixed(token: Token, ratio: float, fast: TierRate, slow: TierRate) -> Iterator[TextProblem]:
+def _mixed_ratio_problems(token: Token, ratio: float, fast: TierRate, slow: TierRate) -> Iterator[TextProblem]:
     true = fast.one_way / slow.one_way
     ways = (
-        (2, 1) if near(ratio, 2 * true, RATIO_TOLERANCE) else (1, 2) if near(ratio, true / 2, RATIO_TOLERANCE) else None
+        (2, 1)
+        if agrees_within(ratio, 2 * true, RATIO_TOLERANCE)
+        else (1, 2)
+        if agrees_within(ratio, true / 2, RATIO_TOLERANCE)
+        else None
     )
     if ways is None or (ways == (2, 1) and fast.channel is Channel.MEMORY):
         return
@@ -91,31 +97,31 @@ def _written_ratios(sentence: Sentence) -> Iterator[tuple[int, float]]:
             behind is None or (behind.kind is not TokenKind.NUMBER and behind.kind is not TokenKind.QUANTITY)
         )
         counted = any(named.start == at + 2 and named.subject.kind in _MACHINES for named in sentence.named)
-        if (times or follows.text.lower() in ("times", "fold")) and not counted and _compares(sentence, at):
+        if (times or follows.text.lower() in ("times", "fold")) and not counted and _compares_tiers(sentence, at):
             yield at, token.value
 
 
-def _compares(sentence: Sentence, at: int) -> bool:
+def _compares_tiers(sentence: Sentence, at: int) -> bool:
     near_by = sentence.between(max(0, at - _NEARBY), at + _NEARBY)
     return any(word in _COMPARING for word in near_by)
 
 
-def _tiers(sentence: Sentence, text: ProseText) -> list[TierRate]:
+def _compared_tiers(sentence: Sentence, text: ProseText) -> list[TierRate]:
     """The tiers that a sentence compares: those it names, else those its phrases or earlier sentences refer to."""
-    named = dict.fromkeys(_subjects(sentence))
-    subjects = [text.with_generation(each, (*named, *sentence.before)) for each in named]
+    named = dict.fromkeys(_sentence_subjects(sentence))
+    subjects = [text.subject_with_generation(each, (*named, *sentence.before)) for each in named]
     tiers = [tier for subject in subjects for tier in _tiers_of(subject, text)]
     have = {tier.channel for tier in tiers}
     for channel in _channels_in(sentence) - have:
-        tiers += _of_channel(channel, sentence, text)
+        tiers += _rates_of_channel(channel, sentence, text)
     if len({tier.channel for tier in tiers}) < 2:
         have = {tier.channel for tier in tiers}
-        before = [text.with_generation(subject, sentence.before) for subject in sentence.before]
+        before = [text.subject_with_generation(subject, sentence.before) for subject in sentence.before]
         tiers += [tier for subject in before for tier in _tiers_of(subject, text) if tier.channel not in have]
     return tiers
 
 
-def _subjects(sentence: Sentence) -> tuple[Subject, ...]:
+def _sentence_subjects(sentence: Sentence) -> tuple[Subject, ...]:
     return tuple(named.subject for named in sentence.named)
 
 
@@ -127,7 +133,7 @@ def _tiers_of(subject: Subject, text: ProseText) -> Iterator[TierRate]:
     """The tier rates of an interconnect; empty for an accelerator."""
     if subject.channel is None:
         return
-    for fact in text.known.of(subject):
+    for fact in text.known.figures_of(subject):
         if (
             fact.scope in (FigureScope.DEVICE, FigureScope.PORT)
             and not fact.reduced_rate
@@ -136,7 +142,7 @@ def _tiers_of(subject: Subject, text: ProseText) -> Iterator[TierRate]:
             yield TierRate(fact.channel, fact.value, fact.owner)
 
 
-def _of_channel(channel: Channel, sentence: Sentence, text: ProseText) -> Iterator[TierRate]:
+def _rates_of_channel(channel: Channel, sentence: Sentence, text: ProseText) -> Iterator[TierRate]:
     """The rates of a tier that is only described (`inter-node`): from the sentence, else from parts the text names."""
     rates = [sentence.words[at] for at in sentence.quantities if sentence.has_meaning(at, channel)]
     rates = [token for token in rates if token.unit == "B/s" and not token.ranged]
@@ -145,7 +151,7 @@ def _of_channel(channel: Channel, sentence: Sentence, text: ProseText) -> Iterat
         return
     for subject in text.parts:
         if subject.channel is channel or (channel is Channel.MEMORY and subject.kind == "accelerator"):
-            yield from _facts_as_tiers(channel, text.known.of(subject))
+            yield from _facts_as_tiers(channel, text.known.figures_of(subject))
 
 
 def _facts_as_tiers(channel: Channel, facts: Sequence[KnownFigure]) -> Iterator[TierRate]:
@@ -160,14 +166,16 @@ def _facts_as_tiers(channel: Channel, facts: Sequence[KnownFigure]) -> Iterator[
 
 
 def adjacent_figures(text: ProseText) -> Iterator[TextProblem]:
-    """Two figures in comparison, or in adjacent list items, one of which sums both directions: `50 GB/s instead of 900 GB/s`."""
+    """Two adjacent figures, only one of which sums both directions: `50 GB/s instead of 900 GB/s`."""
     last: tuple[Sentence, Claim, DirectionCount] | None = None
     for sentence in text.sentences:
         counted = [
-            (claim, how) for claim in claims(sentence, text) if (how := direction_count(claim, text)) is not None
+            (claim, how)
+            for claim in sentence_claims(sentence, text)
+            if (how := direction_count(claim, text)) is not None
         ]
         if sentence.has(Hint.VERSUS) and len(sentence.quantities) == 2:
-            yield from _versus(sentence, text)
+            yield from _versus_problems(sentence, text)
         if len(counted) != 1 or len(sentence.quantities) != 1:
             last = None
             continue
@@ -175,17 +183,19 @@ def adjacent_figures(text: ProseText) -> Iterator[TextProblem]:
         if claim.counts:
             last = None
             continue
-        if last is not None and _follows(last[0], sentence):
-            yield from mixed_pair((last[1], last[2]), (claim, how))
+        if last is not None and _is_next_item(last[0], sentence):
+            yield from mixed_pair_problems((last[1], last[2]), (claim, how))
         last = (sentence, claim, how)
 
 
-def _follows(one: Sentence, other: Sentence) -> bool:
+def _is_next_item(one: Sentence, other: Sentence) -> bool:
     """Whether two sentences are consecutive items of a list."""
     return one.kind is other.kind is BlockKind.ITEM and 0 <= other.words[0].line - one.words[-1].line <= 1
 
 
-def mixed_pair(one: tuple[Claim, DirectionCount], other: tuple[Claim, DirectionCount]) -> Iterator[TextProblem]:
+def mixed_pair_problems(
+    one: tuple[Claim, DirectionCount], other: tuple[Claim, DirectionCount]
+) -> Iterator[TextProblem]:
     """The problem with two figures in different directions, at the duplex one."""
     if one[1] is other[1]:
         return
@@ -209,20 +219,20 @@ def direction_count(claim: Claim, text: ProseText) -> DirectionCount | None:
         return None
     found: set[DirectionCount] = set()
     for subject in claim.subjects[:1]:
-        for fact in text.known.of(subject):
+        for fact in text.known.figures_of(subject):
             if (
                 fact.directed
                 and fact.scope in (FigureScope.DEVICE, FigureScope.PORT)
                 and claim.channel in (None, fact.channel)
             ):
-                if not fact.reduced_rate and near(claim.token.value, fact.value, 0.06):
+                if not fact.reduced_rate and agrees_within(claim.token.value, fact.value, 0.06):
                     found.add(DirectionCount.ONE_WAY)
-                if not fact.reduced_rate and near(claim.token.value, 2 * fact.value, 0.06):
+                if not fact.reduced_rate and agrees_within(claim.token.value, 2 * fact.value, 0.06):
                     found.add(DirectionCount.DUPLEX)
     return found.pop() if len(found) == 1 else None
 
 
-def _versus(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
+def _versus_problems(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
     """Two compared rates without direction, each of a tier that the text names elsewhere."""
     one, other = (sentence.words[at] for at in sentence.quantities)
     if one.unit != "B/s" or other.unit != "B/s" or one.ranged or other.ranged:
@@ -230,13 +240,13 @@ def _versus(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
     if any(sentence.sole_meaning(at, Direction) for at in sentence.quantities):
         return
     both, single = (one, other) if one.value > other.value else (other, one)
-    summed = _matches(both.value / 2, (Channel.SCALE_UP,), text) - _matches(
+    summed = _matching_interconnects(both.value / 2, (Channel.SCALE_UP,), text) - _matching_interconnects(
         both.value, (Channel.SCALE_UP, Channel.HOST), text
     )
-    lone = _matches(single.value, (Channel.NETWORK, Channel.HOST), text) - _matches(
+    lone = _matching_interconnects(single.value, (Channel.NETWORK, Channel.HOST), text) - _matching_interconnects(
         single.value / 2, (Channel.NETWORK,), text
     )
-    if summed and lone and not _matches(both.value, (Channel.SCALE_UP,), text):
+    if summed and lone and not _matching_interconnects(both.value, (Channel.SCALE_UP,), text):
         message = (
             f"{both.written} of {min(summed)} sums both directions, and {single.written} of {min(lone)} is one-way"
         )
@@ -245,7 +255,7 @@ def _versus(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
         )
 
 
-def _matches(value: float, channels: Sequence[Channel], text: ProseText) -> set[str]:
+def _matching_interconnects(value: float, channels: Sequence[Channel], text: ProseText) -> set[str]:
     """The named interconnects of some channels whose one-way rate equals a value."""
     return {
         fact.owner
@@ -253,5 +263,5 @@ def _matches(value: float, channels: Sequence[Channel], text: ProseText) -> set[
         for id_ in ids
         for fact in text.known.entry("interconnect", id_)
         if fact.channel in channels and fact.scope in (FigureScope.DEVICE, FigureScope.PORT) and not fact.reduced_rate
-        if near(value, fact.value, 0.05)
+        if agrees_within(value, fact.value, 0.05)
     }

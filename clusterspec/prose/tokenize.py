@@ -1,4 +1,4 @@
-"""Tokenizer of running text: words, numbers, quantities and signs, in time linear in the length of the text."""
+"""Tokenizer of running text in linear time, and problems located at tokens."""
 
 from __future__ import annotations
 
@@ -138,25 +138,25 @@ def _scan(line: ProseLine, tokens: list[Token]) -> None:
         start = at - len(word)
         token = Token(kind, word, line.number, line.offset + start + 1, start != end and text[end:start] != "_")
         if kind is TokenKind.NUMBER:
-            at = _number(token, text, start, at)
-        elif kind is TokenKind.WORD and (short := _without_possessive(token)):
+            at = _read_number(token, text, start, at)
+        elif kind is TokenKind.WORD and (short := _text_without_possessive(token)):
             token.text = short
         tokens.append(token)
         end = at
 
 
-def _without_possessive(token: Token) -> str:
+def _text_without_possessive(token: Token) -> str:
     """A word without a possessive ending (`GPU's`)."""
     head, mark, _ = token.text.partition("'")
     return head if mark else ""
 
 
-def _number(token: Token, text: str, begin: int, at: int) -> int:
+def _read_number(token: Token, text: str, begin: int, at: int) -> int:
     """Set the value, range and unit of a number token; returns the index after it."""
-    token.value = token.low = _value(token.text)
-    token.step = _step(token.text) if token.value else 0.0
+    token.value = token.low = _number_value(token.text)
+    token.step = _digit_step(token.text) if token.value else 0.0
     if (ranged := _RANGE.match(text, at)) and _is_range(token, ranged, text):
-        token.value, at = _value(ranged["high"]), ranged.end()
+        token.value, at = _number_value(ranged["high"]), ranged.end()
     if _is_name(text, begin):
         pass
     elif unit := _UNIT.match(text, at):
@@ -180,7 +180,7 @@ def _is_name(text: str, begin: int) -> bool:
 
 def _is_range(token: Token, ranged: re.Match[str], text: str) -> bool:
     """Whether two numbers are the bounds of one range: ascending, with a unit after the second."""
-    high = _value(ranged["high"])
+    high = _number_value(ranged["high"])
     if high <= token.low or ("/" in ranged[0] and token.low < 10):
         return False
     return bool(_UNIT.match(text, ranged.end())) or (bool(_NOMINAL.match(text, ranged.end())) and high in _LANES)
@@ -200,7 +200,7 @@ def _attach_unit(token: Token, unit: re.Match[str]) -> int:
     return unit.end()
 
 
-def with_unit(token: Token, symbol: str) -> Token:
+def token_with_unit(token: Token, symbol: str) -> Token:
     """A number token with the unit of a heading."""
     token = replace(token, written=f"{token.text} {symbol}")
     _set_unit(token, symbol)
@@ -214,18 +214,18 @@ def _set_unit(token: Token, symbol: str) -> None:
     token.value, token.low, token.step = token.value * scale, token.low * scale, token.step * scale
 
 
-def _value(digits: str) -> float:
+def _number_value(digits: str) -> float:
     value = float(digits.replace(",", "").replace("_", ""))
     return value if value < MAX_VALUE else 0.0
 
 
-def _step(digits: str) -> float:
+def _digit_step(digits: str) -> float:
     """The value of one unit in the last nonzero digit (10 for 190), at most a twentieth of the number."""
     mantissa, _, exponent = digits.replace(",", "").replace("_", "").lower().partition("e")
     places = len(mantissa.partition(".")[2])
     zeros = 0 if places else len(mantissa) - len(mantissa.rstrip("0"))
     unit = 10.0 ** (int(exponent or 0) - places)
-    return max(unit, min(unit * 10.0**zeros, _value(digits) / 20))
+    return max(unit, min(unit * 10.0**zeros, _number_value(digits) / 20))
 
 
 # Problems found in running text, at tokens

@@ -1,16 +1,16 @@
-"""The bill of materials as text and CSV."""
+"""The bill of materials and the cost of a design, as text and CSV."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from clusterspec.cost.term import Term
-from clusterspec.procurement.bill import Item, money
+from clusterspec.procurement.bill import Item, money_text
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.neighbor import Neighbor
 from clusterspec.report import ink as grid
 from clusterspec.report.estimate_assumptions import value_text
-from clusterspec.report.ink import PLAIN, Ink, failing, wrapped
+from clusterspec.report.ink import PLAIN, Ink, errors_text, wrapped_lines
 from clusterspec.results import BillReport
 from clusterspec.results.cost import CostReport
 from clusterspec.units import display, percent, plural, portion
@@ -23,31 +23,31 @@ FIELDS = ("kind", "part", "quantity", "derivation", "assumed", "unit_price", "pr
 def bill_text(report: BillReport, ink: Ink = PLAIN) -> str:
     """The parts with the derivation of each quantity, the total, the fabric in one line and omissions."""
     if not report.items:
-        why = failing(report.findings, report.input.name, ink)
-        return "The spec states too little to count parts.\n\n" + fabric(report) + "\n" + why
+        why = errors_text(report.findings, report.input.name, ink)
+        return "The spec states too little to count parts.\n\n" + fabric_text(report) + "\n" + why
     priced = report.bill.total is not None
     heads = ("part", "kind", "quantity", *(("unit price", "price") if priced else ()), "derivation")
-    rows = [_row(item, priced=priced) for item in report.items]
+    rows = [_bill_row(item, priced=priced) for item in report.items]
     if priced:
-        rows.append((report.bill.total_title, "", "", "", money(report.bill.total, report.bill.currency), ""))
+        rows.append((report.bill.total_title, "", "", "", money_text(report.bill.total, report.bill.currency), ""))
     right = (2, 3, 4) if priced else (2,)
     table = grid.text_table(heads, rows, right=right, wrap=(0, len(heads) - 1), ink=ink)
-    shown = "\n".join([table, fabric(report), *_left_out(report)]) + "\n"
-    return shown + failing(report.findings, report.input.name, ink)
+    shown = "\n".join([table, fabric_text(report), *_uncounted_texts(report)]) + "\n"
+    return shown + errors_text(report.findings, report.input.name, ink)
 
 
-def _row(item: Item, *, priced: bool) -> tuple[str, ...]:
+def _bill_row(item: Item, *, priced: bool) -> tuple[str, ...]:
     prices = (item.unit_price_text, item.price_text or "no price") if priced else ()
     part = f"{item.part} (assumed)" if item.assumed else item.part
     derivation = f"{item.derivation}; assumed: {item.assumed}" if item.assumed else item.derivation
     return (part, item.kind.replace("_", " "), f"{item.quantity:,}", *prices, derivation)
 
 
-def _left_out(report: BillReport) -> list[str]:
+def _uncounted_texts(report: BillReport) -> list[str]:
     return ["Not counted:", *(f"  {line}" for line in report.bill.not_counted)] if report.bill.not_counted else []
 
 
-def fabric(report: BillReport) -> str:
+def fabric_text(report: BillReport) -> str:
     """The fabric, or the reason why there is none to buy."""
     found = report.fabric
     if found is None:
@@ -64,7 +64,7 @@ def bill_csv(report: BillReport) -> str:
         kind = "total" if report.bill.complete else "partial_sum"
         whole = {"kind": kind, "part": report.bill.total_title, "price": report.bill.total_json()["price"]}
         rows.append(whole)
-    return grid.separated(FIELDS, ([row.get(name, "") for name in FIELDS] for row in rows))
+    return grid.csv_text(FIELDS, ([row.get(name, "") for name in FIELDS] for row in rows))
 
 
 # The cost of a design as text and CSV
@@ -75,22 +75,22 @@ def cost_text(report: CostReport, ink: Ink = PLAIN) -> str:
     cost = report.cost
     if cost is None:
         return "The cluster cannot be resolved; `clusterspec check` reports the reason.\n"
-    parts = [_headline(cost, ink)]
+    parts = [_headline_text(cost, ink)]
     if cost.total is not None:
-        parts.append(ink.paint("bold", "Parts") + "\n" + _parts(cost.total, cost.currency, ink))
+        parts.append(ink.paint("bold", "Parts") + "\n" + _parts_text(cost.total, cost.currency, ink))
     if len(cost.by_year) > 1:
-        parts.append(ink.paint("bold", "By year") + "\n" + _years(cost, ink))
+        parts.append(ink.paint("bold", "By year") + "\n" + _years_text(cost, ink))
     if report.neighbor is not None:
-        parts.append("\n".join(wrapped(_neighbor(report.neighbor, cost.currency), ink.measure)) + "\n")
+        parts.append("\n".join(wrapped_lines(_neighbor_text(report.neighbor, cost.currency), ink.measure)) + "\n")
     if cost.missing:
-        parts.append(ink.paint("bold", "Not counted") + "\n" + _indented(cost.missing, ink))
+        parts.append(ink.paint("bold", "Not counted") + "\n" + _indented_text(cost.missing, ink))
     if cost.assumptions:
         lines = (f"{each[0]} = {value_text(each[1])}: {each[2]}" for each in cost.assumptions)
-        parts.append(ink.paint("bold", "Assumed") + "\n" + _indented(lines, ink))
+        parts.append(ink.paint("bold", "Assumed") + "\n" + _indented_text(lines, ink))
     return "\n".join(parts)
 
 
-def _headline(cost: Cost, ink: Ink) -> str:
+def _headline_text(cost: Cost, ink: Ink) -> str:
     return grid.text_table(("", "", ""), list(_headline_rows(cost)), right=(1,), wrap=(2,), ink=ink).split("\n", 1)[1]
 
 
@@ -101,13 +101,13 @@ def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
     partial = ". Some prices are missing: see below" if cost.missing else ""
     if cost.total is None and not cost.as_of and not cost.currency:
         span, when, partial = "add `procurement.prices`", "`as_of` and `currency`", ""
-    yield ("total", _amount(cost.total, cost.currency), f"{span}, {when}{running}{partial}")
+    yield ("total", _amount_text(cost.total, cost.currency), f"{span}, {when}{running}{partial}")
     used = f"{cost.accelerators_used:,.0f} of {cost.accelerators:,} accelerators" if cost.accelerators_used else ""
     if cost.per_run is not None and cost.run is not None:
         without = f"{display(cost.run.inputs[0][1].value, 's')} without interruptions"
         yield (
             "one run",
-            _amount(cost.per_run, cost.currency),
+            _amount_text(cost.per_run, cost.currency),
             f"{display(cost.run.value, 's')}; {without}; uses {used}",
         )
     elif cost.run is not None:
@@ -118,7 +118,7 @@ def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
         )
     if cost.per_million_tokens is not None:
         what = cost.per_million_tokens.name.removeprefix("per_").replace("_", " ")
-        yield (f"a {what}", _amount(cost.per_million_tokens, cost.currency), f"uses {used}")
+        yield (f"a {what}", _amount_text(cost.per_million_tokens, cost.currency), f"uses {used}")
     if cost.goodput is not None:
         low, high = cost.goodput.low, cost.goodput.high
         spread = f"{percent(low)} to {percent(high)} over the published failure rates" if low and high else ""
@@ -137,51 +137,56 @@ def _power_range(watts: Term) -> str:
     return f"; {display(watts.low, 'W')} to {display(watts.high, 'W')}, since the power of a node is assumed"
 
 
-def _amount(term: Term | None, currency: str) -> str:
+def _amount_text(term: Term | None, currency: str) -> str:
     """An amount with cents below 1,000, without above, with its range."""
     if term is None:
         return "not known"
     if term.low is None or term.high is None:
-        return money(_rounded(term.value), currency)
-    return money((_rounded(term.low), _rounded(term.high)), currency)
+        return money_text(_rounded_amount(term.value), currency)
+    return money_text((_rounded_amount(term.low), _rounded_amount(term.high)), currency)
 
 
-def _rounded(value: float) -> float:
+def _rounded_amount(value: float) -> float:
     return round(value, 2) if abs(value) < 1000 else float(round(value))
 
 
-def _parts(total: Term, currency: str, ink: Ink) -> str:
+def _parts_text(total: Term, currency: str, ink: Ink) -> str:
     rows = []
     for part in (*total.parts, total):
         share = portion(part.value / total.value) if total.value else ""
         inputs = ", ".join(f"{name} {figure.value:,.10g}" for name, figure in part.inputs)
         how = f"{part.formula} ({inputs})" if inputs else part.formula
-        rows.append((f"  {part.name}", _amount(part, currency), share, how))
+        rows.append((f"  {part.name}", _amount_text(part, currency), share, how))
     return grid.text_table(("  part", "amount", "share", "formula"), rows, right=(1, 2), wrap=(3,), ink=ink)
 
 
-def _years(cost: Cost, ink: Ink) -> str:
+def _years_text(cost: Cost, ink: Ink) -> str:
     names = [part.name for part in cost.total.parts] if cost.total else []
     rows = [
-        (f"  {row.year}", *(money(_rounded(row.parts[name])) for name in names), money(_rounded(row.total)))
+        (
+            f"  {row.year}",
+            *(money_text(_rounded_amount(row.parts[name])) for name in names),
+            money_text(_rounded_amount(row.total)),
+        )
         for row in cost.by_year
     ]
     return grid.text_table(("  year", *names, "total"), rows, right=range(1, len(names) + 2), ink=ink)
 
 
-def _neighbor(neighbor: Neighbor, currency: str) -> str:
+def _neighbor_text(neighbor: Neighbor, currency: str) -> str:
     levels = (
         f", {neighbor.tiers[0]} tiers instead of {neighbor.tiers[1]}" if neighbor.tiers[0] != neighbor.tiers[1] else ""
     )
     return (
         f"{plural(neighbor.fewer, 'node')} fewer ({neighbor.nodes:,}) take {neighbor.switches[0]:,} switches instead "
-        f"of {neighbor.switches[1]:,}{levels}: {money(_rounded(neighbor.saved_on_fabric), currency)} less for the "
-        f"fabric, {money(_rounded(neighbor.saved), currency)} less in all."
+        f"of {neighbor.switches[1]:,}{levels}: "
+        f"{money_text(_rounded_amount(neighbor.saved_on_fabric), currency)} less for the fabric, "
+        f"{money_text(_rounded_amount(neighbor.saved), currency)} less in all."
     )
 
 
-def _indented(lines: Iterator[str] | tuple[str, ...], ink: Ink) -> str:
-    return "".join(f"  {part}\n" for line in lines for part in wrapped(line, ink.measure - 2, then="  "))
+def _indented_text(lines: Iterator[str] | tuple[str, ...], ink: Ink) -> str:
+    return "".join(f"  {part}\n" for line in lines for part in wrapped_lines(line, ink.measure - 2, then="  "))
 
 
 COST_FIELDS = ("part", "year", "amount", "low", "high", "currency", "formula")
@@ -190,7 +195,7 @@ COST_FIELDS = ("part", "year", "amount", "low", "high", "currency", "formula")
 def cost_csv(report: CostReport) -> str:
     """One row per part over the term, one per part and year, and the costs per run and per million tokens."""
     cost = report.cost
-    return grid.separated(COST_FIELDS, [list(row) for row in _csv_rows(cost)] if cost else [])
+    return grid.csv_text(COST_FIELDS, [list(row) for row in _csv_rows(cost)] if cost else [])
 
 
 def _csv_rows(cost: Cost) -> Iterator[tuple[object, ...]]:

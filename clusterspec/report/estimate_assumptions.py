@@ -1,4 +1,4 @@
-"""Assumptions as shown by writers of estimates."""
+"""The assumptions of an estimate as text: the influential ones, all of them, or the constants."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from clusterspec.cluster.model import Assumption
 from clusterspec.cost.plan import Plan
 from clusterspec.quantity import Bandwidth, Figure, Quantity
-from clusterspec.report.ink import PLAIN, Ink, text_table, wrapped
+from clusterspec.report.ink import PLAIN, Ink, text_table, wrapped_lines
 from clusterspec.results import EstimateReport
 from clusterspec.results.verdict import LEAST, Influence
 from clusterspec.units import display, percent, plain, plural
@@ -16,7 +16,7 @@ from clusterspec.units import display, percent, plain, plural
 # Assumptions as shown by writers of estimates
 
 
-def groups(plan: Plan) -> tuple[tuple[Assumption, ...], tuple[Assumption, ...]]:
+def assumption_groups(plan: Plan) -> tuple[tuple[Assumption, ...], tuple[Assumption, ...]]:
     """The assumptions for absent keys of the spec, and the constants of machines and software without a source."""
     assumed_keys = {key for key, _, _ in plan.design.assumptions}
     open_ = tuple(each for each in plan.assumptions if each[0] in assumed_keys)
@@ -51,57 +51,57 @@ EXACT = 0.0005
 """A relative change that is printed as none."""
 
 
-def moving(influences: Sequence[Influence], report: EstimateReport, ink: Ink, most: int) -> str:
+def influences_text(influences: Sequence[Influence], report: EstimateReport, ink: Ink, most: int) -> str:
     """The assumptions with the largest effect on step time or memory, in at most ``most`` lines."""
     time = "time per output token" if report.plan.serving is not None else "step time"
     moved = f"the {time} or the memory by more than {percent(LEAST)}"
     rest = len(report.plan.assumptions)
     if not influences:
-        return heading(f"No assumption moves {moved}", ink)
+        return heading_line(f"No assumption moves {moved}", ink)
     shown = influences[: max(1, most - 3)]
-    rows = [_row(one) for one in shown]
+    rows = [_influence_row(one) for one in shown]
     heads = ("  assumed", "value", "alternative", "tpot" if report.plan.serving is not None else "step time", "memory")
     table = text_table(heads, rows, right=(3, 4), ink=ink)
     more = len(influences) - len(shown)
     more_text = f"{plural(more, 'more assumption')} with an effect; " if more else ""
     note = f"  {more_text}`--assumptions` and `--constants` list all {rest:,}"
-    title = heading(f"Assumptions with most effect: more than {percent(LEAST)} of {time} or memory", ink)
+    title = heading_line(f"Assumptions with most effect: more than {percent(LEAST)} of {time} or memory", ink)
     return f"{title}{table}{ink.paint('dim', note)}\n"
 
 
-def _row(influence: Influence) -> tuple[str, ...]:
+def _influence_row(influence: Influence) -> tuple[str, ...]:
     key, value, _ = influence.assumption
     return (
-        f"  {short(key)}",
-        cut(value_text(value)),
-        cut(value_text(influence.against)),
-        change(influence.step_time),
-        change(influence.memory),
+        f"  {short_key(key)}",
+        cut_value(value_text(value)),
+        cut_value(value_text(influence.against)),
+        change_text(influence.step_time),
+        change_text(influence.memory),
     )
 
 
-def short(key: str) -> str:
+def short_key(key: str) -> str:
     """A key that fits a column, without its entry if it is long; `--explain` accepts both forms.
 
-    >>> short("h100-sxm-80gb sustained.bf16"), short("stack/megatron-deepspeed-2022 memory.fragmentation")
+    >>> short_key("h100-sxm-80gb sustained.bf16"), short_key("stack/megatron-deepspeed-2022 memory.fragmentation")
     ('h100-sxm-80gb sustained.bf16', 'memory.fragmentation')
     """
     return key if len(key) <= LONGEST else key.rpartition(" ")[2]
 
 
-def cut(text: str, most: int = 14) -> str:
+def cut_value(text: str, most: int = 14) -> str:
     """A value truncated for a column; `--assumptions` prints it completely.
 
-    >>> cut("tp, cp, ep, dp, pp"), cut("bf16")
+    >>> cut_value("tp, cp, ep, dp, pp"), cut_value("bf16")
     ('tp, cp, ep, …', 'bf16')
     """
     return text if len(text) <= most else f"{text[: most - 2].rstrip()} …"
 
 
-def change(share: float) -> str:
+def change_text(share: float) -> str:
     """A relative change with its sign; from ten times upward as a factor.
 
-    >>> change(0.104), change(-0.5), change(0.0), change(28.9)
+    >>> change_text(0.104), change_text(-0.5), change_text(0.0), change_text(28.9)
     ('+10 %', '−50 %', '', '× 30')
     """
     if abs(share) < EXACT:
@@ -111,33 +111,35 @@ def change(share: float) -> str:
     return ("+" if share > 0 else "−") + percent(abs(share), 2)
 
 
-def assumptions(report: EstimateReport, ink: Ink = PLAIN) -> str:
+def assumptions_text(report: EstimateReport, ink: Ink = PLAIN) -> str:
     """The absent keys of the spec, with the assumed value and the reason."""
-    found, _ = groups(report.plan)
+    found, _ = assumption_groups(report.plan)
     if not found:
         return "The estimate assumes no key of the spec.\n"
     rows = [(f"  {key}", value_text(value), why) for key, value, why in found]
-    return heading("Assumptions for keys that the spec does not state", ink) + text_table(
+    return heading_line("Assumptions for keys that the spec does not state", ink) + text_table(
         ("  key", "taken", "why"), rows, wrap=(1, 2), ink=ink
     )
 
 
-def constants(report: EstimateReport, ink: Ink = PLAIN) -> str:
+def constants_text(report: EstimateReport, ink: Ink = PLAIN) -> str:
     """The constants of machines and software without a source, with the reason below each."""
-    _, found = groups(report.plan)
+    _, found = assumption_groups(report.plan)
     if not found:
         return "The estimate uses no constant without a source.\n"
-    return heading("Constants that no data sheet states", ink) + "".join(f"{line}\n" for line in _lines(found, ink))
+    return heading_line("Constants that no data sheet states", ink) + "".join(
+        f"{line}\n" for line in _assumption_lines(found, ink)
+    )
 
 
-def heading(text: str, ink: Ink) -> str:
+def heading_line(text: str, ink: Ink) -> str:
     return ink.paint("bold", text) + "\n"
 
 
-def _lines(assumptions: tuple[Assumption, ...], ink: Ink) -> list[str]:
+def _assumption_lines(assumptions: tuple[Assumption, ...], ink: Ink) -> list[str]:
     key = max(len(name) for name, _, _ in assumptions)
     lines = []
     for name, value, why in assumptions:
-        lines += wrapped(value_text(value), ink.measure, f"  {name.ljust(key)}  ", " " * (key + 4))
-        lines += [ink.paint("dim", line) for line in wrapped(why, ink.measure, " " * 6, " " * 6)]
+        lines += wrapped_lines(value_text(value), ink.measure, f"  {name.ljust(key)}  ", " " * (key + 4))
+        lines += [ink.paint("dim", line) for line in wrapped_lines(why, ink.measure, " " * 6, " " * 6)]
     return lines

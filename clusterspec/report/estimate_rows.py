@@ -1,4 +1,4 @@
-"""The headline figures of a serving plan: latencies with ranges and targets, throughput, and cache."""
+"""Rows shared by writers of estimates: serving latencies, verdict colors, communication, and parts of sums."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clusterspec.cluster.model import Serving
 from clusterspec.cost.serving.explain import Tail, latency_tail, serving_range
 from clusterspec.cost.serving.times import ServingTimes
 from clusterspec.cost.term import Communication, Term
-from clusterspec.report.ink import Ink, bar, text_table
+from clusterspec.report.ink import Ink, share_bar, text_table
 from clusterspec.results.verdict import VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion
 
@@ -36,11 +36,11 @@ def serving_rows(times: ServingTimes, load: Serving, held: str) -> Iterator[Serv
     for title, name, target in TIMES:
         goal = getattr(load, target)
         aim = f"target {display(goal, 's')}" if goal is not None else ""
-        span = _span(serving_range(times, name))
+        span = _span_text(serving_range(times, name))
         value = display(getattr(times, name), "s")
-        yield ServingRow(title, value, _notes(span, "" if at else aim, _drafted(load), held), name)
+        yield ServingRow(title, value, _notes(span, "" if at else aim, _speculation_text(load), held), name)
         if at is not None:
-            yield _at_percentile(at, name, aim, held)
+            yield _percentile_row(at, name, aim, held)
     rate = f"{times.output_tokens_per_second:,.0f}"
     each = f"{times.per_accelerator:,.0f} per accelerator of {times.accelerators:,.0f}"
     yield ServingRow("output tokens per second", rate, _notes(each, held), "output_tokens_per_second")
@@ -50,11 +50,11 @@ def serving_rows(times: ServingTimes, load: Serving, held: str) -> Iterator[Serv
     requests = f"tokens, {times.places:,} requests, {display(times.kv_bytes_per_token, 'B')} per token"
     yield ServingRow("cache holds", f"{float(f'{times.kv_capacity_tokens:.3g}'):,.0f}", requests, "kv_capacity_tokens")
     if times.most_in_flight is not None:
-        yield ServingRow("most concurrency", f"{times.most_in_flight:,}", most_note(load), "max_concurrency")
+        yield ServingRow("most concurrency", f"{times.most_in_flight:,}", limit_note(load), "max_concurrency")
 
 
-def _at_percentile(at: Tail, name: str, aim: str, held: str) -> ServingRow:
-    value, span = display(getattr(at, name), "s"), _span(getattr(at, f"{name}_range"))
+def _percentile_row(at: Tail, name: str, aim: str, held: str) -> ServingRow:
+    value, span = display(getattr(at, name), "s"), _span_text(getattr(at, f"{name}_range"))
     return ServingRow(f"  {percentile_name(at.percentile)}", value, _notes(span, aim, held), f"at_percentile.{name}")
 
 
@@ -73,20 +73,20 @@ def prefill_note(times: ServingTimes, load: Serving) -> str:
     return f"{share} of the engines' time is prefill"
 
 
-def most_note(load: Serving) -> str:
-    """The limits under which a concurrency is the highest."""
+def limit_note(load: Serving) -> str:
+    """The limits that determine the highest concurrency."""
     if load.ttft_target is None and load.tpot_target is None:
         return "in flight that the engines run at once"
     return "in flight within the cache, at which the median meets the targets"
 
 
-def _drafted(load: Serving) -> str:
+def _speculation_text(load: Serving) -> str:
     if not load.draft_tokens:
         return ""
     return f"with {plural(load.draft_tokens, 'draft token')}, {percent(load.draft_acceptance, 2)} accepted"
 
 
-def _span(ends: tuple[float, float] | list[float]) -> str:
+def _span_text(ends: tuple[float, float] | list[float]) -> str:
     return f"{display(ends[0], 's')} to {display(ends[1], 's')}"
 
 
@@ -117,7 +117,7 @@ NUMBERS = range(3, len(HEADS))
 """The columns that are set to the right."""
 
 
-def row(sent: Communication) -> tuple[str, ...]:
+def communication_row(sent: Communication) -> tuple[str, ...]:
     """The row of an axis for `HEADS`; ``exposed`` is the time not overlapped with computation."""
     return (
         sent.axis,
@@ -137,33 +137,33 @@ MOST = 10
 """Rows of one sum on the first screen; the small parts are put together in a last one."""
 
 
-def breakdown(term: Term, ink: Ink, depth: int = 1, most: int | None = None) -> str:
+def breakdown_text(term: Term, ink: Ink, depth: int = 1, most: int | None = None) -> str:
     """A sum with its parts, each with its fraction and a bar; at most ``most`` rows."""
-    shown = folded(term, most) if most else term
+    shown = folded_term(term, most) if most else term
     rows = [
         (
             "  " * level + part.label,
             display(part.value, part.unit),
             portion(part.value / term.value) if term.value else "",
-            ink.paint("blue", bar(part.value / term.value)) if term.value and level == 1 else "",
+            ink.paint("blue", share_bar(part.value / term.value)) if term.value and level == 1 else "",
         )
-        for part, level in nested(shown, depth)
+        for part, level in nested_parts(shown, depth)
     ]
     return text_table(
         ("  part", "time" if term.unit == "s" else "size", "share", ""), rows, right=(1, 2), wrap=(0,), ink=ink
     )
 
 
-def nested(term: Term, depth: int, level: int = 1) -> Iterable[tuple[Term, int]]:
+def nested_parts(term: Term, depth: int, level: int = 1) -> Iterable[tuple[Term, int]]:
     """The parts that are not zero, each with its depth."""
     for part in term.parts:
         if part.value:
             yield part, level
             if depth > 1:
-                yield from nested(part, depth - 1, level + 1)
+                yield from nested_parts(part, depth - 1, level + 1)
 
 
-def folded(term: Term, most: int) -> Term:
+def folded_term(term: Term, most: int) -> Term:
     """The term with its smallest parts combined if more than ``most`` are not zero."""
     parts = tuple(part for part in term.parts if part.value)
     if len(parts) <= most:

@@ -1,4 +1,4 @@
-"""Explanation of a name of an estimate: a term, a headline figure, a flow, or an assumption."""
+"""The estimate as text on one screen, and the explanation of any printed name."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from clusterspec.cost.headline import sent_term
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.report import estimate_rows as traffic
-from clusterspec.report.estimate_assumptions import moving, value_text
-from clusterspec.report.estimate_rows import MOST, VERDICT_COLORS, VERDICT_WORDS, breakdown, serving_rows
-from clusterspec.report.ink import PLAIN, Ink, bar, plain, text_table, titled, wrapped
+from clusterspec.report.estimate_assumptions import influences_text, value_text
+from clusterspec.report.estimate_rows import MOST, VERDICT_COLORS, VERDICT_WORDS, breakdown_text, serving_rows
+from clusterspec.report.ink import PLAIN, Ink, plain_line, share_bar, text_table, title_text, wrapped_lines
 from clusterspec.results import EstimateReport, count
 from clusterspec.results.estimate_json import HEADS, row, shares, terms
 from clusterspec.results.verdict import Influence, VerdictStatus
@@ -27,13 +27,13 @@ ALIASES = {"step time": "step", "one optimizer step": "step"}
 SHARES = frozenset({"MFU", "HFU"})
 
 
-def names(report: EstimateReport) -> list[str]:
+def explainable_names(report: EstimateReport) -> list[str]:
     """The names that can be explained, without duplicates: terms, headline figures, flows, assumptions."""
-    found = [term.name for term in explainable(report)]
+    found = [term.name for term in explainable_terms(report)]
     return list(dict.fromkeys([*found, *(key for key, _, _ in report.plan.assumptions)]))
 
 
-def explainable(report: EstimateReport) -> Iterator[Term]:
+def explainable_terms(report: EstimateReport) -> Iterator[Term]:
     """All terms, starting with the headline figures."""
     yield from report.headlines
     for root in terms(report.plan):
@@ -42,36 +42,38 @@ def explainable(report: EstimateReport) -> Iterator[Term]:
         yield sent_term(flow)
 
 
-def explain(report: EstimateReport, name: str, ink: Ink = PLAIN) -> str | None:
+def explanation_text(report: EstimateReport, name: str, ink: Ink = PLAIN) -> str | None:
     """The explanation of a printed name, with formula, inputs and their origins; None for an unknown name.
 
     An axis (``tp``) stands for all its communication.
     """
-    wanted = _folded(name)
+    wanted = _folded_name(name)
     wanted = ALIASES.get(wanted, wanted)
-    found = [term for term in explainable(report) if wanted in (_folded(term.name), _folded(term.label))]
-    found = found[:1] or [sent_term(row) for row in report.plan.communication if _folded(row.axis) == wanted]
+    found = [
+        term for term in explainable_terms(report) if wanted in (_folded_name(term.name), _folded_name(term.label))
+    ]
+    found = found[:1] or [sent_term(row) for row in report.plan.communication if _folded_name(row.axis) == wanted]
     if found:
-        return "\n".join(explained(term, report, ink) for term in found)
+        return "\n".join(term_text(term, report, ink) for term in found)
     for key, value, why in report.plan.assumptions:
-        if wanted in (_folded(key), _folded(key.rpartition(" ")[2])):
-            lines = wrapped(why, ink.measure, "  assumed  ", " " * 11)
+        if wanted in (_folded_name(key), _folded_name(key.rpartition(" ")[2])):
+            lines = wrapped_lines(why, ink.measure, "  assumed  ", " " * 11)
             return "\n".join([f"{ink.paint('bold', key)} = {value_text(value)}", *lines]) + "\n"
     return None
 
 
-def _folded(name: str) -> str:
+def _folded_name(name: str) -> str:
     """A name without case and punctuation."""
     return " ".join(re.sub(r"[-_,:()]", " ", name.lower()).split())
 
 
-def explained(term: Term, report: EstimateReport, ink: Ink = PLAIN) -> str:
+def term_text(term: Term, report: EstimateReport, ink: Ink = PLAIN) -> str:
     """A term with its formula, source and range, its inputs with their origins, and its parts."""
     value = percent(term.value) if term.name in SHARES else display(term.value, term.unit)
     lines = [f"{ink.paint('bold', term.name)} = {value}"]
-    lines += wrapped(term.formula, ink.measure, "  formula  ", " " * 11)
+    lines += wrapped_lines(term.formula, ink.measure, "  formula  ", " " * 11)
     if term.source:
-        lines += wrapped(term.source, ink.measure, "  source   ", " " * 11)
+        lines += wrapped_lines(term.source, ink.measure, "  source   ", " " * 11)
     if term.low is not None and term.high is not None:
         lines.append(f"  range    {display(term.low, term.unit)} to {display(term.high, term.unit)}")
     out = "\n".join(lines) + "\n"
@@ -82,7 +84,7 @@ def explained(term: Term, report: EstimateReport, ink: Ink = PLAIN) -> str:
         ]
         out += "\n" + text_table(("  input", "value", "where from"), rows, right=(1,), wrap=(2,), ink=ink)
     if term.parts:
-        out += "\n" + breakdown(term, ink, depth=2)
+        out += "\n" + breakdown_text(term, ink, depth=2)
     return out
 
 
@@ -96,33 +98,43 @@ FEWEST = 6
 """Lines that the assumptions may take however long the rest is."""
 
 
-def text(report: EstimateReport, ink: Ink = PLAIN, influences: Sequence[Influence] = ()) -> str:
+def estimate_as_text(report: EstimateReport, ink: Ink = PLAIN, influences: Sequence[Influence] = ()) -> str:
     """The verdict, the computed figures, and the most influential assumptions."""
-    parts = [verdict_lines(report, ink), heading(report, ink), headline_table(report, ink), *tables(report, ink)]
+    parts = [
+        verdict_lines(report, ink),
+        estimate_heading(report, ink),
+        headline_table(report, ink),
+        *estimate_tables(report, ink),
+    ]
     if report.plan.assumptions and (report.plan.step_time or report.plan.memory):
         used = sum(part.count("\n") + 1 for part in parts) + 3
-        parts.append(moving(influences, report, ink, max(FEWEST, SCREEN - used)))
-    return "\n".join([*(part for part in parts if part), footer(report, ink)])
+        parts.append(influences_text(influences, report, ink, max(FEWEST, SCREEN - used)))
+    return "\n".join([*(part for part in parts if part), findings_footer(report, ink)])
 
 
-def tables(report: EstimateReport, ink: Ink) -> Iterable[str]:
+def estimate_tables(report: EstimateReport, ink: Ink) -> Iterable[str]:
     """Step, communication and memory, each under its title, as far as computed."""
     plan = report.plan
     if plan.step_time:
-        yield ink.paint("bold", "Step time") + "\n" + breakdown(plan.step_time, ink, most=MOST)
+        yield ink.paint("bold", "Step time") + "\n" + breakdown_text(plan.step_time, ink, most=MOST)
     if plan.communication:
-        yield ink.paint("bold", "Communication per step and accelerator") + "\n" + communication(plan, ink)
+        yield ink.paint("bold", "Communication per step and accelerator") + "\n" + communication_text(plan, ink)
     if plan.memory:
         part = plan.design.cluster.accelerator if plan.design.cluster else None
         title = ink.paint("bold", "Memory of the fullest accelerator")
-        yield f"{title}\n{memory(plan.memory, part, ink)}{saved_on_host(plan, ink)}"
+        yield f"{title}\n{memory_text(plan.memory, part, ink)}{saved_on_host(plan, ink)}"
     if seen := shares(report.design.cluster):
         rows = [(f"  {name}", *rest) for name, *rest in map(row, seen)]
         table = text_table((f"  {HEADS[0]}", *HEADS[1:]), rows, right=(2,), wrap=(1, 3), ink=ink)
-        yield ink.paint("bold", "Measured, in place of the catalog's efficiencies") + "\n" + table + moved(report)
+        yield (
+            ink.paint("bold", "Measured, in place of the catalog's efficiencies")
+            + "\n"
+            + table
+            + measurement_effect(report)
+        )
 
 
-def moved(report: EstimateReport) -> str:
+def measurement_effect(report: EstimateReport) -> str:
     """The effect of measurements on the step time, in one line; empty without measurements."""
     before, after = report.unmeasured_step_time, report.plan.step_seconds
     if not before or not after:
@@ -145,23 +157,23 @@ def verdict_lines(report: EstimateReport, ink: Ink) -> str:
     if found.status is VerdictStatus.CLEAR:
         return ""
     lines = [ink.paint(VERDICT_COLORS[found.status], VERDICT_WORDS[found.status])]
-    lines += [line for reason in found.reasons for line in wrapped(reason, ink.measure, "  ", "    ")]
+    lines += [line for reason in found.reasons for line in wrapped_lines(reason, ink.measure, "  ", "    ")]
     open_ = "" if found.status is VerdictStatus.NOT_JUDGED else "not judged: "
-    lines += [line for part in found.not_judged for line in wrapped(f"{open_}{part}", ink.measure, "  ", "    ")]
+    lines += [line for part in found.not_judged for line in wrapped_lines(f"{open_}{part}", ink.measure, "  ", "    ")]
     return "".join(f"{line}\n" for line in lines)
 
 
-def heading(report: EstimateReport, ink: Ink) -> str:
+def estimate_heading(report: EstimateReport, ink: Ink) -> str:
     """The title of the estimate, in one or two lines."""
     design = report.design
     cluster, work = design.cluster, design.workload
-    name = titled(design.spec.name or report.input.name)
+    name = title_text(design.spec.name or report.input.name)
     if cluster is None:
         return f"{ink.paint('bold', name)}: the cluster cannot be resolved; `clusterspec check` reports the reason\n"
     used = report.used_text()
     machines = f"{'uses ' if ' of ' in used else ''}{used} ({cluster.accelerator.name})"
-    model = f", {plain(work.model.name)}" if work else ""
-    first, *rest = wrapped(f"{name}: {machines}, {plural(cluster.nodes, 'node')}{model}", ink.measure, then="  ")
+    model = f", {plain_line(work.model.name)}" if work else ""
+    first, *rest = wrapped_lines(f"{name}: {machines}, {plural(cluster.nodes, 'node')}{model}", ink.measure, then="  ")
     painted = ink.paint("bold", name) + first[len(name) :] if first.startswith(name) else first
     return "".join(line + "\n" for line in (painted, *rest))
 
@@ -176,7 +188,7 @@ def headline_table(report: EstimateReport, ink: Ink) -> str:
     indent, room = " " * (label + figure + 6), max(20, ink.width - label - figure - 6)
     lines = []
     for name, value, note in rows:
-        first, *others = wrapped(note, room) or [""]
+        first, *others = wrapped_lines(note, room) or [""]
         shown = f"  {name.ljust(label)}  {ink.paint('bold', value.rjust(figure))}  {ink.paint('dim', first)}".rstrip()
         lines += [shown, *(indent + ink.paint("dim", other) for other in others)]
     return "".join(f"{line}\n" for line in lines)
@@ -226,11 +238,13 @@ def memory_row(plan: Plan) -> tuple[str, str, str]:
     return "memory", display(use.total.value, "B"), f"{fit}: {percent(share)} of {display(capacity, 'B')}{span}"
 
 
-def communication(plan: Plan, ink: Ink) -> str:
+def communication_text(plan: Plan, ink: Ink) -> str:
     """The communication flows, limited to the most exposed ones."""
     kept = sorted(plan.communication, key=lambda flow: (-flow.exposed, -flow.seconds))
     rest = kept[FLOWS - 1 :] if len(kept) > FLOWS else []
-    rows = [(f"  {axis}", *more) for axis, *more in map(traffic.row, _in_order(plan.communication, rest))]
+    rows = [
+        (f"  {axis}", *more) for axis, *more in map(traffic.communication_row, _ordered_flows(plan.communication, rest))
+    ]
     if rest:
         seconds, exposed = (
             display(sum_of(getattr(flow, name) for flow in rest), "s") for name in ("seconds", "exposed")
@@ -239,12 +253,12 @@ def communication(plan: Plan, ink: Ink) -> str:
     return text_table((f"  {traffic.HEADS[0]}", *traffic.HEADS[1:]), rows, right=traffic.NUMBERS, ink=ink)
 
 
-def _in_order(flows: Sequence[Communication], rest: Sequence[Communication]) -> list[Communication]:
+def _ordered_flows(flows: Sequence[Communication], rest: Sequence[Communication]) -> list[Communication]:
     left = set(map(id, rest))
     return [flow for flow in flows if id(flow) not in left]
 
 
-def memory(use: MemoryUse, accelerator: Accelerator | None, ink: Ink) -> str:
+def memory_text(use: MemoryUse, accelerator: Accelerator | None, ink: Ink) -> str:
     """The parts of memory against the capacity."""
     whole = use.capacity.value if use.capacity else use.total.value
     rows = [
@@ -252,17 +266,17 @@ def memory(use: MemoryUse, accelerator: Accelerator | None, ink: Ink) -> str:
             f"  {part.label}",
             display(part.value, "B"),
             portion(part.value / whole),
-            ink.paint("blue", bar(part.value / whole)),
+            ink.paint("blue", share_bar(part.value / whole)),
         )
         for part in (use.weights, use.gradients, use.optimizer, use.activations, use.other, use.total)
         if part.value or part is use.total
     ]
     table = text_table(("  part", "size", "of capacity" if use.capacity else "share", ""), rows, right=(1, 2), ink=ink)
-    views = _views(use, accelerator)
+    views = _memory_views(use, accelerator)
     return f"{table.rstrip()}\n{ink.paint('dim', views)}\n"
 
 
-def _views(use: MemoryUse, accelerator: Accelerator | None) -> str:
+def _memory_views(use: MemoryUse, accelerator: Accelerator | None) -> str:
     """What counts as memory: as the device reports it, as the vendor prints it, and what a framework can use."""
     shown = "as nvidia-smi shows it" if accelerator and accelerator.vendor == "NVIDIA" else "as the driver reports it"
     lines = [f"({shown}; of this, {display(use.allocator, 'B')} is held by the framework's allocator)"]
@@ -276,11 +290,11 @@ def _views(use: MemoryUse, accelerator: Accelerator | None) -> str:
     return "\n".join(f"  {line}" for line in lines)
 
 
-def footer(report: EstimateReport, ink: Ink) -> str:
+def findings_footer(report: EstimateReport, ink: Ink) -> str:
     """The number of findings in one line, and how to see more."""
     counted = count(report.findings)
     counts = ", ".join(plural(number, level) for level, number in counted.items() if number)
-    file = plain(quote(report.input.name)).replace("\n", " ")
+    file = plain_line(quote(report.input.name)).replace("\n", " ")
     name = "tpot" if report.plan.serving is not None else "'step time'" if report.plan.step_time else "memory"
     lines = [f"{counts}: `clusterspec check {file}`"] if counts else []
     if any(headline_rows(report)):

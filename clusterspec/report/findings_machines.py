@@ -1,4 +1,4 @@
-"""Fingerprints that identify findings across runs, in baselines, SARIF and GitLab."""
+"""Findings for machines: fingerprints, JUnit XML, GitLab code quality, Markdown, and baselines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from clusterspec.finding import ALWAYS_REPORTED, Finding, Severity, first_name
 from clusterspec.records import dataclass, replace
-from clusterspec.report.ink import escaped, located, plain
+from clusterspec.report.ink import escaped_text, location_text, plain_line
 from clusterspec.results import INCOMPLETE, NOTHING_CHECKED, CheckReport
 from clusterspec.source import pointer
 from clusterspec.units import plural
@@ -32,8 +32,8 @@ def fingerprint(report: CheckReport, finding: Finding) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
 
 
-def distinct(marks: Iterable[str]) -> Iterator[str]:
-    """The fingerprints, each repetition of one replaced by a fingerprint of it and of its number."""
+def distinct_fingerprints(marks: Iterable[str]) -> Iterator[str]:
+    """The fingerprints. A repeated fingerprint is hashed with its count."""
     import hashlib
 
     seen: Counter[str] = Counter()
@@ -47,10 +47,10 @@ def distinct(marks: Iterable[str]) -> Iterator[str]:
 DOCUMENTATION = "https://github.com/clusterspec/clusterspec/blob/main/docs"
 
 
-def address(rule: str) -> str:
-    """The address of a rule's page; of a company rule, that of the page about company rules.
+def rule_address(rule: str) -> str:
+    """The address of a rule's page. Company rules share one page.
 
-    >>> address("few-spines").rpartition("/docs/")[2], address("own/no-taper").rpartition("/docs/")[2]
+    >>> rule_address("few-spines").rpartition("/docs/")[2], rule_address("own/no-taper").rpartition("/docs/")[2]
     ('rules/few-spines.md', 'policy.md')
     """
     return f"{DOCUMENTATION}/policy.md" if "/" in rule else f"{DOCUMENTATION}/rules/{rule}.md"
@@ -62,7 +62,7 @@ Json = dict[str, Any]
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit(report: CheckReport, fail_on: Severity = Severity.ERROR, day: date = date.min) -> str:
+def findings_as_junit(report: CheckReport, fail_on: Severity = Severity.ERROR, day: date = date.min) -> str:
     """One test case per finding, failing from a severity up; one per file without findings. ``day`` is the current day.
 
     The case of a file also fails where it inherits a failing finding, and is an error where its check is incomplete.
@@ -71,10 +71,14 @@ def junit(report: CheckReport, fail_on: Severity = Severity.ERROR, day: date = d
     """
     cases = [junit_case(finding, fail_on) for finding in report.findings]
     named = {finding.span.file for finding in report.findings}
-    faults = {name: junit_inherited(name, report, fail_on) for name in dict.fromkeys(one.name for one in report.inputs)}
-    faults |= dict.fromkeys(report.failed, f'<error type="internal" message={quoted(INCOMPLETE)}/>')
+    faults = {
+        name: junit_inherited_failure(name, report, fail_on)
+        for name in dict.fromkeys(one.name for one in report.inputs)
+    }
+    faults |= dict.fromkeys(report.failed, f'<error type="internal" message={xml_attribute(INCOMPLETE)}/>')
     cases += [
-        f'    <testcase classname={quoted(name)} name="check" time="0"{f">{fault}</testcase>" if fault else "/>"}'
+        f'    <testcase classname={xml_attribute(name)} name="check" time="0"'
+        f"{f'>{fault}</testcase>' if fault else '/>'}"
         for name, fault in faults.items()
         if fault or name not in named
     ]
@@ -89,7 +93,9 @@ def junit(report: CheckReport, fail_on: Severity = Severity.ERROR, day: date = d
         "    <properties/>",
         *cases,
         f"    <system-out>{chr(10).join(map(junit_line, passing))}</system-out>",
-        f"    <system-err>{chr(10).join(map(xml, report.notes))}</system-err>" if report.notes else "    <system-err/>",
+        f"    <system-err>{chr(10).join(map(xml_text, report.notes))}</system-err>"
+        if report.notes
+        else "    <system-err/>",
         "  </testsuite>",
         "</testsuites>",
     ]
@@ -99,45 +105,47 @@ def junit(report: CheckReport, fail_on: Severity = Severity.ERROR, day: date = d
 def junit_case(finding: Finding, fail_on: Severity) -> str:
     """The test case of a finding, with a failure from a severity up."""
     name = f"{finding.rule} {finding.span.start.line}:{finding.span.start.column}"
-    case = f'    <testcase classname={quoted(finding.span.file)} name={quoted(name)} time="0"'
+    case = f'    <testcase classname={xml_attribute(finding.span.file)} name={xml_attribute(name)} time="0"'
     if finding.severity.rank > fail_on.rank:
         return f"{case}/>"
-    failure = f"<failure type={quoted(str(finding.severity))} message={quoted(finding.message)}>"
-    return f"{case}>{failure}{xml(located(finding.span))}\nhelp: {xml(finding.help)}</failure></testcase>"
+    failure = f"<failure type={xml_attribute(str(finding.severity))} message={xml_attribute(finding.message)}>"
+    return (
+        f"{case}>{failure}{xml_text(location_text(finding.span))}\nhelp: {xml_text(finding.help)}</failure></testcase>"
+    )
 
 
-def junit_inherited(name: str, report: CheckReport, fail_on: Severity) -> str:
-    """The failure of a file whose base has failing findings, which are test cases of the base; empty if it has none."""
+def junit_inherited_failure(name: str, report: CheckReport, fail_on: Severity) -> str:
+    """The failure of a file whose base fails. The base's findings are test cases of the base. Empty if none fails."""
     inherited = [one for one in report.findings if name in one.heirs and one.severity.rank <= fail_on.rank]
     if not inherited:
         return ""
     message = f"inherits {plural(len(inherited), 'finding')} of a base"
     lines = "\n".join(map(junit_line, inherited))
-    return f'<failure type="inherited" message={quoted(message)}>{lines}</failure>'
+    return f'<failure type="inherited" message={xml_attribute(message)}>{lines}</failure>'
 
 
 def junit_line(finding: Finding) -> str:
     """A finding that does not fail, as one line of the output of the suite."""
-    return xml(f"{located(finding.span)}: {finding.severity}[{finding.rule}] {finding.message}")
+    return xml_text(f"{location_text(finding.span)}: {finding.severity}[{finding.rule}] {finding.message}")
 
 
-def xml(value: str) -> str:
+def xml_text(value: str) -> str:
     """A value as XML text on one line; forbidden characters are replaced, others that cannot be printed are escaped."""
     text = escape(_NOT_XML.sub("\ufffd", value)).replace("##", "#&#35;")
     return "".join(c if c.isprintable() else f"&#{ord(c)};" for c in text)
 
 
-def quoted(value: str) -> str:
+def xml_attribute(value: str) -> str:
     """A value as an XML attribute."""
-    return f'"{xml(value)}"'
+    return f'"{xml_text(value)}"'
 
 
 GITLAB = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
 
 
-def gitlab(report: CheckReport) -> list[Json]:
-    """GitLab's code quality report, in which no two findings share a fingerprint."""
-    marks = distinct(fingerprint(report, finding) for finding in report.findings)
+def findings_as_gitlab(report: CheckReport) -> list[Json]:
+    """GitLab's code quality report. Each finding has a distinct fingerprint."""
+    marks = distinct_fingerprints(fingerprint(report, finding) for finding in report.findings)
     return [
         {
             "description": finding.message,
@@ -153,14 +161,14 @@ def gitlab(report: CheckReport) -> list[Json]:
     ]
 
 
-def markdown(report: CheckReport) -> str:
+def findings_as_markdown(report: CheckReport) -> str:
     """A table for a pull request's comment or a job summary."""
     if not report.inputs:
         return f"**clusterspec**: {NOTHING_CHECKED}\n"
     if not report.findings and not report.failed:
         return f"**clusterspec**: {plural(len(report.inputs), 'file')} checked, nothing found.\n"
     counted = ", ".join(plural(number, level) for level, number in report.summary.items())
-    counted += "".join(f"; {cell(note)}" for note in report.notes)
+    counted += "".join(f"; {markdown_cell(note)}" for note in report.notes)
     head = [
         f"**clusterspec**: {counted}",
         "",
@@ -171,23 +179,23 @@ def markdown(report: CheckReport) -> str:
 
 
 def markdown_row(finding: Finding) -> str:
-    rule = f"[{finding.rule}]({address(finding.rule)})"
-    place = located(finding.span).replace("`", "'").replace("|", "\\|")
-    cells = (str(finding.severity), f"`{place}`", rule, cell(finding.message), cell(finding.help))
+    rule = f"[{finding.rule}]({rule_address(finding.rule)})"
+    place = location_text(finding.span).replace("`", "'").replace("|", "\\|")
+    cells = (str(finding.severity), f"`{place}`", rule, markdown_cell(finding.message), markdown_cell(finding.help))
     return f"| {' | '.join(cells)} |"
 
 
 _ACTIVE = re.compile(r"[\\*_\[\]()<>&#!@~|$]|(?<=:)//|(?i:www)(?=\.)|:(?=[\w+-]{1,40}:)|(?<![a-z])GH(?=-\d)")
 
 
-def cell(text: str) -> str:
+def markdown_cell(text: str) -> str:
     """A text as a Markdown table cell: code spans are kept; other Markdown, HTML, formulas, links, mentions and emoji
     are escaped.
 
-    >>> cell("`a|b` is <b>no</b> @key")
+    >>> markdown_cell("`a|b` is <b>no</b> @key")
     '`a\\\\|b` is &#60;b&#62;no&#60;/b&#62; &#64;key'
     """
-    parts = plain(text).split("`")
+    parts = plain_line(text).split("`")
     if len(parts) % 2 == 0:  # an unpaired backtick does not start code
         parts[-2:] = ["&#96;".join(parts[-2:])]
     shown = [
@@ -199,13 +207,13 @@ def cell(text: str) -> str:
     return "`".join(shown)
 
 
-def dumps(value: Any, indent: int | None = 2) -> str:
+def json_text(value: Any, indent: int | None = 2) -> str:
     """JSON as printed by all commands: UTF-8, indented by two spaces, or one line without ``indent``.
 
     It holds no NaN, no CI runner commands, and hidden characters only as escapes.
     """
     text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
-    return escaped(text).replace("##", "#\\u0023") + "\n"
+    return escaped_text(text).replace("##", "#\\u0023") + "\n"
 
 
 # Baselines: accepted findings of a team, so that only new ones are reported
@@ -223,8 +231,8 @@ class BaselineEntry:
     fingerprint: str
 
 
-def entries(report: CheckReport) -> list[BaselineEntry]:
-    """The findings of a report as entries, by file and rule, without those that cannot be suppressed."""
+def baseline_entries(report: CheckReport) -> list[BaselineEntry]:
+    """The baseline entries of a report, by file and rule. Findings that cannot be suppressed are left out."""
     kept = (one for one in report.findings if one.rule not in ALWAYS_REPORTED)
     return sorted(BaselineEntry(report.name_of(one).project, one.rule, fingerprint(report, one)) for one in kept)
 
@@ -241,10 +249,10 @@ class Baseline:
     version: int = VERSION
 
 
-def text(report: CheckReport) -> str:
+def baseline_as_text(report: CheckReport) -> str:
     """The baseline of a report, as JSON with one entry per line."""
-    rows = [{"fingerprint": one.fingerprint, "rule": one.rule, "file": one.file} for one in entries(report)]
-    return dumps({"version": VERSION, "findings": rows})
+    rows = [{"fingerprint": one.fingerprint, "rule": one.rule, "file": one.file} for one in baseline_entries(report)]
+    return json_text({"version": VERSION, "findings": rows})
 
 
 def read(written: str) -> Baseline:
@@ -268,10 +276,10 @@ def _text(value: object) -> str:
     return value
 
 
-def beyond(
+def report_beyond_baseline(
     report: CheckReport, baseline: Baseline, inherited: Callable[[Finding], bool] = lambda _: False
 ) -> CheckReport:
-    """The report without the findings of a baseline, and with the entries that no longer match a finding.
+    """The report without the findings of a baseline. It lists baseline entries that no longer match a finding.
 
     ``inherited`` tells whether a finding at an ``extends`` is one that the base has alone; it then matches the entry of
     the base, which is not checked itself. Entries of files that were not checked are ignored.
@@ -281,7 +289,7 @@ def beyond(
         left[one.fingerprint] += number
     found, of_bases = [], set()
     for finding in report.findings:
-        mark, of_base = fingerprint(report, finding), _of_base(report, finding)
+        mark, of_base = fingerprint(report, finding), _base_fingerprint(report, finding)
         if finding.rule in ALWAYS_REPORTED:
             found.append(finding)
         elif left[mark] > 0:
@@ -292,15 +300,15 @@ def beyond(
             found.append(finding)
     unmatched = {mark for mark, number in left.items() if number > 0} - of_bases
     hidden = len(report.findings) - len(found)
-    return replace(report, findings=tuple(found), hidden=hidden, stale=_stale(report, baseline, unmatched))
+    return replace(report, findings=tuple(found), hidden=hidden, stale=_stale_entries(report, baseline, unmatched))
 
 
-def _of_base(report: CheckReport, finding: Finding) -> str | None:
+def _base_fingerprint(report: CheckReport, finding: Finding) -> str | None:
     """The fingerprint that a finding at an ``extends`` has in the base; None of any other."""
     return fingerprint(report, replace(finding, span=finding.base)) if finding.base else None
 
 
-def _stale(report: CheckReport, baseline: Baseline, unmatched: Collection[str]) -> tuple[tuple[str, str], ...]:
+def _stale_entries(report: CheckReport, baseline: Baseline, unmatched: Collection[str]) -> tuple[tuple[str, str], ...]:
     """The rule and file of the entries of checked files that match no finding."""
     checked = {report.names[one.name].project for one in report.inputs if one.name in report.names}
     stale = (one for one in sorted(baseline.known) if one.fingerprint in unmatched and one.file in checked)

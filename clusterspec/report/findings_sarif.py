@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 from clusterspec.finding import ALIASES, Finding, Severity
 from clusterspec.records import dataclass
-from clusterspec.report.findings_machines import address, fingerprint
-from clusterspec.report.ink import plain
+from clusterspec.report.findings_machines import fingerprint, rule_address
+from clusterspec.report.ink import plain_line
 from clusterspec.results import CheckReport
 from clusterspec.source import Span
 
@@ -35,7 +35,7 @@ class RuleText:
 Describe = Callable[[str], RuleText]
 
 
-def sarif(report: CheckReport, describe: Describe = RuleText) -> Json:
+def findings_as_sarif(report: CheckReport, describe: Describe = RuleText) -> Json:
     """The findings of a report; ``describe`` gives the text of a rule."""
     found = [*report.findings, *(one.finding for one in report.waived)]
     rules = sorted({finding.rule for finding in found})
@@ -45,10 +45,10 @@ def sarif(report: CheckReport, describe: Describe = RuleText) -> Json:
         "informationUri": "https://github.com/clusterspec/clusterspec",
         "rules": [rule_json(rule, describe(rule)) for rule in rules],
     }
-    results = [result(report, finding, rules) for finding in report.findings]
+    results = [sarif_result(report, finding, rules) for finding in report.findings]
     for one in report.waived:
-        reason = {"kind": "inSource", "status": "accepted", "justification": plain(one.waiver.reason)}
-        results.append(result(report, one.finding, rules) | {"suppressions": [reason]})
+        reason = {"kind": "inSource", "status": "accepted", "justification": plain_line(one.waiver.reason)}
+        results.append(sarif_result(report, one.finding, rules) | {"suppressions": [reason]})
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
@@ -61,9 +61,9 @@ def sarif(report: CheckReport, describe: Describe = RuleText) -> Json:
 
 
 def invocation(report: CheckReport) -> Json:
-    """The run of the program, where it checked nothing or not everything."""
+    """The SARIF invocation of a run that checked nothing or not everything."""
     level = "error" if report.failed else "warning"
-    notes = [{"level": level, "message": {"text": plain(note)}} for note in report.notes]
+    notes = [{"level": level, "message": {"text": plain_line(note)}} for note in report.notes]
     return {"executionSuccessful": not report.failed, "toolExecutionNotifications": notes}
 
 
@@ -72,7 +72,7 @@ LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "
 
 def rule_json(rule: str, text: RuleText) -> Json:
     """One rule of the driver, with its page."""
-    place = address(rule)
+    place = rule_address(rule)
     former = {"deprecatedIds": list(ALIASES[rule])} if rule in ALIASES else {}
     return {
         "id": rule,
@@ -85,57 +85,57 @@ def rule_json(rule: str, text: RuleText) -> Json:
     }
 
 
-def result(report: CheckReport, finding: Finding, rules: list[str]) -> Json:
+def sarif_result(report: CheckReport, finding: Finding, rules: list[str]) -> Json:
     """One finding."""
     out: Json = {
         "ruleId": finding.rule,
         "ruleIndex": rules.index(finding.rule),
         "level": LEVELS[finding.severity],
-        "message": unlinked(finding.message + (f"\n{finding.help}" if finding.help else "")),
-        "locations": [{"physicalLocation": place(report, finding.span)}],
+        "message": unlinked_message(finding.message + (f"\n{finding.help}" if finding.help else "")),
+        "locations": [{"physicalLocation": sarif_location(report, finding.span)}],
         "partialFingerprints": {"clusterspec/v1": fingerprint(report, finding)},
     }
     if finding.related:
-        out["relatedLocations"] = related(report, finding.related)
+        out["relatedLocations"] = related_locations(report, finding.related)
     if finding.edits:
-        out["fixes"] = [fix(report, finding)]
+        out["fixes"] = [sarif_fix(report, finding)]
     return out
 
 
-def unlinked(text: str) -> Json:
+def unlinked_message(text: str) -> Json:
     """A message without links, which SARIF viewers make of ``[text](address)``."""
     return {"text": text.replace("](", "] (")}
 
 
-def related(report: CheckReport, places: Iterable[tuple[Span, str]]) -> list[Json]:
+def related_locations(report: CheckReport, places: Iterable[tuple[Span, str]]) -> list[Json]:
     """The related locations of a finding."""
     return [
-        {"id": number, "physicalLocation": place(report, span), "message": unlinked(words)}
+        {"id": number, "physicalLocation": sarif_location(report, span), "message": unlinked_message(words)}
         for number, (span, words) in enumerate(places, 1)
     ]
 
 
-def fix(report: CheckReport, finding: Finding) -> Json:
+def sarif_fix(report: CheckReport, finding: Finding) -> Json:
     """The edits of a finding, file by file."""
     by_file: dict[str, list[Json]] = {}
     for edit in finding.edits:
-        change = {"deletedRegion": region(edit.span), "insertedContent": {"text": edit.text}}
+        change = {"deletedRegion": sarif_region(edit.span), "insertedContent": {"text": edit.text}}
         by_file.setdefault(edit.span.file, []).append(change)
-    changes = [{"artifactLocation": artifact(report, file), "replacements": by_file[file]} for file in by_file]
-    return {"description": unlinked(finding.fix_description), "artifactChanges": changes}
+    changes = [{"artifactLocation": artifact_location(report, file), "replacements": by_file[file]} for file in by_file]
+    return {"description": unlinked_message(finding.fix_description), "artifactChanges": changes}
 
 
-def place(report: CheckReport, span: Span) -> Json:
-    return {"artifactLocation": artifact(report, span.file), "region": region(span)}
+def sarif_location(report: CheckReport, span: Span) -> Json:
+    return {"artifactLocation": artifact_location(report, span.file), "region": sarif_region(span)}
 
 
-def artifact(report: CheckReport, file: str) -> Json:
+def artifact_location(report: CheckReport, file: str) -> Json:
     """A file as a reference relative to the root of the repository."""
     name = report.names.get(file)
-    return {"uri": uri(name.repository if name else file), "uriBaseId": ROOT}
+    return {"uri": relative_uri(name.repository if name else file), "uriBaseId": ROOT}
 
 
-def region(span: Span) -> Json:
+def sarif_region(span: Span) -> Json:
     return {
         "startLine": span.start.line,
         "startColumn": span.start.column,
@@ -144,10 +144,10 @@ def region(span: Span) -> Json:
     }
 
 
-def uri(file: str) -> str:
+def relative_uri(file: str) -> str:
     """The name of a file as a relative URI reference.
 
-    >>> uri("clusters/my pod.yaml")
+    >>> relative_uri("clusters/my pod.yaml")
     'clusters/my%20pod.yaml'
     """
     return quote(PurePath(file).as_posix(), safe="/", errors="surrogateescape")

@@ -6,61 +6,65 @@ from collections import Counter
 from collections.abc import Mapping
 
 from clusterspec.finding import Finding, Severity
-from clusterspec.report.ink import PLAIN, Ink, located, plain, text_table, wide, wrapped
+from clusterspec.report.ink import PLAIN, Ink, location_text, plain_line, text_table, text_width, wrapped_lines
 from clusterspec.results import INCOMPLETE, NOTHING_CHECKED, CheckReport
 from clusterspec.source import Source, Span
 from clusterspec.units import plural
 
 
-def text(report: CheckReport, ink: Ink = PLAIN, *, quiet: bool = False) -> str:
+def findings_as_text(report: CheckReport, ink: Ink = PLAIN, *, quiet: bool = False) -> str:
     """Findings with their source lines, and a summary unless ``quiet``."""
-    frames = [framed(finding, report.sources, ink) for finding in report.findings]
+    frames = [framed_finding(finding, report.sources, ink) for finding in report.findings]
     if quiet:
         return "\n".join(frames)
-    return "\n".join([*frames, summary(report, ink), *about_baseline(report)]) + "\n"
+    return "\n".join([*frames, summary_line(report, ink), *baseline_lines(report)]) + "\n"
 
 
-def framed(finding: Finding, sources: Mapping[str, Source], ink: Ink) -> str:
+def framed_finding(finding: Finding, sources: Mapping[str, Source], ink: Ink) -> str:
     """A finding: message, position, source line, and advice; advice that the fix repeats is printed once."""
     label = f"{finding.severity}[{finding.rule}]:"
-    lines = folded(label, ink.severity(finding.severity, label), finding.message, "  ", ink)
-    lines += frame(finding.span, finding.severity, sources, ink)
-    lines += [f"{ink.paint('blue', '   = ')}see {located(span)}: {plain(note)}" for span, note in finding.related]
+    lines = folded_lines(label, ink.severity(finding.severity, label), finding.message, "  ", ink)
+    lines += frame_lines(finding.span, finding.severity, sources, ink)
+    lines += [
+        f"{ink.paint('blue', '   = ')}see {location_text(span)}: {plain_line(note)}" for span, note in finding.related
+    ]
     repeated = bool(finding.edits) and finding.fix_description == finding.help.replace("`", "")
     if finding.help and not repeated:
-        lines += folded("   = help:", ink.paint("blue", "   = ") + "help:", finding.help, "     ", ink)
+        lines += folded_lines("   = help:", ink.paint("blue", "   = ") + "help:", finding.help, "     ", ink)
     if finding.edits:
         name, how = ("fix", "") if finding.fix_safe else ("suggestion", " (--fix --unsafe-fixes)")
         painted = ink.paint("green", "   = ") + f"{name}:"
         advice = finding.help if repeated else finding.fix_description
-        lines += folded(f"   = {name}:", painted, advice + how, "     ", ink)
+        lines += folded_lines(f"   = {name}:", painted, advice + how, "     ", ink)
     return "\n".join(lines) + "\n"
 
 
-def folded(label: str, painted: str, message: str, indent: str, ink: Ink) -> list[str]:
+def folded_lines(label: str, painted: str, message: str, indent: str, ink: Ink) -> list[str]:
     """A label and a message wrapped to the width; the label is colored afterwards."""
-    first, *rest = wrapped(f"{label} {plain(message)}", ink.measure, then=indent)
+    first, *rest = wrapped_lines(f"{label} {plain_line(message)}", ink.measure, then=indent)
     return [painted + first[len(label) :], *rest]
 
 
-def frame(span: Span, severity: Severity, sources: Mapping[str, Source], ink: Ink) -> list[str]:
+def frame_lines(span: Span, severity: Severity, sources: Mapping[str, Source], ink: Ink) -> list[str]:
     """The position, the previous line for context, the line, and a marker under it."""
     bar = ink.painter("blue")
     number = span.start.line
     gutter = max(2, len(str(number)))
     columns = ink.width - gutter - 3
-    out = [f"{' ' * gutter}{bar('-->')} {located(span)}"]
+    out = [f"{' ' * gutter}{bar('-->')} {location_text(span)}"]
     source = sources.get(span.file)
     if source is None or not source.line(number).strip():
         return out
     shown = [number] if number == 1 or not source.line(number - 1).strip() else [number - 1, number]
     out.append(f"{' ' * gutter} {bar('|')}")
-    first = window(source.line(number), span, columns)
-    cuts = [cut(source.line(line), columns, first if line == number else 0) for line in shown]
+    first = window_start(source.line(number), span, columns)
+    cuts = [cut_line(source.line(line), columns, first if line == number else 0) for line in shown]
     out += [
         f"{bar(str(line).rjust(gutter))} {bar('|')} {text}".rstrip() for line, text in zip(shown, cuts, strict=True)
     ]
-    out.append(f"{' ' * gutter} {bar('|')} {ink.severity(severity, mark(source.line(number), span, columns, first))}")
+    out.append(
+        f"{' ' * gutter} {bar('|')} {ink.severity(severity, marker_line(source.line(number), span, columns, first))}"
+    )
     return out
 
 
@@ -69,38 +73,40 @@ LEAD = 20
 """Columns before the marked part that are shown where the line is too long to be shown whole."""
 
 
-def window(line: str, span: Span, columns: int) -> int:
+def window_start(line: str, span: Span, columns: int) -> int:
     """The first visible character of a line: 0, or shortly before the marked part if that would be outside."""
-    start, end = marked(line, span)
-    if wide(line[: min(end, start + columns)]) < columns or wide(line[: start + 1]) <= columns // 2:
+    start, end = marked_range(line, span)
+    if text_width(line[: min(end, start + columns)]) < columns or text_width(line[: start + 1]) <= columns // 2:
         return 0
     return max(0, start - LEAD)
 
 
-def cut(line: str, columns: int, first: int = 0) -> str:
+def cut_line(line: str, columns: int, first: int = 0) -> str:
     """A line from a character on, truncated to the columns of the terminal."""
-    shown = (ELLIPSIS if first else "") + plain(line[first : first + columns + 1].replace("\t", " "))
-    if wide(shown) <= columns and len(line) <= first + columns + 1:
+    shown = (ELLIPSIS if first else "") + plain_line(line[first : first + columns + 1].replace("\t", " "))
+    if text_width(shown) <= columns and len(line) <= first + columns + 1:
         return shown
-    while wide(shown) >= columns:
+    while text_width(shown) >= columns:
         shown = shown[: min(columns, len(shown)) - 1]
     return shown + ELLIPSIS
 
 
-def mark(line: str, span: Span, columns: int, first: int = 0) -> str:
+def marker_line(line: str, span: Span, columns: int, first: int = 0) -> str:
     """The marker under the part of a line in a span, with the line shown from character ``first``."""
-    start, end = marked(line, span)
-    before = wide(line[first:start]) + (1 if first else 0)
-    return " " * before + "^" * min(max(1, wide(line[start : min(end, start + columns)])), max(1, columns - before))
+    start, end = marked_range(line, span)
+    before = text_width(line[first:start]) + (1 if first else 0)
+    return " " * before + "^" * min(
+        max(1, text_width(line[start : min(end, start + columns)])), max(1, columns - before)
+    )
 
 
-def marked(line: str, span: Span) -> tuple[int, int]:
+def marked_range(line: str, span: Span) -> tuple[int, int]:
     """The first and last character of a span on its first line."""
     end = span.end.column - 1 if span.end.line == span.start.line else len(line.rstrip())
     return span.start.column - 1, end
 
 
-def summary(report: CheckReport, ink: Ink = PLAIN) -> str:
+def summary_line(report: CheckReport, ink: Ink = PLAIN) -> str:
     """The numbers of findings and files, in one line."""
     files = plural(len(report.inputs), "file")
     if not report.inputs:
@@ -121,13 +127,13 @@ MOST_STALE = 10
 """Number of stale entries of a baseline that are listed; further ones are counted."""
 
 
-def about_baseline(report: CheckReport) -> list[str]:
+def baseline_lines(report: CheckReport) -> list[str]:
     """The number of findings hidden by a baseline, and its stale entries, one per line."""
     if report.hidden is None:
         return []
     lines = [f"The baseline hides {plural(report.hidden, 'finding')}."]
     lines += [
-        f"The baseline holds {rule} in {plain(file)}, which no finding matches: update the baseline with "
+        f"The baseline holds {rule} in {plain_line(file)}, which no finding matches: update the baseline with "
         "--write-baseline."
         for rule, file in report.stale[:MOST_STALE]
     ]
@@ -137,34 +143,38 @@ def about_baseline(report: CheckReport) -> list[str]:
     return lines
 
 
-def statistics(report: CheckReport) -> str:
+def rule_statistics(report: CheckReport) -> str:
     """The number of findings by rule, most frequent first, and the total."""
     counted = Counter((finding.rule, finding.severity) for finding in report.findings)
     ordered = sorted(counted.items(), key=lambda each: (-each[1], each[0]))
     rows = [(f"{number:,}", str(severity), rule) for (rule, severity), number in ordered]
     table = text_table(("findings", "severity", "rule"), rows, right=(0,)) if rows else ""
-    return table + "\n" * bool(rows) + summary(report) + "\n"
+    return table + "\n" * bool(rows) + summary_line(report) + "\n"
 
 
-def concise(report: CheckReport, ink: Ink = PLAIN) -> str:
+def findings_as_lines(report: CheckReport, ink: Ink = PLAIN) -> str:
     """One line per finding, in compiler format: file:line:column: severity[rule] message."""
     rows = [
-        f"{located(f.span)}: {ink.severity(f.severity, f'{f.severity}[{f.rule}]')} {plain(f.message)}"
+        f"{location_text(f.span)}: {ink.severity(f.severity, f'{f.severity}[{f.rule}]')} {plain_line(f.message)}"
         for f in report.findings
     ]
     return "".join(row + "\n" for row in rows)
 
 
-def github(report: CheckReport) -> str:
+def findings_as_github(report: CheckReport) -> str:
     """GitHub workflow commands, shown as annotations of a pull request."""
-    notes = (f"::{'error' if report.failed else 'warning'} title=clusterspec::{escape(note)}" for note in report.notes)
-    return "".join(f"{line}\n" for line in (*(annotation(report, finding) for finding in report.findings), *notes))
+    notes = (
+        f"::{'error' if report.failed else 'warning'} title=clusterspec::{escaped_value(note)}" for note in report.notes
+    )
+    return "".join(
+        f"{line}\n" for line in (*(github_annotation(report, finding) for finding in report.findings), *notes)
+    )
 
 
 COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
-def annotation(report: CheckReport, finding: Finding) -> str:
+def github_annotation(report: CheckReport, finding: Finding) -> str:
     start, end = finding.span.start, finding.span.end
     properties = {
         "title": f"clusterspec ({finding.rule})",
@@ -176,13 +186,13 @@ def annotation(report: CheckReport, finding: Finding) -> str:
     }
     if start.line != end.line:  # GitHub rejects columns of multi-line spans
         del properties["col"], properties["endColumn"]
-    options = ",".join(f"{name}={escape(value, ':,')}" for name, value in properties.items())
+    options = ",".join(f"{name}={escaped_value(value, ':,')}" for name, value in properties.items())
     body = finding.message + (f"\n{finding.help}" if finding.help else "")
-    return f"::{COMMANDS[finding.severity]} {options}::{escape(body)}"
+    return f"::{COMMANDS[finding.severity]} {options}::{escaped_value(body)}"
 
 
-def escape(value: str, also: str = "") -> str:
+def escaped_value(value: str, also: str = "") -> str:
     """A value escaped for GitHub workflow commands."""
     for mark_ in "%\r\n" + also:
         value = value.replace(mark_, f"%{ord(mark_):02X}")
-    return plain(value)
+    return plain_line(value)

@@ -1,4 +1,4 @@
-"""Characters that show nothing, or change how the text around them is shown, such as those that reverse a line."""
+"""Text for terminals: escaping, color, wrapping, tables, bars, rule pages, and readings of quantities."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ Boucher and Anderson, Trojan Source, 2021.
 """
 
 
-def escaped(text: str) -> str:
+def escaped_text(text: str) -> str:
     r"""A text with its hidden characters as ``\uXXXX``, which JSON reads back as the same characters.
 
-    >>> print(escaped("tp\u202e: 8"), escaped("\U000e0041"), escaped("\x1b[2J"))
+    >>> print(escaped_text("tp\u202e: 8"), escaped_text("\U000e0041"), escaped_text("\x1b[2J"))
     tp\u202e: 8 \udb40\udc41 \u001b[2J
     """
-    return _HIDDEN.sub(_escape, text)
+    return _HIDDEN.sub(_escaped_character, text)
 
 
-def _escape(found: re.Match[str]) -> str:
+def _escaped_character(found: re.Match[str]) -> str:
     units = found[0].encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
@@ -74,7 +74,7 @@ class Ink:
 PLAIN = Ink()
 
 
-def wrapped(text: str, width: int, first: str = "", then: str = "") -> list[str]:
+def wrapped_lines(text: str, width: int, first: str = "", then: str = "") -> list[str]:
     """A paragraph wrapped to a width; ``first`` precedes the first line, ``then`` the others.
 
     A word that a CI runner or problem matcher would interpret at the start of a line stays on the previous line.
@@ -99,39 +99,39 @@ _RISKY = pattern(r"(?<=\S)\s+(?=::|##|\S+:\d+:|(?:error|warning|note)\[)")
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": " ", _GLUE: "?"}
 
 
-def plain(text: str) -> str:
+def plain_line(text: str) -> str:
     """Text from a file on one line, with control characters and CI runner commands escaped.
 
-    >>> print(plain("a\\nb\\x1b[2J"), plain("::error::x"), plain("##[add-mask]x"))
+    >>> print(plain_line("a\\nb\\x1b[2J"), plain_line("::error::x"), plain_line("##[add-mask]x"))
     a\\nb\\x1b[2J \\::error::x ##\\[add-mask]x
     """
     shown = "".join(c if c.isprintable() and c != _GLUE else _ESCAPES.get(c) or f"\\x{ord(c):02x}" for c in text)
-    return disarmed(shown)
+    return disarmed_line(shown)
 
 
 _PLACE = pattern(r":(?=\d|\s)")
 
 
-def located(span: Span) -> str:
+def location_text(span: Span) -> str:
     """`file:line:column`, with ambiguous colons in the file name escaped.
 
     >>> from clusterspec.source import Position
-    >>> located(Span("a.yaml:1:1: error[x].yaml", Position(3, 1), Position(3, 2)))
+    >>> location_text(Span("a.yaml:1:1: error[x].yaml", Position(3, 1), Position(3, 2)))
     'a.yaml\\\\x3a1\\\\x3a1\\\\x3a error[x].yaml:3:1'
     """
-    return f"{titled(span.file)}:{span.start.line}:{span.start.column}"
+    return f"{title_text(span.file)}:{span.start.line}:{span.start.column}"
 
 
-def titled(name: str) -> str:
+def title_text(name: str) -> str:
     """A name for the start of a line, escaped so that it does not look like `file:line:`."""
-    return _PLACE.sub(r"\\x3a", plain(name))
+    return _PLACE.sub(r"\\x3a", plain_line(name))
 
 
 _COMMAND = pattern(r"^(\s*)(::)")
 _ANYWHERE = pattern(r"##(vso)?\[")
 
 
-def disarmed(line: str) -> str:
+def disarmed_line(line: str) -> str:
     """A line with CI runner commands escaped: `::` at the start of a line, `##[` anywhere."""
     if "##" not in line and "::" not in line:
         return line
@@ -144,16 +144,16 @@ MOST = 3
 """Errors that are printed in full."""
 
 
-def failing(findings: Sequence[Finding], file: str, ink: Ink = PLAIN) -> str:
+def errors_text(findings: Sequence[Finding], file: str, ink: Ink = PLAIN) -> str:
     """The errors of a spec, the first ones in full; empty if there are none."""
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if not errors:
         return ""
     lines = ["", ink.paint("red", f"The spec has {plural(len(errors), 'error')}; the exit status is 1.")]
     for error in errors[:MOST]:
-        place = f"{plain(error.span.file)}:{error.span.start.line}"
-        lines += wrapped(f"{place}: {plain(error.message)} [{error.rule}]", ink.measure, "  ", "    ")
-    named = plain(quote(file)).replace("\n", " ")
+        place = f"{plain_line(error.span.file)}:{error.span.start.line}"
+        lines += wrapped_lines(f"{place}: {plain_line(error.message)} [{error.rule}]", ink.measure, "  ", "    ")
+    named = plain_line(quote(file)).replace("\n", " ")
     more = f"  {len(errors) - MOST} more: " if len(errors) > MOST else "  Details: "
     return "\n".join([*lines, f"{more}`clusterspec check {named}`"]) + "\n"
 
@@ -166,7 +166,7 @@ NARROWEST = 16
 _PAINT = pattern(r"\x1b\[[0-9;]*m")
 
 
-def wide(text: str) -> int:
+def text_width(text: str) -> int:
     """The width of a text on a terminal, without color codes."""
     if text.isascii() and "\x1b" not in text:
         return len(text)
@@ -191,26 +191,28 @@ def text_table(
     If the rows are wider than the terminal, the cells of the columns in ``wrap`` are wrapped.
     """
     aligned = set(right)
-    widths = [max(wide(row[k]) for row in [heads, *rows]) for k in range(len(heads))]
-    least = {k: max(wide(word) for row in [heads, *rows] for word in ("", *row[k].split())) for k in wrap}
-    widths = _fitted(widths, least, ink.width)
+    widths = [max(text_width(row[k]) for row in [heads, *rows]) for k in range(len(heads))]
+    least = {k: max(text_width(word) for row in [heads, *rows] for word in ("", *row[k].split())) for k in wrap}
+    widths = _fitted_widths(widths, least, ink.width)
 
     def line(cells: Sequence[str]) -> str:
         shown = [
-            " " * (width - wide(cell)) + cell if k in aligned else cell + " " * (width - wide(cell))
+            " " * (width - text_width(cell)) + cell if k in aligned else cell + " " * (width - text_width(cell))
             for k, (cell, width) in enumerate(zip(cells, widths, strict=True))
         ]
         return "  ".join(shown).rstrip()
 
     def lines(cells: Sequence[str]) -> list[str]:
-        parts = [wrapped(cell, widths[k]) if wide(cell) > widths[k] else [cell] for k, cell in enumerate(cells)]
+        parts = [
+            wrapped_lines(cell, widths[k]) if text_width(cell) > widths[k] else [cell] for k, cell in enumerate(cells)
+        ]
         return [line(each) for each in zip_longest(*parts, fillvalue="")]
 
     body = [text for row in rows for text in lines(row)]
     return "".join(text + "\n" for text in [ink.paint("dim", line(heads)), *body])
 
 
-def _fitted(widths: list[int], least: Mapping[int, int], columns: int) -> list[int]:
+def _fitted_widths(widths: list[int], least: Mapping[int, int], columns: int) -> list[int]:
     """The widths, with those in ``least`` reduced, widest first, until they fit ``columns`` or reach their minimum."""
     fitted = list(widths)
     for _ in range(sum(widths) + 2 * (len(widths) - 1) - columns):
@@ -221,17 +223,17 @@ def _fitted(widths: list[int], least: Mapping[int, int], columns: int) -> list[i
     return fitted
 
 
-def bar(share: float, width: int = 20) -> str:
+def share_bar(share: float, width: int = 20) -> str:
     """A bar that fills a fraction of ``width`` columns, in steps of an eighth.
 
-    >>> bar(0.5, 4)
+    >>> share_bar(0.5, 4)
     '██'
     """
     eighths = round(max(0.0, min(1.0, share)) * width * 8)
     return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
 
 
-def separated(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def csv_text(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Comma-separated values with a header; cells are escaped so that spreadsheets read none as a formula."""
     import csv
     import io
@@ -241,7 +243,7 @@ def separated(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(heads)
-    writer.writerows([safe(plain(cell)) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    writer.writerows([safe(plain_line(cell)) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return out.getvalue()
 
 
@@ -254,10 +256,10 @@ _CODE = re.compile(r"`[^`]+`")
 
 def page_text(page: str, ink: Ink = PLAIN) -> str:
     """The page as Markdown; headings and code are colored if enabled."""
-    return "\n".join("\n".join(block(part, ink)) + "\n" for part in blocks(page))
+    return "\n".join("\n".join(block_lines(part, ink)) + "\n" for part in page_blocks(page))
 
 
-def blocks(page: str) -> Iterator[str]:
+def page_blocks(page: str) -> Iterator[str]:
     """The paragraphs, lists, headings and code blocks of a page, without empty lines between them."""
     fence: list[str] = []
     lines: list[str] = []
@@ -274,7 +276,7 @@ def blocks(page: str) -> Iterator[str]:
             lines = []
 
 
-def block(part: str, ink: Ink) -> list[str]:
+def block_lines(part: str, ink: Ink) -> list[str]:
     """The lines of a block."""
     if part.startswith("#"):
         return [ink.paint("bold", part)]
@@ -284,11 +286,13 @@ def block(part: str, ink: Ink) -> list[str]:
         return [ink.paint("dim", part)]
     if part.startswith("- "):
         items = [" ".join(item.split()) for item in _ITEM.split(part) if item]
-        return [line for item in items for line in coded(wrapped(item, ink.measure, "- ", "  "), ink)]
-    return coded(wrapped(" ".join(part.split()), ink.measure), ink)
+        return [
+            line for item in items for line in colored_code_lines(wrapped_lines(item, ink.measure, "- ", "  "), ink)
+        ]
+    return colored_code_lines(wrapped_lines(" ".join(part.split()), ink.measure), ink)
 
 
-def coded(lines: list[str], ink: Ink) -> list[str]:
+def colored_code_lines(lines: list[str], ink: Ink) -> list[str]:
     """Lines with inline code colored."""
     return [_CODE.sub(lambda found: ink.paint("cyan", found[0]), line) for line in lines]
 
@@ -298,7 +302,7 @@ def coded(lines: list[str], ink: Ink) -> list[str]:
 
 def readings_text(readings: Readings, ink: Ink = PLAIN) -> str:
     """The interpretations, grouped by assumption if the text is ambiguous."""
-    parts = [f"{ink.paint('bold', plain(readings.written))}: {readings.meaning}\n"]
+    parts = [f"{ink.paint('bold', plain_line(readings.written))}: {readings.meaning}\n"]
     if readings.ambiguous:
         parts.append(ink.paint("yellow", "The text is ambiguous:") + "\n")
     for assuming, rows in groupby(readings.rows, key=lambda row: row.assuming):

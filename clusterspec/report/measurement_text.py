@@ -1,9 +1,9 @@
-"""A collective as printed by nccl-tests, with the ceiling and the expected bandwidth."""
+"""Collectives, diagnoses and acceptance tests as text: measured and expected bandwidth by size."""
 
 from __future__ import annotations
 
 from clusterspec.report import ink as grid
-from clusterspec.report.ink import PLAIN, Ink, bar, failing, plain, text_table, wrapped
+from clusterspec.report.ink import PLAIN, Ink, errors_text, plain_line, share_bar, text_table, wrapped_lines
 from clusterspec.results import CollectiveReport
 from clusterspec.results.diagnosis import AcceptanceReport, Compared, DiagnosisReport
 from clusterspec.units import display, percent, plural, portion
@@ -32,7 +32,7 @@ FIELDS = (
 def collective_text(report: CollectiveReport, ink: Ink = PLAIN) -> str:
     """One row per size; bandwidths in GB/s as nccl-tests counts them."""
     if not report.rows:
-        return f"Nothing can be predicted: {report.why}\n" + failing(report.findings, report.input.name, ink)
+        return f"Nothing can be predicted: {report.why}\n" + errors_text(report.findings, report.input.name, ink)
     first = report.rows[0]
     tiers = list(dict.fromkeys(row.tier for row in report.rows))
     over = f"{ink.paint('bold', first.collective)} over {first.ranks:,} ranks"
@@ -48,20 +48,20 @@ def collective_text(report: CollectiveReport, ink: Ink = PLAIN) -> str:
             row.bound_by.removesuffix(" bandwidth"),
             row.tier,
         )
-        for row, size in zip(report.rows, sizes(report), strict=True)
+        for row, size in zip(report.rows, size_texts(report), strict=True)
     ]
     shown = len(HEADS) - 1 if len(tiers) == 1 else len(HEADS)
     table = grid.text_table(HEADS[:shown], [row[:shown] for row in rows], right=range(6), ink=ink)
     note = "Sizes and bandwidths as nccl-tests counts them; the ceiling is the links at line rate."
-    note_lines = [ink.paint("dim", line) for line in wrapped(note, ink.measure)]
-    return head + table + "\n" + "\n".join(note_lines) + "\n" + failing(report.findings, report.input.name, ink)
+    note_lines = [ink.paint("dim", line) for line in wrapped_lines(note, ink.measure)]
+    return head + table + "\n" + "\n".join(note_lines) + "\n" + errors_text(report.findings, report.input.name, ink)
 
 
-def sizes(report: CollectiveReport) -> list[str]:
+def size_texts(report: CollectiveReport) -> list[str]:
     """The sizes of the rows as given by the user; a bare number gets a unit."""
     asked = report.asked if len(report.asked) == len(report.rows) else ("",) * len(report.rows)
     return [
-        " ".join(plain(text).split()) if any(c.isalpha() for c in text) else size_text(row.size)
+        " ".join(plain_line(text).split()) if any(c.isalpha() for c in text) else size_text(row.size)
         for row, text in zip(report.rows, asked, strict=True)
     ]
 
@@ -81,7 +81,7 @@ def size_text(size: float) -> str:
 
 def collective_csv(report: CollectiveReport) -> str:
     """The fields as CSV, one row per size, in SI units."""
-    return grid.separated(FIELDS, ([getattr(row, name) for name in FIELDS] for row in report.rows))
+    return grid.csv_text(FIELDS, ([getattr(row, name) for name in FIELDS] for row in report.rows))
 
 
 # Diagnoses and acceptance tests as text: measured and expected bandwidth by size, with bars
@@ -92,55 +92,56 @@ STYLES = {"pass": "green", "fail": "red", "not-run": "yellow"}
 
 def diagnosis_text(report: DiagnosisReport, ink: Ink = PLAIN) -> str:
     """Each collective with its sizes and causes, then the effect on the estimate."""
-    parts = [_one(one, ink) for one in report.compared]
+    parts = [_comparison_text(one, ink) for one in report.compared]
     parts += [
-        "\n".join(wrapped(plain(f"{log}: not compared: {why}"), ink.measure)) + "\n" for log, why in report.unread
+        "\n".join(wrapped_lines(plain_line(f"{log}: not compared: {why}"), ink.measure)) + "\n"
+        for log, why in report.unread
     ]
     if report.moved is not None:
-        parts.append(_moved(report))
+        parts.append(_moved_text(report))
     if report.written:
-        parts.append("".join(plain(f"wrote {each}\n") for each in report.written))
+        parts.append("".join(plain_line(f"wrote {each}\n") for each in report.written))
     return "\n".join(parts)
 
 
-def _one(compared: Compared, ink: Ink) -> str:
+def _comparison_text(compared: Compared, ink: Ink) -> str:
     last = compared.largest
     title = f"{compared.collective} over {plural(compared.ranks, 'rank')} on {plural(compared.nodes, 'node')}"
     color = "red" if compared.verdict == "slow" else "green"
-    verdict = ink.paint(color, f"{WORDS[compared.verdict]}: {percent(last.ratio)} at {_size(last.size)}")
+    verdict = ink.paint(color, f"{WORDS[compared.verdict]}: {percent(last.ratio)} at {_size_text(last.size)}")
     most = max(max(row.measured, row.high) for row in compared.rows)
     rows = [
         (
-            _size(row.size),
+            _size_text(row.size),
             f"{row.measured / 1e9:,.2f}",
             f"{row.expected / 1e9:,.2f}",
             f"{row.low / 1e9:,.2f} – {row.high / 1e9:,.2f}",
             percent(row.ratio),
-            _drawn(row.measured / most, row.expected / most),
+            _comparison_bar(row.measured / most, row.expected / most),
         )
         for row in compared.rows
     ]
     heads = ("size", "measured", "expected", "band", "ratio", "busbw in GB/s: █ measured, │ expected")
     table = text_table(heads, rows, right=range(5), ink=ink)
-    lines = [f"{plain(compared.log)}: {ink.paint('bold', title)}: {verdict}", "", table]
+    lines = [f"{plain_line(compared.log)}: {ink.paint('bold', title)}: {verdict}", "", table]
     if compared.causes:
         lines.append(ink.paint("bold", "Likely causes, the likeliest first") + "\n")
         for number, cause in enumerate(compared.causes, 1):
-            lines += wrapped(plain(f"{number}. {cause.name}: {cause.evidence}"), ink.measure, then="   ")
-            lines += wrapped(plain(f"next: {cause.next}"), ink.measure, first="   ", then="         ")
+            lines += wrapped_lines(plain_line(f"{number}. {cause.name}: {cause.evidence}"), ink.measure, then="   ")
+            lines += wrapped_lines(plain_line(f"next: {cause.next}"), ink.measure, first="   ", then="         ")
     elif compared.verdict == "slow":
         lines.append("No known cause explains the difference: compare pairs of nodes, then single nodes.")
     return "\n".join(lines) + "\n"
 
 
-def _drawn(measured: float, expected: float, width: int = 32) -> str:
+def _comparison_bar(measured: float, expected: float, width: int = 32) -> str:
     """A bar for the measured value, with a mark at the expected one."""
-    drawn = bar(measured, width).ljust(width)
+    drawn = share_bar(measured, width).ljust(width)
     at = min(width - 1, max(0, round(expected * width) - 1))
     return (drawn[:at] + "│" + drawn[at + 1 :]).rstrip()
 
 
-def _moved(report: DiagnosisReport) -> str:
+def _moved_text(report: DiagnosisReport) -> str:
     moved = report.moved
     if moved is None or moved.before is None or moved.after is None:
         return "The spec has no step time that the measurements could change.\n"
@@ -150,7 +151,7 @@ def _moved(report: DiagnosisReport) -> str:
     return f"Step time with these measurements: {before} → {after} ({sign}{share}).\n"
 
 
-def acceptance(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
+def acceptance_as_text(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
     """The tests with threshold, measurement and status."""
     rows = [
         (
@@ -158,20 +159,20 @@ def acceptance(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
             f"{test.threshold / 1e9:,.1f}",
             "" if test.measured is None else f"{test.measured / 1e9:,.1f}",
             ink.paint(STYLES[test.status], test.status.replace("-", " ")),
-            plain(test.why),
+            plain_line(test.why),
         )
         for test in report.tests
     ]
     table = text_table(("test", "at least", "measured", "status", "why"), rows, right=(1, 2), wrap=(4,), ink=ink)
     origin = "the spec" if report.stated else "the cost model: the spec states no acceptance tests"
     lines = [f"Acceptance tests of {origin}; bus bandwidth in GB/s\n", table]
-    lines += [plain(f"{log}: belongs to no test: {why}") for log, why in report.unused]
+    lines += [plain_line(f"{log}: belongs to no test: {why}") for log, why in report.unused]
     count = {status: sum(test.status == status for test in report.tests) for status in ("pass", "fail", "not-run")}
     lines.append(f"{count['pass']} passed, {count['fail']} failed, {count['not-run']} not run")
     return "\n".join(lines) + "\n"
 
 
-def _size(size: float) -> str:
+def _size_text(size: float) -> str:
     for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
         if size >= 1 << power:
             return f"{size / (1 << power):.4g} {unit}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clusterspec.procurement.bill import money
+from clusterspec.procurement.bill import money_text
 from clusterspec.report import ink as grid
 from clusterspec.report.ink import PLAIN, Ink
 from clusterspec.report.search_notes import (
@@ -13,7 +13,7 @@ from clusterspec.report.search_notes import (
     memory_note,
     memory_text,
     paragraph,
-    refused_text,
+    refusing_rules_text,
 )
 from clusterspec.results.search import (
     Grid,
@@ -42,71 +42,71 @@ SHOWN = (
 """The keys that a search varies, in the order of their columns."""
 
 
-def search(report: SearchReport, ink: Ink = PLAIN) -> str:
+def search_as_text(report: SearchReport, ink: Ink = PLAIN) -> str:
     """The number of layouts evaluated, the best layouts, and the difference to the present one."""
-    parts = [paragraph(report.why, ink)] if report.incomplete else [paragraph(_counted(report), ink)]
+    parts = [paragraph(report.why, ink)] if report.incomplete else [paragraph(_counts_text(report), ink)]
     if report.layouts:
         parts.append(ink.paint("bold", f"Best by {report.objective.replace('_', ' ')}") + "\n")
-        parts[-1] += table(report.layouts, ink, report.currency)
-        parts += [_notes(report, ink), _front(report, ink)]
+        parts[-1] += layouts_table(report.layouts, ink, report.currency)
+        parts += [_notes_text(report, ink), _front_text(report, ink)]
         parts.append("".join(paragraph(comparison_text(each, "layout", "a step"), ink) for each in report.comparisons))
     elif not report.incomplete:
         least = report.smallest.memory if report.smallest else None
         smallest = f" The smallest takes {display(least, 'B')}." if least else ""
         parts.append(paragraph(f"No layout found: {report.why}.{smallest}", ink))
     if report.present is not None:
-        parts.append(paragraph(_present(report), ink))
+        parts.append(paragraph(_present_text(report), ink))
     if report.grid is not None:
         title = f"Best step time by {report.grid.axes[0]} (down) and {report.grid.axes[1]} (across)"
-        parts.append(ink.paint("bold", title) + "\n" + heat(report.grid, ink))
+        parts.append(ink.paint("bold", title) + "\n" + heat_table(report.grid, ink))
     return "\n".join(part for part in parts if part)
 
 
-def _counted(report: SearchReport) -> str:
-    """The number of layouts evaluated, of those that fit and may fit, and of those dropped, with the rule."""
+def _counts_text(report: SearchReport) -> str:
+    """The numbers of layouts evaluated, fitting, possibly fitting, and dropped, each with its rule."""
     fitting = f"{report.fitting:,} fit at the upper end of their memory range"
     looked = f"{report.evaluated:,} layouts evaluated: {fitting}, {report.may_fit or 0:,} more may fit."
-    return " ".join(each for each in (looked, refused_text(report, "layout")) if each)
+    return " ".join(each for each in (looked, refusing_rules_text(report, "layout")) if each)
 
 
-def table(rows: tuple[LayoutRow, ...], ink: Ink, currency: str = "") -> str:
-    """One line per layout, costs in ``currency``, without columns in which all layouts have the default.
+def layouts_table(rows: tuple[LayoutRow, ...], ink: Ink, currency: str = "") -> str:
+    """One line per layout, costs in ``currency``. Columns with only default values are left out.
 
     Where the terminal is too narrow for a column per key, one column holds all keys.
     """
     keys = [key for key in SHOWN if any(key in row.layout for row in rows)]
     costs = any(row.cost is not None for row in rows)
     measured = ("step", "range", "MFU", "memory", *((f"cost {currency}".rstrip(),) if costs else ()))
-    figures = [_figures(row)[: len(measured)] for row in rows]
+    figures = [_layout_figures(row)[: len(measured)] for row in rows]
     numbers = [f"{number}{'=' if row.tied and number > 1 else ''}" for number, row in enumerate(rows, 1)]
     heads = ("", *(SHORT.get(key, key) for key in keys), *measured)
-    degrees = [[_value(row.layout.get(key, "")) for key in keys] for row in rows]
+    degrees = [[_value_text(row.layout.get(key, "")) for key in keys] for row in rows]
     lines = [(number, *cells, *found) for number, cells, found in zip(numbers, degrees, figures, strict=True)]
     last = range(len(heads) - costs, len(heads))
     wide = grid.text_table(heads, lines, right=(0, *last), ink=ink)
-    if max(map(grid.wide, wide.splitlines())) <= ink.width:
+    if max(map(grid.text_width, wide.splitlines())) <= ink.width:
         return wide
     folded = [layout_text(row.layout) for row in rows]
     narrow = [(number, text, *found) for number, text, found in zip(numbers, folded, figures, strict=True)]
     return grid.text_table(("", "layout", *measured), narrow, right=(0, *((6,) if costs else ())), wrap=(1,), ink=ink)
 
 
-def _figures(row: LayoutRow) -> tuple[str, ...]:
+def _layout_figures(row: LayoutRow) -> tuple[str, ...]:
     """Step time with its range, MFU, memory and cost."""
     return (
         display(row.step_time, "s") if row.step_time is not None else "?",
         f"{display(row.low, 's')} – {display(row.high, 's')}" if row.low is not None and row.high is not None else "",
         percent(row.mfu) if row.mfu is not None else "?",
         memory_text(row),
-        money(round(row.cost)) if row.cost is not None else "",
+        money_text(round(row.cost)) if row.cost is not None else "",
     )
 
 
-def _value(value: object) -> str:
+def _value_text(value: object) -> str:
     return ",".join(str(each) for each in value) if isinstance(value, list | tuple) else str(value)
 
 
-def _notes(report: SearchReport, ink: Ink) -> str:
+def _notes_text(report: SearchReport, ink: Ink) -> str:
     """What the marks mean, and the findings that come with the layouts."""
     tied = any(row.tied for row in report.layouts[1:])
     ties = "= is tied with the best: their step times differ by at most 1 %. Of ties the one with less memory is first."
@@ -116,13 +116,17 @@ def _notes(report: SearchReport, ink: Ink) -> str:
     return "".join(paragraph(each, ink) for each in lines)
 
 
-def _front(report: SearchReport, ink: Ink) -> str:
+def _front_text(report: SearchReport, ink: Ink) -> str:
     if len(report.pareto) < 2:
         return ""
-    return ink.paint("bold", "Pareto front of step time and memory") + "\n" + table(report.pareto, ink, report.currency)
+    return (
+        ink.paint("bold", "Pareto front of step time and memory")
+        + "\n"
+        + layouts_table(report.pareto, ink, report.currency)
+    )
 
 
-def _present(report: SearchReport) -> str:
+def _present_text(report: SearchReport) -> str:
     present = report.present
     assert present is not None and present.step_time is not None
     own = display(present.step_time, "s")
@@ -141,18 +145,18 @@ def _present(report: SearchReport) -> str:
     return text + f"; the best one saves {percent(lost)} of that."
 
 
-def heat(found: Grid, ink: Ink) -> str:
+def heat_table(found: Grid, ink: Ink) -> str:
     """A table of step times: x if no layout fits, · if none is legal, * at the present degrees."""
     rows = sorted({cell.row for cell in found.cells})
     columns = sorted({cell.column for cell in found.cells})
     by_pair = {(cell.row, cell.column): cell for cell in found.cells}
-    lines = [(str(row), *(_cell(by_pair.get((row, column))) for column in columns)) for row in rows]
+    lines = [(str(row), *(_heat_cell(by_pair.get((row, column))) for column in columns)) for row in rows]
     heads = ("", *(str(column) for column in columns))
     note = "x does not fit in memory; · no legal layout; * the layout of the spec\n"
     return grid.text_table(heads, lines, right=range(len(heads)), ink=ink) + note
 
 
-def _cell(cell: GridCell | None) -> str:
+def _heat_cell(cell: GridCell | None) -> str:
     if cell is None or cell.step_time is None:
         return "·"
     return display(cell.step_time, "s") + (" x" if cell.fits is False else "") + (" *" if cell.present else "")
@@ -165,13 +169,13 @@ def search_csv(report: SearchReport) -> str:
     for row in report.layouts:
         times = (row.step_time, row.low, row.high, row.mfu, row.memory, row.fits, row.surely_fits, row.cost, row.tied)
         figures = ["" if value is None else str(value) for value in times]
-        rows.append([*(_value(row.layout.get(key, "")) for key in SHOWN), *figures, " ".join(row.findings)])
-    return grid.separated(fields, rows)
+        rows.append([*(_value_text(row.layout.get(key, "")) for key in SHOWN), *figures, " ".join(row.findings)])
+    return grid.csv_text(fields, rows)
 
 
 def layout_text(layout: Section, pools: Mapping[str, Section] | None = None) -> str:
-    """The keys of a layout in short, those of separate engines by side."""
+    """The keys of a layout in short. Separate engines are listed by side."""
     if pools:
         return ", ".join(f"{side} {layout_text(engine)}" for side, engine in pools.items())
     shown = ("replicas", *SHOWN, "attention_dp", "dp", "nodes")
-    return ", ".join(f"{SHORT.get(key, key)} {_value(layout[key])}" for key in shown if key in layout)
+    return ", ".join(f"{SHORT.get(key, key)} {_value_text(layout[key])}" for key in shown if key in layout)

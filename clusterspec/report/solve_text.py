@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clusterspec.procurement.bill import money
+from clusterspec.procurement.bill import money_text
 from clusterspec.report import ink as grid
-from clusterspec.report.ink import PLAIN, Ink, wrapped
+from clusterspec.report.ink import PLAIN, Ink, wrapped_lines
 from clusterspec.report.search_text import layout_text
 from clusterspec.results.search import LeverRow, SensitivityReport, SolveReport
 from clusterspec.units import display, display_bits, metric_text, percent, plain, plural
@@ -37,15 +37,19 @@ NEGLIGIBLE = 5e-4
 """Relative effect that prints as 0.0 %."""
 
 
-def solve(report: SolveReport, ink: Ink = PLAIN) -> str:
+def solve_as_text(report: SolveReport, ink: Ink = PLAIN) -> str:
     """The boundary in a sentence, and the values tried."""
-    answer = "\n".join(wrapped(_answer(report), ink.measure)) + "\n"
+    answer = "\n".join(wrapped_lines(_answer_text(report), ink.measure)) + "\n"
     tried = sorted(report.probes)
     if not tried:
         return answer
-    shown = tried if len(tried) <= SHOWN_PROBES else _spread(tried)
+    shown = tried if len(tried) <= SHOWN_PROBES else _spread_values(tried)
     rows = [
-        (f"  {_amount(report, value)}", _metric(report, metric), _verdict(holds, report.errors.get(value, ())))
+        (
+            f"  {_amount_text(report, value)}",
+            _metric_text(report, metric),
+            _verdict_text(holds, report.errors.get(value, ())),
+        )
         for value, metric, holds in shown
     ]
     body = grid.text_table((f"  {report.key}", report.metric or "", "meets it"), rows, right=(1,), ink=ink)
@@ -54,47 +58,47 @@ def solve(report: SolveReport, ink: Ink = PLAIN) -> str:
     return answer + "\n" + ink.paint("bold", f"{plural(len(tried), 'value')} tried") + "\n" + body + note
 
 
-def _verdict(holds: bool, errors: Sequence[str]) -> str:
+def _verdict_text(holds: bool, errors: Sequence[str]) -> str:
     """Whether a value meets the condition, with the rules that refuse it."""
     return ("yes" if holds else "no") + (f" ({', '.join(errors)})" if errors else "")
 
 
-def _metric(report: SolveReport, metric: float | None) -> str:
+def _metric_text(report: SolveReport, metric: float | None) -> str:
     """A metric with its unit; a condition without a limit holds or does not."""
     if metric is None:
         return "–"
     return metric_text(metric, report.metric_unit, 4) if report.metric_unit else ("yes" if metric else "no")
 
 
-def _spread(tried: list[tuple[float, float | None, bool]]) -> list[tuple[float, float | None, bool]]:
+def _spread_values(tried: list[tuple[float, float | None, bool]]) -> list[tuple[float, float | None, bool]]:
     """Some of the values tried, including both ends."""
     last = SHOWN_PROBES - 1
     return [tried[round(index * (len(tried) - 1) / last)] for index in range(SHOWN_PROBES)]
 
 
-def _answer(report: SolveReport) -> str:
+def _answer_text(report: SolveReport) -> str:
     if report.value is None:
         return f"{report.condition}: {report.why}."
     if report.free:
-        return _free(report, report.value)
-    now = f" (the spec has {_counted(report, report.present)})" if report.present is not None else ""
+        return _unbounded_sentence(report, report.value)
+    now = f" (the spec has {_counted_value(report, report.present)})" if report.present is not None else ""
     found = f" The best layout there: {layout_text(report.layout, report.disaggregated)}." if report.searched else ""
-    refused = _refused(report, report.value)
-    return f"{_boundary(report, report.value)}{now}{_standard(report)}.{found}{refused}{_unsure(report)}"
+    boundary = f"{_boundary_sentence(report, report.value)}{now}{_standard_value_text(report)}."
+    return f"{boundary}{found}{_refusal_sentence(report, report.value)}{_unsure_sentence(report)}"
 
 
-def _refused(report: SolveReport, value: float) -> str:
+def _refusal_sentence(report: SolveReport, value: float) -> str:
     """A sentence on the rules that refuse the boundary itself; empty where `check` passes it."""
     errors = report.errors.get(value, ())
-    return f" `check` finds an error in {_amount(report, value)} itself: {', '.join(errors)}." if errors else ""
+    return f" `check` finds an error in {_amount_text(report, value)} itself: {', '.join(errors)}." if errors else ""
 
 
-def _unsure(report: SolveReport) -> str:
+def _unsure_sentence(report: SolveReport) -> str:
     """A sentence where the plan may not fit; empty where the upper end of its memory range fits."""
     return " The plan there may not fit: the upper end of its memory range does not." if report.unsure else ""
 
 
-def _holds(report: SolveReport) -> str:
+def _condition_phrase(report: SolveReport) -> str:
     """The beginning of a sentence on values that meet the condition."""
     sentences = {"targets": "The spec meets its targets", "fits": "The plan fits in memory"}
     return sentences.get(report.condition, f"{report.condition} holds")
@@ -105,25 +109,29 @@ def _is_upward(report: SolveReport) -> bool:
     return report.key in UPWARD and ">=" not in report.condition
 
 
-def _free(report: SolveReport, value: float) -> str:
+def _unbounded_sentence(report: SolveReport, value: float) -> str:
     """The sentence where every value tried meets the condition."""
     end = "largest" if _is_upward(report) else "smallest"
-    limit = f"{_holds(report)} at every value tried; {_counted(report, value)} is the {end}"
-    now = f" (the spec has {_counted(report, report.present)})" if report.present is not None else ""
-    return f"{limit}{now}.{_refused(report, value)}{_unsure(report)}"
+    limit = f"{_condition_phrase(report)} at every value tried; {_counted_value(report, value)} is the {end}"
+    now = f" (the spec has {_counted_value(report, report.present)})" if report.present is not None else ""
+    return f"{limit}{now}.{_refusal_sentence(report, value)}{_unsure_sentence(report)}"
 
 
-def _boundary(report: SolveReport, value: float) -> str:
-    """The least or the most that meets the condition, as a sentence without its stop."""
+def _boundary_sentence(report: SolveReport, value: float) -> str:
+    """The lowest or highest value that meets the condition, as a sentence without its stop."""
     if _is_upward(report):
-        return f"{_holds(report)} up to {_named(report, '', value)}"
-    least = _named(report, "at least ", value)
-    return f"{_holds(report)} with {least}" if report.metric_unit is None else f"{report.condition} needs {least}"
+        return f"{_condition_phrase(report)} up to {_value_with_name(report, '', value)}"
+    least = _value_with_name(report, "at least ", value)
+    return (
+        f"{_condition_phrase(report)} with {least}"
+        if report.metric_unit is None
+        else f"{report.condition} needs {least}"
+    )
 
 
-def _named(report: SolveReport, sense: str, value: float) -> str:
+def _value_with_name(report: SolveReport, sense: str, value: float) -> str:
     """A value with the name of its key: `at least 64 nodes`, `a NIC line rate of at least 200 Gb/s`."""
-    amount = _counted(report, value)
+    amount = _counted_value(report, value)
     noun = NOUNS.get(report.key)
     if noun is None:
         return sense + amount
@@ -131,37 +139,37 @@ def _named(report: SolveReport, sense: str, value: float) -> str:
     return f"{article} {noun} of {sense}{amount}"
 
 
-def _standard(report: SolveReport) -> str:
-    """The next value that is sold or usual, where a key has such values and the boundary is none of them."""
+def _standard_value_text(report: SolveReport) -> str:
+    """The next standard value, if the key has standard values and the boundary is not one."""
     step = report.catalog_step
     if step is None or step == report.value or report.key in WITHOUT_STANDARD:
         return ""
-    return f"; the next standard value that meets it: {_amount(report, step)}"
+    return f"; the next standard value that meets it: {_amount_text(report, step)}"
 
 
-def _counted(report: SolveReport, value: float) -> str:
-    """A value with what it counts."""
+def _counted_value(report: SolveReport, value: float) -> str:
+    """A value with its unit or counted noun."""
     if report.key == "nodes":
         return plural(round(value), "node")
     unit = COUNTED.get(report.key)
-    return f"{_amount(report, value)} {unit}" if unit else _amount(report, value)
+    return f"{_amount_text(report, value)} {unit}" if unit else _amount_text(report, value)
 
 
-def _amount(report: SolveReport, value: float) -> str:
+def _amount_text(report: SolveReport, value: float) -> str:
     if report.key == "nic_bandwidth":
         return display_bits(value)
     if report.unit == "B/s":
         return f"{display(value, 'B/s')} each way"
     if report.key == "oversubscription":
         return f"{value:.4g}:1"
-    return _rate(value) if report.key == "request_rate" else f"{value:,.0f}"
+    return _rate_text(value) if report.key == "request_rate" else f"{value:,.0f}"
 
 
-def _rate(requests_per_second: float) -> str:
+def _rate_text(requests_per_second: float) -> str:
     return f"{requests_per_second:,.0f}/s" if requests_per_second >= 1000 else f"{plain(requests_per_second, 4)}/s"
 
 
-def sensitivity(report: SensitivityReport, ink: Ink = PLAIN) -> str:
+def sensitivity_as_text(report: SensitivityReport, ink: Ink = PLAIN) -> str:
     """One line per step of a parameter, largest effect on the time per token first."""
     if not report.levers:
         return "Nothing to vary: neither step time nor time per output token of the spec can be computed.\n"
@@ -170,10 +178,10 @@ def sensitivity(report: SensitivityReport, ink: Ink = PLAIN) -> str:
     cost = (f"cost {report.currency}".rstrip(),) if costs else ()
     heads = ("parameter", "from", "to", "time per token", each, "memory", *cost)
     moving = [row for row in report.levers if not _is_idle(row) and not row.errors]
-    rows = [_moved(row, costs) for row in moving]
+    rows = [_lever_cells(row, costs) for row in moving]
     note = "x does not fit in memory\n" if any(row.fits is False for row in moving) else ""
     body = grid.text_table(heads, rows, right=(3, 4, 5, 6) if costs else (3, 4, 5), ink=ink) if rows else ""
-    return body + note + _idle(report, ink) + _refusals(report, ink)
+    return body + note + _idle_steps_text(report, ink) + _refusals_text(report, ink)
 
 
 def _is_idle(row: LeverRow) -> bool:
@@ -181,7 +189,7 @@ def _is_idle(row: LeverRow) -> bool:
     return row.effect is not None and abs(row.effect) < NEGLIGIBLE
 
 
-def _idle(report: SensitivityReport, ink: Ink) -> str:
+def _idle_steps_text(report: SensitivityReport, ink: Ink) -> str:
     """The steps without an effect, in a sentence."""
     idle = [
         f"{row.key} {_lever_value(row, row.before)} → {_lever_value(row, row.after)}"
@@ -189,21 +197,21 @@ def _idle(report: SensitivityReport, ink: Ink) -> str:
         if _is_idle(row)
     ]
     text = f"Less than {percent(NEGLIGIBLE)} of the time per token: {', '.join(idle)}."
-    return "\n".join(wrapped(text, ink.measure)) + "\n" if idle else ""
+    return "\n".join(wrapped_lines(text, ink.measure)) + "\n" if idle else ""
 
 
-def _refusals(report: SensitivityReport, ink: Ink) -> str:
-    """The steps in which a rule finds an error, in a sentence."""
+def _refusals_text(report: SensitivityReport, ink: Ink) -> str:
+    """A sentence that names the steps in which a rule finds an error."""
     refused = [
         f"{row.key} {_lever_value(row, row.before)} → {_lever_value(row, row.after)} ({', '.join(row.errors)})"
         for row in report.levers
         if row.errors
     ]
     text = f"No alternative, since `check` finds an error: {'; '.join(refused)}."
-    return "\n".join(wrapped(text, ink.measure)) + "\n" if refused else ""
+    return "\n".join(wrapped_lines(text, ink.measure)) + "\n" if refused else ""
 
 
-def _moved(row: LeverRow, costs: bool) -> tuple[str, ...]:
+def _lever_cells(row: LeverRow, costs: bool) -> tuple[str, ...]:
     return (
         row.key,
         _lever_value(row, row.before),
@@ -211,7 +219,7 @@ def _moved(row: LeverRow, costs: bool) -> tuple[str, ...]:
         f"{row.effect:+.1%}".replace("%", " %").replace("-", "−") if row.effect is not None else "–",
         display(row.step_time, "s") if row.step_time is not None else "–",
         (display(row.memory, "B") if row.memory is not None else "–") + (" x" if row.fits is False else ""),
-        *((money(round(row.cost)) if row.cost is not None else "",) if costs else ()),
+        *((money_text(round(row.cost)) if row.cost is not None else "",) if costs else ()),
     )
 
 
@@ -225,7 +233,7 @@ def _lever_value(row: LeverRow, value: object) -> str:
     if row.unit == "B/s":
         return display(float(value), "B/s")
     if row.key == "request_rate":
-        return _rate(value)
+        return _rate_text(value)
     return f"{value:g}:1" if row.key == "oversubscription" else f"{value:,.0f}"
 
 
@@ -233,4 +241,4 @@ def sensitivity_csv(report: SensitivityReport) -> str:
     """One row per step of a parameter, in SI units."""
     fields = ("key", "from", "to", "unit", "effect", "step_time", "memory", "fits", "cost", "errors")
     rows = [row.to_json() | {"errors": " ".join(row.errors)} for row in report.levers]
-    return grid.separated(fields, ([("" if row[name] is None else row[name]) for name in fields] for row in rows))
+    return grid.csv_text(fields, ([("" if row[name] is None else row[name]) for name in fields] for row in rows))

@@ -18,7 +18,7 @@ from clusterspec.rules.rule import rewrite
 from clusterspec.rules.words import either
 from clusterspec.source import Path, dotted
 from clusterspec.units import UnitFault, display, read
-from clusterspec.units.readings import AGREES, near
+from clusterspec.units.readings import AGREES, agrees_within
 
 TOTAL = 0.015
 """Relative rounding of totals: data sheets of systems print whole PFLOP/s, such as 32 for eight times 3.958."""
@@ -78,13 +78,13 @@ def _instead(problem: Problem, facts: Facts) -> str:
 def _bandwidths(facts: Facts, at: str, text: str) -> Iterator[Headline]:
     """The reading of a bandwidth as that of one accelerator, one-way or duplex; else of a link, a node or a domain."""
     figures = [figure for word in Direction if (figure := _figure(facts, at, f"{text} {word}")) is not None]
-    own = [one for one in figures if one.known and near(one.quantity.value, one.counted(one.known[0]), AGREES)]
+    own = [one for one in figures if one.known and agrees_within(one.quantity.value, one.counted(one.known[0]), AGREES)]
     for figure in own:
         yield Headline(f"the {_name(figure.quantity)} figure of {figure.known[0].whose}", figure.quantity.written)
     for figure in () if own else figures:
         for scope in figure.scopes:
             right = figure.counted(figure.known[0])
-            if near(figure.quantity.value, scope.factor * right, 0.01):
+            if agrees_within(figure.quantity.value, scope.factor * right, 0.01):
                 what = f"the {_name(figure.quantity)} figure of {scope.what}"
                 yield Headline(what, figure.written_as(right), certain=False)
 
@@ -115,7 +115,7 @@ def _peaks(facts: Facts, path: Path, text: str) -> Iterator[Headline]:
     if wanted is None:
         return
     read_as = [quantity for word in Sparsity if (quantity := _read(f"{text} {word}", "peak")) is not None]
-    own = [quantity for quantity in read_as if near(quantity.dense, wanted, AGREES)]
+    own = [quantity for quantity in read_as if agrees_within(quantity.dense, wanted, AGREES)]
     for quantity in own:
         of = f"{whose} in {precision}"
         sparse = f"the peak of {of} with 2:4 sparsity, {display(wanted, 'FLOP/s')} dense"
@@ -133,7 +133,9 @@ def _other_peaks(
         found = []
         for quantity in read_as:
             word = "with 2:4 sparsity" if quantity.sparsity is Sparsity.SPARSE else "dense"
-            fits = [precision for precision, peak in peaks.items() if near(quantity.dense, count * peak, TOTAL)]
+            fits = [
+                precision for precision, peak in peaks.items() if agrees_within(quantity.dense, count * peak, TOTAL)
+            ]
             found += [f"the peak of {whose} in {either(fits)} {word}"] if fits else []
         if found:
             return found

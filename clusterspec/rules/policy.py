@@ -21,9 +21,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from clusterspec.document import decode, nearest, parse, read_bytes
-from clusterspec.document.conforms import child, keys
-from clusterspec.document.schema import one_of
+from clusterspec.document import decode, nearest_words, parse, read_bytes
+from clusterspec.document.conforms import child_node, mapping_keys
+from clusterspec.document.schema import alternatives_text
 from clusterspec.finding import Problem, Severity
 from clusterspec.records import dataclass
 from clusterspec.results.estimate_json import figure_names
@@ -184,16 +184,16 @@ def _refuse_unknown_key(dotted: str, prefix: str = "") -> None:
     root = schema()
     node: Any = root
     for key in place(dotted) if dotted else ():
-        inner = child(node, root, key)
+        inner = child_node(node, root, key)
         if inner is None:
-            raise PolicyFault(_unknown(prefix, str(key), keys(node, root)))
+            raise PolicyFault(_unknown(prefix, str(key), mapping_keys(node, root)))
         node, prefix = inner, f"{prefix}{key}."
 
 
 def _unknown(outer: str, part: str, known: Iterable[str]) -> str:
     """The message about a name that does not exist."""
-    meant = nearest(part, known)
-    advice = f"; did you mean {one_of([outer + name for name in meant])}?" if meant else ""
+    meant = nearest_words(part, known)
+    advice = f"; did you mean {alternatives_text([outer + name for name in meant])}?" if meant else ""
     return f"no name `{outer}{part[:60]}` exists{advice}"
 
 

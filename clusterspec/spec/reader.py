@@ -1,4 +1,4 @@
-"""Constraints on values beyond their type: ranges of quantities, consistency of list items."""
+"""Reading of a document as a `Spec`, driven by the schema, the types of the model, and constraints on lists."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from types import NoneType, SimpleNamespace, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from clusterspec import resources
-from clusterspec.document import Document, meant_keys, validate
-from clusterspec.document.conforms import Schema, branches, child, keys
+from clusterspec.document import Document, intended_keys, validate
+from clusterspec.document.conforms import Schema, child_node, mapping_keys, node_branches
 from clusterspec.document.model import text_at
-from clusterspec.document.schema import nearest, one_of
-from clusterspec.document.validation_error import kind_of_other_file, shown
+from clusterspec.document.schema import alternatives_text, nearest_words
+from clusterspec.document.validation_error import kind_of_other_file, one_line_text
 from clusterspec.finding import Fix, Problem, Replacement, Severity
 from clusterspec.quantity import Quantity
 from clusterspec.records import fields, is_dataclass
@@ -35,13 +35,13 @@ def check_quantity(path: Path, quantity: Quantity, notes: Schema) -> Problem | N
     """The problem with a quantity whose unit is valid, or None; ``notes`` are the schema's annotations."""
     lowest = "zero or more" if notes.get("x-zero") else "above zero"
     if not math.isfinite(quantity.value) or quantity.value < 0 or (quantity.value == 0 and not notes.get("x-zero")):
-        return Problem("wrong-type", path, f"`{_name(path)}` is {lowest}, but `{quantity.written}` is not")
+        return Problem("wrong-type", path, f"`{_key_name(path)}` is {lowest}, but `{quantity.written}` is not")
     if 0 < quantity.value < SMALLEST:
-        message = f"`{quantity.written}` is less than `{_name(path)}` can be"
+        message = f"`{quantity.written}` is less than `{_key_name(path)}` can be"
         return Problem("wrong-type", path, message, "check the exponent and the prefix of the unit")
     if quantity.value > notes["x-maximum"]:
         most = f"{notes['x-maximum']:.0e} {quantity.unit}".replace("+", "").removesuffix(" 1")
-        message = f"`{quantity.written}` is more than `{_name(path)}` can be ({most})"
+        message = f"`{quantity.written}` is more than `{_key_name(path)}` can be ({most})"
         return Problem("wrong-type", path, message, "check the prefix of the unit")
     if notes["x-quantity"] == "bandwidth" and quantity.direction is None:
         both, one = f"`{quantity.written} duplex`", f"`{quantity.written} unidirectional`"
@@ -50,17 +50,17 @@ def check_quantity(path: Path, quantity: Quantity, notes: Schema) -> Problem | N
     return None
 
 
-def check(path: Path, items: tuple[Any, ...]) -> Problem | None:
+def list_problem(path: Path, items: tuple[Any, ...]) -> Problem | None:
     """The problem with a list whose items are individually valid, or None."""
     if path == ("layout", "order"):
-        return _order(path, items)
+        return _axis_order_problem(path, items)
     if path[:2] == ("procurement", "prices") and items[0] > items[1]:
-        message = f"the range of `{_name(path)}` goes from the higher price to the lower"
+        message = f"the range of `{_key_name(path)}` goes from the higher price to the lower"
         return Problem("wrong-type", path, message, f"write `[{items[1]}, {items[0]}]`")
     return None
 
 
-def _order(path: Path, items: tuple[str, ...]) -> Problem | None:
+def _axis_order_problem(path: Path, items: tuple[str, ...]) -> Problem | None:
     """The problem with an axis order; each axis must occur once, dp_shard and dp_replicate may replace dp."""
     given = set(items)
     pair = given & _DP_PAIR
@@ -74,7 +74,7 @@ def _order(path: Path, items: tuple[str, ...]) -> Problem | None:
     return None
 
 
-def _name(path: Path) -> str:
+def _key_name(path: Path) -> str:
     return next((key for key in reversed(path) if isinstance(key, str)), "")
 
 
@@ -109,7 +109,7 @@ def read(document: Document) -> tuple[Spec, list[Problem]]:
     no key counts as absent.
     """
     if what := kind_of_other_file(document.value):
-        return Spec(document.source.name, broken=frozenset({()})), [_foreign(what)]
+        return Spec(document.source.name, broken=frozenset({()})), [_foreign_file_problem(what)]
     root = schema()
     problems = validate(document, root)
     partial = document.partial or any(problem.path == ("extends",) for problem in problems)
@@ -127,7 +127,7 @@ def read(document: Document) -> tuple[Spec, list[Problem]]:
     return Spec(document.source.name, **values, broken=frozenset(reader.broken)), problems
 
 
-def _foreign(what: str) -> Problem:
+def _foreign_file_problem(what: str) -> Problem:
     """The problem of a file of another program."""
     message = f"this is {what}, not a spec: the top level has no `clusterspec: 1`"
     return Problem("unsupported-spec-version", (), message, "leave it out; of a folder only specs are checked")
@@ -147,13 +147,13 @@ def types_of(record: type, name: str) -> tuple[Any, ...]:
     names: dict[str, Any] = {}
     for base in reversed(record.__mro__):
         names |= vars(sys.modules[base.__module__])
-    return _options(get_type_hints(alone, names)[name])
+    return _field_types(get_type_hints(alone, names)[name])
 
 
-def _options(hint: Any) -> tuple[Any, ...]:
+def _field_types(hint: Any) -> tuple[Any, ...]:
     """The types of a field except None."""
     if get_origin(hint) in {Union, UnionType}:
-        return tuple(option for part in get_args(hint) for option in _options(part) if option is not NoneType)
+        return tuple(option for part in get_args(hint) for option in _field_types(part) if option is not NoneType)
     return (hint,)
 
 
@@ -164,96 +164,96 @@ class _SpecReader:
         self.problems = problems
         faults = [one for one in problems if one.severity is Severity.ERROR and one.rule not in _KEEPS_VALUE]
         absent = {problem.path for problem in problems if problem.rule == "missing-key"}
-        self.broken = {problem.path for problem in faults} | absent | {*meant_keys(problems)}
+        self.broken = {problem.path for problem in faults} | absent | {*intended_keys(problems)}
 
     def fields(self, record: Any, node: Schema, path: Path, value: dict[str, Any]) -> dict[str, Any]:
         """The arguments for ``record`` from a mapping."""
-        known = keys(node, self.root)
+        known = mapping_keys(node, self.root)
         made = {}
         for key, name in keys_of(record).items():
             if value.get(key) is not None:
-                sub = child(node, self.root, key) if key in known else None
-                made[name] = self._value(types_of(record, name), sub or {}, (*path, key), value[key])
+                sub = child_node(node, self.root, key) if key in known else None
+                made[name] = self._read_value(types_of(record, name), sub or {}, (*path, key), value[key])
         return made
 
-    def _value(self, options: tuple[Any, ...], node: Schema, path: Path, value: Any) -> Any:
+    def _read_value(self, options: tuple[Any, ...], node: Schema, path: Path, value: Any) -> Any:
         if path in self.broken:
             return None
         if isinstance(value, dict):
-            made = self._mapping(options, node, path, value)
+            made = self._read_mapping(options, node, path, value)
         elif isinstance(value, list):
-            made = self._list(options, node, path, value)
+            made = self._read_list(options, node, path, value)
         else:
-            made = self._scalar(options, node, path, value)
+            made = self._read_scalar(options, node, path, value)
         if made is None:
             self.broken.add(path)
         elif node.get("x-unused"):
             self._note_unused(path)
         return made
 
-    def _mapping(self, options: tuple[Any, ...], node: Schema, path: Path, value: dict[str, Any]) -> Any:
+    def _read_mapping(self, options: tuple[Any, ...], node: Schema, path: Path, value: dict[str, Any]) -> Any:
         for option in options:
             if is_dataclass(option) and option is not Quantity:
                 return option(**self.fields(option, node, path, value))  # type: ignore[operator]
             if get_origin(option) is dict:
-                inner = _options(get_args(option)[1])
-                read = {key: self._entry(inner, node, (*path, key), item) for key, item in value.items()}
+                inner = _field_types(get_args(option)[1])
+                read = {key: self._read_entry(inner, node, (*path, key), item) for key, item in value.items()}
                 return {key: item for key, item in read.items() if item is not None}
         return None
 
-    def _entry(self, options: tuple[Any, ...], node: Schema, path: Path, item: Any) -> Any:
-        sub = child(node, self.root, path[-1])
-        return self._value(options, sub, path, item) if sub is not None and item is not None else None
+    def _read_entry(self, options: tuple[Any, ...], node: Schema, path: Path, item: Any) -> Any:
+        sub = child_node(node, self.root, path[-1])
+        return self._read_value(options, sub, path, item) if sub is not None and item is not None else None
 
-    def _list(self, options: tuple[Any, ...], node: Schema, path: Path, value: list[Any]) -> Any:
+    def _read_list(self, options: tuple[Any, ...], node: Schema, path: Path, value: list[Any]) -> Any:
         for option in options:
             if get_origin(option) is tuple:
-                inner = _options(get_args(option)[0])
-                sub = child(node, self.root, 0) or {}
-                items = tuple(self._value(inner, sub, (*path, i), item) for i, item in enumerate(value))
-                return None if None in items else self._checked(path, items)
+                inner = _field_types(get_args(option)[0])
+                sub = child_node(node, self.root, 0) or {}
+                items = tuple(self._read_value(inner, sub, (*path, i), item) for i, item in enumerate(value))
+                return None if None in items else self._checked_list(path, items)
         return None
 
-    def _checked(self, path: Path, items: tuple[Any, ...]) -> Any:
+    def _checked_list(self, path: Path, items: tuple[Any, ...]) -> Any:
         """A list, or None if its items are inconsistent."""
-        problem = check(path, items)
+        problem = list_problem(path, items)
         if problem is not None:
             self.problems.append(problem)
             return None
         return items
 
-    def _scalar(self, options: tuple[Any, ...], node: Schema, path: Path, value: Any) -> Any:
+    def _read_scalar(self, options: tuple[Any, ...], node: Schema, path: Path, value: Any) -> Any:
         if options == (PcieSpec,) and isinstance(value, int | float):
             return PcieSpec(int(value), int(value))
         if len(options) == 1 and get_origin(options[0]) is tuple:
-            only = self._scalar(_options(get_args(options[0])[0]), node, path, value)
+            only = self._read_scalar(_field_types(get_args(options[0])[0]), node, path, value)
             return None if only is None else (only,)
-        if Quantity in options and value not in _words(node, self.root):
-            return self._quantity(node, path, value)
+        if Quantity in options and value not in _accepted_words(node, self.root):
+            return self._read_quantity(node, path, value)
         if isinstance(value, bool):
             return value if bool in options else None
         if isinstance(value, str):
             return value if str in options else None
-        return self._number(options, path, value)
+        return self._read_number(options, path, value)
 
-    def _number(self, options: tuple[Any, ...], path: Path, value: int | float) -> Any:
+    def _read_number(self, options: tuple[Any, ...], path: Path, value: int | float) -> Any:
         if int in options and value == int(value):
             return int(value)
         if float in options:
             return float(value)
-        return self._written(path, value) if str in options else None
+        return self._written_text(path, value) if str in options else None
 
-    def _written(self, path: Path, value: Any) -> str:
+    def _written_text(self, path: Path, value: Any) -> str:
         """A scalar as written: 1.10 stays 1.10."""
         text = text_at(self.document, path)
         return str(value) if isinstance(value, str) or not text or text.startswith(("*", "'", '"')) else text
 
-    def _quantity(self, node: Schema, path: Path, value: Any) -> Quantity | None:
-        notes = next((one for one in branches(node, self.root) if "x-quantity" in one), {})
+    def _read_quantity(self, node: Schema, path: Path, value: Any) -> Quantity | None:
+        notes = next((one for one in node_branches(node, self.root) if "x-quantity" in one), {})
         try:
-            quantity = read_quantity(self._written(path, value), notes["x-quantity"])
+            quantity = read_quantity(self._written_text(path, value), notes["x-quantity"])
         except UnitFault as fault:
-            self.problems.append(_unreadable(fault, path, value, _words(node, self.root)))
+            self.problems.append(_unreadable_quantity_problem(fault, path, value, _accepted_words(node, self.root)))
             return None
         problem = check_quantity(path, quantity, notes)
         if problem is not None:
@@ -267,17 +267,17 @@ class _SpecReader:
         self.problems.append(Problem("unused-key", path, message, advice, severity=Severity.NOTE, at_key=True))
 
 
-def _unreadable(fault: UnitFault, path: Path, value: Any, words: list[str]) -> Problem:
+def _unreadable_quantity_problem(fault: UnitFault, path: Path, value: Any, words: list[str]) -> Problem:
     """The problem of an unreadable quantity of a key that also accepts keywords."""
-    meant = nearest(str(value), words)
+    meant = nearest_words(str(value), words)
     if not meant:
-        advice = f"write {one_of(words)}, or a quantity: {fault.help}" if words else fault.help
+        advice = f"write {alternatives_text(words)}, or a quantity: {fault.help}" if words else fault.help
         return Problem(fault.rule, path, fault.message, advice)
     fix = Fix(f"write {meant[0]}", (Replacement(path, meant[0]),))
-    message = f"`{path[-1]}` takes {one_of(words)} or a quantity, and `{shown(value)}` is neither"
-    return Problem("unknown-choice", path, message, f"did you mean {one_of(meant)}?", fix=fix)
+    message = f"`{path[-1]}` takes {alternatives_text(words)} or a quantity, and `{one_line_text(value)}` is neither"
+    return Problem("unknown-choice", path, message, f"did you mean {alternatives_text(meant)}?", fix=fix)
 
 
-def _words(node: Schema, root: Schema) -> list[Any]:
+def _accepted_words(node: Schema, root: Schema) -> list[Any]:
     """The keywords that a key accepts in place of a quantity."""
-    return [one["const"] for one in branches(node, root) if "const" in one]
+    return [one["const"] for one in node_branches(node, root) if "const" in one]

@@ -37,10 +37,10 @@ def display(value: float, unit: str, digits: int = 3) -> str:
     if value < 0:
         return f"−{display(-value, unit, digits)}"
     if unit == "s":
-        return _time(value, digits)
+        return _time_text(value, digits)
     if unit in _PREFIXED:
-        return _prefixed(value, unit, digits)
-    return _count(value, digits) if unit == "1" else f"{_money(value)} {unit}"
+        return _prefixed_text(value, unit, digits)
+    return _count_text(value, digits) if unit == "1" else f"{_money_text(value)} {unit}"
 
 
 def display_bits(bytes_per_second: float, digits: int = 3) -> str:
@@ -63,7 +63,7 @@ class BandwidthReadings:
 
 
 def bandwidth_readings(bytes_per_second_per_direction: float, digits: int = 4) -> BandwidthReadings:
-    """The four ways in which data sheets print a bandwidth, given in bytes per second per direction.
+    """The four conventions in which data sheets print a bandwidth. The argument is in bytes per second per direction.
 
     >>> bandwidth_readings(450e9)
     BandwidthReadings(one_way='450 GB/s', one_way_bits='3.6 Tb/s', duplex='900 GB/s', duplex_bits='7.2 Tb/s')
@@ -83,11 +83,11 @@ def plural(count: int, word: str, many: str = "") -> str:
     >>> plural(1, "error"), plural(3200, "switch"), plural(2, "leaf"), plural(2, "entry"), plural(2, "way")
     ('1 error', '3,200 switches', '2 leaves', '2 entries', '2 ways')
     """
-    many = many or _plural(word)
+    many = many or _plural_noun(word)
     return f"{count:,} {word if count == 1 else many}"
 
 
-def _plural(word: str) -> str:
+def _plural_noun(word: str) -> str:
     if word.endswith("y") and word[-2:-1] not in "aeiou":
         return f"{word[:-1]}ies"
     if word.endswith("f"):
@@ -103,7 +103,7 @@ MOST_DIGITS = 6
 
 
 def percent(fraction: float, digits: int = 3) -> str:
-    """A fraction of one as a percentage, at least to the whole percent: with few digits, too, 1.174 is 117 %.
+    """A fraction as a percentage, never rounded beyond whole percents: 1.174 with two digits is 117 %.
 
     What is not the whole is not printed as 100 %.
 
@@ -153,13 +153,13 @@ def plain(value: float, digits: int = 3) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _rounded(value: float, digits: int) -> float:
+def _rounded_value(value: float, digits: int) -> float:
     """A value rounded to significant digits, so that 999.9 gets the prefix of 1000."""
     return float(f"{value:.{digits - 1}e}")
 
 
-def _prefixed(value: float, unit: str, digits: int) -> str:
-    size = _rounded(value, digits)
+def _prefixed_text(value: float, unit: str, digits: int) -> str:
+    size = _rounded_value(value, digits)
     step = 0
     while size >= 1000 ** (step + 1) and step < len(_LARGE) - 1:
         step += 1
@@ -169,11 +169,11 @@ def _prefixed(value: float, unit: str, digits: int) -> str:
     return f"{plain(value / 1000**step, digits)} {symbol}"
 
 
-def _time(value: float, digits: int) -> str:
+def _time_text(value: float, digits: int) -> str:
     for least, scale, name in _LONG_TIMES:
         if value >= least:
             return f"{plain(value / scale, digits)} {name}"
-    size = _rounded(value, digits)
+    size = _rounded_value(value, digits)
     if value == 0 or size >= 1:
         return f"{plain(value, digits)} s"
     for scale, name in _SHORT_TIMES:
@@ -182,14 +182,14 @@ def _time(value: float, digits: int) -> str:
     return f"{plain(value / 1e-9, digits)} ns"
 
 
-def _count(value: float, digits: int) -> str:
+def _count_text(value: float, digits: int) -> str:
     for scale, name in _COUNTS:
-        if _rounded(value, digits) >= scale:
+        if _rounded_value(value, digits) >= scale:
             return f"{plain(value / scale, digits)}{name}"
     if value == math.floor(value) or value >= 10**digits:
         return f"{value:,.0f}"
     return plain(value, digits)
 
 
-def _money(value: float) -> str:
+def _money_text(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 or value == math.floor(value) else f"{value:.2f}"

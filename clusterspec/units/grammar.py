@@ -1,4 +1,4 @@
-"""Parser of the number before a unit: digits, a decimal point, thousand separators, an exponent."""
+"""Parser of quantities: a number, a unit, a direction or sparsity; and the errors of quantities that it rejects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from clusterspec.patterns import pattern
 from clusterspec.quantity import Direction, Quantity, Sparsity
-from clusterspec.units.symbols import COUNTS, KINDS, MEANING, Kind, UnitFault, both_symbols, quoted, symbol_of
+from clusterspec.units.symbols import COUNTS, KINDS, MEANING, Kind, UnitFault, both_symbols, quoted_text, symbol_of
 from clusterspec.units.table import TABLE
 
 # Parser of the number before a unit: digits, a decimal point, thousand separators, an exponent
@@ -27,21 +27,21 @@ _SPACES = {ord(c): " " for c in "\t\u00a0\u2009\u202f"}  # tab, and the spaces t
 def text_of(value: object) -> str:
     """A scalar of a document as text. Raises `UnitFault` for other values and beyond the limits."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise unreadable(str(value), "write a number and its unit")
+        raise unreadable_fault(str(value), "write a number and its unit")
     if isinstance(value, int) and value.bit_length() > 333:
         raise UnitFault("unreadable-quantity", "the number has more than 100 digits", "write a smaller number")
     text = str(value).translate(_SPACES).strip()
     if len(text) > LIMIT:
-        raise unreadable(text, f"write at most {LIMIT} characters: a number and its unit")
+        raise unreadable_fault(text, f"write at most {LIMIT} characters: a number and its unit")
     return text
 
 
-def unreadable(text: str, advice: str) -> UnitFault:
+def unreadable_fault(text: str, advice: str) -> UnitFault:
     """The error of a text that is not a quantity."""
-    return UnitFault("unreadable-quantity", f"cannot read {quoted(text)} as a quantity", advice)
+    return UnitFault("unreadable-quantity", f"cannot read {quoted_text(text)} as a quantity", advice)
 
 
-def split(text: str, whole: bool, example: str) -> tuple[float, str]:
+def split_number(text: str, whole: bool, example: str) -> tuple[float, str]:
     """The number, times its multiplier as in ``8 x 400 Gb/s``, and the rest of the text.
 
     ``whole`` means that only integers are valid, so that one comma is a thousand separator.
@@ -50,17 +50,17 @@ def split(text: str, whole: bool, example: str) -> tuple[float, str]:
     start = times.end() if times else 0
     match = _NUMBER.match(text, start)
     if not match:
-        raise _no_number(text, example)
+        raise _no_number_fault(text, example)
     digits, rest = match[0], text[match.end() :]
     if not (whole and digits.count(",") == 1 and "." not in digits):
         _refuse_decimal_comma(text, start, rest)
-    return _finite(text, digits) * (int(times[1]) if times else 1), rest.strip(" ")
+    return _finite_number(text, digits) * (int(times[1]) if times else 1), rest.strip(" ")
 
 
-def _no_number(text: str, example: str) -> UnitFault:
+def _no_number_fault(text: str, example: str) -> UnitFault:
     if text[:1] in ("-", "−") and text[1:].lstrip(" ")[:1].isdigit():
-        return UnitFault("unreadable-quantity", f"{quoted(text)} is negative", "write a figure of zero or more")
-    return unreadable(text, f"begin with the number, as in `{example}`")
+        return UnitFault("unreadable-quantity", f"{quoted_text(text)} is negative", "write a figure of zero or more")
+    return unreadable_fault(text, f"begin with the number, as in `{example}`")
 
 
 def _refuse_decimal_comma(text: str, start: int, rest: str) -> None:
@@ -69,17 +69,17 @@ def _refuse_decimal_comma(text: str, start: int, rest: str) -> None:
     if comma:
         unit = text[comma.end() :]
         readings = f"`{text[:start]}{comma[1]}.{comma[2]}{unit}` or `{text[:start]}{comma[1]}{comma[2]}{unit}`"
-        message = f"the comma of {quoted(text)} may be a decimal point or a thousand separator"
+        message = f"the comma of {quoted_text(text)} may be a decimal point or a thousand separator"
         raise UnitFault("unreadable-quantity", message, f"write {readings}")
     if rest.startswith(","):
-        raise unreadable(text, "write the number without commas")
+        raise unreadable_fault(text, "write the number without commas")
 
 
-def _finite(text: str, digits: str) -> float:
+def _finite_number(text: str, digits: str) -> float:
     value = float(digits.replace(",", ""))
     mantissa = digits.lower().partition("e")[0]
     if math.isinf(value) or (value == 0 and mantissa.strip("0.,")):
-        raise unreadable(text, "write a number within floating-point range, with another prefix")
+        raise unreadable_fault(text, "write a number within floating-point range, with another prefix")
     return value
 
 
@@ -105,82 +105,88 @@ _FOREIGN_UNIT = pattern(rf"[kmgtpe]?(?P<unit>{'|'.join(_FOREIGN)})", re.ASCII | 
 _WORDS = pattern("bytes?|bits?")
 
 
-def no_such_unit(written: str, rest: str, spelling: str, kind: Kind) -> UnitFault:
+def unknown_unit_fault(written: str, rest: str, spelling: str, kind: Kind) -> UnitFault:
     """The error of a number whose unit is missing, incomplete, ambiguous or unknown."""
     number = written.removesuffix(rest).rstrip(" ")
     if not rest or _PREFIX.fullmatch(rest):
         what = f"ends with the prefix `{rest}`" if rest else "has no unit"
-        message = f"{quoted(written)} {what}, but {kind.name} is expected"
-        return UnitFault("missing-unit", message, _either(f"{number} {unit}" for unit in _suggested(kind, rest)))
+        message = f"{quoted_text(written)} {what}, but {kind.name} is expected"
+        return UnitFault(
+            "missing-unit", message, _alternatives_text(f"{number} {unit}" for unit in _suggested_units(kind, rest))
+        )
     readings = both_symbols(spelling)
     if readings:
-        return _ambiguous(written, rest, spelling, readings, kind)
+        return _ambiguity_fault(written, rest, spelling, readings, kind)
     foreign = _FOREIGN_UNIT.fullmatch(spelling)
     if foreign and (what := _FOREIGN[foreign["unit"].lower()]) != kind.name:
-        return _wrong(written, what, kind, _example(kind))
-    message = f"{quoted(spelling)} in {quoted(written)} is not a supported unit"
-    near = _nearest(spelling, kind.unit)
-    advice = _either(f"{number} {unit}" for unit in near) if near else _example(kind)
+        return _wrong_unit_fault(written, what, kind, _example_quantity(kind))
+    message = f"{quoted_text(spelling)} in {quoted_text(written)} is not a supported unit"
+    near = _nearest_symbols(spelling, kind.unit)
+    advice = _alternatives_text(f"{number} {unit}" for unit in near) if near else _example_quantity(kind)
     return UnitFault("unreadable-quantity", message, advice)
 
 
-def other_unit(written: str, rest: str, spelling: str, symbol: str, kind: Kind) -> UnitFault:
-    """The error of a valid unit of another kind (GB instead of GB/s)."""
+def other_unit_fault(written: str, rest: str, spelling: str, symbol: str, kind: Kind) -> UnitFault:
+    """The error of a valid unit of the wrong kind (GB instead of GB/s)."""
     unit = TABLE[symbol][0]
-    advice = _example(kind)
+    advice = _example_quantity(kind)
     if f"{unit}/s" == kind.unit:
-        advice = f"write `{replaced(written, rest, spelling, symbol + '/s')}`, if it is the amount per second"
+        advice = f"write `{text_with_symbol(written, rest, spelling, symbol + '/s')}`, if it is the amount per second"
     elif unit == f"{kind.unit}/s":
-        advice = f"write `{replaced(written, rest, spelling, symbol.removesuffix('/s'))}`, without the time"
+        advice = f"write `{text_with_symbol(written, rest, spelling, symbol.removesuffix('/s'))}`, without the time"
     elif unit == "T/s" and kind.unit == "B/s":
         advice += "; a lane of 32 GT/s carries 32 Gb/s in each direction before line code, and a link has several lanes"
-    return _wrong(written, MEANING[unit], kind, advice)
+    return _wrong_unit_fault(written, MEANING[unit], kind, advice)
 
 
-def not_a_number(written: str, number: float, rest: str, kind: Kind) -> UnitFault:
+def trailing_text_fault(written: str, number: float, rest: str, kind: Kind) -> UnitFault:
     """The error of a plain number followed by other text."""
     if rest in ("%", "percent"):
-        return _wrong(written, "a percentage", kind, f"write `{number / 100:.12g}`")
+        return _wrong_unit_fault(written, "a percentage", kind, f"write `{number / 100:.12g}`")
     if kind.name == "a ratio" and rest.startswith((":", "/", "to", "x")):
-        return UnitFault("unreadable-quantity", f"cannot read {quoted(written)} as a ratio", "write it as `2:1` or `2`")
+        return UnitFault(
+            "unreadable-quantity", f"cannot read {quoted_text(written)} as a ratio", "write it as `2:1` or `2`"
+        )
     symbol = symbol_of(rest)
     if symbol:
-        return _wrong(written, MEANING[TABLE[symbol][0]], kind, "write the number alone")
+        return _wrong_unit_fault(written, MEANING[TABLE[symbol][0]], kind, "write the number alone")
     advice = "write a whole number, or one such as `15T` or `8 million`" if kind.whole else "write the number alone"
-    message = f"cannot read {quoted(rest)} after the number of {quoted(written)}"
+    message = f"cannot read {quoted_text(rest)} after the number of {quoted_text(written)}"
     return UnitFault("unreadable-quantity", message, advice)
 
 
-def unknown_words(written: str, words: str, kind: Kind) -> UnitFault:
+def unknown_words_fault(written: str, words: str, kind: Kind) -> UnitFault:
     """The error of unknown words after a unit."""
     advice = "leave them out"
     if kind.directed:
         advice = "after the unit, write `duplex` or `unidirectional` and nothing else"
     elif kind.unit == "FLOP/s":
         advice = "after the unit, write `dense` or `sparse` and nothing else"
-    return UnitFault("unreadable-quantity", f"cannot read the words {quoted(words)} in {quoted(written)}", advice)
+    return UnitFault(
+        "unreadable-quantity", f"cannot read the words {quoted_text(words)} in {quoted_text(written)}", advice
+    )
 
 
-def _ambiguous(written: str, rest: str, spelling: str, readings: tuple[str, ...], kind: Kind) -> UnitFault:
+def _ambiguity_fault(written: str, rest: str, spelling: str, readings: tuple[str, ...], kind: Kind) -> UnitFault:
     if kind.unit not in ("B", "B/s"):
-        return _wrong(written, "a number of bits or bytes", kind, _example(kind))
+        return _wrong_unit_fault(written, "a number of bits or bytes", kind, _example_quantity(kind))
     per = "/s" if kind.unit == "B/s" else ""
-    bits, whole = (replaced(written, rest, spelling, r.removesuffix("/s") + per) for r in readings)
-    message = f"{quoted(spelling)} in {quoted(written)} may mean bits or bytes, a factor of eight"
+    bits, whole = (text_with_symbol(written, rest, spelling, r.removesuffix("/s") + per) for r in readings)
+    message = f"{quoted_text(spelling)} in {quoted_text(written)} may mean bits or bytes, a factor of eight"
     return UnitFault("ambiguous-unit", message, f"write `{bits}` (bits) or `{whole}` (bytes)")
 
 
-def _wrong(written: str, what: str, kind: Kind, advice: str) -> UnitFault:
-    return UnitFault("wrong-unit", f"{quoted(written)} is {what}, but {kind.name} is expected", advice)
+def _wrong_unit_fault(written: str, what: str, kind: Kind, advice: str) -> UnitFault:
+    return UnitFault("wrong-unit", f"{quoted_text(written)} is {what}, but {kind.name} is expected", advice)
 
 
-def replaced(written: str, rest: str, spelling: str, symbol: str) -> str:
+def text_with_symbol(written: str, rest: str, spelling: str, symbol: str) -> str:
     """The text with another symbol in place of the spelling at the start of ``rest``."""
     number = written.removesuffix(rest).rstrip(" ")
     return f"{number} {symbol}{' '.join(rest.split()).removeprefix(spelling)}"
 
 
-def _suggested(kind: Kind, prefix: str) -> list[str]:
+def _suggested_units(kind: Kind, prefix: str) -> list[str]:
     """The usual units of a kind, with the author's prefix."""
     if not prefix:
         return list(kind.suggestions)
@@ -190,7 +196,7 @@ def _suggested(kind: Kind, prefix: str) -> list[str]:
     return list(dict.fromkeys(fitted)) or list(kind.suggestions)
 
 
-def _nearest(spelling: str, unit: str) -> list[str]:
+def _nearest_symbols(spelling: str, unit: str) -> list[str]:
     """The symbols of an SI unit that are similar to a spelling."""
     from difflib import get_close_matches
 
@@ -202,11 +208,11 @@ def _nearest(spelling: str, unit: str) -> list[str]:
     return [symbol for best in near for symbol, lower in lowered.items() if lower == best][:4]
 
 
-def _either(readings: Iterable[str]) -> str:
+def _alternatives_text(readings: Iterable[str]) -> str:
     return "write " + " or ".join(f"`{reading}`" for reading in readings)
 
 
-def _example(kind: Kind) -> str:
+def _example_quantity(kind: Kind) -> str:
     return f"write {kind.name} such as `1 {kind.suggestions[0]}`"
 
 
@@ -241,21 +247,21 @@ def read(text: str | int | float, kind: str) -> Quantity:
     """
     wanted = KINDS[kind]
     written = text_of(text)
-    quantity = _ratio(written) if kind == "ratio" else None
+    quantity = _ratio_quantity(written) if kind == "ratio" else None
     if quantity is None:
-        quantity = _plain(written, wanted) if wanted.unit == "1" else _with_unit(written, wanted)
+        quantity = _plain_quantity(written, wanted) if wanted.unit == "1" else _quantity_with_unit(written, wanted)
     if quantity.value == 0 and not wanted.zero:
-        raise UnitFault("unreadable-quantity", f"{quoted(written)} is zero", f"write {wanted.name} above zero")
+        raise UnitFault("unreadable-quantity", f"{quoted_text(written)} is zero", f"write {wanted.name} above zero")
     return quantity
 
 
-def divide(rest: str) -> tuple[str | None, str, str]:
+def symbol_and_words(rest: str) -> tuple[str | None, str, str]:
     """The text after a number as (symbol, its spelling, words after it); the symbol is None if none fits.
 
-    >>> divide("GB per second each way")
+    >>> symbol_and_words("GB per second each way")
     ('GB/s', 'GB per second', 'each way')
     """
-    head, mark, tail = _before_mark(rest)
+    head, mark, tail = _unit_before_mark(rest)
     words = head.split()
     longest = 1 if words and words[0].endswith("/s") else 4  # no word of a unit follows "/s"
     for length in range(min(len(words), longest), 0, -1):
@@ -266,55 +272,55 @@ def divide(rest: str) -> tuple[str | None, str, str]:
     return None, words[0] if words else "", " ".join(words[1:]) + mark + tail
 
 
-def _before_mark(rest: str) -> tuple[str, str, str]:
+def _unit_before_mark(rest: str) -> tuple[str, str, str]:
     cut = min((at for at in (rest.find(","), rest.find("(")) if at >= 0), default=len(rest))
     return rest[:cut], rest[cut : cut + 1], rest[cut + 1 :]
 
 
-def _ratio(written: str) -> Quantity | None:
+def _ratio_quantity(written: str) -> Quantity | None:
     match = _RATIO.fullmatch(written)
     if not match:
         return None
-    down, _ = split(match[1], whole=False, example="2:1")
-    up, _ = split(match[2], whole=False, example="2:1")
+    down, _ = split_number(match[1], whole=False, example="2:1")
+    up, _ = split_number(match[2], whole=False, example="2:1")
     if up == 0 or math.isinf(down / up) or (down > 0 and down / up == 0):
-        raise unreadable(written, "write the downlinks over the uplinks, as in `2:1`; the uplinks are not zero")
+        raise unreadable_fault(written, "write the downlinks over the uplinks, as in `2:1`; the uplinks are not zero")
     return Quantity(down / up, "1", written)
 
 
-def _plain(written: str, kind: Kind) -> Quantity:
+def _plain_quantity(written: str, kind: Kind) -> Quantity:
     """A number without a unit; a count may have a suffix for thousands to trillions (``15T``)."""
-    number, rest = split(written, kind.whole, "3")
+    number, rest = split_number(written, kind.whole, "3")
     suffix = rest.removesuffix("tokens").rstrip(" ") if kind.whole else rest
     if suffix not in (COUNTS if kind.whole else ("",)):
-        raise not_a_number(written, number, rest, kind)
+        raise trailing_text_fault(written, number, rest, kind)
     value = number * COUNTS[suffix]
     if math.isinf(value):
-        raise unreadable(written, "write a smaller number")
+        raise unreadable_fault(written, "write a smaller number")
     if kind.whole:
-        value = _whole(written, value)
+        value = _exact_product(written, value)
     return Quantity(value, "1", written, suffix)
 
 
-def _whole(written: str, value: float) -> float:
+def _exact_product(written: str, value: float) -> float:
     """The integer of a product such as 1.005 × 1000, which binary rounding misses by the last digit."""
     nearest = float(round(value))
     if not math.isclose(value, nearest, rel_tol=1e-15):
-        raise unreadable(written, "write a whole number")
+        raise unreadable_fault(written, "write a whole number")
     return nearest
 
 
-def _with_unit(written: str, kind: Kind) -> Quantity:
+def _quantity_with_unit(written: str, kind: Kind) -> Quantity:
     example = f"1 {kind.suggestions[0]}"
-    number, rest = split(written, False, example)
-    symbol, spelling, words = divide(rest)
+    number, rest = split_number(written, False, example)
+    symbol, spelling, words = symbol_and_words(rest)
     if symbol is None:
-        raise no_such_unit(written, rest, spelling, kind)
+        raise unknown_unit_fault(written, rest, spelling, kind)
     if TABLE[symbol][0] != kind.unit:
-        raise other_unit(written, rest, spelling, symbol, kind)
-    qualifier = _qualifier(words)
+        raise other_unit_fault(written, rest, spelling, symbol, kind)
+    qualifier = _stated_qualifier(words)
     if words and qualifier is None:
-        raise unknown_words(written, words, kind)
+        raise unknown_words_fault(written, words, kind)
     _check_qualifier(written, qualifier, kind)
     return _to_si(written, number, symbol, qualifier)
 
@@ -324,7 +330,7 @@ def _to_si(written: str, number: float, symbol: str, qualifier: Direction | Spar
     unit, numerator, denominator = TABLE[symbol]
     value = number * numerator / denominator
     if math.isinf(value):
-        raise unreadable(written, "write a smaller number")
+        raise unreadable_fault(written, "write a smaller number")
     return Quantity(
         value,
         unit,
@@ -336,7 +342,7 @@ def _to_si(written: str, number: float, symbol: str, qualifier: Direction | Spar
     )
 
 
-def _qualifier(words: str) -> Direction | Sparsity | None:
+def _stated_qualifier(words: str) -> Direction | Sparsity | None:
     """The direction or sparsity stated by the words after a unit, or None."""
     inner = words[1:-1] if words.startswith("(") and words.endswith(")") else words.removeprefix(",")
     return QUALIFIERS.get(" ".join(inner.lower().replace("-", " ").split()))
@@ -344,9 +350,11 @@ def _qualifier(words: str) -> Direction | Sparsity | None:
 
 def _check_qualifier(written: str, qualifier: Direction | Sparsity | None, kind: Kind) -> None:
     if isinstance(qualifier, Direction) and not kind.directed:
-        raise UnitFault("wrong-unit", f"{quoted(written)} has a direction, and {kind.name} has none", "leave it out")
+        raise UnitFault(
+            "wrong-unit", f"{quoted_text(written)} has a direction, and {kind.name} has none", "leave it out"
+        )
     if kind.unit == "FLOP/s" and qualifier is None:
-        message = f"{quoted(written)} does not say whether it counts structured sparsity, a factor of two"
+        message = f"{quoted_text(written)} does not say whether it counts structured sparsity, a factor of two"
         raise UnitFault("missing-sparsity", message, f"write `{written} dense` or `{written} sparse`")
     if isinstance(qualifier, Sparsity) and kind.unit != "FLOP/s":
-        raise UnitFault("wrong-unit", f"{quoted(written)}: only a peak is dense or sparse", "leave the word out")
+        raise UnitFault("wrong-unit", f"{quoted_text(written)}: only a peak is dense or sparse", "leave the word out")

@@ -32,61 +32,72 @@ def quantity_schema(kind: str) -> dict[str, Any]:
     """
     wanted = KINDS[kind]
     number = _TIMES + (_WHOLE if wanted.whole else _NUMBER)
-    text = {"type": "string", "pattern": rf"^\s*{number}\s*{_after_number(wanted, kind)}\s*$"}
+    text = {"type": "string", "pattern": rf"^\s*{number}\s*{_suffix_pattern(wanted, kind)}\s*$"}
     if wanted.unit != "1":
         return text
     return {"anyOf": [text, {"type": "integer" if wanted.whole else "number", "exclusiveMinimum": 0}]}
 
 
-def _after_number(wanted: Kind, kind: str) -> str:
+def _suffix_pattern(wanted: Kind, kind: str) -> str:
     """The unit and the qualifier; of a ratio the uplinks."""
     if kind == "ratio":
         return rf"(?:(?::|to)\s*{_NUMBER})?"
     if wanted.unit == "1":
-        return rf"(?:{_any_of(name for name in COUNTS if name)})?\s*(?:tokens)?" if wanted.whole else ""
-    return _units()[wanted.unit] + _qualifier(wanted, kind)
+        return rf"(?:{_either_pattern(name for name in COUNTS if name)})?\s*(?:tokens)?" if wanted.whole else ""
+    return _unit_patterns()[wanted.unit] + _qualifier_pattern(wanted, kind)
 
 
-def _qualifier(wanted: Kind, kind: str) -> str:
+def _qualifier_pattern(wanted: Kind, kind: str) -> str:
     """The direction or the sparsity behind a unit, where the kind takes one."""
     type_ = Sparsity if wanted.unit == "FLOP/s" else Direction if wanted.directed else None
     if type_ is None:
         return ""
-    word = _any_of(_any_case(text) for text, meaning in QUALIFIERS.items() if isinstance(meaning, type_))
+    word = _either_pattern(
+        _caseless_pattern(text) for text, meaning in QUALIFIERS.items() if isinstance(meaning, type_)
+    )
     word = r"[\s-]*" + word.replace(" ", r"[\s-]+") + r"[\s-]*"
     found = rf"(?:\s*\({word}\)|\s*,{word}|\s{word})"
     return found if kind in ("bandwidth", "peak") else f"{found}?"
 
 
 @cache
-def _units() -> dict[str, str]:
+def _unit_patterns() -> dict[str, str]:
     """The spellings of the units of each measure, as in `symbols`."""
     seconds = r"s(?:ecs?|econds?)?"
     per = rf"(?:\s*/\s*{seconds}|ps|\s+per\s+s(?:ec|econd)?)"
-    per_any_case = per.replace("ps", "[pP][sS]").replace(seconds, _seconds()).replace("per", _any_case("per"))
-    per_any_case = per_any_case.replace("s(?:ec|econd)", f"[sS](?:{_any_case('ec')}|{_any_case('econd')})")
-    decimal, binary = _any_of(map(_any_case, _DECIMAL)), _any_of(map(_any_case, _BINARY))
-    word = rf"(?:{decimal}|{binary}|[kmgtpeKMGTPE][iI]?)?(?:{_any_case('bit')}|{_any_case('byte')})[sS]?"
+    per_any_case = (
+        per.replace("ps", "[pP][sS]").replace(seconds, _seconds_pattern()).replace("per", _caseless_pattern("per"))
+    )
+    per_any_case = per_any_case.replace(
+        "s(?:ec|econd)", f"[sS](?:{_caseless_pattern('ec')}|{_caseless_pattern('econd')})"
+    )
+    decimal, binary = (
+        _either_pattern(map(_caseless_pattern, _DECIMAL)),
+        _either_pattern(map(_caseless_pattern, _BINARY)),
+    )
+    word = (
+        rf"(?:{decimal}|{binary}|[kmgtpeKMGTPE][iI]?)?(?:{_caseless_pattern('bit')}|{_caseless_pattern('byte')})[sS]?"
+    )
     letter = r"(?:(?!ki?b)(?:[kKMGTPE]i?|[ZY])?[bB])"
-    flop = rf"(?:{decimal}|[kmgtpezyKMGTPEZY])?{_any_case('flop')}"
-    words_of_time = _any_of(f"{_any_case(word)}[sS]?" for word in time_spellings(words=True))
+    flop = rf"(?:{decimal}|[kmgtpezyKMGTPEZY])?{_caseless_pattern('flop')}"
+    words_of_time = _either_pattern(f"{_caseless_pattern(word)}[sS]?" for word in time_spellings(words=True))
     return {
         "B": f"(?:{word}|{letter})",
         "B/s": f"(?:{word}{per_any_case}|{letter}{per}|[GT]bE)",
         "FLOP/s": f"(?:{flop}(?:[sS]{per_any_case}?|{per_any_case}))",
-        "W": f"(?:[kMGTPEZY]?W|KW|kw|(?:{decimal})?{_any_case('watt')}[sS]?)",
-        "s": f"(?:{words_of_time}|{_any_of(time_spellings(words=False))})",
+        "W": f"(?:[kMGTPEZY]?W|KW|kw|(?:{decimal})?{_caseless_pattern('watt')}[sS]?)",
+        "s": f"(?:{words_of_time}|{_either_pattern(time_spellings(words=False))})",
     }
 
 
-def _seconds() -> str:
-    return f"[sS](?:{_any_case('ec')}[sS]?|{_any_case('econd')}[sS]?)?"
+def _seconds_pattern() -> str:
+    return f"[sS](?:{_caseless_pattern('ec')}[sS]?|{_caseless_pattern('econd')}[sS]?)?"
 
 
-def _any_of(texts: Iterable[str]) -> str:
+def _either_pattern(texts: Iterable[str]) -> str:
     """Alternatives, the longest first."""
     return f"(?:{'|'.join(sorted(dict.fromkeys(texts), key=lambda one: (-len(one), one)))})"
 
 
-def _any_case(text: str) -> str:
+def _caseless_pattern(text: str) -> str:
     return "".join(f"[{one.lower()}{one.upper()}]" if one.isalpha() else one for one in text)

@@ -1,4 +1,4 @@
-"""Unit conversion with pint, restricted to the units of ``definitions.txt``."""
+"""Unit conversion with pint, the interpretations of a quantity, and common unit errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clusterspec.quantity import Quantity
 from clusterspec.records import dataclass
 from clusterspec.units import grammar
 from clusterspec.units.display import display, percent, plain, plural
-from clusterspec.units.grammar import divide, read, split, text_of
+from clusterspec.units.grammar import read, split_number, symbol_and_words, text_of
 from clusterspec.units.symbols import COUNTS, MEANING, Kind, both_symbols
 from clusterspec.units.table import TABLE
 
@@ -37,10 +37,10 @@ def registry() -> pint.UnitRegistry[Any]:
 
 
 @cache
-def factor(symbol: str, into: str) -> Fraction:
+def conversion_factor(symbol: str, into: str) -> Fraction:
     """The exact conversion factor from ``symbol`` to ``into``, both as spelled in the definitions.
 
-    >>> factor("Gb/s", "B/s")
+    >>> conversion_factor("Gb/s", "B/s")
     Fraction(125000000, 1)
     """
     from fractions import Fraction
@@ -55,7 +55,7 @@ def convert(value: float, unit: str, into: str) -> float:
     >>> convert(400.0, "Gb/s", "GB/s")
     50.0
     """
-    exact = factor(unit, into)
+    exact = conversion_factor(unit, into)
     return float(type(exact)(value) * exact)
 
 
@@ -141,21 +141,21 @@ def _interpretations(text: str, assumptions: _Assumed) -> Iterator[tuple[_Assume
     if ":" in text and _PLAIN.issuperset(text):
         yield assumptions, read(text, "ratio")
         return
-    number, rest = split(text, _PLAIN.issuperset(text), "900 GB/s duplex")
-    symbol, spelling, words = divide(rest)
+    number, rest = split_number(text, _PLAIN.issuperset(text), "900 GB/s duplex")
+    symbol, spelling, words = symbol_and_words(rest)
     if rest in COUNTS and rest != "G":  # 400 G is a rate without its unit
         kind = "count" if rest or number.is_integer() else "number"
         yield (*assumptions, "B is billion") if symbol else assumptions, read(text, kind)
         if symbol:
             yield (*assumptions, "B is bytes"), read(text, "bytes")
     elif symbol:
-        yield from _directed(text, TABLE[symbol][0], words, assumptions)
+        yield from _directed_readings(text, TABLE[symbol][0], words, assumptions)
     else:
         for meaning, choices in _bits_and_bytes(text, rest, spelling):
             yield from _interpretations(choices, (*assumptions, meaning))
 
 
-def _directed(text: str, unit: str, words: str, assumptions: _Assumed) -> Iterator[tuple[_Assumed, Quantity]]:
+def _directed_readings(text: str, unit: str, words: str, assumptions: _Assumed) -> Iterator[tuple[_Assumed, Quantity]]:
     kind = _KIND_OF_UNIT[unit]
     if words or unit not in _UNSTATED:
         yield assumptions, read(text, kind)
@@ -167,58 +167,59 @@ def _directed(text: str, unit: str, words: str, assumptions: _Assumed) -> Iterat
 def _bits_and_bytes(text: str, rest: str, spelling: str) -> Iterator[tuple[str, str]]:
     symbols = both_symbols(spelling)
     if not symbols:
-        raise grammar.no_such_unit(text, rest, spelling, _ANY)
+        raise grammar.unknown_unit_fault(text, rest, spelling, _ANY)
     for name, symbol in zip(("bits", "bytes"), symbols, strict=True):
-        yield f"{spelling} is {name}", grammar.replaced(text, rest, spelling, symbol)
+        yield f"{spelling} is {name}", grammar.text_with_symbol(text, rest, spelling, symbol)
 
 
-def _bandwidth(quantity: Quantity) -> Iterator[_Row]:
+def _bandwidth_rows(quantity: Quantity) -> Iterator[_Row]:
     one_way = quantity.per_direction
     for label, count in (("per direction", 1), ("duplex", 2)):
-        fitting = [_fitting(count * one_way, "B/s", base, prefixes) for base, prefixes in _INFORMATION_RATES]
-        yield from _in_symbols(label, one_way, "B/s", ["GB/s", "Gb/s", *fitting], count)
+        fitting = [_fitting_symbol(count * one_way, "B/s", base, prefixes) for base, prefixes in _INFORMATION_RATES]
+        yield from _rows_in_symbols(label, one_way, "B/s", ["GB/s", "Gb/s", *fitting], count)
 
 
-def _size(quantity: Quantity) -> Iterator[_Row]:
+def _size_rows(quantity: Quantity) -> Iterator[_Row]:
     value = quantity.value
     symbols = [
-        _fitting(value, "B", base, prefixes) for base, prefixes in (("B", _DECIMAL), ("B", _BINARY), ("b", _DECIMAL))
+        _fitting_symbol(value, "B", base, prefixes)
+        for base, prefixes in (("B", _DECIMAL), ("B", _BINARY), ("b", _DECIMAL))
     ]
-    yield from _in_symbols("", value, "B", symbols)
+    yield from _rows_in_symbols("", value, "B", symbols)
     if value.is_integer():
         yield "exactly", f"{value:,.0f} B", value, "B"
 
 
-def _peak(quantity: Quantity) -> Iterator[_Row]:
+def _peak_rows(quantity: Quantity) -> Iterator[_Row]:
     for label, count in (("dense", 1), ("with 2:4 sparsity", 2)):
-        fitting = _fitting(count * quantity.dense, "FLOP/s", "FLOP/s", _DECIMAL)
-        yield from _in_symbols(label, quantity.dense, "FLOP/s", ["TFLOP/s", fitting], count)
+        fitting = _fitting_symbol(count * quantity.dense, "FLOP/s", "FLOP/s", _DECIMAL)
+        yield from _rows_in_symbols(label, quantity.dense, "FLOP/s", ["TFLOP/s", fitting], count)
 
 
-def _transfers(quantity: Quantity) -> Iterator[_Row]:
+def _transfer_rows(quantity: Quantity) -> Iterator[_Row]:
     """Rows of a transfer rate: a transfer is one bit per lane and direction, including line code."""
-    yield from _in_symbols("", quantity.value, "T/s", ["GT/s"])
+    yield from _rows_in_symbols("", quantity.value, "T/s", ["GT/s"])
     for lanes in (1, 16):
         label = f"{plural(lanes, 'lane')}, per direction, before line code"
-        yield from _in_symbols(label, quantity.value * lanes / 8, "B/s", ["Gb/s", "GB/s"])
+        yield from _rows_in_symbols(label, quantity.value * lanes / 8, "B/s", ["Gb/s", "GB/s"])
 
 
-def _work(quantity: Quantity) -> Iterator[_Row]:
-    symbol = _fitting(quantity.value, "FLOP", "FLOP", _DECIMAL)
-    yield from _in_symbols("", quantity.value, "FLOP", [symbol])
+def _work_rows(quantity: Quantity) -> Iterator[_Row]:
+    symbol = _fitting_symbol(quantity.value, "FLOP", "FLOP", _DECIMAL)
+    yield from _rows_in_symbols("", quantity.value, "FLOP", [symbol])
 
 
-def _power(quantity: Quantity) -> Iterator[_Row]:
-    symbol = _fitting(quantity.value, "W", "W", _DECIMAL)
-    yield from _in_symbols("", quantity.value, "W", [symbol, "kW", "W"])
+def _power_rows(quantity: Quantity) -> Iterator[_Row]:
+    symbol = _fitting_symbol(quantity.value, "W", "W", _DECIMAL)
+    yield from _rows_in_symbols("", quantity.value, "W", [symbol, "kW", "W"])
 
 
-def _time(quantity: Quantity) -> Iterator[_Row]:
+def _time_rows(quantity: Quantity) -> Iterator[_Row]:
     apt = [symbol for symbol in _TIMES if 0.1 <= convert(quantity.value, "s", symbol) < 100_000]
-    yield from _in_symbols("", quantity.value, "s", apt or ["s"])
+    yield from _rows_in_symbols("", quantity.value, "s", apt or ["s"])
 
 
-def _number(quantity: Quantity) -> Iterator[_Row]:
+def _number_rows(quantity: Quantity) -> Iterator[_Row]:
     short, full = display(quantity.value, "1", DIGITS), f"{quantity.value:,.12g}"
     if quantity.value.is_integer():
         full = f"{quantity.value:,.0f}"
@@ -228,24 +229,24 @@ def _number(quantity: Quantity) -> Iterator[_Row]:
 
 _INFORMATION_RATES = (("B/s", _DECIMAL), ("b/s", _DECIMAL), ("B/s", _BINARY))
 _ROWS: dict[str, Callable[[Quantity], Iterator[_Row]]] = {
-    "B/s": _bandwidth,
-    "B": _size,
-    "FLOP/s": _peak,
-    "FLOP": _work,
-    "T/s": _transfers,
-    "W": _power,
-    "s": _time,
-    "1": _number,
+    "B/s": _bandwidth_rows,
+    "B": _size_rows,
+    "FLOP/s": _peak_rows,
+    "FLOP": _work_rows,
+    "T/s": _transfer_rows,
+    "W": _power_rows,
+    "s": _time_rows,
+    "1": _number_rows,
 }
 
 
-def _fitting(value: float, unit: str, base: str, prefixes: tuple[str, ...]) -> str:
+def _fitting_symbol(value: float, unit: str, base: str, prefixes: tuple[str, ...]) -> str:
     """The symbol with the largest prefix for which the number is at least one."""
     fits = [prefix for prefix in prefixes if convert(value, unit, prefix + base) >= 1]
     return (fits[-1] if fits else "") + base
 
 
-def _in_symbols(label: str, value: float, unit: str, symbols: list[str], count: int = 1) -> Iterator[_Row]:
+def _rows_in_symbols(label: str, value: float, unit: str, symbols: list[str], count: int = 1) -> Iterator[_Row]:
     """One row per symbol; the text shows ``count`` times the value."""
     for symbol in dict.fromkeys(symbols):
         shown = plain(convert(count * value, unit, symbol), DIGITS)
@@ -279,10 +280,10 @@ MEANT = {
 """Descriptions of an error that follow `it looks like`, by its rule."""
 
 
-def near(value: float, other: float, within: float) -> bool:
+def agrees_within(value: float, other: float, within: float) -> bool:
     """Whether two figures agree within a relative distance ``within`` of the second.
 
-    >>> near(1.04, 1.0, 0.05), near(1.06, 1.0, 0.05), near(1.0, 0.0, 0.05)
+    >>> agrees_within(1.04, 1.0, 0.05), agrees_within(1.06, 1.0, 0.05), agrees_within(1.0, 0.0, 0.05)
     (True, False, False)
     """
     return other != 0 and abs(value / other - 1) <= within
@@ -294,7 +295,7 @@ def is_prefix_error(ratio: float, within: float) -> bool:
     >>> is_prefix_error(1000.0, 0.05), is_prefix_error(0.001, 0.05), is_prefix_error(8.0, 0.05)
     (True, True, False)
     """
-    return near(ratio, PREFIX_STEP, within) or near(ratio, 1 / PREFIX_STEP, within)
+    return agrees_within(ratio, PREFIX_STEP, within) or agrees_within(ratio, 1 / PREFIX_STEP, within)
 
 
 def bits_ratio(bits: bool) -> float:
@@ -302,10 +303,10 @@ def bits_ratio(bits: bool) -> float:
     return 1 / BITS_PER_BYTE if bits else BITS_PER_BYTE
 
 
-def swapped(symbol: str, bits: bool) -> str:
+def swapped_unit(symbol: str, bits: bool) -> str:
     """A unit with bits for bytes, or the reverse.
 
-    >>> swapped("Gb/s", True), swapped("GB/s", False)
+    >>> swapped_unit("Gb/s", True), swapped_unit("GB/s", False)
     ('GB/s', 'Gb/s')
     """
     return symbol.replace("b", "B") if bits else symbol.replace("B", "b")
@@ -317,16 +318,16 @@ def meant_by_bits(symbol: str, bits: bool) -> str:
     >>> meant_by_bits("GB/s", False)
     'a figure in Gb/s with the unit GB/s'
     """
-    return f"a figure in {swapped(symbol, bits)} with the unit {symbol}"
+    return f"a figure in {swapped_unit(symbol, bits)} with the unit {symbol}"
 
 
-def times(ratio: float) -> str:
+def ratio_text(ratio: float) -> str:
     """A ratio in words.
 
-    >>> times(2.0), times(0.125), times(0.667)
+    >>> ratio_text(2.0), ratio_text(0.125), ratio_text(0.667)
     ('2 times', '1/8 of', '66.7 % of')
     """
     if ratio >= 1:
         return f"{plain(ratio)} times"
     parts = round(1 / ratio) if ratio > 0 else 0
-    return f"1/{parts} of" if parts and near(1 / ratio, parts, 0.01) else f"{percent(ratio)} of"
+    return f"1/{parts} of" if parts and agrees_within(1 / ratio, parts, 0.01) else f"{percent(ratio)} of"

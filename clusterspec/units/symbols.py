@@ -1,4 +1,4 @@
-"""The exception for invalid quantities."""
+"""Kinds of quantities, spellings of units, their ambiguities, and the exception for invalid quantities."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class UnitFault(ValueError):
         return f"{self.message}; {self.help}"
 
 
-def quoted(text: str) -> str:
+def quoted_text(text: str) -> str:
     """The text in backticks, shortened, without control characters.
 
-    >>> quoted("400 Gbs")
+    >>> quoted_text("400 Gbs")
     '`400 Gbs`'
     """
     shown = text if len(text) <= SHOWN else text[:SHOWN] + "…"
@@ -144,7 +144,12 @@ def symbol_of(spelling: str) -> str | None:
     """
     if spelling in TABLE and spelling not in ("kb", "kb/s"):
         return spelling
-    return _information(spelling) or _operations(spelling) or _power(spelling) or _time(spelling)
+    return (
+        _information_symbol(spelling)
+        or _operations_symbol(spelling)
+        or _power_symbol(spelling)
+        or _time_symbol(spelling)
+    )
 
 
 def both_symbols(spelling: str) -> tuple[str, ...]:
@@ -157,38 +162,38 @@ def both_symbols(spelling: str) -> tuple[str, ...]:
     if not match or symbol_of(spelling):
         return ()
     per = "" if spelling[-1] in "bB" else "/s"
-    bit = "bit" if _prefix(match) == "k" else "b"  # kb itself is ambiguous
-    return f"{_prefix(match)}{bit}{per}", f"{_prefix(match)}B{per}"
+    bit = "bit" if _prefix_symbol(match) == "k" else "b"  # kb itself is ambiguous
+    return f"{_prefix_symbol(match)}{bit}{per}", f"{_prefix_symbol(match)}B{per}"
 
 
-def _prefix(match: re.Match[str]) -> str:
+def _prefix_symbol(match: re.Match[str]) -> str:
     return _PREFIXES[(match["prefix"] or "").lower()]
 
 
-def _information(spelling: str) -> str | None:
+def _information_symbol(spelling: str) -> str | None:
     if match := _ETHERNET.fullmatch(spelling):
-        return f"{_prefix(match)}b/s"
+        return f"{_prefix_symbol(match)}b/s"
     if match := _WORD.fullmatch(spelling) or _CLEAR_LETTER.fullmatch(spelling):
         letter = {"bit": "b", "byte": "B"}.get(match["base"].lower(), match["base"])
-        return f"{_prefix(match)}{letter}{'/s' if match['per'] else ''}"
+        return f"{_prefix_symbol(match)}{letter}{'/s' if match['per'] else ''}"
     return None
 
 
-def _operations(spelling: str) -> str | None:
+def _operations_symbol(spelling: str) -> str | None:
     """The symbol of FLOPs; ``FLOPs`` and ``FLOPS`` both mean a rate, as in peak figures."""
     match = _FLOP.fullmatch(spelling)
     if not match:
         return None
-    return f"{_prefix(match)}FLOP{'/s' if match['plural'] or match['per'] else ''}"
+    return f"{_prefix_symbol(match)}FLOP{'/s' if match['plural'] or match['per'] else ''}"
 
 
-def _power(spelling: str) -> str | None:
+def _power_symbol(spelling: str) -> str | None:
     if spelling in ("KW", "kw"):  # it has no other meaning
         return "kW"
     match = _WATT.fullmatch(spelling)
-    return f"{_prefix(match)}W" if match else None
+    return f"{_prefix_symbol(match)}W" if match else None
 
 
-def _time(spelling: str) -> str | None:
+def _time_symbol(spelling: str) -> str | None:
     word = spelling.lower()
     return _TIME_SYMBOLS.get(spelling) or _TIME_WORDS.get(word) or _TIME_WORDS.get(word.removesuffix("s"))

@@ -165,7 +165,7 @@ def test_what_may_not_fit_is_marked_by_solve_as_by_search() -> None:
     one = study_of(TIGHT)
     assert one.plan.fits and one.plan.surely_fits is False
     report = solve(one, "nic_bandwidth", "mfu>=0.01")
-    assert report.unsure and report.value is not None and "may not fit" in solve_text.solve(report)
+    assert report.unsure and report.value is not None and "may not fit" in solve_text.solve_as_text(report)
     assert solve(one, "sequence_length", "fits").value < 8192  # type: ignore[operator]
     best = solve(one, "nodes", "mfu>=0.01", best_layout=True)
     assert not best.unsure and best.estimate is not None

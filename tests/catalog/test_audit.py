@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.audit import Audit, audit, audit_text, due
+from clusterspec.catalog.audit import Audit, audit, audit_text, due_date
 from clusterspec.cli import run
 from tests.catalog.shipped import CATALOG
 
@@ -103,12 +103,12 @@ DUE = {
 
 @pytest.mark.parametrize(("note", "day"), DUE.items())
 def test_the_due_date_follows_from_the_text_of_a_status(note: str, day: date) -> None:
-    assert due(note, 2026) == day
+    assert due_date(note, 2026) == day
 
 
 def test_a_status_without_a_year_is_never_due() -> None:
-    assert due("samples only", None) is None
-    assert due("the third quarter", None) is None
+    assert due_date("samples only", None) is None
+    assert due_date("the third quarter", None) is None
 
 
 def test_the_text_has_a_heading_and_a_count_for_each_part() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry
-from clusterspec.catalog.export import records, rows, show_text
-from clusterspec.catalog.views import show
+from clusterspec.catalog.export import catalog_rows, fact_records, show_text
+from clusterspec.catalog.views import entry_named
 from clusterspec.origin import Assumed, Cited
 
 COMPANY = Path(__file__).parent / "company"
@@ -65,7 +65,7 @@ def test_the_catalog_version_names_company_folders() -> None:
 
 
 def test_company_entries_are_listed() -> None:
-    listed = {(row.kind, row.id): row for row in rows(Catalog.open([COMPANY]))}
+    listed = {(row.kind, row.id): row for row in catalog_rows(Catalog.open([COMPANY]))}
     assert listed["accelerator", "acme-x1"].headline == "96 GB · 4 TB/s · 1000 TFLOP/s dense bf16 · 900 GB/s duplex"
     assert "4 × 400 Gb/s" in listed["platform", "dgx-h100"].headline
 
@@ -140,8 +140,8 @@ def test_a_second_source_is_kept_beside_the_first(folder: Path) -> None:
     assert [one.title for one in catalog.raw_entry("accelerator", "acme-x1").facts["scale_up.links"].also] == [
         "Acme brief"
     ]
-    assert "also in Acme brief" in show_text(show(catalog, "acme-x1"))
-    rows = {row["fact"]: row for row in records(catalog, ["accelerator"]) if row["id"] == "acme-x1"}
+    assert "also in Acme brief" in show_text(entry_named(catalog, "acme-x1"))
+    rows = {row["fact"]: row for row in fact_records(catalog, ["accelerator"]) if row["id"] == "acme-x1"}
     assert (rows["scale_up.links"]["also"], rows["memory"]["also"]) == ("Acme brief", "")
 
 

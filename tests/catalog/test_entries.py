@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec import resources
-from clusterspec.catalog.company import REFERENCES, check
+from clusterspec.catalog.company import REFERENCES, entry_problems
 from clusterspec.catalog.reader import RawEntry
 from clusterspec.document import parse
 from clusterspec.origin import Cited
@@ -28,7 +28,7 @@ def test_an_entry_satisfies_the_schema_and_is_named_as_its_file(kind: str, name:
     document, problems = parse(Source(str(file), file.read_text()))
     assert problems == []
     assert document is not None
-    assert check(document, kind, name) == []
+    assert entry_problems(document, kind, name) == []
 
 
 def test_every_file_of_the_catalog_is_an_entry() -> None:
@@ -115,8 +115,8 @@ def test_no_figure_of_hardware_or_software_lacks_a_source_that_was_read() -> Non
 @pytest.mark.parametrize("path", sorted(resources.catalog().glob("*/*.yaml")), ids=lambda path: path.stem)
 def test_reading_only_values_gives_the_same_values_as_reading_all(path: Path) -> None:
     from clusterspec.document import decode, parse
-    from clusterspec.document.plain import values
+    from clusterspec.document.plain import yaml_value
 
     document, problems = parse(decode(path.name, path.read_bytes()))
     assert document is not None and problems == []
-    assert values(path.read_text("utf-8")) == document.value
+    assert yaml_value(path.read_text("utf-8")) == document.value

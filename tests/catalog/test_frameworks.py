@@ -11,7 +11,7 @@ import clusterspec
 from clusterspec.catalog.company import checked_files
 from clusterspec.catalog.frameworks import Feature, capabilities, framework_of
 from clusterspec.catalog.library import Catalog
-from clusterspec.document.conforms import at
+from clusterspec.document.conforms import node_at
 from clusterspec.spec.reader import schema
 from tests.catalog.shipped import CATALOG, held
 from tests.cluster.resolving import resolve_text
@@ -56,7 +56,7 @@ def test_only_importers_and_exporters_name_a_framework() -> None:
 
 
 def test_the_schema_of_a_spec_names_no_framework() -> None:
-    assert "enum" not in at(schema(), ("layout", "framework"))
+    assert "enum" not in node_at(schema(), ("layout", "framework"))
 
 
 @pytest.mark.parametrize(

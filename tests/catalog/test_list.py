@@ -7,10 +7,10 @@ import json
 import pytest
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.export import CatalogRow, filtered, rows
+from clusterspec.catalog.export import CatalogRow, catalog_rows, filtered_rows
 from clusterspec.cli import run
 
-ALL = rows(Catalog.open())
+ALL = catalog_rows(Catalog.open())
 
 
 def listed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, object]]:
@@ -41,8 +41,8 @@ def test_since_leaves_out_what_is_older_and_what_has_no_year(capsys: pytest.Capt
     assert {"b200-sxm-180gb", "mi325x"} <= found
     assert not {"h100-sxm-80gb", "mi300x"} & found
     row = CatalogRow("nic", "x", "X", "Acme", "shipping", "2026-11-20", None, "")
-    assert filtered([row], since=2000) == ()
-    assert filtered([row]) == (row,)
+    assert filtered_rows([row], since=2000) == ()
+    assert filtered_rows([row]) == (row,)
 
 
 def test_several_filters_are_combined(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.export import compare_text, list_text, row, rows, search, show_text
-from clusterspec.catalog.views import compare, show
+from clusterspec.catalog.export import catalog_row, catalog_rows, compare_text, list_text, matching_rows, show_text
+from clusterspec.catalog.views import compare, entry_named
 from tests.catalog.shipped import CARDS, CATALOG, NAMES
 
 HERE = Path(__file__).parent
@@ -17,7 +17,7 @@ COMPANY = Catalog.open([HERE / "company"])
 
 
 def test_an_entry_in_full_reads_as_the_golden_text() -> None:
-    assert show_text(show(COMPANY, "acme-x1")) == (HERE / "golden_show.txt").read_text()
+    assert show_text(entry_named(COMPANY, "acme-x1")) == (HERE / "golden_show.txt").read_text()
 
 
 def test_two_entries_side_by_side_read_as_the_golden_text() -> None:
@@ -25,37 +25,37 @@ def test_two_entries_side_by_side_read_as_the_golden_text() -> None:
 
 
 def test_the_list_agrees_with_the_entries() -> None:
-    listed = rows(CATALOG)
+    listed = catalog_rows(CATALOG)
     assert [(each.kind, each.id) for each in listed] == NAMES
-    assert list(listed) == [row(raw_entry) for raw_entry in CARDS]
+    assert list(listed) == [catalog_row(raw_entry) for raw_entry in CARDS]
 
 
 def test_the_list_can_be_limited_to_kinds() -> None:
-    assert {each.kind for each in rows(CATALOG, ["nic", "switch"])} == {"nic", "switch"}
+    assert {each.kind for each in catalog_rows(CATALOG, ["nic", "switch"])} == {"nic", "switch"}
 
 
 @pytest.mark.parametrize("text", ["H100", "mi300x platform", "dgx", "efa-v2", "announced"])
 def test_a_search_finds_entries_that_contain_every_word(text: str) -> None:
-    found = search(CATALOG, text)
-    expected = [each for each in rows(CATALOG) if all(word in each.words for word in text.lower().split())]
+    found = matching_rows(CATALOG, text)
+    expected = [each for each in catalog_rows(CATALOG) if all(word in each.words for word in text.lower().split())]
     assert list(found) == expected
     assert found
 
 
 def test_a_search_without_results_says_so() -> None:
-    assert search(CATALOG, "zebra") == ()
-    assert list_text(search(CATALOG, "zebra")) == "no catalog entry matches\n"
+    assert matching_rows(CATALOG, "zebra") == ()
+    assert list_text(matching_rows(CATALOG, "zebra")) == "no catalog entry matches\n"
 
 
 def test_every_entry_can_be_shown_as_text_and_as_json() -> None:
     for kind, name in NAMES:
-        whole = show(CATALOG, f"{kind}/{name}")
+        whole = entry_named(CATALOG, f"{kind}/{name}")
         assert f"{kind}/{name}" in show_text(whole)
         assert json.loads(json.dumps(whole.to_json(), allow_nan=False))["id"] == name
 
 
 def test_a_bandwidth_is_shown_in_every_reading() -> None:
-    lines = {line.name: line for line in show(CATALOG, "h100-sxm-80gb").facts}
+    lines = {line.name: line for line in entry_named(CATALOG, "h100-sxm-80gb").facts}
     bandwidth = lines["scale_up.bandwidth"]
     assert (bandwidth.value, bandwidth.unit) == (450e9, "B/s")
     assert bandwidth.readings == {
@@ -66,7 +66,7 @@ def test_a_bandwidth_is_shown_in_every_reading() -> None:
 
 
 def test_json_is_per_direction_and_dense() -> None:
-    facts = {line["name"]: line for line in show(COMPANY, "acme-x1").to_json()["facts"]}  # type: ignore[attr-defined]
+    facts = {line["name"]: line for line in entry_named(COMPANY, "acme-x1").to_json()["facts"]}  # type: ignore[attr-defined]
     assert (facts["scale_up.bandwidth"]["value"], facts["scale_up.bandwidth"]["unit"]) == (450e9, "B/s")
     assert facts["peak.bf16"]["value"] == 1e15
     assert facts["peak.bf16"]["not"] == [

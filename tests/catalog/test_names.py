@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.catalog import KINDS, Catalog, UnknownEntry
-from clusterspec.catalog.views import AmbiguousName, resolve
+from clusterspec.catalog.views import AmbiguousName, resolved_id
 from tests.catalog.shipped import CATALOG
 
 FAMILIES = {
@@ -58,13 +58,13 @@ def test_find_returns_none_for_an_id_for_which_get_raises() -> None:
 
 def test_an_id_of_two_kinds_must_say_which() -> None:
     with pytest.raises(AmbiguousName, match="accelerator/tpu-v5p or platform/tpu-v5p"):
-        resolve(CATALOG, "tpu-v5p")
-    assert resolve(CATALOG, "platform/tpu-v5p") == ("platform", "tpu-v5p")
-    assert resolve(CATALOG, "dgx-h100") == ("platform", "dgx-h100")
+        resolved_id(CATALOG, "tpu-v5p")
+    assert resolved_id(CATALOG, "platform/tpu-v5p") == ("platform", "tpu-v5p")
+    assert resolved_id(CATALOG, "dgx-h100") == ("platform", "dgx-h100")
 
 
 def test_every_id_resolves_to_itself() -> None:
     catalog = Catalog.open()
     for kind in KINDS:
         for name in catalog.ids(kind):
-            assert resolve(catalog, f"{kind}/{name}") == (kind, name)
+            assert resolved_id(catalog, f"{kind}/{name}") == (kind, name)

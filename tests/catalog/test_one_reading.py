@@ -18,8 +18,8 @@ class RecordingReader(FactReader):
         super().__init__(raw_entry)
         self.values: dict[str, float] = {}
 
-    def _quantity(self, fact: Fact, value: object, kind: str) -> Quantity | None:
-        quantity = super()._quantity(fact, value, kind)
+    def _read_quantity(self, fact: Fact, value: object, kind: str) -> Quantity | None:
+        quantity = super()._read_quantity(fact, value, kind)
         if quantity is not None and not isinstance(fact.value, list):
             self.values[fact.name] = si_value(quantity)
         return quantity

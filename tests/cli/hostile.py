@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from clusterspec.document import decode, parse
-from clusterspec.document.conforms import Schema, at, branches
+from clusterspec.document.conforms import Schema, node_at, node_branches
 from clusterspec.source import Path as KeyPath
 from clusterspec.spec.reader import schema
 from tests.cli.conftest import ROOT
@@ -74,14 +74,16 @@ CONTAINERS: list[Any] = [
 
 def choices(node: Schema) -> list[Any]:
     """The words that the schema knows for a key."""
-    return [word for branch in branches(node, schema()) for word in (*branch.get("enum", ()), branch.get("const", 1))]
+    return [
+        word for branch in node_branches(node, schema()) for word in (*branch.get("enum", ()), branch.get("const", 1))
+    ]
 
 
 @st.composite
 def changes(draw: st.DrawFn) -> tuple[KeyPath, Any]:
     """A key, and what somebody wrote there."""
     path = draw(st.sampled_from(KEYS))
-    known = choices(at(schema(), path)) or [1]
+    known = choices(node_at(schema(), path)) or [1]
     pools = (WHOLE, BROKEN, QUANTITIES, WORDS, CONTAINERS, known, known)
     return path, draw(st.one_of([st.sampled_from(pool) for pool in pools] + [st.integers(), st.text(max_size=20)]))
 

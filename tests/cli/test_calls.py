@@ -12,13 +12,13 @@ import pytest
 
 from clusterspec.cli import UsageFault
 from clusterspec.cli.options import Parser
-from clusterspec.cli.parser import COMMANDS, documented, parser
+from clusterspec.cli.parser import COMMANDS, documented_commands, parser
 from tests.cli.conftest import BASE, Call
 
 VALUES = {"DATE": "2026-11-20", "AXIS,AXIS": "tp,pp", "N": "3", "YEAR": "2025", "SHARE": "0.1"}
 LEAVES: dict[str, Parser] = {}
-for _name, _one in documented(parser()):
-    _actions = documented(_one)
+for _name, _one in documented_commands(parser()):
+    _actions = documented_commands(_one)
     LEAVES |= {f"{_name} {inner}": leaf for inner, leaf in _actions} if _actions else {_name: _one}
 
 

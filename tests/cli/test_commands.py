@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec import resources
-from clusterspec.cli.parser import COMMANDS, documented, parser
+from clusterspec.cli.parser import COMMANDS, documented_commands, parser
 from tests.cli.conftest import BASE, ROOT, Call, skip_without_pdf
 
 CONTRACT = {
@@ -39,12 +39,12 @@ def test_every_command_of_the_contract_exists() -> None:
 def test_the_help_lists_every_command(call: Call) -> None:
     listed = call("--help").out
     assert all(re.search(rf"^    {name}\s", listed, re.MULTILINE) for name in COMMANDS)
-    assert {name for name, _ in documented(parser())} == set(COMMANDS)
+    assert {name for name, _ in documented_commands(parser())} == set(COMMANDS)
 
 
 def test_the_parser_of_one_command_is_the_parser_of_all() -> None:
-    for name, one in documented(parser()):
-        assert dict(documented(parser([name])))[name].format_help() == one.format_help()
+    for name, one in documented_commands(parser()):
+        assert dict(documented_commands(parser([name])))[name].format_help() == one.format_help()
 
 
 def test_the_starting_spec_checks_clean(call: Call) -> None:

@@ -13,7 +13,7 @@ import yaml
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.company import KINDS_OF_KEYS, skeleton
-from clusterspec.cli.language_server.features import Place, offers
+from clusterspec.cli.language_server.features import Place, completion_items
 from clusterspec.document import parse
 from clusterspec.source import Source
 from clusterspec.studies.study import Settings, study_text
@@ -250,7 +250,7 @@ def test_it_agrees_with_check_on_quantities_and_names(old: str, new: str) -> Non
 )
 def test_completion_offers_what_the_key_takes(text: str, offered: str, withheld: str) -> None:
     lines = text.split("\n")
-    found = {one.text: one.detail for one in offers(Place(lines, 2, len(lines[2]), ROOT), Catalog.open())}
+    found = {one.text: one.detail for one in completion_items(Place(lines, 2, len(lines[2]), ROOT), Catalog.open())}
     assert offered in found and withheld not in found
     if offered in ("infiniband-ndr", "nvlink-4", "quantum-2-qm9700"):
         assert " · " in found[offered]

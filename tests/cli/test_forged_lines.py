@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.report.findings_machines import dumps
+from clusterspec.report.findings_machines import json_text
 from tests.cli.conftest import BASE, Call
 
 COMMANDS = ["::error file=README.yaml::forged", "::stop-commands::x", "##[add-mask]x", "##vso[task.setvariable]x"]
@@ -96,7 +96,7 @@ def test_hidden_characters_of_a_spec_are_escaped(words: tuple[str, ...], call: C
 
 
 def test_an_escaped_character_is_the_same_for_readers_of_json() -> None:
-    assert json.loads(dumps([HIDDEN])) == [HIDDEN]
+    assert json.loads(json_text([HIDDEN])) == [HIDDEN]
 
 
 def test_a_difference_repeats_no_control_of_text_direction(call: Call) -> None:
@@ -136,7 +136,7 @@ def test_a_key_cannot_forge_a_line_of_a_diff(word: str, call: Call) -> None:
 
 
 def test_a_cell_of_markdown_holds_no_markup() -> None:
-    from clusterspec.report.findings_machines import cell
+    from clusterspec.report.findings_machines import markdown_cell
 
     for text in (
         "`a`b<img src=x>`",
@@ -149,11 +149,11 @@ def test_a_cell_of_markdown_holds_no_markup() -> None:
         "$`x`$",
         "a $$b$$",
     ):
-        outside = "".join(cell(text).split("`")[::2])
-        assert not re.search(r"[<>\[\]@!$]|//", outside), cell(text)
+        outside = "".join(markdown_cell(text).split("`")[::2])
+        assert not re.search(r"[<>\[\]@!$]|//", outside), markdown_cell(text)
     for text in ("\\$x\\$", ":tada:", ":+1:", "GH-12", "www.evil.org", "#12", "~~x~~"):
-        assert cell(text).startswith("&#"), cell(text)
-    assert cell("ratio 2:1, 4 GB: see tp:pp") == "ratio 2:1, 4 GB: see tp:pp"
+        assert markdown_cell(text).startswith("&#"), markdown_cell(text)
+    assert markdown_cell("ratio 2:1, 4 GB: see tp:pp") == "ratio 2:1, 4 GB: see tp:pp"
 
 
 HOSTILE_TEXT = "x\\e[2J\\a\\b\\x9b31m\\u202e $a$ $$b$$ [t](https://evil) \\0\\x7f\\v"

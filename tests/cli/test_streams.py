@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.cli.terminal import encodable
+from clusterspec.cli.terminal import encodable_text
 from tests.cli.conftest import BASE
 
 ENVIRONMENT = {key: value for key, value in os.environ.items() if key not in ("FORCE_COLOR", "NO_COLOR")}
@@ -81,7 +81,7 @@ def test_json_is_the_same_in_every_encoding() -> None:
 
 def test_an_escape_is_one_that_json_reads_back() -> None:
     text = "é × 🚀 \udcff"
-    assert json.loads(f'"{encodable(text, "ascii", "escaped")}"') == text
+    assert json.loads(f'"{encodable_text(text, "ascii", "escaped")}"') == text
 
 
 @pytest.mark.parametrize(

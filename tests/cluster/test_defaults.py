@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from clusterspec import analysis
 from clusterspec.catalog import Catalog
-from clusterspec.document.conforms import at
+from clusterspec.document.conforms import node_at
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.spec.reader import schema
 from clusterspec.studies.study import study_text
@@ -132,7 +132,7 @@ def written(value: Any) -> Any:
 
 
 def writable(key: str) -> bool:
-    return bool(at(schema(), tuple(key.split("."))))
+    return bool(node_at(schema(), tuple(key.split("."))))
 
 
 def with_value(described: Spec, key: str, value: Any) -> Spec:

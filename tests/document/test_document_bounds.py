@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from clusterspec.document import apply_edits, nearest, parse, to_finding, validate, waivers
+from clusterspec.document import apply_edits, nearest_words, parse, to_finding, validate, waivers
 from clusterspec.document import plain as plain_yaml
-from clusterspec.document.files import DEEPEST, specs
-from clusterspec.document.plain import resolve
-from clusterspec.document.schema import edits, near
+from clusterspec.document.files import DEEPEST, spec_paths
+from clusterspec.document.plain import scalar_value
+from clusterspec.document.schema import edit_distance, near_words
 from clusterspec.document.source_text import LARGEST
-from clusterspec.document.validation_error import coerced
+from clusterspec.document.validation_error import coerced_text
 from clusterspec.finding import Edit, Problem
 from clusterspec.source import Position, Source, Span
 from tests.settings import TODAY
@@ -126,7 +126,7 @@ def test_an_unknown_key_is_renamed_only_where_one_free_key_is_meant(text: str, a
 def test_a_value_is_converted_only_where_one_reading_fits_the_key(
     text: Any, kind: str, limits: dict[str, Any], fix: str | None
 ) -> None:
-    assert coerced(text, {"type": kind, **limits}, str(text)) == fix
+    assert coerced_text(text, {"type": kind, **limits}, str(text)) == fix
 
 
 @pytest.mark.parametrize(
@@ -154,21 +154,21 @@ def test_a_value_is_converted_only_where_one_reading_fits_the_key(
     ],
 )
 def test_a_plain_scalar_is_a_decimal_number_or_text(text: str, value: object) -> None:
-    assert (type(resolve(text)), resolve(text)) == (type(value), value)
+    assert (type(scalar_value(text)), scalar_value(text)) == (type(value), value)
 
 
 @pytest.mark.parametrize(
     "value", ["-5", "-1.5", "-.5", "-5e3", "-a", "5", ".5", "a b", "a#b", "a:b", "'a' # c", "[1, 2]"]
 )
 def test_scalars_of_specs_are_read_as_plain_yaml(value: str) -> None:
-    events = plain_yaml.events(f"a: {value}\n")
+    events = plain_yaml.plain_events(f"a: {value}\n")
     assert events is not None
     assert "scalar" in [one.kind for one in events]
 
 
 @pytest.mark.parametrize("value", ["-", "- a", "--", "-+", "[1]#", "a: b", "a:", "&a", "*a", "!a", "%a", "@a"])
 def test_scalars_with_a_second_meaning_are_left_to_the_full_parser(value: str) -> None:
-    assert plain_yaml.events(f"a: {value}\n") is None
+    assert plain_yaml.plain_events(f"a: {value}\n") is None
 
 
 @pytest.mark.parametrize(
@@ -191,8 +191,8 @@ def test_scalars_with_a_second_meaning_are_left_to_the_full_parser(value: str) -
 def test_a_word_is_near_within_one_edit_up_to_four_letters_and_two_above(
     word: str, known: list[str], all_near: list[str], found: list[str]
 ) -> None:
-    assert near(word, known) == all_near
-    assert nearest(word, known) == found
+    assert near_words(word, known) == all_near
+    assert nearest_words(word, known) == found
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_a_word_is_near_within_one_edit_up_to_four_letters_and_two_above(
      ("kitten", "sitting", 3), ("ab", "bca", 3), ("xab", "ab", 1), ("abx", "ab", 1)],
 )  # fmt: skip
 def test_an_edit_inserts_deletes_replaces_or_swaps_neighbors(one: str, other: str, count: int) -> None:
-    assert edits(one, other) == count
+    assert edit_distance(one, other) == count
 
 
 def edit(start: tuple[int, int], end: tuple[int, int], text: str) -> Edit:
@@ -259,14 +259,14 @@ def test_folders_are_searched_to_a_depth_and_the_next_is_reported(tmp_path: Path
         folder /= "d"
         folder.mkdir()
     passed: list[str | None] = []
-    found = specs(str(tmp_path), passed_over=lambda fault: passed.append(fault.filename))
+    found = spec_paths(str(tmp_path), passed_over=lambda fault: passed.append(fault.filename))
     assert [os.path.relpath(name, tmp_path).count("d/") for name in found] == [99, 100]
     assert passed == [str(tmp_path) + "/d" * 100]
 
 
 def test_a_folder_at_the_greatest_depth_without_folders_is_no_fault(tmp_path: Path) -> None:
     (tmp_path / ("d/" * DEEPEST)).mkdir(parents=True)
-    assert specs(str(tmp_path), passed_over=lambda fault: pytest.fail(str(fault))) == []
+    assert spec_paths(str(tmp_path), passed_over=lambda fault: pytest.fail(str(fault))) == []
 
 
 USED, SPARE = "shared-nic", "few-spines"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from clusterspec.document.conforms import _ANNOTATIONS, _KEYWORDS, conforms
-from clusterspec.document.schema import _validator
+from clusterspec.document.schema import _cached_validator
 from clusterspec.spec.reader import schema
 from tests.cli.hostile import VALUES, changed, changes
 from tests.effort import examples  # noqa: F401 - the profile of the property tests
@@ -20,7 +20,7 @@ from tests.effort import examples  # noqa: F401 - the profile of the property te
 def agreed(value: Any) -> bool:
     """What both answer."""
     ours = conforms(value, schema(), schema())
-    assert ours == _validator(schema()).is_valid(value)
+    assert ours == _cached_validator(schema()).is_valid(value)
     return ours
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.document import CannotOpenError, Document, load, merge, to_finding
+from clusterspec.document import CannotOpenError, Document, load, merged_value, to_finding
 from clusterspec.document.extends import MAX_BASES
-from clusterspec.document.files import specs
+from clusterspec.document.files import spec_paths
 from clusterspec.finding import Problem
 
 LEAVES = st.none() | st.integers(0, 3) | st.lists(st.integers(0, 3), max_size=2)
@@ -29,29 +29,29 @@ def holds_null(value: Any) -> bool:
 
 @given(MAPPINGS)
 def test_merging_nothing_changes_nothing(base: Any) -> None:
-    assert merge(base, {}) == base
+    assert merged_value(base, {}) == base
 
 
 @given(MAPPINGS, MAPPINGS)
 def test_merging_twice_is_merging_once(base: Any, over: Any) -> None:
-    assert merge(merge(base, over), over) == merge(base, over)
+    assert merged_value(merged_value(base, over), over) == merged_value(base, over)
 
 
 @given(MAPPINGS)
 def test_merging_onto_nothing_removes_nulls(over: Any) -> None:
-    assert not holds_null(merge({}, over))
+    assert not holds_null(merged_value({}, over))
 
 
 @given(MAPPINGS, MAPPINGS)
 def test_keys_of_the_extending_file_have_precedence(base: Any, over: Any) -> None:
-    merged = merge(base, over)
+    merged = merged_value(base, over)
     for key, item in over.items():
         if item is None:
             assert key not in merged
         elif not isinstance(item, dict):
             assert merged[key] == item
         else:
-            assert merged[key] == merge(base.get(key), item)
+            assert merged[key] == merged_value(base.get(key), item)
     assert {key: merged[key] for key in base.keys() - over.keys()} == {k: base[k] for k in base.keys() - over.keys()}
 
 
@@ -206,9 +206,9 @@ def test_folders_are_searched_for_specs_and_files_are_taken_as_named(tmp_path: P
     (tmp_path / "text.txt").write_text("clusterspec: 1\n")
     (tmp_path / "loop.yaml").symlink_to(tmp_path / "loop.yaml")
     (tmp_path / "again").symlink_to(tmp_path)
-    found = [os.path.relpath(name, tmp_path) for name in specs(str(tmp_path))]
+    found = [os.path.relpath(name, tmp_path) for name in spec_paths(str(tmp_path))]
     assert found == ["a.yaml", "b.yaml", "broken.yaml", "derived.yaml", "flow.yaml", "deep/c.yaml", "deep/derived.yaml"]
-    assert specs(str(tmp_path / "other.yaml")) == [str(tmp_path / "other.yaml")]
-    assert specs("-") == ["-"]
+    assert spec_paths(str(tmp_path / "other.yaml")) == [str(tmp_path / "other.yaml")]
+    assert spec_paths("-") == ["-"]
     with pytest.raises(FileNotFoundError):
-        specs(str(tmp_path / "missing"))
+        spec_paths(str(tmp_path / "missing"))

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from clusterspec.document import parse, plain, to_finding, validate
-from clusterspec.document.derived import FileFindings, attributed
-from clusterspec.document.files import FileName, file_name, file_names, real
+from clusterspec.document.derived import FileFindings, attributed_findings
+from clusterspec.document.files import FileName, file_name, file_names, real_path
 from clusterspec.finding import Confidence, Finding, Problem, Severity
 from clusterspec.source import Position, Source, Span
 
@@ -21,7 +21,7 @@ def finding(file: str, line: int, rule: str = "shared-nic", message: str = "m") 
 def derived(name: str, *findings: Finding, bases: tuple[str, ...] = ("base.yaml",)) -> FileFindings:
     """The findings of a spec whose second line extends a base."""
     at = Position(2, 10)
-    return FileFindings(name, findings, Span(name, at, at), frozenset(map(real, bases)))
+    return FileFindings(name, findings, Span(name, at, at), frozenset(map(real_path, bases)))
 
 
 BASE = finding("base.yaml", 1)
@@ -56,7 +56,7 @@ GROUPS = [  # files with their findings, and what is reported: file, line, line 
 def test_a_fault_is_reported_where_it_arises(
     files: list[FileFindings], reported: list[tuple[str, int, int, tuple[str, ...]]]
 ) -> None:
-    found = attributed(files)
+    found = attributed_findings(files)
     placed = [(one.span.file, one.span.start.line, one.base.start.line if one.base else 0, one.heirs) for one in found]
     assert placed == reported
     for one in found:
@@ -66,7 +66,7 @@ def test_a_fault_is_reported_where_it_arises(
 
 
 def test_many_heirs_are_counted() -> None:
-    found = attributed([ALONE, *(derived(f"{number}", BASE) for number in range(30))])
+    found = attributed_findings([ALONE, *(derived(f"{number}", BASE) for number in range(30))])
     assert len(found) == 1 and len(found[0].heirs) == 30
     assert [note for _, note in found[0].related][-1] == "inherits this, as 25 more do"
 
@@ -129,4 +129,4 @@ def test_a_list_gets_five_findings_and_the_fifth_counts_the_others(items: int, m
 def test_flow_collections_are_read_as_plain_to_a_depth_beyond_every_document(levels: int, read: bool) -> None:
     for start, end in ("[]", ("{a: ", "}")):
         opened = start * (levels - 1) + ("[" if start == "[" else "{") + ("]" if start == "[" else "}")
-        assert (plain.events(f"a: {opened}{end * (levels - 1)}\n") is not None) is read
+        assert (plain.plain_events(f"a: {opened}{end * (levels - 1)}\n") is not None) is read

@@ -9,9 +9,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from clusterspec.document import Document, parse, to_finding, waivers
-from clusterspec.document.conforms import at, child, conforms, mappings_with_key
+from clusterspec.document.conforms import child_node, conforms, mappings_with_key, node_at
 from clusterspec.document.model import locate, text_at
-from clusterspec.document.validation_error import example, expected_text, kind_of, shown
+from clusterspec.document.validation_error import example_line, expected_text, kind_of, one_line_text
 from clusterspec.finding import Problem
 from clusterspec.source import Path, Source
 from tests.settings import TODAY
@@ -152,19 +152,19 @@ NESTED: dict[str, Any] = {
 
 
 def test_a_path_of_a_schema_goes_through_references_items_and_alternatives() -> None:
-    assert at(NESTED, ("a", 0, "c")) == {"type": "boolean"}
-    assert at(NESTED, ("b", "c")) == {"type": "integer"}
-    assert at(NESTED, ("other",)) == {"type": "null"}
-    assert at(NESTED, ("b", "other")) == {}
-    assert child(NESTED["properties"]["b"], NESTED, 0) is None
+    assert node_at(NESTED, ("a", 0, "c")) == {"type": "boolean"}
+    assert node_at(NESTED, ("b", "c")) == {"type": "integer"}
+    assert node_at(NESTED, ("other",)) == {"type": "null"}
+    assert node_at(NESTED, ("b", "other")) == {}
+    assert child_node(NESTED["properties"]["b"], NESTED, 0) is None
     assert sorted(mappings_with_key(NESTED, "c")) == [("a",), ("b",)]
     assert mappings_with_key(NESTED, "a") == [()]
 
 
 def test_a_value_is_shown_on_one_line_of_forty_eight_characters() -> None:
-    assert shown("a" * 48) == "a" * 48
-    assert shown("a" * 49) == "a" * 47 + "…"
-    assert shown("a\tb\nc") == "a b c"
+    assert one_line_text("a" * 48) == "a" * 48
+    assert one_line_text("a" * 49) == "a" * 47 + "…"
+    assert one_line_text("a\tb\nc") == "a b c"
 
 
 @pytest.mark.parametrize(
@@ -183,8 +183,8 @@ def test_a_value_is_shown_on_one_line_of_forty_eight_characters() -> None:
 )
 def test_a_key_says_what_it_takes_and_its_first_example(node: dict[str, Any], expected: str, line: str) -> None:
     assert expected_text(node, {}) == expected
-    assert example(("k",), node) == line
-    assert example((), node) == line.removeprefix("k: ")
+    assert example_line(("k",), node) == line
+    assert example_line((), node) == line.removeprefix("k: ")
 
 
 def test_a_value_has_a_kind_in_words() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from clusterspec.document import Document, decode, parse, text_at, to_finding
 from clusterspec.document.nodes import MAX_ALIASES, MAX_DEPTH, MAX_NODES
-from clusterspec.document.plain import resolve
+from clusterspec.document.plain import scalar_value
 from clusterspec.document.source_text import LARGEST, read_bytes
 from clusterspec.finding import Problem
 from clusterspec.source import Position, Source
@@ -61,7 +61,7 @@ def old_yaml_reads_alike(tree: Any) -> bool:
         return all(old_yaml_reads_alike(part) for pair in tree.items() for part in pair)
     if isinstance(tree, list):
         return all(old_yaml_reads_alike(part) for part in tree)
-    return not isinstance(tree, str) or isinstance(resolve(tree), str) or not isinstance(yaml.safe_load(tree), str)
+    return not isinstance(tree, str) or isinstance(scalar_value(tree), str) or not isinstance(yaml.safe_load(tree), str)
 
 
 @given(st.binary(max_size=200))

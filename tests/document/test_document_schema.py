@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.document import apply_edits, nearest, parse, to_finding, validate
-from clusterspec.document.schema import edits
+from clusterspec.document import apply_edits, nearest_words, parse, to_finding, validate
+from clusterspec.document.schema import edit_distance
 from clusterspec.finding import Edit, Finding, Problem, Severity
 from clusterspec.source import Position, Source, Span
 
@@ -199,14 +199,14 @@ def test_schemas_do_not_affect_each_other() -> None:
     ],
 )
 def test_the_nearest_words_come_first(word: str, known: list[str], meant: list[str]) -> None:
-    assert nearest(word, known) == meant
+    assert nearest_words(word, known) == meant
 
 
 @given(*[st.text(st.sampled_from("abc"), max_size=6)] * 3)
 def test_edits_are_a_distance(one: str, other: str, third: str) -> None:
-    assert edits(one, other) == edits(other, one)
-    assert (edits(one, other) == 0) == (one == other)
-    assert abs(len(one) - len(other)) <= edits(one, other) <= max(len(one), len(other))
+    assert edit_distance(one, other) == edit_distance(other, one)
+    assert (edit_distance(one, other) == 0) == (one == other)
+    assert abs(len(one) - len(other)) <= edit_distance(one, other) <= max(len(one), len(other))
 
 
 def edit(line: int, start: int, end: int, text: str) -> Edit:

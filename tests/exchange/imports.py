@@ -12,7 +12,7 @@ def read(text: str | bytes, kind: str = "auto", name: str = "given.txt", part: i
     """What a text states; indented text is taken without its indentation."""
     data = textwrap.dedent(text).encode() if isinstance(text, str) else text
     file = InputFile(name, data, part)
-    return (import_formats.guess(file) if kind == "auto" else import_formats.format_named(kind)).read(file)
+    return (import_formats.guessed_format(file) if kind == "auto" else import_formats.format_named(kind)).read(file)
 
 
 def given(reading: ImportResult) -> dict[str, object]:

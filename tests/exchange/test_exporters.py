@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.exchange.exporters.fabric import links
+from clusterspec.exchange.exporters.fabric import fabric_links
 from clusterspec.exchange.exporters.registry import EXPORTERS, ExportInput, NotExportable, exporter_of
 from clusterspec.exchange.import_result import ImportResult
 from clusterspec.exchange.merge import new_spec
@@ -133,7 +133,7 @@ def test_the_wiring_has_as_many_links_as_the_bill_and_no_port_twice(
     nodes: int, topology: str, extra: int, more: str
 ) -> None:
     design = pod(nodes, topology, extra, more)
-    found = list(links(design))
+    found = list(fabric_links(design))
     assert Counter(link.level for link in found) == Counter({k: v for k, v in design.fabric.links.items() if v})
     ends = [end for link in found for end in (link.low, link.high)]
     ports = Counter((end.device, end.port) for end in ends)
@@ -155,7 +155,7 @@ def test_the_wiring_has_as_many_links_as_the_bill_and_no_port_twice(
 @pytest.mark.parametrize("nodes", [64, 512])
 def test_nics_of_a_rail_share_leaves_with_no_other_rail(nodes: int) -> None:
     rails: dict[str, set[int]] = {}
-    for link in links(pod(nodes)):
+    for link in fabric_links(pod(nodes)):
         if link.level == "node_leaf":
             rails.setdefault(link.high.device, set()).add(link.low.port)
     assert all(len(found) == 1 for found in rails.values())
@@ -270,9 +270,9 @@ def test_no_cell_is_a_formula() -> None:
     )
     rows = list(csv.reader(io.StringIO(exported("bom-csv", design))))
     assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@"))]
-    from clusterspec.exchange.exporters.registry import table
+    from clusterspec.exchange.exporters.registry import csv_table
 
-    assert table(("part",), [("=HYPERLINK(1)",), ("@x",), (-5,)]) == "part\n'=HYPERLINK(1)\n'@x\n-5\n"
+    assert csv_table(("part",), [("=HYPERLINK(1)",), ("@x",), (-5,)]) == "part\n'=HYPERLINK(1)\n'@x\n-5\n"
 
 
 @pytest.mark.parametrize("kind", [each.name for each in EXPORTERS])

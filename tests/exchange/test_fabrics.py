@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from clusterspec.exchange.fabrics.graph import expand
+from clusterspec.exchange.fabrics.graph import expanded_hosts
 from clusterspec.exchange.import_result import FormatError
 from tests.exchange.imports import counts, given, read, unknown
 
@@ -186,7 +186,7 @@ def test_an_inconsistent_topology_is_refused(text: str, why: str) -> None:
 
 
 def test_host_lists_keep_their_zeros() -> None:
-    assert expand("a[08-10],b,c[1-2]d[3,5]") == ["a08", "a09", "a10", "b", "c1d3", "c1d5", "c2d3", "c2d5"]
+    assert expanded_hosts("a[08-10],b,c[1-2]d[3,5]") == ["a08", "a09", "a10", "b", "c1d3", "c1d5", "c2d3", "c2d5"]
 
 
 def test_blocks_are_counted() -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies
 
 from clusterspec.exchange import import_formats
-from clusterspec.exchange.documents import with_known_keys
+from clusterspec.exchange.documents import result_with_known_keys
 from clusterspec.exchange.import_result import LARGEST, FormatError, InputFile
 from clusterspec.exchange.merge import new_spec
 from tests.exchange.imports import read
@@ -72,7 +72,7 @@ def test_the_largest_file_takes_little_space() -> None:
     data = text.encode()
     tracemalloc.start()
     with contextlib.suppress(FormatError):
-        import_formats.guess(file := InputFile("big.txt", data)).read(file)
+        import_formats.guessed_format(file := InputFile("big.txt", data)).read(file)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1_000 * 60_000  # bytes a link: 200,000 links, the most that are read, then take 200 MB
@@ -155,7 +155,7 @@ def test_no_damaged_file_crashes_a_reader(text: str, draw: random.Random, kind: 
     except FormatError as why:
         assert "\n" not in str(why)
     else:
-        new_spec(with_known_keys(found))
+        new_spec(result_with_known_keys(found))
 
 
 @pytest.mark.parametrize(

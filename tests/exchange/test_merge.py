@@ -7,9 +7,9 @@ from hypothesis import given as drawn
 from hypothesis import strategies
 
 from clusterspec.document import parse
-from clusterspec.exchange.documents import flow, scalar
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, combined
-from clusterspec.exchange.merge import merge, new_spec, tree
+from clusterspec.exchange.documents import flow_text, yaml_scalar
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, combined_result
+from clusterspec.exchange.merge import merge, new_spec, spec_tree
 from clusterspec.source import Source
 
 
@@ -136,15 +136,15 @@ def test_what_is_no_spec_is_refused(text: str) -> None:
 def test_a_new_spec_holds_the_reading_and_names_its_source() -> None:
     found = reading(("workload.model.layers", 80), ("cluster.nodes", 4), appended=(("measured", {"ranks": 8}),))
     text = new_spec(found)
-    assert value_of(text) == {"name": "imported", **tree(found)}
+    assert value_of(text) == {"name": "imported", **spec_tree(found)}
     assert "layers: 80  # log.txt:1" in text
 
 
 def test_two_files_that_differ_keep_the_first_and_list_the_second() -> None:
     one, other = reading(("cluster.nodes", 4)), reading(("cluster.nodes", 8), ("layout.tp", 2), file="b.txt")
-    both = combined([one, other])
-    assert tree(both)["cluster"] == {"nodes": 4}
-    assert tree(both)["layout"] == {"tp": 2}
+    both = combined_result([one, other])
+    assert spec_tree(both)["cluster"] == {"nodes": 4}
+    assert spec_tree(both)["layout"] == {"tp": 2}
     assert [(each.what, each.why) for each in both.unknown] == [
         ("cluster.nodes: 8", "log.txt:1 states 4, which is kept")
     ]
@@ -153,7 +153,7 @@ def test_two_files_that_differ_keep_the_first_and_list_the_second() -> None:
 @drawn(strategies.text(strategies.characters(codec="utf-8", exclude_characters="\x85\u2028\u2029"), max_size=30))
 def test_any_text_comes_back_from_yaml(text: str) -> None:
     printable = "".join(c for c in text if c.isprintable())
-    assert value_of(f"key: {scalar(printable)}\n") == {"key": printable}
+    assert value_of(f"key: {yaml_scalar(printable)}\n") == {"key": printable}
 
 
 VALUES = strategies.recursive(
@@ -171,4 +171,4 @@ VALUES = strategies.recursive(
 
 @drawn(VALUES)
 def test_any_value_comes_back_from_its_flow_form(value: object) -> None:
-    assert value_of(f"key: {flow(value)}\n") == {"key": value}  # type: ignore[arg-type]
+    assert value_of(f"key: {flow_text(value)}\n") == {"key": value}  # type: ignore[arg-type]

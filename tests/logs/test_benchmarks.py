@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from clusterspec.logs.benchmark import Benchmark, evidence, hcas, size_of, size_text
+from clusterspec.logs.benchmark import Benchmark, adapter_count, log_evidence, size_of, size_text
 from clusterspec.logs.nccl import NotALogError
 from clusterspec.logs.readers import read_benchmark
 
@@ -177,10 +177,10 @@ DEBUG = """\
 
 
 def test_debug_lines_are_evidence_of_transports() -> None:
-    found = evidence(textwrap.dedent(DEBUG))
+    found = log_evidence(textwrap.dedent(DEBUG))
     names = [each.name for each in found]
     assert names == ["hcas", "environment", "group", "gdr", "nvls", "version"]
-    assert hcas(found) == 2
+    assert adapter_count(found) == 2
     assert found[-1].text == "2.27.3+cuda12.9"
     assert [each.line for each in found] == [1, 2, 3, 4, 5, 6]
 
@@ -197,8 +197,8 @@ def test_debug_lines_are_evidence_of_transports() -> None:
     ],
 )
 def test_each_fall_back_leaves_its_mark(line: str, name: str) -> None:
-    assert name in [each.name for each in evidence(line)]
-    assert "gdr" not in [each.name for each in evidence(line)]
+    assert name in [each.name for each in log_evidence(line)]
+    assert "gdr" not in [each.name for each in log_evidence(line)]
 
 
 def test_ranks_and_nodes_come_from_the_communicator_where_a_table_does_not_tell() -> None:

@@ -5,7 +5,7 @@ import pytest
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.term import Term
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.cost import Cost, by_year, cost
+from clusterspec.procurement.cost import Cost, cost, yearly_costs
 from clusterspec.procurement.neighbor import cheaper_neighbor
 from tests.cluster.resolving import clean, resolve_text
 from tests.cost.expressions import evaluate
@@ -119,7 +119,7 @@ def test_years_add_up_to_the_total_and_capital_falls_into_the_first() -> None:
 
 
 def test_a_part_of_a_year_is_paid_in_part() -> None:
-    rows = by_year(Term("total", 30.0, "USD", "", parts=(Term("support", 30.0, "USD", ""),)), 2.5)
+    rows = yearly_costs(Term("total", 30.0, "USD", "", parts=(Term("support", 30.0, "USD", ""),)), 2.5)
     assert [row.total for row in rows] == pytest.approx([12.0, 12.0, 6.0])
 
 

@@ -41,7 +41,7 @@ def study(text: str) -> Study:
 
 
 def shown(one: Study) -> str:
-    return estimate_text.text(analysis.estimate(one), influences=analysis.influences(one))
+    return estimate_text.estimate_as_text(analysis.estimate(one), influences=analysis.influences(one))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -80,7 +80,7 @@ def test_every_printed_name_can_be_explained() -> None:
     printed = {re.split(r"\s{2,}", line.strip())[0] for line in rows} - {"part", "axis", "assumed"}
     printed = {name for name in printed if not re.match(r"\d|.*warning|.*error", name)}
     assert {"step time", "MFU", "tokens per second", "tp", "memory.fragmentation"} <= printed
-    missing = {name for name in printed if estimate_explain.explain(report, name) is None}
+    missing = {name for name in printed if estimate_explain.explanation_text(report, name) is None}
     assert missing == set()
 
 
@@ -94,7 +94,7 @@ def test_every_printed_name_can_be_explained() -> None:
 )
 def test_a_headline_number_follows_from_its_formula_and_inputs(name: str, value: str) -> None:
     report = analysis.estimate(study(SPEC))
-    term = next(term for term in estimate_explain.explainable(report) if term.name == name)
+    term = next(term for term in estimate_explain.explainable_terms(report) if term.name == name)
     inputs = {key: figure.value for key, figure in term.inputs}
     assert term.formula == value
     assert eval(term.formula, {"__builtins__": {}}, inputs) == pytest.approx(term.value, rel=1e-12)
@@ -106,7 +106,9 @@ def test_what_was_written_is_shown_with_its_line_and_what_is_cited_with_its_sour
         "cluster:\n  platform: dgx-h100\n  nodes: 127\n  scale_up: {bandwidth: 900 GB/s duplex}  # as ordered",
     )
     report = analysis.estimate(study(spec))
-    pages = [estimate_explain.explained(term, report, Ink(width=400)) for term in estimate_explain.explainable(report)]
+    pages = [
+        estimate_explain.term_text(term, report, Ink(width=400)) for term in estimate_explain.explainable_terms(report)
+    ]
     text = "\n".join(pages)
     assert "spec.yaml:6: scale_up: {bandwidth: 900 GB/s duplex}  # as ordered" in text
     assert "(catalog)" not in text
@@ -140,7 +142,7 @@ def test_only_assumptions_that_move_something_are_shown_and_the_largest_first() 
 
 def test_assumptions_and_constants_together_list_every_assumption() -> None:
     report = analysis.estimate(study(SPEC))
-    both = estimate_assumptions.assumptions(report) + estimate_assumptions.constants(report)
+    both = estimate_assumptions.assumptions_text(report) + estimate_assumptions.constants_text(report)
     assert all(key in both for key, _, _ in report.plan.assumptions)
 
 

@@ -44,17 +44,17 @@ def report() -> CheckReport:
 
 
 def test_the_text_people_see(report: CheckReport) -> None:
-    assert_golden(GOLDEN / "flawed.txt", findings_text.text(report))
+    assert_golden(GOLDEN / "flawed.txt", findings_text.findings_as_text(report))
 
 
 def test_one_line_a_finding(report: CheckReport) -> None:
-    said = findings_text.concise(report)
+    said = findings_text.findings_as_lines(report)
     assert len(said.splitlines()) == len(report.findings)
     assert_golden(GOLDEN / "flawed-concise.txt", said)
 
 
 def test_annotations_for_github(report: CheckReport) -> None:
-    said = findings_text.github(report)
+    said = findings_text.findings_as_github(report)
     assert_golden(GOLDEN / "flawed-github.txt", said)
     assert all(
         re.match(r"::(error|warning|notice) title=.*,file=flawed\.yaml,line=\d+", row) for row in said.splitlines()
@@ -62,13 +62,13 @@ def test_annotations_for_github(report: CheckReport) -> None:
 
 
 def test_a_table_for_a_pull_request(report: CheckReport) -> None:
-    assert_golden(GOLDEN / "flawed.md", findings_machines.markdown(report))
+    assert_golden(GOLDEN / "flawed.md", findings_machines.findings_as_markdown(report))
 
 
 def test_color_adds_only_escape_sequences(report: CheckReport) -> None:
-    painted = findings_text.text(report, Ink(True))
-    assert painted != findings_text.text(report)
-    assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == findings_text.text(report)
+    painted = findings_text.findings_as_text(report, Ink(True))
+    assert painted != findings_text.findings_as_text(report)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == findings_text.findings_as_text(report)
 
 
 def test_marks_stand_under_what_they_mean(report: CheckReport) -> None:
@@ -83,14 +83,14 @@ def test_every_machine_format_holds_every_finding(report: CheckReport) -> None:
     number = len(report.findings)
     assert number >= 3
     assert len(report.to_json()["findings"]) == number
-    assert len(findings_sarif.sarif(report)["runs"][0]["results"]) == number
-    assert len(findings_machines.gitlab(report)) == number
-    suite = ElementTree.fromstring(findings_machines.junit(report))[0]
+    assert len(findings_sarif.findings_as_sarif(report)["runs"][0]["results"]) == number
+    assert len(findings_machines.findings_as_gitlab(report)) == number
+    suite = ElementTree.fromstring(findings_machines.findings_as_junit(report))[0]
     assert len(suite.findall("testcase")) == number == int(suite.attrib["tests"])
 
 
 def test_json_holds_the_fields_of_the_contract(report: CheckReport) -> None:
-    document = json.loads(findings_machines.dumps(report.to_json()))
+    document = json.loads(findings_machines.json_text(report.to_json()))
     assert list(document)[:3] == ["version", "tool", "input"]
     assert set(document["summary"]) == {"error", "warning", "note"}
     fields = {"rule", "severity", "confidence", "message", "help", "file", "line", "column", "end_line", "end_column"}
@@ -107,11 +107,11 @@ def test_fixes_give_the_described_text(report: CheckReport) -> None:
 
 
 def test_a_baseline_holds_what_was_seen_and_lets_through_what_is_new(report: CheckReport) -> None:
-    known = baseline.read(baseline.text(report))
-    assert baseline.beyond(report, known).findings == ()
+    known = baseline.read(baseline.baseline_as_text(report))
+    assert baseline.report_beyond_baseline(report, known).findings == ()
     first = report.findings[0]
     known.known.subtract([one for one in known.known if one.fingerprint == fingerprint(report, first)])
-    assert baseline.beyond(report, known).findings == (first,)
+    assert baseline.report_beyond_baseline(report, known).findings == (first,)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"findings": 3}', '{"findings": [1]}', "[" * 5000])
@@ -126,21 +126,21 @@ def test_hostile_text_cannot_command_a_terminal_or_a_workflow() -> None:
     found = analysis.check([studies.study_text(text, SETTINGS, "a\n::b\x1b.yaml")], SETTINGS)
     assert len(found.findings) > 2
     for said in (
-        findings_text.text(found),
-        findings_text.concise(found),
-        findings_text.github(found),
-        findings_machines.markdown(found),
-        findings_machines.junit(found).replace("\ufffd", ""),
+        findings_text.findings_as_text(found),
+        findings_text.findings_as_lines(found),
+        findings_text.findings_as_github(found),
+        findings_machines.findings_as_markdown(found),
+        findings_machines.findings_as_junit(found).replace("\ufffd", ""),
     ):
         assert all(character.isprintable() or character == "\n" for character in said)
-    commands = findings_text.github(found).splitlines()
+    commands = findings_text.findings_as_github(found).splitlines()
     assert all(row.startswith(("::error ", "::warning ", "::notice ")) for row in commands)
     assert len(commands) == len(found.findings)
-    ElementTree.fromstring(findings_machines.junit(found))
+    ElementTree.fromstring(findings_machines.findings_as_junit(found))
 
 
 def test_sarif_names_files_as_references() -> None:
     one = studies.study_text("clusterspec: 2\n", SETTINGS, "my clusters/pod #1 \udcff.yaml")
-    sarif = findings_sarif.sarif(analysis.check([one], SETTINGS))
+    sarif = findings_sarif.findings_as_sarif(analysis.check([one], SETTINGS))
     place = sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert place == {"uri": "my%20clusters/pod%20%231%20%FF.yaml", "uriBaseId": "ROOTPATH"}

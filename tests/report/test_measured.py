@@ -26,12 +26,12 @@ def study(text: str) -> Study:
 
 def test_an_estimate_names_each_measurement_and_what_it_replaces() -> None:
     report = analysis.estimate(study(SPEC + MEASURED))
-    text = estimate_text.text(report, Ink(width=160))
+    text = estimate_text.estimate_as_text(report, Ink(width=160))
     assert "Measured, in place of the catalog's efficiencies" in text
     assert "180 GB/s of all-reduce on 16 ranks, 8 GiB (measured[0])" in text
     (told,) = report.to_json()["measured"]
     assert (told["collective"], told["part"], told["ranks"]) == ("all-reduce", "network", 16)
-    section = appendix.measured(analysis.report(study(SPEC + MEASURED), "design"))
+    section = appendix.measurements_section(analysis.report(study(SPEC + MEASURED), "design"))
     assert section is not None and section.title == "Measurements"
 
 
@@ -40,16 +40,17 @@ def test_an_estimate_says_by_how_much_the_measurements_moved_it() -> None:
     told = slow.to_json()
     assert told["unmeasured_step_time"] == pytest.approx(usual.to_json()["step_time"])
     assert usual.to_json()["unmeasured_step_time"] is None
-    assert f"step time +{100 * (told['step_time'] / told['unmeasured_step_time'] - 1):.2g} %" in estimate_text.text(
-        slow
+    assert (
+        f"step time +{100 * (told['step_time'] / told['unmeasured_step_time'] - 1):.2g} %"
+        in estimate_text.estimate_as_text(slow)
     )
 
 
 def test_nothing_is_printed_without_measurements() -> None:
     report = analysis.estimate(study(SPEC))
-    assert "Measured" not in estimate_text.text(report)
+    assert "Measured" not in estimate_text.estimate_as_text(report)
     assert report.to_json()["measured"] == []
-    assert appendix.measured(analysis.report(study(SPEC), "design")) is None
+    assert appendix.measurements_section(analysis.report(study(SPEC), "design")) is None
 
 
 def test_a_slow_network_lengthens_the_step() -> None:

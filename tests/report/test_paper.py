@@ -56,7 +56,7 @@ def report(text: str, kind: str = "design", audience: str | None = None) -> Full
 def test_every_number_carries_a_field_of_the_json(name: str, kind: str) -> None:
     full = report(SPECS[name], kind)
     document = json.loads(json.dumps(full.to_json()))
-    page = paper.html(compose(full))
+    page = paper.paper_as_html(compose(full))
     assert numbers_without_a_field(page) == []
     for text, named in pieces(page):
         if named:
@@ -67,7 +67,7 @@ def test_every_number_carries_a_field_of_the_json(name: str, kind: str) -> None:
 def test_a_number_of_the_page_is_that_of_its_field() -> None:
     full = report(SPEC)
     document = json.loads(json.dumps(full.to_json()))
-    shown = {named: text for text, named in pieces(paper.html(compose(full)))}
+    shown = {named: text for text, named in pieces(paper.paper_as_html(compose(full)))}
     found = {named: lookup(document, named) for named in shown}
     checked = 0
     for named, text in shown.items():
@@ -87,7 +87,7 @@ def test_the_json_has_the_head_of_every_document() -> None:
 
 @pytest.mark.parametrize("name", ["too-large", "no-yaml"])
 def test_a_failing_design_is_a_draft(name: str) -> None:
-    page = paper.html(compose(report(SPECS[name])))
+    page = paper.paper_as_html(compose(report(SPECS[name])))
     assert "Does not work as written" in page
     assert "DRAFT" in page
 
@@ -100,23 +100,23 @@ def test_a_failing_design_is_a_draft(name: str) -> None:
     ],
 )
 def test_the_first_page_states_whether_to_sign(name: str, word: str) -> None:
-    assert word in paper.html(compose(report(SPECS[name], "procurement")))
+    assert word in paper.paper_as_html(compose(report(SPECS[name], "procurement")))
 
 
 def test_a_serving_plan_shows_its_times_first() -> None:
-    page = paper.html(compose(report(SPECS["serving"])))
+    page = paper.paper_as_html(compose(report(SPECS["serving"])))
     for name in ("Time to first token", "Time per output token", "Output tokens per second"):
         assert name in page
     assert 'data-field="estimate.serving.ttft"' in page
 
 
 def test_a_valid_design_is_not_a_draft() -> None:
-    assert "DRAFT" not in paper.html(compose(report(SPEC)))
+    assert "DRAFT" not in paper.paper_as_html(compose(report(SPEC)))
 
 
 @pytest.mark.parametrize("kind", ["design", "procurement"])
 def test_the_figures_of_a_plan_that_does_not_fit_say_so(kind: str) -> None:
-    page = paper.html(compose(report(TOO_LARGE, kind)))
+    page = paper.paper_as_html(compose(report(TOO_LARGE, kind)))
     cards = re.findall(r'<div class="card [^>]*>(.*?)</div>', page, re.S)
     times = [card for card in cards if "Step time" in card or "MFU" in card or "Tokens" in card or "Run" in card]
     assert len(times) == 4
@@ -124,7 +124,7 @@ def test_the_figures_of_a_plan_that_does_not_fit_say_so(kind: str) -> None:
 
 
 def test_used_and_bought_stand_beside_time_and_price() -> None:
-    cards = re.findall(r'<div class="card [^>]*>(.*?)</div>', paper.html(compose(report(SPEC))), re.S)
+    cards = re.findall(r'<div class="card [^>]*>(.*?)</div>', paper.paper_as_html(compose(report(SPEC))), re.S)
     for name in ("Step time", "Run with interruptions"):
         (card,) = (card for card in cards if name in card)
         assert "512 of 1,016" in card
@@ -133,28 +133,28 @@ def test_used_and_bought_stand_beside_time_and_price() -> None:
 def test_waivers_stand_on_the_first_page_with_reason_date_and_expiry() -> None:
     waived = "# clusterspec: ignore-file[undeclared-network] until 2027-01-31: the provider runs these\n" + SPEC
     waived += "procurement: {currency: USD, as_of: 2026-10-01, prices: {node: 310000}}\n"
-    first = paper.html(compose(report(waived))).partition('id="machine"')[0]
+    first = paper.paper_as_html(compose(report(waived))).partition('id="machine"')[0]
     for part in ("undeclared-network", "the provider runs these", "2027-01-31", "days"):
         assert part in first
 
 
 def test_the_cover_has_no_file_path() -> None:
     one = studies.study_text(SPEC, SETTINGS, "/home/alice/secret/spec.yaml")
-    page = paper.html(compose(analysis.report(one, "procurement")))
+    page = paper.paper_as_html(compose(analysis.report(one, "procurement")))
     assert "alice" not in page
     assert "spec.yaml" in page
 
 
 @pytest.mark.parametrize("kind", ["design", "procurement"])
 def test_the_same_report_is_the_same_bytes(kind: str) -> None:
-    first, second = (paper.html(compose(report.__wrapped__(PRICED, kind))) for _ in range(2))
+    first, second = (paper.paper_as_html(compose(report.__wrapped__(PRICED, kind))) for _ in range(2))
     assert first == second
 
 
 def test_designs_stand_side_by_side() -> None:
     one, other = (studies.study_text(text, SETTINGS) for text in (SPEC, SPEC.replace("pp: 2", "pp: 4")))
     full = analysis.report(one, "design", against=[other])
-    page = paper.html(compose(full))
+    page = paper.paper_as_html(compose(full))
     assert numbers_without_a_field(page) == []
     assert 'id="options"' in page
     assert 'data-field="against[0].estimate.step_time"' in page
@@ -162,7 +162,7 @@ def test_designs_stand_side_by_side() -> None:
 
 
 def test_nothing_is_loaded_from_outside_and_no_script_but_ours_runs() -> None:
-    page = paper.html(compose(report(SPECS["long-names"])))
+    page = paper.paper_as_html(compose(report(SPECS["long-names"])))
     assert "default-src &#39;none&#39;" in page
     assert "<script>alert" not in page
     assert not re.search(r'src="|<link|@import|url\((?!data:)', page)
@@ -176,14 +176,14 @@ TRAINING_WORDS = re.compile(r"gradient|optimizer|MFU|micro-batch|sequences of|st
 @pytest.mark.parametrize("kind", ["design", "procurement"])
 @pytest.mark.parametrize("name", ["serving", "serving-pools"])
 def test_a_report_on_serving_has_no_training_sections(name: str, kind: str) -> None:
-    page = paper.html(compose(report(SPECS[name], kind)))
+    page = paper.paper_as_html(compose(report(SPECS[name], kind)))
     body = re.sub(r"<(script|style)[^>]*>.*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
     assert TRAINING_WORDS.findall(body) == []
 
 
 def test_a_report_on_serving_draws_the_front_and_lists_plans_within_the_targets() -> None:
     full = report(SPECS["serving-pools"])
-    page = paper.html(compose(full))
+    page = paper.paper_as_html(compose(full))
     assert full.plans is not None and 'data-chart="front"' in page
     assert 'data-field="plans.layouts' in page or "plans.why" in page
     document = full.to_json()

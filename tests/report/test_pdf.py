@@ -24,7 +24,7 @@ NAMED = PRICED.replace("Tender for a training cluster", "Cluster 漢字").replac
 def written(kind: str) -> bytes:
     skip_without_pdf()
     one = studies.study_text(NAMED, SETTINGS, "spec.yaml")
-    return paper.pdf(compose(analysis.report(one, kind, live=False)))
+    return paper.paper_as_pdf(compose(analysis.report(one, kind, live=False)))
 
 
 def reader(kind: str) -> Any:
@@ -33,7 +33,7 @@ def reader(kind: str) -> Any:
 
 def test_the_same_report_is_the_same_bytes() -> None:
     one = studies.study_text(NAMED, SETTINGS, "spec.yaml")
-    again = paper.pdf(compose(analysis.report(one, "procurement", live=False)))
+    again = paper.paper_as_pdf(compose(analysis.report(one, "procurement", live=False)))
     assert again == written("procurement")
 
 
@@ -82,6 +82,6 @@ def test_signatures_stand_on_one_page_with_what_is_signed() -> None:
 def test_a_draft_is_stamped_on_every_page() -> None:
     skip_without_pdf()
     one = studies.study_text(NAMED.replace("tp: 8", "tp: 7"), SETTINGS, "spec.yaml")
-    data = paper.pdf(compose(analysis.report(one, "procurement", live=False)))
+    data = paper.paper_as_pdf(compose(analysis.report(one, "procurement", live=False)))
     pages = pypdf.PdfReader(io.BytesIO(data)).pages
     assert all("DRAFT" in page.extract_text() for page in pages)

@@ -33,7 +33,7 @@ SENTENCES = [
 
 @pytest.mark.parametrize(("spec", "key", "condition", "sentence"), SENTENCES)
 def test_a_boundary_is_a_sentence_with_units(spec: str, key: str, condition: str, sentence: str) -> None:
-    text = solve_text.solve(solve(study_of(spec), key, condition))
+    text = solve_text.solve_as_text(solve(study_of(spec), key, condition))
     assert re.match(sentence, text.replace("\n", " ")), text
     assert not re.search(r"\d[eE][+-]?\d|\?", text.replace(condition, "")), text
 
@@ -71,5 +71,5 @@ def test_sensitivity_moves_by_values_that_are_sold() -> None:
 
 def test_sensitivity_shows_no_row_without_effect() -> None:
     for spec in (JOB, RACKS, SERVED):
-        text = solve_text.sensitivity(sensitivity(study_of(spec)))
+        text = solve_text.sensitivity_as_text(sensitivity(study_of(spec)))
         assert not re.search(r"[+−]0\.0 %", text), text

@@ -19,7 +19,7 @@ from clusterspec.report import cost_text, estimate_text, findings_text, measurem
 from clusterspec.report import estimate_text as estimate_explain
 from clusterspec.report import ink as page_text
 from clusterspec.report.estimate_assumptions import value_text
-from clusterspec.report.ink import Ink, plain, text_table, wide
+from clusterspec.report.ink import Ink, plain_line, text_table, text_width
 from clusterspec.rules.index import RULES
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
@@ -43,10 +43,13 @@ def study(path: Path) -> studies.Study:
 def test_an_estimate_fits_the_terminal(path: Path, width: int) -> None:
     one = study(path)
     report = analysis.estimate(one)
-    said = estimate_text.text(report, Ink(width=width), analysis.influences(one))
-    assert max(map(wide, said.splitlines()[:-2])) <= width  # the last lines are commands to copy
-    for name in estimate_explain.names(report):
-        assert max(map(wide, (estimate_explain.explain(report, name, Ink(width=width)) or "").splitlines())) <= width
+    said = estimate_text.estimate_as_text(report, Ink(width=width), analysis.influences(one))
+    assert max(map(text_width, said.splitlines()[:-2])) <= width  # the last lines are commands to copy
+    for name in estimate_explain.explainable_names(report):
+        assert (
+            max(map(text_width, (estimate_explain.explanation_text(report, name, Ink(width=width)) or "").splitlines()))
+            <= width
+        )
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -57,16 +60,16 @@ def test_findings_bills_and_collectives_fit_the_terminal(path: Path, width: int)
     assert cluster is not None
     table = analysis.collective(one, "all-reduce", cluster.ranks_per_node, [2.0**power for power in range(10, 36)])
     for said in (
-        findings_text.text(analysis.check([one], SETTINGS), ink),
+        findings_text.findings_as_text(analysis.check([one], SETTINGS), ink),
         cost_text.bill_text(analysis.bill(one), ink),
         measurement_text.collective_text(table, ink),
     ):
-        assert max(map(wide, said.splitlines())) <= width
+        assert max(map(text_width, said.splitlines())) <= width
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_no_number_is_said_in_powers_of_ten(path: Path) -> None:
-    assert not re.search(r"\d[eE][+-]?\d", estimate_text.text(analysis.estimate(study(path))))
+    assert not re.search(r"\d[eE][+-]?\d", estimate_text.estimate_as_text(analysis.estimate(study(path))))
 
 
 @given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=5), width=st.integers(40, 160))
@@ -91,7 +94,7 @@ def test_color_does_not_change_widths() -> None:
 def test_a_page_folded_is_the_same_markdown(name: str) -> None:
     page = rules.explain(name)
     for ink in (Ink(), Ink(width=60), Ink(True, 80)):
-        shown = unpainted(page_text.text(page, ink))
+        shown = unpainted(page_text.page_text(page, ink))
         assert shown.split() == page.split()
         assert re.findall(r"^```.*?^```$", shown, re.M | re.S) == re.findall(r"^```.*?^```$", page, re.M | re.S)
         assert [len(line) <= ink.measure for line in shown.splitlines() if "://" not in line and "`" not in line]
@@ -117,6 +120,6 @@ def test_assumptions_are_printed_with_units(value: object, said: str) -> None:
 
 @given(line=st.text(max_size=300), width=st.integers(40, 160))
 def test_a_line_that_is_shown_fits(line: str, width: int) -> None:
-    shown = findings_text.cut(line, width)
-    assert wide(shown) <= width
-    assert plain(line.replace("\t", " ")).startswith(shown.removesuffix("…"))
+    shown = findings_text.cut_line(line, width)
+    assert text_width(shown) <= width
+    assert plain_line(line.replace("\t", " ")).startswith(shown.removesuffix("…"))

@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pytest
 
 from clusterspec.document import parse
-from clusterspec.document.conforms import branches, child, keys, resolved
+from clusterspec.document.conforms import child_node, mapping_keys, node_branches, resolved_node
 from clusterspec.quantity import Quantity
 from clusterspec.source import Path as KeyPath
 from clusterspec.source import Source, dotted
@@ -27,11 +27,11 @@ NOT_IN_THE_MODEL = {("clusterspec",), ("extends",)}
 
 def every_key(node: dict[str, Any] = ROOT, path: KeyPath = ()) -> Iterator[tuple[KeyPath, dict[str, Any]]]:
     """Each key of the schema with its node; items of lists count as the list."""
-    for name, sub in keys(node, ROOT).items():
-        inner = resolved(sub, ROOT)
+    for name, sub in mapping_keys(node, ROOT).items():
+        inner = resolved_node(sub, ROOT)
         yield (*path, name), inner
         yield from every_key(inner, (*path, name))
-    item = child(node, ROOT, 0)
+    item = child_node(node, ROOT, 0)
     if item is not None:
         yield from every_key(item, path)
 
@@ -67,8 +67,8 @@ def test_the_keys_of_the_schema_are_the_fields_of_the_model() -> None:
 
 def test_a_quantity_of_the_model_has_its_kind_in_the_schema() -> None:
     for path, options in FIELDS.items():
-        kinds = {one["x-quantity"] for one in branches(KEYS[path], ROOT) if "x-quantity" in one}
-        item = child(KEYS[path], ROOT, 0)
+        kinds = {one["x-quantity"] for one in node_branches(KEYS[path], ROOT) if "x-quantity" in one}
+        item = child_node(KEYS[path], ROOT, 0)
         if item is not None:
             kinds |= {item["x-quantity"]} if "x-quantity" in item else set()
         assert bool(kinds) == ("Quantity" in str(options) and "dict" not in str(options)), dotted(path)
@@ -111,8 +111,10 @@ def test_every_key_has_what_an_editor_shows(path: KeyPath) -> None:
     assert node["title"]
     told = node["description"]
     assert told.endswith(".") and VERB.search(told) and not NO_SUBJECT.match(told), "not a sentence with a subject"
-    kinds = {one.get("type") for one in branches(node, ROOT) if isinstance(one.get("type"), str)}
-    shown = "examples" in node or "enum" in node or kinds <= {"boolean", "object"} or child(node, ROOT, 0) is not None
+    kinds = {one.get("type") for one in node_branches(node, ROOT) if isinstance(one.get("type"), str)}
+    shown = (
+        "examples" in node or "enum" in node or kinds <= {"boolean", "object"} or child_node(node, ROOT, 0) is not None
+    )
     assert shown, "neither examples nor choices"
 
 
@@ -129,7 +131,7 @@ def problems_with(path: KeyPath, value: Any) -> list[str]:
     tree: Any = value
     for depth in range(len(path) - 1, -1, -1):
         tree = {path[depth]: tree}
-        if child(KEYS.get(path[:depth], ROOT), ROOT, 0) is not None:
+        if child_node(KEYS.get(path[:depth], ROOT), ROOT, 0) is not None:
             tree = [tree]
     tree = {"clusterspec": 1, "cluster": {}, **tree}
     document, _ = parse(Source("t.yaml", json.dumps(tree, ensure_ascii=False)))

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.units import display, plural, read
-from clusterspec.units.readings import bits_ratio, is_prefix_error, meant_by_bits, near, swapped, times
+from clusterspec.units.readings import (
+    agrees_within,
+    bits_ratio,
+    is_prefix_error,
+    meant_by_bits,
+    ratio_text,
+    swapped_unit,
+)
 
 
 @pytest.mark.parametrize(
@@ -22,7 +29,7 @@ from clusterspec.units.readings import bits_ratio, is_prefix_error, meant_by_bit
     ],
 )
 def test_a_ratio_is_a_multiple_or_a_part(ratio: float, words: str) -> None:
-    assert times(ratio) == words
+    assert ratio_text(ratio) == words
 
 
 @pytest.mark.parametrize(
@@ -30,7 +37,7 @@ def test_a_ratio_is_a_multiple_or_a_part(ratio: float, words: str) -> None:
     [(104.9, 100.0, 0.05, True), (105.1, 100.0, 0.05, False), (95.1, 100.0, 0.05, True), (94.9, 100.0, 0.05, False)],
 )
 def test_two_figures_agree_within_a_share_of_the_second(value: float, other: float, within: float, agree: bool) -> None:
-    assert near(value, other, within) is agree
+    assert agrees_within(value, other, within) is agree
 
 
 @pytest.mark.parametrize(
@@ -42,7 +49,7 @@ def test_a_prefix_is_a_thousand_up_or_down(ratio: float, error: bool) -> None:
 
 def test_bits_and_bytes_differ_by_eight() -> None:
     assert (bits_ratio(True), bits_ratio(False)) == (0.125, 8.0)
-    assert (swapped("Gb/s", True), swapped("GB/s", False)) == ("GB/s", "Gb/s")
+    assert (swapped_unit("Gb/s", True), swapped_unit("GB/s", False)) == ("GB/s", "Gb/s")
     assert meant_by_bits("Gb/s", True) == "a figure in GB/s with the unit Gb/s"
 
 

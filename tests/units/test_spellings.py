@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.units import read
-from clusterspec.units.grammar import divide
+from clusterspec.units.grammar import symbol_and_words
 
 ONE_WAY, DUPLEX = Direction.ONE_WAY, Direction.DUPLEX
 
@@ -176,4 +176,4 @@ def test_the_line_rate_of_a_nic_may_say_duplex_and_is_half_of_it_each_way() -> N
     ],
 )
 def test_what_follows_a_number_is_divided_into_unit_and_words(rest: str, parts: tuple[str | None, str, str]) -> None:
-    assert divide(rest) == parts
+    assert symbol_and_words(rest) == parts

@@ -8,7 +8,7 @@ import pytest
 
 from clusterspec.units import KINDS, UnitFault, read
 from clusterspec.units.grammar import text_of
-from clusterspec.units.symbols import quoted
+from clusterspec.units.symbols import quoted_text
 
 REFUSED = [
     # text, kind, rule, what the help offers
@@ -152,8 +152,8 @@ def test_the_advice_for_what_is_no_scalar_names_number_and_unit(value: object) -
 
 @pytest.mark.parametrize(("length", "shown"), [(48, "x" * 48), (49, "x" * 48 + "…"), (120, "x" * 48 + "…")])
 def test_a_message_repeats_48_characters_of_a_text(length: int, shown: str) -> None:
-    assert quoted("x" * length) == f"`{shown}`"
+    assert quoted_text("x" * length) == f"`{shown}`"
 
 
 def test_messages_contain_no_control_characters() -> None:
-    assert quoted("4\x1b[0m\n") == "`4\\u001b[0m\\u000a`"
+    assert quoted_text("4\x1b[0m\n") == "`4\\u001b[0m\\u000a`"

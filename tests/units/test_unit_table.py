@@ -11,7 +11,7 @@ from typing import Any
 import pint
 import pytest
 
-from clusterspec.units.readings import convert, factor, registry
+from clusterspec.units.readings import conversion_factor, convert, registry
 from clusterspec.units.table import TABLE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.parametrize("symbol", sorted(TABLE))
 def test_the_table_agrees_with_the_registry(symbol: str) -> None:
     unit, numerator, denominator = TABLE[symbol]
-    assert factor(symbol, unit) == Fraction(numerator, denominator)
+    assert conversion_factor(symbol, unit) == Fraction(numerator, denominator)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_the_table_agrees_with_the_registry(symbol: str) -> None:
     ],
 )
 def test_units_that_pint_misreads_have_the_meaning_of_the_field(symbol: str, into: str, expected: Fraction) -> None:
-    assert factor(symbol, into) == expected
+    assert conversion_factor(symbol, into) == expected
 
 
 def test_pint_alone_misreads_gigabits_and_gigatransfers() -> None:
@@ -54,7 +54,7 @@ def test_pint_alone_misreads_gigabits_and_gigatransfers() -> None:
 )
 def test_what_measures_different_things_does_not_convert(left: str, right: str) -> None:
     with pytest.raises(pint.DimensionalityError):
-        factor(left, right)
+        conversion_factor(left, right)
 
 
 @pytest.mark.parametrize("word", ["gb", "Gilbert", "tesla", "meter", "gram", "kelvin"])

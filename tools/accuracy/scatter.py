@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from clusterspec.report.charts.svg import FONT, box, line, text
+from clusterspec.report.charts.svg import FONT, box, line, text_shape
 from clusterspec.units import display
 from tools.accuracy.cases import Case
 
@@ -30,8 +30,8 @@ def scatter(cases: Sequence[Case], unit: str) -> str:
         parts += [
             line(LEFT + at, TOP, LEFT + at, TOP + SIDE, LINE),
             line(LEFT, TOP + SIDE - at, LEFT + SIDE, TOP + SIDE - at, LINE),
-            text(LEFT + at, TOP + SIDE + 18, display(10.0**power, unit), size=10, tint=SOFT, end="middle"),
-            text(LEFT - 8, TOP + SIDE - at + 4, display(10.0**power, unit), size=10, tint=SOFT, end="end"),
+            text_shape(LEFT + at, TOP + SIDE + 18, display(10.0**power, unit), size=10, tint=SOFT, end="middle"),
+            text_shape(LEFT - 8, TOP + SIDE - at + 4, display(10.0**power, unit), size=10, tint=SOFT, end="end"),
         ]
     for factor, color in ((1.0, INK), (1.25, LINE), (0.8, LINE)):
         shift = math.log10(factor) * scale
@@ -48,9 +48,9 @@ def scatter(cases: Sequence[Case], unit: str) -> str:
         parts.append(
             f'<circle cx="{LEFT + SIDE + 20:.1f}" cy="{y - 4:.1f}" r="4" fill="{PALETTE[number % len(PALETTE)]}"/>'
         )
-        parts.append(text(LEFT + SIDE + 30, y, group, size=11, tint=INK))
-    parts.append(text(LEFT + SIDE / 2, TOP + SIDE + 38, "published", tint=SOFT, end="middle"))
-    parts.append(text(LEFT, TOP - 8, "predicted", tint=SOFT))
+        parts.append(text_shape(LEFT + SIDE + 30, y, group, size=11, tint=INK))
+    parts.append(text_shape(LEFT + SIDE / 2, TOP + SIDE + 38, "published", tint=SOFT, end="middle"))
+    parts.append(text_shape(LEFT, TOP - 8, "predicted", tint=SOFT))
     title = f"{len(shown)} cases, predicted against published; the outer lines are 25 % off"
     return _drawing(TOP + SIDE + 50, parts, title)
 

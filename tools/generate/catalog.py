@@ -8,7 +8,7 @@ from functools import partial
 
 from clusterspec import resources
 from clusterspec.catalog import KINDS, Catalog
-from clusterspec.catalog.export import index, row
+from clusterspec.catalog.export import catalog_row, index_text
 from clusterspec.catalog.reader import RawEntry, figure_text, remarks
 from clusterspec.catalog.views import FactView, entry_view
 from clusterspec.origin import Cited
@@ -46,7 +46,7 @@ def raw_entries(kind: str) -> list[RawEntry]:
 
 def rows_of_all() -> str:
     """``catalog/index.json``."""
-    return index([raw_entry for kind in KINDS for raw_entry in raw_entries(kind)])
+    return index_text([raw_entry for kind in KINDS for raw_entry in raw_entries(kind)])
 
 
 def version() -> str:
@@ -80,7 +80,7 @@ def _front(kind: str) -> Iterator[str]:
     yield f"## {TITLES[kind]}\n"
     yield "| id | name | status | |\n|---|---|---|---|"
     for raw_entry in raw_entries(kind):
-        short, link = row(raw_entry), f"[{raw_entry.id}](catalog/{kind}.md#{_anchor(raw_entry.id)})"
+        short, link = catalog_row(raw_entry), f"[{raw_entry.id}](catalog/{kind}.md#{_anchor(raw_entry.id)})"
         yield f"| {link} | {raw_entry.name} | {short.status} | {short.headline} |"
     yield ""
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 from clusterspec.cli.options import shared_options
-from clusterspec.cli.parser import EPILOG, documented, parser
+from clusterspec.cli.parser import EPILOG, documented_commands, parser
 
 HEAD = f"""# Commands
 
@@ -19,7 +19,7 @@ Made from the parser by `make docs`.
 def page() -> str:
     shared = {option for action in shared_options()._actions for option in action.option_strings}
     parts = [HEAD]
-    for name, one in documented(parser()):
+    for name, one in documented_commands(parser()):
         parts += section(name, one, shared)
     parts += ["## Everywhere\n", table(shared_options(), set())]
     return "\n".join(parts)

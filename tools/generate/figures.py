@@ -31,9 +31,9 @@ def corrected() -> Study:
 def outputs() -> dict[str, str]:
     """The commands of the README with what they print."""
     one = studies.study_text(README_SPEC, SETTINGS, "cluster.yaml")
-    estimated = estimate_text.text(analysis.estimate(corrected())).splitlines(keepends=True)
+    estimated = estimate_text.estimate_as_text(analysis.estimate(corrected())).splitlines(keepends=True)
     return {
-        "check cluster.yaml": findings_text.text(analysis.check([one], SETTINGS)),
+        "check cluster.yaml": findings_text.findings_as_text(analysis.check([one], SETTINGS)),
         "estimate cluster.yaml | head -n 19": "".join(estimated[:19]),
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.units.readings import factor
+from clusterspec.units.readings import conversion_factor
 
 DECIMAL = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
 BINARY = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
@@ -38,6 +38,6 @@ def table() -> str:
     """The text of the table."""
     rows = []
     for symbol, unit in symbols():
-        exact = factor(symbol, unit)
+        exact = conversion_factor(symbol, unit)
         rows.append(f'    "{symbol}": ("{unit}", {exact.numerator:_}, {exact.denominator:_}),\n')
     return HEADER + "".join(rows) + "}\n"

@@ -1,4 +1,4 @@
-"""Options of ``clusterspec catalog list|show|search|compare|diff|export|audit|check|new``."""
+"""``clusterspec catalog list|show|search|compare|diff|export|audit``, and the options of all its actions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, export, views
 from clusterspec.cli import FOUND, OK, UsageFault
-from clusterspec.cli.choices import configured, headed, opened, today
-from clusterspec.cli.options import FORMATS, format_option, path, positive, shared_options
-from clusterspec.cli.terminal import given_columns, ink_of, print_error, print_json, print_text
+from clusterspec.cli.choices import chosen_config, current_date, headed_document, opened_catalog
+from clusterspec.cli.options import FORMATS, format_option, path, positive_integer, shared_options
+from clusterspec.cli.terminal import environment_columns, ink_of, print_error, print_json, print_text
 
 # Options of ``clusterspec catalog list|show|search|compare|diff|export|audit|check|new``
 
@@ -24,9 +24,11 @@ def describe_catalog(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, dest="action")
     shared = shared_options()
     listing = actions.add_parser("list", help="list the entries of a kind, or all", parents=[shared])
-    _kinds(listing)
+    _add_kinds(listing)
     listing.add_argument("--vendor", default="", metavar="TEXT", help="entries of vendors whose name holds this text")
-    listing.add_argument("--since", type=positive, metavar="YEAR", help="entries first shipped in this year or later")
+    listing.add_argument(
+        "--since", type=positive_integer, metavar="YEAR", help="entries first shipped in this year or later"
+    )
     show = actions.add_parser("show", help="one entry, each figure with its source and equivalents", parents=[shared])
     show.add_argument("entry", metavar="ENTRY", help="an id, or kind/id if two kinds share it")
     search = actions.add_parser("search", help="entries that mention some words", parents=[shared])
@@ -37,7 +39,7 @@ def describe_catalog(parser: argparse.ArgumentParser) -> None:
     diff.add_argument("old", metavar="ENTRY")
     diff.add_argument("new", metavar="ENTRY")
     export = actions.add_parser("export", help="every fact with its source, licensed CC BY 4.0", parents=[shared])
-    _kinds(export)
+    _add_kinds(export)
     audit = actions.add_parser(
         "audit", help="check sums, related facts, addresses and dates of all entries", parents=[shared]
     )
@@ -63,7 +65,7 @@ def describe_catalog(parser: argparse.ArgumentParser) -> None:
     format_option(export, "csv", "json")
 
 
-def _kinds(action: argparse.ArgumentParser) -> None:
+def _add_kinds(action: argparse.ArgumentParser) -> None:
     action.add_argument("of", nargs="*", metavar="KIND", help=KINDS)
     action.add_argument("--kind", dest="kinds", action="append", default=[], metavar="KIND", help="as KIND; repeatable")
 
@@ -86,16 +88,16 @@ def run_catalog(args: argparse.Namespace) -> int:
 
         return int(getattr(catalog_company, args.action)(args))
     actions = {
-        "list": listed,
-        "show": shown,
-        "search": searched,
-        "compare": compared,
-        "diff": differing,
-        "export": exported,
-        "audit": audited,
+        "list": list_answer,
+        "show": entry_answer,
+        "search": search_answer,
+        "compare": comparison_answer,
+        "diff": difference_answer,
+        "export": export_answer,
+        "audit": audit_answer,
     }
     try:
-        catalog = opened(args, configured(args, Path.cwd()))
+        catalog = opened_catalog(args, chosen_config(args, Path.cwd()))
         catalog, broken = catalog.readable() if args.action in WHOLE else (catalog, ())
         text, body = actions[args.action](args, catalog)
     except (UnknownEntry, BrokenEntry, views.AmbiguousName) as fault:
@@ -103,7 +105,7 @@ def run_catalog(args: argparse.Namespace) -> int:
     if broken:
         body = body | {"faults": [*map(str, broken), *body.get("faults", ())]}
     if args.format == "json":
-        print_json(headed(args, body))
+        print_json(headed_document(args, body))
     else:
         print_text(text)
         for one in broken:
@@ -111,26 +113,30 @@ def run_catalog(args: argparse.Namespace) -> int:
     return FOUND if body.get("faults") else OK
 
 
-def listed(args: argparse.Namespace, catalog: Catalog) -> Answer:
-    found = export.rows(catalog, _asked_kinds(catalog, [*args.of, *args.kinds]))
-    found = export.filtered(found, args.vendor, args.since)
-    if args.vendor and not found and (near := export.nearest_vendors(export.rows(catalog), args.vendor)) is not None:
+def list_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
+    found = export.catalog_rows(catalog, _asked_kinds(catalog, [*args.of, *args.kinds]))
+    found = export.filtered_rows(found, args.vendor, args.since)
+    if (
+        args.vendor
+        and not found
+        and (near := export.nearest_vendors(export.catalog_rows(catalog), args.vendor)) is not None
+    ):
         offer = f"did you mean {', '.join(near)}?" if near else "`clusterspec catalog list` shows all entries"
         raise UsageFault(f"no vendor's name holds {args.vendor!r}; {offer}")
-    return export.list_text(found, _width(args)), {"entries": [row.to_json() for row in found]}
+    return export.list_text(found, _output_width(args)), {"entries": [row.to_json() for row in found]}
 
 
-def shown(args: argparse.Namespace, catalog: Catalog) -> Answer:
-    view = views.show(catalog, args.entry)
+def entry_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
+    view = views.entry_named(catalog, args.entry)
     return export.show_text(view, ink_of(args).measure), {"entry": view.to_json()}
 
 
-def searched(args: argparse.Namespace, catalog: Catalog) -> Answer:
-    found = export.search(catalog, " ".join(args.words))
-    return export.list_text(found, _width(args)), {"entries": [row.to_json() for row in found]}
+def search_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
+    found = export.matching_rows(catalog, " ".join(args.words))
+    return export.list_text(found, _output_width(args)), {"entries": [row.to_json() for row in found]}
 
 
-def compared(args: argparse.Namespace, catalog: Catalog) -> Answer:
+def comparison_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
     from clusterspec.catalog.views import side_by_side_text
 
     if len(args.entries) < 2:
@@ -139,22 +145,22 @@ def compared(args: argparse.Namespace, catalog: Catalog) -> Answer:
     return side_by_side_text(found), found.to_json()
 
 
-def differing(args: argparse.Namespace, catalog: Catalog) -> Answer:
+def difference_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
     comparison = views.compare(catalog, args.old, args.new)
-    return export.compare_text(comparison, _width(args)), comparison.to_json()
+    return export.compare_text(comparison, _output_width(args)), comparison.to_json()
 
 
-def exported(args: argparse.Namespace, catalog: Catalog) -> Answer:
+def export_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
     from clusterspec.catalog.export import export_csv, export_json
 
     kinds = _asked_kinds(catalog, [*args.of, *args.kinds])
     return ("", export_json(catalog, kinds)) if args.format == "json" else (export_csv(catalog, kinds), {})
 
 
-def audited(args: argparse.Namespace, catalog: Catalog) -> Answer:
+def audit_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
     from clusterspec.catalog.audit import audit, audit_text
 
-    found = audit(catalog, today(args))
+    found = audit(catalog, current_date(args))
     return audit_text(found), found.to_json()
 
 
@@ -167,7 +173,7 @@ def _asked_kinds(catalog: Catalog, asked: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(named[word] for word in asked))
 
 
-def _width(args: argparse.Namespace) -> int:
+def _output_width(args: argparse.Namespace) -> int:
     """The width of the terminal or of `COLUMNS`; 0 (no limit) where there is neither."""
-    limited = given_columns() or (sys.stdout is not None and sys.stdout.isatty())
+    limited = environment_columns() or (sys.stdout is not None and sys.stdout.isatty())
     return ink_of(args).width if limited else 0

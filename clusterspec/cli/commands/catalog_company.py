@@ -11,8 +11,8 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.company import checked_files, skeleton
 from clusterspec.catalog.library import FOLDER_OF_KIND
 from clusterspec.cli import FOUND, OK, UsageFault, output
-from clusterspec.cli.choices import configured, today
-from clusterspec.cli.output import keep_inputs, keep_out, write_whole
+from clusterspec.cli.choices import chosen_config, current_date
+from clusterspec.cli.output import refuse_input_as_output, refuse_output_in_folders, write_whole
 from clusterspec.cli.terminal import print_error, print_text
 from clusterspec.results import Input
 from clusterspec.studies.study import Checked, Settings
@@ -27,8 +27,8 @@ def check(args: argparse.Namespace) -> int:
 
     Raises `UsageFault` if no folder is given, or one cannot be read.
     """
-    pairs = output.pairs(args)
-    config = configured(args, Path.cwd())
+    pairs = output.format_pairs(args)
+    config = chosen_config(args, Path.cwd())
     named = [Path(name) for name in args.folders]
     folders = named or [*config.catalog, *(Path(name) for name in args.catalog)]
     if not folders:
@@ -36,22 +36,22 @@ def check(args: argparse.Namespace) -> int:
     try:
         found = [
             Checked(Input(one.source.name), one.findings, {one.source.name: one.source})
-            for one in checked_files([_relative(folder) for folder in folders])
+            for one in checked_files([_relative_folder(folder) for folder in folders])
         ]
     except OSError as fault:
         reason = f"the catalog folder {fault.filename}: {fault.strerror}" if fault.filename else str(fault)
         raise UsageFault(reason) from None
     for target in args.output:
-        keep_inputs(args, "--output", target, [], config)
-        keep_out("--output", target, folders)
-    report = analysis.check(found, Settings(Catalog.open(), config, today(args)))
+        refuse_input_as_output(args, "--output", target, [], config)
+        refuse_output_in_folders("--output", target, folders)
+    report = analysis.check(found, Settings(Catalog.open(), config, current_date(args)))
     for pair in pairs:
-        output.put(report, pair, args, output.Options(day=today(args)))
+        output.write_report(report, pair, args, output.Options(day=current_date(args)))
     return FOUND if report.findings else OK
 
 
 def new(args: argparse.Namespace) -> int:
-    """Print the commented template of an entry, or write it into a catalog folder, which is made if it is absent.
+    """Print the commented template of an entry, or write it into a catalog folder. An absent folder is created.
 
     Raises `UsageFault` for an invalid kind or id, and if the file exists.
     """
@@ -62,7 +62,7 @@ def new(args: argparse.Namespace) -> int:
     id_ = args.id or f"my-{kind}"
     if len(id_) > LONGEST or not _ID.fullmatch(id_):
         raise UsageFault(f"{id_!r} is not an id; write lower-case letters and digits, parts joined by `-` or `.`")
-    text = skeleton(kind, id_, today(args), FOLDER_OF_KIND[kind])
+    text = skeleton(kind, id_, current_date(args), FOLDER_OF_KIND[kind])
     if not args.into:
         print_text(text, exact=True)
         return OK
@@ -78,7 +78,7 @@ def new(args: argparse.Namespace) -> int:
     return OK
 
 
-def _relative(folder: Path) -> Path:
-    """A folder relative to the current one if it is below that."""
+def _relative_folder(folder: Path) -> Path:
+    """A folder relative to the current folder, if it is inside."""
     whole, here = folder.resolve(), Path.cwd().resolve()
     return whole.relative_to(here) if whole.is_relative_to(here) else folder

@@ -1,4 +1,4 @@
-"""Options of ``clusterspec check``."""
+"""``clusterspec check``: options, and the run with fixes, baselines and outputs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from clusterspec import analysis
 from clusterspec.cli import FOUND, OK, UsageFault, files, output
-from clusterspec.cli.choices import today
-from clusterspec.cli.inputs import STDIN, StudyReader, shown
-from clusterspec.cli.options import FORMATS, named, path, positive, stdin_filename
-from clusterspec.cli.output import keep_inputs, write_whole
+from clusterspec.cli.choices import current_date
+from clusterspec.cli.inputs import STDIN, StudyReader, shown_name
+from clusterspec.cli.options import FORMATS, nonempty_name, path, positive_integer, stdin_filename
+from clusterspec.cli.output import refuse_input_as_output, write_whole
 from clusterspec.cli.terminal import print_error, print_text
 from clusterspec.finding import Severity
 from clusterspec.report import findings_text
@@ -39,12 +39,12 @@ def describe_check(parser: argparse.ArgumentParser) -> None:
         help="specs, folders to search for them, or running text (.md, .txt, .rst); - reads standard input "
         "(default: the current folder)",
     )
-    for group in (_output, _rules, _fixes, _baselines, _run):
+    for group in (_add_output_options, _add_rule_options, _add_fix_options, _add_baseline_options, _add_run_options):
         group(parser)
     stdin_filename(parser)
 
 
-def _output(parser: argparse.ArgumentParser) -> None:
+def _add_output_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         choices=FORMATS,
@@ -63,7 +63,7 @@ def _output(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _rules(parser: argparse.ArgumentParser) -> None:
+def _add_rule_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--select",
         metavar="RULE",
@@ -78,7 +78,7 @@ def _rules(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _fixes(parser: argparse.ArgumentParser) -> None:
+def _add_fix_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fix", action="store_true", help="apply safe fixes to the files, keeping their formatting")
     parser.add_argument(
         "--unsafe-fixes",
@@ -89,7 +89,7 @@ def _fixes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--diff", action="store_true", help="show the changes of --fix without applying them")
 
 
-def _baselines(parser: argparse.ArgumentParser) -> None:
+def _add_baseline_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--baseline",
         metavar="FILE",
@@ -107,11 +107,14 @@ def _baselines(parser: argparse.ArgumentParser) -> None:
         "the base revision (for pull requests), or none (default: spec)",
     )
     parser.add_argument(
-        "--base-revision", metavar="REV", type=named, help="the base revision (default: the target branch in CI)"
+        "--base-revision",
+        metavar="REV",
+        type=nonempty_name,
+        help="the base revision (default: the target branch in CI)",
     )
 
 
-def _run(parser: argparse.ArgumentParser) -> None:
+def _add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--statistics", action="store_true", help="count the findings of each rule instead of printing them"
     )
@@ -120,7 +123,7 @@ def _run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs",
         metavar="N",
-        type=positive,
+        type=positive_integer,
         help="number of processes (default: one per core if there are many files)",
     )
     parser.add_argument(
@@ -139,48 +142,48 @@ def run_check(args: argparse.Namespace) -> int:
 
     Raises `InternalError` after printing if a rule failed.
     """
-    pairs = output.pairs(args)
-    trust(args)
+    pairs = output.format_pairs(args)
+    apply_trust(args)
     reader = StudyReader(args)
-    names = files.named(args, reader)
+    names = files.named_files(args, reader)
     shared = reader.settings(Path(names[0]).resolve().parent if names else Path.cwd())
     if args.verbose:
-        announce(args, reader, names)
-    found = files.checked(args, reader, names)
-    guard(args, names, found, shared)
+        announce_files(args, reader, names)
+    found = files.checked_files(args, reader, names)
+    refuse_overwriting(args, names, found, shared)
     changes: Changes = {}
     if args.diff or args.fix or args.unsafe_fixes:
         changes = changes_of(args, reader, names, found)
     if args.diff:
-        difference(changes, args)
+        print_difference(changes, args)
         return FOUND if changes else OK
     if args.fix:
-        found = apply(args, reader, names, found, changes)
+        found = apply_changes(args, reader, names, found, changes)
     report = analysis.check(found, shared)
     if args.baseline or args.write_baseline:
-        from clusterspec.cli.baselines import with_baseline
+        from clusterspec.cli.baselines import report_with_baseline
 
-        report = with_baseline(args, reader, report)
+        report = report_with_baseline(args, reader, report)
     threshold = Severity(args.fail_on or shared.config.fail_on)
     for pair in pairs:
-        show(args, report, pair, threshold, fixed_input=STDIN in names and args.fix)
+        print_report(args, report, pair, threshold, fixed_input=STDIN in names and args.fix)
     if args.unsafe_fixes and not args.fix:
-        preview(changes)
+        preview_changes(changes)
     tell_nothing_checked(args, report, pairs)
     if fault := files.fault_of(found):
         raise fault
     return FOUND if report.reaches(threshold) else OK
 
 
-def announce(args: argparse.Namespace, reader: StudyReader, names: Sequence[str]) -> None:
+def announce_files(args: argparse.Namespace, reader: StudyReader, names: Sequence[str]) -> None:
     """Print each file with its configuration and catalog on standard error."""
     for name in names:
         settings = reader.settings_of(name)
         by = settings.config.file or "no configuration"
-        print_error(f"clusterspec: {shown(args, name)}: {by}, catalog {settings.catalog.version}")
+        print_error(f"clusterspec: {shown_name(args, name)}: {by}, catalog {settings.catalog.version}")
 
 
-def trust(args: argparse.Namespace) -> None:
+def apply_trust(args: argparse.Namespace) -> None:
     """Apply ``--trust``. Raises `UsageFault` for options that contradict it."""
     for option in ("config", "baseline"):
         if args.trust == "none" and getattr(args, option):
@@ -188,12 +191,14 @@ def trust(args: argparse.Namespace) -> None:
     if args.trust == "base" and args.config:
         raise UsageFault("--config contradicts --trust base, which uses the configuration of the base revision")
     if args.trust == "base" or args.base_revision:
-        from clusterspec.cli.git import choose
+        from clusterspec.cli.git import choose_base
 
-        choose(args)
+        choose_base(args)
 
 
-def guard(args: argparse.Namespace, names: Sequence[str], checked: Sequence[Checked], shared: Settings) -> None:
+def refuse_overwriting(
+    args: argparse.Namespace, names: Sequence[str], checked: Sequence[Checked], shared: Settings
+) -> None:
     """Raises `UsageFault` if an input would be overwritten."""
     sources = [name for one in checked for name in (*one.sources, *one.logs)]
     read = [*names, *sources]
@@ -201,44 +206,44 @@ def guard(args: argparse.Namespace, names: Sequence[str], checked: Sequence[Chec
     for option, target in [*written, ("--write-baseline", args.write_baseline)]:
         if target:
             baseline = [args.baseline] if args.baseline and option == "--output" else []
-            keep_inputs(args, option, target, [*read, *baseline], shared.config)
+            refuse_input_as_output(args, option, target, [*read, *baseline], shared.config)
 
 
 def changes_of(
     args: argparse.Namespace, reader: StudyReader, names: Sequence[str], checked: Sequence[Checked]
 ) -> Changes:
-    """The changes of the requested fixes; those that are left out are printed."""
+    """The changes of the requested fixes. Fixes that are not applied are printed."""
     from clusterspec.cli import fixes
 
-    given = {shown(args, STDIN): reader.stdin_text()} if STDIN in names else {}
-    made = fixes.fixed(reader, checked, args.unsafe_fixes, given)
+    given = {shown_name(args, STDIN): reader.stdin_text()} if STDIN in names else {}
+    made = fixes.fixed_files(reader, checked, args.unsafe_fixes, given)
     for line in made.refused:
         print_error(line)
     return made.changes
 
 
-def preview(changes: Changes) -> None:
+def preview_changes(changes: Changes) -> None:
     """Print, on standard error, the changes that ``--unsafe-fixes`` would make with ``--fix``."""
     from clusterspec.cli import fixes
 
-    for line in fixes.difference(changes).splitlines():
+    for line in fixes.unified_diff(changes).splitlines():
         print_error(line)
     if changes:
         print_error(f"nothing is written without --fix: {plural(len(changes), 'file')} would change")
 
 
-def difference(changes: Changes, args: argparse.Namespace) -> None:
+def print_difference(changes: Changes, args: argparse.Namespace) -> None:
     """Print the changes of the fixes as a diff."""
     from clusterspec.cli import fixes
 
-    text = fixes.difference(changes)
+    text = fixes.unified_diff(changes)
     if args.output:
         write_whole(Path(args.output[0]), text.encode("utf-8", "backslashreplace"))
     else:
         print_text(text)
 
 
-def apply(
+def apply_changes(
     args: argparse.Namespace,
     reader: StudyReader,
     names: Sequence[str],
@@ -251,8 +256,8 @@ def apply(
     """
     from clusterspec.cli import fixes
 
-    typed = shown(args, STDIN) if STDIN in names else None
-    fixes.write({name: change for name, change in changes.items() if name != typed})
+    typed = shown_name(args, STDIN) if STDIN in names else None
+    fixes.write_changes({name: change for name, change in changes.items() if name != typed})
     if not args.quiet:
         for change in changes.values():
             for line in change.lines():
@@ -262,22 +267,22 @@ def apply(
         text = changes[typed].after if typed in changes else reader.stdin_text()
         reader.replace_stdin(text)
         print_text(text, exact=True)
-    return files.recheck(reader, names, checked, {*changes})
+    return files.rechecked_files(reader, names, checked, {*changes})
 
 
-def show(
+def print_report(
     args: argparse.Namespace, report: CheckReport, pair: output.Pair, threshold: Severity, *, fixed_input: bool
 ) -> None:
     """Print the report in a format; on standard error if standard output has the fixed text."""
     form, target = pair
-    options = output.Options(threshold, today(args), quiet=args.quiet, statistics=args.statistics)
+    options = output.Options(threshold, current_date(args), quiet=args.quiet, statistics=args.statistics)
     if fixed_input and not target:
-        for line in output.rendered(report, form, PLAIN, options).splitlines():
+        for line in output.rendered_report(report, form, PLAIN, options).splitlines():
             print_error(line)
     else:
-        output.put(report, pair, args, options)
+        output.write_report(report, pair, args, options)
     if form != "text" and not args.quiet:
-        for line in findings_text.about_baseline(report):
+        for line in findings_text.baseline_lines(report):
             print_error(f"clusterspec: {line}")
 
 

@@ -1,4 +1,4 @@
-"""Options of ``clusterspec bom``."""
+"""``clusterspec bom`` and ``clusterspec cost``."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import BinaryIO, cast
 
 from clusterspec import resources
 from clusterspec.cli import OK, UsageFault
-from clusterspec.cli.options import named, positive
+from clusterspec.cli.options import nonempty_name, positive_integer
 from clusterspec.cli.terminal import print_error, print_text
 from clusterspec.units import plural
 
@@ -44,10 +44,15 @@ def describe_completion(parser: argparse.ArgumentParser) -> None:
 
 def describe_init(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser; without any the shipped starting spec is printed."""
-    parser.add_argument("--platform", metavar="ID", type=named, help="a platform of the catalog")
-    parser.add_argument("--model", metavar="ID", type=named, help="a model of the catalog (default: llama-3.1-8b)")
+    parser.add_argument("--platform", metavar="ID", type=nonempty_name, help="a platform of the catalog")
     parser.add_argument(
-        "--nodes", metavar="N", type=positive, help="the number of nodes (default: the fewest on which the model runs)"
+        "--model", metavar="ID", type=nonempty_name, help="a model of the catalog (default: llama-3.1-8b)"
+    )
+    parser.add_argument(
+        "--nodes",
+        metavar="N",
+        type=positive_integer,
+        help="the number of nodes (default: the fewest on which the model runs)",
     )
     parser.add_argument("--for", dest="kind", choices=("train", "serve"), help="the kind of workload (default: train)")
 
@@ -68,9 +73,9 @@ def run_schema(args: argparse.Namespace) -> int:
 
     Raises `UsageFault` for a catalog folder that cannot be read.
     """
-    from clusterspec.cli.choices import configured, opened
+    from clusterspec.cli.choices import chosen_config, opened_catalog
 
-    config = configured(args, Path.cwd())
+    config = chosen_config(args, Path.cwd())
     own = args.catalog or config.catalog
     if args.annotated or not own:
         name = "spec.schema.json" if args.annotated else "editor.schema.json"
@@ -78,7 +83,7 @@ def run_schema(args: argparse.Namespace) -> int:
         return OK
     from clusterspec.cli.editor_schema import editor_schema
 
-    print_text(editor_schema(opened(args, config)), exact=True)
+    print_text(editor_schema(opened_catalog(args, config)), exact=True)
     return OK
 
 
@@ -87,9 +92,9 @@ def run_schema(args: argparse.Namespace) -> int:
 
 def run_completion(args: argparse.Namespace) -> int:
     """Print the completion script of a shell."""
-    from clusterspec.cli.completions import script  # it loads the rules
+    from clusterspec.cli.completions import shell_script  # it loads the rules
 
-    print_text(script(args.shell), exact=True)
+    print_text(shell_script(args.shell), exact=True)
     return OK
 
 
@@ -110,7 +115,7 @@ def run_init(args: argparse.Namespace) -> int:
     most = schema()["properties"]["cluster"]["properties"]["nodes"]["maximum"]
     if args.nodes and args.nodes > most:
         raise UsageFault(f"--nodes {args.nodes}: a spec has at most {most:,} nodes")
-    where = _machine(platform, args.nodes)
+    where = _machine_text(platform, args.nodes)
     text, sound = starting_spec(settings, platform, model, kind, args.nodes)
     if not text:
         raise UsageFault(f"no common layout of {model} divides over {where} and fits; leave out --nodes for a number")
@@ -120,7 +125,7 @@ def run_init(args: argparse.Namespace) -> int:
     return OK
 
 
-def _machine(platform: str, nodes: int | None) -> str:
+def _machine_text(platform: str, nodes: int | None) -> str:
     return f"{plural(nodes, 'node')} of {platform}" if nodes else platform
 
 

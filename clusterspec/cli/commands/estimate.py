@@ -1,4 +1,4 @@
-"""Options of ``clusterspec estimate``."""
+"""``clusterspec estimate`` and ``clusterspec collective``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import argparse
 from clusterspec import analysis, units
 from clusterspec.cli import SpecFault, UsageFault
 from clusterspec.cli.inputs import status_of, study_of, study_with_errors_named
-from clusterspec.cli.options import format_option, named, offer, positive, spec_argument
+from clusterspec.cli.options import format_option, nonempty_name, positive_integer, spec_argument, suggestion_text
 from clusterspec.cli.terminal import ink_of, print_json, print_text
 from clusterspec.cost.collectives.algorithms import algorithm_names
 from clusterspec.report import estimate_assumptions, estimate_text, measurement_text
@@ -25,7 +25,7 @@ def describe_estimate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--explain",
         metavar="NAME",
-        type=named,
+        type=nonempty_name,
         help="show one printed name, such as 'step time' or MFU, with its formula, inputs, origins and parts",
     )
     parser.add_argument("--assumptions", action="store_true", help="list the assumptions for absent keys of the spec")
@@ -41,7 +41,7 @@ def describe_collective(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
     spec_argument(parser)
     parser.add_argument("collective", choices=COLLECTIVES, help="the collective")
-    parser.add_argument("--ranks", metavar="N", type=positive, required=True, help="number of ranks")
+    parser.add_argument("--ranks", metavar="N", type=positive_integer, required=True, help="number of ranks")
     parser.add_argument(
         "--size",
         metavar="SIZE",
@@ -52,7 +52,7 @@ def describe_collective(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--algorithm",
         metavar="NAME",
-        type=named,
+        type=nonempty_name,
         help="ring, tree, nvls, nvls-tree, collnet or direct (default: the fastest)",
     )
     format_option(parser, "text", "json", "csv")
@@ -65,43 +65,43 @@ MOST_NAMED = 12
 
 
 def run_estimate(args: argparse.Namespace) -> int:
-    """Print the estimate of a design, as far as it can be computed; 1 if the spec has errors."""
+    """Print what can be estimated of a design. Returns 1 if the spec has errors."""
     study = study_of(args, args.spec)
     report = analysis.estimate(study)
     if args.explain:
-        print_text(explained(report, args))
+        print_text(explanation(report, args))
     elif args.format == "json":
         print_json(report.to_json())
     elif args.assumptions or args.constants:
         shown = [
-            (args.assumptions, estimate_assumptions.assumptions),
-            (args.constants, estimate_assumptions.constants),
+            (args.assumptions, estimate_assumptions.assumptions_text),
+            (args.constants, estimate_assumptions.constants_text),
         ]
         print_text("\n".join(write(report, ink_of(args)) for wanted, write in shown if wanted))
     else:
-        print_text(estimate_text.text(report, ink_of(args), analysis.influences(study)))
+        print_text(estimate_text.estimate_as_text(report, ink_of(args), analysis.influences(study)))
     whole = args.format == "text" and not (args.explain or args.assumptions or args.constants)
     return status_of(study, told=whole)
 
 
-def listed(report: EstimateReport, args: argparse.Namespace) -> str:
+def assumption_lists(report: EstimateReport, args: argparse.Namespace) -> str:
     """All assumptions, all constants, or both."""
-    parts = [estimate_assumptions.assumptions(report, ink_of(args))] if args.assumptions else []
-    parts += [estimate_assumptions.constants(report, ink_of(args))] if args.constants else []
+    parts = [estimate_assumptions.assumptions_text(report, ink_of(args))] if args.assumptions else []
+    parts += [estimate_assumptions.constants_text(report, ink_of(args))] if args.constants else []
     return "\n".join(parts)
 
 
-def explained(report: EstimateReport, args: argparse.Namespace) -> str:
+def explanation(report: EstimateReport, args: argparse.Namespace) -> str:
     """The explanation of a name.
 
     Raises `UsageFault` with the known names if it is unknown, `SpecFault` if the spec states too little.
     """
-    found = estimate_explain.explain(report, args.explain, ink_of(args))
+    found = estimate_explain.explanation_text(report, args.explain, ink_of(args))
     if found is None:
         if report.plan.step is None and report.plan.serving is None:
             raise SpecFault(f"{args.spec}: states too little for an estimate of time; `clusterspec check` reports why")
-        known = estimate_explain.names(report)
-        meant = offer(args.explain, known) or f"; there are {', '.join(known[:MOST_NAMED])} and their parts"
+        known = estimate_explain.explainable_names(report)
+        meant = suggestion_text(args.explain, known) or f"; there are {', '.join(known[:MOST_NAMED])} and their parts"
         raise UsageFault(f"nothing is called {args.explain!r}{meant}")
     return found
 

@@ -1,4 +1,4 @@
-"""Options of ``clusterspec import``."""
+"""``clusterspec import`` and ``clusterspec export``."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 from clusterspec import document as documents
 from clusterspec.cli import OK, SpecFault, UsageFault
-from clusterspec.cli.choices import configured
+from clusterspec.cli.choices import chosen_config
 from clusterspec.cli.inputs import STDIN, StudyReader, folder_of, read_bytes, status_of, study_with_errors_named
-from clusterspec.cli.options import format_option, path, positive, stdin_filename
-from clusterspec.cli.output import keep_inputs, keep_study, write_whole
+from clusterspec.cli.options import format_option, path, positive_integer, stdin_filename
+from clusterspec.cli.output import refuse_input_as_output, refuse_study_as_output, write_whole
 from clusterspec.cli.terminal import ink_of, print_error, print_json, print_text
 from clusterspec.exchange import import_formats, merge
-from clusterspec.exchange.documents import comment, with_known_keys
+from clusterspec.exchange.documents import comment_text, result_with_known_keys
 from clusterspec.exchange.exporters.registry import (
     EXPORTERS,
     ExportedFile,
@@ -30,8 +30,8 @@ from clusterspec.exchange.import_result import (
     ImportResult,
     InputFile,
     UnresolvedSpec,
-    combined,
-    shown,
+    combined_result,
+    shown_value,
     to_json,
 )
 from clusterspec.report.ink import text_table
@@ -53,7 +53,7 @@ def describe_import(parser: argparse.ArgumentParser) -> None:
         help="insert the result into this spec, keeping its formatting and comments; existing values are kept",
     )
     parser.add_argument(
-        "--part", metavar="N", type=positive, help="the number of the table or topology, if a file has several"
+        "--part", metavar="N", type=positive_integer, help="the number of the table or topology, if a file has several"
     )
     parser.add_argument("--list", action="store_true", help="list the formats that can be imported")
     format_option(parser, "yaml", "json")
@@ -92,21 +92,21 @@ def run_import(args: argparse.Namespace) -> int:
     if not args.kind or not args.files:
         raise UsageFault("name a KIND (or auto) and a FILE; `clusterspec import --list` lists the kinds")
     if args.into:
-        keep_inputs(args, "--into", args.into, args.files, configured(args, folder_of(args.into)))
+        refuse_input_as_output(args, "--into", args.into, args.files, chosen_config(args, folder_of(args.into)))
     if args.kind != "auto":
-        _named(args.kind)
+        _named_format(args.kind)
     digest = hashlib.sha256()
-    reading = with_known_keys(combined([_read(args, name, digest) for name in args.files]))
+    reading = result_with_known_keys(combined_result([_read_file(args, name, digest) for name in args.files]))
     if args.into:
-        _into(args, reading, digest.hexdigest())
+        _insert_import(args, reading, digest.hexdigest())
     elif args.format == "json":
-        print_json(_document(args, reading, digest.hexdigest()))
+        print_json(_import_json(args, reading, digest.hexdigest()))
     else:
         print_text(merge.new_spec(reading))
     return OK
 
 
-def _named(kind: str) -> import_formats.ImportFormat:
+def _named_format(kind: str) -> import_formats.ImportFormat:
     """The format of a name. Raises `UsageFault` with similar names if there is none."""
     try:
         return import_formats.format_named(kind)
@@ -114,26 +114,26 @@ def _named(kind: str) -> import_formats.ImportFormat:
         raise UsageFault(str(why)) from None
 
 
-def _document(args: argparse.Namespace, reading: ImportResult, digest: str) -> dict[str, object]:
+def _import_json(args: argparse.Namespace, reading: ImportResult, digest: str) -> dict[str, object]:
     """The import result as JSON; ``digest`` is of the concatenated files."""
     name = ", ".join(args.files)
     tool = StudyReader(args).settings(folder_of(args.into or args.files[0])).tool
     return head(tool, Input(name)) | {"input": {"file": name, "sha256": digest}} | to_json(reading)
 
 
-def _read(args: argparse.Namespace, name: str, digest: hashlib._Hash) -> ImportResult:
+def _read_file(args: argparse.Namespace, name: str, digest: hashlib._Hash) -> ImportResult:
     """The content of a file. Raises `UsageFault` with the file and line of an error."""
     data = read_bytes(name, LARGEST)
     digest.update(data)
     file = InputFile("-" if name == STDIN else Path(name).name, data, args.part)
     try:
-        kind = import_formats.guess(file) if args.kind == "auto" else _named(args.kind)
+        kind = import_formats.guessed_format(file) if args.kind == "auto" else _named_format(args.kind)
         return kind.read(file)
     except FormatError as why:
         raise UsageFault(f"{name}: {why}") from None
 
 
-def _into(args: argparse.Namespace, reading: ImportResult, digest: str) -> None:
+def _insert_import(args: argparse.Namespace, reading: ImportResult, digest: str) -> None:
     """Insert an import result into the spec and print the changes.
 
     Raises `SpecFault` if the spec cannot be read, and `UsageFault` if the result cannot be inserted.
@@ -150,17 +150,17 @@ def _into(args: argparse.Namespace, reading: ImportResult, digest: str) -> None:
     if merged.written:
         write_whole(Path(args.into), (mark + merged.text).encode("utf-8", "surrogateescape"))
     if args.format == "json":
-        print_json(_document(args, reading, digest) | {"merged": _merged_json(merged)})
+        print_json(_import_json(args, reading, digest) | {"merged": _merged_json(merged)})
         return
-    lines = [_summary(merged, args.into)]
-    lines += [f"wrote {dotted(each.path)}: {shown(each.value)}  ({each.at})" for each in merged.written]
-    lines += [f"same  {dotted(each.path)}: {shown(each.value)}  ({each.at})" for each in merged.same]
-    lines += [f"kept  {held}; {each.at} states {shown(each.value)}" for each, held in merged.kept]
+    lines = [_merge_summary(merged, args.into)]
+    lines += [f"wrote {dotted(each.path)}: {shown_value(each.value)}  ({each.at})" for each in merged.written]
+    lines += [f"same  {dotted(each.path)}: {shown_value(each.value)}  ({each.at})" for each in merged.same]
+    lines += [f"kept  {held}; {each.at} states {shown_value(each.value)}" for each, held in merged.kept]
     lines += [f"unknown {each.what}: {each.why}  ({each.at})" for each in reading.unknown]
-    print_text("".join(f"{comment(line)}\n" for line in lines))
+    print_text("".join(f"{comment_text(line)}\n" for line in lines))
 
 
-def _summary(merged: merge.Merged, name: str) -> str:
+def _merge_summary(merged: merge.Merged, name: str) -> str:
     """What an import changed in a spec and what it kept, in one line."""
     total = len(merged.written) + len(merged.same) + len(merged.kept)
     kept = f"kept {plural(len(merged.kept), 'value')} of {name}, since the spec states another" if merged.kept else ""
@@ -199,14 +199,14 @@ def run_export(args: argparse.Namespace) -> int:
     except NotExportable as why:
         raise UsageFault(f"{args.spec}: {why}") from None
     if args.output:
-        keep_study(args, "--output", args.output, one)
-    _put(args, exported)
+        refuse_study_as_output(args, "--output", args.output, one)
+    _write_export(args, exported)
     for each in exported.omitted:
         print_error(f"clusterspec: {exporter.name} omits {each}")
     return status_of(one, told=True)
 
 
-def _put(args: argparse.Namespace, exported: ExportedFile) -> None:
+def _write_export(args: argparse.Namespace, exported: ExportedFile) -> None:
     content = exported.content
     if args.output:
         write_whole(Path(args.output), content if isinstance(content, bytes) else content.encode("utf-8"))

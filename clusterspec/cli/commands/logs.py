@@ -1,4 +1,4 @@
-"""Logs given to commands."""
+"""``clusterspec accept`` and ``clusterspec diagnose``, which read benchmark logs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.cli import FOUND, OK, SpecFault, UsageFault
 from clusterspec.cli.commands.estimate import COLLECTIVES
 from clusterspec.cli.inputs import STDIN, read_bytes, study_of
-from clusterspec.cli.options import format_option, path, positive, spec_argument
-from clusterspec.cli.output import keep_inputs, write_whole
+from clusterspec.cli.options import format_option, path, positive_integer, spec_argument
+from clusterspec.cli.output import refuse_input_as_output, write_whole
 from clusterspec.cli.terminal import ink_of, print_error, print_json, print_text
-from clusterspec.exchange.import_result import LARGEST, FormatError, UnresolvedSpec, shown
+from clusterspec.exchange.import_result import LARGEST, FormatError, UnresolvedSpec, shown_value
 from clusterspec.exchange.merge import Merged
 from clusterspec.records import replace
 from clusterspec.report import measurement_text
@@ -25,7 +25,7 @@ from clusterspec.units import plural
 # Logs given to commands
 
 
-def benchmarks(names: Sequence[str]) -> Logs:
+def named_logs(names: Sequence[str]) -> Logs:
     """The logs with their names. Raises `UsageFault` if a file is not a log."""
     found = []
     for name in names:
@@ -57,7 +57,7 @@ def describe_diagnose(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--collective", choices=COLLECTIVES, help="the collective of a log that does not state it")
     parser.add_argument(
-        "--ranks", metavar="N", type=positive, help="the number of ranks of a log that does not state it"
+        "--ranks", metavar="N", type=positive_integer, help="the number of ranks of a log that does not state it"
     )
     parser.add_argument(
         "--write", action="store_true", help="store the largest size of each log in `measured:` of the spec"
@@ -72,7 +72,7 @@ def run_accept(args: argparse.Namespace) -> int:
     """Print the tests with their status; 1 if one fails or was not run."""
     study = study_of(args, args.spec)
     try:
-        report, unclear = analysis.accept(study, benchmarks(args.logs))
+        report, unclear = analysis.accept(study, named_logs(args.logs))
     except UnresolvedSpec as why:
         raise SpecFault(f"{args.spec}: {why}; `clusterspec check` reports details") from None
     for each in unclear:
@@ -80,7 +80,7 @@ def run_accept(args: argparse.Namespace) -> int:
     if args.format == "json":
         print_json(report.to_json())
     else:
-        print_text(measurement_text.acceptance(report, ink_of(args)))
+        print_text(measurement_text.acceptance_as_text(report, ink_of(args)))
     if report.passed and not unclear:
         return OK
     missed = sum(test.status != "pass" for test in report.tests)
@@ -95,14 +95,14 @@ def run_diagnose(args: argparse.Namespace) -> int:
     """Print the diagnosis; 1 if a collective is slower than expected."""
     study = study_of(args, args.spec)
     try:
-        report, merged = analysis.diagnose(study, benchmarks(args.logs), LogOverrides(args.collective, args.ranks))
+        report, merged = analysis.diagnose(study, named_logs(args.logs), LogOverrides(args.collective, args.ranks))
     except UnresolvedSpec as why:
         raise SpecFault(f"{args.spec}: {why}") from None
     except FormatError as why:
         raise UsageFault(f"{args.spec}: {why}") from None
     if args.write:
-        _write(args, study, merged)
-        report = replace(report, written=[shown(each.value) for each in merged.written])
+        _write_spec(args, study, merged)
+        report = replace(report, written=[shown_value(each.value) for each in merged.written])
     if args.format == "json":
         print_json(report.to_json())
     else:
@@ -113,11 +113,11 @@ def run_diagnose(args: argparse.Namespace) -> int:
     return FOUND if slow else OK
 
 
-def _write(args: argparse.Namespace, study: Study, merged: Merged) -> None:
+def _write_spec(args: argparse.Namespace, study: Study, merged: Merged) -> None:
     """Write the spec with the measurements. Raises `UsageFault` if that is not possible."""
     if args.spec == STDIN:
         raise UsageFault("--write: standard input cannot be written; name a file")
-    keep_inputs(args, "--write", args.spec, args.logs, study.settings.config)
+    refuse_input_as_output(args, "--write", args.spec, args.logs, study.settings.config)
     if merged.written:
         mark = "\ufeff" if study.source.text.startswith("\ufeff") else ""
         write_whole(Path(args.spec), (mark + merged.text).encode("utf-8", "surrogateescape"))

@@ -9,12 +9,12 @@ from typing import Any
 
 from clusterspec import __version__, units
 from clusterspec.cli import OK, UsageFault
-from clusterspec.cli.choices import configured, headed, opened, with_options
+from clusterspec.cli.choices import chosen_config, config_with_options, headed_document, opened_catalog
 from clusterspec.cli.options import format_option, path
 from clusterspec.cli.terminal import ink_of, print_json, print_text
 from clusterspec.config import Config, schema
 from clusterspec.finding import current_name
-from clusterspec.report.ink import Ink, page_text, plain, readings_text, text_table
+from clusterspec.report.ink import Ink, page_text, plain_line, readings_text, text_table
 from clusterspec.results import Input, Tool, head
 
 # Options of ``clusterspec explain``
@@ -56,9 +56,9 @@ def describe_config(parser: argparse.ArgumentParser) -> None:
 
 def run_explain(args: argparse.Namespace) -> int:
     """Print the page of a rule, or the list of all rules."""
-    text, body = listed(ink_of(args).width) if args.rule is None else explained(args.rule, ink_of(args))
+    text, body = listed(ink_of(args).width) if args.rule is None else rule_page(args.rule, ink_of(args))
     if args.format == "json":
-        print_json(headed(args, body))
+        print_json(headed_document(args, body))
     else:
         print_text(text)
     return OK
@@ -72,7 +72,7 @@ def listed(columns: int) -> tuple[str, dict[str, object]]:
     return rules.listing_text(listing, columns) + "\n", {"rules": [row.to_json() for row in listing]}
 
 
-def explained(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
+def rule_page(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
     """The page of a rule, as text and as JSON. Raises `UsageFault` for an unknown name."""
     from clusterspec import rules
 
@@ -98,7 +98,7 @@ def run_convert(args: argparse.Namespace) -> int:
     except units.UnitFault as fault:
         raise UsageFault(str(fault)) from None
     if args.format == "json":
-        print_json(headed(args, found.to_json()))
+        print_json(headed_document(args, found.to_json()))
     else:
         print_text(readings_text(found, ink_of(args)))
     return OK
@@ -109,22 +109,22 @@ def run_convert(args: argparse.Namespace) -> int:
 
 def run_config(args: argparse.Namespace) -> int:
     """Print all configuration keys with value and origin. Raises `UsageFault` for a configuration that is refused."""
-    from clusterspec.cli.inputs import own_rules
+    from clusterspec.cli.inputs import company_rules
 
     path = Path(args.path)
     if not path.exists():
         raise UsageFault(f"{path}: No such file or directory")
-    config = configured(args, (path if path.is_dir() else path.parent).resolve())
-    catalog = opened(args, config)
-    with_options(config, args, [rule.name for rule in own_rules(config)])  # refuses what `check` refuses
+    config = chosen_config(args, (path if path.is_dir() else path.parent).resolve())
+    catalog = opened_catalog(args, config)
+    config_with_options(config, args, [rule.name for rule in company_rules(config)])  # refuses what `check` refuses
     rows = [(key, *value_and_origin(config, key, args.path)) for key in schema()["properties"] if key != "overrides"]
     if args.format == "json":
         keys = {key: {"value": value, "origin": origin} for key, value, origin in rows}
         print_json(head(Tool(__version__, catalog.version), Input(args.path)) | {"keys": keys})
     else:
-        shown = [(key, plain(toml(value)), plain(origin)) for key, value, origin in rows]
+        shown = [(key, plain_line(toml_text(value)), plain_line(origin)) for key, value, origin in rows]
         print_text(
-            f"for {plain(args.path)}, catalog {catalog.version}\n\n"
+            f"for {plain_line(args.path)}, catalog {catalog.version}\n\n"
             + text_table(("key", "value", "from"), shown, ink=ink_of(args))
         )
     return OK
@@ -135,28 +135,28 @@ def value_and_origin(config: Config, key: str, path: str) -> tuple[Any, str]:
     name = key.replace("-", "_")
     value, own = getattr(config.for_path(path), name), getattr(config, name)
     if value != own:
-        return as_json(value), f"{config.file}, overrides"
+        return json_value(value), f"{config.file}, overrides"
     default = getattr(Config(), name)
-    return as_json(own), "default" if own == default or config.file is None else str(config.file)
+    return json_value(own), "default" if own == default or config.file is None else str(config.file)
 
 
-def toml(value: Any) -> str:
+def toml_text(value: Any) -> str:
     """A configuration value as it is written in the file; "not set" for none.
 
-    >>> toml({"tight-memory": "note"}), toml(["few-spines"]), toml(True), toml(None)
+    >>> toml_text({"tight-memory": "note"}), toml_text(["few-spines"]), toml_text(True), toml_text(None)
     ('{tight-memory = "note"}', '["few-spines"]', 'true', 'not set')
     """
     if isinstance(value, list):
-        return f"[{', '.join(map(toml, value))}]"
+        return f"[{', '.join(map(toml_text, value))}]"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{key} = {toml(item)}' for key, item in value.items())}}}"
+        return f"{{{', '.join(f'{key} = {toml_text(item)}' for key, item in value.items())}}}"
     return "not set" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def as_json(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """A configuration value as JSON."""
     if isinstance(value, tuple):
-        return [as_json(item) for item in value]
+        return [json_value(item) for item in value]
     if isinstance(value, dict):
-        return {key: as_json(item) for key, item in value.items()}
+        return {key: json_value(item) for key, item in value.items()}
     return value if value is None or isinstance(value, bool | float) else str(value)

@@ -1,4 +1,4 @@
-"""Options of ``clusterspec report``."""
+"""``clusterspec report`` and ``clusterspec diff``."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from clusterspec import analysis
 from clusterspec.cli import FOUND, UsageFault
 from clusterspec.cli.git import checked_out, revision_of
 from clusterspec.cli.inputs import StudyReader, status_of
-from clusterspec.cli.options import format_option, named, path, spec_argument
-from clusterspec.cli.output import keep_apart, keep_study, write_whole
+from clusterspec.cli.options import format_option, nonempty_name, path, spec_argument
+from clusterspec.cli.output import refuse_listed_as_output, refuse_study_as_output, write_whole
 from clusterspec.cli.terminal import Progress, ink_of, print_error, print_json, print_text
 from clusterspec.report import diff_text, paper
-from clusterspec.report.findings_machines import dumps
-from clusterspec.report.ink import located
+from clusterspec.report.findings_machines import json_text
+from clusterspec.report.ink import location_text
 from clusterspec.report.paper.compose import compose
 from clusterspec.results.full import FullReport
 from clusterspec.studies.study import Study
@@ -56,7 +56,7 @@ def describe_report(parser: argparse.ArgumentParser) -> None:
 
 def revision(text: str) -> str:
     """A file, or ``REVISION:PATH`` as given."""
-    return path(text) if ":" not in text else named(text)
+    return path(text) if ":" not in text else nonempty_name(text)
 
 
 def describe_diff(parser: argparse.ArgumentParser) -> None:
@@ -78,29 +78,29 @@ MOST_AGAINST = 3
 
 
 def run_report(args: argparse.Namespace) -> int:
-    """Write a report, as far as it can be computed; 1 if the spec has errors."""
+    """Write a report with what can be computed. Returns 1 if the spec has errors."""
     target = Path(args.output)
     if target.suffix.lower() not in SUFFIXES:
         raise UsageFault(f"-o {target}: the suffix names the format; write .html, .pdf or .json")
     if len(args.against) > MOST_AGAINST:
         raise UsageFault(f"--against: compares with at most {MOST_AGAINST} specs, got {len(args.against)}")
-    keep_apart("-o", args.output, [args.spec, *args.against])
+    refuse_listed_as_output("-o", args.output, [args.spec, *args.against])
     reader = StudyReader(args)
     one, *others = (reader.study(name) for name in (args.spec, *args.against))
     unread = next((each for each in (one, *others) if each.document is None), None)
     if unread is not None:
         for finding in unread.checked.findings:
-            print_error(f"{located(finding.span)}: {finding.severity}[{finding.rule}] {finding.message}")
+            print_error(f"{location_text(finding.span)}: {finding.severity}[{finding.rule}] {finding.message}")
         print_error(f"clusterspec: {target} is not written: the spec cannot be read")
         return FOUND
     for each in (one, *others):
-        keep_study(args, "-o", args.output, each)
+        refuse_study_as_output(args, "-o", args.output, each)
     progress = Progress()
     progress(f"writing {target}")
     try:
         suffix = target.suffix.lower()
         report = analysis.report(one, args.kind, args.audience, others, live=suffix != ".pdf")
-        data = written(report, suffix)
+        data = report_bytes(report, suffix)
     except paper.MissingLibrary as fault:
         raise UsageFault(str(fault)) from None
     finally:
@@ -111,12 +111,12 @@ def run_report(args: argparse.Namespace) -> int:
     return status
 
 
-def written(report: FullReport, suffix: str) -> bytes:
+def report_bytes(report: FullReport, suffix: str) -> bytes:
     """The bytes of a report in the format of a suffix."""
     if suffix == ".json":
-        return dumps(report.to_json()).encode("utf-8", "backslashreplace")
+        return json_text(report.to_json()).encode("utf-8", "backslashreplace")
     document = compose(report)
-    return paper.pdf(document) if suffix == ".pdf" else paper.html(document).encode()
+    return paper.paper_as_pdf(document) if suffix == ".pdf" else paper.paper_as_html(document).encode()
 
 
 # ``clusterspec diff OLD NEW``
@@ -127,17 +127,23 @@ def run_diff(args: argparse.Namespace) -> int:
     reader = StudyReader(args)
     with tempfile.TemporaryDirectory(prefix="clusterspec-") as place:
         folders = [Path(place).resolve() / str(number) for number in range(2)]
-        old, new = (studied(reader, name, folder) for name, folder in zip((args.old, args.new), folders, strict=True))
+        old, new = (
+            compared_study(reader, name, folder) for name, folder in zip((args.old, args.new), folders, strict=True)
+        )
         report = analysis.diff(old, new, (names(old, args.old, folders[0]), names(new, args.new, folders[1])))
         status = FOUND if old.document is None else status_of(new, name=args.new)
     if args.format == "json":
         print_json(report.to_json())
     else:
-        print_text(diff_text.markdown(report) if args.format == "markdown" else diff_text.text(report, ink_of(args)))
+        print_text(
+            diff_text.diff_as_markdown(report)
+            if args.format == "markdown"
+            else diff_text.diff_as_text(report, ink_of(args))
+        )
     return status
 
 
-def studied(reader: StudyReader, name: str, folder: Path) -> Study:
+def compared_study(reader: StudyReader, name: str, folder: Path) -> Study:
     """One of the two specs: a file, or ``REVISION:PATH``. Raises `UsageFault`."""
     revision = revision_of(name)
     if revision is None:

@@ -1,4 +1,4 @@
-"""Options of ``clusterspec search``."""
+"""``clusterspec search``, ``solve``, ``sensitivity`` and ``sweep``."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from clusterspec.analysis.rewrite import with_row
 from clusterspec.analysis.sweeps import Axes, SweepFault, point, read_axes
 from clusterspec.cli import FOUND, InternalError, SpecFault, UsageFault
 from clusterspec.cli.inputs import status_of, study_with_errors_named
-from clusterspec.cli.options import format_option, named, path, positive, spec_argument
-from clusterspec.cli.output import keep_study, write_whole
+from clusterspec.cli.options import format_option, nonempty_name, path, positive_integer, spec_argument
+from clusterspec.cli.output import refuse_study_as_output, write_whole
 from clusterspec.cli.terminal import Bar, ink_of, print_json, print_text
 from clusterspec.report import search_text, solve_text, sweep_text
-from clusterspec.report.findings_machines import dumps
+from clusterspec.report.findings_machines import json_text
 from clusterspec.results.search import SweepRow
 
 # Options of ``clusterspec search``
@@ -35,7 +35,9 @@ SERVING = ("accelerators", "cost", "tokens_per_accelerator", "tokens_per_user", 
 def describe_search(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
     spec_argument(parser)
-    parser.add_argument("--top", metavar="N", type=positive, default=10, help="number of layouts to show (default: 10)")
+    parser.add_argument(
+        "--top", metavar="N", type=positive_integer, default=10, help="number of layouts to show (default: 10)"
+    )
     parser.add_argument(
         "--objective",
         choices=(*TRAINING, *(each for each in SERVING if each not in TRAINING)),
@@ -118,7 +120,7 @@ def describe_solve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--until",
         metavar="CONDITION",
-        type=named,
+        type=nonempty_name,
         required=True,
         help="fits, or a metric with a limit: mfu>=0.40, exposed<=5%%, time_to_train<=30d, slowdown<=3%%; in serving "
         "targets (those of the spec are met), tpot<=50ms, ttft<=2s, request_latency<=30s, "
@@ -150,8 +152,12 @@ def describe_sweep(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "axes", metavar="AXES", type=path, help="a YAML file with `base`, `axes` and `layout` (docs/sweep.md)"
     )
-    parser.add_argument("--jobs", metavar="N", type=positive, help="number of processes (default: one per core)")
-    parser.add_argument("--dask", metavar="ADDRESS", type=named, help="a Dask scheduler, such as tcp://10.0.0.1:8786")
+    parser.add_argument(
+        "--jobs", metavar="N", type=positive_integer, help="number of processes (default: one per core)"
+    )
+    parser.add_argument(
+        "--dask", metavar="ADDRESS", type=nonempty_name, help="a Dask scheduler, such as tcp://10.0.0.1:8786"
+    )
     format_option(parser, "text", "csv", "jsonl")
 
 
@@ -171,10 +177,10 @@ OF_SERVING_ALONE = ("attention_dp", "pools")
 
 def run_search(args: argparse.Namespace) -> int:
     """Prints the best layouts of a job; ``--write`` puts the best into a copy of the spec."""
-    options = SearchOptions(pins(args.set), args.objective, args.top, args.min_headroom, args.grid, args.explain)
+    options = SearchOptions(pinned_keys(args.set), args.objective, args.top, args.min_headroom, args.grid, args.explain)
     study = study_with_errors_named(args, args.spec)
     if args.write:
-        keep_study(args, "--write", args.write, study)
+        refuse_study_as_output(args, "--write", args.write, study)
     serves = study.spec.workload is not None and study.spec.workload.kind == "serve"
     _check_options(options, serves)
     bar = Bar("searching")
@@ -186,9 +192,11 @@ def run_search(args: argparse.Namespace) -> int:
         print_json(report.to_json())
     elif serves:
         shown = sweep_text.search_csv(report) if args.format == "csv" else None
-        print_text(shown if shown is not None else sweep_text.search(report, ink_of(args)))
+        print_text(shown if shown is not None else sweep_text.serving_search_as_text(report, ink_of(args)))
     else:
-        print_text(search_text.search_csv(report) if args.format == "csv" else search_text.search(report, ink_of(args)))
+        print_text(
+            search_text.search_csv(report) if args.format == "csv" else search_text.search_as_text(report, ink_of(args))
+        )
     if args.write and report.layouts:
         write_whole(Path(args.write), with_row(study, report.layouts[0]).encode())
     return FOUND if report.incomplete else status_of(study, told=True)
@@ -206,7 +214,7 @@ def _check_options(options: SearchOptions, serves: bool) -> None:
         raise UsageFault(f"--set {strange[0]} fixes no key that a search varies in {kind}")
 
 
-def pins(texts: list[str]) -> dict[str, object]:
+def pinned_keys(texts: list[str]) -> dict[str, object]:
     """The keys that ``--set`` fixes. Raises `UsageFault` for one that a search does not vary."""
     found: dict[str, object] = {}
     for text in texts:
@@ -238,7 +246,7 @@ def run_solve(args: argparse.Namespace) -> int:
     if args.format == "json":
         print_json(report.to_json())
     else:
-        print_text(solve_text.solve(report, ink_of(args)))
+        print_text(solve_text.solve_as_text(report, ink_of(args)))
     return status_of(study, told=True)
 
 
@@ -254,7 +262,7 @@ def run_sensitivity(args: argparse.Namespace) -> int:
     elif args.format == "csv":
         print_text(solve_text.sensitivity_csv(report))
     else:
-        print_text(solve_text.sensitivity(report, ink_of(args)))
+        print_text(solve_text.sensitivity_as_text(report, ink_of(args)))
     return status_of(study, told=True)
 
 
@@ -277,15 +285,15 @@ def run_sweep(args: argparse.Namespace) -> int:
     rows = []
     bar = Bar("sweeping")
     try:
-        for row in _rows(args, axes):
+        for row in _sweep_rows(args, axes):
             rows.append(row)
             bar(len(rows), axes.size)
     finally:
         bar.close()
     if args.format == "jsonl":
-        print_text("".join(dumps(row.to_json(), indent=None) for row in rows), exact=True)
+        print_text("".join(json_text(row.to_json(), indent=None) for row in rows), exact=True)
     else:
-        print_text(sweep_text.sweep_csv(rows) if args.format == "csv" else sweep_text.sweep(rows, ink_of(args)))
+        print_text(sweep_text.sweep_csv(rows) if args.format == "csv" else sweep_text.sweep_as_text(rows, ink_of(args)))
     failed = [row for row in rows if row.failed]
     if failed:
         more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
@@ -293,12 +301,12 @@ def run_sweep(args: argparse.Namespace) -> int:
     return FOUND if all(row.why for row in rows) else status_of(base)
 
 
-def _rows(args: argparse.Namespace, axes: Axes) -> Iterator[SweepRow]:
+def _sweep_rows(args: argparse.Namespace, axes: Axes) -> Iterator[SweepRow]:
     """The rows in the order of the points, computed serially, in parallel or by Dask."""
     catalogs = tuple(Path(each) for each in args.catalog or ())
     worked_out = partial(point, axes, catalogs=catalogs)
     if args.dask:
-        yield from _on_dask(args.dask, worked_out, axes)
+        yield from _dask_rows(args.dask, worked_out, axes)
         return
     jobs = min(args.jobs or os.cpu_count() or 1, axes.size)
     if jobs == 1:
@@ -308,9 +316,8 @@ def _rows(args: argparse.Namespace, axes: Axes) -> Iterator[SweepRow]:
         yield from pool.map(worked_out, axes.points())
 
 
-def _on_dask(address: str, worked_out: partial[SweepRow], axes: Axes) -> Iterator[SweepRow]:
-    """The rows from the workers of a Dask cluster with access to the same files; a point whose worker dies is retried
-    on another."""
+def _dask_rows(address: str, worked_out: partial[SweepRow], axes: Axes) -> Iterator[SweepRow]:
+    """The rows from a Dask cluster with access to the same files. If a worker dies, another retries its point."""
     try:
         distributed: Any = import_module("distributed")
     except ImportError:

@@ -1,4 +1,4 @@
-"""Completion: keys of a mapping, keywords of a key, ids of the catalog."""
+"""Completions and hover texts at a position of a spec."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path as FilePath
 from clusterspec import rules
 from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, export, views
 from clusterspec.catalog.company import KINDS_OF_KEYS, ids_of_key
-from clusterspec.catalog.export import rows
+from clusterspec.catalog.export import catalog_rows
 from clusterspec.document import conforms, project_root, text_at
 from clusterspec.document.model import Document
 from clusterspec.finding import Finding
 from clusterspec.records import dataclass
 from clusterspec.report import ink
-from clusterspec.report.findings_machines import cell
+from clusterspec.report.findings_machines import markdown_cell
 from clusterspec.rules.index import RULES
 from clusterspec.source import Path, Position, Span, dotted
 from clusterspec.spec.reader import schema
@@ -50,7 +50,7 @@ class Place:
     folder: FilePath
 
 
-def offers(place: Place, catalog: Catalog) -> list[CompletionItem]:
+def completion_items(place: Place, catalog: Catalog) -> list[CompletionItem]:
     """The completions at a position; the text need not be valid YAML."""
     lines, line = place.lines, place.line
     before = lines[line][: place.column] if line < len(lines) else ""
@@ -59,22 +59,22 @@ def offers(place: Place, catalog: Catalog) -> list[CompletionItem]:
         return [CompletionItem(rule, "value") for rule in RULES] if waives else []
     item = before.lstrip(" ").startswith("- ")
     indent = len(before) - len(before.lstrip(" "))
-    path = _in_lists(_mapping(lines, line, indent + item))
+    path = _path_in_lists(_mapping_path(lines, line, indent + item))
     written = _KEY.match(before)
     if written and written["key"] == "extends" and not path:
-        return [CompletionItem(name, "value") for name in _bases(place.folder)]
+        return [CompletionItem(name, "value") for name in _base_files(place.folder)]
     inside = _INSIDE.search(before)
     if inside:
-        outer = _in_lists((*path, written["key"])) if written else path
-        return _values((*outer, inside["key"]), catalog)
+        outer = _path_in_lists((*path, written["key"])) if written else path
+        return _value_items((*outer, inside["key"]), catalog)
     if written:
         if "{" in written["value"]:
-            return _keys(_in_lists((*path, written["key"])), set())
-        return _values((*path, written["key"]), catalog)
-    return _keys(path, set() if item else _siblings(lines, line, before))
+            return _key_items(_path_in_lists((*path, written["key"])), set())
+        return _value_items((*path, written["key"]), catalog)
+    return _key_items(path, set() if item else _sibling_keys(lines, line, before))
 
 
-def _mapping(lines: list[str], line: int, indent: int) -> Path:
+def _mapping_path(lines: list[str], line: int, indent: int) -> Path:
     """The path of the mapping that a line of some indentation belongs to."""
     path: list[str] = []
     for number in range(min(line, len(lines)) - 1, -1, -1):
@@ -87,19 +87,19 @@ def _mapping(lines: list[str], line: int, indent: int) -> Path:
     return tuple(reversed(path))
 
 
-def _in_lists(path: Path) -> Path:
+def _path_in_lists(path: Path) -> Path:
     """The path with an index behind each key that holds a list of mappings."""
     made: Path = ()
     for key in path:
         made = (*made, key)
-        branches = conforms.branches(conforms.at(schema(), made), schema())
+        branches = conforms.node_branches(conforms.node_at(schema(), made), schema())
         items = [branch["items"] for branch in branches if isinstance(branch.get("items"), dict)]
-        if any(conforms.keys(one, schema()) for one in items):
+        if any(conforms.mapping_keys(one, schema()) for one in items):
             made = (*made, 0)
     return made
 
 
-def _bases(folder: FilePath) -> list[str]:
+def _base_files(folder: FilePath) -> list[str]:
     """The YAML files of a folder and of the one above it, relative to the folder."""
     root, found = project_root(folder), []
     for where, prefix in ((folder, ""), (folder.parent, "../")):
@@ -109,7 +109,7 @@ def _bases(folder: FilePath) -> list[str]:
     return found
 
 
-def _siblings(lines: list[str], line: int, before: str) -> set[str]:
+def _sibling_keys(lines: list[str], line: int, before: str) -> set[str]:
     """The keys that the mapping has already."""
     indent = len(before) - len(before.lstrip(" "))
     found: set[str] = set()
@@ -123,31 +123,31 @@ def _siblings(lines: list[str], line: int, before: str) -> set[str]:
     return found
 
 
-def _summaries(catalog: Catalog, kind: str) -> dict[str, str]:
-    """Name, main figures and state of each entry of a kind; none where an entry of a company cannot be read."""
+def _entry_summaries(catalog: Catalog, kind: str) -> dict[str, str]:
+    """Name, main figures and state of each entry of a kind; empty if a company entry cannot be read."""
     try:
-        return {row.id: f"{row.name} · {row.headline} · {row.status}" for row in rows(catalog, [kind])}
+        return {row.id: f"{row.name} · {row.headline} · {row.status}" for row in catalog_rows(catalog, [kind])}
     except BrokenEntry:
         return {}
 
 
-def _keys(path: Path, present: set[str]) -> list[CompletionItem]:
-    known = conforms.keys(conforms.at(schema(), path), schema())
+def _key_items(path: Path, present: set[str]) -> list[CompletionItem]:
+    known = conforms.mapping_keys(conforms.node_at(schema(), path), schema())
     return [
-        CompletionItem(key, "key", str(conforms.resolved(node, schema()).get("description", "")))
+        CompletionItem(key, "key", str(conforms.resolved_node(node, schema()).get("description", "")))
         for key, node in known.items()
         if key not in present
     ]
 
 
-def _values(path: Path, catalog: Catalog) -> list[CompletionItem]:
-    node = conforms.at(schema(), path)
+def _value_items(path: Path, catalog: Catalog) -> list[CompletionItem]:
+    node = conforms.node_at(schema(), path)
     kind = KINDS_OF_KEYS.get(str(path[-1]))
-    if kind is not None and any(branch.get("type") == "string" for branch in conforms.branches(node, schema())):
-        summaries = _summaries(catalog, kind)
+    if kind is not None and any(branch.get("type") == "string" for branch in conforms.node_branches(node, schema())):
+        summaries = _entry_summaries(catalog, kind)
         return [CompletionItem(id_, kind, summaries.get(id_, "")) for id_ in ids_of_key(catalog, str(path[-1]))]
     words: list[str] = []
-    for branch in conforms.branches(node, schema()):
+    for branch in conforms.node_branches(node, schema()):
         words += [str(word) for word in (*branch.get("enum", ()), *([branch["const"]] if "const" in branch else []))]
         words += ["true", "false"] if branch.get("type") == "boolean" else []
     examples = [example for example in node.get("examples", ()) if isinstance(example, str | int | float)]
@@ -177,44 +177,44 @@ def path_at(document: Document, at: Position) -> tuple[Path, bool] | None:
     return found
 
 
-def hover(document: Document, catalog: Catalog, findings: list[Finding], at: Position) -> str:
+def hover_text(document: Document, catalog: Catalog, findings: list[Finding], at: Position) -> str:
     """The Markdown hover text at a position; empty if there is none."""
     found = path_at(document, at)
-    parts = [*_about_findings(findings, document.source.name, at)]
+    parts = [*_rule_pages(findings, document.source.name, at)]
     if found is not None:
         path, on_key = found
-        parts = [*(_key(path) if on_key else _value(document, catalog, path)), *parts]
+        parts = [*(_key_lines(path) if on_key else _value_lines(document, catalog, path)), *parts]
     return "\n\n---\n\n".join(part for part in parts if part)
 
 
-def _key(path: Path) -> Iterator[str]:
-    node = conforms.at(schema(), path)
+def _key_lines(path: Path) -> Iterator[str]:
+    node = conforms.node_at(schema(), path)
     if node:
-        title = f"**{cell(dotted(path))}**" + (f": {node['title']}" if "title" in node else "")
+        title = f"**{markdown_cell(dotted(path))}**" + (f": {node['title']}" if "title" in node else "")
         yield f"{title}\n\n{node.get('description', '')}"
 
 
-def _value(document: Document, catalog: Catalog, path: Path) -> Iterator[str]:
+def _value_lines(document: Document, catalog: Catalog, path: Path) -> Iterator[str]:
     text = text_at(document, path).strip("'\"")
-    node = conforms.at(schema(), path)
+    node = conforms.node_at(schema(), path)
     kind = KINDS_OF_KEYS.get(str(path[-1]))
     if kind is not None and "\n" not in text:
         try:
-            yield _code(export.show_text(views.show(catalog, f"{kind}/{text}"), WIDTH))
+            yield _code_block(export.show_text(views.entry_named(catalog, f"{kind}/{text}"), WIDTH))
         except (UnknownEntry, BrokenEntry, views.AmbiguousName):
             yield ""
-    elif any("x-quantity" in branch for branch in conforms.branches(node, schema())):
+    elif any("x-quantity" in branch for branch in conforms.node_branches(node, schema())):
         try:
-            yield _code(ink.readings_text(readings(text)))
+            yield _code_block(ink.readings_text(readings(text)))
         except UnitFault as fault:
-            yield _code(str(fault))
+            yield _code_block(str(fault))
 
 
-def _code(text: str) -> str:
+def _code_block(text: str) -> str:
     return f"```text\n{text.rstrip().replace('```', '')}\n```"
 
 
-def _about_findings(findings: list[Finding], file: str, at: Position) -> Iterator[str]:
+def _rule_pages(findings: list[Finding], file: str, at: Position) -> Iterator[str]:
     """The pages of the rules with findings at a position."""
     for rule in dict.fromkeys(finding.rule for finding in findings if covers(finding.span, file, at)):
         if rules.known(rule):

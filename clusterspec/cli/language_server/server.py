@@ -1,4 +1,4 @@
-"""Conversion of positions: the protocol counts UTF-16 units from 0, this program code points from 1."""
+"""The language server: requests of the client, and positions in UTF-16 units."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from clusterspec.cli import UsageFault
 from clusterspec.cli.inputs import StudyReader
 from clusterspec.cli.language_server import features
 from clusterspec.document import LARGEST, encode, prepare, project_root
-from clusterspec.document.derived import at_extends
+from clusterspec.document.derived import finding_at_extends
 from clusterspec.document.files import is_derived, may_be_spec
 from clusterspec.finding import Finding, Severity
 from clusterspec.records import dataclass
-from clusterspec.report.findings_machines import address
+from clusterspec.report.findings_machines import rule_address
 from clusterspec.source import Position, Source, Span
 from clusterspec.spec.reader import schema
 from clusterspec.studies.study import Settings, Study, prose, study_text
@@ -47,7 +47,7 @@ def to_client_range(source: Source, span: Span) -> types.Range:
     return types.Range(to_client_position(source, span.start), to_client_position(source, span.end))
 
 
-def from_client_position(source: Source, at: types.Position) -> Position:
+def position_of_client(source: Source, at: types.Position) -> Position:
     """A position from the protocol's convention."""
     line, left = source.line(at.line + 1), at.character
     for column, letter in enumerate(line, 1):
@@ -181,7 +181,7 @@ class Server(LanguageServer):
 
 
 def path_of(uri: str) -> Path:
-    """The path of a text; of one that is not saved, a file in the current folder."""
+    """The path of a text. An unsaved text counts as a file in the current folder."""
     path = to_fs_path(uri) if uri.startswith("file:") else None
     return Path(path) if path else Path.cwd() / "untitled.yaml"
 
@@ -212,7 +212,7 @@ class Prose:
 def diagnostic(study: Study | Prose, finding: Finding) -> types.Diagnostic:
     """A finding as a diagnostic."""
     if finding.span.file != study.source.name and study.extends is not None:
-        finding = at_extends(finding, study.extends)
+        finding = finding_at_extends(finding, study.extends)
     at = to_client_range(study.source, finding.span)
     message = finding.message + (f"\n{finding.help}" if finding.help else "")
     related = [
@@ -227,13 +227,13 @@ def diagnostic(study: Study | Prose, finding: Finding) -> types.Diagnostic:
         message,
         severity=SEVERITIES[finding.severity],
         code=finding.rule,
-        code_description=types.CodeDescription(address(finding.rule)) if rules.exists(finding.rule) else None,
+        code_description=types.CodeDescription(rule_address(finding.rule)) if rules.exists(finding.rule) else None,
         source="clusterspec",
         related_information=related or None,
     )
 
 
-def actions(study: Study, uri: str, asked: types.Range) -> list[types.CodeAction]:
+def code_actions(study: Study, uri: str, asked: types.Range) -> list[types.CodeAction]:
     """The fixes of findings in a range, as code actions."""
     made = []
     for finding in study.checked.findings:
@@ -253,10 +253,10 @@ def actions(study: Study, uri: str, asked: types.Range) -> list[types.CodeAction
     return made
 
 
-def definition(study: Study, at: types.Position) -> types.Location | None:
+def definition_location(study: Study, at: types.Position) -> types.Location | None:
     """The location of the base or log whose name is at a position."""
     document = study.document
-    found = features.path_at(document, from_client_position(study.source, at)) if document else None
+    found = features.path_at(document, position_of_client(study.source, at)) if document else None
     if document is None or found is None or found[0][-1] not in {"extends", "log"}:
         return None
     value = document.value
@@ -269,7 +269,7 @@ def definition(study: Study, at: types.Position) -> types.Location | None:
     return types.Location(from_fs_path(str(target)) or "", types.Range(top, top))
 
 
-def watch(server: Server) -> None:
+def watch_files(server: Server) -> None:
     """Ask the editor, if it can, to report changes of files that findings depend on."""
     workspace = server.client_capabilities.workspace
     watched = workspace.did_change_watched_files if workspace else None
@@ -306,7 +306,7 @@ def _follow_changes(made: Server) -> None:
 
     @made.feature(types.INITIALIZED)
     def _(server: Server, _: types.InitializedParams) -> None:
-        watch(server)
+        watch_files(server)
 
     @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def _(server: Server, _: types.DidSaveTextDocumentParams) -> None:
@@ -325,8 +325,8 @@ def _answer_requests(made: Server) -> None:
         study = server.study(wanted.text_document.uri)
         if study.document is None or not server.is_spec(wanted.text_document.uri):
             return None
-        at = from_client_position(study.source, wanted.position)
-        text = features.hover(study.document, study.settings.catalog, list(study.checked.findings), at)
+        at = position_of_client(study.source, wanted.position)
+        text = features.hover_text(study.document, study.settings.catalog, list(study.checked.findings), at)
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if text else None
 
     @made.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[":", " "]))
@@ -334,10 +334,10 @@ def _answer_requests(made: Server) -> None:
         if not one.completes(wanted.text_document.uri):
             return []
         text = one.workspace.get_text_document(wanted.text_document.uri).source
-        at = from_client_position(Source("", text), wanted.position)
+        at = position_of_client(Source("", text), wanted.position)
         study = one.study(wanted.text_document.uri)
         place = features.Place(text.split("\n"), at.line - 1, at.column - 1, study.folder)
-        found = features.offers(place, study.settings.catalog)
+        found = features.completion_items(place, study.settings.catalog)
         other = types.CompletionItemKind.Value
         return [types.CompletionItem(one.text, kind=KINDS.get(one.kind, other), detail=one.detail) for one in found]
 
@@ -345,8 +345,8 @@ def _answer_requests(made: Server) -> None:
     def _(server: Server, wanted: types.CodeActionParams) -> list[types.CodeAction]:
         if not server.is_spec(wanted.text_document.uri):
             return []
-        return actions(server.study(wanted.text_document.uri), wanted.text_document.uri, wanted.range)
+        return code_actions(server.study(wanted.text_document.uri), wanted.text_document.uri, wanted.range)
 
     @made.feature(types.TEXT_DOCUMENT_DEFINITION)
     def _(server: Server, wanted: types.DefinitionParams) -> types.Location | None:
-        return definition(server.study(wanted.text_document.uri), wanted.position)
+        return definition_location(server.study(wanted.text_document.uri), wanted.position)

@@ -1,4 +1,4 @@
-"""Environment variables of NCCL, RCCL and their plugins for a design, with a reason for each."""
+"""Acceptance tests as Slurm scripts, MPIJobs and mpirun commands, with the environment variables of NCCL and RCCL."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class Variable:
     reason: str
 
 
-def variables(cluster: Cluster) -> tuple[Variable, ...]:
+def environment_variables(cluster: Cluster) -> tuple[Variable, ...]:
     """The variables implied by the design, debug output first."""
-    return tuple(_variables(cluster))
+    return tuple(_implied_variables(cluster))
 
 
-def _variables(cluster: Cluster) -> Iterator[Variable]:
+def _implied_variables(cluster: Cluster) -> Iterator[Variable]:
     yield Variable("NCCL_DEBUG", "INFO", "prints transports and plugins, which `clusterspec diagnose` reads")
     yield Variable("NCCL_DEBUG_SUBSYS", "INIT,NET,GRAPH", "limits the output to what `clusterspec diagnose` needs")
     if not cluster.scale_up.in_network_reduction and _switched_nvlink(cluster):
         yield Variable("NCCL_NVLS_ENABLE", "0", "the spec states no reduction in the switches of the domain")
     if cluster.scale_out is not None and cluster.nodes > 1:
-        yield from _fabric(cluster.scale_out)
+        yield from _fabric_variables(cluster.scale_out)
 
 
 def _switched_nvlink(cluster: Cluster) -> bool:
@@ -44,14 +44,14 @@ def _switched_nvlink(cluster: Cluster) -> bool:
     )
 
 
-def _fabric(fabric: ScaleOut) -> Iterator[Variable]:
+def _fabric_variables(fabric: ScaleOut) -> Iterator[Variable]:
     family = fabric.technology.family
     if fabric.in_network_reduction and family == "infiniband":
         yield Variable("NCCL_COLLNET_ENABLE", "1", "the spec states reduction in the switches of the fabric (SHARP)")
     if family == "infiniband":
-        yield from _infiniband(fabric)
+        yield from _infiniband_variables(fabric)
     elif family == "roce":
-        yield from _roce(fabric)
+        yield from _roce_variables(fabric)
     elif family == "efa":
         yield Variable("FI_PROVIDER", "efa", "libfabric must choose EFA for aws-ofi-nccl, never TCP")
         yield Variable("NCCL_NET", "AWS Libfabric", "fails at start if the plugin is missing, instead of using sockets")
@@ -66,13 +66,13 @@ def _fabric(fabric: ScaleOut) -> Iterator[Variable]:
 _PLUGINS = {"nccl-fastrak": "FasTrak", "nccl-tcpx": "GPUDirectTCPX_v7", "gib": "gIB"}
 
 
-def _infiniband(fabric: ScaleOut) -> Iterator[Variable]:
+def _infiniband_variables(fabric: ScaleOut) -> Iterator[Variable]:
     yield Variable("NCCL_NET", "IB", "fails at start if no InfiniBand device is found, instead of using sockets")
     if fabric.load_balancing == "adaptive":
         yield Variable("NCCL_IB_ADAPTIVE_ROUTING", "1", "the spec states adaptive routing")
 
 
-def _roce(fabric: ScaleOut) -> Iterator[Variable]:
+def _roce_variables(fabric: ScaleOut) -> Iterator[Variable]:
     yield Variable("NCCL_NET", "IB", "RoCE uses the verbs transport; fails at start if it is missing")
     if fabric.load_balancing == "ecmp":
         yield Variable(
@@ -83,7 +83,7 @@ def _roce(fabric: ScaleOut) -> Iterator[Variable]:
         yield Variable("NCCL_IB_ADAPTIVE_ROUTING", "1", "the spec states adaptive routing")
 
 
-def not_known(cluster: Cluster) -> tuple[str, ...]:
+def unknown_variables(cluster: Cluster) -> tuple[str, ...]:
     """Variables that depend on device names, which a spec does not have."""
     fabric = cluster.scale_out
     if fabric is None or cluster.nodes == 1:
@@ -102,14 +102,14 @@ def write_environment(source: ExportInput) -> ExportedFile:
     """A shell script that exports the variables."""
     cluster = source.cluster
     lines = [f"# Environment of the collective library for {source.name}. Source this file before the launch."]
-    for each in variables(cluster):
-        lines += [f"# {each.reason}", f"export {each.name}={_quoted(each.value)}"]
-    omitted = not_known(cluster)
+    for each in environment_variables(cluster):
+        lines += [f"# {each.reason}", f"export {each.name}={_shell_quoted(each.value)}"]
+    omitted = unknown_variables(cluster)
     lines += [f"# not set, the spec does not state it: {each}" for each in omitted]
     return ExportedFile("\n".join(lines) + "\n", omitted)
 
 
-def _quoted(value: str) -> str:
+def _shell_quoted(value: str) -> str:
     return f'"{value}"' if " " in value else value
 
 
@@ -131,7 +131,7 @@ SECONDS_A_SWEEP = 30
 _DEVICES = {"NVIDIA": "nvidia.com/gpu", "AMD": "amd.com/gpu"}
 
 
-def _tests(source: ExportInput) -> tuple[AcceptanceCase, ...]:
+def _acceptance_cases(source: ExportInput) -> tuple[AcceptanceCase, ...]:
     tests, _, unclear = acceptance_cases(source.design)
     if unclear or not tests:
         raise MissingPart(unclear[0] if unclear else "the design has no acceptance tests")
@@ -140,13 +140,13 @@ def _tests(source: ExportInput) -> tuple[AcceptanceCase, ...]:
     return tests
 
 
-def _command(test: AcceptanceCase) -> str:
-    """The benchmark command: a sweep of doubling sizes up to that of the test, with checked results."""
+def _benchmark_command(test: AcceptanceCase) -> str:
+    """The benchmark command: sizes double up to the size of the test, and results are checked."""
     begin = min(SMALLEST, int(test.size))
     return f"{PROGRAMS[test.collective]} -b {begin} -e {int(test.size)} -f 2 -g 1 -n 20 -w 5 -c 1"
 
 
-def _rule(test: AcceptanceCase) -> Iterator[str]:
+def _threshold_lines(test: AcceptanceCase) -> Iterator[str]:
     yield f"{test.name}: {test.collective} on {plural(test.nodes, 'node')} ({plural(test.ranks, 'rank')})"
     yield f"passes where busbw at {size_text(test.size)} is at least {test.threshold / 1e9:.4g} GB/s and #wrong is 0"
     if test.runs > 1:
@@ -155,13 +155,13 @@ def _rule(test: AcceptanceCase) -> Iterator[str]:
         yield f"on each of {test.groups} sets of {test.nodes} nodes"
 
 
-def _repetitions(test: AcceptanceCase) -> int:
+def _repetition_count(test: AcceptanceCase) -> int:
     lasting = int(test.duration / SECONDS_A_SWEEP) if test.duration else 0
     return max(test.runs, lasting, 1)
 
 
-def _exports(source: ExportInput, test: AcceptanceCase | None = None) -> list[tuple[str, str]]:
-    found = [(each.name, each.value) for each in variables(source.cluster)]
+def _exported_variables(source: ExportInput, test: AcceptanceCase | None = None) -> list[tuple[str, str]]:
+    found = [(each.name, each.value) for each in environment_variables(source.cluster)]
     if test is not None and test.algorithm in ALGORITHMS:
         found.append(("NCCL_ALGO", ALGORITHMS[test.algorithm]))
     return found
@@ -169,7 +169,7 @@ def _exports(source: ExportInput, test: AcceptanceCase | None = None) -> list[tu
 
 def sbatch(source: ExportInput) -> ExportedFile:
     """A batch script that runs all tests and writes logs for `clusterspec accept`."""
-    tests = _tests(source)
+    tests = _acceptance_cases(source)
     per_node = source.cluster.ranks_per_node
     nodes = max(test.nodes * test.groups for test in tests)
     lines = [
@@ -182,27 +182,27 @@ def sbatch(source: ExportInput) -> ExportedFile:
         f"# Afterwards: clusterspec accept SPEC {source.name}-*.log",
         "set -eu",
         'hosts=($(scontrol show hostnames "$SLURM_JOB_NODELIST"))',
-        *(f'export {name}="{value}"' for name, value in _exports(source)),
+        *(f'export {name}="{value}"' for name, value in _exported_variables(source)),
     ]
     for test in tests:
-        lines += ["", *(f"# {line}" for line in _rule(test))]
+        lines += ["", *(f"# {line}" for line in _threshold_lines(test))]
         algorithm = f"NCCL_ALGO={ALGORITHMS[test.algorithm]} " if test.algorithm in ALGORITHMS else ""
         lines += [
             f"for group in $(seq 0 {test.groups - 1}); do",
             f'  set_of=$(IFS=,; echo "${{hosts[*]:group*{test.nodes}:{test.nodes}}}")',
-            f"  for run in $(seq 1 {_repetitions(test)}); do",
+            f"  for run in $(seq 1 {_repetition_count(test)}); do",
             f"    {algorithm}srun --nodes={test.nodes} --ntasks={test.ranks} --ntasks-per-node={per_node} \\",
-            f'      --nodelist="$set_of" --mpi=pmix {_command(test)} \\',
+            f'      --nodelist="$set_of" --mpi=pmix {_benchmark_command(test)} \\',
             f"      > {source.name}-{test.name}-$group-$run.log",
             "  done",
             "done",
         ]
-    return ExportedFile("\n".join(lines) + "\n", not_known(source.cluster))
+    return ExportedFile("\n".join(lines) + "\n", unknown_variables(source.cluster))
 
 
 def mpirun(source: ExportInput) -> ExportedFile:
     """A shell script; the host file has one host per line."""
-    tests = _tests(source)
+    tests = _acceptance_cases(source)
     per_node = source.cluster.ranks_per_node
     lines = [
         "#!/bin/bash",
@@ -212,37 +212,42 @@ def mpirun(source: ExportInput) -> ExportedFile:
         'hosts=($(grep -v "^#" "$1"))',
     ]
     for test in tests:
-        lines += ["", *(f"# {line}" for line in _rule(test))]
-        passed = " ".join(f"-x {name}={value.replace(' ', chr(92) + ' ')}" for name, value in _exports(source, test))
+        lines += ["", *(f"# {line}" for line in _threshold_lines(test))]
+        passed = " ".join(
+            f"-x {name}={value.replace(' ', chr(92) + ' ')}" for name, value in _exported_variables(source, test)
+        )
         lines += [
             f"for group in $(seq 0 {test.groups - 1}); do",
             f'  set_of=$(printf "%s:{per_node}," "${{hosts[@]:group*{test.nodes}:{test.nodes}}}")',
-            f"  for run in $(seq 1 {_repetitions(test)}); do",
+            f"  for run in $(seq 1 {_repetition_count(test)}); do",
             f'    mpirun -np {test.ranks} -H "${{set_of%,}}" --map-by ppr:{per_node}:node --bind-to none {passed} \\',
-            f"      {_command(test)} > {source.name}-{test.name}-$group-$run.log",
+            f"      {_benchmark_command(test)} > {source.name}-{test.name}-$group-$run.log",
             "  done",
             "done",
         ]
-    return ExportedFile("\n".join(lines) + "\n", not_known(source.cluster))
+    return ExportedFile("\n".join(lines) + "\n", unknown_variables(source.cluster))
 
 
 def mpijob(source: ExportInput) -> ExportedFile:
     """One MPIJob of the Kubeflow operator per test; `kubectl logs` of its launcher gives the log."""
-    tests, cluster = _tests(source), source.cluster
+    tests, cluster = _acceptance_cases(source), source.cluster
     device = _DEVICES.get(cluster.accelerator.vendor)
     if device is None:
         raise NotExportable(f"no Kubernetes resource is known for accelerators of {cluster.accelerator.vendor}")
-    documents = ["\n".join(_job(source, test, device)) for test in tests]
-    omitted = (*not_known(cluster), "the image of the benchmark, and the resources of its NICs (such as rdma/ib)")
+    documents = ["\n".join(_mpijob_lines(source, test, device)) for test in tests]
+    omitted = (
+        *unknown_variables(cluster),
+        "the image of the benchmark, and the resources of its NICs (such as rdma/ib)",
+    )
     return ExportedFile("---\n".join(f"{each}\n" for each in documents), omitted)
 
 
-def _job(source: ExportInput, test: AcceptanceCase, device: str) -> Iterator[str]:
+def _mpijob_lines(source: ExportInput, test: AcceptanceCase, device: str) -> Iterator[str]:
     per_node = source.cluster.ranks_per_node
     passed = " ".join(
-        f"-x {name}={value.replace(' ', chr(92) + chr(92) + ' ')}" for name, value in _exports(source, test)
+        f"-x {name}={value.replace(' ', chr(92) + chr(92) + ' ')}" for name, value in _exported_variables(source, test)
     )
-    yield from (f"# {line}" for line in _rule(test))
+    yield from (f"# {line}" for line in _threshold_lines(test))
     yield from (
         "apiVersion: kubeflow.org/v2beta1",
         "kind: MPIJob",
@@ -263,7 +268,7 @@ def _job(source: ExportInput, test: AcceptanceCase, device: str) -> Iterator[str
         "              args:",
         "                - |",
         f"                  mpirun -np {test.ranks} -N {per_node} -bind-to none {passed} \\",
-        f"                  {_command(test)}",
+        f"                  {_benchmark_command(test)}",
         "    Worker:",
         f"      replicas: {test.nodes}",
         "      template:",

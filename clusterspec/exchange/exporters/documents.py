@@ -1,4 +1,4 @@
-"""Clauses of a request for proposals in Markdown: scope of supply, acceptance and delivery, without prices."""
+"""Documents for purchasing: clauses of a request for proposals, and the bill as CSV and XLSX."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterator
 
 from clusterspec.exchange.acceptance import acceptance_cases
-from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable, table
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable, csv_table
 from clusterspec.exchange.purchasing.numbers import written_number
 from clusterspec.logs.benchmark import size_text
 from clusterspec.procurement.bill import Item
@@ -19,14 +19,14 @@ from clusterspec.units import display, display_bits, plural
 
 
 def write_clauses(source: ExportInput) -> ExportedFile:
-    """Numbered clauses, each of which a supplier can answer with yes, no or a figure."""
+    """Numbered clauses. A supplier can answer each with yes, no or a figure."""
     sections = [
-        ("Machine", _machine(source)),
-        ("Fabric", _fabric(source)),
-        ("Acceptance", _acceptance(source)),
-        ("Delivery and support", _delivery(source)),
+        ("Machine", _machine_lines(source)),
+        ("Fabric", _fabric_lines(source)),
+        ("Acceptance", _acceptance_lines(source)),
+        ("Delivery and support", _delivery_lines(source)),
     ]
-    lines = [f"# Requirements: {_plain(source.design.spec.name or 'cluster')}", ""]
+    lines = [f"# Requirements: {_plain_text(source.design.spec.name or 'cluster')}", ""]
     for number, (title, clauses) in enumerate(sections, 1):
         found = list(clauses)
         if found:
@@ -36,11 +36,11 @@ def write_clauses(source: ExportInput) -> ExportedFile:
     return ExportedFile("\n".join(lines))
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     return "".join(c if c.isprintable() and c not in "|<>`*_#[]$&@~\\" else " " for c in text)
 
 
-def _machine(source: ExportInput) -> Iterator[str]:
+def _machine_lines(source: ExportInput) -> Iterator[str]:
     cluster = source.cluster
     spare = f" and {plural(cluster.spare_nodes, 'spare node')}" if cluster.spare_nodes else ""
     node = f"each with {cluster.accelerators_per_node} accelerators {cluster.accelerator.name}"
@@ -58,7 +58,7 @@ def _machine(source: ExportInput) -> Iterator[str]:
         yield f"Slots of accelerators and NICs shall be PCIe {cluster.pcie_host} or later, at full width."
 
 
-def _fabric(source: ExportInput) -> Iterator[str]:
+def _fabric_lines(source: ExportInput) -> Iterator[str]:
     scale_out = source.cluster.scale_out
     if scale_out is None:
         return
@@ -80,7 +80,7 @@ def _fabric(source: ExportInput) -> Iterator[str]:
         yield f"For comparison, the design counts {shown} and {plural(total, 'link')}."
 
 
-def _acceptance(source: ExportInput) -> Iterator[str]:
+def _acceptance_lines(source: ExportInput) -> Iterator[str]:
     tests, _, unclear = acceptance_cases(source.design)
     if unclear:
         raise MissingPart(unclear[0])
@@ -94,14 +94,14 @@ def _acceptance(source: ExportInput) -> Iterator[str]:
         yield "The supplier shall hand over the unedited logs of all runs, with the lines of the debug output."
 
 
-def _delivery(source: ExportInput) -> Iterator[str]:
+def _delivery_lines(source: ExportInput) -> Iterator[str]:
     terms, operations = source.design.spec.procurement, source.design.spec.operations
     weeks = getattr(getattr(terms, "delivery", None), "weeks", None)
     if weeks:
         yield f"Delivery shall be complete within {plural(int(weeks), 'week')} of the order."
     warranty = getattr(terms, "warranty", None)
     if warranty is not None:
-        yield f"The warranty shall last {_plain(str(getattr(warranty, 'written', warranty)))}."
+        yield f"The warranty shall last {_plain_text(str(getattr(warranty, 'written', warranty)))}."
     if operations is not None and operations.burn_in is not None:
         duration = display(operations.burn_in.value, "s")
         yield f"Every node shall pass a burn-in of {duration} under load before acceptance."
@@ -116,45 +116,45 @@ DAY = (1980, 1, 1, 0, 0, 0)
 HEADS = ("kind", "part", "quantity", "unit_price", "price", "currency", "derivation")
 
 
-def _rows(source: ExportInput) -> list[tuple[object, ...]]:
+def _bill_rows(source: ExportInput) -> list[tuple[object, ...]]:
     items = source.bill.items
     if not items:
         raise MissingPart(f"nothing can be counted: {source.bill.why}")
-    return [_row(item) for item in items]
+    return [_bill_row(item) for item in items]
 
 
-def _row(item: Item) -> tuple[object, ...]:
-    unit, whole = (_amount(price.price if price else None) for price in (item.unit_price, item.price))
+def _bill_row(item: Item) -> tuple[object, ...]:
+    unit, whole = (_price_cell(price.price if price else None) for price in (item.unit_price, item.price))
     return (item.kind, item.part, item.quantity, unit, whole, item.currency, item.derivation)
 
 
-def _amount(price: object) -> object:
+def _price_cell(price: object) -> object:
     """A price as a number, a range as two numbers with a dash, an empty cell without a price."""
     if isinstance(price, tuple):
         return f"{price[0]:.15g} - {price[1]:.15g}"
     return price
 
 
-def _unambiguous(cell: object) -> object:
+def _unambiguous_cell(cell: object) -> object:
     """A number as text that has one reading: 12.375 with a fourth decimal, since 12.375 may also be 12,375."""
     if isinstance(cell, float) and written_number(text := f"{cell:.15g}").ambiguous:
         return f"{text}0"
     return cell
 
 
-def as_csv(source: ExportInput) -> ExportedFile:
+def bill_as_csv(source: ExportInput) -> ExportedFile:
     """One row per item."""
-    rows = [tuple(_unambiguous(cell) for cell in row) for row in _rows(source)]
-    return ExportedFile(table(HEADS, rows))
+    rows = [tuple(_unambiguous_cell(cell) for cell in row) for row in _bill_rows(source)]
+    return ExportedFile(csv_table(HEADS, rows))
 
 
-def as_xlsx(source: ExportInput) -> ExportedFile:
+def bill_as_xlsx(source: ExportInput) -> ExportedFile:
     """One sheet with one row per item. Raises `NotExportable` if openpyxl is missing."""
     try:
         from openpyxl import Workbook
     except ImportError:
         raise NotExportable('XLSX needs openpyxl: pip install "clusterspec[xlsx]"') from None
-    rows = _rows(source)
+    rows = _bill_rows(source)
     book = Workbook()
     sheet = book.active
     assert sheet is not None
@@ -164,10 +164,10 @@ def as_xlsx(source: ExportInput) -> ExportedFile:
         sheet.append([safe(cell) for cell in row])
     out = io.BytesIO()
     book.save(out)
-    return ExportedFile(undated(out.getvalue()))
+    return ExportedFile(undated_workbook(out.getvalue()))
 
 
-def undated(workbook: bytes) -> bytes:
+def undated_workbook(workbook: bytes) -> bytes:
     """A spreadsheet without the time at which it was written, which openpyxl puts into it."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(workbook)) as given, zipfile.ZipFile(out, "w") as made:

@@ -1,4 +1,4 @@
-"""The links of a fabric port by port, as many as the bill of materials counts."""
+"""The links of a fabric port by port, as a cabling list in CSV and as an InfraGraph."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.planes import parts_needed
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
-from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, table
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, csv_table
 from clusterspec.records import dataclass, replace
 from clusterspec.units import display_bits
 
@@ -70,7 +70,7 @@ class FabricPlane:
 
     @property
     def nodes_per_leaf(self) -> int:
-        """The number of nodes whose NICs of one rail (all NICs without rails) fit one leaf."""
+        """The number of nodes that fit one leaf. A leaf takes the NICs of one rail; without rails, all NICs."""
         return max(1, self.down // self.nics_of_rail)
 
 
@@ -86,24 +86,24 @@ def fabric_plane(source: ExportInput) -> FabricPlane:
     rails = scale_out.rails if scale_out.topology in RAIL_TOPOLOGIES else 1
     return FabricPlane(
         cluster=cluster,
-        leaves=_of_plane(fabric.leaf_switches, fabric),
-        spines=_of_plane(fabric.spine_switches, fabric),
-        cores=_of_plane(fabric.core_switches, fabric),
+        leaves=_count_of_plane(fabric.leaf_switches, fabric),
+        spines=_count_of_plane(fabric.spine_switches, fabric),
+        cores=_count_of_plane(fabric.core_switches, fabric),
         pods=fabric.pods,
         down=fabric.down_ports,
         up=fabric.up_ports,
         rails=max(1, rails),
         nics=scale_out.nics_per_node,
         extra=scale_out.extra_endpoints,
-        spine_core=_of_plane(fabric.links["spine_core"], fabric),
+        spine_core=_count_of_plane(fabric.links["spine_core"], fabric),
     )
 
 
-def _of_plane(count: int, fabric: Fabric) -> int:
+def _count_of_plane(count: int, fabric: Fabric) -> int:
     return count // max(1, fabric.planes)
 
 
-def links(source: ExportInput) -> Iterator[Link]:
+def fabric_links(source: ExportInput) -> Iterator[Link]:
     """Every link, plane by plane, from the nodes upward."""
     plane = fabric_plane(source)
     for number in range(1, source.fabric.planes + 1):
@@ -142,7 +142,7 @@ def _uplinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
     for leaf in range(plane.leaves):
         pod = leaf // leaves_of_pod
         for uplink in range(plane.up):
-            group = _spread(uplink, plane.up, leaf % leaves_of_pod, spines_of_pod)
+            group = _switch_index(uplink, plane.up, leaf % leaves_of_pod, spines_of_pod)
             spine = group * plane.pods + pod
             used[spine] += 1
             yield LinkEnd("leaf", leaf + 1, plane.down + uplink + 1), LinkEnd("spine", spine + 1, used[spine])
@@ -164,12 +164,12 @@ def _corelinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
     for spine in range(plane.spines):
         group, device = divmod(spine, spines_of_group)
         for uplink in range(up):
-            core = group * cores_of_group + _spread(uplink, up, device, cores_of_group)
+            core = group * cores_of_group + _switch_index(uplink, up, device, cores_of_group)
             used[core] += 1
             yield LinkEnd("spine", spine + 1, below + uplink + 1), LinkEnd("core", core + 1, used[core])
 
 
-def _spread(uplink: int, uplinks: int, device: int, switches: int) -> int:
+def _switch_index(uplink: int, uplinks: int, device: int, switches: int) -> int:
     """The index of the switch that an uplink of a device connects to: adjacent uplinks share a switch if the uplinks
     divide evenly, else all uplinks are assigned round robin.
     """
@@ -203,23 +203,23 @@ def write_cabling(source: ExportInput) -> ExportedFile:
     power = source.design.spec.cluster.power if source.design.spec.cluster else None
     per_rack = power.nodes_per_rack if power else None
     omitted = () if per_rack else ("length classes: cluster.power.nodes_per_rack is not stated",)
-    return ExportedFile(table(HEADS, _rows(source, plane, per_rack)), omitted)
+    return ExportedFile(csv_table(HEADS, _cable_rows(source, plane, per_rack)), omitted)
 
 
-def _rows(source: ExportInput, plane: FabricPlane, per_rack: int | None) -> Iterator[tuple[object, ...]]:
+def _cable_rows(source: ExportInput, plane: FabricPlane, per_rack: int | None) -> Iterator[tuple[object, ...]]:
     scale_out = source.cluster.scale_out
     assert scale_out is not None
     rate = display_bits(scale_out.nic_bandwidth.value / scale_out.planes)
-    for number, link in enumerate(links(source), 1):
+    for number, link in enumerate(fabric_links(source), 1):
         node = link.low.kind in {"node", "spare"}
         rail = link.low.port % plane.rails + 1 if node and plane.rails > 1 else ""
         place = link.low.number - 1 + (source.cluster.nodes if link.low.kind == "spare" else 0)
         rack = f"rack{place // per_rack + 1:03d}" if node and per_rack else ""
         ends = (link.low.device, link.low.port_name, link.high.device, link.high.port_name)
-        yield (number, link.level, *ends, rate, link.plane, rail, rack, _length(link, plane, per_rack))
+        yield (number, link.level, *ends, rate, link.plane, rail, rack, _length_class(link, plane, per_rack))
 
 
-def _length(link: Link, plane: FabricPlane, per_rack: int | None) -> str:
+def _length_class(link: Link, plane: FabricPlane, per_rack: int | None) -> str:
     """The length class of a link, from the number of racks that the nodes of a leaf occupy."""
     if not per_rack:
         return ""
@@ -240,28 +240,32 @@ def write_infragraph(source: ExportInput) -> ExportedFile:
     ports = fabric.switch_ports or plane.down + plane.up
     rate = scale_out.nic_bandwidth.value * 8 / 1e9 / scale_out.planes
     out = [f"name: {source.name}", "devices:", "- name: server", "  components:"]
-    out += _component("xpu", "xpu", cluster.accelerators_per_node, cluster.accelerator.name)
-    out += _component("nic", "nic", plane.nics, scale_out.technology.name)
-    out += ["- name: switch", "  components:", *_component("cpu", "asic", 1, "switching chip")]
-    out += _component("port", "port", ports, "port")
+    out += _component_lines("xpu", "xpu", cluster.accelerators_per_node, cluster.accelerator.name)
+    out += _component_lines("nic", "nic", plane.nics, scale_out.technology.name)
+    out += ["- name: switch", "  components:", *_component_lines("cpu", "asic", 1, "switching chip")]
+    out += _component_lines("port", "port", ports, "port")
     if plane.extra:
-        out += ["- name: endpoint", "  components:", *_component("nic", "nic", 1, "another endpoint of the fabric")]
-    out += ["instances:", *_instances(source)]
+        out += [
+            "- name: endpoint",
+            "  components:",
+            *_component_lines("nic", "nic", 1, "another endpoint of the fabric"),
+        ]
+    out += ["instances:", *_instance_lines(source)]
     out += ["links:", "- name: fabric", "  physical:", "    bandwidth:", "      choice: gigabits_per_second"]
     out += [f"      gigabits_per_second: {rate:g}", "edges:"]
-    first = (link for link in links(source) if link.plane == 1)
-    for edge in _edges(first):
+    first = (link for link in fabric_links(source) if link.plane == 1)
+    for edge in _fabric_edges(first):
         out += edge.lines()
     omitted = (f"{fabric.planes - 1} further planes, each a copy of the first",) if fabric.planes > 1 else ()
     return ExportedFile("\n".join(out) + "\n", omitted)
 
 
-def _component(choice: str, name: str, count: int, description: str) -> list[str]:
+def _component_lines(choice: str, name: str, count: int, description: str) -> list[str]:
     plain = description.replace('"', "'")
     return [f"  - choice: {choice}", f"    name: {name}", f"    count: {count}", f'    description: "{plain}"']
 
 
-def _instances(source: ExportInput) -> Iterator[str]:
+def _instance_lines(source: ExportInput) -> Iterator[str]:
     plane, cluster = fabric_plane(source), source.cluster
     counts = (
         ("node", "server", cluster.nodes),
@@ -286,13 +290,12 @@ class Edge:
     high_ports: range
 
     def lines(self) -> Iterator[str]:
-        low = (
-            f'{{instance: "{self.low}{_slice(self.devices)}", component: "{_part(self.low)}{_slice(self.low_ports)}"}}'
-        )
-        high = f'{{instance: "{self.high}[{self.high_device}]", component: "port{_slice(self.high_ports)}"}}'
+        component = f"{_part_name(self.low)}{_slice_text(self.low_ports)}"
+        low = f'{{instance: "{self.low}{_slice_text(self.devices)}", component: "{component}"}}'
+        high = f'{{instance: "{self.high}[{self.high_device}]", component: "port{_slice_text(self.high_ports)}"}}'
         yield from (f"- ep1: {low}", f"  ep2: {high}", "  scheme: one2one", "  link: fabric")
 
-    def with_ports(self, other: Edge) -> Edge | None:
+    def merged_ports(self, other: Edge) -> Edge | None:
         """This edge merged with one between the same devices on the next ports; None if they are not adjacent."""
         if (
             self._place() != other._place()
@@ -306,7 +309,7 @@ class Edge:
             high_ports=range(self.high_ports.start, other.high_ports.stop),
         )
 
-    def with_devices(self, other: Edge) -> Edge | None:
+    def merged_devices(self, other: Edge) -> Edge | None:
         """This edge merged with one of the next device on the same ports; None if they are not adjacent."""
         if (
             self._place() != other._place()
@@ -324,24 +327,24 @@ class Edge:
         return self.low, self.high, self.high_device
 
 
-def _slice(numbers: range) -> str:
+def _slice_text(numbers: range) -> str:
     return f"[{numbers.start}:{numbers.stop}]"
 
 
-def _part(kind: str) -> str:
+def _part_name(kind: str) -> str:
     return "nic" if kind in {"node", "spare", "endpoint"} else "port"
 
 
-def _edges(found: Iterator[Link]) -> list[Edge]:
+def _fabric_edges(found: Iterator[Link]) -> list[Edge]:
     """The links as edges, merged over consecutive ports and devices."""
     ordered = sorted(found, key=lambda link: (link.level, link.high.number, link.high.port))
-    edges = _merged((_one(link) for link in ordered), Edge.with_ports)
-    return _merged(edges, Edge.with_devices)
+    edges = _merged_edges((_single_edge(link) for link in ordered), Edge.merged_ports)
+    return _merged_edges(edges, Edge.merged_devices)
 
 
-def _one(link: Link) -> Edge:
+def _single_edge(link: Link) -> Edge:
     low, high = link.low, link.high
-    first = low.port if _part(low.kind) == "nic" else low.port - 1
+    first = low.port if _part_name(low.kind) == "nic" else low.port - 1
     return Edge(
         low.kind,
         range(low.number - 1, low.number),
@@ -352,7 +355,7 @@ def _one(link: Link) -> Edge:
     )
 
 
-def _merged(edges: Iterable[Edge], join: Callable[[Edge, Edge], Edge | None]) -> list[Edge]:
+def _merged_edges(edges: Iterable[Edge], join: Callable[[Edge, Edge], Edge | None]) -> list[Edge]:
     out: list[Edge] = []
     for edge in edges:
         follows = bool(out) and out[-1].high_ports.stop == edge.high_ports.start

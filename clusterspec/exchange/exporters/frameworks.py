@@ -1,4 +1,4 @@
-"""Layouts as arguments and configurations of Megatron-LM, torchtitan, DeepSpeed and MaxText."""
+"""Layouts as arguments and configurations of Megatron-LM, torchtitan, DeepSpeed, MaxText and vLLM."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SCHEDULES = {
 }
 
 
-def _training(source: ExportInput) -> tuple[Layout, Workload]:
+def _training_layout(source: ExportInput) -> tuple[Layout, Workload]:
     if source.workload.kind != "train":
         raise NotExportable("the workload is serving; this format is for training")
     return source.layout, source.workload
@@ -38,8 +38,8 @@ def _training(source: ExportInput) -> tuple[Layout, Workload]:
 
 def megatron(source: ExportInput) -> ExportedFile:
     """Arguments of Megatron-LM's ``pretrain_gpt.py``, one per line."""
-    layout, work = _training(source)
-    omitted = list(_not_of_megatron(layout, work.model))
+    layout, work = _training_layout(source)
+    omitted = list(_unsupported_by_megatron(layout, work.model))
     lines = [f"  {line}" for line in (*_megatron_layout(layout), *_megatron_model(work), *_megatron_work(layout, work))]
     head = [
         f"# {source.name}: {layout.ranks} ranks on {layout.nodes} nodes",
@@ -68,14 +68,14 @@ def _megatron_layout(layout: Layout) -> Iterator[str]:
             yield f"--num-distributed-optimizer-instances {max(1, layout.dp * layout.cp // layout.shard_group)}"
     if layout.cp > 1:
         yield f"--cp-comm-type { {'ring': 'p2p', 'all-gather': 'allgather', 'all-to-all': 'a2a'}[layout.cp_method] }"
-    yield from _recompute(layout)
+    yield from _recompute_arguments(layout)
     if layout.overlap.dp and layout.dp > 1:
         yield "--overlap-grad-reduce --overlap-param-gather" if layout.sharding != "none" else "--overlap-grad-reduce"
     if layout.overlap.tp and layout.tp > 1:
         yield "--tp-comm-overlap"
 
 
-def _recompute(layout: Layout) -> Iterator[str]:
+def _recompute_arguments(layout: Layout) -> Iterator[str]:
     if layout.recompute == "full":
         yield "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1"
     elif layout.recompute != "none":
@@ -115,7 +115,7 @@ def _megatron_work(layout: Layout, work: Workload) -> Iterator[str]:
     yield f"--optimizer { {'adamw': 'adam', 'momentum': 'sgd'}.get(work.optimizer, work.optimizer) }"
 
 
-def _not_of_megatron(layout: Layout, model: Model) -> Iterator[str]:
+def _unsupported_by_megatron(layout: Layout, model: Model) -> Iterator[str]:
     if len(set(layout.stage_layers)) > 1:
         yield f"stages of different length {list(layout.stage_layers)}: see --pipeline-model-parallel-layout"
     if isinstance(layout.recompute, tuple):
@@ -128,11 +128,11 @@ def _not_of_megatron(layout: Layout, model: Model) -> Iterator[str]:
 
 def torchtitan(source: ExportInput) -> ExportedFile:
     """A job configuration of torchtitan."""
-    layout, work = _training(source)
+    layout, work = _training_layout(source)
     if work.model.id not in _TORCHTITAN:
         raise NotExportable(f"torchtitan has no flavor that is {work.model.id or 'the model of the spec'}")
     name, flavor = _TORCHTITAN[work.model.id]
-    replicate, shard = _mesh(layout)
+    replicate, shard = _replicate_and_shard_degrees(layout)
     local = layout.micro_batch * (layout.micro_batches or 1) if layout.pp > 1 else layout.micro_batch
     mode = layout.recompute if isinstance(layout.recompute, str) else "selective"
     lines = [
@@ -164,11 +164,11 @@ def torchtitan(source: ExportInput) -> ExportedFile:
             f"pipeline_parallel_microbatch_size = {layout.micro_batch}",
         ]
     lines += ["", "[activation_checkpoint]", f'mode = "{mode}"', ""]
-    omitted = tuple(_not_of_torchtitan(layout))
+    omitted = tuple(_unsupported_by_torchtitan(layout))
     return ExportedFile("\n".join(lines), omitted)
 
 
-def _mesh(layout: Layout) -> tuple[int, int]:
+def _replicate_and_shard_degrees(layout: Layout) -> tuple[int, int]:
     """The replicate and shard degrees of the data-parallel ranks."""
     if layout.sharding == "none":
         return layout.dp, 1
@@ -177,7 +177,7 @@ def _mesh(layout: Layout) -> tuple[int, int]:
     return 1, layout.dp
 
 
-def _not_of_torchtitan(layout: Layout) -> Iterator[str]:
+def _unsupported_by_torchtitan(layout: Layout) -> Iterator[str]:
     if layout.sharding in {"zero1", "zero2"}:
         yield f"{layout.sharding}: torchtitan shards parameters as well (FSDP)"
     if layout.order[:1] != ("tp",):
@@ -188,7 +188,7 @@ def _not_of_torchtitan(layout: Layout) -> Iterator[str]:
 
 def deepspeed(source: ExportInput) -> ExportedFile:
     """A DeepSpeed configuration; tensor and pipeline degrees are set in the training program."""
-    layout, work = _training(source)
+    layout, work = _training_layout(source)
     stage = {"none": 0, "zero1": 1, "zero2": 2, "fsdp": 3, "hsdp": 3}[layout.sharding]
     zero: dict[str, object] = {"stage": stage, "overlap_comm": layout.overlap.dp}
     if layout.sharding == "hsdp":
@@ -214,9 +214,9 @@ def deepspeed(source: ExportInput) -> ExportedFile:
 
 def maxtext(source: ExportInput) -> ExportedFile:
     """A MaxText configuration: the model, and the mesh over the interconnect (ici) and the network (dcn)."""
-    layout, work = _training(source)
+    layout, work = _training_layout(source)
     model = work.model
-    replicate, shard = _mesh(layout)
+    replicate, shard = _replicate_and_shard_degrees(layout)
     lines = [
         f"# {source.name}: {layout.ranks} ranks on {layout.nodes} nodes",
         f"base_emb_dim: {model.hidden}",

@@ -1,4 +1,4 @@
-"""Input and output of exporters."""
+"""The registry of export formats, and the input and output of exporters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import cast
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
-from clusterspec.document import nearest
+from clusterspec.document import nearest_words
 from clusterspec.procurement.bill import Bill, bill
 from clusterspec.records import dataclass
 from clusterspec.results.cells import safe
@@ -25,7 +25,7 @@ class NotExportable(Exception):
 
 
 class MissingPart(NotExportable):
-    """Raised, with the reason, if a spec has no part, or none that can be resolved, that a format needs."""
+    """Raised, with the reason, if a spec lacks a part that a format needs, or the part cannot be resolved."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class ExportedFile:
     omitted: tuple[str, ...] = ()
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def csv_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Comma-separated values; cells are escaped so that spreadsheets read none as a formula."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -152,6 +152,6 @@ def exporter_of(name: str) -> Exporter:
     for each in EXPORTERS:
         if plain == each.name or plain in each.other:
             return each
-    like = nearest(plain, [each.name for each in EXPORTERS])
+    like = nearest_words(plain, [each.name for each in EXPORTERS])
     offer = f"; did you mean {', '.join(like)}?" if like else ""
     raise NotExportable(f"no export format is called {name!r}{offer} (`clusterspec export --list` lists all)")

@@ -10,7 +10,7 @@ from clusterspec.exchange.exporters.fabric import FabricPlane, fabric_plane
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput
 
 
-def _names(first: int, last: int) -> str:
+def _host_list(first: int, last: int) -> str:
     """Nodes from ``first`` to ``last`` as a Slurm host list."""
     return f"node{first:04d}" if first == last else f"node[{first:04d}-{last:04d}]"
 
@@ -23,11 +23,11 @@ def slurm(source: ExportInput) -> ExportedFile:
     )
     head = [f"# {source.name}: {cluster.nodes} nodes, named node0001 and so on; rename them to your hosts.", "---"]
     of_domain = nodes_of_domain(cluster)
-    body = _blocks(cluster.nodes, of_domain) if of_domain > 1 else _tree(source)
+    body = _block_lines(cluster.nodes, of_domain) if of_domain > 1 else _tree_lines(source)
     return ExportedFile("\n".join([*head, *body, ""]), omitted)
 
 
-def _blocks(nodes: int, size: int) -> Iterator[str]:
+def _block_lines(nodes: int, size: int) -> Iterator[str]:
     yield from (
         "- topology: default",
         "  cluster_default: true",
@@ -39,11 +39,11 @@ def _blocks(nodes: int, size: int) -> Iterator[str]:
     for number in range(parts_needed(nodes, size)):
         first = number * size + 1
         yield f"      - block: domain{number + 1:04d}"
-        yield f"        nodes: {_names(first, min(nodes, first + size - 1))}"
+        yield f"        nodes: {_host_list(first, min(nodes, first + size - 1))}"
 
 
-def _tree(source: ExportInput) -> Iterator[str]:
-    groups, pods = _groups(source)
+def _tree_lines(source: ExportInput) -> Iterator[str]:
+    groups, pods = _leaf_groups(source)
     yield from ("- topology: default", "  cluster_default: true", "  tree:", "    switches:")
     if len(groups) > 1:
         top = f"block[{1:04d}-{len(groups):04d}]" if pods < 2 else f"pod[{1:04d}-{pods:04d}]"
@@ -56,10 +56,10 @@ def _tree(source: ExportInput) -> Iterator[str]:
             yield f"        children: block[{first:04d}-{last:04d}]"
     for number, (first, last) in enumerate(groups, 1):
         yield f"      - switch: block{number:04d}"
-        yield f"        nodes: {_names(first, last)}"
+        yield f"        nodes: {_host_list(first, last)}"
 
 
-def _groups(source: ExportInput) -> tuple[list[tuple[int, int]], int]:
+def _leaf_groups(source: ExportInput) -> tuple[list[tuple[int, int]], int]:
     """The first and last node of each group that shares a leaf (one leaf per rail), and the number of pods."""
     cluster = source.cluster
     if source.bill.fabric is None:  # a provider's fabric is not known to the customer: one group
@@ -73,7 +73,7 @@ def _groups(source: ExportInput) -> tuple[list[tuple[int, int]], int]:
 def kueue(source: ExportInput) -> ExportedFile:
     """A Kueue topology with its levels, outermost first, and the node labels it needs."""
     cluster = source.cluster
-    groups, pods = _groups(source)
+    groups, pods = _leaf_groups(source)
     levels = []
     if pods > 1:
         levels.append("clusterspec.io/pod")

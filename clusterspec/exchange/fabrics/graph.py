@@ -1,4 +1,4 @@
-"""Slurm host lists: ``tux[0-3,12,18-20]`` represents eight names; zeros in front are kept."""
+"""Fabrics as graphs and switch trees: host lists, levels, counts, and uneven uplinks."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _BRACKET = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
-def expand(text: str, line: int = 0) -> list[str]:
+def expanded_hosts(text: str, line: int = 0) -> list[str]:
     """The names that a host list represents, in order. Raises `FormatError` if it is malformed or too long.
 
-    >>> expand("tux[08-10,12],a")
+    >>> expanded_hosts("tux[08-10,12],a")
     ['tux08', 'tux09', 'tux10', 'tux12', 'a']
     """
     names: list[str] = []
-    for item in _items(text):
-        for name in _expanded(item, line):
+    for item in _host_list_items(text):
+        for name in _expanded_item(item, line):
             names.append(name)
             if len(names) > MOST_NAMES:
                 raise FormatError(f"a host list of more than {MOST_NAMES:,} names", line)
     return names
 
 
-def _items(text: str) -> Iterator[str]:
+def _host_list_items(text: str) -> Iterator[str]:
     """The items between commas outside brackets."""
     depth, start = 0, 0
     for at, character in enumerate(text):
@@ -44,11 +44,11 @@ def _items(text: str) -> Iterator[str]:
         yield text[start:].strip()
 
 
-def _expanded(item: str, line: int) -> Iterator[str]:
+def _expanded_item(item: str, line: int) -> Iterator[str]:
     parts = _BRACKET.split(item)
     if "[" in "".join(parts[::2]) or "]" in "".join(parts[::2]):
         raise FormatError(f"the host list {item[:60]!r} has a bracket that is not closed", line)
-    choices = [[part] if at % 2 == 0 else _numbers(part, line) for at, part in enumerate(parts)]
+    choices = [[part] if at % 2 == 0 else _bracket_numbers(part, line) for at, part in enumerate(parts)]
     size = 1
     for choice in choices:
         size *= len(choice)
@@ -57,7 +57,7 @@ def _expanded(item: str, line: int) -> Iterator[str]:
     return ("".join(chosen) for chosen in product(*choices))
 
 
-def _numbers(text: str, line: int) -> list[str]:
+def _bracket_numbers(text: str, line: int) -> list[str]:
     found: list[str] = []
     for part in text.split(","):
         match = _RANGE.fullmatch(part.strip())
@@ -127,7 +127,7 @@ def describe_graph(graph: FabricGraph, builder: ImportBuilder, line: int) -> Non
         raise FormatError("connects no endpoint to a switch")
     builder.count("switches", len(graph.switches), line)
     builder.count("endpoints", len(graph.hosts), line)
-    _nodes(graph, builder, line)
+    _record_nodes(graph, builder, line)
     depth = max(level.values())
     if depth > len(NAMES):
         builder.unknown("cluster.scale_out.tiers", f"{depth} levels of switches: only three have keys", line)
@@ -136,14 +136,14 @@ def describe_graph(graph: FabricGraph, builder: ImportBuilder, line: int) -> Non
         builder.count(f"{name}_switches", count, line)
         builder.set(f"cluster.scale_out.{name}_switches", count, line)
     builder.set("cluster.scale_out.tiers", min(depth, 3), line)
-    _links(graph, level, builder, line)
-    _topology(graph, level, builder, line)
+    _record_links(graph, level, builder, line)
+    _record_topology(graph, level, builder, line)
     apart = [switch for switch in graph.switches if switch not in level]
     if apart:
         builder.unknown(f"{len(apart)} switches", "no links connect them to any endpoint", line)
 
 
-def _nodes(graph: FabricGraph, builder: ImportBuilder, line: int) -> None:
+def _record_nodes(graph: FabricGraph, builder: ImportBuilder, line: int) -> None:
     named = Counter(host for end, host in graph.hosts.items() if host and end not in graph.others)
     unnamed = sum(1 for end, host in graph.hosts.items() if not host and end not in graph.others)
     if graph.others:
@@ -161,7 +161,7 @@ def _nodes(graph: FabricGraph, builder: ImportBuilder, line: int) -> None:
     builder.unknown("cluster.nodes and cluster.scale_out.nics_per_node", why, line)
 
 
-def _topology(graph: FabricGraph, level: Mapping[str, int], builder: ImportBuilder, line: int) -> None:
+def _record_topology(graph: FabricGraph, level: Mapping[str, int], builder: ImportBuilder, line: int) -> None:
     """Record rails if all adapters on a leaf have the same name, and leaves differ."""
     on_leaf: defaultdict[str, set[str]] = defaultdict(set)
     for one, other in graph.links:
@@ -177,7 +177,7 @@ def _topology(graph: FabricGraph, level: Mapping[str, int], builder: ImportBuild
         builder.set("cluster.scale_out.topology", "fat-tree", line)
 
 
-def _links(graph: FabricGraph, level: Mapping[str, int], builder: ImportBuilder, line: int) -> None:
+def _record_links(graph: FabricGraph, level: Mapping[str, int], builder: ImportBuilder, line: int) -> None:
     totals: Counter[int] = Counter()
     up: Counter[str] = Counter()
     for (one, other), count in graph.links.items():
@@ -193,10 +193,10 @@ def _links(graph: FabricGraph, level: Mapping[str, int], builder: ImportBuilder,
     builder.count("links", sum(totals.values()), line)
     leaves = [each for each, depth in level.items() if depth == 1]
     if max(level.values()) > 1:
-        _uplinks(Counter(up[leaf] for leaf in leaves), builder, line)
+        _record_uplinks(Counter(up[leaf] for leaf in leaves), builder, line)
 
 
-def _uplinks(ups: Counter[int], builder: ImportBuilder, line: int) -> None:
+def _record_uplinks(ups: Counter[int], builder: ImportBuilder, line: int) -> None:
     """Record the uplinks per leaf; if leaves differ, also by how much."""
     if len(ups) == 1:
         builder.count("uplinks_per_leaf", next(iter(ups)), line)

@@ -55,40 +55,40 @@ def read(file: InputFile) -> ImportResult:
     for number, line in enumerate(file.lines, 1):
         if match := _RECORD.match(line):
             record, first = sys.intern(match[3]), first or number
-            _node(match, found)
+            _add_node(match, found)
         elif line.startswith("[") and record:
-            _port(line, number, record, found)
-    _complete(found, builder, first)
+            _add_port(line, number, record, found)
+    _add_missing_adapters(found, builder, first)
     for one, other in found.links.values():
         if found.aggregation.isdisjoint((one, other)):
             found.graph.join(one, other)
     describe_graph(found.graph, builder, first)
     if found.aggregation:
         builder.count("aggregation_nodes", len(found.aggregation), first)
-    _ports(found, builder, first)
-    _rate(found.speeds, builder, first)
-    _models(found.models, builder, first)
+    _record_ports(found, builder, first)
+    _record_rate(found.speeds, builder, first)
+    _record_models(found.models, builder, first)
     return builder.reading()
 
 
-def _node(match: re.Match[str], found: _Found) -> None:
+def _add_node(match: re.Match[str], found: _Found) -> None:
     kind, ports, guid, description = match[1], int(match[2]), match[3], match[4] or ""
     if kind == "Switch":
         found.graph.switches[guid] = ports
         if model := _MODEL.search(description):
             found.models[model[1]] += 1
     elif kind == "Ca":
-        _adapter(guid, description, found)
+        _add_adapter(guid, description, found)
 
 
-def _adapter(guid: str, description: str, found: _Found) -> None:
+def _add_adapter(guid: str, description: str, found: _Found) -> None:
     if _AGGREGATION in description:
         found.aggregation.add(guid)
     else:
         found.graph.hosts[guid] = None if _UNNAMED.search(description) else description.split(maxsplit=1)[0]
 
 
-def _port(line: str, number: int, record: str, found: _Found) -> None:
+def _add_port(line: str, number: int, record: str, found: _Found) -> None:
     match = _PORT.match(line)
     if not match:
         raise FormatError(
@@ -108,7 +108,7 @@ def _port(line: str, number: int, record: str, found: _Found) -> None:
     found.links[ends] = (record, guid)
 
 
-def _complete(found: _Found, builder: ImportBuilder, line: int) -> None:
+def _add_missing_adapters(found: _Found, builder: ImportBuilder, line: int) -> None:
     """Add adapters that appear only as the peer of a switch port. Raises `FormatError` if a switch has no record
     (truncated file).
     """
@@ -121,12 +121,12 @@ def _complete(found: _Found, builder: ImportBuilder, line: int) -> None:
         )
     adapters = [each for each in lost if each.startswith("H-")]
     for each in adapters:
-        _adapter(each, found.names.get(each, ""), found)
+        _add_adapter(each, found.names.get(each, ""), found)
     if adapters:
         builder.unknown(f"{len(adapters)} adapters", "only ports of switches name them: they have no record", line)
 
 
-def _ports(found: _Found, builder: ImportBuilder, line: int) -> None:
+def _record_ports(found: _Found, builder: ImportBuilder, line: int) -> None:
     """Record the ports of a switch without the internal one of its SHARP unit."""
     units = found.aggregation
     internal = {end for ends in found.links.values() if units & {*ends} for end in ends if end not in units}
@@ -135,8 +135,8 @@ def _ports(found: _Found, builder: ImportBuilder, line: int) -> None:
         builder.set("cluster.scale_out.switch_ports", ports.pop(), line)
 
 
-def _rate(speeds: Counter[str], builder: ImportBuilder, line: int) -> None:
-    """Record the link rate if all links have the same."""
+def _record_rate(speeds: Counter[str], builder: ImportBuilder, line: int) -> None:
+    """Record the link rate if all links agree."""
     for speed, count in speeds.most_common():
         builder.count(f"links_at_{speed}", count, line)
     if len(speeds) != 1:
@@ -150,7 +150,7 @@ def _rate(speeds: Counter[str], builder: ImportBuilder, line: int) -> None:
         builder.set("cluster.scale_out.nic_bandwidth", rate_text(int(match[1]) * lane), line)
 
 
-def _models(models: Counter[str], builder: ImportBuilder, line: int) -> None:
+def _record_models(models: Counter[str], builder: ImportBuilder, line: int) -> None:
     known = {SWITCHES.get(model) for model in models}
     if len(models) == 1 and (entry := known.pop()):
         builder.set("cluster.scale_out.switch", entry, line)

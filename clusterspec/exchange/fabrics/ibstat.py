@@ -42,13 +42,13 @@ def read(file: InputFile) -> ImportResult:
     """The adapters of a node. Raises `FormatError` if there are none."""
     builder = ImportBuilder(KIND, file.name)
     if _HOST.search(file.text):
-        _by_host(file, builder)
+        _record_hosts(file, builder)
     else:
-        _adapters(file, builder)
+        _record_adapters(file, builder)
     return builder.reading()
 
 
-def _by_host(file: InputFile, builder: ImportBuilder) -> None:
+def _record_hosts(file: InputFile, builder: ImportBuilder) -> None:
     host, first = "", 0
     ports: Counter[str] = Counter()
     for number, line in enumerate(file.lines, 1):
@@ -69,7 +69,7 @@ def _by_host(file: InputFile, builder: ImportBuilder) -> None:
         builder.unknown("cluster.scale_out.nics_per_node", f"hosts with {sorted(sizes)} ports", first)
 
 
-def _adapters(file: InputFile, builder: ImportBuilder) -> None:
+def _record_adapters(file: InputFile, builder: ImportBuilder) -> None:
     adapters: dict[str, str] = {}
     ports: list[Port] = []
     current = ""
@@ -86,10 +86,10 @@ def _adapters(file: InputFile, builder: ImportBuilder) -> None:
                 adapters[current] = match[2].strip()
     if not ports:
         raise FormatError("names no port of an adapter: the file is truncated")
-    _describe(adapters, ports, builder)
+    _record_description(adapters, ports, builder)
 
 
-def _describe(adapters: dict[str, str], ports: list[Port], builder: ImportBuilder) -> None:
+def _record_description(adapters: dict[str, str], ports: list[Port], builder: ImportBuilder) -> None:
     line = ports[0].line
     builder.count("nics", len(adapters), line)
     builder.count("ports", len(ports), line)

@@ -48,15 +48,15 @@ def read(file: InputFile) -> ImportResult:
     root = yaml.mapping.get("infrastructure", yaml.mapping)
     try:
         if "components" in root and "instances" not in root:
-            _node(_shape(root), builder, yaml.line("components"))
+            _record_node(_device_shape(root), builder, yaml.line("components"))
             return builder.reading()
-        _infrastructure(root, yaml, builder)
+        _record_infrastructure(root, yaml, builder)
     except (KeyError, TypeError, AttributeError, ValueError):
         raise FormatError("is not an InfraGraph infrastructure") from None
     return builder.reading()
 
 
-def _shape(device: dict[str, Any]) -> DeviceShape:
+def _device_shape(device: dict[str, Any]) -> DeviceShape:
     counts = {str(each["name"]): int(each.get("count", 1)) for each in device["components"]}
     choice = {str(each["name"]): str(each.get("choice", "")) for each in device["components"]}
     text = {str(each["name"]): f"{each['name']} {each.get('description', '')}" for each in device["components"]}
@@ -70,7 +70,7 @@ def _shape(device: dict[str, Any]) -> DeviceShape:
     return DeviceShape(str(device["name"]), counts, accelerators, nics, accelerator_of_product(product))
 
 
-def _node(shape: DeviceShape, builder: ImportBuilder, line: int) -> None:
+def _record_node(shape: DeviceShape, builder: ImportBuilder, line: int) -> None:
     builder.count("accelerators", shape.accelerators, line)
     builder.count("nics", shape.nics, line)
     if shape.accelerators:
@@ -80,25 +80,25 @@ def _node(shape: DeviceShape, builder: ImportBuilder, line: int) -> None:
         builder.set("cluster.scale_out.nics_per_node", shape.nics, line)
 
 
-def _infrastructure(root: dict[str, Any], yaml: Yaml, builder: ImportBuilder) -> None:
-    shapes = {shape.name: shape for shape in map(_shape, root["devices"])}
+def _record_infrastructure(root: dict[str, Any], yaml: Yaml, builder: ImportBuilder) -> None:
+    shapes = {shape.name: shape for shape in map(_device_shape, root["devices"])}
     instances = {
-        str(each["name"]): (shapes[str(each["device"])], _bounded(int(each.get("count", 1))))
+        str(each["name"]): (shapes[str(each["device"])], _bounded_count(int(each.get("count", 1))))
         for each in root["instances"]
     }
     graph = FabricGraph()
     for name, (shape, count) in instances.items():
         if not shape.accelerators and not shape.nics:
             ports = shape.components.get("port", 0)
-            graph.switches |= {f"{name}.{number}": ports or None for number in range(_bounded(count))}
+            graph.switches |= {f"{name}.{number}": ports or None for number in range(_bounded_count(count))}
     rates: dict[str, set[float | None]] = {"node": set(), "switch": set()}
-    links = {str(each["name"]): _rate(each) for each in root.get("links") or []}
+    links = {str(each["name"]): _link_rate(each) for each in root.get("links") or []}
     for edge in root.get("edges") or []:
-        for one, other in _ends(edge, instances):
-            _join(one, other, graph)
+        for one, other in _edge_ends(edge, instances):
+            _add_link(one, other, graph)
         kind = (
             "node"
-            if any(_instance(edge[end]["instance"])[0] in _nodes(instances) for end in ("ep1", "ep2"))
+            if any(_instance_and_range(edge[end]["instance"])[0] in _node_names(instances) for end in ("ep1", "ep2"))
             else "switch"
         )
         rates[kind].add(links.get(str(edge.get("link"))))
@@ -109,14 +109,14 @@ def _infrastructure(root: dict[str, Any], yaml: Yaml, builder: ImportBuilder) ->
     graph.others = {end for end, device in graph.hosts.items() if device and device.rpartition(".")[0] in bare}
     if graph.links:
         describe_graph(graph, builder, yaml.line("edges"))
-        _spares(instances, builder)
+        _record_spares(instances, builder)
         _switch_ports(graph, builder, line)
     known = {rate for rate in rates["node"] if rate}
     if len(known) == 1:
         builder.set("cluster.scale_out.nic_bandwidth", rate_text(known.pop()), yaml.line("links"))
 
 
-def _nodes(instances: Mapping[str, tuple[DeviceShape, int]]) -> set[str]:
+def _node_names(instances: Mapping[str, tuple[DeviceShape, int]]) -> set[str]:
     return {name for name, (shape, _) in instances.items() if shape.accelerators or shape.nics}
 
 
@@ -129,7 +129,7 @@ def _nodes_of(nodes: list[tuple[DeviceShape, int]], builder: ImportBuilder, line
             builder.set("cluster.accelerator", nodes[0][0].product, line)
 
 
-def _spares(instances: Mapping[str, tuple[DeviceShape, int]], builder: ImportBuilder) -> None:
+def _record_spares(instances: Mapping[str, tuple[DeviceShape, int]], builder: ImportBuilder) -> None:
     """Record the nodes of instances named spare as spare nodes."""
     spares = sum(count for name, (shape, count) in instances.items() if name == "spare" and shape.accelerators)
     for at, given in enumerate(builder.given):
@@ -144,7 +144,7 @@ def _switch_ports(graph: FabricGraph, builder: ImportBuilder, line: int) -> None
         builder.set("cluster.scale_out.switch_ports", count, line)
 
 
-def _join(one: tuple[str, str, bool], other: tuple[str, str, bool], graph: FabricGraph) -> None:
+def _add_link(one: tuple[str, str, bool], other: tuple[str, str, bool], graph: FabricGraph) -> None:
     ends = []
     for device, component, node in (one, other):
         end = f"{device}/{component}" if node else device
@@ -155,8 +155,8 @@ def _join(one: tuple[str, str, bool], other: tuple[str, str, bool], graph: Fabri
     graph.join(ends[0], ends[1])
 
 
-def _ends(edge: dict[str, Any], instances: Mapping[str, tuple[DeviceShape, int]]) -> list[tuple[Any, Any]]:
-    sides = [_points(edge[end], instances) for end in ("ep1", "ep2")]
+def _edge_ends(edge: dict[str, Any], instances: Mapping[str, tuple[DeviceShape, int]]) -> list[tuple[Any, Any]]:
+    sides = [_end_ports(edge[end], instances) for end in ("ep1", "ep2")]
     every = edge.get("many2many") is True or edge.get("scheme") == "many2many"
     size = len(sides[0]) * len(sides[1]) if every else max(map(len, sides))
     if size > MOST_EDGES:
@@ -166,20 +166,20 @@ def _ends(edge: dict[str, Any], instances: Mapping[str, tuple[DeviceShape, int]]
     return list(zip(*sides, strict=False))
 
 
-def _points(end: dict[str, Any], instances: Mapping[str, tuple[DeviceShape, int]]) -> list[tuple[str, str, bool]]:
+def _end_ports(end: dict[str, Any], instances: Mapping[str, tuple[DeviceShape, int]]) -> list[tuple[str, str, bool]]:
     """The ports that one end of an edge represents: device, component, and whether the device is a node."""
-    name, numbers = _instance(end["instance"])
+    name, numbers = _instance_and_range(end["instance"])
     shape, count = instances[name]
-    component, parts = _instance(end["component"])
-    node = name in _nodes(instances)
-    devices = numbers if numbers is not None else range(_bounded(count))
-    pieces = parts if parts is not None else range(_bounded(shape.components[component]))
+    component, parts = _instance_and_range(end["component"])
+    node = name in _node_names(instances)
+    devices = numbers if numbers is not None else range(_bounded_count(count))
+    pieces = parts if parts is not None else range(_bounded_count(shape.components[component]))
     if len(devices) * len(pieces) > MOST_EDGES:
         raise FormatError(f"more than {MOST_EDGES:,} ports in one end of an edge")
     return [(f"{name}.{device}", f"{component}.{piece}", node) for device in devices for piece in pieces]
 
 
-def _instance(text: Any) -> tuple[str, range | None]:
+def _instance_and_range(text: Any) -> tuple[str, range | None]:
     match = _SLICE.fullmatch(str(text))
     if not match:
         raise FormatError(f"{str(text)[:60]!r} is not a name with a slice")
@@ -188,16 +188,16 @@ def _instance(text: Any) -> tuple[str, range | None]:
     first = int(match[2] or 0)
     if not match[3]:
         return match[1], range(first, first + 1)
-    return match[1], range(first, _bounded(int(match[4] or 0)))
+    return match[1], range(first, _bounded_count(int(match[4] or 0)))
 
 
-def _bounded(count: int) -> int:
+def _bounded_count(count: int) -> int:
     if not 0 <= count <= MOST_EDGES:
         raise FormatError(f"a count of {count:,}, more than {MOST_EDGES:,}")
     return count
 
 
-def _rate(link: dict[str, Any]) -> float | None:
+def _link_rate(link: dict[str, Any]) -> float | None:
     """Gb/s of a link; None if it has none."""
     found = (link.get("physical") or link).get("bandwidth")
     if not isinstance(found, dict):

@@ -20,7 +20,7 @@ def matches(file: InputFile) -> bool:
 def read(file: InputFile) -> ImportResult:
     """The content of the objects of a file. Raises `FormatError` if none is of a supported kind."""
     builder = ImportBuilder(KIND, file.name)
-    readers = {"Topology": _topology, "MPIJob": _mpi_job, "PyTorchJob": _pytorch_job}
+    readers = {"Topology": _record_topology, "MPIJob": _mpi_job, "PyTorchJob": _pytorch_job}
     found = []
     for yaml in read_documents(file):
         kind = str(yaml.mapping.get("kind"))
@@ -34,9 +34,9 @@ def read(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _topology(yaml: Yaml, builder: ImportBuilder) -> None:
+def _record_topology(yaml: Yaml, builder: ImportBuilder) -> None:
     """The levels of a Kueue topology, outermost first; the objects hold no counts."""
-    levels = _at(yaml.value, "spec", "levels")
+    levels = _nested_value(yaml.value, "spec", "levels")
     if not isinstance(levels, list) or not all(isinstance(each, dict) and "nodeLabel" in each for each in levels):
         raise FormatError("a Topology without levels of a nodeLabel", yaml.line("spec"))
     line = yaml.line("spec", "levels")
@@ -50,33 +50,33 @@ def _topology(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _mpi_job(yaml: Yaml, builder: ImportBuilder) -> None:
-    workers = _at(yaml.value, "spec", "mpiReplicaSpecs", "Worker")
+    workers = _nested_value(yaml.value, "spec", "mpiReplicaSpecs", "Worker")
     if not isinstance(workers, dict):
         raise FormatError("an MPIJob without workers", yaml.line("spec"))
-    _workers(yaml, ("spec", "mpiReplicaSpecs", "Worker"), workers, builder)
-    slots = _at(yaml.value, "spec", "slotsPerWorker")
+    _record_workers(yaml, ("spec", "mpiReplicaSpecs", "Worker"), workers, builder)
+    slots = _nested_value(yaml.value, "spec", "slotsPerWorker")
     if isinstance(slots, int):
         builder.count("ranks_per_node", slots, yaml.line("spec", "slotsPerWorker"))
         builder.count("ranks", slots * int(workers.get("replicas", 1) or 1), yaml.line("spec", "slotsPerWorker"))
-    _command(yaml, builder)
+    _record_command(yaml, builder)
 
 
 def _pytorch_job(yaml: Yaml, builder: ImportBuilder) -> None:
-    workers = _at(yaml.value, "spec", "pytorchReplicaSpecs", "Worker")
+    workers = _nested_value(yaml.value, "spec", "pytorchReplicaSpecs", "Worker")
     if not isinstance(workers, dict):
         raise FormatError("a PyTorchJob without workers", yaml.line("spec"))
-    _workers(yaml, ("spec", "pytorchReplicaSpecs", "Worker"), workers, builder)
+    _record_workers(yaml, ("spec", "pytorchReplicaSpecs", "Worker"), workers, builder)
     builder.unknown("the master of the PyTorchJob", "it counts as a separate node if it requests accelerators")
 
 
-def _workers(yaml: Yaml, path: tuple[str, ...], workers: dict[str, Any], builder: ImportBuilder) -> None:
+def _record_workers(yaml: Yaml, path: tuple[str, ...], workers: dict[str, Any], builder: ImportBuilder) -> None:
     replicas = workers.get("replicas")
     if isinstance(replicas, int) and not isinstance(replicas, bool):
         builder.set("layout.nodes", replicas, yaml.line(*path, "replicas"))
         builder.count("nodes", replicas, yaml.line(*path, "replicas"))
-    containers = _at(workers, "template", "spec", "containers")
-    resources = _at(containers[0], "resources") if isinstance(containers, list) and containers else None
-    asked = _mapping(_at(resources, "requests")) | _mapping(_at(resources, "limits"))
+    containers = _nested_value(workers, "template", "spec", "containers")
+    resources = _nested_value(containers[0], "resources") if isinstance(containers, list) and containers else None
+    asked = _as_mapping(_nested_value(resources, "requests")) | _as_mapping(_nested_value(resources, "limits"))
     line = yaml.line(*path, "template", "spec", "containers", 0, "resources")
     for name in _RESOURCES:
         if isinstance(count := asked.get(name), int | str) and str(count).isdecimal():
@@ -92,7 +92,7 @@ def _workers(yaml: Yaml, path: tuple[str, ...], workers: dict[str, Any], builder
         )
 
 
-def _command(yaml: Yaml, builder: ImportBuilder) -> None:
+def _record_command(yaml: Yaml, builder: ImportBuilder) -> None:
     """Record the environment and the benchmark of the launcher command."""
     text = re.sub(r"^[ \t]*#[^\n]*", "", yaml.document.source.text, flags=re.MULTILINE)
     for match in re.finditer(r"-x\s+([A-Z][A-Z0-9_]{2,60})=(\S+)", text):
@@ -105,11 +105,11 @@ def _command(yaml: Yaml, builder: ImportBuilder) -> None:
         builder.set("cluster.scale_out.in_network_reduction", True, line)
 
 
-def _mapping(value: Any) -> dict[str, Any]:
+def _as_mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _at(value: Any, *path: str) -> Any:
+def _nested_value(value: Any, *path: str) -> Any:
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return value

@@ -26,7 +26,7 @@ def read(file: InputFile) -> ImportResult:
     if not all(isinstance(graph, dict) and "links" in graph and "nodes" in graph for graph in graphs):
         raise FormatError("is not a NetQ topology graph: it has no links or no nodes")
     try:
-        fabric = _fabric(graphs)
+        fabric = _fabric_graph(graphs)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         raise FormatError("a link or a node of the graph is not as NetQ writes it") from None
     describe_graph(fabric, builder, file.line_of_key("links"))
@@ -34,15 +34,15 @@ def read(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _fabric(graphs: list[dict[str, Any]]) -> FabricGraph:
+def _fabric_graph(graphs: list[dict[str, Any]]) -> FabricGraph:
     fabric, names, hosts = FabricGraph(), dict[str, str](), set[str]()
-    for node in (node for graph in graphs for node in _nodes(graph["nodes"])):
+    for node in (node for graph in graphs for node in _listed_nodes(graph["nodes"])):
         names[node["id"]] = str(node.get("name") or node["id"])
         if node.get("device_type") == "switch":
             fabric.switches[node["id"]] = None
         else:
             hosts.add(node["id"])
-    for one, other in (ends for graph in graphs for link in graph["links"] for ends in _ends(link)):
+    for one, other in (ends for graph in graphs for link in graph["links"] for ends in _link_ends(link)):
         (first, port), (second, back) = one, other
         a = f"{first}/{port}" if first in hosts else first
         b = f"{second}/{back}" if second in hosts else second
@@ -53,16 +53,16 @@ def _fabric(graphs: list[dict[str, Any]]) -> FabricGraph:
     return fabric
 
 
-def _nodes(nodes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _listed_nodes(nodes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for node in nodes:
         inner = node.get("compounded_nodes")
         if inner:
-            yield from _nodes(inner)
+            yield from _listed_nodes(inner)
         elif node.get("node_type", "device") == "device":
             yield node
 
 
-def _ends(link: dict[str, Any]) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+def _link_ends(link: dict[str, Any]) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
     """The two ends of every link in a bundle, as node and interface."""
     for number, each in enumerate(link.get("compounded_links") or [link]):
         one, other = each["interfaces"]

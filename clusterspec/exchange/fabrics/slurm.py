@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_yaml
-from clusterspec.exchange.fabrics.graph import SwitchTree, describe_blocks, describe_tree, expand
+from clusterspec.exchange.fabrics.graph import SwitchTree, describe_blocks, describe_tree, expanded_hosts
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 
 KIND = "slurm-topology"
@@ -27,20 +27,20 @@ def read(file: InputFile) -> ImportResult:
     """The nodes and switches of a topology. Raises `FormatError` if it names none."""
     builder = ImportBuilder(KIND, file.name)
     if _CONF.search(file.text):
-        _from_conf(file, builder)
+        _record_conf(file, builder)
     else:
-        _from_yaml(read_yaml(file), file.part, builder)
+        _record_yaml(read_yaml(file), file.part, builder)
     return builder.reading()
 
 
-def _from_conf(file: InputFile, builder: ImportBuilder) -> None:
+def _record_conf(file: InputFile, builder: ImportBuilder) -> None:
     tree, blocks, first = SwitchTree(), dict[str, list[str]](), 0
     for number, raw in enumerate(file.lines, 1):
         line = raw.split("#", 1)[0].strip()
         pairs = {key.lower(): value for key, value in _PAIR.findall(line)}
         if not line or not pairs:
             continue
-        children, nodes = (expand(pairs.get(key, ""), number) for key in ("switches", "nodes"))
+        children, nodes = (expanded_hosts(pairs.get(key, ""), number) for key in ("switches", "nodes"))
         if "switchname" in pairs:
             first = first or number
             tree.add(pairs["switchname"], children, nodes, number)
@@ -59,7 +59,7 @@ def _from_conf(file: InputFile, builder: ImportBuilder) -> None:
         describe_blocks(blocks, builder, first)
 
 
-def _from_yaml(yaml: Yaml, part: int | None, builder: ImportBuilder) -> None:
+def _record_yaml(yaml: Yaml, part: int | None, builder: ImportBuilder) -> None:
     topologies = yaml.value if isinstance(yaml.value, list) else [yaml.value]
     usable = [
         (at, each) for at, each in enumerate(topologies) if isinstance(each, dict) and {"tree", "block"} & set(each)
@@ -73,12 +73,12 @@ def _from_yaml(yaml: Yaml, part: int | None, builder: ImportBuilder) -> None:
         raise FormatError(f"holds {len(usable)} topologies, but --part is {part}")
     at, chosen = usable[(part or 1) - 1]
     if "tree" in chosen:
-        describe_tree(_tree(chosen["tree"], yaml, at), builder)
+        describe_tree(_switch_tree(chosen["tree"], yaml, at), builder)
     else:
-        _blocks(chosen["block"], yaml, at, builder)
+        _record_blocks(chosen["block"], yaml, at, builder)
 
 
-def _tree(value: Any, yaml: Yaml, at: int) -> SwitchTree:
+def _switch_tree(value: Any, yaml: Yaml, at: int) -> SwitchTree:
     tree = SwitchTree()
     switches = value.get("switches") if isinstance(value, dict) else None
     if not isinstance(switches, list):
@@ -87,23 +87,24 @@ def _tree(value: Any, yaml: Yaml, at: int) -> SwitchTree:
         line = yaml.line(at, "tree", "switches", number)
         if not isinstance(switch, dict) or "switch" not in switch:
             raise FormatError("a switch without a name", line)
-        children, nodes = (expand(_text(switch.get(key)), line) for key in ("children", "nodes"))
+        children, nodes = (expanded_hosts(_as_text(switch.get(key)), line) for key in ("children", "nodes"))
         tree.add(str(switch["switch"]), children, nodes, line)
     return tree
 
 
-def _blocks(value: Any, yaml: Yaml, at: int, builder: ImportBuilder) -> None:
+def _record_blocks(value: Any, yaml: Yaml, at: int, builder: ImportBuilder) -> None:
     blocks = value.get("blocks") if isinstance(value, dict) else None
     if not isinstance(blocks, list) or not all(isinstance(each, dict) for each in blocks):
         raise FormatError("a block topology without a list of blocks", yaml.line(at, "block"))
     line = yaml.line(at, "block", "blocks")
     held = {
-        str(each.get("block", number)): expand(_text(each.get("nodes")), line) for number, each in enumerate(blocks)
+        str(each.get("block", number)): expanded_hosts(_as_text(each.get("nodes")), line)
+        for number, each in enumerate(blocks)
     }
     if "block_sizes" in value:
         builder.count("block_sizes", str(value["block_sizes"]), yaml.line(at, "block", "block_sizes"))
     describe_blocks(held, builder, line)
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)

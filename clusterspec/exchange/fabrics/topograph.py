@@ -11,7 +11,7 @@ from collections import Counter
 from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_yaml
-from clusterspec.exchange.fabrics.graph import SwitchTree, describe_tree, expand
+from clusterspec.exchange.fabrics.graph import SwitchTree, describe_tree, expanded_hosts
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 
 KIND = "topograph"
@@ -31,7 +31,7 @@ def read(file: InputFile) -> ImportResult:
     tree, domains = SwitchTree(), Counter[str]()
     held: dict[str, list[str]] = {}
     for number, block in enumerate(blocks):
-        nodes, domain = _block(block, yaml, number)
+        nodes, domain = _block_nodes(block, yaml, number)
         held.setdefault(str(block.get("switch")), []).extend(nodes)
         domains[domain] += len(nodes)
     named = set(held)
@@ -54,21 +54,21 @@ def read(file: InputFile) -> ImportResult:
     for name, nodes in held.items():
         tree.add(name, [], nodes, yaml.line("blocks"))
     describe_tree(tree, builder)
-    _domains(domains, yaml, builder)
+    _record_domains(domains, yaml, builder)
     return builder.reading()
 
 
-def _block(block: Any, yaml: Yaml, number: int) -> tuple[list[str], str]:
+def _block_nodes(block: Any, yaml: Yaml, number: int) -> tuple[list[str], str]:
     line = yaml.line("blocks", number)
     if not isinstance(block, dict) or not isinstance(block.get("nodes"), list) or "switch" not in block:
         raise FormatError("a block without its switch or its nodes", line)
     labels = block.get("annotations") or block.get("labels") or {}
     named = labels.items() if isinstance(labels, dict) else ()
     domain = next((str(value) for key, value in named if str(key).endswith("domain")), "")
-    return expand(",".join(map(str, block["nodes"])), line), domain
+    return expanded_hosts(",".join(map(str, block["nodes"])), line), domain
 
 
-def _domains(domains: Counter[str], yaml: Yaml, builder: ImportBuilder) -> None:
+def _record_domains(domains: Counter[str], yaml: Yaml, builder: ImportBuilder) -> None:
     named = {name: nodes for name, nodes in domains.items() if name}
     if not named:
         return

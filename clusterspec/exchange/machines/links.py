@@ -1,4 +1,4 @@
-"""Scale-up links between the accelerators of a node: domains, topology, links per accelerator."""
+"""Scale-up links of a node: domains, topology, line rates, and the catalog entries of part names."""
 
 from __future__ import annotations
 
@@ -82,14 +82,14 @@ class NodeLinks:
         return len(self.accelerators) == 2 and count in SWITCHED_COUNTS
 
     def per_accelerator(self, one: str, group: tuple[str, ...]) -> int:
-        """The links of one accelerator: the number of a pair if switched, else the sum over its peers."""
+        """The links of one accelerator: the links of any pair if they are switched, else the sum over its peers."""
         if self.own is not None:
             return self.own.get(one, 0)
         counts = [self.between(one, other) for other in group if other != one]
         return max(counts, default=0) if self.topology(group) == "switched" else sum(counts)
 
 
-def describe(links: NodeLinks, builder: ImportBuilder, line: int, halves: int = 1) -> None:
+def record_links(links: NodeLinks, builder: ImportBuilder, line: int, halves: int = 1) -> None:
     """Record the scale-up part of the cluster from the links of a node; ``halves`` devices form one accelerator."""
     groups = links.domains()
     sizes = {len(group) for group in groups}
@@ -343,17 +343,17 @@ def shape_of(neighbors: Neighbors) -> tuple[int, ...] | None:
     count = len(neighbors)
     if count < 3 or set(neighbors) != set(range(count)):
         return None
-    return next((shape for shape in _shapes(count) if _torus(shape) == neighbors), None)
+    return next((shape for shape in _torus_shapes(count) if _torus_neighbors(shape) == neighbors), None)
 
 
-def _shapes(count: int) -> Iterator[tuple[int, ...]]:
+def _torus_shapes(count: int) -> Iterator[tuple[int, ...]]:
     yield (count,)
     sides = [side for side in range(2, count) if count % side == 0]
     yield from ((a, b) for a, b in product(sides, sides) if a * b == count)
     yield from ((a, b, c) for a, b, c in product(sides, repeat=3) if a * b * c == count)
 
 
-def _torus(shape: tuple[int, ...]) -> dict[int, frozenset[int]]:
+def _torus_neighbors(shape: tuple[int, ...]) -> dict[int, frozenset[int]]:
     places = list(product(*(range(side) for side in shape)))
     number = {place: at for at, place in enumerate(places)}
     return {

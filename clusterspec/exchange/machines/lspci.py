@@ -65,9 +65,9 @@ def read(file: InputFile) -> ImportResult:
         raise FormatError("lists no PCI device in the format of lspci")
     accelerators = [each for each in devices if each.kind.startswith(_ACCELERATORS) and _is_accelerator_vendor(each)]
     nics = [each for each in devices if each.kind.startswith(_NICS)]
-    _accelerators(accelerators, builder)
-    _nics(nics, builder)
-    _bridges(devices, builder)
+    _record_accelerators(accelerators, builder)
+    _record_nics(nics, builder)
+    _record_bridges(devices, builder)
     return builder.reading()
 
 
@@ -75,14 +75,14 @@ def _is_accelerator_vendor(device: PciDevice) -> bool:
     return any(maker in device.name for maker in _MAKERS)
 
 
-def _accelerators(devices: list[PciDevice], builder: ImportBuilder) -> None:
+def _record_accelerators(devices: list[PciDevice], builder: ImportBuilder) -> None:
     builder.count("accelerators", len(devices), devices[0].line if devices else 0)
     if not devices:
         builder.unknown("cluster.accelerators_per_node", "no 3D controller or processing accelerator is listed")
         return
     line = devices[0].line
     builder.set("cluster.accelerators_per_node", len(devices), line)
-    kinds = {each.pci or _short(each.name) for each in devices}
+    kinds = {each.pci or _bracketed_name(each.name) for each in devices}
     for kind in sorted(kinds):
         entry = None if ":" in kind else accelerator_of_product(kind)
         if ":" in kind:
@@ -91,36 +91,38 @@ def _accelerators(devices: list[PciDevice], builder: ImportBuilder) -> None:
             builder.set("cluster.accelerator", entry, line)
         else:
             builder.unknown(f"accelerator {kind}", "no catalog entry of this name", line)
-    _links(devices, "host", builder)
+    _record_links(devices, "host", builder)
 
 
-def _short(name: str) -> str:
+def _bracketed_name(name: str) -> str:
     """The product name in brackets, as in the PCI ID repository: ``GH100 [H100 SXM5 80GB]``."""
     inside = re.findall(r"\[([^\[\]]+)\]", name)
     return inside[-1] if inside else name[:60]
 
 
-def _nics(devices: list[PciDevice], builder: ImportBuilder) -> None:
+def _record_nics(devices: list[PciDevice], builder: ImportBuilder) -> None:
     builder.count("nics", len(devices), devices[0].line if devices else 0)
-    kinds = Counter(_nic(each) for each in devices)
+    kinds = Counter(_nic_name(each) for each in devices)
     for kind, count in kinds.items():
-        line = next(each.line for each in devices if _nic(each) == kind)
+        line = next(each.line for each in devices if _nic_name(each) == kind)
         builder.count(f"nics_{kind}", count, line)
     if devices:
         builder.unknown(
             "cluster.scale_out.nics_per_node", "lspci does not show which network a NIC serves", devices[0].line
         )
-        _links(devices, "nic", builder)
+        _record_links(devices, "nic", builder)
 
 
-def _nic(device: PciDevice) -> str:
+def _nic_name(device: PciDevice) -> str:
     if device.pci in PCI_NICS:
         return PCI_NICS[device.pci]
-    return next((entry for pattern, entry in _NIC_NAMES if re.search(pattern, device.name)), _short(device.name))
+    return next(
+        (entry for pattern, entry in _NIC_NAMES if re.search(pattern, device.name)), _bracketed_name(device.name)
+    )
 
 
-def _links(devices: list[PciDevice], key: str, builder: ImportBuilder) -> None:
-    """Record the PCIe generation if all links have the same; list links that run below their capability."""
+def _record_links(devices: list[PciDevice], key: str, builder: ImportBuilder) -> None:
+    """Record the PCIe generation if all links agree; list links that run below their capability."""
     could = {GENERATIONS.get(each.links["Cap"][0]) for each in devices if "Cap" in each.links}
     if len(could) == 1 and None not in could:
         builder.set(f"cluster.pcie.{key}", could.pop(), devices[0].line)
@@ -131,7 +133,7 @@ def _links(devices: list[PciDevice], key: str, builder: ImportBuilder) -> None:
             builder.unknown(what, "an idle device may lower its link speed; under load this is a fault", each.line)
 
 
-def _bridges(devices: list[PciDevice], builder: ImportBuilder) -> None:
+def _record_bridges(devices: list[PciDevice], builder: ImportBuilder) -> None:
     bridges = [each for each in devices if "bridge" in each.kind.lower()]
     acs = [each for each in bridges if each.acs]
     if acs:

@@ -16,8 +16,8 @@ from clusterspec.exchange.machines.links import (
     GENERATIONS,
     PCI_NICS,
     NodeLinks,
-    describe,
     gigabits,
+    record_links,
     set_accelerator,
     set_rate,
 )
@@ -46,9 +46,9 @@ def read(file: InputFile) -> ImportResult:
     builder = ImportBuilder(KIND, file.name)
     cpus = root.every("cpu")
     builder.count("numa_nodes", len({cpu.get("numaid") for cpu in cpus}) or None, root.line)
-    accelerators, halves = _accelerators(root, builder)
-    _links(accelerators, builder, halves)
-    _nics(root, builder)
+    accelerators, halves = _accelerator_elements(root, builder)
+    _record_links(accelerators, builder, halves)
+    _record_nics(root, builder)
     return builder.reading()
 
 
@@ -57,7 +57,7 @@ def _pci_id(pci: Element) -> str:
     return f"{vendor}:{device}" if vendor and device else ""
 
 
-def _accelerators(root: Element, builder: ImportBuilder) -> tuple[list[Element], int]:
+def _accelerator_elements(root: Element, builder: ImportBuilder) -> tuple[list[Element], int]:
     """The PCI elements of accelerators (with a ``gpu``, or by class in a plan), and their number per package."""
     every = root.every("pci")
     found = [pci for pci in every if any(child.tag == "gpu" for child in pci.children)]
@@ -82,19 +82,19 @@ def _accelerators(root: Element, builder: ImportBuilder) -> tuple[list[Element],
             set_accelerator(each, builder, line)
     if not any(ids):
         builder.unknown("cluster.accelerator", "the file holds no vendor and device of its accelerators", line)
-    _pcie(found, "accelerators", builder)
+    _record_pcie(found, "accelerators", builder)
     return found, halves
 
 
-def _pcie(devices: list[Element], name: str, builder: ImportBuilder) -> None:
-    """Record the PCIe generation if all devices report the same; virtual machines may report a wrong one."""
+def _record_pcie(devices: list[Element], name: str, builder: ImportBuilder) -> None:
+    """Record the PCIe generation if all devices agree. Virtual machines may report a wrong generation."""
     speeds = {match[0] for pci in devices if (match := re.match(r"[0-9.]+", pci.get("link_speed")))}
     found = {GENERATIONS.get(float(speed)) for speed in speeds if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,2})?", speed)}
     if len(found) == 1:
         builder.count(f"pcie_generation_of_{name}", found.pop(), devices[0].line)
 
 
-def _links(accelerators: list[Element], builder: ImportBuilder, halves: int) -> None:
+def _record_links(accelerators: list[Element], builder: ImportBuilder, halves: int) -> None:
     own: dict[str, int] = {}
     pairs: dict[tuple[str, str], int] = {}
     switches: set[str] = set()
@@ -107,7 +107,7 @@ def _links(accelerators: list[Element], builder: ImportBuilder, halves: int) -> 
             builder.unknown("cluster.scale_up", why, accelerators[0].line)
         return
     for link in elements:
-        one, other, count = _busid(link), link.get("target"), _count(link)
+        one, other, count = _link_busid(link), link.get("target"), _link_count(link)
         own[one] = own.get(one, 0) + count
         if link.get("tclass").startswith(SWITCH_CLASS):
             switches.add(other)
@@ -120,9 +120,9 @@ def _links(accelerators: list[Element], builder: ImportBuilder, halves: int) -> 
         combined = {(one, other): own[one] for one in own for other in own if one != other}
         builder.count("nvswitches", len(switches), line)
         builder.count("links_to_switches", edges, line)
-        describe(NodeLinks(names, combined, switched=True, own=own), builder, line)
+        record_links(NodeLinks(names, combined, switched=True, own=own), builder, line)
     elif pairs:
-        describe(NodeLinks(names, pairs), builder, line, halves)
+        record_links(NodeLinks(names, pairs), builder, line, halves)
     else:
         builder.count(
             "links_per_accelerator", next(iter(own.values())) if len(set(own.values())) == 1 else "uneven", line
@@ -131,7 +131,7 @@ def _links(accelerators: list[Element], builder: ImportBuilder, halves: int) -> 
         builder.unknown("cluster.scale_up", "every link points to its own accelerator: the peers are not stated", line)
 
 
-def _busid(link: Element) -> str:
+def _link_busid(link: Element) -> str:
     """The PCI address of the accelerator at the start of a link."""
     element = link.parent
     while element is not None and element.tag != "pci":
@@ -139,14 +139,14 @@ def _busid(link: Element) -> str:
     return element.get("busid") if element else ""
 
 
-def _count(link: Element) -> int:
+def _link_count(link: Element) -> int:
     count = link.get("count")
     if not count.isdecimal() or not 0 < len(count) <= 3:
         raise FormatError(f"a link whose count is {count[:20]!r}", link.line)
     return int(count)
 
 
-def _nics(root: Element, builder: ImportBuilder) -> None:
+def _record_nics(root: Element, builder: ImportBuilder) -> None:
     nets = root.every("net")
     devices = [pci for pci in root.every("pci") if pci.get("class").startswith(NIC_CLASSES)]
     count = len(nets) or len(devices)
@@ -164,15 +164,15 @@ def _nics(root: Element, builder: ImportBuilder) -> None:
     direct = {net.get("gdr") for net in nets if net.get("gdr")}
     if len(direct) == 1 and rate:
         builder.set("cluster.scale_out.gpudirect_rdma", direct == {"1"}, line)
-    set_rate(rate, _family(devices), builder, line)
+    set_rate(rate, _network_family(devices), builder, line)
     ids = {_pci_id(pci) for pci in devices} - {""}
     if len(ids) == 1 and (nic := PCI_NICS.get(next(iter(ids)))):
         builder.set("cluster.scale_out.nic", nic, line)
     if devices:
-        _pcie(devices, "nics", builder)
+        _record_pcie(devices, "nics", builder)
 
 
-def _family(devices: list[Element]) -> str:
+def _network_family(devices: list[Element]) -> str:
     """The network family of the NICs by PCI class and vendor; empty if it is ambiguous."""
     vendors = {pci.get("vendor").removeprefix("0x") for pci in devices}
     classes = {pci.get("class")[:6] for pci in devices}

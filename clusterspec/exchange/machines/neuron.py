@@ -33,18 +33,18 @@ def matches(file: InputFile) -> bool:
 def read(file: InputFile) -> ImportResult:
     """The instance of a listing. Raises `FormatError` if it has no device or is truncated."""
     builder = ImportBuilder(KIND, file.name)
-    devices = _from_json(file) if file.text.lstrip().startswith(("[", "{")) else _from_table(file)
+    devices = _devices_of_json(file) if file.text.lstrip().startswith(("[", "{")) else _devices_of_table(file)
     if not devices:
         raise FormatError("lists no Neuron device")
-    _check(devices)
+    _check_devices(devices)
     for number, text in enumerate(file.lines[:50], 1):
         if match := _INSTANCE.match(text):
             platform_of_instance(match[1], "aws", builder, number)
-    _describe(devices, builder)
+    _record_devices(devices, builder)
     return builder.reading()
 
 
-def _check(devices: list[NeuronDevice]) -> None:
+def _check_devices(devices: list[NeuronDevice]) -> None:
     numbers = {device.number for device in devices}
     for device in devices:
         missing = device.neighbors - numbers
@@ -54,7 +54,7 @@ def _check(devices: list[NeuronDevice]) -> None:
             )
 
 
-def _describe(devices: list[NeuronDevice], builder: ImportBuilder) -> None:
+def _record_devices(devices: list[NeuronDevice], builder: ImportBuilder) -> None:
     line = devices[0].line
     builder.count("accelerators", len(devices), line)
     builder.set("cluster.accelerators_per_node", len(devices), line)
@@ -79,7 +79,7 @@ def _describe(devices: list[NeuronDevice], builder: ImportBuilder) -> None:
         builder.set("cluster.scale_up.shape", list(shape), line)
 
 
-def _from_table(file: InputFile) -> list[NeuronDevice]:
+def _devices_of_table(file: InputFile) -> list[NeuronDevice]:
     """The devices of a table; its header is on the two lines after the first rule."""
     columns: list[str] = []
     devices: list[NeuronDevice] = []
@@ -97,11 +97,11 @@ def _from_table(file: InputFile) -> list[NeuronDevice]:
             raise FormatError(
                 f"a row of {len(cells)} cells under {len(columns)} headings: the file is truncated", number
             )
-        devices.append(_device(dict(zip(columns, cells, strict=True)), number))
+        devices.append(_parsed_device(dict(zip(columns, cells, strict=True)), number))
     return devices
 
 
-def _device(row: dict[str, str], line: int) -> NeuronDevice:
+def _parsed_device(row: dict[str, str], line: int) -> NeuronDevice:
     peers = re.findall(r"[0-9]{1,6}", row.get("CONNECTED DEVICES", ""))
     memory = row.get("NEURON MEMORY", "")
     cores = row.get("NEURON CORES", "")
@@ -116,7 +116,7 @@ def _device(row: dict[str, str], line: int) -> NeuronDevice:
     )
 
 
-def _from_json(file: InputFile) -> list[NeuronDevice]:
+def _devices_of_json(file: InputFile) -> list[NeuronDevice]:
     rows: Any = file.json
     rows = rows.get("neuron_devices", rows.get("mlas", [])) if isinstance(rows, dict) else rows
     line = file.line_of_key("neuron_device")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.machines.links import NodeLinks, describe
+from clusterspec.exchange.machines.links import NodeLinks, record_links
 from clusterspec.records import dataclass
 
 KIND = "nvidia-smi-topo"
@@ -44,7 +44,7 @@ class Matrix:
 
 
 def matches(file: InputFile) -> bool:
-    return any(_header(line) for line in file.head.split("\n")) and "between two GPUs" not in file.head
+    return any(_header_cells(line) for line in file.head.split("\n")) and "between two GPUs" not in file.head
 
 
 def read(file: InputFile) -> ImportResult:
@@ -52,16 +52,16 @@ def read(file: InputFile) -> ImportResult:
     matrices = list(_matrices(file.lines))
     if not matrices:
         raise FormatError("has no matrix of GPUs as `nvidia-smi topo -m` prints it")
-    matrix = _chosen(matrices, file.part)
+    matrix = _chosen_matrix(matrices, file.part)
     builder = ImportBuilder(KIND, file.name)
-    _describe(matrix, builder)
+    _record_matrix(matrix, builder)
     for number, line in enumerate(file.lines, 1):
         if (match := _LEGEND.match(line)) and match[1] in matrix.nics:
             builder.count(match[1], match[2], number)
     return builder.reading()
 
 
-def _chosen(matrices: list[Matrix], part: int | None) -> Matrix:
+def _chosen_matrix(matrices: list[Matrix], part: int | None) -> Matrix:
     if part is not None:
         if not 1 <= part <= len(matrices):
             raise FormatError(f"has {len(matrices)} matrices, and --part {part} is none of them")
@@ -72,9 +72,9 @@ def _chosen(matrices: list[Matrix], part: int | None) -> Matrix:
     return matrices[0]
 
 
-def _header(line: str) -> list[str]:
+def _header_cells(line: str) -> list[str]:
     """The cells of a header line; empty if the line is not a header."""
-    cells = _cells(line)
+    cells = _line_cells(line)
     devices = [cell for cell in cells if _GPU.fullmatch(cell) or _NIC.fullmatch(cell)]
     if not devices or not _GPU.fullmatch(devices[0]) or (cells and _CELL.fullmatch(cells[-1])):
         return []
@@ -83,7 +83,7 @@ def _header(line: str) -> list[str]:
     return cells if named and not any(_CELL.fullmatch(cell) for cell in cells if cell) else []
 
 
-def _cells(line: str) -> list[str]:
+def _line_cells(line: str) -> list[str]:
     """The cells of a line, separated by bars in Markdown, else by white space."""
     if line.lstrip().startswith("|"):
         return [cell.strip() for cell in line.strip().strip("|").split("|")]
@@ -93,29 +93,29 @@ def _cells(line: str) -> list[str]:
 def _matrices(lines: tuple[str, ...]) -> Iterator[Matrix]:
     number = 0
     while number < len(lines):
-        header = _header(lines[number]) if "GPU" in lines[number] else []
+        header = _header_cells(lines[number]) if "GPU" in lines[number] else []
         number += 1
         if header:
-            matrix = _matrix(lines, number, header)
+            matrix = _matrix_at(lines, number, header)
             if matrix is not None:
                 yield matrix
 
 
-def _matrix(lines: tuple[str, ...], start: int, header: list[str]) -> Matrix | None:
+def _matrix_at(lines: tuple[str, ...], start: int, header: list[str]) -> Matrix | None:
     """The matrix whose header is on line ``start``."""
     devices = tuple(cell for cell in header if _GPU.fullmatch(cell) or _NIC.fullmatch(cell))
     cells: dict[tuple[str, str], str] = {}
     numa: dict[str, str] = {}
     left = list(devices)
     for number, line in enumerate(lines[start:], start + 1):
-        row = _cells(line)
+        row = _line_cells(line)
         at = next((k for k, cell in enumerate(row) if cell in left), None)
         if at is None or (at > 0 and not line.lstrip().startswith("|")):
             if row and not set(line) <= set("|-: "):
                 break
             continue
-        _row(row, at, devices, cells, number)
-        _affinity(row, at, len(devices), header, numa)
+        _add_row(row, at, devices, cells, number)
+        _add_affinity(row, at, len(devices), header, numa)
         left.remove(row[at])
         if not left:
             break
@@ -126,7 +126,7 @@ def _matrix(lines: tuple[str, ...], start: int, header: list[str]) -> Matrix | N
     return Matrix(start, devices, cells, numa)
 
 
-def _row(row: list[str], at: int, devices: tuple[str, ...], cells: dict[tuple[str, str], str], line: int) -> None:
+def _add_row(row: list[str], at: int, devices: tuple[str, ...], cells: dict[tuple[str, str], str], line: int) -> None:
     values = row[at + 1 : at + 1 + len(devices)]
     if len(values) < len(devices) or not all(_CELL.fullmatch(value) for value in values):
         found = sum(1 for value in values if _CELL.fullmatch(value))
@@ -137,14 +137,14 @@ def _row(row: list[str], at: int, devices: tuple[str, ...], cells: dict[tuple[st
         cells[row[at], other] = value
 
 
-def _affinity(row: list[str], at: int, width: int, header: list[str], numa: dict[str, str]) -> None:
+def _add_affinity(row: list[str], at: int, width: int, header: list[str], numa: dict[str, str]) -> None:
     """Record the NUMA node of a row: the second column after the matrix, or before it in some tables."""
     beside = row[at + 1 + width :] if at == 0 or len(row) > at + 1 + width else row[:at]
     if len(beside) >= 2 and re.fullmatch(r"[0-9]+(-[0-9]+)?", beside[1]):
         numa[row[at]] = beside[1]
 
 
-def _describe(matrix: Matrix, builder: ImportBuilder) -> None:
+def _record_matrix(matrix: Matrix, builder: ImportBuilder) -> None:
     accelerators, line = matrix.accelerators, matrix.line
     builder.count("accelerators", len(accelerators), line)
     builder.count("nics", len(matrix.nics), line)
@@ -157,15 +157,15 @@ def _describe(matrix: Matrix, builder: ImportBuilder) -> None:
     uneven = next((pair for pair, count in pairs.items() if pairs.get(pair[::-1]) != count), None)
     if uneven:
         raise FormatError(f"{uneven[0]} and {uneven[1]} do not show the same links in both rows", line)
-    describe(NodeLinks(accelerators, pairs), builder, line)
+    record_links(NodeLinks(accelerators, pairs), builder, line)
     nodes = {matrix.numa[each] for each in accelerators if each in matrix.numa}
     if nodes:
         builder.count("numa_nodes", len(nodes), line)
-    _nics(matrix, builder)
+    _record_nics(matrix, builder)
 
 
-def _nics(matrix: Matrix, builder: ImportBuilder) -> None:
-    """Record NICs under an accelerator's PCIe switch as scale-out NICs; the network of others is unknown."""
+def _record_nics(matrix: Matrix, builder: ImportBuilder) -> None:
+    """Record NICs under an accelerator's PCIe switch as scale-out NICs. The network of other NICs is unknown."""
     near = [nic for nic in matrix.nics if any(matrix.cells[gpu, nic] in NEAR for gpu in matrix.accelerators)]
     if near:
         builder.count("rail_nics", len(near), matrix.line)

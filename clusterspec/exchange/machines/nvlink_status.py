@@ -48,11 +48,11 @@ def read(file: InputFile) -> ImportResult:
                 gpus[-1].inactive.append(match[1])
     if not gpus:
         raise FormatError("names no GPU with links")
-    _describe(gpus, builder)
+    _record_gpus(gpus, builder)
     return builder.reading()
 
 
-def _describe(gpus: list[Gpu], builder: ImportBuilder) -> None:
+def _record_gpus(gpus: list[Gpu], builder: ImportBuilder) -> None:
     line = gpus[0].line
     builder.count("accelerators", len(gpus), line)
     builder.set("cluster.accelerators_per_node", len(gpus), line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.machines.links import NodeLinks, describe
+from clusterspec.exchange.machines.links import NodeLinks, record_links
 
 KIND = "rocm-smi-topo"
 _SECTION = re.compile(r"=++ *+([A-Za-z][A-Za-z ]*+)=++\s*+$")
@@ -27,7 +27,7 @@ def matches(file: InputFile) -> bool:
 def read(file: InputFile) -> ImportResult:
     """The node of the tables. Raises `FormatError` if there is none, or a table is truncated."""
     builder = ImportBuilder(KIND, file.name)
-    tables, line, devices = _tables(file.lines)
+    tables, line, devices = _named_tables(file.lines)
     numa = {match[1]: (int(match[2]), n) for n, text in enumerate(file.lines, 1) if (match := _NUMA.search(text))}
     if not tables and not numa:
         raise FormatError("has neither a table between GPUs nor NUMA nodes as rocm-smi prints them")
@@ -38,11 +38,11 @@ def read(file: InputFile) -> ImportResult:
         builder.count("devices", count, line)
         builder.unknown(f"{count} devices", "no table of link types; on MI200 packages a device is half of one", line)
         return builder.reading()
-    _describe(devices, tables, builder, line)
+    _record_devices(devices, tables, builder, line)
     return builder.reading()
 
 
-def _tables(lines: tuple[str, ...]) -> tuple[dict[str, Table], int, tuple[str, ...]]:
+def _named_tables(lines: tuple[str, ...]) -> tuple[dict[str, Table], int, tuple[str, ...]]:
     """The tables by name, the line of the link type table (else of the first), and the devices."""
     tables: dict[str, Table] = {}
     devices: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ def _whole(name: str, tables: dict[str, Table], header: tuple[str, ...], line: i
         )
 
 
-def _describe(devices: tuple[str, ...], tables: dict[str, Table], builder: ImportBuilder, line: int) -> None:
+def _record_devices(devices: tuple[str, ...], tables: dict[str, Table], builder: ImportBuilder, line: int) -> None:
     types, weights, hops = tables["type"], tables.get("weight"), tables.get("hops")
     linked = {pair for pair, kind in types.items() if kind.upper() == "XGMI"}
     numbers = {pair: int(weights[pair]) for pair in linked if weights[pair].isdecimal()} if weights else {}
@@ -91,6 +91,6 @@ def _describe(devices: tuple[str, ...], tables: dict[str, Table], builder: Impor
         return
     builder.count("accelerators", len(devices), line)
     builder.set("cluster.accelerators_per_node", len(devices), line)
-    describe(links, builder, line)
+    record_links(links, builder, line)
     if direct:
         builder.unknown("links of one pair", "rocm-smi prints one entry per pair, not its number of links", line)

@@ -51,7 +51,7 @@ class WrittenNumber:
 
     @property
     def decides(self) -> str | None:
-        """The only decimal mark with which the text is a number; None if both are possible, or none is."""
+        """The decimal mark that the text implies; None if the text is a number with both marks, or with neither."""
         return next(iter(self.by_mark)) if len(self.by_mark) == 1 else None
 
     def readings(self) -> str:
@@ -102,15 +102,17 @@ def written_number(text: str) -> WrittenNumber:
     >>> written_number("12.375").by_mark, written_number("0.125").by_mark, written_number("64 pcs").by_mark
     ({'.': 12.375, ',': 12375}, {'.': 0.125}, {'.': 64, ',': 64})
     """
-    plain, negative = _bare(text)
+    plain, negative = _digits_and_sign(text)
     found = {mark: value for mark in MARKS if (value := _read_with(plain, mark)) is not None}
     if negative:
         found = {mark: -value for mark, value in found.items()}
     return WrittenNumber(found, re.match("[0-9]{4}", plain) is not None)
 
 
-def _bare(text: str) -> tuple[str, bool]:
-    """The digits and separators of a text, and whether it is negative: a minus before or after it, or parentheses."""
+def _digits_and_sign(text: str) -> tuple[str, bool]:
+    """The digits and separators of a text, and whether it is negative. A minus may stand on either side, or
+    parentheses.
+    """
     plain = CURRENCY.sub(" ", text, count=1).strip()
     plain = _NO_CENTS.sub(r"\g<1>00", _PIECES.sub("", plain).strip())
     negative = bool(re.fullmatch(r"\(.*\)|[-−–].*|.*[-−]", plain))
@@ -118,18 +120,18 @@ def _bare(text: str) -> tuple[str, bool]:
 
 
 def _read_with(plain: str, mark: str) -> Number | None:
-    """The value of a text with a given decimal mark; None if it is no number then."""
+    """The value of a text under a decimal mark; None if the text is then not a number."""
     whole, _, cents = plain.partition(mark)
     if not re.fullmatch("[0-9]*", cents) or plain.endswith(mark):
         return None
-    digits = _ungrouped(whole, MARKS[mark == "."])
+    digits = _ungrouped_digits(whole, MARKS[mark == "."])
     if digits is None or len(digits) + len(cents) > _MOST_DIGITS:
         return None
     value = float(f"{digits}.{cents or 0}")
     return int(value) if value == int(value) else value
 
 
-def _ungrouped(whole: str, separator: str) -> str | None:
+def _ungrouped_digits(whole: str, separator: str) -> str | None:
     """The digits before the decimal mark; None if a separator does not group them by thousands."""
     if re.fullmatch("[0-9]+", whole):
         return whole

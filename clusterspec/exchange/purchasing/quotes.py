@@ -60,7 +60,7 @@ def matches(file: InputFile) -> bool:
     if file.zipped:
         return True
     heads = [line for line in file.head.split("\n")[:40] if line.count(",") + line.count(";") + line.count("\t") >= 1]
-    return any(_heading(cells) for cells in _delimited("\n".join(heads)) if cells)
+    return any(_field_columns(cells) for cells in _delimited_cells("\n".join(heads)) if cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class _QuoteRow:
     line: int
 
     def text(self, field: str) -> str:
-        return _shown(self.cells.get(field)).strip()
+        return _shown_cell(self.cells.get(field)).strip()
 
     @property
     def part(self) -> str:
@@ -97,11 +97,11 @@ class _QuoteRow:
 def read(file: InputFile) -> ImportResult:
     """The lines of a quote. Raises `FormatError` if no row names parts and quantities."""
     builder = ImportBuilder(KIND, file.name)
-    rows, named = _rows(file, builder)
+    rows, named = _quote_rows(file, builder)
     mark = decimal_mark((name, row.text(name)) for row in rows for name in _NUMBERS if _is_text(row.cells.get(name)))
     currencies = named.union(*(row.currencies for row in rows))
     prices = len(currencies) <= 1
-    count = sum(_line(row, mark, builder, prices=prices) for row in rows)
+    count = sum(_add_quote_line(row, mark, builder, prices=prices) for row in rows)
     if not count:
         raise FormatError("has no line with a part and a quantity")
     builder.count("quote_lines", count)
@@ -113,9 +113,9 @@ def read(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _rows(file: InputFile, builder: ImportBuilder) -> tuple[list[_QuoteRow], set[str]]:
+def _quote_rows(file: InputFile, builder: ImportBuilder) -> tuple[list[_QuoteRow], set[str]]:
     """The rows below the header, and the currencies that the header names."""
-    rows = _spreadsheet(file, builder) if file.zipped else enumerate(_delimited(_text(file)), 1)
+    rows = _spreadsheet_rows(file, builder) if file.zipped else enumerate(_delimited_cells(_decoded_text(file)), 1)
     columns: dict[str, int] = {}
     named: set[str] = set()
     found = []
@@ -123,8 +123,8 @@ def _rows(file: InputFile, builder: ImportBuilder) -> tuple[list[_QuoteRow], set
         if number > MOST_ROWS:
             raise FormatError(f"has more than {MOST_ROWS:,} rows", number)
         if not columns:
-            heads = [_shown(cell) for cell in row[:MOST_COLUMNS]]
-            columns = _heading(heads)
+            heads = [_shown_cell(cell) for cell in row[:MOST_COLUMNS]]
+            columns = _field_columns(heads)
             marks = (CURRENCY.search(heads[columns[name]]) for name in ("unit_price", "price") if name in columns)
             named = {SYMBOLS.get(mark[0], mark[0]) for mark in marks if mark}
             continue
@@ -138,14 +138,14 @@ def _is_text(cell: object) -> bool:
     return isinstance(cell, str)
 
 
-def _text(file: InputFile) -> str:
+def _decoded_text(file: InputFile) -> str:
     if len(file.data) > LARGEST_STRUCTURED:
         raise FormatError(f"has more than {LARGEST_STRUCTURED >> 20} MiB, the maximum for a quote")
     assert file.lines  # refuses lines that no tool writes
     return file.text
 
 
-def _delimited(text: str) -> list[list[str]]:
+def _delimited_cells(text: str) -> list[list[str]]:
     """The cells of a text, split at its most frequent delimiter."""
     sample = text[:4_000]
     delimiter = max(",;\t", key=sample.count)
@@ -155,12 +155,12 @@ def _delimited(text: str) -> list[list[str]]:
         raise FormatError(f"no CSV: {fault}") from None
 
 
-def _heading(cells: Iterable[str]) -> dict[str, int]:
+def _field_columns(cells: Iterable[str]) -> dict[str, int]:
     """The column of each field; empty if a row is not a header. Of several headings of a field the clearest counts.
 
-    >>> _heading(["Qty", "Unit", "Description", "Unit Price", "Total"])
+    >>> _field_columns(["Qty", "Unit", "Description", "Unit Price", "Total"])
     {'part': 2, 'quantity': 0, 'unit_price': 3, 'price': 4}
-    >>> _heading(["Pos", "Item", "Qty", "Price (EUR)", "Total"])
+    >>> _field_columns(["Pos", "Item", "Qty", "Price (EUR)", "Total"])
     {'part': 1, 'quantity': 2, 'price': 4, 'unit_price': 3}
     """
     ranked: dict[str, list[tuple[int, int]]] = {}
@@ -179,7 +179,7 @@ def _heading(cells: Iterable[str]) -> dict[str, int]:
     return found if "quantity" in found and {"part", "kind"} & set(found) else {}
 
 
-def _line(row: _QuoteRow, mark: DecimalMark, builder: ImportBuilder, *, prices: bool) -> int:
+def _add_quote_line(row: _QuoteRow, mark: DecimalMark, builder: ImportBuilder, *, prices: bool) -> int:
     """Add a line of the quote; returns 1 if the row is one. Sums become the quoted total."""
     quantity, unit, whole = (row.number(name, mark) for name in _NUMBERS)
     part, number = row.part, row.line
@@ -192,7 +192,7 @@ def _line(row: _QuoteRow, mark: DecimalMark, builder: ImportBuilder, *, prices: 
         return 0
     if not part or quantity is None:
         shown = ", ".join(text for name in row.cells if (text := row.text(name)))
-        why = _ambiguity(row, "quantity", mark) or "no part, or no numeric quantity"
+        why = _ambiguity_text(row, "quantity", mark) or "no part, or no numeric quantity"
         builder.unknown(f"row {shown[:60]}", why, number)
         return 0
     if len(builder.given) >= MOST_LINES:
@@ -207,15 +207,15 @@ def _line(row: _QuoteRow, mark: DecimalMark, builder: ImportBuilder, *, prices: 
 
 def _report_unread(row: _QuoteRow, fields: Sequence[str], mark: DecimalMark, builder: ImportBuilder, what: str) -> None:
     """Report prices of a row that are ambiguous, or that none of them is a number."""
-    unclear = [why for field in fields if (why := _ambiguity(row, field, mark))]
+    unclear = [why for field in fields if (why := _ambiguity_text(row, field, mark))]
     if not unclear and all(row.number(field, mark) is None for field in fields):
         unclear = ["not a single number"]
     for why in unclear:
         builder.unknown(f"price of {what[:60]}", why, row.line)
 
 
-def _ambiguity(row: _QuoteRow, field: str, mark: DecimalMark) -> str:
-    """Both readings of an ambiguous number; empty if it has been read, or is none."""
+def _ambiguity_text(row: _QuoteRow, field: str, mark: DecimalMark) -> str:
+    """Both readings of an ambiguous number; empty if the cell was read or holds no number."""
     text = row.text(field)
     if row.number(field, mark) is not None or not (found := written_number(text)).ambiguous:
         return ""
@@ -223,7 +223,7 @@ def _ambiguity(row: _QuoteRow, field: str, mark: DecimalMark) -> str:
     return f"{text[:40]} is {found.readings()}: {why}; write one price with its cents, such as 36,000.00"
 
 
-def _shown(cell: object) -> str:
+def _shown_cell(cell: object) -> str:
     if cell is None:
         return ""
     if isinstance(cell, float):
@@ -231,9 +231,9 @@ def _shown(cell: object) -> str:
     return str(cell)[:1_000]
 
 
-def _spreadsheet(file: InputFile, builder: ImportBuilder) -> Iterator[tuple[int, Row]]:
+def _spreadsheet_rows(file: InputFile, builder: ImportBuilder) -> Iterator[tuple[int, Row]]:
     """The rows of the first sheet with a header. Raises `FormatError` for archives that unpack to too much."""
-    _bounded(file)
+    _check_unpacked_size(file)
     try:
         from openpyxl import load_workbook
     except ImportError:
@@ -245,7 +245,7 @@ def _spreadsheet(file: InputFile, builder: ImportBuilder) -> Iterator[tuple[int,
             rows = [
                 tuple(row) for row in sheet.iter_rows(max_row=MOST_ROWS + 1, max_col=MOST_COLUMNS, values_only=True)
             ]
-            if any(_heading([_shown(cell) for cell in row]) for row in rows[:40]):
+            if any(_field_columns([_shown_cell(cell) for cell in row]) for row in rows[:40]):
                 builder.count("sheet", str(name)[:60])
                 return iter(list(enumerate(rows, 1)))
     except FormatError:
@@ -255,7 +255,7 @@ def _spreadsheet(file: InputFile, builder: ImportBuilder) -> Iterator[tuple[int,
     raise FormatError("no sheet has a heading that names a part and a quantity")
 
 
-def _bounded(file: InputFile) -> None:
+def _check_unpacked_size(file: InputFile) -> None:
     """Raises `FormatError` for archives that unpack to more than the maximum, whatever their headers state."""
     if len(file.data) > LARGEST_STRUCTURED:
         raise FormatError(f"has more than {LARGEST_STRUCTURED >> 20} MiB, the maximum for a workbook")

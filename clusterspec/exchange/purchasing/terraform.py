@@ -38,14 +38,14 @@ def matches(file: InputFile) -> bool:
 def read(file: InputFile) -> ImportResult:
     """The machines of a plan. Raises `FormatError` if it has none with an instance type."""
     builder, plan = ImportBuilder(KIND, file.name), file.json
-    resources = list(_resources(plan)) if isinstance(plan, dict) else []
+    resources = list(_plan_resources(plan)) if isinstance(plan, dict) else []
     if not resources:
         raise FormatError("plans no resource: give `terraform show -json PLAN`")
     machines: Counter[tuple[str, str]] = Counter()
     interfaces: dict[tuple[str, str], set[int]] = {}
     for resource in resources:
-        _machine(resource, machines, interfaces, file, builder)
-        _placement(resource, file, builder)
+        _count_machine(resource, machines, interfaces, file, builder)
+        _record_placement(resource, file, builder)
     if len(machines) > MOST_TYPES:
         raise FormatError(f"plans more than {MOST_TYPES} instance types")
     if not machines:
@@ -54,7 +54,7 @@ def read(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _resources(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _plan_resources(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
     planned = plan.get("planned_values")
     if isinstance(planned, dict):
         waiting = [(planned.get("root_module"), 0)]
@@ -70,7 +70,7 @@ def _resources(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield {"type": change.get("type"), "address": change.get("address"), "values": after}
 
 
-def _machine(
+def _count_machine(
     resource: dict[str, Any],
     machines: Counter[tuple[str, str]],
     interfaces: dict[tuple[str, str], set[int]],
@@ -85,9 +85,9 @@ def _machine(
     if found is None:
         return
     template = "template" in kind or "configuration" in kind
-    count = 0 if template else _count(values, kind)
+    count = 0 if template else _machine_count(values, kind)
     machines[cloud, found] += count
-    number = _interfaces(values)
+    number = _interface_count(values)
     if number:
         interfaces.setdefault((cloud, found), set()).add(number)
     if template:
@@ -95,7 +95,7 @@ def _machine(
 
 
 def _instance_type(values: dict[str, Any]) -> str | None:
-    """The instance type of a resource: its own, that of a node pool, or the first of a list."""
+    """The instance type of a resource, of its node pool, or the first of a list."""
     for name in (*_TYPES, "instance_types"):
         value = values.get(name)
         value = value[0] if isinstance(value, list) and value else value
@@ -109,7 +109,7 @@ def _instance_type(values: dict[str, Any]) -> str | None:
     return None
 
 
-def _count(values: dict[str, Any], kind: str) -> int:
+def _machine_count(values: dict[str, Any], kind: str) -> int:
     """The number of machines of a resource."""
     scaling = values.get("scaling_config")
     places = [values, scaling[0] if isinstance(scaling, list) and scaling else scaling]
@@ -122,11 +122,11 @@ def _count(values: dict[str, Any], kind: str) -> int:
     return 1
 
 
-def _interfaces(values: dict[str, Any]) -> int:
+def _interface_count(values: dict[str, Any]) -> int:
     return max((len(value) for name in _NETWORKS if isinstance(value := values.get(name), list)), default=0)
 
 
-def _placement(resource: dict[str, Any], file: InputFile, builder: ImportBuilder) -> None:
+def _record_placement(resource: dict[str, Any], file: InputFile, builder: ImportBuilder) -> None:
     kind, values = str(resource.get("type")), resource.get("values")
     placement = _PLACEMENTS.get(kind)
     if placement is None or not isinstance(values, dict):

@@ -1,4 +1,4 @@
-"""Attention in a Hugging Face configuration: heads; latent, windowed, linear and sparse attention."""
+"""The architecture in a Hugging Face configuration: attention heads, kinds of attention, and experts."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ _PATTERNS = {"gemma2": 2, "gemma3": 6, "gemma3_text": 6, "cohere2": 4}
 def set_attention(keys: Keys, kind: str, builder: ImportBuilder) -> None:
     """Set the attention keys of a model."""
     if keys.find("global_head_dim"):
-        _global(keys, builder)
+        _set_global_attention(keys, builder)
     elif not keys.find("compress_ratios"):
-        _heads(keys, kind, builder)
+        _set_heads(keys, kind, builder)
     if keys.find("compress_ratios"):
-        _compressed(keys, builder)
+        _set_compressed_attention(keys, builder)
         return
     if keys.find("kv_lora_rank"):
-        _latent(keys, builder)
+        _set_latent_attention(keys, builder)
     kinds = _kinds_of_layers(keys, kind)
-    _windows(keys, kind, kinds, builder)
-    _linear(keys, kinds, builder)
+    _set_windows(keys, kind, kinds, builder)
+    _set_linear_attention(keys, kinds, builder)
     if keys.find("linear_attn_config.kda_layers"):
-        _kimi(keys, builder)
+        _set_kimi_attention(keys, builder)
     if keys.find("index_topk"):
         set_counts(
             keys,
@@ -56,7 +56,7 @@ def set_attention(keys: Keys, kind: str, builder: ImportBuilder) -> None:
             },
             builder,
         )
-    if keys.on("attn_output_gate", "mla_use_output_gate") or kind in {
+    if keys.is_on("attn_output_gate", "mla_use_output_gate") or kind in {
         "qwen3_next",
         "qwen3_5",
         "qwen3_5_moe",
@@ -70,7 +70,7 @@ def set_attention(keys: Keys, kind: str, builder: ImportBuilder) -> None:
         )
 
 
-def _heads(keys: Keys, kind: str, builder: ImportBuilder) -> None:
+def _set_heads(keys: Keys, kind: str, builder: ImportBuilder) -> None:
     names = (
         "attn_config.kv_n_heads",
         "num_key_value_heads",
@@ -81,8 +81,8 @@ def _heads(keys: Keys, kind: str, builder: ImportBuilder) -> None:
     )
     count = keys.whole(*names)
     line = keys.line(*names)
-    falcon = kind in {"falcon", "refinedweb", "refinedwebmodel"} and not keys.on("new_decoder_architecture")
-    if keys.on("multi_query") and (count is None or falcon):
+    falcon = kind in {"falcon", "refinedweb", "refinedwebmodel"} and not keys.is_on("new_decoder_architecture")
+    if keys.is_on("multi_query") and (count is None or falcon):
         count, line = 1, keys.line("multi_query")
     builder.set("workload.model.kv_heads", count, line)
     if keys.find("kv_lora_rank") is None:
@@ -93,7 +93,7 @@ def _heads(keys: Keys, kind: str, builder: ImportBuilder) -> None:
         )
 
 
-def _latent(keys: Keys, builder: ImportBuilder) -> None:
+def _set_latent_attention(keys: Keys, builder: ImportBuilder) -> None:
     """Multi-head latent attention (DeepSeek-V2): a head has a part without position embedding."""
     set_counts(
         keys,
@@ -129,7 +129,7 @@ def _kinds_of_layers(keys: Keys, kind: str) -> Counter[str]:
     return Counter()
 
 
-def _windows(keys: Keys, kind: str, kinds: Counter[str], builder: ImportBuilder) -> None:
+def _set_windows(keys: Keys, kind: str, kinds: Counter[str], builder: ImportBuilder) -> None:
     window, line = keys.whole("sliding_window"), keys.line("sliding_window")
     if keys.get("use_sliding_window") is False or not window:
         return
@@ -147,7 +147,7 @@ def _windows(keys: Keys, kind: str, kinds: Counter[str], builder: ImportBuilder)
         builder.unknown(f"sliding_window: {window}", "the file does not state which layers use it", line)
 
 
-def _linear(keys: Keys, kinds: Counter[str], builder: ImportBuilder) -> None:
+def _set_linear_attention(keys: Keys, kinds: Counter[str], builder: ImportBuilder) -> None:
     count = kinds["linear_attention"] + kinds["mamba"]
     if not count:
         return
@@ -162,7 +162,7 @@ def _linear(keys: Keys, kinds: Counter[str], builder: ImportBuilder) -> None:
         builder.set("workload.model.ffn_layers", kinds["mlp"] + kinds["moe"], line)
 
 
-def _global(keys: Keys, builder: ImportBuilder) -> None:
+def _set_global_attention(keys: Keys, builder: ImportBuilder) -> None:
     """Gemma 4: layers with full attention have other head counts than windowed layers."""
     set_counts(
         keys,
@@ -174,11 +174,11 @@ def _global(keys: Keys, builder: ImportBuilder) -> None:
         },
         builder,
     )
-    if keys.on("attention_k_eq_v"):
+    if keys.is_on("attention_k_eq_v"):
         builder.set("workload.model.shared_kv", True, keys.line("attention_k_eq_v"))
 
 
-def _compressed(keys: Keys, builder: ImportBuilder) -> None:
+def _set_compressed_attention(keys: Keys, builder: ImportBuilder) -> None:
     """DeepSeek-V4: layers attend to compressed entries, with a low or a high compression ratio."""
     base = "workload.model.compressed_attention"
     set_counts(
@@ -212,7 +212,7 @@ def _compressed(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.model.attention_window.layers", plain, line)
 
 
-def _kimi(keys: Keys, builder: ImportBuilder) -> None:
+def _set_kimi_attention(keys: Keys, builder: ImportBuilder) -> None:
     """Kimi delta attention: keys and values have the same heads, and the gate has the rank of one head."""
     base, part = "workload.model.linear_attention", "linear_attn_config"
     listed, line = keys.get(f"{part}.kda_layers"), keys.line(f"{part}.kda_layers")
@@ -250,13 +250,13 @@ _WIDTH = ("moe_intermediate_size", "expert_ffn_hidden_size", "moe_ffn_hidden_siz
 
 def set_experts(keys: Keys, kind: str, builder: ImportBuilder) -> None:
     """Set the expert keys of a model; none for a dense model."""
-    experts = _first(keys.get(*_NAMES))
+    experts = _first_count(keys.get(*_NAMES))
     if experts is None or experts < 2:
         return
     line = keys.line(*_NAMES)
     builder.set("workload.model.experts", experts, line)
-    builder.set("workload.model.experts_per_token", _first(keys.get(*_ACTIVE)), keys.line(*_ACTIVE))
-    width = _first(keys.get(*_WIDTH))
+    builder.set("workload.model.experts_per_token", _first_count(keys.get(*_ACTIVE)), keys.line(*_ACTIVE))
+    width = _first_count(keys.get(*_WIDTH))
     if width is None:
         width = keys.whole("ffn_config.ffn_hidden_size", "intermediate_size")
     builder.set(
@@ -269,7 +269,7 @@ def set_experts(keys: Keys, kind: str, builder: ImportBuilder) -> None:
                 break
         set_counts(keys, {"workload.model.ffn_hidden": ("intermediate_size_mlp",)}, builder)
     set_counts(keys, {"workload.model.expert_latent": ("moe_latent_size", "routed_expert_hidden_size")}, builder)
-    _shared(keys, kind, width, builder)
+    _set_shared_experts(keys, kind, width, builder)
     _layers(keys, kind, builder)
     if predicted := keys.whole("num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers"):
         at = keys.line("num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers")
@@ -277,14 +277,14 @@ def set_experts(keys: Keys, kind: str, builder: ImportBuilder) -> None:
         builder.set("workload.model.multi_token_prediction.ffn", "experts", at)
 
 
-def _first(value: Any) -> int | None:
+def _first_count(value: Any) -> int | None:
     """A count, or the first of a per-layer list."""
     return whole_of(value[0]) if isinstance(value, list) and value else whole_of(value)
 
 
-def _shared(keys: Keys, kind: str, width: int | None, builder: ImportBuilder) -> None:
+def _set_shared_experts(keys: Keys, kind: str, width: int | None, builder: ImportBuilder) -> None:
     names = ("n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "num_shared_expert")
-    count = _first(keys.get(*names))
+    count = _first_count(keys.get(*names))
     wide = keys.whole(
         "shared_expert_intermediate_size", "moe_shared_expert_intermediate_size", "shared_intermediate_size"
     )

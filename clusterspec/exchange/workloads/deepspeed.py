@@ -9,7 +9,15 @@ import re
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.workloads.keys import Keys, flat, list_unused, set_choice, set_counts, set_model, truth
+from clusterspec.exchange.workloads.keys import (
+    Keys,
+    boolean_value,
+    flat_leaves,
+    list_unused,
+    set_choice,
+    set_counts,
+    set_model,
+)
 
 KIND = "deepspeed"
 _DEEPSPEED = {
@@ -51,25 +59,25 @@ def read(file: InputFile) -> ImportResult:
     """The layout, and for Axolotl the model. Raises `FormatError` if the file is of neither format."""
     builder, keys = ImportBuilder(KIND, file.name), Keys()
     if file.text.lstrip().startswith("{"):
-        for name, value, line in flat(file.json, lambda *path: file.line_of_key(str(path[-1]))):
+        for name, value, line in flat_leaves(file.json, lambda *path: file.line_of_key(str(path[-1]))):
             keys.put(name, value, line)
     else:
         yaml = read_yaml(file)
-        for name, value, line in flat(yaml.mapping, yaml.line):
+        for name, value, line in flat_leaves(yaml.mapping, yaml.line):
             keys.put(name, value, line)
     if keys.find("base_model"):
-        _axolotl(keys, builder)
+        _set_axolotl_keys(keys, builder)
     elif keys.find(
         "zero_optimization.stage", "zero_optimization", "train_batch_size", "train_micro_batch_size_per_gpu"
     ):
-        _deepspeed(keys, builder)
+        _set_deepspeed_keys(keys, builder)
     else:
         raise FormatError("has neither ZeRO or batch size keys of DeepSpeed nor a base model of Axolotl")
     list_unused(keys, builder)
     return builder.reading()
 
 
-def _deepspeed(keys: Keys, builder: ImportBuilder) -> None:
+def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
     builder.set("layout.framework", "deepspeed", keys.line("zero_optimization.stage", "train_batch_size"))
     set_counts(keys, _DEEPSPEED, builder)
     group = keys.whole("zero_optimization.mics_shard_size")
@@ -88,17 +96,17 @@ def _deepspeed(keys: Keys, builder: ImportBuilder) -> None:
             "the spec has no key for parameters offloaded to the host",
             keys.line("zero_optimization.offload_param.device"),
         )
-    overlap = truth(keys.get("zero_optimization.overlap_comm"))
+    overlap = boolean_value(keys.get("zero_optimization.overlap_comm"))
     builder.set("layout.overlap.dp", overlap, keys.line("zero_optimization.overlap_comm"))
     for name in ("bf16", "fp16"):
-        if keys.on(f"{name}.enabled"):
+        if keys.is_on(f"{name}.enabled"):
             builder.set("workload.precision", name, keys.line(f"{name}.enabled"))
     set_choice(keys, "workload.optimizer", ("optimizer.type",), _OPTIMIZERS, builder)
     if tensor := keys.whole("tensor_parallel.autotp_size"):
         builder.set("layout.tp", tensor, keys.line("tensor_parallel.autotp_size"))
 
 
-def _axolotl(keys: Keys, builder: ImportBuilder) -> None:
+def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
     set_model(str(keys.get("base_model")), builder, keys.line("base_model"))
     set_counts(keys, _AXOLOTL, builder)
     shard, replicate = keys.whole("dp_shard_size"), keys.whole("dp_replicate_size") or 1
@@ -118,10 +126,12 @@ def _axolotl(keys: Keys, builder: ImportBuilder) -> None:
             keys.line("deepspeed"),
         )
     builder.set(
-        "layout.recompute", "full" if keys.on("gradient_checkpointing") else None, keys.line("gradient_checkpointing")
+        "layout.recompute",
+        "full" if keys.is_on("gradient_checkpointing") else None,
+        keys.line("gradient_checkpointing"),
     )
     for name in ("bf16", "fp16"):
-        if keys.on(name):
+        if keys.is_on(name):
             builder.set("workload.precision", name, keys.line(name))
     set_choice(keys, "workload.optimizer", ("optimizer",), _OPTIMIZERS, builder)
     if adapter := keys.get("adapter"):

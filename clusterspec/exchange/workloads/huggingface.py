@@ -11,7 +11,14 @@ from typing import Any
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.architecture import set_attention, set_experts
-from clusterspec.exchange.workloads.keys import Keys, check_parameters, list_unused, set_counts, set_parameters, truth
+from clusterspec.exchange.workloads.keys import (
+    Keys,
+    boolean_value,
+    check_parameters,
+    list_unused,
+    set_counts,
+    set_parameters,
+)
 
 KIND = "huggingface"
 MOST_KEYS = 5_000
@@ -119,9 +126,9 @@ def read(file: InputFile) -> ImportResult:
     if not isinstance(value, dict):
         raise FormatError("is not a configuration: its root is not a mapping")
     if isinstance(value.get("weight_map"), dict):
-        return _index(value, file, builder)
+        return _index_result(value, file, builder)
     outer, inner, nested = _language_part(value)
-    keys = _flat(inner, file)
+    keys = _flat_keys(inner, file)
     kind = str(inner.get("model_type") or value.get("model_type") or "").lower()
     _refuse(kind, value)
     set_counts(keys, _COUNTS, builder)
@@ -140,10 +147,10 @@ def read(file: InputFile) -> ImportResult:
             "image or audio components: not counted",
             file.line_of_key(nested),
         )
-    _network(keys, kind, builder)
+    _set_network(keys, kind, builder)
     set_attention(keys, kind, builder)
     set_experts(keys, kind, builder)
-    _precision(keys, value, file, builder)
+    _set_precision(keys, value, file, builder)
     line = keys.line("num_hidden_layers", "n_layer", "n_layers", "num_layers")
     if kind in {"gpt2", "opt", "gpt_bigcode", "gpt_neo", "xglm"}:
         builder.unknown("position embeddings", "learned per position: not counted in the parameters", line)
@@ -180,8 +187,8 @@ def _language_part(value: dict[str, Any]) -> tuple[list[str], dict[str, Any], st
     return [], value, ""
 
 
-def _flat(value: dict[str, Any], file: InputFile) -> Keys:
-    """The keys of a configuration; those of nested mappings have dotted names."""
+def _flat_keys(value: dict[str, Any], file: InputFile) -> Keys:
+    """The keys of a configuration. Keys of nested mappings have dotted names."""
     keys = Keys()
     if len(value) > MOST_KEYS:
         raise FormatError(f"has {len(value):,} keys, the maximum is {MOST_KEYS:,}")
@@ -195,7 +202,7 @@ def _flat(value: dict[str, Any], file: InputFile) -> Keys:
     return keys
 
 
-def _network(keys: Keys, kind: str, builder: ImportBuilder) -> None:
+def _set_network(keys: Keys, kind: str, builder: ImportBuilder) -> None:
     line = keys.line(*_FFN, "hidden_size", "n_embd", "d_model")
     hidden = keys.whole("hidden_size", "n_embd", "d_model")
     width = keys.whole("ffn_config.ffn_hidden_size", *_FFN)
@@ -215,12 +222,12 @@ def _network(keys: Keys, kind: str, builder: ImportBuilder) -> None:
         builder.unknown(
             "workload.model.gated_ffn", f"the type {kind or 'is not stated'} and {action or 'no activation'}", line
         )
-    tied = truth(keys.get("tie_word_embeddings"))
+    tied = boolean_value(keys.get("tie_word_embeddings"))
     at = keys.line("tie_word_embeddings") or line
     builder.set("workload.model.tied_embeddings", tied if tied is not None else kind in TIED, at)
 
 
-def _precision(keys: Keys, value: dict[str, Any], file: InputFile, builder: ImportBuilder) -> None:
+def _set_precision(keys: Keys, value: dict[str, Any], file: InputFile, builder: ImportBuilder) -> None:
     """Set the precision of the weights: the quantization, else the tensor type."""
     quantization = value.get("quantization_config")
     method = str(quantization.get("quant_method", "")) if isinstance(quantization, dict) else ""
@@ -239,7 +246,7 @@ def _precision(keys: Keys, value: dict[str, Any], file: InputFile, builder: Impo
     builder.set("workload.parameter_precision", word, file.line_of_key("torch_dtype") or file.line_of_key("dtype"))
 
 
-def _index(value: dict[str, Any], file: InputFile, builder: ImportBuilder) -> ImportResult:
+def _index_result(value: dict[str, Any], file: InputFile, builder: ImportBuilder) -> ImportResult:
     """The safetensors index: number of tensors and their total bytes."""
     line = file.line_of_key("weight_map")
     builder.count("tensors", len(value["weight_map"]), line)

@@ -1,4 +1,4 @@
-"""The keys of a framework configuration, each with its line, and which of them were used."""
+"""Keys of framework configurations and command lines, each with its line; names and sizes of models."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ class Keys:
         """A positive integer; None if the key is absent or has another value."""
         return whole_of(self.get(*names))
 
-    def on(self, *names: str) -> bool:
+    def is_on(self, *names: str) -> bool:
         """Whether a flag is on; a flag without a value is."""
-        return truth(self.get(*names)) is True
+        return boolean_value(self.get(*names)) is True
 
     def unused(self) -> list[str]:
         return [key for key in self.values if key not in self.used]
@@ -86,7 +86,7 @@ def whole_of(value: Any) -> int | None:
     return value
 
 
-def truth(value: Any) -> bool | None:
+def boolean_value(value: Any) -> bool | None:
     """A boolean as frameworks write it; None if it is not one."""
     if isinstance(value, bool) or value is None:
         return value
@@ -95,11 +95,11 @@ def truth(value: Any) -> bool | None:
     )
 
 
-def flat(value: Any, line_of: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str, Any, int]]:
+def flat_leaves(value: Any, line_of: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str, Any, int]]:
     """The leaves of a mapping with dotted name, value and line; ``line_of`` maps a path to its line."""
     if isinstance(value, dict) and value:
         for key, inner in value.items():
-            yield from flat(inner, line_of, (*path, key))
+            yield from flat_leaves(inner, line_of, (*path, key))
     elif path:
         yield ".".join(map(str, path)), value, line_of(*path)
 
@@ -157,9 +157,9 @@ MOST_WORDS = 100_000
 
 def read_arguments(file: InputFile) -> Keys:
     """The options of all commands in a text; the last value of a name applies. Values are text, flags are True."""
-    variables = _variables(file.lines)
+    variables = _script_variables(file.lines)
     keys = Keys()
-    words = list(_words(file.lines, variables))
+    words = list(_script_words(file.lines, variables))
     for at, (word, line) in enumerate(words):
         if not _OPTION.fullmatch(word.split("=", 1)[0]) or not word.startswith("-"):
             continue
@@ -173,10 +173,10 @@ def read_arguments(file: InputFile) -> Keys:
     return keys
 
 
-def overrides(file: InputFile) -> Keys:
+def override_keys(file: InputFile) -> Keys:
     """Words of the form ``a.b=value`` or ``+a.b=value``, as used by Hydra and MaxText."""
     keys = Keys()
-    for word, line in _words(file.lines, _variables(file.lines)):
+    for word, line in _script_words(file.lines, _script_variables(file.lines)):
         if match := re.fullmatch(r"\+{0,2}([A-Za-z_][A-Za-z0-9_.]*)=(.*)", word):
             keys.put(match[1], match[2], line)
     return keys
@@ -186,21 +186,21 @@ def _is_option(word: str) -> bool:
     return bool(_OPTION.fullmatch(word.split("=", 1)[0])) and not re.fullmatch(r"-[0-9.]+", word)
 
 
-def _variables(lines: tuple[str, ...]) -> dict[str, str]:
+def _script_variables(lines: tuple[str, ...]) -> dict[str, str]:
     found: dict[str, str] = {}
     for line in lines:
         if match := _ASSIGNED.match(line):
-            found[match[1]] = _filled(match[2].strip("\"'"), found)
+            found[match[1]] = _expanded_text(match[2].strip("\"'"), found)
     return found
 
 
-def _words(lines: tuple[str, ...], variables: dict[str, str]) -> Iterator[tuple[str, int]]:
+def _script_words(lines: tuple[str, ...], variables: dict[str, str]) -> Iterator[tuple[str, int]]:
     """The words of a script with their lines, without comments."""
     count = 0
     for number, line in enumerate(lines, 1):
         if "-" not in line and "=" not in line:
             continue
-        text = _filled(line.strip().rstrip("\\").strip(), variables)
+        text = _expanded_text(line.strip().rstrip("\\").strip(), variables)
         text = re.sub(r"^[A-Za-z_][A-Za-z0-9_]*\+?=[\"'(]?\s*(?=--)", "", text)
         try:
             parts = shlex.split(text, comments=True)
@@ -214,19 +214,19 @@ def _words(lines: tuple[str, ...], variables: dict[str, str]) -> Iterator[tuple[
                 yield word.strip("\"',"), number
 
 
-def _filled(text: str, variables: dict[str, str]) -> str:
+def _expanded_text(text: str, variables: dict[str, str]) -> str:
     """A text with known variables expanded once."""
 
     def value(match: re.Match[str]) -> str:
         if match[4]:
-            return _product(match[4], variables) or match[0]
+            return _product_text(match[4], variables) or match[0]
         name = match[1] or match[3]
         return variables.get(name, match[2] if match[2] is not None else match[0])
 
     return _VARIABLE.sub(value, text)[:100_000]
 
 
-def _product(text: str, variables: dict[str, str]) -> str:
+def _product_text(text: str, variables: dict[str, str]) -> str:
     match = _PRODUCT.fullmatch(text)
     if not match:
         return ""

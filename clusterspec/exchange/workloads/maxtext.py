@@ -12,14 +12,14 @@ from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.keys import (
     Keys,
-    flat,
+    boolean_value,
+    flat_leaves,
     list_unused,
-    overrides,
+    override_keys,
     set_choice,
     set_counts,
     set_model,
     set_parameters,
-    truth,
     whole_of,
 )
 
@@ -66,23 +66,23 @@ def read(file: InputFile) -> ImportResult:
     builder, keys = ImportBuilder(KIND, file.name), Keys()
     if re.search(r"^[ \t]*\w++\s*:", file.text, re.MULTILINE) and not re.search(r"\bpython3?\s", file.text):
         yaml = read_yaml(file)
-        for name, value, line in flat(yaml.mapping, yaml.line):
+        for name, value, line in flat_leaves(yaml.mapping, yaml.line):
             keys.put(name, value, line)
     else:
-        keys = overrides(file)
+        keys = override_keys(file)
     if keys.find("base_emb_dim", "base_num_decoder_layers", "model_name") is None and not any(
         key.endswith("_parallelism") for key in keys.values
     ):
         raise FormatError("has neither model size nor parallelism keys of MaxText")
     builder.set("layout.framework", "maxtext", keys.line("base_emb_dim", "model_name", "ici_fsdp_parallelism"))
-    _model(keys, builder)
-    _layout(keys, builder)
+    _set_model(keys, builder)
+    _set_layout(keys, builder)
     set_parameters(builder, keys.line("base_num_decoder_layers"))
     list_unused(keys, builder)
     return builder.reading()
 
 
-def _model(keys: Keys, builder: ImportBuilder) -> None:
+def _set_model(keys: Keys, builder: ImportBuilder) -> None:
     name = str(keys.get("model_name") or "default")
     if keys.find("base_emb_dim") is None:
         if name != "default":
@@ -98,7 +98,9 @@ def _model(keys: Keys, builder: ImportBuilder) -> None:
         keys.line("mlp_activations"),
     )
     builder.set(
-        "workload.model.tied_embeddings", truth(keys.get("logits_via_embedding")), keys.line("logits_via_embedding")
+        "workload.model.tied_embeddings",
+        boolean_value(keys.get("logits_via_embedding")),
+        keys.line("logits_via_embedding"),
     )
     dense, layers = keys.whole("first_num_dense_layers"), keys.whole("base_num_decoder_layers")
     every = keys.whole("interleave_moe_layer_step")
@@ -119,11 +121,11 @@ def _model(keys: Keys, builder: ImportBuilder) -> None:
         )
 
 
-def _layout(keys: Keys, builder: ImportBuilder) -> None:
+def _set_layout(keys: Keys, builder: ImportBuilder) -> None:
     for path, axes in _AXES.items():
         names = [f"{mesh}_{axis}_parallelism" for mesh in ("ici", "dcn") for axis in axes]
         degrees = [(name, keys.get(name)) for name in names if keys.find(name)]
-        _degree(path, degrees, keys, builder)
+        _set_degree(path, degrees, keys, builder)
     fsdp, data = (
         {mesh: whole_of(keys.get(f"{mesh}_{axis}_parallelism")) for mesh in ("ici", "dcn")} for axis in ("fsdp", "data")
     )
@@ -153,7 +155,7 @@ def _layout(keys: Keys, builder: ImportBuilder) -> None:
         )
 
 
-def _degree(path: str, degrees: list[tuple[str, object]], keys: Keys, builder: ImportBuilder) -> None:
+def _set_degree(path: str, degrees: list[tuple[str, object]], keys: Keys, builder: ImportBuilder) -> None:
     """Set the product of an axis over slices and hosts; record a degree that MaxText computes itself."""
     if not degrees:
         return

@@ -12,15 +12,15 @@ from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.keys import (
     Keys,
-    flat,
+    boolean_value,
+    flat_leaves,
     list_unused,
-    overrides,
+    override_keys,
     read_arguments,
     set_choice,
     set_counts,
     set_model,
     set_parameters,
-    truth,
 )
 from clusterspec.exchange.workloads.recipes import read_recipe
 
@@ -63,19 +63,19 @@ def matches(file: InputFile) -> bool:
 def read(file: InputFile) -> ImportResult:
     """The workload and layout of a launch. Raises `FormatError` if it has no size keys of Megatron."""
     builder = ImportBuilder(KIND, file.name)
-    keys, framework = _keys(file)
+    keys, framework = _script_keys(file)
     if keys.find("tensor_model_parallel_size", "pipeline_model_parallel_size", "num_layers") is None:
         raise FormatError("has no size keys of Megatron: neither parallel sizes nor layers")
     builder.set("layout.framework", framework, keys.line("tensor_model_parallel_size", "num_layers"))
     set_counts(keys, _LAYOUT, builder)
     if keys.find("num_layers") and keys.find("hidden_size"):
-        _model(keys, builder)
+        _set_model(keys, builder)
     elif name := keys.get("hf_path", "hf_model_id", "pretrained_model_name_or_path", "model_name"):
         set_model(str(name), builder, keys.line("hf_path", "hf_model_id", "model_name"))
-    _pipeline(keys, builder)
-    _options(keys, builder)
-    _training(keys, builder)
-    _sharding(keys, builder, framework, launched=bool(_LAUNCHED.search(file.text)))
+    _set_pipeline(keys, builder)
+    _set_options(keys, builder)
+    _set_training(keys, builder)
+    _set_sharding(keys, builder, framework, launched=bool(_LAUNCHED.search(file.text)))
     if devices := keys.whole("trainer.devices", "nproc_per_node", "gpus_per_node"):
         builder.count("ranks_per_node", devices, keys.line("trainer.devices", "nproc_per_node", "gpus_per_node"))
     set_parameters(builder, keys.line("num_layers"))
@@ -83,31 +83,33 @@ def read(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _keys(file: InputFile) -> tuple[Keys, str]:
+def _script_keys(file: InputFile) -> tuple[Keys, str]:
     if _LAUNCHED.search(file.text):
         return read_arguments(file), "megatron-core"
     if re.search(r"^[ \t]*(from|import|def|cfg\.)\b", file.text, re.MULTILINE) and "(" in file.text:
         return read_recipe(file), "megatron-core"
     if re.search(r"^[ \t]*\"?[\w.]++\"?\s*:", file.text, re.MULTILINE):
         keys, yaml = Keys(), read_yaml(file)
-        for name, value, line in flat(yaml.mapping, yaml.line):
+        for name, value, line in flat_leaves(yaml.mapping, yaml.line):
             keys.put(name, value, line)
         return keys, "nemo" if keys.find("trainer.devices", "trainer.num_nodes") else "megatron-core"
-    return overrides(file), "megatron-core"
+    return override_keys(file), "megatron-core"
 
 
-def _model(keys: Keys, builder: ImportBuilder) -> None:
+def _set_model(keys: Keys, builder: ImportBuilder) -> None:
     set_counts(keys, _MODEL, builder)
     line = keys.line("num_layers")
-    if keys.find("num_query_groups") is None and keys.on("group_query_attention"):
+    if keys.find("num_query_groups") is None and keys.is_on("group_query_attention"):
         builder.set("workload.model.kv_heads", 1, keys.line("group_query_attention"))
     activation = str(keys.get("activation", "activation_func") or "").lower()
     gated = (
-        keys.on("swiglu", "gated_linear_unit", "bias_swiglu_fusion") or "swiglu" in activation or "geglu" in activation
+        keys.is_on("swiglu", "gated_linear_unit", "bias_swiglu_fusion")
+        or "swiglu" in activation
+        or "geglu" in activation
     )
     builder.set("workload.model.gated_ffn", gated, keys.line("swiglu", "gated_linear_unit", "activation") or line)
-    tied = truth(keys.get("share_embeddings_and_output_weights"))
-    untied = truth(keys.get("untie_embeddings_and_output_weights"))
+    tied = boolean_value(keys.get("share_embeddings_and_output_weights"))
+    untied = boolean_value(keys.get("untie_embeddings_and_output_weights"))
     at = keys.line("untie_embeddings_and_output_weights", "share_embeddings_and_output_weights") or line
     builder.set("workload.model.tied_embeddings", tied if tied is not None else not untied, at)
     if keys.find("ffn_hidden_size") is None and keys.find("hidden_size"):
@@ -139,7 +141,7 @@ def _expert_layers(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown(f"moe_layer_freq: {text[:60]}", "neither a number nor a pattern of zeros and ones", line)
 
 
-def _pipeline(keys: Keys, builder: ImportBuilder) -> None:
+def _set_pipeline(keys: Keys, builder: ImportBuilder) -> None:
     names = ("num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size")
     stages = keys.whole(*names)
     each, layers, pp = (
@@ -156,14 +158,14 @@ def _pipeline(keys: Keys, builder: ImportBuilder) -> None:
             builder.set("layout.schedule", "interleaved", line)
 
 
-def _options(keys: Keys, builder: ImportBuilder) -> None:
+def _set_options(keys: Keys, builder: ImportBuilder) -> None:
     """Set sequence parallelism, overlap, recomputation, context-parallel method and dispatcher."""
     for path, names in (
         ("layout.sequence_parallel", ("sequence_parallel",)),
         ("layout.overlap.dp", ("overlap_grad_reduce",)),
         ("layout.overlap.tp", ("tp_comm_overlap", "ub_tp_comm_overlap")),
     ):
-        found = truth(keys.get(*names))
+        found = boolean_value(keys.get(*names))
         if found is not None:
             value = ("full" if found else "none") if path == "layout.overlap.tp" else found
             builder.set(path, value, keys.line(*names))
@@ -186,7 +188,7 @@ def _options(keys: Keys, builder: ImportBuilder) -> None:
     )
 
 
-def _training(keys: Keys, builder: ImportBuilder) -> None:
+def _set_training(keys: Keys, builder: ImportBuilder) -> None:
     """Set precision and optimizer."""
     if keys.find("fp8_format", "fp8", "fp8_recipe") and str(keys.get("fp8_format", "fp8")).lower() not in {
         "none",
@@ -196,7 +198,7 @@ def _training(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.precision", "fp8", keys.line("fp8_format", "fp8", "fp8_recipe"))
     else:
         for name in ("bf16", "fp16"):
-            if keys.on(name) or str(keys.get("trainer.precision")).startswith(name):
+            if keys.is_on(name) or str(keys.get("trainer.precision")).startswith(name):
                 builder.set("workload.precision", name, keys.line(name, "trainer.precision"))
                 break
     set_choice(
@@ -216,9 +218,9 @@ def _training(keys: Keys, builder: ImportBuilder) -> None:
     )
 
 
-def _sharding(keys: Keys, builder: ImportBuilder, framework: str, launched: bool) -> None:
+def _set_sharding(keys: Keys, builder: ImportBuilder, framework: str, launched: bool) -> None:
     """Set the sharding; Megatron-LM without a distributed optimizer shards nothing."""
-    if keys.on("use_torch_fsdp2", "use_custom_fsdp", "use_megatron_fsdp"):
+    if keys.is_on("use_torch_fsdp2", "use_custom_fsdp", "use_megatron_fsdp"):
         strategies = {"no_shard": "none", "optim": "zero1", "optim_grads": "zero2", "optim_grads_params": "fsdp"}
         if keys.find("data_parallel_sharding_strategy"):
             set_choice(keys, "layout.sharding", ("data_parallel_sharding_strategy",), strategies, builder)
@@ -226,7 +228,7 @@ def _sharding(keys: Keys, builder: ImportBuilder, framework: str, launched: bool
             builder.set("layout.sharding", "fsdp", keys.line("use_torch_fsdp2", "use_custom_fsdp", "use_megatron_fsdp"))
         return
     line = keys.line("use_distributed_optimizer", "optim.name")
-    if keys.on("use_distributed_optimizer") or "distributed" in str(keys.get("optim.name")):
+    if keys.is_on("use_distributed_optimizer") or "distributed" in str(keys.get("optim.name")):
         builder.set("layout.sharding", "zero1", line)
     elif keys.find("use_distributed_optimizer") or (framework == "megatron-core" and launched):
         builder.set("layout.sharding", "none", line or keys.line("tensor_model_parallel_size"))

@@ -10,7 +10,15 @@ import re
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.workloads.keys import Keys, flat, list_unused, set_choice, set_counts, set_parameters, truth
+from clusterspec.exchange.workloads.keys import (
+    Keys,
+    boolean_value,
+    flat_leaves,
+    list_unused,
+    set_choice,
+    set_counts,
+    set_parameters,
+)
 
 KIND = "gpt-neox"
 _TABLE = {
@@ -42,7 +50,7 @@ def matches(file: InputFile) -> bool:
 def read(file: InputFile) -> ImportResult:
     """The model and the layout of a configuration. Raises `FormatError` if it has neither."""
     builder, yaml, keys = ImportBuilder(KIND, file.name), read_yaml(file), Keys()
-    for name, value, line in flat(yaml.mapping, yaml.line):
+    for name, value, line in flat_leaves(yaml.mapping, yaml.line):
         keys.put(name, value, line)
     if keys.find("num_layers", "pipe_parallel_size") is None:
         raise FormatError("has neither layer nor parallel size keys of GPT-NeoX")
@@ -53,14 +61,14 @@ def read(file: InputFile) -> ImportResult:
         )
     set_counts(keys, _TABLE, builder)
     builder.set("layout.framework", "megatron-deepspeed", keys.line("pipe_parallel_size"))
-    _network(keys, builder)
-    _training(keys, builder)
+    _set_network(keys, builder)
+    _set_training(keys, builder)
     set_parameters(builder, keys.line("num_layers"))
     list_unused(keys, builder)
     return builder.reading()
 
 
-def _network(keys: Keys, builder: ImportBuilder) -> None:
+def _set_network(keys: Keys, builder: ImportBuilder) -> None:
     hidden, given = keys.whole("hidden_size"), keys.whole("intermediate_size")
     activation = str(keys.get("activation") or "gelu").lower()
     llama = str(keys.get("mlp_type") or "").lower() == "llama"
@@ -76,22 +84,22 @@ def _network(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.model.ffn_hidden", -(-width // multiple) * multiple, line)
     if hidden:
         builder.set("workload.model.gated_ffn", gated, keys.line("activation", "mlp_type", "hidden_size"))
-        untied = truth(keys.get("no_weight_tying"))
+        untied = boolean_value(keys.get("no_weight_tying"))
         builder.set("workload.model.tied_embeddings", not untied, keys.line("no_weight_tying", "hidden_size"))
 
 
-def _training(keys: Keys, builder: ImportBuilder) -> None:
+def _set_training(keys: Keys, builder: ImportBuilder) -> None:
     stage = keys.get("zero_optimization.stage")
     stages = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
     set_choice(keys, "layout.sharding", ("zero_optimization.stage",), stages, builder)
     if stage is None and keys.find("zero_optimization"):
         builder.unknown("zero_optimization", "no stage is stated", keys.line("zero_optimization"))
-    if truth(keys.get("checkpoint_activations")) is not None:
-        full = keys.on("checkpoint_activations")
+    if boolean_value(keys.get("checkpoint_activations")) is not None:
+        full = keys.is_on("checkpoint_activations")
         builder.set("layout.recompute", "full" if full else "none", keys.line("checkpoint_activations"))
     words = {"bf16": "bfloat16", "fp16": "float16"}
     for name, word in words.items():
-        if keys.on(f"{name}.enabled", f"{name}.{name}") or keys.get("precision") in {name, word}:
+        if keys.is_on(f"{name}.enabled", f"{name}.{name}") or keys.get("precision") in {name, word}:
             builder.set("workload.precision", name, keys.line(f"{name}.enabled", f"{name}.{name}", "precision"))
     set_choice(
         keys,

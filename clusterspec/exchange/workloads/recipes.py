@@ -20,23 +20,23 @@ def read_recipe(file: InputFile) -> Keys:
         tree = ast.parse(file.text)
     except (SyntaxError, RecursionError, ValueError, MemoryError) as fault:
         raise FormatError("not valid Python", getattr(fault, "lineno", None) or 0) from None
-    recipes = [node for node in tree.body if isinstance(node, ast.FunctionDef) and _constants(node).find(*MARKS)]
+    recipes = [node for node in tree.body if isinstance(node, ast.FunctionDef) and _constant_keys(node).find(*MARKS)]
     if not recipes:
-        return _constants(tree)
+        return _constant_keys(tree)
     if file.part is not None:
         if file.part > len(recipes):
             raise FormatError(f"holds {len(recipes)} recipes, but --part is {file.part}")
-        return _constants(recipes[file.part - 1])
-    first = {name: value for name, (value, _) in _constants(recipes[0]).values.items()}
-    if any({name: value for name, (value, _) in _constants(each).values.items()} != first for each in recipes[1:]):
+        return _constant_keys(recipes[file.part - 1])
+    first = {name: value for name, (value, _) in _constant_keys(recipes[0]).values.items()}
+    if any({name: value for name, (value, _) in _constant_keys(each).values.items()} != first for each in recipes[1:]):
         names = ", ".join(each.name for each in recipes[:6])
         raise FormatError(f"holds {len(recipes)} recipes that differ ({names}): choose one with --part N")
-    return _constants(recipes[0])
+    return _constant_keys(recipes[0])
 
 
-def _constants(tree: ast.AST) -> Keys:
+def _constant_keys(tree: ast.AST) -> Keys:
     keys = Keys()
-    for name, node, line in _named(tree):
+    for name, node, line in _named_values(tree):
         if isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, int | float | str | bool)):
             if node.value is not None:
                 keys.put(name, node.value, line)
@@ -45,7 +45,7 @@ def _constants(tree: ast.AST) -> Keys:
     return keys
 
 
-def _named(tree: ast.AST) -> Iterator[tuple[str, ast.expr, int]]:
+def _named_values(tree: ast.AST) -> Iterator[tuple[str, ast.expr, int]]:
     """The values assigned to names, keywords, parameter defaults and dictionary keys, each with its line."""
     for node in ast.walk(tree):
         if isinstance(node, ast.keyword) and node.arg:

@@ -53,13 +53,13 @@ def read(file: InputFile) -> ImportResult:
     line = file.line_of(dict(_ENGINES)[engine].pattern)
     builder.set("workload.kind", "serve", line)
     builder.set("layout.framework", engine, line)
-    model = _model(file, keys, builder)
-    {"vllm": _vllm, "sglang": _sglang, "trt-llm": _trtllm}[engine](keys, model, builder)
+    model = _set_model(file, keys, builder)
+    {"vllm": _set_vllm_keys, "sglang": _set_sglang_keys, "trt-llm": _set_trtllm_keys}[engine](keys, model, builder)
     list_unused(keys, builder)
     return builder.reading()
 
 
-def _model(file: InputFile, keys: Keys, builder: ImportBuilder) -> str | None:
+def _set_model(file: InputFile, keys: Keys, builder: ImportBuilder) -> str | None:
     names = ("model", "model_path", "model_name")
     stated = keys.get(*names)
     if stated is None and (
@@ -73,12 +73,12 @@ def _model(file: InputFile, keys: Keys, builder: ImportBuilder) -> str | None:
     return None
 
 
-def _experts(model: str | None) -> bool | None:
+def _has_experts(model: str | None) -> bool | None:
     """Whether a model has experts; None if the model is unknown."""
     return bool(Catalog.open().model(model).experts) if model else None
 
 
-def _shared(
+def _set_shared_limits(
     keys: Keys, builder: ImportBuilder, memory: tuple[str, ...], chunk: tuple[str, ...], most: tuple[str, ...]
 ) -> None:
     serving = "workload.serving"
@@ -96,23 +96,23 @@ def _shared(
         builder,
     )
     set_choice(keys, "workload.parameter_precision", ("quantization",), _PRECISIONS, builder)
-    if keys.on("enforce_eager", "disable_cuda_graph"):
+    if keys.is_on("enforce_eager", "disable_cuda_graph"):
         builder.set(f"{serving}.captured_graphs", False, keys.line("enforce_eager", "disable_cuda_graph"))
 
 
-def _vllm(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
+def _set_vllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
     set_counts(
         keys, {"layout.tp": ("tensor_parallel_size", "tp"), "layout.pp": ("pipeline_parallel_size", "pp")}, builder
     )
-    _shared(keys, builder, ("gpu_memory_utilization",), ("max_num_batched_tokens",), ("max_num_seqs",))
+    _set_shared_limits(keys, builder, ("gpu_memory_utilization",), ("max_num_batched_tokens",), ("max_num_seqs",))
     tp = keys.whole("tensor_parallel_size", "tp") or 1
     dp, line = keys.whole("data_parallel_size", "dp") or 1, keys.line("data_parallel_size", "dp")
-    experts = keys.on("enable_expert_parallel")
+    experts = keys.is_on("enable_expert_parallel")
     if experts:
         builder.set("layout.ep", tp * dp, keys.line("enable_expert_parallel"))
-    if dp > 1 and (experts or _experts(model)):
+    if dp > 1 and (experts or _has_experts(model)):
         builder.set("layout.attention_dp", dp, line)
-    elif dp > 1 and _experts(model) is False:
+    elif dp > 1 and _has_experts(model) is False:
         builder.set("layout.dp", dp, line)
     elif dp > 1:
         builder.unknown(
@@ -125,14 +125,14 @@ def _vllm(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
         builder.set("workload.serving.speculative.tokens", int(match[1]), keys.line("speculative_config"))
 
 
-def _sglang(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
+def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
     tp, line = (
         keys.whole("tp", "tp_size", "tensor_parallel_size") or 1,
         keys.line("tp", "tp_size", "tensor_parallel_size"),
     )
     dp = keys.whole("dp", "dp_size", "data_parallel_size") or 1
     at = keys.line("dp", "dp_size", "data_parallel_size")
-    if keys.on("enable_dp_attention"):
+    if keys.is_on("enable_dp_attention"):
         if tp % dp:
             builder.unknown(f"tp {tp} and dp {dp}", "dp does not divide tp", at)
             return
@@ -151,22 +151,22 @@ def _sglang(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
         },
         builder,
     )
-    if keys.on("enable_ep_moe", "enable_deepep_moe") and keys.find("ep", "ep_size") is None:
+    if keys.is_on("enable_ep_moe", "enable_deepep_moe") and keys.find("ep", "ep_size") is None:
         builder.set("layout.ep", tp, keys.line("enable_ep_moe", "enable_deepep_moe"))
-    if keys.on("enable_deepep_moe") or keys.get("moe_a2a_backend") == "deepep":
+    if keys.is_on("enable_deepep_moe") or keys.get("moe_a2a_backend") == "deepep":
         builder.set("layout.dispatcher", "deepep", keys.line("enable_deepep_moe", "moe_a2a_backend"))
-    _shared(keys, builder, ("mem_fraction_static",), ("chunked_prefill_size",), ("max_running_requests",))
+    _set_shared_limits(keys, builder, ("mem_fraction_static",), ("chunked_prefill_size",), ("max_running_requests",))
 
 
-def _trtllm(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
+def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
     tp, line = keys.whole("tp_size", "tp") or 1, keys.line("tp_size", "tp")
-    if keys.on("enable_attention_dp"):
+    if keys.is_on("enable_attention_dp"):
         builder.set("layout.tp", 1, line)
         builder.set("layout.attention_dp", tp, keys.line("enable_attention_dp"))
     else:
         builder.set("layout.tp", tp, line)
     set_counts(keys, {"layout.pp": ("pp_size", "pp"), "layout.ep": ("ep_size", "ep")}, builder)
-    _shared(
+    _set_shared_limits(
         keys,
         builder,
         ("kv_cache_free_gpu_memory_fraction", "kv_cache_free_gpu_mem_fraction"),

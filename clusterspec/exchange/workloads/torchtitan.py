@@ -11,7 +11,15 @@ from typing import Any
 
 from clusterspec.config import DEEPEST, deeply_dotted
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.workloads.keys import Keys, flat, list_unused, set_choice, set_counts, set_model, whole_of
+from clusterspec.exchange.workloads.keys import (
+    Keys,
+    flat_leaves,
+    list_unused,
+    set_choice,
+    set_counts,
+    set_model,
+    whole_of,
+)
 
 KIND = "torchtitan"
 LARGEST_TOML = 256 * 1024
@@ -51,21 +59,21 @@ def matches(file: InputFile) -> bool:
 def read(file: InputFile) -> ImportResult:
     """The workload and layout of a job. Raises `FormatError` if it is not TOML or has no degree."""
     builder, keys = ImportBuilder(KIND, file.name), Keys()
-    lines = _lines(file)
-    for name, value, line in flat(_toml(file), lambda *path: lines.get(".".join(map(str, path)), 0)):
+    lines = _key_lines(file)
+    for name, value, line in flat_leaves(_toml_value(file), lambda *path: lines.get(".".join(map(str, path)), 0)):
         keys.put(name, value, line)
     if keys.find("tensor_parallel_degree", "data_parallel_shard_degree", "model.flavor", "flavor") is None:
         raise FormatError("has neither a model nor a parallel degree of torchtitan")
     builder.set("layout.framework", "torchtitan", keys.line("tensor_parallel_degree", "data_parallel_shard_degree"))
     set_counts(keys, _TABLE, builder)
-    _model(keys, builder)
-    _sharding(keys, builder)
-    _options(keys, builder)
+    _set_model(keys, builder)
+    _set_sharding(keys, builder)
+    _set_options(keys, builder)
     list_unused(keys, builder)
     return builder.reading()
 
 
-def _toml(file: InputFile) -> dict[str, Any]:
+def _toml_value(file: InputFile) -> dict[str, Any]:
     file.bounded("TOML", LARGEST_TOML)
     if deeply_dotted(file.text):
         raise FormatError(f"a key of more than {DEEPEST} parts, the maximum for TOML")
@@ -78,7 +86,7 @@ def _toml(file: InputFile) -> dict[str, Any]:
         ) from None
 
 
-def _lines(file: InputFile) -> dict[str, int]:
+def _key_lines(file: InputFile) -> dict[str, int]:
     """The line of every key, by its dotted name with the table."""
     found: dict[str, int] = {}
     table = ""
@@ -91,7 +99,7 @@ def _lines(file: InputFile) -> dict[str, int]:
     return found
 
 
-def _model(keys: Keys, builder: ImportBuilder) -> None:
+def _set_model(keys: Keys, builder: ImportBuilder) -> None:
     name, flavor = str(keys.get("model.name") or "").lower(), str(keys.get("model.flavor", "flavor") or "").lower()
     line = keys.line("model.flavor", "flavor")
     if not flavor:
@@ -100,7 +108,7 @@ def _model(keys: Keys, builder: ImportBuilder) -> None:
     set_model(named, builder, line)
 
 
-def _sharding(keys: Keys, builder: ImportBuilder) -> None:
+def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
     shard, replicate = keys.get("data_parallel_shard_degree"), keys.whole("data_parallel_replicate_degree") or 1
     line = keys.line("data_parallel_shard_degree", "data_parallel_replicate_degree")
     if shard is None and replicate == 1:
@@ -117,7 +125,7 @@ def _sharding(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.dp", degree * replicate, line)
 
 
-def _options(keys: Keys, builder: ImportBuilder) -> None:
+def _set_options(keys: Keys, builder: ImportBuilder) -> None:
     micro = (
         keys.whole("pipeline_parallel_microbatch_size") if (keys.whole("pipeline_parallel_degree") or 1) > 1 else None
     )

@@ -1,4 +1,4 @@
-"""Stacked bars: the step with overlapped communication, memory against capacity, cost by year."""
+"""Charts of areas: stacked bars, grids over tp and pp or axis and tier, and the diagram of the machine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import ceil, sqrt
 
 from clusterspec.records import dataclass
 from clusterspec.report.charts import svg
-from clusterspec.report.charts.svg import HEAT, LinearAxis, horizontal, vertical
+from clusterspec.report.charts.svg import HEAT, LinearAxis, horizontal_grid, vertical_grid
 from clusterspec.summation import sum_of
 from clusterspec.units import plural
 
@@ -30,7 +30,7 @@ class StackPart:
 Label = Callable[[float], str]
 
 
-def lane(parts: Sequence[StackPart], axis: LinearAxis, y: float, height: float) -> list[str]:
+def lane_shapes(parts: Sequence[StackPart], axis: LinearAxis, y: float, height: float) -> list[str]:
     """Consecutive parts from the low end of an axis."""
     shapes, at = [], axis.low
     for part in parts:
@@ -42,7 +42,7 @@ def lane(parts: Sequence[StackPart], axis: LinearAxis, y: float, height: float) 
     return shapes
 
 
-def legend(parts: Sequence[StackPart], top: float) -> tuple[list[str], float]:
+def legend_shapes(parts: Sequence[StackPart], top: float) -> tuple[list[str], float]:
     """A legend with color, name and value of each part in two columns. Returns the shapes and their lower end."""
     shapes: list[str] = []
     rows = -(-len(parts) // 2)
@@ -50,15 +50,15 @@ def legend(parts: Sequence[StackPart], top: float) -> tuple[list[str], float]:
         column, row = divmod(number, rows)
         x, y = column * svg.WIDTH / 2, top + 21 * row
         shapes.append(svg.box(x, y - 10, 12, 12, part.tint))
-        shapes.append(svg.text(x + 17, y, part.label, size=12))
-        shapes.append(svg.text(x + svg.WIDTH / 2 - 12, y, part.value_text, size=12, end="end", bold=True))
+        shapes.append(svg.text_shape(x + 17, y, part.label, size=12))
+        shapes.append(svg.text_shape(x + svg.WIDTH / 2 - 12, y, part.value_text, size=12, end="end", bold=True))
     return shapes, top + 21 * rows
 
 
 STEP = "one step of the slowest pipeline stage"
 
 
-def timeline(
+def timeline_chart(
     work: Sequence[StackPart], hidden: Sequence[StackPart], label: Label, alt: str, *, title: str = STEP
 ) -> str:
     """The timeline of a step: consecutive parts above, overlapped communication below."""
@@ -66,24 +66,24 @@ def timeline(
     under = sum_of(part.value for part in hidden)
     axis = LinearAxis(0.0, max(total, under) or 1.0, 0, svg.WIDTH - 2)
     top, tall = 20.0, 34.0
-    parts = [svg.text(0, top - 6, title, size=12, tint="soft")]
-    parts += lane(work, axis, top, tall)
+    parts = [svg.text_shape(0, top - 6, title, size=12, tint="soft")]
+    parts += lane_shapes(work, axis, top, tall)
     bottom = top + tall + 4
     if hidden:
-        parts.append(svg.text(0, bottom + 15, "hidden beneath it", size=12, tint="soft"))
-        parts += lane(hidden, axis, bottom + 20, 14)
+        parts.append(svg.text_shape(0, bottom + 15, "hidden beneath it", size=12, tint="soft"))
+        parts += lane_shapes(hidden, axis, bottom + 20, 14)
         bottom += 38
-    parts += horizontal(axis, bottom, bottom + 5, label)
-    shown, end = legend(work, bottom + 44)
+    parts += horizontal_grid(axis, bottom, bottom + 5, label)
+    shown, end = legend_shapes(work, bottom + 44)
     parts += shown
     if hidden:
-        parts.append(svg.text(0, end + 4, "Hidden:", size=12, tint="soft"))
-        more, end = legend(hidden, end + 24)
+        parts.append(svg.text_shape(0, end + 4, "Hidden:", size=12, tint="soft"))
+        more, end = legend_shapes(hidden, end + 24)
         parts += more
     return svg.drawing(end, parts, alt, name="timeline")
 
 
-def against_capacity(
+def capacity_chart(
     slices: Sequence[StackPart], capacity: float | None, span: tuple[float, float] | None, label: Label, alt: str
 ) -> str:
     """A stack against a capacity; ``span`` is the range of its end."""
@@ -91,40 +91,44 @@ def against_capacity(
     reach = max([total, capacity or 0.0, span[1] if span else 0.0]) or 1.0
     axis = LinearAxis(0.0, reach, 0, svg.WIDTH - 4)
     top, tall = 24.0, 36.0
-    parts = [svg.box(0, top, axis(capacity or total), tall, "wash"), *lane(slices, axis, top, tall)]
+    parts = [svg.box(0, top, axis(capacity or total), tall, "wash"), *lane_shapes(slices, axis, top, tall)]
     if span and span[1] > span[0]:
         y = top + tall + 8
         parts.append(svg.line(axis(span[0]), y, axis(span[1]), y, "ink", width=2))
         parts += [svg.line(axis(end), y - 4, axis(end), y + 4, "ink", width=2) for end in span]
-        parts.append(svg.text(max(axis(span[0]) - 6, 40), y + 4, "range", size=11, tint="soft", end="end"))
+        parts.append(svg.text_shape(max(axis(span[0]) - 6, 40), y + 4, "range", size=11, tint="soft", end="end"))
     if capacity is not None:
         x = axis(capacity)
         parts.append(svg.line(x, top - 6, x, top + tall + 6, "limit", width=3))
         place = (x - 4, "end") if x > 140 else (x + 4, "start")
         said_limit = f"capacity {label(capacity)}"
-        parts.append(svg.text(place[0], top - 9, said_limit, size=12, tint="limit", end=place[1], bold=True))
+        parts.append(svg.text_shape(place[0], top - 9, said_limit, size=12, tint="limit", end=place[1], bold=True))
     bottom = top + tall + 18
-    parts += horizontal(axis, bottom, bottom + 5, label)
-    shown, end = legend(slices, bottom + 44)
+    parts += horizontal_grid(axis, bottom, bottom + 5, label)
+    shown, end = legend_shapes(slices, bottom + 44)
     return svg.drawing(end, parts + shown, alt, name="memory")
 
 
-def by_stage(stages: Sequence[tuple[str, Sequence[StackPart]]], capacity: float | None, label: Label, alt: str) -> str:
+def stage_chart(
+    stages: Sequence[tuple[str, Sequence[StackPart]]], capacity: float | None, label: Label, alt: str
+) -> str:
     """One stack per pipeline stage against the capacity of an accelerator."""
     totals = [sum_of(part.value for part in parts) for _, parts in stages]
     axis = LinearAxis(0.0, max([*totals, capacity or 0.0]) or 1.0, 64, svg.WIDTH - 4)
     step, top = 20.0, 22.0
     bottom = top + step * len(stages)
-    shapes = horizontal(axis, top, bottom, label)
+    shapes = horizontal_grid(axis, top, bottom, label)
     for number, (name, parts) in enumerate(stages):
         y = top + step * number
-        shapes.append(svg.text(56, y + 13, name, size=12, end="end"))
-        shapes += lane(parts, axis, y + 2, step - 5)
+        shapes.append(svg.text_shape(56, y + 13, name, size=12, end="end"))
+        shapes += lane_shapes(parts, axis, y + 2, step - 5)
     if capacity is not None:
         x = axis(capacity)
         place = (x - 4, "end") if x > 160 else (x + 4, "start")
         shapes.append(svg.line(x, top - 4, x, bottom, "limit", width=3))
-        shapes.append(svg.text(place[0], top - 8, f"capacity {label(capacity)}", size=12, tint="limit", end=place[1]))
+        shapes.append(
+            svg.text_shape(place[0], top - 8, f"capacity {label(capacity)}", size=12, tint="limit", end=place[1])
+        )
     return svg.drawing(bottom + 20, shapes, alt, name="stages")
 
 
@@ -138,12 +142,12 @@ class Year:
     high: float
 
 
-def years(columns: Sequence[Year], label: Label, alt: str) -> str:
+def yearly_chart(columns: Sequence[Year], label: Label, alt: str) -> str:
     """Stacked columns by year, each with the range of its sum."""
     most = max([*(column.high for column in columns), *(sum_of(p.value for p in c.parts) for c in columns)]) or 1.0
     left, top, tall = 92.0, 14.0, 190.0
     axis = LinearAxis(0.0, most, top + tall, top)
-    shapes = vertical(axis, left, svg.WIDTH, label)
+    shapes = vertical_grid(axis, left, svg.WIDTH, label)
     wide = (svg.WIDTH - left) / len(columns)
     for number, column in enumerate(columns):
         x, at = left + wide * number + wide * 0.2, 0.0
@@ -156,12 +160,12 @@ def years(columns: Sequence[Year], label: Label, alt: str) -> str:
         if column.high > column.low:
             middle = x + wide * 0.3
             shapes.append(svg.line(middle, axis(column.low), middle, axis(column.high), "ink", width=2))
-        shapes.append(svg.text(x + wide * 0.3, top + tall + 17, column.label, size=12, end="middle"))
+        shapes.append(svg.text_shape(x + wide * 0.3, top + tall + 17, column.label, size=12, end="middle"))
     sums: dict[str, StackPart] = {}
     for part in (part for column in columns for part in column.parts):
         before = sums[part.label].value if part.label in sums else 0.0
         sums[part.label] = StackPart(part.label, part.tint, before + part.value, label(before + part.value))
-    shown, end = legend(list(sums.values()), top + tall + 44)
+    shown, end = legend_shapes(list(sums.values()), top + tall + 44)
     return svg.drawing(end, shapes + shown, alt, name="years")
 
 
@@ -182,29 +186,29 @@ class HeatCell:
     title: str = ""
 
 
-def heatmap(columns: Sequence[int], rows: Sequence[int], cells: Sequence[HeatCell], alt: str) -> str:
+def heatmap_chart(columns: Sequence[int], rows: Sequence[int], cells: Sequence[HeatCell], alt: str) -> str:
     """Cells row by row over ``columns`` (pp) and ``rows`` (tp)."""
     left, top, tall = 54.0, 46.0, 40.0
     wide = (svg.WIDTH - left - 2) / len(columns)
-    parts = [svg.text(left, 16, "pipeline stages (pp)", size=12, tint="soft")]
+    parts = [svg.text_shape(left, 16, "pipeline stages (pp)", size=12, tint="soft")]
     parts += [
-        svg.text(left + wide * (number + 0.5), 36, f"{pp}", size=12, end="middle", bold=True)
+        svg.text_shape(left + wide * (number + 0.5), 36, f"{pp}", size=12, end="middle", bold=True)
         for number, pp in enumerate(columns)
     ]
-    parts.append(svg.text(0, 36, "tp", size=12, tint="soft"))
+    parts.append(svg.text_shape(0, 36, "tp", size=12, tint="soft"))
     marked = ""
     for number, cell in enumerate(cells):
         row, column = divmod(number, len(columns))
         x, y = left + wide * column, top + tall * row
         if column == 0:
-            parts.append(svg.text(left - 10, y + tall / 2 + 4, f"{rows[row]}", size=12, end="end", bold=True))
-        parts += _cell(cell, x, y, wide - 2, tall - 2)
+            parts.append(svg.text_shape(left - 10, y + tall / 2 + 4, f"{rows[row]}", size=12, end="end", bold=True))
+        parts += _cell_shapes(cell, x, y, wide - 2, tall - 2)
         marked = svg.frame(x, y, wide - 2, tall - 2, "limit", stroke=3) if cell.marked else marked
     bottom = top + tall * len(rows)
-    return svg.drawing(bottom + 52, [*parts, marked, *_key(bottom + 18)], alt, name="layouts")
+    return svg.drawing(bottom + 52, [*parts, marked, *_key_shapes(bottom + 18)], alt, name="layouts")
 
 
-def _cell(cell: HeatCell, x: float, y: float, wide: float, tall: float) -> list[str]:
+def _cell_shapes(cell: HeatCell, x: float, y: float, wide: float, tall: float) -> list[str]:
     if cell.level is None:
         return [svg.box(x, y, wide, tall, "wash", title=cell.title)]
     step = min(len(HEAT) - 1, int(cell.level * len(HEAT)))
@@ -214,20 +218,23 @@ def _cell(cell: HeatCell, x: float, y: float, wide: float, tall: float) -> list[
         plate = 7.2 * len(cell.value_text) + 6
         shapes.append(svg.box(x + (wide - plate) / 2, y + tall / 2 - 9, plate, 18, HEAT[step]))
     tint = WHITE if step > 2 else DARK
-    shapes.append(svg.text(x + wide / 2, y + tall / 2 + 4, cell.value_text, size=12, tint=tint, end="middle"))
+    shapes.append(svg.text_shape(x + wide / 2, y + tall / 2 + 4, cell.value_text, size=12, tint=tint, end="middle"))
     return shapes
 
 
-def _key(top: float) -> list[str]:
+def _key_shapes(top: float) -> list[str]:
     """The legend of colors and marks, in two lines."""
-    parts = [svg.text(0, top + 2, "step time: fast", size=12)]
+    parts = [svg.text_shape(0, top + 2, "step time: fast", size=12)]
     parts += [svg.box(92 + 18 * number, top - 9, 17, 13, tint) for number, tint in enumerate(HEAT)]
-    parts.append(svg.text(188, top + 2, "slow", size=12))
+    parts.append(svg.text_shape(188, top + 2, "slow", size=12))
     parts += [svg.box(236, top - 9, 17, 13, HEAT[1]), svg.hatch(236, top - 9, 17, 13, DARK, step=5)]
-    parts.append(svg.text(259, top + 2, "does not fit", size=12))
+    parts.append(svg.text_shape(259, top + 2, "does not fit", size=12))
     low = top + 24
-    parts += [svg.frame(1, low - 9, 17, 13, "limit", stroke=3), svg.text(24, low + 2, "this layout", size=12)]
-    parts += [svg.box(110, low - 9, 17, 13, "wash"), svg.text(133, low + 2, "not legal, or no step time", size=12)]
+    parts += [svg.frame(1, low - 9, 17, 13, "limit", stroke=3), svg.text_shape(24, low + 2, "this layout", size=12)]
+    parts += [
+        svg.box(110, low - 9, 17, 13, "wash"),
+        svg.text_shape(133, low + 2, "not legal, or no step time", size=12),
+    ]
     return parts
 
 
@@ -240,27 +247,29 @@ class Sent:
     busy_text: str
 
 
-def matrix(axes: Sequence[str], tiers: Sequence[str], cells: dict[tuple[str, str], Sent], alt: str) -> str:
+def traffic_matrix(axes: Sequence[str], tiers: Sequence[str], cells: dict[tuple[str, str], Sent], alt: str) -> str:
     """Bytes by axis and tier; the bar in a cell is the busy time of the link as a fraction of the step."""
     left, top, tall = 70.0, 30.0, 44.0
     wide = (svg.WIDTH - left) / max(1, len(tiers))
-    parts = [svg.text(left + wide * number + 6, 18, tier, size=13, bold=True) for number, tier in enumerate(tiers)]
+    parts = [
+        svg.text_shape(left + wide * number + 6, 18, tier, size=13, bold=True) for number, tier in enumerate(tiers)
+    ]
     for row, axis in enumerate(axes):
         y = top + tall * row
-        parts += [svg.line(0, y - 2, svg.WIDTH, y - 2), svg.text(0, y + 20, axis, bold=True)]
+        parts += [svg.line(0, y - 2, svg.WIDTH, y - 2), svg.text_shape(0, y + 20, axis, bold=True)]
         for column, tier in enumerate(tiers):
             cell = cells.get((axis, tier))
             if cell is None:
                 continue
             x = left + wide * column + 6
-            parts.append(svg.text(x, y + 17, cell.value_text))
-            parts.append(svg.text(x + wide - 16, y + 17, cell.busy_text, end="end", tint="soft", size=12))
+            parts.append(svg.text_shape(x, y + 17, cell.value_text))
+            parts.append(svg.text_shape(x + wide - 16, y + 17, cell.busy_text, end="end", tint="soft", size=12))
             parts.append(svg.box(x, y + 25, wide - 16, 8, "wash"))
-            parts.append(svg.box(x, y + 25, (wide - 16) * min(1.0, cell.busy), 8, _tint(axis)))
+            parts.append(svg.box(x, y + 25, (wide - 16) * min(1.0, cell.busy), 8, _axis_tint(axis)))
     return svg.drawing(top + tall * len(axes) + 2, parts, alt, name="bytes")
 
 
-def _tint(axis: str) -> str:
+def _axis_tint(axis: str) -> str:
     from clusterspec.report.charts.svg import cause_of
 
     return cause_of(axis)
@@ -283,28 +292,28 @@ class DrawnLevel:
     block: int = 0
 
 
-def levels(rows: Sequence[DrawnLevel], alt: str) -> str:
+def level_chart(rows: Sequence[DrawnLevel], alt: str) -> str:
     """The levels from the top down, one square per part, grouped by block."""
     parts: list[str] = []
     y = 4.0
     for row in rows:
         each = ceil(row.count / MOST)
         drawn = ceil(row.count / each)
-        parts.append(svg.text(0, y + 13, plural(row.count, row.name), bold=True))
-        parts.append(svg.text(svg.WIDTH, y + 13, row.note, size=12, tint="soft", end="end"))
-        shapes, height = _squares(drawn, max(1, row.block // each) if row.block else 0, row.tint, y + 22)
+        parts.append(svg.text_shape(0, y + 13, plural(row.count, row.name), bold=True))
+        parts.append(svg.text_shape(svg.WIDTH, y + 13, row.note, size=12, tint="soft", end="end"))
+        shapes, height = _square_shapes(drawn, max(1, row.block // each) if row.block else 0, row.tint, y + 22)
         parts += shapes
         y += 22 + height
         if each > 1:
-            parts.append(svg.text(0, y + 12, f"one square is {each:,} of them", size=11, tint="soft"))
+            parts.append(svg.text_shape(0, y + 12, f"one square is {each:,} of them", size=11, tint="soft"))
             y += 16
         y += 12
     return svg.drawing(y, parts, alt, name="fabric")
 
 
-def _squares(count: int, block: int, tint: str, top: float) -> tuple[list[str], float]:
+def _square_shapes(count: int, block: int, tint: str, top: float) -> tuple[list[str], float]:
     """Squares of a size that fits, with a gap after each block if possible."""
-    side = max(3.0, min(18.0, sqrt(svg.WIDTH * _depth(count) / count) - 1))
+    side = max(3.0, min(18.0, sqrt(svg.WIDTH * _square_depth(count) / count) - 1))
     pitch = side + 1.5
     grouped = 1 < block < count and block * pitch + 4 <= svg.WIDTH
     wide = block * pitch + 4 if grouped else pitch
@@ -318,6 +327,6 @@ def _squares(count: int, block: int, tint: str, top: float) -> tuple[list[str], 
     return [svg.squares(places, side, tint)], lines * pitch
 
 
-def _depth(count: int) -> float:
+def _square_depth(count: int) -> float:
     """The maximum height of a number of squares."""
     return 20.0 if count <= 24 else 60.0 if count <= 300 else 130.0

@@ -1,4 +1,4 @@
-"""Curves and tornado charts: goodput over the checkpoint interval, and sensitivities."""
+"""Charts on axes: goodput, tornado, bandwidth and communication dots, roofline, and the Pareto front."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from math import ceil, floor, log10
 
 from clusterspec.records import dataclass
 from clusterspec.report.charts import svg
-from clusterspec.report.charts.svg import LinearAxis, LogAxis, horizontal, vertical
+from clusterspec.report.charts.svg import LinearAxis, LogAxis, horizontal_grid, vertical_grid
 from clusterspec.units import display, percent, portion
 
 # Curves and tornado charts: goodput over the checkpoint interval, and sensitivities
 
 
-def goodput(curve: Sequence[tuple[float, float]], planned: tuple[float, float], alt: str) -> str:
+def goodput_chart(curve: Sequence[tuple[float, float]], planned: tuple[float, float], alt: str) -> str:
     """Goodput over the checkpoint interval in seconds, with the planned interval marked."""
     seconds = [interval for interval, _ in curve]
     lowest = min([share for _, share in curve] + [planned[1]])
     top, bottom = 16.0, 210.0
     x = LogAxis(min(seconds), max(seconds), 62, svg.WIDTH - 14)
     y = LinearAxis(max(0.0, lowest - 0.02), 1.0, bottom, top)
-    parts = vertical(y, x.start, x.end, percent)
+    parts = vertical_grid(y, x.start, x.end, percent)
     marks = [curve[0][0], planned[0], curve[-1][0]]
     parts += [
-        svg.text(x(mark), bottom + 16, display(mark, "s"), size=11, tint="soft", end=end)
+        svg.text_shape(x(mark), bottom + 16, display(mark, "s"), size=11, tint="soft", end=end)
         for mark, end in zip(marks, ("start", "middle", "end"), strict=True)
     ]
     parts.append(svg.line(x(planned[0]), top, x(planned[0]), bottom, "line", dash="4 3"))
     parts.append(svg.curve([(x(interval), y(share)) for interval, share in curve], "dp", width=3))
     parts.append(svg.dot(x(planned[0]), y(planned[1]), "limit", radius=6))
     label = f"planned: {display(planned[0], 's')}, {percent(planned[1])}"
-    parts.append(svg.text(x(planned[0]), y(planned[1]) + 24, label, end="middle", bold=True))
-    parts.append(svg.text(x.end, bottom + 34, "interval between checkpoints", size=12, tint="soft", end="end"))
+    parts.append(svg.text_shape(x(planned[0]), y(planned[1]) + 24, label, end="middle", bold=True))
+    parts.append(svg.text_shape(x.end, bottom + 34, "interval between checkpoints", size=12, tint="soft", end="end"))
     return svg.drawing(bottom + 44, parts, alt, name="goodput")
 
 
@@ -45,18 +45,18 @@ class LeverBar:
     value_text: str
 
 
-def tornado(levers: Sequence[LeverBar], alt: str, tint: str = "forward") -> str:
+def tornado_chart(levers: Sequence[LeverBar], alt: str, tint: str = "forward") -> str:
     """Relative changes, largest first; a bar beyond 100 % is truncated with an arrow."""
     most = min(1.0, max((abs(lever.change) for lever in levers), default=1.0)) or 1.0
     axis = LinearAxis(-most, most, 8, svg.WIDTH - 8)
     step, top = 42.0, 8.0
     bottom = top + step * len(levers)
     lanes = [(top + step * number + 19, top + step * number + 36) for number in range(len(levers))]
-    parts = horizontal(axis, top, bottom, _signed, lanes)
+    parts = horizontal_grid(axis, top, bottom, _signed_percent, lanes)
     for number, lever in enumerate(levers):
         y = top + step * number
-        parts.append(svg.text(8, y + 15, svg.fitted(lever.label, lever.against), bold=True))
-        parts.append(svg.text(svg.WIDTH - 8, y + 15, lever.against, size=12, tint="soft", end="end"))
+        parts.append(svg.text_shape(8, y + 15, svg.fitted_label(lever.label, lever.against), bold=True))
+        parts.append(svg.text_shape(svg.WIDTH - 8, y + 15, lever.against, size=12, tint="soft", end="end"))
         near, far = sorted((axis(0.0), axis(max(-most, min(most, lever.change)))))
         parts.append(svg.box(near, y + 21, max(far - near, 1.5), 13, tint))
         cut = abs(lever.change) > most
@@ -64,17 +64,17 @@ def tornado(levers: Sequence[LeverBar], alt: str, tint: str = "forward") -> str:
         if far - near > (axis.end - axis.start) * 0.42:
             inside = (far - 5, "end") if lever.change >= 0 else (near + 5, "start")
             parts.append(
-                svg.text(
+                svg.text_shape(
                     inside[0], y + 32, lever.value_text + (" →" if cut else ""), size=11, tint="paper", end=inside[1]
                 )
             )
         else:
-            parts.append(svg.text(place[0], y + 32, lever.value_text, size=11, end=place[1]))
+            parts.append(svg.text_shape(place[0], y + 32, lever.value_text, size=11, end=place[1]))
         parts.append(svg.line(axis(0.0), y + 19, axis(0.0), y + 36, "ink"))
     return svg.drawing(bottom + 22, parts, alt, name="tornado")
 
 
-def _signed(share: float) -> str:
+def _signed_percent(share: float) -> str:
     if abs(share) < 1e-9:
         return "0"
     return ("+" if share > 0 else "−") + percent(abs(share), 2)
@@ -99,16 +99,19 @@ STEP = 42.0
 TOP = 34.0
 
 
-def dots(rows: Sequence[DotRow], alt: str) -> str:
+def dot_chart(rows: Sequence[DotRow], alt: str) -> str:
     """One row per tier: hollow circle for the line rate, filled circle for predicted, diamond for measured."""
     values = [value for row in rows for value in (row.line_rate, row.predicted, row.measured) if value]
     axis = LogAxis.around(values, 8, svg.WIDTH - 16)
     bottom = TOP + STEP * len(rows)
-    parts = [*_key(), *horizontal(axis, TOP - 6, bottom, lambda tick: display(tick, "B/s"), _lanes(len(rows)))]
+    parts = [
+        *_dot_legend(),
+        *horizontal_grid(axis, TOP - 6, bottom, lambda tick: display(tick, "B/s"), _dot_lanes(len(rows))),
+    ]
     for number, row in enumerate(rows):
         y = TOP + STEP * number + 28
-        parts.append(svg.text(8, y - 14, svg.fitted(row.label, row.note), bold=True))
-        parts.append(svg.text(svg.WIDTH - 8, y - 14, row.note, size=12, tint="soft", end="end"))
+        parts.append(svg.text_shape(8, y - 14, svg.fitted_label(row.label, row.note), bold=True))
+        parts.append(svg.text_shape(svg.WIDTH - 8, y - 14, row.note, size=12, tint="soft", end="end"))
         parts.append(svg.line(axis.start, y, axis(row.line_rate), y, row.tint, width=2))
         parts.append(svg.dot(axis(row.line_rate), y, row.tint, radius=6, hollow=True))
         if row.predicted:
@@ -118,19 +121,19 @@ def dots(rows: Sequence[DotRow], alt: str) -> str:
     return svg.drawing(bottom + 24, parts, alt, name="bandwidth")
 
 
-def _lanes(count: int) -> list[tuple[float, float]]:
+def _dot_lanes(count: int) -> list[tuple[float, float]]:
     """The space of the dots of each row, below its label."""
     return [(TOP + STEP * number + 18, TOP + STEP * number + 38) for number in range(count)]
 
 
-def _key() -> list[str]:
+def _dot_legend() -> list[str]:
     return [
         svg.dot(14, 10, "ink", radius=6, hollow=True),
-        svg.text(26, 14, "line rate", size=12),
+        svg.text_shape(26, 14, "line rate", size=12),
         svg.dot(104, 10, "ink", radius=5),
-        svg.text(116, 14, "predicted", size=12),
+        svg.text_shape(116, 14, "predicted", size=12),
         svg.diamond(198, 10, "limit"),
-        svg.text(210, 14, "measured", size=12),
+        svg.text_shape(210, 14, "measured", size=12),
     ]
 
 
@@ -144,23 +147,23 @@ class WireRow:
     compute: float
 
 
-def wires(rows: Sequence[WireRow], alt: str) -> str:
+def wire_chart(rows: Sequence[WireRow], alt: str) -> str:
     """One row per kind of parallelism: a dot for communication time, a line for the computation that can overlap it."""
     axis = LogAxis.around([value for row in rows for value in (row.wire, row.compute)], 8, svg.WIDTH - 16)
     bottom = TOP + STEP * len(rows)
     parts = [
         svg.dot(14, 10, "ink"),
-        svg.text(26, 14, "on the wire", size=12),
+        svg.text_shape(26, 14, "on the wire", size=12),
         svg.line(110, 3, 110, 18, "limit", width=3),
-        svg.text(118, 14, "computation of the step", size=12),
-        *horizontal(axis, TOP - 6, bottom, lambda tick: display(tick, "s"), _lanes(len(rows))),
+        svg.text_shape(118, 14, "computation of the step", size=12),
+        *horizontal_grid(axis, TOP - 6, bottom, lambda tick: display(tick, "s"), _dot_lanes(len(rows))),
     ]
     for number, row in enumerate(rows):
         y = TOP + STEP * number + 28
         word = "can be hidden" if row.wire < row.compute else "exceeds the computation"
-        parts.append(svg.text(8, y - 14, row.label, bold=True))
+        parts.append(svg.text_shape(8, y - 14, row.label, bold=True))
         parts.append(
-            svg.text(svg.WIDTH - 8, y - 14, f"{display(row.wire, 's')}, {word}", size=12, tint="soft", end="end")
+            svg.text_shape(svg.WIDTH - 8, y - 14, f"{display(row.wire, 's')}, {word}", size=12, tint="soft", end="end")
         )
         parts.append(svg.line(axis.start, y, axis(row.wire), y, row.tint, width=2))
         parts.append(svg.dot(axis(row.wire), y, row.tint, radius=6))
@@ -185,33 +188,37 @@ class RooflinePoint:
     share: float
 
 
-def roofline(peak: float, bandwidth: float, points: Sequence[RooflinePoint], alt: str) -> str:
+def roofline_chart(peak: float, bandwidth: float, points: Sequence[RooflinePoint], alt: str) -> str:
     """Kernels by arithmetic intensity and rate, with the roofline of ``peak`` FLOP/s and ``bandwidth`` B/s."""
     ridge = peak / bandwidth
     x = LogAxis.around([ridge / 30, ridge, *(point.intensity for point in points)], 96, svg.WIDTH - 12)
     top, bottom = 16.0, 250.0
     y = LogAxis.around([peak, *(point.rate for point in points)], bottom, top)
-    parts = [*vertical(y, x.start, x.end, lambda tick: display(tick, "FLOP/s"))]
-    parts += horizontal(x, top, bottom, lambda tick: f"{tick:,.0f}" if tick >= 1 else f"{tick:g}")
-    parts.append(svg.text(x.end, bottom + 32, "FLOPs for each byte of device memory", size=12, tint="soft", end="end"))
+    parts = [*vertical_grid(y, x.start, x.end, lambda tick: display(tick, "FLOP/s"))]
+    parts += horizontal_grid(x, top, bottom, lambda tick: f"{tick:,.0f}" if tick >= 1 else f"{tick:g}")
+    parts.append(
+        svg.text_shape(x.end, bottom + 32, "FLOPs for each byte of device memory", size=12, tint="soft", end="end")
+    )
     low = max(x.low, y.low / bandwidth)
     parts.append(svg.curve([(x(low), y(low * bandwidth)), (x(ridge), y(peak)), (x.end, y(peak))], "ink"))
-    parts.append(svg.text(x(ridge) - 8, y(peak) + 4, f"peak {display(peak, 'FLOP/s')}", size=12, end="end", bold=True))
+    parts.append(
+        svg.text_shape(x(ridge) - 8, y(peak) + 4, f"peak {display(peak, 'FLOP/s')}", size=12, end="end", bold=True)
+    )
     ordered = sorted(points, key=lambda point: -point.share)
     places = [(x(point.intensity), y(point.rate)) for point in ordered]
-    for number, (place, mark) in enumerate(zip(places, apart(places), strict=True), 1):
+    for number, (place, mark) in enumerate(zip(places, separated_marks(places), strict=True), 1):
         if mark != place:
             parts += [svg.line(*place, *mark, "forward"), svg.dot(*place, "forward", radius=3)]
         parts.append(svg.dot(*mark, "forward", radius=RADIUS))
-        parts.append(svg.text(mark[0], mark[1] + 4, str(number), size=11, tint="paper", end="middle"))
-    shown, end = _names(ordered, bottom + 58)
+        parts.append(svg.text_shape(mark[0], mark[1] + 4, str(number), size=11, tint="paper", end="middle"))
+    shown, end = _kernel_names(ordered, bottom + 58)
     return svg.drawing(end, parts + shown, alt, name="roofline")
 
 
-def apart(places: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Positions of marks near their places that do not overlap, as far as there is space.
+def separated_marks(places: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The positions of marks, moved apart until they do not overlap or the space is used up.
 
-    >>> apart([(50.0, 50.0), (90.0, 50.0), (52.0, 50.0)])
+    >>> separated_marks([(50.0, 50.0), (90.0, 50.0), (52.0, 50.0)])
     [(50.0, 50.0), (90.0, 50.0), (52.0, 72.0)]
     """
     marks: list[tuple[float, float]] = []
@@ -226,15 +233,15 @@ def apart(places: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     return marks
 
 
-def _names(points: Sequence[RooflinePoint], top: float) -> tuple[list[str], float]:
+def _kernel_names(points: Sequence[RooflinePoint], top: float) -> tuple[list[str], float]:
     """The numbered kernels with their rate and fraction of the total time."""
     shapes = []
     for number, point in enumerate(points, 1):
         y = top + 20 * (number - 1)
-        shapes.append(svg.text(0, y, f"{number}", bold=True))
-        shapes.append(svg.text(22, y, point.label))
-        shapes.append(svg.text(svg.WIDTH - 110, y, display(point.rate, "FLOP/s"), end="end"))
-        shapes.append(svg.text(svg.WIDTH - 2, y, f"{portion(point.share)} of time", end="end", tint="soft"))
+        shapes.append(svg.text_shape(0, y, f"{number}", bold=True))
+        shapes.append(svg.text_shape(22, y, point.label))
+        shapes.append(svg.text_shape(svg.WIDTH - 110, y, display(point.rate, "FLOP/s"), end="end"))
+        shapes.append(svg.text_shape(svg.WIDTH - 2, y, f"{portion(point.share)} of time", end="end", tint="soft"))
     return shapes, top + 20 * len(points) - 8
 
 
@@ -256,43 +263,45 @@ MARGIN = 1.25
 """Space of an axis beyond its outermost points, as a factor."""
 
 
-def front(points: Sequence[FrontPoint], present: FrontPoint | None, alt: str) -> str:
+def front_chart(points: Sequence[FrontPoint], present: FrontPoint | None, alt: str) -> str:
     """The plans by number, joined in order, and the plan of the spec as a diamond."""
     shown = [*points, *([present] if present else [])]
-    x = _axis([point.per_user for point in shown], 52, svg.WIDTH - 14)
-    y = _axis([point.per_accelerator for point in shown], BOTTOM, FRONT_TOP)
-    parts = [svg.text(0, FRONT_TOP - 20, "output tokens per second of an accelerator", size=12, tint="soft")]
-    for tick in _ticks(y):
+    x = _log_axis([point.per_user for point in shown], 52, svg.WIDTH - 14)
+    y = _log_axis([point.per_accelerator for point in shown], BOTTOM, FRONT_TOP)
+    parts = [svg.text_shape(0, FRONT_TOP - 20, "output tokens per second of an accelerator", size=12, tint="soft")]
+    for tick in _decade_ticks(y):
         parts.append(svg.line(x.start, y(tick), x.end, y(tick)))
-        parts.append(svg.text(x.start - 6, y(tick) + 4, _count(tick), size=11, tint="soft", end="end"))
-    for tick in _ticks(x):
+        parts.append(svg.text_shape(x.start - 6, y(tick) + 4, _tick_text(tick), size=11, tint="soft", end="end"))
+    for tick in _decade_ticks(x):
         parts.append(svg.line(x(tick), FRONT_TOP, x(tick), BOTTOM))
-        parts.append(svg.text(x(tick), BOTTOM + 15, _count(tick), size=11, tint="soft", end="middle"))
-    parts.append(svg.text(x.end, BOTTOM + 32, "output tokens per second of a user", size=12, tint="soft", end="end"))
+        parts.append(svg.text_shape(x(tick), BOTTOM + 15, _tick_text(tick), size=11, tint="soft", end="middle"))
+    parts.append(
+        svg.text_shape(x.end, BOTTOM + 32, "output tokens per second of a user", size=12, tint="soft", end="end")
+    )
     parts.append(svg.curve([(x(point.per_user), y(point.per_accelerator)) for point in points], "forward"))
     for number, point in enumerate(points, 1):
         spot = x(point.per_user), y(point.per_accelerator)
         parts.append(svg.dot(*spot, "forward", radius=8))
-        parts.append(svg.text(spot[0], spot[1] + 4, str(number), size=10, tint="paper", end="middle"))
+        parts.append(svg.text_shape(spot[0], spot[1] + 4, str(number), size=10, tint="paper", end="middle"))
     if present:
         parts.append(svg.diamond(x(present.per_user), y(present.per_accelerator), "limit", radius=7))
     names, end = _plan_names(points, present, BOTTOM + 58)
     return svg.drawing(end, parts + names, alt, name="front")
 
 
-def _axis(values: Sequence[float], start: float, end: float) -> LogAxis:
+def _log_axis(values: Sequence[float], start: float, end: float) -> LogAxis:
     """A logarithmic axis around the values."""
     return LogAxis(min(values) / MARGIN, max(values) * MARGIN, start, end)
 
 
-def _ticks(axis: LogAxis) -> list[float]:
+def _decade_ticks(axis: LogAxis) -> list[float]:
     """The values 1, 2 and 5 of every decade of an axis."""
     decades = range(floor(log10(axis.low)), ceil(log10(axis.high)) + 1)
     found = [factor * 10.0**power for power in decades for factor in (1, 2, 5)]
     return [tick for tick in found if axis.low <= tick <= axis.high]
 
 
-def _count(tick: float) -> str:
+def _tick_text(tick: float) -> str:
     return f"{tick:,.0f}" if tick >= 1 else f"{tick:g}"
 
 
@@ -302,13 +311,13 @@ def _plan_names(points: Sequence[FrontPoint], present: FrontPoint | None, top: f
     rows = [(str(number), point) for number, point in enumerate(points, 1)]
     for row, (number, point) in enumerate(rows):
         y = top + 20 * row
-        shapes.append(svg.text(0, y, number, size=12, bold=True))
-        shapes.append(svg.text(22, y, point.label, size=12))
-        shapes.append(svg.text(svg.WIDTH - 2, y, point.note, size=12, end="end", tint="soft"))
+        shapes.append(svg.text_shape(0, y, number, size=12, bold=True))
+        shapes.append(svg.text_shape(22, y, point.label, size=12))
+        shapes.append(svg.text_shape(svg.WIDTH - 2, y, point.note, size=12, end="end", tint="soft"))
     end = top + 20 * len(rows)
     if present:
         shapes.append(svg.diamond(6, end - 4, "limit"))
-        shapes.append(svg.text(22, end, "this design", size=12, bold=True))
-        shapes.append(svg.text(svg.WIDTH - 2, end, present.note, size=12, end="end", tint="soft"))
+        shapes.append(svg.text_shape(22, end, "this design", size=12, bold=True))
+        shapes.append(svg.text_shape(svg.WIDTH - 2, end, present.note, size=12, end="end", tint="soft"))
         end += 20
     return shapes, end - 8

@@ -1,4 +1,4 @@
-"""Colors by cause, the same in all charts; adjacent parts of a stack alternate between dark and light."""
+"""SVG shapes as text, axes with ticks, and the color of each cause."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def cause_of(name: str) -> str:
     return found if found in TINTS else "overhead"
 
 
-def style() -> str:
+def chart_style() -> str:
     """CSS that colors the shapes of all charts, on light and on dark pages."""
     light = "".join(f".c-{name}{{fill:{tint.light}}}.s-{name}{{stroke:{tint.light}}}" for name, tint in TINTS.items())
     dark = "".join(f".c-{name}{{fill:{tint.dark}}}.s-{name}{{stroke:{tint.dark}}}" for name, tint in TINTS.items())
@@ -115,29 +115,29 @@ def color(name: str) -> str:
     return TINTS[name].light if name in TINTS else name
 
 
-def _fill(name: str) -> str:
+def _fill_attribute(name: str) -> str:
     styled = f' class="c-{name}"' if name in TINTS else ""
     return f'fill="{color(name)}"{styled}'
 
 
-def _stroke(name: str, width: float) -> str:
+def _stroke_attribute(name: str, width: float) -> str:
     styled = f' class="s-{name}"' if name in TINTS else ""
     return f'stroke="{color(name)}" stroke-width="{width:g}"{styled}'
 
 
-def text(
+def text_shape(
     x: float, y: float, content: str, *, size: float = 13, tint: str = "ink", end: str = "start", bold: bool = False
 ) -> str:
     """One line of text on its baseline; ``end`` is ``start``, ``middle`` or ``end``."""
     weight = ' font-weight="600"' if bold else ""
-    look = f'font-size="{size:g}" {_fill(tint)} text-anchor="{end}"{weight}'
+    look = f'font-size="{size:g}" {_fill_attribute(tint)} text-anchor="{end}"{weight}'
     return f'<text x="{x:.1f}" y="{y:.1f}" {look}>{escape(content)}</text>'
 
 
-def fitted(label: str, note: str) -> str:
-    """A bold label of 13 units that leaves space for a note at the end of the same line; cut where it is too long.
+def fitted_label(label: str, note: str) -> str:
+    """A bold label of 13 units, shortened until a note fits at the end of its line.
 
-    >>> fitted("device memory", "8 accelerators"), len(fitted("n" * 99, "8 accelerators"))
+    >>> fitted_label("device memory", "8 accelerators"), len(fitted_label("n" * 99, "8 accelerators"))
     ('device memory', 42)
     """
     most = int((WIDTH - 28 - 6.6 * len(note)) / 7.6)
@@ -148,42 +148,50 @@ def box(x: float, y: float, width: float, height: float, tint: str, *, radius: f
     """A filled rectangle."""
     shape = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{max(height, 0):.1f}" rx="{radius:g}"'
     inside = f"<title>{escape(title)}</title>" if title else ""
-    return f"<rect {shape} {_fill(tint)}>{inside}</rect>" if inside else f"<rect {shape} {_fill(tint)}/>"
+    return (
+        f"<rect {shape} {_fill_attribute(tint)}>{inside}</rect>"
+        if inside
+        else f"<rect {shape} {_fill_attribute(tint)}/>"
+    )
 
 
 def frame(x: float, y: float, width: float, height: float, tint: str, *, stroke: float = 2) -> str:
     """The outline of a rectangle."""
     shape = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
-    return f'<rect {shape} fill="none" {_stroke(tint, stroke)}/>'
+    return f'<rect {shape} fill="none" {_stroke_attribute(tint, stroke)}/>'
 
 
 def line(x1: float, y1: float, x2: float, y2: float, tint: str = "line", *, width: float = 1, dash: str = "") -> str:
     ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
     dashed = f' stroke-dasharray="{dash}"' if dash else ""
-    return f"<line {ends} {_stroke(tint, width)}{dashed}/>"
+    return f"<line {ends} {_stroke_attribute(tint, width)}{dashed}/>"
 
 
 def dot(x: float, y: float, tint: str, *, radius: float = 5, hollow: bool = False) -> str:
     """A filled or a hollow circle."""
     where = f'cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"'
-    return f'<circle {where} fill="none" {_stroke(tint, 2)}/>' if hollow else f"<circle {where} {_fill(tint)}/>"
+    return (
+        f'<circle {where} fill="none" {_stroke_attribute(tint, 2)}/>'
+        if hollow
+        else f"<circle {where} {_fill_attribute(tint)}/>"
+    )
 
 
 def diamond(x: float, y: float, tint: str, *, radius: float = 6) -> str:
     points = f"{x - radius:.1f},{y:.1f} {x:.1f},{y - radius:.1f} {x + radius:.1f},{y:.1f} {x:.1f},{y + radius:.1f}"
-    return f'<polygon points="{points}" {_fill(tint)}/>'
+    return f'<polygon points="{points}" {_fill_attribute(tint)}/>'
 
 
 def curve(points: Iterable[tuple[float, float]], tint: str, *, width: float = 2) -> str:
     """A line through points."""
     pairs = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    return f'<polyline points="{pairs}" fill="none" {_stroke(tint, width)}/>'
+    return f'<polyline points="{pairs}" fill="none" {_stroke_attribute(tint, width)}/>'
 
 
 def squares(places: Iterable[tuple[float, float]], side: float, tint: str) -> str:
     """Many small squares in one path."""
     path = "".join(f"M{x:.1f} {y:.1f}h{side:.1f}v{side:.1f}h-{side:.1f}z" for x, y in places)
-    return f'<path d="{path}" {_fill(tint)}/>'
+    return f'<path d="{path}" {_fill_attribute(tint)}/>'
 
 
 def hatch(x: float, y: float, width: float, height: float, tint: str = "ink", *, step: float = 7) -> str:
@@ -195,7 +203,7 @@ def hatch(x: float, y: float, width: float, height: float, tint: str = "ink", *,
         x2, y2 = x + min(offset, width), y + max(0.0, offset - width)
         parts.append(f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}")
         offset += step
-    return f'<path d="{"".join(parts)}" fill="none" {_stroke(tint, 1)}/>'
+    return f'<path d="{"".join(parts)}" fill="none" {_stroke_attribute(tint, 1)}/>'
 
 
 def drawing(height: float, parts: Iterable[str], alt: str, *, name: str = "") -> str:
@@ -265,7 +273,7 @@ class LinearAxis:
 Axis = LogAxis | LinearAxis
 
 
-def horizontal(
+def horizontal_grid(
     axis: Axis,
     top: float,
     bottom: float,
@@ -278,15 +286,15 @@ def horizontal(
         x = axis(tick)
         end = "start" if number == 0 else "end" if number == len(ticks) - 1 and x > WIDTH - 30 else "middle"
         parts += [line(x, high, x, low) for high, low in lanes or ((top, bottom),)]
-        parts.append(text(x, bottom + 15, label(tick), size=11, tint="soft", end=end))
+        parts.append(text_shape(x, bottom + 15, label(tick), size=11, tint="soft", end=end))
     return parts
 
 
-def vertical(axis: Axis, left: float, right: float, label: Callable[[float], str]) -> list[str]:
+def vertical_grid(axis: Axis, left: float, right: float, label: Callable[[float], str]) -> list[str]:
     """Grid lines at the ticks of a vertical axis, labeled at the left."""
     parts = []
     for tick in axis.ticks:
         y = axis(tick)
         parts.append(line(left, y, right, y))
-        parts.append(text(left - 6, y + 4, label(tick), size=11, tint="soft", end="end"))
+        parts.append(text_shape(left - 6, y + 4, label(tick), size=11, tint="soft", end="end"))
     return parts

@@ -1,22 +1,26 @@
-"""PDF metadata for archiving and accessibility that WeasyPrint does not write."""
+"""Design and procurement reports as HTML and as PDF/A."""
 
 from __future__ import annotations
 
 import base64
+import builtins
 import contextlib
+import ctypes
 import hashlib
+import importlib.util
 import io
 import re
 import sys
 import warnings
-from collections.abc import Iterator
 from html import escape
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from clusterspec import resources
-from clusterspec.report.charts.svg import style as chart_style
-from clusterspec.report.ink import escaped
-from clusterspec.report.paper.blocks import Paper, drawable, font_faces
+from clusterspec.report.charts.svg import chart_style
+from clusterspec.report.ink import escaped_text
+from clusterspec.report.paper.blocks import Paper, drawable_page, font_faces
 
 # PDF metadata for archiving and accessibility that WeasyPrint does not write
 
@@ -42,7 +46,7 @@ DESCRIPTION = (
 """The PDF/UA identifier, and the extension schema by which PDF/A admits it (ISO 19005-3, 6.6.2.3.2)."""
 
 
-def accessible(_: Any, pdf: Any) -> None:
+def mark_accessible(_: Any, pdf: Any) -> None:
     """Add the PDF/UA identifier to the metadata of a PDF before WeasyPrint writes it."""
     number = int(pdf.catalog["Metadata"].split()[0])
     stream = next(each for each in pdf.objects if each.number == number)
@@ -61,19 +65,19 @@ class MissingLibrary(Exception):
     """Raised if a library needed for reports is not installed; the message states what to install."""
 
 
-def html(paper: Paper) -> str:
+def paper_as_html(paper: Paper) -> str:
     """A self-contained HTML page, valid UTF-8 for any spec. Raises `MissingLibrary` without Jinja2."""
     script = (resources.templates() / "report.js").read_text("utf-8")
-    return _page(paper, script=script, policy=True)
+    return _rendered_page(paper, script=script, policy=True)
 
 
-def pdf(paper: Paper) -> bytes:
+def paper_as_pdf(paper: Paper) -> bytes:
     """The report as PDF/A-3a on A4, with the spec and the bill attached; reproducible byte for byte.
 
     Raises `MissingLibrary` without WeasyPrint or the libraries beneath it.
     """
-    weasyprint = _weasyprint()
-    page, missing = drawable(_page(paper))
+    weasyprint = _weasyprint_module()
+    page, missing = drawable_page(_rendered_page(paper))
     if missing:
         page = page.replace("</footer>", f'<p data-field="spec">{missing}</p></footer>', 1)
     files = [
@@ -90,12 +94,12 @@ def pdf(paper: Paper) -> bytes:
             attachments=files,
             pdf_variant="pdf/a-3a",
             pdf_identifier=hashlib.sha256(page.encode("utf-8", "replace")).digest()[:16],
-            finisher=accessible,
+            finisher=mark_accessible,
         )
     return bytes(written or b"")
 
 
-def _page(paper: Paper, *, script: str = "", policy: bool = False) -> str:
+def _rendered_page(paper: Paper, *, script: str = "", policy: bool = False) -> str:
     try:
         import jinja2
     except ImportError:
@@ -104,7 +108,7 @@ def _page(paper: Paper, *, script: str = "", policy: bool = False) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder), autoescape=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters["coded"] = coded
+    environment.filters["coded"] = html_with_code
     style = font_faces() + (folder / "report.css").read_text("utf-8")
     style += (folder / "live.css").read_text("utf-8") + chart_style() if script else ""
     page: str = environment.get_template("report.html.j2").render(
@@ -113,21 +117,21 @@ def _page(paper: Paper, *, script: str = "", policy: bool = False) -> str:
         script=script,
         live=bool(script),
         missing="",
-        policy=_policy(style, script) if policy else "",
+        policy=_content_security_policy(style, script) if policy else "",
     )
-    return escaped(page)
+    return escaped_text(page)
 
 
-def coded(text: str) -> str:
+def html_with_code(text: str) -> str:
     """The text as HTML, with what stands between backticks as code.
 
-    >>> coded("write `tp: 8` where x < y")
+    >>> html_with_code("write `tp: 8` where x < y")
     'write <code>tp: 8</code> where x &lt; y'
     """
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
-def _policy(style: str, script: str) -> str:
+def _content_security_policy(style: str, script: str) -> str:
     """A content security policy that allows only this style and this script, by hash."""
     hashes = [base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode() for text in (style, script)]
     return (
@@ -142,10 +146,15 @@ def _moment(paper: Paper) -> Any:
     return datetime.fromisoformat(paper.created).replace(tzinfo=UTC)
 
 
-def _weasyprint() -> Any:
-    """The WeasyPrint module, with its message about a missing Pango suppressed."""
+def _weasyprint_module() -> Any:
+    """The WeasyPrint module, with its message about a missing Pango suppressed.
+
+    Raises `MissingLibrary` if WeasyPrint or Pango is not installed.
+    """
     try:
-        with contextlib.redirect_stdout(io.StringIO()), _no_search_by_programs():
+        with contextlib.redirect_stdout(io.StringIO()):
+            if sys.platform == "linux":
+                _load_text_libraries()
             import weasyprint
     except ImportError:
         raise MissingLibrary(INSTALL_PDF) from None
@@ -154,21 +163,33 @@ def _weasyprint() -> Any:
     return weasyprint
 
 
-@contextlib.contextmanager
-def _no_search_by_programs() -> Iterator[None]:
-    """Prevents ctypes from running ldconfig and compilers to find libraries, as it does on Linux.
+def _load_text_libraries() -> None:
+    """Import `weasyprint.text.ffi` so that only the dynamic linker looks for libraries.
 
-    WeasyPrint asks for names of other systems first, which only such a search could find, and then for the names that
-    the dynamic linker knows.
+    NOTE: A plain import does not work here, because WeasyPrint asks for the names of other systems first. cffi passes a
+    name that the linker does not know to `ctypes.util.find_library`, which runs ldconfig and compilers on Linux.
     """
-    import ctypes.util
-
-    search = ctypes.util.find_library
-    if sys.platform != "linux":
-        yield
+    name, package = "weasyprint.text.ffi", importlib.util.find_spec("weasyprint")
+    if name in sys.modules or package is None or not package.submodule_search_locations:
         return
-    ctypes.util.find_library = lambda name: None
-    try:
-        yield
-    finally:
-        ctypes.util.find_library = search
+    path = Path(package.submodule_search_locations[0], "text", "ffi.py")
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        return
+    module = importlib.util.module_from_spec(spec)
+    vars(module)["__builtins__"] = vars(builtins) | {"__import__": _import_with_linker}
+    spec.loader.exec_module(module)
+    sys.modules.setdefault(name, module)
+
+
+def _import_with_linker(name: str, *scope: Any) -> Any:
+    """Python's import, except that the libraries of ``cffi.FFI`` are found by the dynamic linker alone."""
+    module = __import__(name, *scope)
+    if name != "cffi":
+        return module
+
+    class LinkerFFI(module.FFI):  # type: ignore[misc, name-defined]
+        def dlopen(self, library: str, flags: int = 0) -> Any:
+            return super().dlopen(self.cast("void *", ctypes.CDLL(library)._handle), flags)
+
+    return SimpleNamespace(FFI=LinkerFFI)

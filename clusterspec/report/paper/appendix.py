@@ -1,4 +1,4 @@
-"""Designs side by side: price, power, time, tokens, risk."""
+"""Appendix of a report: compared designs, findings, assumptions, formulas, sources, glossary, and the spec."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Term
 from clusterspec.finding import Finding
 from clusterspec.origin import Cited
-from clusterspec.procurement.bill import money
+from clusterspec.procurement.bill import money_text
 from clusterspec.quantity import Figure
-from clusterspec.report.estimate_assumptions import change, value_text
+from clusterspec.report.estimate_assumptions import change_text, value_text
 from clusterspec.report.estimate_rows import VERDICT_WORDS
 from clusterspec.report.paper.blocks import (
     Block,
@@ -34,7 +34,7 @@ from clusterspec.units import display, percent, plural
 # Designs side by side: price, power, time, tokens, risk
 
 
-def section(report: FullReport) -> Section | None:
+def comparison_section(report: FullReport) -> Section | None:
     """This design and the compared ones, one column each."""
     if not report.against:
         return None
@@ -42,70 +42,72 @@ def section(report: FullReport) -> Section | None:
     names = ("This design", *(f"{letter}: {other.title}" for letter, other in zip("BCD", report.against, strict=False)))
     columns = (TableColumn("What"), *(TableColumn(name, "right") for name in names))
     rows = [
-        TableRow((label, *(read(one) for one in designs)), field, fields=("", *_fields(field, len(report.against))))
+        TableRow(
+            (label, *(read(one) for one in designs)), field, fields=("", *_field_names(field, len(report.against)))
+        )
         for label, field, read in ROWS
         if any(read(one) != "–" for one in designs)
     ]
     return Section("options", "Options", (PaperTable(columns, tuple(rows), "against"),))
 
 
-def _fields(field: str, others: int) -> tuple[str, ...]:
+def _field_names(field: str, others: int) -> tuple[str, ...]:
     """The field of this design and of each other one."""
     return (field, *(f"against[{number}].{field}" for number in range(others)))
 
 
-def _verdict(report: FullReport) -> str:
+def _verdict_text(report: FullReport) -> str:
     return VERDICT_WORDS[report.estimate.verdict.status]
 
 
-def _findings(report: FullReport) -> str:
+def _findings_text(report: FullReport) -> str:
     counted = count(report.estimate.findings)
     return f"{counted['error']} / {counted['warning']}"
 
 
-def _price(report: FullReport) -> str:
+def _price_text(report: FullReport) -> str:
     bill = report.bill.bill
-    return money(bill.total, bill.currency) if bill.total is not None else "–"
+    return money_text(bill.total, bill.currency) if bill.total is not None else "–"
 
 
-def _term(report: FullReport) -> str:
+def _term_cost_text(report: FullReport) -> str:
     cost = report.cost.cost
     return display(cost.total.value, cost.currency or "currency") if cost and cost.total and cost.years else "–"
 
 
-def _power(report: FullReport) -> str:
+def _power_text(report: FullReport) -> str:
     cost = report.cost.cost
     return display(cost.watts.value, "W") if cost and cost.watts.parts else "–"
 
 
-def _step(report: FullReport) -> str:
+def _step_time_text(report: FullReport) -> str:
     plan = report.estimate.plan
     return display(plan.step_time.value, "s") if plan.step_time else "–"
 
 
-def _mfu(report: FullReport) -> str:
+def _mfu_text(report: FullReport) -> str:
     plan = report.estimate.plan
     return percent(plan.mfu) if plan.mfu is not None else "–"
 
 
-def _memory(report: FullReport) -> str:
+def _memory_text(report: FullReport) -> str:
     use = report.estimate.plan.memory
     return percent(use.total.value / use.capacity.value) if use and use.capacity else "–"
 
 
-def _run(report: FullReport) -> str:
+def _run_time_text(report: FullReport) -> str:
     kept, plan = report.reliability, report.estimate.plan
     seconds = (kept.with_interruptions if kept else None) or plan.time_to_train
     return display(seconds, "s") if seconds else "–"
 
 
-def _tokens(report: FullReport) -> str:
+def _throughput_text(report: FullReport) -> str:
     cost = report.cost.cost
     found = cost.per_million_tokens if cost else None
     return display(found.value, cost.currency or "currency") if cost and found else "–"
 
 
-def _serving(name: str, unit: str) -> Callable[[FullReport], str]:
+def _serving_figure(name: str, unit: str) -> Callable[[FullReport], str]:
     """A function that formats a figure of a serving plan."""
 
     def read(report: FullReport) -> str:
@@ -115,7 +117,7 @@ def _serving(name: str, unit: str) -> Callable[[FullReport], str]:
     return read
 
 
-def _drafted(report: FullReport) -> str:
+def _speculation_text(report: FullReport) -> str:
     """The speculative decoding of a plan, shown because its figures are not comparable with others."""
     work = report.estimate.design.workload
     load = work.serving if work is not None else None
@@ -125,37 +127,37 @@ def _drafted(report: FullReport) -> str:
 
 
 def _trained(report: FullReport) -> str:
-    return "–" if report.serves else _tokens(report)
+    return "–" if report.serves else _throughput_text(report)
 
 
 def _answered(report: FullReport) -> str:
-    return _tokens(report) if report.serves else "–"
+    return _throughput_text(report) if report.serves else "–"
 
 
 ROWS = (
-    ("Verdict", "verdict.status", _verdict),
-    ("Open errors / warnings", "findings", _findings),
+    ("Verdict", "verdict.status", _verdict_text),
+    ("Open errors / warnings", "findings", _findings_text),
     ("Uses", "accelerators_used", lambda one: one.estimate.used_text() or "–"),
-    ("Price", "bill.total.price", _price),
-    ("Cost over the term", "cost.total", _term),
-    ("Electrical power", "cost.watts", _power),
-    ("Step time", "estimate.step_time", _step),
-    ("MFU", "estimate.mfu", _mfu),
-    ("Time to first token", "estimate.serving.ttft", _serving("ttft", "s")),
-    ("Time per output token", "estimate.serving.tpot", _serving("tpot", "s")),
+    ("Price", "bill.total.price", _price_text),
+    ("Cost over the term", "cost.total", _term_cost_text),
+    ("Electrical power", "cost.watts", _power_text),
+    ("Step time", "estimate.step_time", _step_time_text),
+    ("MFU", "estimate.mfu", _mfu_text),
+    ("Time to first token", "estimate.serving.ttft", _serving_figure("ttft", "s")),
+    ("Time per output token", "estimate.serving.tpot", _serving_figure("tpot", "s")),
     (
         "Output tokens per second",
         "estimate.serving.output_tokens_per_second",
-        _serving("output_tokens_per_second", "1"),
+        _serving_figure("output_tokens_per_second", "1"),
     ),
     (
         "Output tokens per second of an accelerator",
         "estimate.serving.output_tokens_per_second_per_accelerator",
-        _serving("per_accelerator", "1"),
+        _serving_figure("per_accelerator", "1"),
     ),
-    ("Draft tokens per step (speculative)", "estimate.serving", _drafted),
-    ("Memory of the fullest accelerator", "estimate.memory.total", _memory),
-    ("Run with interruptions", "reliability.with_interruptions", _run),
+    ("Draft tokens per step (speculative)", "estimate.serving", _speculation_text),
+    ("Memory of the fullest accelerator", "estimate.memory.total", _memory_text),
+    ("Run with interruptions", "reliability.with_interruptions", _run_time_text),
     ("A million trained tokens", "cost.per_million_tokens", _trained),
     ("A million output tokens", "cost.per_million_output_tokens", _answered),
 )
@@ -171,7 +173,7 @@ LONGEST_FORMULA = 240
 LEAD = "Long formulas are cut here; `clusterspec estimate --explain TERM` prints them completely, with their inputs."
 
 
-def findings(report: FullReport) -> Section | None:
+def findings_section(report: FullReport) -> Section | None:
     """The findings, most severe first, grouped by rule."""
     if report.tender:
         return None
@@ -179,7 +181,7 @@ def findings(report: FullReport) -> Section | None:
     if not found:
         return Section("findings", "Findings", (Text("The check found nothing."),))
     found.sort(key=lambda pair: (pair[1].severity.rank, pair[1].rule, pair[0]))
-    shown = tuple(_shown(number, finding, report.estimate.sources) for number, finding in found[:MOST_FINDINGS])
+    shown = tuple(_shown_finding(number, finding, report.estimate.sources) for number, finding in found[:MOST_FINDINGS])
     blocks: list[Block] = [Findings(shown)]
     if len(found) > MOST_FINDINGS:
         text = f"{plural(len(found) - MOST_FINDINGS, 'more finding')}: `clusterspec check` lists all."
@@ -187,14 +189,14 @@ def findings(report: FullReport) -> Section | None:
     return Section("findings", "Findings", tuple(blocks))
 
 
-def _shown(number: int, finding: Finding, sources: Mapping[str, Source]) -> Shown:
+def _shown_finding(number: int, finding: Finding, sources: Mapping[str, Source]) -> Shown:
     source = sources.get(finding.span.file)
     line = source.line(finding.span.start.line).strip()[:160] if source else ""
     line = "" if re.fullmatch(r"\w+:", line) else line
     return Shown(finding, f"line {finding.span.start.line}", line, f"findings[{number}]")
 
 
-def measured(report: FullReport) -> Section | None:
+def measurements_section(report: FullReport) -> Section | None:
     """The measurements that replace catalog efficiencies."""
     seen = shares(report.estimate.design.cluster)
     if not seen:
@@ -209,7 +211,7 @@ def measured(report: FullReport) -> Section | None:
     return Section("measured", "Measurements", (PaperTable(columns, rows, "estimate.measured"),))
 
 
-def assumptions(report: FullReport, *, decisive: bool = False) -> Section | None:
+def assumptions_section(report: FullReport, *, decisive: bool = False) -> Section | None:
     """The assumptions by effect; with ``decisive``, only the ten most influential."""
     plan = report.estimate.plan
     if not plan.assumptions:
@@ -229,7 +231,7 @@ def assumptions(report: FullReport, *, decisive: bool = False) -> Section | None
     rows = []
     for number, (key, value, why) in shown:
         one = effects.get(key)
-        moved = (change(one.step_time), change(one.memory)) if one else ("", "")
+        moved = (change_text(one.step_time), change_text(one.memory)) if one else ("", "")
         rows.append(TableRow((key, value_text(value), *moved, why), f"estimate.assumptions[{number}]"))
     title = "Decisive assumptions" if decisive else "Assumptions and constants by effect"
     lead = "Alternative values are the ends of the range, 10 % more or less, or the keyword with the largest effect."
@@ -237,7 +239,7 @@ def assumptions(report: FullReport, *, decisive: bool = False) -> Section | None
     return Section("assumptions", title, (table,), lead=lead, appendix=True) if rows else None
 
 
-def formulas(plan: Plan) -> Section | None:
+def formulas_section(plan: Plan) -> Section | None:
     """The terms of the estimate with their formulas, sums before their parts."""
     rows = tuple(
         each for number, term in enumerate(terms(plan)) for each in _formula_rows(term, f"estimate.terms[{number}]", 0)
@@ -251,24 +253,24 @@ def formulas(plan: Plan) -> Section | None:
         TableColumn("Source", key="source"),
     )
     table = PaperTable(columns, rows, "estimate.terms")
-    return Section("formulas", "Derivations", (table,), lead=LEAD if _any_cut(rows) else "", appendix=True)
+    return Section("formulas", "Derivations", (table,), lead=LEAD if _has_cut_row(rows) else "", appendix=True)
 
 
-def shortened(formula: str) -> str:
+def shortened_formula(formula: str) -> str:
     """A formula that fits a few lines.
 
-    >>> shortened("weights * width"), len(shortened("term + " * 100))
+    >>> shortened_formula("weights * width"), len(shortened_formula("term + " * 100))
     ('weights * width', 239)
     """
     return formula if len(formula) <= LONGEST_FORMULA else f"{formula[: LONGEST_FORMULA - 2].rstrip()} …"
 
 
-def _any_cut(rows: Iterable[TableRow]) -> bool:
+def _has_cut_row(rows: Iterable[TableRow]) -> bool:
     return any(cell.endswith(" …") for row in rows for cell in row.cells)
 
 
 def _formula_rows(term: Term, field: str, depth: int) -> Iterator[TableRow]:
-    cells = (term.label, display(term.value, term.unit), shortened(term.formula), term.source)
+    cells = (term.label, display(term.value, term.unit), shortened_formula(term.formula), term.source)
     yield TableRow(cells, field, total=depth == 0, depth=depth)
     if depth < 2:
         for number, part in enumerate(term.parts):
@@ -276,10 +278,10 @@ def _formula_rows(term: Term, field: str, depth: int) -> Iterator[TableRow]:
                 yield from _formula_rows(part, f"{field}.parts[{number}]", depth + 1)
 
 
-def sources(report: FullReport) -> Section | None:
+def sources_section(report: FullReport) -> Section | None:
     """The distinct sources of the catalog figures used."""
     used: dict[tuple[str, str], tuple[set[str], str]] = {}
-    for figure in _figures(report.estimate.plan):
+    for figure in _used_figures(report.estimate.plan):
         origin = figure.origin
         origin = report.estimate.provenance.resolved(origin) if isinstance(origin, Cited) else origin
         if isinstance(origin, Cited):
@@ -295,7 +297,7 @@ def sources(report: FullReport) -> Section | None:
     return Section("sources", "Sources", (PaperTable(columns, rows, "estimate.terms"),), appendix=True)
 
 
-def _figures(plan: Plan) -> Iterable[Figure]:
+def _used_figures(plan: Plan) -> Iterable[Figure]:
     """The figures used by the plan and its cluster."""
     cluster = plan.design.cluster
     if cluster is not None:
@@ -309,7 +311,7 @@ def _figures(plan: Plan) -> Iterable[Figure]:
             yield from (figure for _, figure in term.inputs)
 
 
-def glossary(report: FullReport) -> Section:
+def glossary_section(report: FullReport) -> Section:
     """The terms of the report."""
     terms_of = words(serving=report.serves)
     rows = tuple(TableRow(pair, f"glossary[{number}]") for number, pair in enumerate(terms_of))
@@ -317,7 +319,7 @@ def glossary(report: FullReport) -> Section:
     return Section("glossary", "Glossary", (table,), appendix=True)
 
 
-def spec(report: FullReport) -> Section:
+def spec_section(report: FullReport) -> Section:
     """The spec as read, or as redacted for the tender."""
     title = "The spec of this tender" if report.tender else "The spec"
     return Section("spec", title, (Code(report.text, "spec"),), appendix=True)

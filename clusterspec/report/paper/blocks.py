@@ -1,4 +1,4 @@
-"""The font of reports, and characters that it lacks."""
+"""Elements of report pages, the font with its missing characters, and JSON for interactive figures."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def font_faces() -> str:
 
 
 @cache
-def _drawn() -> frozenset[int]:
+def _font_characters() -> frozenset[int]:
     """The code points of the regular face."""
     from fontTools.ttLib import TTFont
 
@@ -46,11 +46,15 @@ def _drawn() -> frozenset[int]:
         return frozenset(font.getBestCmap())
 
 
-def drawable(page: str) -> tuple[str, str]:
+def drawable_page(page: str) -> tuple[str, str]:
     """The page with characters that the font lacks replaced by their code, and a sentence that states this, empty if
     there are none.
     """
-    unknown = {char for char in set(_TAGS.sub("", page)) if not _plain(ord(char)) and ord(char) not in _drawn()}
+    unknown = {
+        char
+        for char in set(_TAGS.sub("", page))
+        if not _is_plain_character(ord(char)) and ord(char) not in _font_characters()
+    }
     if not unknown:
         return page, ""
     swapped = {ord(char): f"[U+{ord(char):04X}]" for char in unknown}
@@ -60,17 +64,17 @@ def drawable(page: str) -> tuple[str, str]:
     return page.translate(swapped), alt
 
 
-def _plain(code: int) -> bool:
+def _is_plain_character(code: int) -> bool:
     return any(low <= code <= high for low, high in RANGES)
 
 
 # JSON embedded in a page, for interactive figures
 
 
-def embedded(value: object) -> str:
+def embedded_json(value: object) -> str:
     """JSON that cannot end its enclosing element: `<`, `>` and `&` are escaped.
 
-    >>> embedded({"name": "</script>"})
+    >>> embedded_json({"name": "</script>"})
     '{"name":"\\\\u003c/script\\\\u003e"}'
     """
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False, default=str)
@@ -90,7 +94,7 @@ Tone = Literal["good", "fair", "bad", "plain"]
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """A column header; ``key`` is the JSON field of its cells relative to that of the row."""
+    """A column header. ``key`` is the JSON field of its cells, relative to the field of the row."""
 
     label: str
     align: Align = "left"
@@ -114,7 +118,7 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class PaperTable:
-    """A table; ``field`` is that of the whole. With ``code`` the last cell is a command."""
+    """A table. ``field`` is its JSON field. With ``code`` the last cell of a row is a command."""
 
     columns: tuple[TableColumn, ...]
     rows: tuple[TableRow, ...]
@@ -191,7 +195,7 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Text as written."""
+    """Preformatted text."""
 
     text: str
     field: str

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.report.charts.bars import HeatCell, heatmap
-from clusterspec.report.charts.curves import LeverBar, WireRow, goodput, tornado, wires
+from clusterspec.report.charts.bars import HeatCell, heatmap_chart
+from clusterspec.report.charts.curves import LeverBar, WireRow, goodput_chart, tornado_chart, wire_chart
 from clusterspec.report.charts.svg import cause_of
-from clusterspec.report.estimate_assumptions import change, value_text
-from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text, embedded
+from clusterspec.report.estimate_assumptions import change_text, value_text
+from clusterspec.report.paper.blocks import (
+    Block,
+    PaperTable,
+    Picture,
+    Section,
+    TableColumn,
+    TableRow,
+    Text,
+    embedded_json,
+)
 from clusterspec.results.full import FullReport
 from clusterspec.results.search import SensitivityReport
 from clusterspec.results.training import LayoutCell, LayoutGrid
@@ -17,7 +26,7 @@ from clusterspec.units import display, percent, plural
 MOST_LEVERS = 10
 
 
-def survival(report: FullReport) -> Section | None:
+def survival_section(report: FullReport) -> Section | None:
     """Communication time by kind of parallelism compared with computation time."""
     grid = report.survival
     if grid is None:
@@ -41,7 +50,7 @@ def survival(report: FullReport) -> Section | None:
         f"{row.label}: {display(row.wire, 's')} on the wire, {display(row.compute, 's')} of computation" for row in rows
     )
     caption = f"Communication time of one step by kind of parallelism, each alone, with {plural(nodes, 'node')}"
-    picture = Picture(wires(rows, alt), caption, "survival", "survival", embedded(_data(report)))
+    picture = Picture(wire_chart(rows, alt), caption, "survival", "survival", embedded_json(_grid_data(report)))
     error = (
         f"Values are interpolated in a table of the cost model; the largest error at {grid.checked:,} positions is "
         f"{percent(grid.error, 2)}. Each accelerator works on {plural(grid.sequences, 'sequence')} a step."
@@ -52,7 +61,7 @@ def survival(report: FullReport) -> Section | None:
     )
 
 
-def _data(report: FullReport) -> dict[str, object]:
+def _grid_data(report: FullReport) -> dict[str, object]:
     """The grid with the position of the spec."""
     grid = report.survival
     design = report.estimate.design
@@ -61,21 +70,21 @@ def _data(report: FullReport) -> dict[str, object]:
     return grid.to_json() | {"present": {"nodes": design.cluster.nodes if design.cluster else 0, "model": own}}
 
 
-def layouts(report: FullReport) -> Section | None:
+def layouts_section(report: FullReport) -> Section | None:
     """Step time and memory of layouts over tp and pp."""
     grid = report.layouts
     if grid is None or not any(cell.step_time for cell in grid.cells):
         return None
     times = [cell.step_time for cell in grid.cells if cell.step_time]
     best = min(times)
-    cells = [_cell(cell, best) for cell in grid.cells]
+    cells = [_heat_cell(cell, best) for cell in grid.cells]
     alt = f"step time over {len(grid.tp)} values of tp and {len(grid.pp)} of pp; the fastest is {display(best, 's')}"
     caption = "Step time over tp and pp, everything else as designed; hatched layouts do not fit in memory"
-    drawn = Picture(heatmap(grid.pp, grid.tp, cells, alt), caption, "layouts")
-    return Section("layouts", "Layouts over tp and pp", (drawn, *_better(grid)))
+    drawn = Picture(heatmap_chart(grid.pp, grid.tp, cells, alt), caption, "layouts")
+    return Section("layouts", "Layouts over tp and pp", (drawn, *_better_layouts(grid)))
 
 
-def _cell(cell: LayoutCell, best: float) -> HeatCell:
+def _heat_cell(cell: LayoutCell, best: float) -> HeatCell:
     if cell.step_time is None:
         return HeatCell(None, "", title=f"tp {cell.tp}, pp {cell.pp}: {cell.why or 'no step time'}")
     level = min(1.0, (cell.step_time / best - 1) / 1.5)
@@ -84,7 +93,7 @@ def _cell(cell: LayoutCell, best: float) -> HeatCell:
     return HeatCell(level, display(cell.step_time, "s", 2), cell.fits is False, cell.present, title)
 
 
-def _better(grid: LayoutGrid) -> tuple[Block, ...]:
+def _better_layouts(grid: LayoutGrid) -> tuple[Block, ...]:
     """The fastest layouts that fit, compared with the present one."""
     present = next((cell for cell in grid.cells if cell.present), None)
     fitting = [(number, cell) for number, cell in enumerate(grid.cells) if cell.fits and cell.step_time]
@@ -101,7 +110,7 @@ def _better(grid: LayoutGrid) -> tuple[Block, ...]:
     rows = []
     for number, cell in fitting[:5]:
         assert cell.step_time is not None
-        against = "this layout" if cell.present else change(cell.step_time / present.step_time - 1) or "the same"
+        against = "this layout" if cell.present else change_text(cell.step_time / present.step_time - 1) or "the same"
         memory = display(cell.memory, "B") if cell.memory else "–"
         rows.append(
             TableRow(
@@ -111,10 +120,10 @@ def _better(grid: LayoutGrid) -> tuple[Block, ...]:
     return (PaperTable(columns, tuple(rows), "layouts.cells", caption="The fastest layouts that fit"),)
 
 
-def sensitivity(report: FullReport) -> Section | None:
+def sensitivity_section(report: FullReport) -> Section | None:
     """The assumptions with the largest effect on step time and memory."""
     found = report.influences
-    blocks: list[Block] = list(_levers(report.sensitivity))
+    blocks: list[Block] = list(_lever_pictures(report.sensitivity))
     time = "time per output token" if report.serves else "step time"
     for name, key, tint in ((time, "step_time", "forward"), ("memory", "memory", "weights")):
         ranked = sorted(
@@ -125,19 +134,19 @@ def sensitivity(report: FullReport) -> Section | None:
                 one.assumption[0].partition(" ")[2] or one.assumption[0],
                 f"{value_text(one.assumption[1])} → {value_text(one.against)}",
                 getattr(one, key),
-                change(getattr(one, key)),
+                change_text(getattr(one, key)),
             )
             for one in ranked[:MOST_LEVERS]
         ]
         if levers:
             alt = "; ".join(f"{lever.label} {lever.against}: {lever.value_text}" for lever in levers)
             caption = f"Effect of assumptions on the {name}"
-            blocks.append(Picture(tornado(levers, alt, tint), caption, "influences"))
+            blocks.append(Picture(tornado_chart(levers, alt, tint), caption, "influences"))
     lead = "Numbers vary over their range or by 10 %; keywords to the largest effect."
     return Section("sensitivity", "Sensitivity", tuple(blocks), lead=lead) if blocks else None
 
 
-def _levers(moved: SensitivityReport | None) -> Iterator[Picture]:
+def _lever_pictures(moved: SensitivityReport | None) -> Iterator[Picture]:
     """Each lever of the design one step up and down, as `clusterspec sensitivity` prints it."""
     if moved is None:
         return
@@ -145,33 +154,35 @@ def _levers(moved: SensitivityReport | None) -> Iterator[Picture]:
     levers = [
         LeverBar(
             row.key,
-            f"{_amount(row.before, row.unit)} → {_amount(row.after, row.unit)}",
+            f"{_amount_text(row.before, row.unit)} → {_amount_text(row.after, row.unit)}",
             row.effect or 0.0,
-            change(row.effect or 0.0),
+            change_text(row.effect or 0.0),
         )
         for row in rows
     ]
     if levers:
         alt = "; ".join(f"{lever.label} {lever.against}: {lever.value_text}" for lever in levers)
         caption = "Effect of one step of each parameter on the time per token"
-        yield Picture(tornado(levers, alt, "dp"), caption, "sensitivity.levers")
+        yield Picture(tornado_chart(levers, alt, "dp"), caption, "sensitivity.levers")
 
 
-def _amount(value: object, unit: str) -> str:
+def _amount_text(value: object, unit: str) -> str:
     """A value of a lever with its unit."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value_text(value)
     return display(float(value), unit or "1")
 
 
-def reliability(report: FullReport) -> Section | None:
+def reliability_section(report: FullReport) -> Section | None:
     """Failures, checkpoints and goodput."""
     kept = report.reliability
     if kept is None:
         return None
     alt = f"goodput {percent(kept.goodput)} with a checkpoint every {display(kept.interval, 's')}"
     picture = Picture(
-        goodput(kept.curve, (kept.interval, kept.goodput), alt), "Goodput over the checkpoint interval", "reliability"
+        goodput_chart(kept.curve, (kept.interval, kept.goodput), alt),
+        "Goodput over the checkpoint interval",
+        "reliability",
     )
     rows = [
         TableRow(
@@ -186,7 +197,9 @@ def reliability(report: FullReport) -> Section | None:
             ("One checkpoint", display(kept.checkpoint, "s"), kept.origins["checkpoint"]), "reliability.checkpoint"
         ),
         TableRow(("One restart", display(kept.restart, "s"), kept.origins["restart"]), "reliability.restart"),
-        TableRow(("Goodput", percent(kept.goodput), _span(kept.low, kept.high)), "reliability.goodput", total=True),
+        TableRow(
+            ("Goodput", percent(kept.goodput), _span_text(kept.low, kept.high)), "reliability.goodput", total=True
+        ),
     ]
     if kept.time_to_train is not None and kept.with_interruptions is not None:
         rows.append(
@@ -201,5 +214,5 @@ def reliability(report: FullReport) -> Section | None:
     return Section("reliability", "Reliability", (picture, PaperTable(columns, tuple(rows), "reliability")))
 
 
-def _span(low: float, high: float) -> str:
+def _span_text(low: float, high: float) -> str:
     return f"{percent(low)} to {percent(high)} over published failure rates" if high > low else "failure rate as stated"

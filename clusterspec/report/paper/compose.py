@@ -1,12 +1,12 @@
-"""The step: timeline, communication by axis and tier, kernels, and memory."""
+"""Composition of reports: the order of sections by kind of report, and the sections on step time and memory."""
 
 from __future__ import annotations
 
 from clusterspec.cost.plan import Plan
 from clusterspec.report import cost_text
 from clusterspec.report import estimate_rows as traffic
-from clusterspec.report.charts.bars import Sent, StackPart, against_capacity, by_stage, matrix, timeline
-from clusterspec.report.charts.curves import RooflinePoint, roofline
+from clusterspec.report.charts.bars import Sent, StackPart, capacity_chart, stage_chart, timeline_chart, traffic_matrix
+from clusterspec.report.charts.curves import RooflinePoint, roofline_chart
 from clusterspec.report.charts.svg import cause_of
 from clusterspec.report.paper import appendix, choices, decision, machine, materials, serving
 from clusterspec.report.paper import appendix as options
@@ -26,16 +26,16 @@ LEAST = 0.004
 """Parts of a step below this share are drawn together."""
 
 
-def section(report: FullReport) -> Section | None:
+def step_section(report: FullReport) -> Section | None:
     """The time of one optimizer step by part."""
     plan = report.estimate.plan
     if plan.step_time is None:
         return None
     blocks: list[Block] = [timeline_of(plan)]
     if plan.communication:
-        blocks += [_matrix(plan), _communication(plan)]
+        blocks += [_traffic_picture(plan), _communication_table(plan)]
     if report.roofline and report.roofline.kernels:
-        blocks.append(_roofline(report.roofline))
+        blocks.append(_roofline_picture(report.roofline))
     held = report.estimate.condition
     low, high = plan.step_time_range or (plan.step_time.value, plan.step_time.value)
     band = f"{display(low, 's')} to {display(high, 's')}"
@@ -64,10 +64,10 @@ def timeline_of(plan: Plan) -> Picture:
     ]
     alt = "; ".join(f"{part.label} {part.value_text}" for part in shown)
     caption = "One step: computation and exposed communication in order, overlapped communication below"
-    return Picture(timeline(shown, under, lambda tick: display(tick, "s"), alt), caption, "estimate.terms[0]")
+    return Picture(timeline_chart(shown, under, lambda tick: display(tick, "s"), alt), caption, "estimate.terms[0]")
 
 
-def _matrix(plan: Plan) -> Picture:
+def _traffic_picture(plan: Plan) -> Picture:
     assert plan.step_time is not None
     step = plan.step_time.value
     sums: dict[tuple[str, str], list[float]] = {}
@@ -83,30 +83,31 @@ def _matrix(plan: Plan) -> Picture:
     axes, tiers = (list(dict.fromkeys(place[k] for place in sums)) for k in (0, 1))
     alt = "; ".join(f"{axis} on {tier}: {cell.value_text}, {cell.busy_text}" for (axis, tier), cell in cells.items())
     caption = "Bytes of each axis on each tier, and how long the links of the tier are busy with them"
-    return Picture(matrix(axes, tiers, cells, alt), caption, "estimate.communication")
+    return Picture(traffic_matrix(axes, tiers, cells, alt), caption, "estimate.communication")
 
 
-def _communication(plan: Plan) -> PaperTable:
+def _communication_table(plan: Plan) -> PaperTable:
     keys = ("axis", "collective", "tier", "ranks", "calls", "bytes", "seconds", "exposed")
     columns = tuple(
         TableColumn(head.capitalize(), "right" if number in traffic.NUMBERS else "left", key)
         for number, (head, key) in enumerate(zip(traffic.HEADS, keys, strict=True))
     )
     rows = tuple(
-        TableRow(traffic.row(row), f"estimate.communication[{number}]") for number, row in enumerate(plan.communication)
+        TableRow(traffic.communication_row(row), f"estimate.communication[{number}]")
+        for number, row in enumerate(plan.communication)
     )
     return PaperTable(columns, rows, "estimate.communication", caption="Communication in one step, per accelerator")
 
 
-def _roofline(found: Roofline) -> Picture:
+def _roofline_picture(found: Roofline) -> Picture:
     spent = sum_of(kernel.seconds for kernel in found.kernels)
     points = [RooflinePoint(one.name, one.intensity, one.rate, one.seconds / spent) for one in found.kernels]
     alt = "; ".join(f"{point.label}: {display(point.rate, 'FLOP/s')}" for point in points)
     caption = "Roofline of one rank: the kernels of the slowest stage, all passes"
-    return Picture(roofline(found.peak, found.bandwidth, points, alt), caption, "roofline")
+    return Picture(roofline_chart(found.peak, found.bandwidth, points, alt), caption, "roofline")
 
 
-def memory(report: FullReport) -> Section | None:
+def memory_section(report: FullReport) -> Section | None:
     """The memory of the fullest accelerator by part."""
     plan = report.estimate.plan
     use = plan.memory
@@ -118,7 +119,7 @@ def memory(report: FullReport) -> Section | None:
     ]
     capacity = use.capacity.value if use.capacity else None
     alt = "; ".join(f"{part.label} {part.value_text}" for part in slices)
-    drawn = against_capacity(slices, capacity, plan.memory_range, lambda tick: display(tick, "B"), alt)
+    drawn = capacity_chart(slices, capacity, plan.memory_range, lambda tick: display(tick, "B"), alt)
     share = f", {percent(use.total.value / capacity)} of {plan.capacity_text}" if capacity else ""
     caption = f"Memory of the fullest accelerator: {display(use.total.value, 'B')}{share}"
     columns = (
@@ -135,10 +136,10 @@ def memory(report: FullReport) -> Section | None:
     rows.append(TableRow((use.total.label, display(use.total.value, "B"), use.total.formula), root, total=True))
     table = PaperTable(columns, tuple(rows), root)
     fullest = Picture(drawn, caption, "estimate.memory")
-    return Section("memory", "Memory", (fullest, *_by_stage(report, capacity), table))
+    return Section("memory", "Memory", (fullest, *_stage_pictures(report, capacity), table))
 
 
-def _by_stage(report: FullReport, capacity: float | None) -> tuple[Picture, ...]:
+def _stage_pictures(report: FullReport, capacity: float | None) -> tuple[Picture, ...]:
     """The memory of each pipeline stage, if there are several."""
     names = ("weights", "gradients", "activations", "optimizer", "other")
     stages = [
@@ -151,7 +152,7 @@ def _by_stage(report: FullReport, capacity: float | None) -> tuple[Picture, ...]
     if len(stages) < 2:
         return ()
     alt = "; ".join(f"stage {one.stage}: {display(one.total, 'B')}" for one in report.stages)
-    drawn = by_stage(stages, capacity, lambda tick: display(tick, "B"), alt)
+    drawn = stage_chart(stages, capacity, lambda tick: display(tick, "B"), alt)
     return (Picture(drawn, "Memory by pipeline stage, in the same colors", "stages"),)
 
 
@@ -172,7 +173,7 @@ def compose(report: FullReport) -> Paper:
         subtitle=subtitle(report.estimate),
         description=design.spec.description or "",
         verdict_block=decision.verdict_block(verdict, report.kind, tender=report.tender),
-        facts=facts(report),
+        facts=title_facts(report),
         sections=tuple(section for section in sections if section is not None and section.blocks),
         colophon=f"clusterspec {tool.version}, catalog {tool.catalog}",
         tool=f"clusterspec {tool.version}",
@@ -181,7 +182,7 @@ def compose(report: FullReport) -> Paper:
         digest=report.estimate.input.sha256 or "",
         draft=verdict.status is VerdictStatus.FAILS,
         signatories=(document.signatories or ()) if document else (),
-        signed=signed(report),
+        signed=signed_facts(report),
         attachments=attachments(report),
     )
 
@@ -190,51 +191,51 @@ def design_sections(report: FullReport) -> list[Section | None]:
     """The sections of a design report, for engineers."""
     return [
         decision.decision_section(report),
-        appendix.findings(report),
-        options.section(report),
-        machine.section(report),
-        machine.bandwidth(report),
-        section(report),
-        serving.section(report),
-        memory(report),
-        serving.plans(report),
-        choices.survival(report),
-        choices.layouts(report),
-        choices.sensitivity(report),
-        choices.reliability(report),
-        materials.section(report),
-        materials.cost(report),
-        materials.acceptance(report),
-        appendix.measured(report),
-        appendix.assumptions(report),
-        appendix.formulas(report.estimate.plan),
-        appendix.sources(report),
-        appendix.glossary(report),
-        appendix.spec(report),
+        appendix.findings_section(report),
+        options.comparison_section(report),
+        machine.machine_section(report),
+        machine.bandwidth_section(report),
+        step_section(report),
+        serving.serving_section(report),
+        memory_section(report),
+        serving.plans_section(report),
+        choices.survival_section(report),
+        choices.layouts_section(report),
+        choices.sensitivity_section(report),
+        choices.reliability_section(report),
+        materials.materials_section(report),
+        materials.cost_section(report),
+        materials.acceptance_section(report),
+        appendix.measurements_section(report),
+        appendix.assumptions_section(report),
+        appendix.formulas_section(report.estimate.plan),
+        appendix.sources_section(report),
+        appendix.glossary_section(report),
+        appendix.spec_section(report),
     ]
 
 
 def procurement_sections(report: FullReport) -> list[Section | None]:
     """The sections of a procurement report, for buyers."""
     first = decision.decision_section(report)
-    more = [block for block in (delivery.risks(report),) if block is not None]
+    more = [block for block in (delivery.risks_table(report),) if block is not None]
     blocks: tuple[Block, ...] = (*first.blocks, *more)
-    cost = materials.cost(report)
-    moved = materials.sensitivity(report)
+    cost = materials.cost_section(report)
+    moved = materials.sensitivity_table(report)
     if cost is not None and moved is not None:
         cost = Section(cost.key, cost.title, (*cost.blocks, moved), cost.lead)
     return [
         Section(first.key, first.title, blocks),
-        options.section(report),
-        materials.section(report),
+        options.comparison_section(report),
+        materials.materials_section(report),
         cost,
-        materials.acceptance(report),
+        materials.acceptance_section(report),
         delivery.delivery_section(report),
-        appendix.findings(report),
-        appendix.measured(report),
-        appendix.assumptions(report, decisive=True),
-        appendix.sources(report),
-        appendix.glossary(report),
+        appendix.findings_section(report),
+        appendix.measurements_section(report),
+        appendix.assumptions_section(report, decisive=True),
+        appendix.sources_section(report),
+        appendix.glossary_section(report),
     ]
 
 
@@ -250,7 +251,7 @@ def subtitle(report: EstimateReport) -> str:
     return machines[0].upper() + machines[1:] + (f", planned for {workload.model.name}" if workload else "")
 
 
-def facts(report: FullReport) -> tuple[TitleFact, ...]:
+def title_facts(report: FullReport) -> tuple[TitleFact, ...]:
     """The document data of the title page."""
     document = report.estimate.design.spec.document
     rows = [TitleFact("Spec", report.file, "input.file"), TitleFact("Date", report.today.isoformat(), "date")]
@@ -265,9 +266,9 @@ def facts(report: FullReport) -> tuple[TitleFact, ...]:
     return tuple(rows)
 
 
-def signed(report: FullReport) -> tuple[TitleFact, ...]:
+def signed_facts(report: FullReport) -> tuple[TitleFact, ...]:
     """The signed data: document, revision, hash of the spec, amount, accepted waivers."""
-    from clusterspec.procurement.bill import money
+    from clusterspec.procurement.bill import money_text
 
     document, bill = report.estimate.design.spec.document, report.bill.bill
     rows = [
@@ -278,7 +279,9 @@ def signed(report: FullReport) -> tuple[TitleFact, ...]:
     ]
     if bill.total is not None:
         rows.append(
-            TitleFact("Amount", f"{money(bill.total, bill.currency)} ({bill.total_title.lower()})", "bill.total.price")
+            TitleFact(
+                "Amount", f"{money_text(bill.total, bill.currency)} ({bill.total_title.lower()})", "bill.total.price"
+            )
         )
     waived = [one.finding.rule for one in report.estimate.waived]
     if not report.tender:

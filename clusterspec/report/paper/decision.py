@@ -1,4 +1,4 @@
-"""Checklist of delivery, warranty, spares and single points of failure with spec keys, and risks."""
+"""The first page: verdict, areas, waivers, headline figures, the checklist for buyers, and risks."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ def delivery_section(report: FullReport) -> Section | None:
     """The checklist."""
     if report.tender:
         return None
-    rows = tuple(_rows(report))
+    rows = tuple(_decision_rows(report))
     columns = (TableColumn("Question"), TableColumn("What the spec states"), TableColumn("Key"))
     return Section("delivery", "Delivery and operation", (PaperTable(columns, rows, "spec"),))
 
 
-def _rows(report: FullReport) -> Iterator[TableRow]:
+def _decision_rows(report: FullReport) -> Iterator[TableRow]:
     spec = report.estimate.design.spec
     buying, running = spec.procurement, spec.operations
     delivery = getattr(buying, "delivery", None)
     weeks = getattr(delivery, "weeks", None)
-    yield _row("Delivery", f"{weeks:g} weeks" if weeks else "", "procurement.delivery.weeks")
+    yield _decision_row("Delivery", f"{weeks:g} weeks" if weeks else "", "procurement.delivery.weeks")
     milestones = getattr(delivery, "milestones", None)
-    yield _row("Milestones", "; ".join(milestones) if milestones else "", "procurement.delivery.milestones")
+    yield _decision_row("Milestones", "; ".join(milestones) if milestones else "", "procurement.delivery.milestones")
     warranty = getattr(buying, "warranty", None)
-    yield _row("Warranty", warranty.written if warranty else "", "procurement.warranty")
+    yield _decision_row("Warranty", warranty.written if warranty else "", "procurement.warranty")
     cluster = report.estimate.design.cluster
     spares = f"{cluster.spare_nodes} spare of {cluster.nodes} nodes" if cluster and cluster.spare_nodes else ""
-    yield _row("Spare nodes", spares, "cluster.spare_nodes")
+    yield _decision_row("Spare nodes", spares, "cluster.spare_nodes")
     repair = running.repair_time if running else None
-    yield _row("Repair time", display(repair.value, "s") if repair else "", "operations.repair_time")
+    yield _decision_row("Repair time", display(repair.value, "s") if repair else "", "operations.repair_time")
     burn_in = running.burn_in if running else None
-    yield _row("Burn-in", display(burn_in.value, "s") if burn_in else "", "operations.burn_in")
+    yield _decision_row("Burn-in", display(burn_in.value, "s") if burn_in else "", "operations.burn_in")
     demanded = spec.acceptance or ()
-    yield _row("Acceptance tests demanded", f"{len(demanded)}" if demanded else "", "acceptance")
+    yield _decision_row("Acceptance tests demanded", f"{len(demanded)}" if demanded else "", "acceptance")
     for failure in report.machine.failures if report.machine else ():
         text = f"loses {percent(failure.lost)} of {failure.who}"
         tone: Tone = "bad" if failure.lost >= 0.5 else "plain"
@@ -64,11 +64,11 @@ def _rows(report: FullReport) -> Iterator[TableRow]:
         )
 
 
-def _row(question: str, answer: str, key: str) -> TableRow:
+def _decision_row(question: str, answer: str, key: str) -> TableRow:
     return TableRow((question, answer or OPEN, key), "spec", "plain" if answer else "fair")
 
 
-def risks(report: FullReport) -> PaperTable | None:
+def risks_table(report: FullReport) -> PaperTable | None:
     """The three most severe findings, ties in file order."""
     found = [pair for pair in enumerate(report.estimate.findings) if pair[1].severity is not Severity.NOTE]
     found.sort(key=lambda pair: pair[1].severity.rank)
@@ -78,7 +78,7 @@ def risks(report: FullReport) -> PaperTable | None:
         TableRow(
             (f"{finding.message} [{finding.rule}]", str(finding.severity)),
             f"findings[{number}].message",
-            _tone(finding.severity),
+            _severity_tone(finding.severity),
         )
         for number, finding in found[:3]
     )
@@ -87,7 +87,7 @@ def risks(report: FullReport) -> PaperTable | None:
     )
 
 
-def _tone(severity: Severity) -> Tone:
+def _severity_tone(severity: Severity) -> Tone:
     return "bad" if severity is Severity.ERROR else "fair"
 
 
@@ -127,16 +127,16 @@ def verdict_block(verdict: Verdict, kind: str, *, tender: bool) -> VerdictBlock:
 def decision_section(report: FullReport) -> Section:
     """Headline figures, the verdict by area, and the waivers."""
     blocks: list[Block] = []
-    if shown := cards(report):
+    if shown := headline_cards(report):
         blocks.append(Cards(shown))
     if report.areas:
-        blocks.append(areas(report.areas))
+        blocks.append(areas_table(report.areas))
     if report.estimate.waived and not report.tender:
-        blocks.append(waivers(report))
+        blocks.append(waivers_table(report))
     return Section("decision", "Decision" if report.kind == "procurement" else "At a glance", tuple(blocks))
 
 
-def areas(found: tuple[Area, ...]) -> PaperTable:
+def areas_table(found: tuple[Area, ...]) -> PaperTable:
     """One row per area: binding constraint, value, limit and headroom."""
     columns = (
         TableColumn("Area", key="area"),
@@ -146,25 +146,25 @@ def areas(found: tuple[Area, ...]) -> PaperTable:
         TableColumn("Headroom", "right", "headroom"),
         TableColumn("Verdict", key="state"),
     )
-    rows = tuple(_area(number, area) for number, area in enumerate(found))
+    rows = tuple(_area_row(number, area) for number, area in enumerate(found))
     return PaperTable(columns, rows, "areas", caption="Verdict by area")
 
 
-def _area(number: int, area: Area) -> TableRow:
+def _area_row(number: int, area: Area) -> TableRow:
     word, tone = STATES[area.state]
     note = f" ({area.note})" if area.note and area.note != word else ""
     cells = (
         area.area[0].upper() + area.area[1:],
         area.constraint + note,
-        amount(area.value, area.unit),
-        amount(area.limit, area.unit),
-        headroom(area),
+        amount_text(area.value, area.unit),
+        amount_text(area.limit, area.unit),
+        headroom_text(area),
         word,
     )
     return TableRow(cells, f"areas[{number}]", tone)
 
 
-def headroom(area: Area) -> str:
+def headroom_text(area: Area) -> str:
     """What remains of the limit; what exceeds twice the limit as a multiple of it."""
     if area.headroom is None:
         return "–"
@@ -173,7 +173,7 @@ def headroom(area: Area) -> str:
     return percent(area.headroom, 2) if area.headroom < 0 else portion(area.headroom)
 
 
-def amount(value: float | None, unit: str) -> str:
+def amount_text(value: float | None, unit: str) -> str:
     """A number of an area; shares are percentages."""
     if value is None:
         return "–"
@@ -182,7 +182,7 @@ def amount(value: float | None, unit: str) -> str:
     return percent(value) if unit == "1" else display(value, unit)
 
 
-def waivers(report: FullReport) -> PaperTable:
+def waivers_table(report: FullReport) -> PaperTable:
     """The waived findings with reason and expiry date."""
     columns = (
         TableColumn("Waived finding", key="rule"),
@@ -207,8 +207,8 @@ def waivers(report: FullReport) -> PaperTable:
     return PaperTable(columns, tuple(rows), "waived", caption="Waivers")
 
 
-def cards(report: FullReport) -> tuple[Card, ...]:
-    """The headline figures, as far as computed; for buyers the prices first."""
+def headline_cards(report: FullReport) -> tuple[Card, ...]:
+    """The headline figures that could be computed. Prices come first for buyers."""
     plan = report.estimate.plan
     held, used = report.estimate.condition, report.estimate.used_text("")
     share = f"on {used}" if " of " in used else ""
@@ -226,12 +226,12 @@ def cards(report: FullReport) -> tuple[Card, ...]:
         field, rate = "estimate.tokens_per_second_per_accelerator", plan.tokens_per_second_per_accelerator
         each = "per accelerator used" if share else "per accelerator"
         found.append(Card("Tokens per second", f"{rate:,.0f}", _notes(each, held), field))
-    performance = (*found, *_serving(report, held), *_memory(report), *_run(report, held, share))
-    prices = tuple(_money(report))
+    performance = (*found, *_serving_cards(report, held), *_memory_cards(report), *_run_cards(report, held, share))
+    prices = tuple(_price_cards(report))
     return (*prices, *performance) if report.kind == "procurement" else (*performance, *prices)
 
 
-def _serving(report: FullReport, held: str) -> list[Card]:
+def _serving_cards(report: FullReport, held: str) -> list[Card]:
     """The times of a serving plan, by the names and notes of `estimate`."""
     plan = report.estimate.plan
     work = plan.design.workload
@@ -248,7 +248,7 @@ def _notes(*parts: str) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _memory(report: FullReport) -> list[Card]:
+def _memory_cards(report: FullReport) -> list[Card]:
     plan = report.estimate.plan
     if plan.memory is None or plan.memory.capacity is None:
         return []
@@ -260,7 +260,7 @@ def _memory(report: FullReport) -> list[Card]:
     return [Card("Memory", percent(total / capacity), note, "estimate.memory.total", tone)]
 
 
-def _run(report: FullReport, held: str, share: str) -> list[Card]:
+def _run_cards(report: FullReport, held: str, share: str) -> list[Card]:
     plan, kept = report.estimate.plan, report.reliability
     if plan.time_to_train is None:
         return []
@@ -279,14 +279,14 @@ def _run(report: FullReport, held: str, share: str) -> list[Card]:
     ]
 
 
-def _money(report: FullReport) -> list[Card]:
-    from clusterspec.procurement.bill import money
+def _price_cards(report: FullReport) -> list[Card]:
+    from clusterspec.procurement.bill import money_text
 
     cost, bill = report.cost.cost, report.bill.bill
     found = []
     if bill.total is not None:
         dated = f"prices of {cost.as_of}" if cost and cost.as_of else "prices without a date"
-        found.append(Card(bill.total_title, money(bill.total, bill.currency), dated, "bill.total.price"))
+        found.append(Card(bill.total_title, money_text(bill.total, bill.currency), dated, "bill.total.price"))
     if cost and cost.total and cost.years:
         over = f"over {cost.years:g} years" + ("; a partial sum" if cost.missing else "")
         found.append(

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Workload
-from clusterspec.report.charts.bars import DrawnLevel, levels
-from clusterspec.report.charts.curves import DotRow, dots
-from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text, embedded
+from clusterspec.report.charts.bars import DrawnLevel, level_chart
+from clusterspec.report.charts.curves import DotRow, dot_chart
+from clusterspec.report.paper.blocks import (
+    Block,
+    PaperTable,
+    Picture,
+    Section,
+    TableColumn,
+    TableRow,
+    Text,
+    embedded_json,
+)
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Machine, Pod, Tier
 from clusterspec.units import bandwidth_readings, display, display_bits, percent, plural
@@ -15,22 +24,22 @@ from clusterspec.units import bandwidth_readings, display, display_bits, percent
 TINTS = {"memory": "memory", "scale-up": "scale-up", "peer": "scale-up", "scale-out": "scale-out", "level": "scale-out"}
 
 
-def section(report: FullReport) -> Section | None:
+def machine_section(report: FullReport) -> Section | None:
     """A summary of the machine, a diagram, and its points of failure."""
     machine = report.machine
     if machine is None:
         return None
-    blocks: list[Block] = [glance(report.estimate.design), _drawing(machine, report.pod)]
+    blocks: list[Block] = [summary_table(report.estimate.design), _machine_picture(machine, report.pod)]
     if report.bill.why:
         blocks.append(Text(f"No fabric to build: {report.bill.why}.", "bill.why"))
     if machine.failures:
-        blocks.append(_failures(machine))
+        blocks.append(_failures_table(machine))
     if machine.rack:
-        blocks.append(_power(machine))
+        blocks.append(_power_table(machine))
     return Section("machine", "The machine", tuple(blocks))
 
 
-def glance(design: Design) -> PaperTable:
+def summary_table(design: Design) -> PaperTable:
     """A summary of the design."""
     rows = list(_machine_rows(design.cluster)) if design.cluster else []
     work, layout = design.workload, design.layout
@@ -67,10 +76,10 @@ def _engine_rows(layout: Layout, work: Workload) -> Iterator[TableRow]:
     own = Engines(layout.dp, layout.tp, layout.attention_dp, layout.ep, layout.expert_tp, layout.pp)
     for name, found in (("Prefill", prefill), ("Decode" if prefill else "Engines", own)):
         if found is not None:
-            yield TableRow((name, _engines(found)), "estimate.layout")
+            yield TableRow((name, _engines_text(found)), "estimate.layout")
 
 
-def _engines(engines: Engines) -> str:
+def _engines_text(engines: Engines) -> str:
     degrees = [("tp", engines.tp), ("attention_dp", engines.attention_dp), ("ep", engines.ep), ("pp", engines.pp)]
     shown = ", ".join(f"{name} {degree}" for name, degree in degrees if degree > 1 or name == "tp")
     return f"{plural(engines.replicas, 'engine')} of {plural(engines.ranks, 'rank')}: {shown}"
@@ -93,7 +102,7 @@ def _machine_rows(cluster: Cluster) -> Iterator[TableRow]:
         yield TableRow(("Scale-out", f"{out.technology.name}, {nics}, {topology}{planes}"), "machine.nics_per_node")
 
 
-def _drawing(machine: Machine, pod: Pod | None) -> Picture:
+def _machine_picture(machine: Machine, pod: Pod | None) -> Picture:
     """Switch levels above nodes, one square per part."""
     tints = {"nodes": "scale-up", "leaf switches": "scale-out", "spine switches": "cp", "core switches": "pp"}
     singular = {"nodes": "node"}
@@ -107,10 +116,10 @@ def _drawing(machine: Machine, pod: Pod | None) -> Picture:
     alt = "; ".join(f"{plural(row.count, row.name)}, {row.note}" for row in rows)
     wired = f"; {machine.rails} rails" if machine.rails > 1 else ""
     caption = f"The machine with all its parts; nodes below one leaf are grouped{wired}"
-    return Picture(levels(rows, alt), caption, "machine.rows", "pod", embedded(pod.to_json()) if pod else "")
+    return Picture(level_chart(rows, alt), caption, "machine.rows", "pod", embedded_json(pod.to_json()) if pod else "")
 
 
-def _failures(machine: Machine) -> PaperTable:
+def _failures_table(machine: Machine) -> PaperTable:
     columns = (
         TableColumn("Failed part", key="part"),
         TableColumn("Lost", "right", "lost"),
@@ -123,7 +132,7 @@ def _failures(machine: Machine) -> PaperTable:
     return PaperTable(columns, rows, "machine.failures", caption="Effect of single failures")
 
 
-def _power(machine: Machine) -> PaperTable:
+def _power_table(machine: Machine) -> PaperTable:
     rack = machine.rack
     assert rack is not None
     unknown = "not known: the power of a node"
@@ -139,26 +148,31 @@ def _power(machine: Machine) -> PaperTable:
     )
 
 
-def bandwidth(report: FullReport) -> Section | None:
+def bandwidth_section(report: FullReport) -> Section | None:
     """The bandwidth per accelerator on each tier, in all conventions."""
     if not report.tiers:
         return None
     rows = [
-        DotRow(tier.name, TINTS[tier.kind], tier.line_rate, tier.predicted, tier.measured, _reach(tier))
+        DotRow(tier.name, TINTS[tier.kind], tier.line_rate, tier.predicted, tier.measured, _reach_text(tier))
         for tier in report.tiers
     ]
     alt = "; ".join(f"{row.label}: {display(row.line_rate, 'B/s')}" for row in rows)
-    data = embedded([tier.to_json() for tier in report.tiers])
-    picture = Picture(dots(rows, alt), "Bandwidth of one accelerator on each tier", "tiers", "pyramid", data)
+    data = embedded_json([tier.to_json() for tier in report.tiers])
+    picture = Picture(dot_chart(rows, alt), "Bandwidth of one accelerator on each tier", "tiers", "pyramid", data)
     lead = "Line rates count one direction; device memory counts reads and writes together."
-    return Section("bandwidth", "Bandwidth", (picture, _costs(report.tiers), _readings(report.tiers)), lead=lead)
+    return Section(
+        "bandwidth",
+        "Bandwidth",
+        (picture, _communication_costs_table(report.tiers), _readings_table(report.tiers)),
+        lead=lead,
+    )
 
 
-def _reach(tier: Tier) -> str:
+def _reach_text(tier: Tier) -> str:
     return plural(tier.accelerators, "accelerator") if tier.accelerators > 1 else ""
 
 
-def _readings(tiers: tuple[Tier, ...]) -> PaperTable:
+def _readings_table(tiers: tuple[Tier, ...]) -> PaperTable:
     columns = (
         TableColumn("Tier", key="name"),
         TableColumn("Each way", "right", "line_rate"),
@@ -186,7 +200,7 @@ def _readings(tiers: tuple[Tier, ...]) -> PaperTable:
     return PaperTable(columns, rows, "tiers", caption="All bandwidth conventions of each tier")
 
 
-def _costs(tiers: tuple[Tier, ...]) -> PaperTable:
+def _communication_costs_table(tiers: tuple[Tier, ...]) -> PaperTable:
     columns = (
         TableColumn("Tier", key="name"),
         TableColumn("Latency", "right", "latency"),

@@ -1,12 +1,12 @@
-"""The bill of materials compared with the lines of a quote."""
+"""Sections for buyers: the bill compared with a quote, cost by year, and the acceptance plan."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clusterspec.procurement.bill import PRICED_AS, Item, money
+from clusterspec.procurement.bill import PRICED_AS, Item, money_text
 from clusterspec.procurement.cost import Cost
-from clusterspec.report.charts.bars import StackPart, Year, years
+from clusterspec.report.charts.bars import StackPart, Year, yearly_chart
 from clusterspec.report.charts.svg import cause_of
 from clusterspec.report.paper.blocks import (
     Block,
@@ -37,9 +37,9 @@ def quote_table(report: FullReport) -> PaperTable | None:
     for item in report.bill.items:
         kind = PRICED_AS.get(item.kind, item.kind)
         counted[kind] = counted.get(kind, 0) + item.quantity
-    quoted = {_kind(line): line for line in procurement.quote}
-    rows = [_row(kind, counted.get(kind), line, report.bill.bill.currency) for kind, line in quoted.items()]
-    rows += [_row(kind, number, None, "") for kind, number in counted.items() if kind not in quoted]
+    quoted = {_line_kind(line): line for line in procurement.quote}
+    rows = [_quote_row(kind, counted.get(kind), line, report.bill.bill.currency) for kind, line in quoted.items()]
+    rows += [_quote_row(kind, number, None, "") for kind, number in counted.items() if kind not in quoted]
     columns = (
         TableColumn("Part"),
         TableColumn("Needed", "right"),
@@ -51,11 +51,11 @@ def quote_table(report: FullReport) -> PaperTable | None:
     return PaperTable(columns, tuple(rows), "bill.items", caption="Bill of materials against the quote")
 
 
-def _kind(line: QuoteLine) -> str:
+def _line_kind(line: QuoteLine) -> str:
     return (line.part or "?").strip().lower().replace(" ", "_").replace("-", "_")
 
 
-def _row(kind: str, needed: int | None, line: QuoteLine | None, currency: str) -> TableRow:
+def _quote_row(kind: str, needed: int | None, line: QuoteLine | None, currency: str) -> TableRow:
     quoted = line.quantity if line else None
     difference, remark, tone = "–", "", "plain"
     if line is None:
@@ -70,7 +70,7 @@ def _row(kind: str, needed: int | None, line: QuoteLine | None, currency: str) -
         remark, tone = (
             ("short", "bad") if missing < 0 else ("more than needed", "fair") if missing > 0 else ("", "good")
         )
-    price = money(line.price, currency) if line and line.price is not None else "–"
+    price = money_text(line.price, currency) if line and line.price is not None else "–"
     cells = (
         kind.replace("_", " "),
         f"{needed:,}" if needed is not None else "–",
@@ -86,19 +86,19 @@ def _row(kind: str, needed: int | None, line: QuoteLine | None, currency: str) -
 # Bill of materials with quotes, cost by year, and acceptance plan
 
 
-def section(report: FullReport) -> Section | None:
+def materials_section(report: FullReport) -> Section | None:
     """The parts with derivation of quantity, price, and quote."""
     bill = report.bill.bill
     if not bill.items:
         return None
     priced = bill.total is not None
-    blocks: list[Block] = [_parts(report, priced=priced)]
+    blocks: list[Block] = [_parts_table(report, priced=priced)]
     if (table := quote_table(report)) is not None:
         blocks.append(table)
-    blocks += _not_counted("bill.total.not_counted", bill.not_counted)
+    blocks += _uncounted_bullets("bill.total.not_counted", bill.not_counted)
     neighbor = report.cost.neighbor
     if neighbor is not None:
-        saved = money(neighbor.saved_on_fabric, bill.currency)
+        saved = money_text(neighbor.saved_on_fabric, bill.currency)
         text = (
             f"{plural(neighbor.fewer, 'node')} fewer ({neighbor.nodes:,}) save {saved} beside the price of the nodes: "
             f"{plural(neighbor.switches[0], 'switch')} instead of {neighbor.switches[1]:,}."
@@ -107,27 +107,27 @@ def section(report: FullReport) -> Section | None:
     return Section("materials", "Bill of materials", tuple(blocks))
 
 
-def _not_counted(field: str, texts: Sequence[str], beside: Sequence[str] = ()) -> Iterator[Bullets]:
-    """What a sum lacks; ``beside`` is listed elsewhere on the page."""
+def _uncounted_bullets(field: str, texts: Sequence[str], beside: Sequence[str] = ()) -> Iterator[Bullets]:
+    """The parts that a sum lacks. ``beside`` is listed elsewhere on the page."""
     items = tuple((text, f"{field}[{number}]") for number, text in enumerate(texts) if text not in beside)
     if items:
         yield Bullets("Not counted either" if len(items) < len(texts) else "Not counted", items)
 
 
-def _parts(report: FullReport, *, priced: bool) -> PaperTable:
+def _parts_table(report: FullReport, *, priced: bool) -> PaperTable:
     bill = report.bill.bill
     columns = [TableColumn("Part", key="part"), TableColumn("Quantity", "right", "quantity")]
     if priced:
         columns += [TableColumn("Unit price", "right", "unit_price"), TableColumn("Price", "right", "price")]
     columns.append(TableColumn("Derivation", key="derivation"))
-    rows = [_part(item, number, priced=priced) for number, item in enumerate(bill.items)]
+    rows = [_part_row(item, number, priced=priced) for number, item in enumerate(bill.items)]
     if priced:
-        whole = money(bill.total, bill.currency)
+        whole = money_text(bill.total, bill.currency)
         rows.append(TableRow((bill.total_title, "", "", whole, ""), "bill.total", total=True, bare=True))
     return PaperTable(tuple(columns), tuple(rows), "bill.items")
 
 
-def _part(item: Item, number: int, *, priced: bool) -> TableRow:
+def _part_row(item: Item, number: int, *, priced: bool) -> TableRow:
     prices = (item.unit_price_text or "no price", item.price_text or "no price") if priced else ()
     marks = [mark for mark, held in (("spare", item.kind == "spare_node"), ("assumed", bool(item.assumed))) if held]
     level = item.kind.removesuffix("_switch") if item.kind.endswith("_switch") else ""
@@ -137,19 +137,19 @@ def _part(item: Item, number: int, *, priced: bool) -> TableRow:
     return TableRow((part, f"{item.quantity:,}", *prices, how), f"bill.items[{number}]")
 
 
-def cost(report: FullReport) -> Section | None:
+def cost_section(report: FullReport) -> Section | None:
     """The cost over the term: by part, year, run and token."""
     found = report.cost.cost
     if found is None or found.total is None or not found.total.value:
         return None
     blocks: list[Block] = []
     if found.by_year:
-        blocks.append(_by_year(found))
-    blocks.append(_terms(found))
-    unit = _per_unit(report, found)
+        blocks.append(_yearly_picture(found))
+    blocks.append(_cost_terms_table(found))
+    unit = _unit_costs_table(report, found)
     if unit is not None:
         blocks.append(unit)
-    blocks += _not_counted("cost.not_counted", found.missing, beside=report.bill.bill.not_counted)
+    blocks += _uncounted_bullets("cost.not_counted", found.missing, beside=report.bill.bill.not_counted)
     over = f"over {found.years:g} years" if found.years else "purchase only, without a `procurement.term`"
     dated = f"prices of {found.as_of}" if found.as_of else "prices without a date"
     return Section(
@@ -160,7 +160,7 @@ def cost(report: FullReport) -> Section | None:
     )
 
 
-def _by_year(cost: Cost) -> Picture:
+def _yearly_picture(cost: Cost) -> Picture:
     currency = cost.currency
     columns = [
         Year(
@@ -174,11 +174,11 @@ def _by_year(cost: Cost) -> Picture:
         for row in cost.by_year
     ]
     alt = "; ".join(f"{column.label}: {display(sum_of(p.value for p in column.parts), currency)}" for column in columns)
-    drawn = years(columns, lambda tick: _short(tick, currency), alt)
+    drawn = yearly_chart(columns, lambda tick: _short_amount(tick, currency), alt)
     return Picture(drawn, "Cost by year, with the range of the prices", "cost.by_year")
 
 
-def _short(amount: float, currency: str) -> str:
+def _short_amount(amount: float, currency: str) -> str:
     """An amount for an axis: ``12.5 M USD``."""
     for scale, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if amount >= scale:
@@ -186,7 +186,7 @@ def _short(amount: float, currency: str) -> str:
     return f"{amount:g} {currency}".rstrip()
 
 
-def _terms(cost: Cost) -> PaperTable:
+def _cost_terms_table(cost: Cost) -> PaperTable:
     assert cost.total is not None
     columns = (
         TableColumn("Part", key="name"),
@@ -210,7 +210,7 @@ def _terms(cost: Cost) -> PaperTable:
     return PaperTable(columns, tuple(rows), "cost.parts")
 
 
-def _per_unit(report: FullReport, cost: Cost) -> PaperTable | None:
+def _unit_costs_table(report: FullReport, cost: Cost) -> PaperTable | None:
     used = f"{cost.accelerators_used:,.0f} of {cost.accelerators:,} accelerators" if cost.accelerators_used else ""
     rows = []
     if cost.per_run is not None and cost.run is not None:
@@ -229,7 +229,7 @@ def _per_unit(report: FullReport, cost: Cost) -> PaperTable | None:
     return PaperTable((TableColumn("Unit"), TableColumn("Cost", "right"), TableColumn("Uses")), tuple(rows), "cost")
 
 
-def sensitivity(report: FullReport) -> PaperTable | None:
+def sensitivity_table(report: FullReport) -> PaperTable | None:
     """The effect of 10 % more of each part on the cost over the term."""
     found = report.cost.cost
     if found is None or found.total is None or not found.total.value or len(found.total.parts) < 2:
@@ -243,12 +243,12 @@ def sensitivity(report: FullReport) -> PaperTable | None:
     return PaperTable(columns, rows, "cost.parts", caption="Sensitivity of the cost")
 
 
-def acceptance(report: FullReport) -> Section | None:
+def acceptance_section(report: FullReport) -> Section | None:
     """The acceptance tests with commands, and blanks for measurements."""
     demanded = report.estimate.design.spec.acceptance or ()
     blocks: list[Block] = []
     if report.tests:
-        blocks += [_plan(report.tests), _commands(report.tests)]
+        blocks += [_test_plan_table(report.tests), _commands_table(report.tests)]
     if demanded:
         columns = (
             TableColumn("Demanded", key="collective"),
@@ -260,7 +260,7 @@ def acceptance(report: FullReport) -> Section | None:
             TableColumn("Passes", key="passes"),
             TableColumn("Duration", "right", "duration"),
         )
-        rows = tuple(_demand(one, number) for number, one in enumerate(demanded))
+        rows = tuple(_demand_row(one, number) for number, one in enumerate(demanded))
         blocks.append(PaperTable(columns, rows, "acceptance.demanded", caption="Tests required by the spec"))
     lead = (
         "Bus bandwidth as the benchmark counts it, per direction. The threshold is the low end of the predicted range."
@@ -268,7 +268,7 @@ def acceptance(report: FullReport) -> Section | None:
     return Section("acceptance", "Acceptance plan", tuple(blocks), lead=lead) if blocks else None
 
 
-def _plan(tests: tuple[PlannedTest, ...]) -> PaperTable:
+def _test_plan_table(tests: tuple[PlannedTest, ...]) -> PaperTable:
     columns = (
         TableColumn("Test", key="collective"),
         TableColumn("Nodes", "right", "nodes"),
@@ -300,7 +300,7 @@ def _plan(tests: tuple[PlannedTest, ...]) -> PaperTable:
     return PaperTable(columns, rows, "acceptance.plan")
 
 
-def _commands(tests: tuple[PlannedTest, ...]) -> PaperTable:
+def _commands_table(tests: tuple[PlannedTest, ...]) -> PaperTable:
     rows = tuple(
         TableRow(
             (f"{number + 1}. {test.tool}", test.command or "by the vendor's benchmark"), f"acceptance.plan[{number}]"
@@ -311,7 +311,7 @@ def _commands(tests: tuple[PlannedTest, ...]) -> PaperTable:
     return PaperTable(columns, rows, "acceptance.plan", caption="Commands", code=True)
 
 
-def _demand(one: object, number: int) -> TableRow:
+def _demand_row(one: object, number: int) -> TableRow:
     """An acceptance test required by the spec, as written; absent values are dashes."""
     read = {name: getattr(one, name) for name in ("busbw", "algbw", "size", "duration")}
     metric = "busbw" if read["busbw"] is not None else "algbw"

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Serving
 from clusterspec.cost.serving.explain import Tail, latency_tail, serving_range, token_time_term
 from clusterspec.cost.serving.times import ServingTimes
-from clusterspec.procurement.bill import money
-from clusterspec.report.charts.bars import StackPart, timeline
-from clusterspec.report.charts.curves import FrontPoint, front
+from clusterspec.procurement.bill import money_text
+from clusterspec.report.charts.bars import StackPart, timeline_chart
+from clusterspec.report.charts.curves import FrontPoint, front_chart
 from clusterspec.report.estimate_rows import TIMES, percentile_name
 from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text
-from clusterspec.report.sweep_text import engines, latencies, latency_heads
+from clusterspec.report.sweep_text import engines_text, latency_heads, target_latencies
 from clusterspec.results.full import FullReport
 from clusterspec.results.search import LayoutRow
 from clusterspec.summation import sum_of
@@ -36,17 +36,22 @@ STEP = "estimate.terms[1].parts[0]"
 """The decode step in the JSON document: the first part of the time of an output token."""
 
 
-def section(report: FullReport) -> Section | None:
+def serving_section(report: FullReport) -> Section | None:
     """Latency and throughput at the load of the plan, and the parts of the time per output token."""
     plan = report.estimate.plan
     work, found = plan.design.workload, plan.serving
     if found is None or work is None or work.serving is None:
         return None
-    blocks: tuple[Block, ...] = (_times(found, work.serving), _step(found), _parts(found), _cache(found, work.serving))
-    return Section("serving", "Serving", blocks, lead=_lead(found, work.serving))
+    blocks: tuple[Block, ...] = (
+        _times_table(found, work.serving),
+        _step_picture(found),
+        _step_parts_table(found),
+        _cache_table(found, work.serving),
+    )
+    return Section("serving", "Serving", blocks, lead=_load_sentence(found, work.serving))
 
 
-def _lead(times: ServingTimes, load: Serving) -> str:
+def _load_sentence(times: ServingTimes, load: Serving) -> str:
     """The load in one sentence."""
     each = f"{load.input_tokens:,} input and {load.output_tokens:,} output tokens each"
     requests = f"{plural(max(1, round(times.offered)), 'request')} in flight, {each}"
@@ -65,10 +70,10 @@ def _lead(times: ServingTimes, load: Serving) -> str:
     return kinds[load.load].replace("Held", "The figures hold", 1) + drafted
 
 
-def _times(times: ServingTimes, load: Serving) -> PaperTable:
+def _times_table(times: ServingTimes, load: Serving) -> PaperTable:
     at = latency_tail(times, load)
     targets = {} if at else {"ttft": load.ttft_target, "tpot": load.tpot_target}
-    rows = list(_at_percentile(at, load)) if at else []
+    rows = list(_percentile_rows(at, load)) if at else []
     for title, name, unit in (
         ("Time to first token, median", "ttft", "s"),
         ("Time to first token, mean", "ttft_mean", "s"),
@@ -88,10 +93,10 @@ def _times(times: ServingTimes, load: Serving) -> PaperTable:
     each = "estimate.serving.output_tokens_per_second_per_accelerator"
     latency = "estimate.serving.request_latency"
     rows += [
-        _plain("Output tokens per second of an accelerator", display(times.per_accelerator, "1"), each),
-        _plain("Output tokens per second of a user", display(1 / times.tpot, "1"), "estimate.serving.tpot"),
-        _plain("Request latency", display(times.request_latency, "s"), latency),
-        _prefill(times, load),
+        _time_row("Output tokens per second of an accelerator", display(times.per_accelerator, "1"), each),
+        _time_row("Output tokens per second of a user", display(1 / times.tpot, "1"), "estimate.serving.tpot"),
+        _time_row("Request latency", display(times.request_latency, "s"), latency),
+        _prefill_row(times, load),
     ]
     columns = (
         TableColumn("What"),
@@ -102,7 +107,7 @@ def _times(times: ServingTimes, load: Serving) -> PaperTable:
     return PaperTable(columns, tuple(rows), "estimate.serving", caption="Times and throughput")
 
 
-def _at_percentile(at: Tail, load: Serving) -> Iterator[TableRow]:
+def _percentile_rows(at: Tail, load: Serving) -> Iterator[TableRow]:
     """The latencies at the percentile of the targets, beside the targets."""
     for title, name, target in TIMES:
         low, high = getattr(at, f"{name}_range")
@@ -117,24 +122,24 @@ def _at_percentile(at: Tail, load: Serving) -> Iterator[TableRow]:
         yield TableRow(cells, field, fields=("", field, f"estimate.serving.at_percentile.range.{name}", "spec"))
 
 
-def _prefill(times: ServingTimes, load: Serving) -> TableRow:
-    """The share of prefill: of the engines' time, of the time of a static batch, or of separate engines."""
+def _prefill_row(times: ServingTimes, load: Serving) -> TableRow:
+    """The share of prefill in the time of the engines, of a static batch, or of the separate prefill engines."""
     share = "estimate.serving.prefill_share"
     if load.prefill is not None:
-        return _plain("Utilization of the prefill engines", percent(min(1.0, times.prompt_load), 2), "")
+        return _time_row("Utilization of the prefill engines", percent(min(1.0, times.prompt_load), 2), "")
     title = (
         "Share of prefill in the time of the batch"
         if load.load == "static"
         else "Share of the engines' time on prefill"
     )
-    return _plain(title, percent(times.prefill_share, 2), share)
+    return _time_row(title, percent(times.prefill_share, 2), share)
 
 
-def _plain(title: str, value: str, field: str) -> TableRow:
+def _time_row(title: str, value: str, field: str) -> TableRow:
     return TableRow((title, value, "–", "–"), field, fields=("", field, "", ""))
 
 
-def _step(times: ServingTimes) -> Picture:
+def _step_picture(times: ServingTimes) -> Picture:
     """The time per output token: a decode step, plus the prefill of other requests."""
     spare = iter(OTHERS)
     shown = []
@@ -146,11 +151,13 @@ def _step(times: ServingTimes) -> Picture:
     if prompts > 0.002 * times.tpot:
         shown.append(StackPart("prompts beside it", TINTS["prompts"], prompts, display(prompts, "s")))
     alt = "; ".join(f"{part.label} {part.value_text}" for part in shown)
-    drawn = timeline(shown, (), lambda tick: display(tick, "s"), alt, title="one decode step, and its share of prompts")
+    drawn = timeline_chart(
+        shown, (), lambda tick: display(tick, "s"), alt, title="one decode step, and its share of prompts"
+    )
     return Picture(drawn, "Time of a decode step by part", "estimate.terms[1]")
 
 
-def _parts(times: ServingTimes) -> PaperTable:
+def _step_parts_table(times: ServingTimes) -> PaperTable:
     step = token_time_term(times).parts[0]
     columns = (
         TableColumn("Part of a decode step", key="name"),
@@ -170,7 +177,7 @@ def _parts(times: ServingTimes) -> PaperTable:
     return PaperTable(columns, (*rows, TableRow(whole, STEP, total=True)), STEP)
 
 
-def _cache(times: ServingTimes, load: Serving) -> PaperTable:
+def _cache_table(times: ServingTimes, load: Serving) -> PaperTable:
     most = times.most_in_flight
     rows = [
         ("A token", display(times.kv_bytes_per_token, "B"), "kv_bytes_per_token"),
@@ -188,38 +195,38 @@ def _cache(times: ServingTimes, load: Serving) -> PaperTable:
     return PaperTable((TableColumn("What"), TableColumn("Number", "right")), cells, "estimate.serving", caption="Cache")
 
 
-def plans(report: FullReport) -> Section | None:
+def plans_section(report: FullReport) -> Section | None:
     """Alternative plans: those that meet the targets, and the Pareto front over engines and concurrency."""
     found = report.plans
     if found is None or (not found.layouts and len(found.pareto) < 2):
         return None
     blocks: list[Block] = []
     if len(found.pareto) > 1:
-        points = [_point(row) for row in found.pareto]
-        own = _point(found.present) if found.present is not None else None
+        points = [_front_point(row) for row in found.pareto]
+        own = _front_point(found.present) if found.present is not None else None
         alt = "; ".join(f"{point.label}, {point.note}" for point in points)
         caption = "Output tokens per second of a user and of an accelerator, engines and requests in flight varied"
-        blocks.append(Picture(front(points, own, alt), caption, "plans.pareto"))
+        blocks.append(Picture(front_chart(points, own, alt), caption, "plans.pareto"))
     if found.layouts:
         currency = report.cost.cost.currency if report.cost.cost else ""
-        blocks.append(_table(found.layouts, found.objective, currency))
+        blocks.append(_plans_table(found.layouts, found.objective, currency))
     elif found.why:
         blocks.append(Text(f"No plan on this machine meets the targets: {found.why}.", "plans.why"))
     lead = f"{found.evaluated:,} plans evaluated; {found.fitting:,} meet the targets at the load of the spec."
     return Section("plans", "Plans on this machine", tuple(blocks), lead=lead)
 
 
-def _point(row: LayoutRow) -> FrontPoint:
+def _front_point(row: LayoutRow) -> FrontPoint:
     serving = row.serving or {}
     return FrontPoint(
         serving["tokens_per_second_per_user"],
         serving["output_tokens_per_second_per_accelerator"],
-        engines(row),
+        engines_text(row),
         f"{serving['concurrency']:,.0f} in flight",
     )
 
 
-def _table(rows: tuple[LayoutRow, ...], objective: str, currency: str) -> PaperTable:
+def _plans_table(rows: tuple[LayoutRow, ...], objective: str, currency: str) -> PaperTable:
     columns = (
         TableColumn("Engines"),
         TableColumn("Accelerators", "right"),
@@ -230,17 +237,17 @@ def _table(rows: tuple[LayoutRow, ...], objective: str, currency: str) -> PaperT
     )
     caption = f"Plans that meet the targets, the best by {objective.replace('_', ' ')} first"
     found = tuple(
-        TableRow(tuple(_cells(row, len(columns))), f"plans.layouts[{n}]", bare=True) for n, row in enumerate(rows)
+        TableRow(tuple(_plan_cells(row, len(columns))), f"plans.layouts[{n}]", bare=True) for n, row in enumerate(rows)
     )
     return PaperTable(columns, found, "plans.layouts", caption=caption)
 
 
-def _cells(row: LayoutRow, count: int) -> Iterator[str]:
+def _plan_cells(row: LayoutRow, count: int) -> Iterator[str]:
     serving = row.serving or {}
-    yield engines(row)
+    yield engines_text(row)
     yield f"{serving['accelerators']:,.0f}"
-    yield from (display(seconds, "s") for seconds in latencies(row))
+    yield from (display(seconds, "s") for seconds in target_latencies(row))
     yield f"{serving['output_tokens_per_second']:,.0f}"
     yield f"{serving['output_tokens_per_second_per_accelerator']:,.0f}"
     if count > 6:
-        yield money(round(row.cost, 2)) if row.cost is not None else "–"
+        yield money_text(round(row.cost, 2)) if row.cost is not None else "–"

@@ -57,7 +57,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import display_bits
-from clusterspec.units.readings import near
+from clusterspec.units.readings import agrees_within
 
 RULE = Rule.of(__name__, "error")
 SAME = 0.03
@@ -91,6 +91,6 @@ def _above_nic(deviations: Deviations, written: ScaleOutSpec | None, scale_out: 
 
 def _doubled(rate: float, ports: list[float]) -> str:
     for port in ports:
-        if near(rate, 2 * port, SAME):
+        if agrees_within(rate, 2 * port, SAME):
             return f"; {display_bits(rate)} is both directions of a {display_bits(port)} port, or two ports in one cage"
     return ""

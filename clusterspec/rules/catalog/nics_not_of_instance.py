@@ -59,7 +59,7 @@ from clusterspec.rules.knowledge.nics import includes_frontend
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import display_bits
-from clusterspec.units.readings import near
+from clusterspec.units.readings import agrees_within
 
 RULE = Rule.of(__name__, "error")
 
@@ -77,7 +77,7 @@ def check(
     rate, quantity = platform.nic_bandwidth, written_scale_out.nic_bandwidth
     if rate is None or quantity is None or deviations.concern("nic"):
         return
-    if not near(quantity.per_direction, rate.value, 0.03):
+    if not agrees_within(quantity.per_direction, rate.value, 0.03):
         message = (
             f"the NICs of {platform.name} run at {display_bits(rate.value)}, not {display_bits(quantity.per_direction)}"
         )

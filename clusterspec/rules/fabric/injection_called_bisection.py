@@ -55,7 +55,7 @@ from clusterspec.quantity import Quantity
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import display
-from clusterspec.units.readings import near
+from clusterspec.units.readings import agrees_within
 
 RULE = Rule.of(__name__, "error")
 ROUNDED = 0.05
@@ -70,10 +70,10 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, rated: Cluster) 
     if written.per_direction <= bisection * (1 + ROUNDED):
         return
     over = f" at {ratio:g}:1" if ratio > 1 else ""
-    is_injection = near(written.per_direction, injection, ROUNDED) or near(
+    is_injection = agrees_within(written.per_direction, injection, ROUNDED) or agrees_within(
         written.per_direction, rated.nodes * scale_out.node_bandwidth, ROUNDED
     )
-    both_ways = near(written.value, 2 * bisection, ROUNDED) and written.direction is None and not is_injection
+    both_ways = agrees_within(written.value, 2 * bisection, ROUNDED) and written.direction is None and not is_injection
     yield RULE.problem(
         "cluster.scale_out.bisection",
         f"{written.written} exceeds the bisection of {display(bisection, 'B/s')} per direction of {rated.nodes:,} "

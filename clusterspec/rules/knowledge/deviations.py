@@ -23,12 +23,12 @@ from clusterspec.units.readings import (
     PREFIX,
     SINGLE,
     SUMMED,
+    agrees_within,
     bits_ratio,
     is_prefix_error,
     meant_by_bits,
-    near,
-    swapped,
-    times,
+    ratio_text,
+    swapped_unit,
 )
 
 CLOSE = 0.05
@@ -86,7 +86,7 @@ class Deviation:
         if self.known is None:
             return f"{written} is outside the range of existing machines"
         right = self.stated.written_as(self.stated.counted(self.known))
-        return f"{written} is {times(self.ratio)} the {right} of {self.known.whose}"
+        return f"{written} is {ratio_text(self.ratio)} the {right} of {self.known.whose}"
 
     @property
     def meaning(self) -> str:
@@ -146,7 +146,7 @@ def _deviation(stated: StatedFigure) -> Deviation | None:
         return Deviation(stated, None, impossible) if (impossible := _impossible(stated)) else None
     if stated.kind == "nic" and stated.free and _is_ethernet_rate(stated.quantity.per_direction):
         return None
-    if any(near(stated.quantity.value, stated.counted(known), AGREES) for known in stated.known):
+    if any(agrees_within(stated.quantity.value, stated.counted(known), AGREES) for known in stated.known):
         return None
     for known in stated.known:
         if causes := tuple(_causes(stated, known)):
@@ -165,11 +165,11 @@ def _halved_line_rate(stated: StatedFigure) -> Deviation | None:
     quantity, line_rate = stated.quantity, stated.line_rate
     if line_rate is None or quantity.direction is not Direction.DUPLEX:
         return None
-    if not near(quantity.value, line_rate.value, AGREES):
+    if not agrees_within(quantity.value, line_rate.value, AGREES):
         return None
     meant = f"the line rate of {line_rate.whose}, which counts one direction"
     causes = [LikelyCause(SINGLE, meant, rate(quantity.value, quantity))]
-    sold = any(near(quantity.per_direction, known.value, AGREES) for known in stated.known)
+    sold = any(agrees_within(quantity.per_direction, known.value, AGREES) for known in stated.known)
     if sold:
         half = rate(quantity.per_direction, quantity)
         causes.append(LikelyCause(SINGLE, f"a port of {half} each way", half))
@@ -179,7 +179,7 @@ def _halved_line_rate(stated: StatedFigure) -> Deviation | None:
 
 def _is_ethernet_rate(speed: float) -> bool:
     """Whether Ethernet ports of this rate (B/s) are sold."""
-    return any(near(speed * 8, gigabits * 1e9, 0.001) for gigabits in ETHERNET)
+    return any(agrees_within(speed * 8, gigabits * 1e9, 0.001) for gigabits in ETHERNET)
 
 
 def _causes(stated: StatedFigure, figure: CatalogFigure) -> Iterator[LikelyCause]:
@@ -195,7 +195,7 @@ def _causes(stated: StatedFigure, figure: CatalogFigure) -> Iterator[LikelyCause
         yield from _direction(stated, ratio)
     if stated.kind == "scale-up":
         yield from _scope(stated, right, ratio)
-    if stated.kind == "scale-up" and near(ratio, RAW, 0.005):
+    if stated.kind == "scale-up" and agrees_within(ratio, RAW, 0.005):
         yield LikelyCause("raw-signaling-rate", "the signaling rate of the links, not the payload they carry", right)
 
 
@@ -206,21 +206,21 @@ def _bits(stated: StatedFigure, right: str, ratio: float) -> Iterator[LikelyCaus
     quantity, directed = stated.quantity, stated.kind != "nic"
     factor = bits_ratio(quantity.bits)
     counts = meant_by_bits(quantity.symbol, quantity.bits)
-    if near(ratio, factor, CLOSE):
-        text = quantity.written.replace(quantity.symbol, swapped(quantity.symbol, quantity.bits))
+    if agrees_within(ratio, factor, CLOSE):
+        text = quantity.written.replace(quantity.symbol, swapped_unit(quantity.symbol, quantity.bits))
         yield LikelyCause(BITS, counts, text if text != quantity.written else right)
-    if directed and quantity.direction is Direction.ONE_WAY and near(ratio, 2 * factor, CLOSE):
+    if directed and quantity.direction is Direction.ONE_WAY and agrees_within(ratio, 2 * factor, CLOSE):
         yield LikelyCause(BITS, f"{counts}, and {MEANT[SUMMED]}", right)
-    if directed and quantity.direction is Direction.DUPLEX and near(ratio, factor / 2, CLOSE):
+    if directed and quantity.direction is Direction.DUPLEX and agrees_within(ratio, factor / 2, CLOSE):
         yield LikelyCause(BITS, f"{counts}, and {MEANT[SINGLE]}", right)
 
 
 def _direction(stated: StatedFigure, ratio: float) -> Iterator[LikelyCause]:
     """The sum of both directions declared as one, or one direction declared as the sum."""
     own = stated.written_as(stated.quantity.value)
-    if stated.quantity.direction is Direction.ONE_WAY and near(ratio, 2, CLOSE):
+    if stated.quantity.direction is Direction.ONE_WAY and agrees_within(ratio, 2, CLOSE):
         yield LikelyCause(SUMMED, MEANT[SUMMED], own.replace(Direction.ONE_WAY, Direction.DUPLEX))
-    if stated.quantity.direction is Direction.DUPLEX and near(ratio, 0.5, 0.04):
+    if stated.quantity.direction is Direction.DUPLEX and agrees_within(ratio, 0.5, 0.04):
         yield LikelyCause(SINGLE, MEANT[SINGLE], own.replace(Direction.DUPLEX, Direction.ONE_WAY))
 
 
@@ -228,7 +228,7 @@ def _scope(stated: StatedFigure, right: str, ratio: float) -> Iterator[LikelyCau
     """The figure of a link, a node or a domain. A factor of two in scale-up is a question of direction."""
     for scope in stated.scopes:
         of_direction = stated.kind == "scale-up" and scope.factor in {2, 0.5}
-        if near(ratio, scope.factor, SCOPE) and not of_direction:
+        if agrees_within(ratio, scope.factor, SCOPE) and not of_direction:
             yield LikelyCause(scope.rule, f"the figure of {scope.what}", right)
 
 

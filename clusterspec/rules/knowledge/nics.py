@@ -6,7 +6,7 @@ from clusterspec.catalog.entries import Accelerator, Platform
 from clusterspec.cluster.model import Cluster
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.spec.model import ScaleOutSpec
-from clusterspec.units.readings import near
+from clusterspec.units.readings import agrees_within
 
 ROUNDED = 0.02
 """Relative tolerance of totals: data sheets and specs are rounded."""
@@ -42,4 +42,4 @@ def includes_frontend(platform: Platform | None, cluster: Cluster | None, writte
         return False
     frontend = (platform.frontend_nics or 1) * platform.frontend_bandwidth.value
     both = platform.nics_per_node * platform.nic_bandwidth.value + frontend
-    return near(fabric.node_bandwidth, both, ROUNDED)
+    return agrees_within(fabric.node_bandwidth, both, ROUNDED)

@@ -10,7 +10,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.quantity import Quantity, Sparsity
 from clusterspec.records import dataclass
 from clusterspec.spec.model import AcceleratorSpec, Spec
-from clusterspec.units.readings import AGREES, near
+from clusterspec.units.readings import AGREES, agrees_within
 
 SPARSE_GAIN = 2.0
 """Factor of a peak with 2:4 structured sparsity over the dense peak."""
@@ -40,7 +40,7 @@ class StatedPeak:
     @property
     def is_sparse(self) -> bool:
         """Whether a peak declared dense is the catalog's peak with 2:4 sparsity, which is twice as high."""
-        return self.quantity.sparsity is Sparsity.DENSE and near(self.ratio, SPARSE_GAIN, AGREES)
+        return self.quantity.sparsity is Sparsity.DENSE and agrees_within(self.ratio, SPARSE_GAIN, AGREES)
 
     @property
     def others(self) -> dict[str, float]:

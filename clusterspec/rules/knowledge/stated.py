@@ -11,7 +11,7 @@ from clusterspec.quantity import Direction, Figure, Quantity
 from clusterspec.records import dataclass
 from clusterspec.spec.model import AcceleratorSpec, ClusterSpec
 from clusterspec.units import display, display_bits
-from clusterspec.units.readings import AGREES, near
+from clusterspec.units.readings import AGREES, agrees_within
 
 BANDWIDTH, PEER_BANDWIDTH = "cluster.scale_up.bandwidth", "cluster.scale_up.peer_bandwidth"
 
@@ -170,7 +170,7 @@ def _line_rate(written: ClusterSpec, cluster: Cluster) -> CatalogFigure | None:
     if fabric.switch is not None and port is not None and fabric.planes == 1:
         return CatalogFigure(port.value, fabric.switch.id)
     rate = fabric.technology.bandwidth if fabric.technology.port_rates else None
-    fits = rate is not None and (usual is None or near(rate.value, usual.value, AGREES))
+    fits = rate is not None and (usual is None or agrees_within(rate.value, usual.value, AGREES))
     return CatalogFigure(rate.value, fabric.technology.id) if rate is not None and fits else None
 
 

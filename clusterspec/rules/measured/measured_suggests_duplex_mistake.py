@@ -63,7 +63,7 @@ from clusterspec.rules.knowledge.stated import stated_figures
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec, ScaleUpSpec
 from clusterspec.units import display, percent
-from clusterspec.units.readings import AGREES, near
+from clusterspec.units.readings import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 RINGS = ("all-reduce", "all-gather", "reduce-scatter")
@@ -96,7 +96,7 @@ def check(
 def _confirmed(written: ClusterSpec, cluster: Cluster, catalog: Catalog) -> bool:
     """Whether the catalog has the stated figure for this machine."""
     return any(
-        near(figure.quantity.value, figure.counted(known), AGREES)
+        agrees_within(figure.quantity.value, figure.counted(known), AGREES)
         for figure in stated_figures(written, cluster, catalog)
         if figure.kind == "scale-up"
         for known in figure.known

@@ -56,7 +56,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviation, Deviations
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
-from clusterspec.units.readings import AGREES, near
+from clusterspec.units.readings import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("mesh-bandwidth-mismatch",))
 
@@ -83,6 +83,6 @@ def _with_that_bandwidth(deviation: Deviation, scale_up: ScaleUp | None, catalog
         if isinstance(entry, Interconnect)
         and entry.family == interconnect.family
         and entry.bandwidth is not None
-        and near(wanted, entry.bandwidth.value, AGREES)
+        and agrees_within(wanted, entry.bandwidth.value, AGREES)
     )
     return list(fits)[:3]

@@ -60,7 +60,7 @@ from clusterspec.rules.knowledge.peaks import SPARSE_GAIN, StatedPeak
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.units import display
-from clusterspec.units.readings import AGREES, near
+from clusterspec.units.readings import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "warning", "likely")
 OFF = 0.05
@@ -69,7 +69,7 @@ SAME = 0.03
 
 def check(peaks: tuple[StatedPeak, ...], catalog: Catalog) -> Iterator[Problem]:
     for stated in peaks:
-        if stated.known is None or abs(stated.ratio - 1) <= OFF or near(stated.ratio, SPARSE_GAIN, AGREES):
+        if stated.known is None or abs(stated.ratio - 1) <= OFF or agrees_within(stated.ratio, SPARSE_GAIN, AGREES):
             continue  # the sparse figure has its own rule
         owners = _in_other_precisions(stated) or _of_other_accelerators(stated, catalog)
         if owners:

@@ -1,4 +1,4 @@
-"""Operations, procurement and the title page of the report."""
+"""Operations, procurement, the report's title page, measurements, and acceptance tests of a spec."""
 
 from __future__ import annotations
 

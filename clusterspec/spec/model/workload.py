@@ -1,4 +1,4 @@
-"""A language model as described in a spec."""
+"""The workload as written: the model, and how it is trained or served."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from clusterspec.cost.memory.fullest import memory_use
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.memory.recomputation import MODULES, kept_tensors
 from clusterspec.cost.plan import Plan
-from clusterspec.document.conforms import at
+from clusterspec.document.conforms import node_at
 from clusterspec.spec.reader import schema
 from clusterspec.studies.study import study_text
 from tests.catalog.shipped import CATALOG
@@ -63,7 +63,7 @@ def test_selective_recomputation_costs_time_and_saves_memory(stack: str, attenti
 
 
 def test_the_format_and_memory_know_the_same_modules() -> None:
-    assert tuple(at(schema(), ("layout", "recompute", 0))["enum"]) == MODULES
+    assert tuple(node_at(schema(), ("layout", "recompute", 0))["enum"]) == MODULES
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -52,7 +52,7 @@ def report() -> FullReport:
 @pytest.fixture(scope="module")
 def file(report: FullReport, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(paper.html(compose(report)), "utf-8")
+    path.write_text(paper.paper_as_html(compose(report)), "utf-8")
     return path
 
 
@@ -116,7 +116,9 @@ def test_nodes_without_a_network_between_them_have_no_path(browser: Any, tmp_pat
     machine = "accelerator: mi300x, accelerators_per_node: 8, nodes: 32, scale_out: {technology: unknown}"
     spec = f"clusterspec: 1\ncluster: {{{machine}}}\n"
     path = tmp_path / "alone.html"
-    path.write_text(paper.html(compose(analysis.report(studies.study_text(spec, SETTINGS), "design"))), "utf-8")
+    path.write_text(
+        paper.paper_as_html(compose(analysis.report(studies.study_text(spec, SETTINGS), "design"))), "utf-8"
+    )
     page = browser.new_page()
     page.goto(path.as_uri())
     shown = page.locator("figure[data-live=pod] .panel")
