@@ -126,7 +126,7 @@ class _ExpressionParser:
         share = self._sign() == "%"
         self.at += share
         if not share:
-            self._nouns()
+            self._skip_nouns()
         return Value(token.value / (100 if share else 1), _DIMENSIONS[token.unit])
 
     def _skip_nouns(self) -> None:
