@@ -329,7 +329,9 @@ def platform(read: FactReader) -> Platform:
 
 def model(read: FactReader) -> Model:
     """A language model."""
-    return Model(**_header(read), **architecture(read), **published(read), fp8_block=read.count("fp8_block") or 0)
+    return Model(
+        **_header_fields(read), **architecture(read), **published_figures(read), fp8_block=read.count("fp8_block") or 0
+    )
 
 
 def stack(read: FactReader) -> Stack:
