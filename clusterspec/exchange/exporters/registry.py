@@ -132,8 +132,8 @@ EXPORTERS = (
     Exporter("deepspeed", "configuration of DeepSpeed", "frameworks", "deepspeed"),
     Exporter("maxtext", "configuration of MaxText", "frameworks", "maxtext"),
     Exporter("vllm", "launch line of vLLM", "frameworks", "vllm"),
-    Exporter("bom-csv", "bill of materials as CSV", "documents", "as_csv", ("bom", "csv")),
-    Exporter("bom-xlsx", "bill of materials as XLSX", "documents", "as_xlsx", ("xlsx",)),
+    Exporter("bom-csv", "bill of materials as CSV", "documents", "bill_as_csv", ("bom", "csv")),
+    Exporter("bom-xlsx", "bill of materials as XLSX", "documents", "bill_as_xlsx", ("xlsx",)),
     Exporter("infragraph", "InfraGraph infrastructure", "fabric", "write_infragraph"),
     Exporter("cabling", "cabling list as CSV", "fabric", "write_cabling", ("cabling-csv", "cables")),
     Exporter(
