@@ -48,10 +48,10 @@ def layout_changes(changes: Mapping[str, object]) -> dict[Path, object]:
 
 def design_with_keys(design: Design, changes: Changes) -> Design:
     """The design of the spec with other values of the types of `spec.model`."""
-    return redesigned(design, changed_spec(design.spec, changes))[0]
+    return design_of_changed_spec(design, changed_spec(design.spec, changes))[0]
 
 
-def redesigned(design: Design, spec: Spec) -> tuple[Design, list[Problem]]:
+def design_of_changed_spec(design: Design, spec: Spec) -> tuple[Design, list[Problem]]:
     """The design of a changed spec with the catalog and the measured shares of another design, and its problems."""
     if design.catalog is None:
         raise ValueError("a design without a catalog cannot be varied")

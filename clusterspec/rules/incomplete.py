@@ -74,10 +74,10 @@ def _problems(facts: Facts, missing: Collection[Path], number: int, faults: dict
     """The problems of the rules that need no estimate, with one substitute for each missing key; exceptions go to
     ``faults``, by rule.
     """
-    from clusterspec.cluster.variation import changed_spec, redesigned  # most specs lack no key
+    from clusterspec.cluster.variation import changed_spec, design_of_changed_spec  # most specs lack no key
 
     spec = changed_spec(facts.spec, {path: STAND_INS[str(path[-1])][number] for path in missing})
-    design, problems = redesigned(facts.design, spec)
+    design, problems = design_of_changed_spec(facts.design, spec)
     try:
         return [*problems, *run_rules(facts.for_spec(spec, design))]
     except RulesFailedError as crash:

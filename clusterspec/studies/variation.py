@@ -11,7 +11,13 @@ from copy import deepcopy
 from typing import Any
 
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.cluster.variation import Changes, changed_spec, lies_under_change, redesigned, without_measured
+from clusterspec.cluster.variation import (
+    Changes,
+    changed_spec,
+    design_of_changed_spec,
+    lies_under_change,
+    without_measured,
+)
 from clusterspec.document import Document, Places
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
@@ -46,7 +52,7 @@ def _kept(problems: Iterable[Problem], changes: Changes) -> tuple[Problem, ...]:
 
 
 def _study(study: Study, document: Document, spec: Spec, reading: tuple[Problem, ...], changes: Changes) -> Study:
-    design, further = redesigned(study.design, spec)
+    design, further = design_of_changed_spec(study.design, spec)
     measurements, loading = study.measurements, _kept(study.loading, changes)
     if any(path[0] == "measured" for path in changes):
         design, measurements, unread = calibrated_by_logs(spec, without_measured(design), study.folder)

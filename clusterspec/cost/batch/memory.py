@@ -178,7 +178,7 @@ class _MemoryRows:
         """Bytes on the fullest accelerator, and the high end of their range."""
         most, upper = 0.0, 0.0
         for place in range(self.places):
-            found = rank_memory(self.job, self.rank(place), self.layer(place))
+            found = rank_memory(self.job, self.rank_at(place), self.layer_memory(place))
             upper = found.upper if place == 0 else value_where(found.total > most, found.upper, upper)
             most = larger(most, found.total)
         ranks = self.tables.cluster.ranks_per_accelerator
@@ -203,7 +203,7 @@ class _MemoryRows:
                 column[at] = value
         return found
 
-    def rank(self, place: int) -> Rank:
+    def rank_at(self, place: int) -> Rank:
         """The ranks of the stages at a position."""
         key = (self.template.schedule, place)
         shares = stored_value(self.known.shares, key, lambda: RowTable(self.library, 2, len(SHARES)))
@@ -236,7 +236,7 @@ class _MemoryRows:
         held = stored_passes(group.chunks, counts)
         return [*(held[kind] for kind in KINDS), max(counts), float(not first), float(not last), float(last)]
 
-    def layer(self, place: int) -> LayerMemory:
+    def layer_memory(self, place: int) -> LayerMemory:
         """Memory of the layers of the stages at a position."""
         sums = [_sum_line(*pair) for pair in zip(self._layers[::2], self._layers[1::2], strict=True)]
         tensors = [Tensor(line, kind) for kind, line in zip(KINDS, sums, strict=False) if self._may_have(kind)]

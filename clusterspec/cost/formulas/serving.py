@@ -90,7 +90,7 @@ def expert_exchange_time(
 ) -> float:
     """Dispatch and combine in every layer with experts; ``bytes_each`` per element for both directions.
 
-    ``latency`` is that of both ways, ``copies`` how many of a token are sent.
+    ``latency`` covers both ways, in seconds; each token is sent in ``copies`` copies.
 
     Source: DeepSeek-V3 technical report, arXiv 2412.19437, section 3.2: 8 bits out and 16 bits back.
 
@@ -253,7 +253,7 @@ def prompt_wait(load: float, service: float, busy: float, prompt: float) -> floa
 
 
 def highest_load(requests: float) -> float:
-    """The utilization at which the wait in an open queue is that of a closed loop which keeps its server busy.
+    """Utilization at which an open queue waits as long as a closed loop of ``requests`` with a busy server.
 
     The mean queue of n requests in such a loop, with equal service times, is √(n / π): 1 − 1 / (1 + 2 √(n / π)).
 

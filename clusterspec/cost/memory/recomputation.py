@@ -193,7 +193,7 @@ class PeakPoint(NamedTuple):
 
 
 def peak_at_loss(job: Job, rank: Rank, logits: Lines) -> PeakPoint:
-    """The logits and the gathered tables; nothing on a stage without the head."""
+    """Transient memory at the loss: logits and gathered tables; nothing on a stage without the head."""
     tables = tuple(each.with_factor("head", rank.head) for each in _gathered_table_lines(job, rank.share, ("head",)))
     return PeakPoint(tables, (), tuple(each.with_factor("head", rank.head) for each in logits))
 

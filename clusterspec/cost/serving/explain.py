@@ -217,7 +217,7 @@ def ttft_percentile(times: ServingTimes, load: Serving) -> float:
 
 
 def _burst_wait(times: ServingTimes, load: Serving, share: float) -> float:
-    """The wait in the burst at the start of a run, at a share of its requests; the mean is over all requests."""
+    """Seconds that the request at percentile ``share`` waits in the burst at the start of a run."""
     if not load.requests:
         return 0.0
     of_burst = min(1.0, times.offered / load.requests)

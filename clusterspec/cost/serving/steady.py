@@ -109,8 +109,9 @@ def _carried_prefill(
 ) -> float:
     """Seconds that one prompt adds to the decode steps of its engine.
 
-    ``sequences`` are those of a step, and their context; each gains ``gained`` tokens in it. ``steps`` are a decode
-    step, and the steps of one prompt. Where more than one sequence ends in a step, as many prompts share the next.
+    ``sequences`` holds the sequences of a step and their context in tokens; each gains ``gained`` tokens per step.
+    ``steps`` holds a decode step and the steps of one prompt. Where several sequences end in one step, as many prompts
+    share the next one.
     """
     engine, load = pools.decode, pools.load
     (each, context), (decode, prefill) = sequences, steps
