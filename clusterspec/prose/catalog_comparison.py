@@ -42,7 +42,10 @@ def part_errors(claim: Claim, facts: Sequence[KnownFigure], known: KnownFigures)
         return
     for id_, others in known.figures_of_vendor(subject):
         if any(_is_same(claim, fact) for fact in others if fact.channel is channel):
-            yield LikelyError("label-contradicts-rate", own[0], f"the figure of {id_}")
+            commonest = max(
+                own, key=lambda fact: sum(agrees_within(fact.value, other.value, TOLERANCE) for other in own)
+            )
+            yield LikelyError("label-contradicts-rate", commonest, f"the figure of {id_}")
             return
 
 
@@ -128,7 +131,7 @@ def check_claim(claim: Claim, known: KnownFigures) -> Iterator[TextProblem]:
     if errors:
         causes = ", or ".join(dict.fromkeys(error.cause for error in errors))
         figure, times = _expected_figure(claim, errors[0].fact)
-        written = f"{claim.token.written}{f' {claim.direction}' if claim.direction else ''}"
+        written = claim.written or f"{claim.token.written}{f' ({claim.direction})' if claim.direction else ''}"
         message = f"{written} is {times} the {figure} of {errors[0].fact.owner}: it looks like {causes}"
         yield TextProblem(errors[0].rule, claim.token, message, f"write `{figure}`, or name what the figure measures")
 

@@ -128,6 +128,8 @@ class Claim:
     precision: str = ""
     approximate: bool = False
     counts: tuple[float, ...] = ()
+    written: str = ""
+    """The figure with its direction in the words of the text."""
     subject_elsewhere: bool = False
     """Whether the subject is named outside the sentence."""
     of_port: bool = False
@@ -161,9 +163,10 @@ def sentence_claims(sentence: Sentence, text: ProseText) -> Iterator[Claim]:
             found = tuple(_subjects_of(sentence, at))
             found = tuple(dict.fromkeys((*found, *_interconnect_owners(sentence, at, found))))
             near = (*_subjects_of_sentence(sentence), *sentence.before)
-            with_generation = tuple(text.subject_with_generation(each, near) for each in found or sentence.before[-1:])
-            if with_generation:
-                yield _claim_at(sentence, at, with_generation, text, subject_elsewhere=not found)
+            with_generation = (text.subject_with_generation(each, near) for each in found or sentence.before[-1:])
+            subjects = tuple(text.known.with_memory(each, _sizes_beside(sentence, at)) for each in with_generation)
+            if subjects:
+                yield _claim_at(sentence, at, subjects, text, subject_elsewhere=not found)
 
 
 def _claim_at(
@@ -173,12 +176,14 @@ def _claim_at(
     channel = _quantity_channel(sentence, at, subjects)
     scope = _quantity_scope(sentence, at, channel)
     words = set(sentence.between(0, len(sentence.words)))
+    direction = sentence.sole_meaning(at, Direction)
     return Claim(
         sentence.words[at],
         subjects,
-        tuple(text.subject_with_generation(each, sentence.before) for each in _subjects_of_sentence(sentence)),
+        _others(sentence, at, text),
         channel=channel,
-        direction=sentence.sole_meaning(at, Direction),
+        direction=direction,
+        written=sentence.words_of_direction(at, direction) if direction else "",
         scope=scope,
         sparsity=sentence.sole_meaning(at, Sparsity),
         precision=precision.name if precision else "",
@@ -191,6 +196,21 @@ def _claim_at(
         measured=sentence.has_meaning(at, Hint.MEASURED),
         specified=is_specified(sentence, at),
     )
+
+
+def _others(sentence: Sentence, at: int, text: ProseText) -> tuple[Subject, ...]:
+    sizes = _sizes_beside(sentence, at)
+    named = (text.subject_with_generation(each, sentence.before) for each in _subjects_of_sentence(sentence))
+    return tuple(text.known.with_memory(each, sizes) for each in named)
+
+
+def _sizes_beside(sentence: Sentence, at: int) -> list[float]:
+    """The memory size that a sentence about one part states beside another figure: `A100 has 80 GB of HBM2e at 2 TB/s`."""
+    sizes = [
+        sentence.words[other] for other in sentence.quantities if sentence.words[other].unit == "B" and other != at
+    ]
+    single = len(_subjects_of_sentence(sentence)) == 1 and len(sizes) == 1 and not sizes[0].ranged
+    return [sizes[0].value] if single else []
 
 
 def _quantity_scope(sentence: Sentence, at: int, channel: Channel | None) -> FigureScope | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 from posixpath import commonprefix
 
@@ -15,9 +15,14 @@ from clusterspec.prose.lexicon import Channel, FigureScope
 from clusterspec.prose.subjects import Subject
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
+from clusterspec.units.readings import agrees_within
 
 SPARSE = 2.0
 """2:4 structured sparsity doubles a peak."""
+
+
+SIZE_TOLERANCE = 0.075
+"""Relative tolerance of a printed memory size: the `80 GB` of a part may be 80 GiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,22 @@ class KnownFigures:
             entry = self._read_entry(kind, id_)
             self._facts[kind, id_] = tuple(self._figures_of_entry(entry)) if entry else ()
         return self._facts[kind, id_]
+
+    def with_memory(self, subject: Subject, sizes: Sequence[float]) -> Subject:
+        """A subject that may be several accelerators, narrowed to those with one of some memory sizes in bytes.
+
+        Unchanged if none of them has such a size.
+        """
+        if subject.kind != "accelerator" or len(subject.ids) < 2 or not sizes:
+            return subject
+        ids = tuple(
+            id_
+            for id_ in subject.ids
+            for fact in self.entry("accelerator", id_)
+            if fact.channel is Channel.CAPACITY
+            and any(agrees_within(size, fact.value, SIZE_TOLERANCE) for size in sizes)
+        )
+        return replace(subject, ids=ids) if ids else subject
 
     def siblings(self, subject: Subject) -> Iterator[tuple[str, tuple[KnownFigure, ...]]]:
         """The other generations of an interconnect, each with its figures."""

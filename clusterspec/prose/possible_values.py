@@ -157,7 +157,7 @@ def _unit_errors(claim: Claim, fact: KnownFigure) -> Iterator[LikelyError]:
         FigureScope.NODE,
     )
     if identified and any(
-        agrees_within(token.value * step, reading, BANDWIDTH_TOLERANCE)
+        agrees_within(token.value * step, reading, tolerance)
         for step in (PREFIX_STEP, 1 / PREFIX_STEP)
         for reading in possible_values(claim, fact)
     ):

@@ -44,6 +44,10 @@ MAX_SUM_DISTANCE = 4
 _SCOPE_OF_KIND = {"accelerator": FigureScope.DEVICE, "platform": FigureScope.NODE}
 _PORT_LIKE = (FigureScope.LANE, FigureScope.LINK, FigureScope.PORT)
 _DIRECTIONS = ("direction", "way", "dir")
+MAX_QUOTED = 9
+"""Maximum tokens from a quantity to the words of its direction that a message quotes whole."""
+LONGEST_QUOTED = 80
+"""Maximum characters of these."""
 HEDGE_REACH = 2
 """Maximum distance before a quantity of a word that qualifies or negates it."""
 
@@ -125,6 +129,18 @@ class Sentence:
         if FigureScope.SUM in scopes:
             special = {scope: distance for scope, distance in special.items() if distance <= MAX_SUM_DISTANCE}
         return min(special or scopes, key=lambda scope: scopes[scope]) if scopes else None
+
+    def words_of_direction(self, at: int, direction: Direction) -> str:
+        """A quantity with the nearest words that state its direction, as written: `900 GB/s in each direction`."""
+        found = [phrase for phrase in self.phrases if phrase.meaning is direction]
+        nearest = min(found, key=lambda phrase: max(phrase.start - at, at - phrase.end), default=None)
+        if nearest is None:
+            return self.words[at].written
+        start, end = min(at, nearest.start), max(at + 1, nearest.end)
+        words = self.text(start, end)
+        if end - start <= MAX_QUOTED and len(words) <= LONGEST_QUOTED:
+            return words
+        return f"{self.words[at].written} ({self.text(nearest.start, nearest.end)})"
 
     def between(self, start: int, end: int) -> Iterable[str]:
         """The words between two tokens, in lower case."""

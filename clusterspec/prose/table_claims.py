@@ -54,7 +54,9 @@ def _cell_subjects(table: ProseTable, cell: TableCell, text: ProseText) -> tuple
     behind = [s for each in row[cell.column + 1 :] if _is_name(each) for s in each.subjects]
     own = (*cell.subjects, *before, *table.head(cell.column).subjects, *behind)
     near = (*own, *(subject for head in table.headers for subject in head.subjects))
-    return tuple(dict.fromkeys(text.subject_with_generation(subject, near) for subject in own))
+    sizes = [each.figure.value for each in row if each is not cell and each.figure and each.figure.unit == "B"]
+    known = (text.known.with_memory(text.subject_with_generation(subject, near), sizes) for subject in own)
+    return tuple(dict.fromkeys(known))
 
 
 def _is_name(cell: TableCell) -> bool:

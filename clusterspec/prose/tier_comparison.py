@@ -44,14 +44,16 @@ class DirectionCount(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TierRate:
-    """The rate of one tier in one direction, in B/s, and the name of the part it belongs to."""
+    """The rate of one tier in one direction, in B/s, and the name of the part it belongs to, if the text names one."""
 
     channel: Channel
     one_way: float
     owner: str
 
     def rate_text(self, ways: int) -> str:
-        return display(self.one_way * ways, "B/s")
+        """The rate with the name of its part and, for the sum of both, the directions."""
+        notes = ", ".join(filter(None, (self.owner, "both directions" if ways == 2 else "")))
+        return display(self.one_way * ways, "B/s") + (f" ({notes})" if notes else "")
 
 
 def wrong_ratios(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
@@ -80,8 +82,8 @@ def _mixed_ratio_problems(token: Token, ratio: float, fast: TierRate, slow: Tier
     )
     if ways is None or (ways == (2, 1) and fast.channel is Channel.MEMORY):
         return
-    reading = f"{fast.rate_text(ways[0])} of {fast.owner} over {slow.rate_text(ways[1])} of {slow.owner}"
-    message = f"{token.text}× is {reading}, one of which sums both directions; in one direction it is {plain(true, 2)}×"
+    reading = f"{fast.rate_text(ways[0])} over {slow.rate_text(ways[1])}"
+    message = f"{token.text}× is {reading}; in one direction it is {plain(true, 2)}×"
     yield TextProblem(RULE, token, message, f"write {plain(true, 2)}×, or both figures in the same direction")
 
 
@@ -139,7 +141,7 @@ def _tiers_of(subject: Subject, text: ProseText) -> Iterator[TierRate]:
             and not fact.reduced_rate
             and fact.channel is subject.channel
         ):
-            yield TierRate(fact.channel, fact.value, fact.owner)
+            yield TierRate(fact.channel, fact.value, fact.owner if subject.inferred else subject.name)
 
 
 def _rates_of_channel(channel: Channel, sentence: Sentence, text: ProseText) -> Iterator[TierRate]:
@@ -147,7 +149,7 @@ def _rates_of_channel(channel: Channel, sentence: Sentence, text: ProseText) -> 
     rates = [sentence.words[at] for at in sentence.quantities if sentence.has_meaning(at, channel)]
     rates = [token for token in rates if token.unit == "B/s" and not token.ranged]
     if channel is Channel.NETWORK and len(rates) == 1:
-        yield TierRate(channel, rates[0].value, rates[0].written)
+        yield TierRate(channel, rates[0].value, "")
         return
     for subject in text.parts:
         if subject.channel is channel or (channel is Channel.MEMORY and subject.kind == "accelerator"):

@@ -73,3 +73,44 @@ def test_advice_uses_the_figure_that_the_vendor_prints(text: str, advice: str, c
     (problem,) = check_text(Source("notes.md", text), catalog)
     assert problem.rule == "label-contradicts-rate" and advice in problem.help
     assert advice.strip("`") in problem.message
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("NVLink 4 at 900 GB/s in each direction.", "900 GB/s in each direction is 2 times"),
+        ("Each H100 gets 900 GB/s of NVLink bandwidth one way.", "900 GB/s of NVLink bandwidth one way is 2 times"),
+        (
+            "H100: unidirectional NVLink bandwidth of 900 GB/s.",
+            "unidirectional NVLink bandwidth of 900 GB/s is 2 times",
+        ),
+        (
+            "NVLink 4 is 18x faster than the network at 50 GB/s.",
+            "18× is 900 GB/s (NVLink 4, both directions) over 50 GB/s;",
+        ),
+        ("NVLink 4 : NDR ≈ 18×", "900 GB/s (NVLink 4, both directions) over 50 GB/s (NDR); in one direction it is 9×"),
+    ],
+)
+def test_a_message_quotes_what_is_written(text: str, said: str, catalog: Catalog) -> None:
+    (problem,) = check_text(Source("notes.md", text), catalog)
+    assert said in problem.message
+
+
+@pytest.mark.parametrize(
+    ("row", "advice"),
+    [
+        ("A100 | 80 GB | 2039 GB/s", []),
+        ("A100 | 40 GB | 1555 GB/s", []),
+        ("A100 | 80 GB | 1555 GB/s", ["`2.04 TB/s`"]),
+        ("A100 | 40 GB | 2039 GB/s", ["`1.55 TB/s`"]),
+        ("H100 | 94 GB | 3.35 TB/s", ["`3.94 TB/s`"]),
+        ("GH200 | 144 GB | 4 TB/s", ["`4.9 TB/s`"]),
+        ("A100 | 80 Gb | 2039 GB/s", ["`80 GB`"]),
+        ("A100 | 141 GB | 2039 GB/s", ["`80 GB`"]),
+        ("A100 | 80 TB | 2039 GB/s", ["`80 GB`"]),
+    ],
+)
+def test_a_row_is_compared_with_the_part_of_its_memory(row: str, advice: list[str], catalog: Catalog) -> None:
+    table = f"| Part | HBM | HBM bandwidth |\n|---|---|---|\n| {row} |\n"
+    found = check_text(Source("notes.md", table), catalog)
+    assert [problem.help.split(",")[0].removeprefix("write ") for problem in found] == advice
