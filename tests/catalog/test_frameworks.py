@@ -11,6 +11,7 @@ import clusterspec
 from clusterspec.catalog.company import checked_files
 from clusterspec.catalog.frameworks import Feature, capabilities, framework_of
 from clusterspec.catalog.library import Catalog
+from clusterspec.cost.estimate import estimate
 from clusterspec.document.conforms import node_at
 from clusterspec.spec.reader import schema
 from tests.catalog.shipped import CATALOG, held
@@ -115,6 +116,16 @@ def test_a_company_describes_its_fork_by_an_entry(tmp_path: Path) -> None:
     assert design.layout.capabilities.has("pipeline.fsdp")
     assert design.layout.capabilities.refuses("expert_parallel.fsdp")  # of the base, before its 0.15
     assert capabilities(framework_of("megatron-core", catalog), "0.12", 2025).refuses("pipeline.fsdp")
+
+
+def test_a_fork_of_a_serving_engine_is_timed_as_its_base(tmp_path: Path) -> None:
+    fork(tmp_path, "acme-trt", "  base: {is: trt-llm, assumed: our fork}\n")
+    text = "cluster: {platform: dgx-h100, nodes: 1}\nworkload: {kind: serve, model: llama-3.1-8b, kv_precision: fp8, "
+    text += "serving: {input_tokens: 2000, output_tokens: 500, concurrency: 32}}\nlayout: {software: FORK 1.1}\n"
+    catalog = Catalog.open([tmp_path])
+    base, own = (resolve_text(text.replace("FORK", name), catalog)[0] for name in ("trt-llm", "acme-trt"))
+    seconds = [plan.serving.tpot if (plan := estimate(each)).serving else None for each in (base, own)]
+    assert seconds[0] is not None and seconds[0] == seconds[1]
 
 
 @pytest.mark.parametrize(

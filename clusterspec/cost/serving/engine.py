@@ -113,7 +113,8 @@ def cache_reading_parts(engine: Engine, sequences: float, context: float, tokens
     calls = float(max(1, whole.full_layers + whole.window_layers + whole.linear_layers))
     most = requests_on_fullest(sequences, _unevenly_loaded_ranks(engine))
     read = most * engine.sequence_bytes(context) / calls
-    table = DECODE if model.latent else rates.decode_table(engine.layout.framework, engine.workload.kv_precision)
+    software = engine.layout.capabilities.framework.stacks or engine.layout.framework  # a fork runs its base's kernels
+    table = DECODE if model.latent else rates.decode_table(software, engine.workload.kv_precision)
     numbers = {
         "calls": calls,
         "floor": rates.attention_floor(table),
