@@ -7,6 +7,7 @@ from itertools import islice, product
 
 from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.catalog.entries import Accelerator, Platform
+from clusterspec.catalog.frameworks import framework_of
 from clusterspec.catalog.models import Model
 from clusterspec.cli import UsageFault
 from clusterspec.cost.parameters import model_weights
@@ -24,6 +25,9 @@ LEAST_BYTES = {"train": 16, "serve": 1}
 """Bytes of a parameter that a plan cannot do without, over all accelerators: adam with fp32 states; fp8 weights."""
 LEAST_BYTES_OF_RANK = {"train": 6, "serve": 1}
 """Those that data parallelism does not divide: weights in bf16 and gradients in fp32; fp8 weights."""
+FRAMEWORKS = {"train": ("megatron-core", "maxtext", "neuronx-distributed"), "serve": ("vllm", "sglang")}
+"""Frameworks of the template, the most usual first: the first that runs on the accelerators of the vendor is taken."""
+OTHER_FRAMEWORK = "custom"
 OUTPUT_TOKENS = 256
 """Of a usual request; prompt and output together stay within what the model can hold."""
 COMMENTS = 32
@@ -61,7 +65,7 @@ class Attempt:
         copies = max(self.ranks // (self.tp * self.pp), 1)
         return -(-max(256, self.nodes * 8) // copies) * copies
 
-    def text(self, platform: Platform, model: Model, kind: str) -> str:
+    def text(self, platform: Platform, model: Model, kind: str, framework: str) -> str:
         """The commented spec."""
         length = min(model.max_sequence_length or 8192, 8192)
         training = f"""\
@@ -78,8 +82,7 @@ class Attempt:
     output_tokens: {OUTPUT_TOKENS}
     concurrency: 16  # requests in flight
 """
-        software = "  framework: megatron-core\n" if kind == "train" else "  framework: vllm\n"
-        layout = software + f"  tp: {self.tp}  # tensor parallelism, inside the scale-up domain\n"
+        layout = f"  framework: {framework}\n  tp: {self.tp}  # tensor parallelism, inside the scale-up domain\n"
         if kind == "train" or self.pp > 1:
             layout += f"  pp: {self.pp}  # pipeline stages\n"
         if self.ep > 1:
@@ -136,10 +139,11 @@ def starting_spec(
     if not isinstance(machine, Platform) or not isinstance(network, Model):
         raise UsageFault("the catalog entry is of another kind")
     chip = settings.catalog.find("accelerator", machine.accelerator or "")
+    framework = _usual_framework(settings.catalog, chip.vendor if isinstance(chip, Accelerator) else "", kind)
     best: tuple[tuple[int, float], str] | None = None
     tried = candidate_layouts(machine, chip if isinstance(chip, Accelerator) else None, network, kind, nodes)
     for attempt in islice(tried, MOST_TRIED):
-        text = attempt.text(machine, network, kind)
+        text = attempt.text(machine, network, kind, framework)
         study = study_text(text, settings)
         flaws = _spec_rank(study)
         if best is None or flaws < best[0]:
@@ -147,6 +151,11 @@ def starting_spec(
         if flaws == FLAWLESS:
             break
     return (best[1], best[0] < UNSOUND) if best else ("", False)
+
+
+def _usual_framework(catalog: Catalog, vendor: str, kind: str) -> str:
+    """The most usual framework that runs on the accelerators of a vendor."""
+    return next((name for name in FRAMEWORKS[kind] if vendor in framework_of(name, catalog).vendors), OTHER_FRAMEWORK)
 
 
 def _waived_spec(text: str, study: Study) -> str:

@@ -8,7 +8,6 @@ from functools import cache, lru_cache
 from typing import ParamSpec, Protocol, cast, overload
 
 from clusterspec.origin import Computed
-from clusterspec.patterns import pattern
 from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.summation import sum_of
@@ -49,11 +48,9 @@ class Formula(Protocol[P]):
     def __call__(self, *args: float | Column, **kwargs: float | Column) -> Column: ...
 
 
-_TRANSFER = pattern(
-    r"(forward|backward|recomputation)_(\w+?)_(expert_tp|tp|cp|ep)_(?:(\w+?)_)?"
-    r"(all_to_all|all_gather|all_reduce|reduce_scatter|send_recv)(_\d+)?"
-)
-"""The name of a transfer in a pass: the pass, the part of the model, the axis, what is sent, the collective."""
+_PHASES = ("forward", "backward", "recomputation")
+_AXES = (["expert", "tp"], ["tp"], ["cp"], ["ep"])
+_COLLECTIVES = ("all_to_all", "all_gather", "all_reduce", "reduce_scatter", "send_recv")
 EXPRESSIONS: dict[object, str] = {}
 """The expression of each formula, over the names of its parameters.
 
@@ -116,19 +113,35 @@ class Term:
         >>> Term("forward_expert_layer_ep_combine_all_to_all", 1.0, "s", "").label
         'forward, expert layer: ep combine (all-to-all)'
         """
-        found = _TRANSFER.fullmatch(self.name)
-        if found is None:
-            return self.name.replace("_", " ")
-        phase, part, axis, purpose, collective, number = (text or "" for text in found.groups())
-        collective = collective.replace("_", "-")
-        sent = f"{purpose.replace('_', ' ')} ({collective})" if purpose else collective
-        return f"{phase}, {part.replace('_', ' ')}: {axis} {sent}{number.replace('_', ' ')}"
+        return _transfer_label(self.name) or self.name.replace("_", " ")
 
     def walk(self) -> Iterator[Term]:
         """This term and every term below it."""
         yield self
         for part in self.parts:
             yield from part.walk()
+
+
+def _transfer_label(name: str) -> str:
+    """The label of a transfer in a pass, of which a name holds the pass, the part of the model, the axis, what is sent
+    and the collective; empty for other names.
+    """
+    phase, _, rest = name.partition("_")
+    transfer, _, number = rest.rpartition("_")
+    if not number.isdigit():
+        transfer, number = rest, ""
+    collective = next((each for each in _COLLECTIVES if transfer.endswith(f"_{each}")), "")
+    if phase not in _PHASES or not collective:
+        return ""
+    words = transfer.removesuffix(f"_{collective}").split("_")
+    for at in range(1, len(words)):
+        axis = next((axis for axis in _AXES if words[at : at + len(axis)] == axis), None)
+        if axis is not None:
+            part, purpose = " ".join(words[:at]), " ".join(words[at + len(axis) :])
+            sent = collective.replace("_", "-")
+            sent = f"{purpose} ({sent})" if purpose else sent
+            return f"{phase}, {part}: {'_'.join(axis)} {sent} {number}".rstrip()
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

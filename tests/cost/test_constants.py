@@ -16,11 +16,12 @@ from clusterspec.origin import Assumed, Cited
 
 COST = Path(package.__file__).parent
 MODULES = sorted(
-    path
-    for folder in ("batch", "collectives", "compute", "measured", "step", "tables", "traffic")
-    for path in (COST / folder).glob("*.py")
+    [
+        *(path for folder in ("batch", "collectives", "compute") for path in (COST / folder).glob("*.py")),
+        *(COST / f"{name}.py" for name in ("layer_tables", "measured", "step", "tables", "traffic")),
+    ]
 )
-DECLARES = {"assumed", "cited", "_taken", "Protocol", "_hops", "_tuning"}
+DECLARES = {"assumed", "cited", "_declared", "Protocol", "_hops", "_tuning"}
 """Calls whose arguments are constants with their reasons; protocols cite the library's own table."""
 TOLERANCES = {"CLOSE", "_LOWEST", "MICRO"}
 """Names of numbers that stop a search, or convert a unit: they say nothing of a machine."""
