@@ -63,7 +63,9 @@ def root_of(folder: Path) -> Path:
     """The root of the repository of a folder. Raises `UsageFault` if there is none."""
     found = git_output(folder, "rev-parse", "--show-toplevel")
     if found is None:
-        raise UsageFault(f"{folder}: not in a git repository, or one of another owner")
+        raise UsageFault(
+            f"{folder}: not inside a Git repository, or the repository is owned by another user (see safe.directory)"
+        )
     return Path(os.fsdecode(found.removesuffix(b"\n")))
 
 

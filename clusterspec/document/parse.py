@@ -26,7 +26,7 @@ _IN_WORDS = (  # messages of libyaml, with the message and advice of this progra
     ("mapping values are not allowed", "unexpected second `:`", "indent the line, or quote the value"),
     ("could not find expected ':'", "a key has no `:` after it", "write `key: value`"),
     ("did not find expected key", "this does not continue the mapping around it", "line it up with the keys above"),
-    ("did not find expected '-'", "this does not continue the list around in", "line it up with the `-` above"),
+    ("did not find expected '-'", "this does not continue the list around it", "line it up with the `-` above"),
     ("did not find expected ',' or ']'", "a `[` is not closed", "separate items with `,` and close with `]`"),
     ("did not find expected ',' or '}'", "a `{` is not closed", "separate keys with `,` and close with `}`"),
     ("found unexpected end of stream", "a quote is not closed", "close the quote"),

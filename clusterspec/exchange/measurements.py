@@ -82,5 +82,5 @@ def _record_pairs(table: PairTable, builder: ImportBuilder) -> None:
     }
     builder.append("measured", entry, table.line)
     builder.unknown(
-        "the size of the copies", "the log does not print it, so the entry cannot calibrate the model", table.line
+        "the size of the copies", "the log lacks this value; the entry cannot be used for calibration", table.line
     )

@@ -129,7 +129,7 @@ def test_a_spec_outside_of_a_repository_has_no_base(call: Call) -> None:
     Path("spec.yaml").write_text(BASE)
     done = call("check", "spec.yaml", "--trust", "base")
     assert done.status == 2
-    assert "not in a git repository" in done.error
+    assert "not inside a Git repository" in done.error
 
 
 FOLDERS = 'catalog = ["hardware"]\nrules = ["policy"]\n'

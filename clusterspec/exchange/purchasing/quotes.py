@@ -252,7 +252,7 @@ def _spreadsheet_rows(file: InputFile, builder: ImportBuilder) -> Iterator[tuple
         raise
     except Exception as fault:  # openpyxl raises many kinds for files that are no workbooks
         raise FormatError(f"is not a readable workbook ({type(fault).__name__})") from None
-    raise FormatError("no sheet has a heading that names a part and a quantity")
+    raise FormatError("no sheet has a header row with a part and a quantity column")
 
 
 def _check_unpacked_size(file: InputFile) -> None:

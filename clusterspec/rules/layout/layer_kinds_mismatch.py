@@ -105,5 +105,5 @@ def _compressed(model: Model) -> Iterator[Problem]:
     if part is None or part.light_layers + part.heavy_layers == model.full_layers:
         return
     counted = f"{part.light_layers} lightly and {part.heavy_layers} heavily compressed layers"
-    message = f"{counted} are not the {model.full_layers} layers with attention and without a window alone"
+    message = f"{counted} disagree with the {model.full_layers} full-attention layers"
     yield RULE.problem(f"{KEY}.compressed_attention", message, "correct `light_layers` or `heavy_layers`")
