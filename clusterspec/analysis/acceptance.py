@@ -7,18 +7,10 @@ from clusterspec.analysis.outputs import collective
 from clusterspec.cost.collectives.predict import CollectiveRow
 from clusterspec.exchange.acceptance import acceptance_cases, evaluate
 from clusterspec.exchange.import_result import UnresolvedSpec
-from clusterspec.procurement.acceptance import AcceptanceTest
+from clusterspec.procurement.acceptance import PROGRAMS, AcceptanceTest
 from clusterspec.results.diagnosis import AcceptanceReport, PlannedTest
 from clusterspec.studies.study import Study
 
-BINARIES = {
-    "all-reduce": "all_reduce_perf",
-    "all-gather": "all_gather_perf",
-    "reduce-scatter": "reduce_scatter_perf",
-    "all-to-all": "alltoall_perf",
-    "broadcast": "broadcast_perf",
-    "send-recv": "sendrecv_perf",
-}
 HCCL = {"all-reduce": "all_reduce", "all-gather": "all_gather", "all-to-all": "all2all"}
 NEURON = {"all-reduce": "allr", "all-gather": "allg", "all-to-all": "alltoall"}
 
@@ -49,7 +41,7 @@ def command(test: AcceptanceTest) -> str:
     each = max(1, test.ranks // max(1, test.nodes))
     size = f"{test.size / 2**30:.0f}G"
     if test.tool in ("nccl-tests", "rccl-tests"):
-        binary = BINARIES[test.collective]
+        binary = PROGRAMS[test.collective]
         return f"mpirun -np {test.ranks} -N {each} {binary} -b {size} -e {size} -g 1 -w 20 -n 100"
     if test.tool == "hccl_demo" and test.collective in HCCL:
         words = f"--nranks {test.ranks} --ranks_per_node {each} --size {test.size:.0f}b --test {HCCL[test.collective]}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from clusterspec.cluster.groups import Placement, contiguous_placement
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.variation import with_values
-from clusterspec.cost.collectives.model import NAMES, CollectiveCost, CollectiveUnavailableError
-from clusterspec.cost.collectives.predict import collective_cost
+from clusterspec.cost.collectives.model import NAMES
+from clusterspec.cost.measured import applicable_cost
 from clusterspec.logs.benchmark import Benchmark, Series
 from clusterspec.records import dataclass
 from clusterspec.results.diagnosis import ComparedRow
@@ -49,18 +49,8 @@ class PlacedRun:
         group = contiguous_placement(
             cluster, self.group.ranks, self.group.nodes
         )  # a fault can change the levels of the fabric
-        cost = cost_of(cluster, self.name, group, size, algorithm or self.series.algorithm)
+        cost = applicable_cost(cluster, self.name, group, size, algorithm or self.series.algorithm)
         return cost.busbw if cost else None
-
-
-def cost_of(cluster: Cluster, name: str, group: Placement, size: float, algorithm: str | None) -> CollectiveCost | None:
-    """The cost of a collective with a stated algorithm, else with the fastest; None if none can run."""
-    for choice in dict.fromkeys((algorithm, None)):
-        try:
-            return collective_cost(cluster, name, group, size, choice)
-        except CollectiveUnavailableError:
-            continue
-    return None
 
 
 def place(cluster: Cluster, benchmark: Benchmark, series: Series, log: str, stated: LogOverrides) -> PlacedRun:
@@ -96,7 +86,7 @@ def _rows(cluster: Cluster, name: str, group: Placement, series: Series) -> tupl
             measured.setdefault(point.size, []).append(point.busbw)
     rows = []
     for size, rates in sorted(measured.items()):
-        cost = cost_of(cluster, name, group, size, series.algorithm)
+        cost = applicable_cost(cluster, name, group, size, series.algorithm)
         if cost is not None and cost.seconds > 0 and cost.low > 0 and cost.high > 0:
             mean = len(rates) / sum_of(1 / rate for rate in rates)
             low, high = cost.busbw * cost.seconds / cost.high, cost.busbw * cost.seconds / cost.low

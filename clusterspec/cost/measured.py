@@ -192,10 +192,10 @@ def expected_cost(cluster: Cluster, measurement: Measurement, size: float) -> Co
     group = measurement.group(cluster)
     if group is None or measurement.collective is None:
         return None
-    return _applicable_cost(replace(cluster, measured=()), measurement.collective, group, size, measurement.algorithm)
+    return applicable_cost(replace(cluster, measured=()), measurement.collective, group, size, measurement.algorithm)
 
 
-def _applicable_cost(
+def applicable_cost(
     cluster: Cluster, name: str, group: Placement, size: float, algorithm: str | None
 ) -> CollectiveCost | None:
     """The collective by the algorithm that is stated; by the fastest one where that does not apply."""
@@ -277,7 +277,7 @@ class _ShareSearch:
         return f"{display(self.busbw, 'B/s')} of {self.name} on {self.group.ranks} ranks, {size} ({where})"
 
     def _predicted_cost(self, cluster: Cluster, algorithm: str | None) -> CollectiveCost | None:
-        return _applicable_cost(cluster, self.name, self.group, self.size, algorithm)
+        return applicable_cost(cluster, self.name, self.group, self.size, algorithm)
 
 
 def _size_text(size: float) -> str:

@@ -21,6 +21,15 @@ TOOLS = {
     "gaudi": "hccl_demo",
 }
 """The collective benchmark by family of the scale-up interconnect; nccl-tests for any other."""
+PROGRAMS = {
+    "all-reduce": "all_reduce_perf",
+    "all-gather": "all_gather_perf",
+    "reduce-scatter": "reduce_scatter_perf",
+    "all-to-all": "alltoall_perf",
+    "broadcast": "broadcast_perf",
+    "send-recv": "sendrecv_perf",
+}
+"""The program of nccl-tests and rccl-tests for each collective."""
 
 
 @dataclass(frozen=True, slots=True)

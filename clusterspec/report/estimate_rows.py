@@ -38,12 +38,12 @@ def serving_rows(times: ServingTimes, load: Serving, held: str) -> Iterator[Serv
         aim = f"target {display(goal, 's')}" if goal is not None else ""
         span = _span_text(serving_range(times, name))
         value = display(getattr(times, name), "s")
-        yield ServingRow(title, value, _notes(span, "" if at else aim, _speculation_text(load), held), name)
+        yield ServingRow(title, value, joined_notes(span, "" if at else aim, _speculation_text(load), held), name)
         if at is not None:
             yield _percentile_row(at, name, aim, held)
     rate = f"{times.output_tokens_per_second:,.0f}"
     each = f"{times.per_accelerator:,.0f} per accelerator of {times.accelerators:,.0f}"
-    yield ServingRow("output tokens per second", rate, _notes(each, held), "output_tokens_per_second")
+    yield ServingRow("output tokens per second", rate, joined_notes(each, held), "output_tokens_per_second")
     yield ServingRow(
         "request latency", display(times.request_latency, "s"), prefill_note(times, load), "request_latency"
     )
@@ -55,7 +55,9 @@ def serving_rows(times: ServingTimes, load: Serving, held: str) -> Iterator[Serv
 
 def _percentile_row(at: Tail, name: str, aim: str, held: str) -> ServingRow:
     value, span = display(getattr(at, name), "s"), _span_text(getattr(at, f"{name}_range"))
-    return ServingRow(f"  {percentile_name(at.percentile)}", value, _notes(span, aim, held), f"at_percentile.{name}")
+    return ServingRow(
+        f"  {percentile_name(at.percentile)}", value, joined_notes(span, aim, held), f"at_percentile.{name}"
+    )
 
 
 def percentile_name(value: float) -> str:
@@ -90,7 +92,8 @@ def _span_text(ends: tuple[float, float] | list[float]) -> str:
     return f"{display(ends[0], 's')} to {display(ends[1], 's')}"
 
 
-def _notes(*parts: str) -> str:
+def joined_notes(*parts: str) -> str:
+    """The notes of a row, without empty ones."""
     return ", ".join(part for part in parts if part)
 
 

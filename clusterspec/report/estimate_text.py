@@ -12,7 +12,14 @@ from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.report import estimate_rows as traffic
 from clusterspec.report.estimate_assumptions import influences_text, value_text
-from clusterspec.report.estimate_rows import MOST, VERDICT_COLORS, VERDICT_WORDS, breakdown_text, serving_rows
+from clusterspec.report.estimate_rows import (
+    MOST,
+    VERDICT_COLORS,
+    VERDICT_WORDS,
+    breakdown_text,
+    joined_notes,
+    serving_rows,
+)
 from clusterspec.report.ink import PLAIN, Ink, plain_line, share_bar, text_table, title_text, wrapped_lines
 from clusterspec.results import EstimateReport, count
 from clusterspec.results.estimate_json import HEADS, row, shares, terms
@@ -201,13 +208,13 @@ def headline_rows(report: EstimateReport) -> Iterable[tuple[str, str, str] | Non
     if plan.step_time:
         band = plan.step_time_range
         span = f"{display(band[0], 's')} to {display(band[1], 's')}" if band else ""
-        yield "step time", display(plan.step_time.value, "s"), _notes(span, share, held)
+        yield "step time", display(plan.step_time.value, "s"), joined_notes(span, share, held)
     if plan.tokens_per_second_per_accelerator is not None:
         rate = f"{plan.tokens_per_second_per_accelerator:,.0f}"
-        yield "tokens per second", rate, _notes(f"per accelerator{' used' if share else ''}", held)
+        yield "tokens per second", rate, joined_notes(f"per accelerator{' used' if share else ''}", held)
     if plan.mfu is not None:
         again = f"HFU {percent(plan.hfu)}" if plan.hfu is not None else ""
-        yield "MFU", percent(plan.mfu), _notes(again, held)
+        yield "MFU", percent(plan.mfu), joined_notes(again, held)
     if plan.serving is not None:
         load = plan.design.workload.serving if plan.design.workload else None
         assert load is not None
@@ -219,11 +226,7 @@ def headline_rows(report: EstimateReport) -> Iterable[tuple[str, str, str] | Non
         note = f"{display(active, '1')} active per token" if active and active != plan.parameters else ""
         yield "parameters", display(plan.parameters, "1"), note
     if plan.time_to_train is not None:
-        yield "time to train", display(plan.time_to_train, "s"), _notes("without interruptions", share, held)
-
-
-def _notes(*parts: str) -> str:
-    return ", ".join(part for part in parts if part)
+        yield "time to train", display(plan.time_to_train, "s"), joined_notes("without interruptions", share, held)
 
 
 def memory_row(plan: Plan) -> tuple[str, str, str]:

@@ -8,6 +8,7 @@ from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.exchange.acceptance import AcceptanceCase, acceptance_cases
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable
 from clusterspec.logs.benchmark import size_text
+from clusterspec.procurement.acceptance import PROGRAMS
 from clusterspec.records import dataclass
 from clusterspec.units import plural
 
@@ -115,14 +116,6 @@ def _shell_quoted(value: str) -> str:
 
 # Acceptance tests as a Slurm batch script, as MPIJobs, and as mpirun commands
 
-PROGRAMS = {
-    "all-reduce": "all_reduce_perf",
-    "all-gather": "all_gather_perf",
-    "reduce-scatter": "reduce_scatter_perf",
-    "all-to-all": "alltoall_perf",
-    "broadcast": "broadcast_perf",
-    "send-recv": "sendrecv_perf",
-}
 ALGORITHMS = {"ring": "Ring", "tree": "Tree", "nvls": "NVLS", "nvls-tree": "NVLSTree", "collnet": "CollnetChain"}
 SMALLEST = 8 * 1024**2
 """Bytes of the first size of a sweep, which shows where the plateau begins."""

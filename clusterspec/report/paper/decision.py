@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Severity
-from clusterspec.report.estimate_rows import VERDICT_WORDS, serving_rows
+from clusterspec.report.estimate_rows import VERDICT_WORDS, joined_notes, serving_rows
 from clusterspec.report.paper.blocks import (
     Block,
     Card,
@@ -217,15 +217,15 @@ def headline_cards(report: FullReport) -> tuple[Card, ...]:
         band = plan.step_time_range
         span = f"{display(band[0], 's')} to {display(band[1], 's')}" if band else ""
         found.append(
-            Card("Step time", display(plan.step_time.value, "s"), _notes(span, share, held), "estimate.step_time")
+            Card("Step time", display(plan.step_time.value, "s"), joined_notes(span, share, held), "estimate.step_time")
         )
     if plan.mfu is not None:
         again = f"HFU {percent(plan.hfu)}" if plan.hfu is not None else ""
-        found.append(Card("MFU", percent(plan.mfu), _notes(again, held), "estimate.mfu"))
+        found.append(Card("MFU", percent(plan.mfu), joined_notes(again, held), "estimate.mfu"))
     if plan.tokens_per_second_per_accelerator is not None:
         field, rate = "estimate.tokens_per_second_per_accelerator", plan.tokens_per_second_per_accelerator
         each = "per accelerator used" if share else "per accelerator"
-        found.append(Card("Tokens per second", f"{rate:,.0f}", _notes(each, held), field))
+        found.append(Card("Tokens per second", f"{rate:,.0f}", joined_notes(each, held), field))
     performance = (*found, *_serving_cards(report, held), *_memory_cards(report), *_run_cards(report, held, share))
     prices = tuple(_price_cards(report))
     return (*prices, *performance) if report.kind == "procurement" else (*performance, *prices)
@@ -242,10 +242,6 @@ def _serving_cards(report: FullReport, held: str) -> list[Card]:
         title = f"{found[-1].label}, {name.strip()}" if name.startswith(" ") else f"{name[0].upper()}{name[1:]}"
         found.append(Card(title, value, note, f"estimate.serving.{field}"))
     return found
-
-
-def _notes(*parts: str) -> str:
-    return ", ".join(part for part in parts if part)
 
 
 def _memory_cards(report: FullReport) -> list[Card]:
@@ -269,11 +265,11 @@ def _run_cards(report: FullReport, held: str, share: str) -> list[Card]:
             Card(
                 "Run",
                 display(plan.time_to_train, "s"),
-                _notes("without interruptions", share, held),
+                joined_notes("without interruptions", share, held),
                 "estimate.time_to_train",
             )
         ]
-    note = _notes(f"{display(plan.time_to_train, 's')} without interruptions", share, held)
+    note = joined_notes(f"{display(plan.time_to_train, 's')} without interruptions", share, held)
     return [
         Card("Run with interruptions", display(kept.with_interruptions, "s"), note, "reliability.with_interruptions")
     ]
