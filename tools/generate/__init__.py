@@ -23,6 +23,7 @@ def pages() -> dict[str, Callable[[], str]]:
         first_hour,
         formulas,
         prose,
+        review,
         rules,
         spec,
         units,
@@ -46,6 +47,7 @@ def pages() -> dict[str, Callable[[], str]]:
         "README.md": figures.readme,
         "clusterspec/units/table.py": units.table,
         "clusterspec/rules/index.py": rules.index,
+        "docs/review.md": review.page,
         "docs/rules.md": rules.overview,
         **rules.rule_pages(),
     }

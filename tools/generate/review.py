@@ -1,0 +1,59 @@
+"""What is generated from the map of a review and from its rounds: ``docs/review.md``."""
+
+from __future__ import annotations
+
+from tools.generate.rules import rules
+from tools.review import Case, Subject, first_score, rounds, rules_by_subject, subjects
+
+HEAD = """# What a review looks at
+
+`clusterspec check` reviews a design as an expert of the field would. This page says what it looks at, subject by subject, where
+the truth of a subject comes from, and what no rule looks at. The last part reports every blind round: designs by writers who had
+read neither the rules nor earlier designs, scored before anything was changed. This page is generated from
+`tools/review/subjects.toml` and `tests/review/rounds`.
+"""
+ROUNDS = """
+## Rounds
+
+A flawed design has one flaw, and counts as found if a finding states it with the severity that its writer expects, at a place
+where a reader would look; a sound one is right if no finding alarms at what is right. Only the first score counts. The designs of
+finished rounds are regression tests, and a score on them means nothing.
+"""
+
+
+def page() -> str:
+    """The text of the page."""
+    known = subjects()
+    of = rules_by_subject([(name, group) for name, group, _ in rules()], known)
+    parts = [HEAD, *(section(subject, of[subject.name]) for subject in known), ROUNDS]
+    return "".join([*parts, *(round_section(name, cases) for name, cases in rounds().items())])
+
+
+def section(subject: Subject, rules_of_subject: list[str]) -> str:
+    """What is looked at in one subject, by which rules, and what is not."""
+    links = ", ".join(f"[{rule}](rules/{rule}.md)" for rule in rules_of_subject)
+    silent = "; ".join(subject.silent) or "nothing that we know of"
+    return (
+        f"\n## {subject.title}\n\nLooks at {subject.looks}.\n\nSources: {'; '.join(subject.sources)}.\n\n"
+        f"Rules ({len(rules_of_subject)}): {links}.\n\nNot looked at: {silent}.\n"
+    )
+
+
+def round_section(name: str, cases: list[Case]) -> str:
+    """The first scores of one round, by subject."""
+    rows = "".join(
+        f"| {subject} | {first_score(members, 'flawed').text} | {first_score(members, 'sound').text} |\n"
+        for subject, members in by_subject(cases).items()
+    )
+    return (
+        f"\n### {name.replace('-', ' ').capitalize()}\n\n"
+        f"| subject | flaws found | sound designs without a false finding |\n|---|---|---|\n{rows}"
+        f"| **all** | {first_score(cases, 'flawed').text} | {first_score(cases, 'sound').text} |\n"
+    )
+
+
+def by_subject(cases: list[Case]) -> dict[str, list[Case]]:
+    """The cases of each subject, by name."""
+    return {
+        subject: [case for case in cases if case.subject == subject] for subject in sorted({c.subject for c in cases})
+    }

@@ -1,0 +1,54 @@
+"""``python -m tools.review``: checks the designs of the rounds again and compares with their first results.
+
+``python -m tools.review draft FOLDER TABLE`` prints, for the rows of a writer's table, what ``check`` finds in each design, so
+that a person can judge it: a round is judged by people, once, before anything is changed.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+
+from clusterspec import library
+from tools.review import Case, rounds
+
+DAY = "2026-11-21"
+"""The date of every check of a round: releases and waivers do not change with the day of the test."""
+
+
+def fired(path: Path) -> dict[str, str]:
+    """The rules that find something in a design, with their severities and messages."""
+    findings = library.load(path, today=DAY).findings
+    return {each.rule: f"{each.severity} at {'.'.join(map(str, each.path))}: {each.message}" for each in findings}
+
+
+def is_met(case: Case) -> bool:
+    """Whether a design now draws a finding that states its flaw, or, if it is sound, none of those that were false."""
+    now = fired(case.design)
+    return bool(set(case.rules) & now.keys()) == case.flawed
+
+
+def draft(folder: Path, table: Path) -> None:
+    """Prints expectation and findings side by side."""
+    with table.open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            print(f"\n## {row['file']} [{row['kind']} {row['severity']}] {row['path']}\n   expects: {row['finding']}")
+            for rule, text in fired(folder / row["file"]).items():
+                print(f"   - {rule}: {text}")
+
+
+def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["draft"]:
+        draft(Path(arguments[1]), Path(arguments[2]))
+        return 0
+    for name, members in rounds().items():
+        met = [case for case in members if case.rules and is_met(case)]
+        print(
+            f"{name}: {len(met)} of {sum(bool(case.rules) for case in members)} mended designs hold, {len(members)} designs"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
