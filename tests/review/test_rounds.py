@@ -17,7 +17,7 @@ def test_every_rule_belongs_to_a_subject() -> None:
 
 
 def test_a_rule_without_a_subject_is_refused() -> None:
-    with pytest.raises(ValueError, match="rules without a subject.*stray-rule"):
+    with pytest.raises(ValueError, match=r"rules without a subject.*stray-rule"):
         rules_by_subject([*((name, group) for name, (group, _) in RULES.items()), ("stray-rule", "nowhere")])
 
 

@@ -7,17 +7,17 @@ from tools.review import Case, Subject, first_score, rounds, rules_by_subject, s
 
 HEAD = """# What a review looks at
 
-`clusterspec check` reviews a design as an expert of the field would. This page says what it looks at, subject by subject, where
-the truth of a subject comes from, and what no rule looks at. The last part reports every blind round: designs by writers who had
-read neither the rules nor earlier designs, scored before anything was changed. This page is generated from
-`tools/review/subjects.toml` and `tests/review/rounds`.
+`clusterspec check` reviews a design as an expert of the field would. This page says what it looks at, subject by
+subject, where the truth of a subject comes from, and what no rule looks at. The last part reports every blind round:
+designs by writers who had read neither the rules nor earlier designs, scored before anything was changed. This page is
+generated from `tools/review/subjects.toml` and `tests/review/rounds`.
 """
 ROUNDS = """
 ## Rounds
 
-A flawed design has one flaw, and counts as found if a finding states it with the severity that its writer expects, at a place
-where a reader would look; a sound one is right if no finding alarms at what is right. Only the first score counts. The designs of
-finished rounds are regression tests, and a score on them means nothing.
+A flawed design has one flaw, and counts as found if a finding states it with a fitting severity, at a place where a
+reader would look; a sound one is right if no finding alarms at what is right. Only the first score counts. The designs
+of finished rounds are regression tests, and a score on them means nothing.
 """
 
 

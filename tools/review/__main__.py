@@ -1,7 +1,7 @@
 """``python -m tools.review``: checks the designs of the rounds again and compares with their first results.
 
-``python -m tools.review draft FOLDER TABLE`` prints, for the rows of a writer's table, what ``check`` finds in each design, so
-that a person can judge it: a round is judged by people, once, before anything is changed.
+``python -m tools.review draft FOLDER TABLE`` prints, for the rows of a writer's table, what ``check`` finds in each
+design, so that a person can judge it: a round is judged by people, once, before anything is changed.
 """
 
 from __future__ import annotations
@@ -43,10 +43,8 @@ def main(arguments: list[str]) -> int:
         draft(Path(arguments[1]), Path(arguments[2]))
         return 0
     for name, members in rounds().items():
-        met = [case for case in members if case.rules and is_met(case)]
-        print(
-            f"{name}: {len(met)} of {sum(bool(case.rules) for case in members)} mended designs hold, {len(members)} designs"
-        )
+        mended = [case for case in members if case.rules]
+        print(f"{name}: {sum(map(is_met, mended))} of {len(mended)} mended designs hold, {len(members)} designs")
     return 0
 
 
