@@ -35,8 +35,8 @@ class Subject:
 class Case:
     """One design of a round.
 
-    ``rules`` are the rules whose finding states the flaw, or, for a sound design, those that must not fire; ``first`` is
-    the result of the check before any change.
+    ``rules`` are the rules whose finding states the flaw, or, for a sound design, those that must not fire; ``first``
+    is the result of the check before any change.
     """
 
     round: str
@@ -78,8 +78,12 @@ class Score:
 def subjects() -> list[Subject]:
     """The map, in the order of its file."""
     rows = tomllib.loads((ROOT / "tools" / "review" / "subjects.toml").read_text("utf-8"))["subject"]
-    keys = ("sources", "rules", "silent")
-    return [Subject(**{key: tuple(value) if key in keys else value for key, value in row.items()}) for row in rows]
+    return [
+        Subject(
+            row["name"], row["title"], row["looks"], tuple(row["sources"]), tuple(row["rules"]), tuple(row["silent"])
+        )
+        for row in rows
+    ]
 
 
 def rules_by_subject(rules: Iterable[tuple[str, str]], known: Sequence[Subject] = ()) -> dict[str, list[str]]:
@@ -118,7 +122,24 @@ def cases(path: Path) -> list[Case]:
     """The cases of one round's table."""
     with path.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
-    return [Case(path.stem, **{**row, "rules": tuple(row["rules"].split())}) for row in rows]
+    return [case(path.stem, row) for row in rows]
+
+
+def case(name: str, row: dict[str, str]) -> Case:
+    """The case of one row of the table of a round."""
+    return Case(
+        round=name,
+        file=row["file"],
+        subject=row["subject"],
+        kind=row["kind"],
+        severity=row["severity"],
+        path=row["path"],
+        finding=row["finding"],
+        source=row["source"],
+        first=row["first"],
+        rules=tuple(row["rules"].split()),
+        note=row["note"],
+    )
 
 
 def first_score(of: Iterable[Case], kind: str) -> Score:
