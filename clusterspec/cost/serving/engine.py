@@ -33,7 +33,7 @@ from clusterspec.cost.serving.constants import (
 )
 from clusterspec.cost.serving.rates import DECODE, KernelRates, exchange_parts, expert_parts, remaining_rate_share
 from clusterspec.precision import NARROW, peak_name, precision_width, table_width
-from clusterspec.records import dataclass
+from clusterspec.records import NamedTuple, dataclass
 from clusterspec.summation import sum_of
 
 GROUPED_QUERIES, LATENT, LINEAR = 2, 5, 4
@@ -218,6 +218,21 @@ def _launch_part(engine: Engine, sequences: float) -> Part:
 # One serving engine: the model on a rank, its rates, and the time of its steps
 
 
+class Decoding(NamedTuple):
+    """Sequences of one attention rank that decode, each with ``context`` tokens in the cache.
+
+    ``tokens`` of each are computed in a step: one, and the drafted ones. They are as many in a step with a prompt as in
+    one without, so that the difference of both steps is the prompt.
+    """
+
+    sequences: float
+    context: float
+    tokens: float
+
+
+NOTHING = Decoding(0.0, 0.0, 1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
     """One engine: ``layout`` has its degrees, ``replicas`` is the number of engines. Counts are those of one rank, all
@@ -308,23 +323,20 @@ class Engine:
         every = sequences * tokens
         return StepTime.of(step_parts(self, every, every, attention, float(self.layout.attention_dp)))
 
-    def prefill(
-        self, tokens: float, length: float, busy: float, decoding: float = 0.0, context: float = 0.0
-    ) -> StepTime:
+    def prefill(self, tokens: float, length: float, busy: float, beside: Decoding = NOTHING) -> StepTime:
         """``tokens`` of prompts of ``length`` on each of ``busy`` attention ranks, through all layers.
 
-        Each chunk of a prompt is one step. ``decoding`` sequences of ``context`` decode a token in each.
+        Each chunk of a prompt is one step, in which the sequences ``beside`` it decode.
         """
         serving = self.workload.serving
         most = serving.chunk_tokens if serving is not None and serving.chunk_tokens else tokens
         steps = max(1.0, float(ceil(tokens / most - 1e-9)))
         here = tokens / steps
         attention = prompt_attention_parts(self, here, length, min(tokens, length))
-        if decoding:
-            attention = (*attention, *cache_reading_parts(self, decoding, context))
-        return StepTime.of(
-            step_parts(self, here + decoding, here / max(1.0, length) + decoding, attention, busy), steps
-        )
+        if beside.sequences:
+            attention = (*attention, *cache_reading_parts(self, *beside))
+        every = beside.sequences * beside.tokens
+        return StepTime.of(step_parts(self, here + every, here / max(1.0, length) + every, attention, busy), steps)
 
     def launch_floor(self, steps: float) -> float:
         """Seconds that the host needs at least to launch ``steps`` steps of a prompt without captured graphs."""

@@ -19,7 +19,7 @@ from clusterspec.cost.layers import Chunk, model_layers
 from clusterspec.cost.mixers import sequence_cache
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.engine import Engine
+from clusterspec.cost.serving.engine import NOTHING, Decoding, Engine
 from clusterspec.precision import peak_name, precision_width, table_width
 from clusterspec.records import NamedTuple
 
@@ -82,14 +82,15 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
     static = load.load == "static"
     context = load.input_tokens + load.output_tokens / 2
     each = max(1.0, sequences / engine.layout.pp)
-    decode = engine.decode(each, context, 1.0 + load.draft_tokens)
+    drafted = 1.0 + load.draft_tokens
+    decode = engine.decode(each, context, drafted)
     gained = 1 + load.draft_tokens * load.draft_acceptance
     fresh = load.input_tokens * (1 - load.prefix_hit)
-    together = 0.0 if pools.has_prefill_engines or static else each
+    together = NOTHING if pools.has_prefill_engines or static else Decoding(each, context, drafted)
     busy = float(engine.layout.attention_dp)
     if pools.has_prefill_engines:
         busy = _busy_ranks(pools, sequences, decode.total / gained)
-    prefill = pools.prompts.prefill(fresh, float(load.input_tokens), busy, together, context)
+    prefill = pools.prompts.prefill(fresh, float(load.input_tokens), busy, together)
     prompt = max(prefill.total, pools.prompts.launch_floor(prefill.steps))
     carried = (
         0.0
@@ -119,7 +120,8 @@ def _carried_prefill(
     if prompts <= 1:
         return max(0.0, prefill.device - prefill.steps * decode.device)
     fresh, length = load.input_tokens * (1 - load.prefix_hit), float(load.input_tokens)
-    many = engine.prefill(prompts * fresh, length, float(engine.layout.attention_dp), each, context)
+    beside = Decoding(each, context, 1.0 + load.draft_tokens)
+    many = engine.prefill(prompts * fresh, length, float(engine.layout.attention_dp), beside)
     return max(0.0, many.device - many.steps * decode.device) / prompts
 
 

@@ -225,3 +225,24 @@ def test_accepted_drafts_end_requests_sooner_and_bring_their_prompts_as_much_soo
     # 2.5 tokens a step: the step is divided by them, the prompt of each 256 tokens is not
     expected = found.decode.total / 2.5 + found.sequences / 256 * found.carried_prefill
     assert found.tpot == pytest.approx(expected)
+
+
+DRAFTS = ", speculative: {{tokens: {tokens}, acceptance: {acceptance}}}"
+
+
+@pytest.mark.parametrize("model", ["llama-3.1-8b", "llama-3.1-70b", "mixtral-8x7b", "qwen3-235b-a22b"])
+@pytest.mark.parametrize("prompt", [128, 2048, 16384])
+def test_drafts_that_are_never_accepted_are_never_faster(model: str, prompt: int) -> None:
+    plain, drafted = (
+        times(model=model, input=prompt, load=f"concurrency: 32{more}")
+        for more in ("", DRAFTS.format(tokens=3, acceptance=0))
+    )
+    assert drafted.tpot >= plain.tpot * (1 - 1e-9)
+    assert drafted.output_tokens_per_second <= plain.output_tokens_per_second * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("tokens", [1, 3, 7])
+def test_a_prompt_adds_about_as_much_to_steps_with_drafts_as_to_steps_without(tokens: int) -> None:
+    plain = times(input=8192, load="concurrency: 64")
+    drafted = times(input=8192, load=f"concurrency: 64{DRAFTS.format(tokens=tokens, acceptance=0.6)}")
+    assert drafted.carried_prefill == pytest.approx(plain.carried_prefill, rel=0.1)

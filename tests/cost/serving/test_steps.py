@@ -7,7 +7,7 @@ from math import log, sqrt
 import pytest
 
 from clusterspec.cost.serving.constants import LOW_LATENCY_TOKENS, UNEVEN, Part, StepTime
-from clusterspec.cost.serving.engine import Engine
+from clusterspec.cost.serving.engine import Decoding, Engine
 from tests.cluster.resolving import clean
 
 WEIGHTS = 8.030e9 - 2 * 128256 * 4096
@@ -52,7 +52,7 @@ def test_a_limit_of_tokens_in_a_step_makes_smaller_chunks() -> None:
 
 
 def test_sequences_that_decode_beside_a_prompt_add_their_tokens_to_each_step() -> None:
-    one = engine().prefill(2.0 * CHUNK, 2.0 * CHUNK, 1.0, decoding=64.0, context=1100.0)
+    one = engine().prefill(2.0 * CHUNK, 2.0 * CHUNK, 1.0, Decoding(64.0, 1100.0, 1.0))
     assert numbers(one, "dense")["flops"] == pytest.approx(2 * WEIGHTS * (CHUNK + 64), rel=1e-3)
     assert numbers(one, "head")["flops"] == pytest.approx(2 * 128256 * 4096 * (0.5 + 64), rel=1e-3)
     assert numbers(one, "cache")["calls"] == 32
@@ -151,3 +151,15 @@ def test_latent_attention_is_bound_by_the_memory_or_by_arithmetic() -> None:
         )
         assert part.seconds == pytest.approx(part.numbers["calls"] * max(flops, read))
         assert (flops > read) == (bound == "flops")
+
+
+@pytest.mark.parametrize("drafted", [1.0, 2.0, 4.0])
+@pytest.mark.parametrize("sequences", [1.0, 64.0, 512.0])
+def test_adding_work_never_shortens_a_step(sequences: float, drafted: float) -> None:
+    one = engine()
+    mixed = [
+        one.prefill(prompt, prompt, 1.0, Decoding(sequences, 1100.0, drafted)).device for prompt in (1.0, 256.0, 2048.0)
+    ]
+    assert one.decode(sequences, 1100.0, drafted).device <= mixed[0]
+    assert mixed == sorted(mixed)
+    assert mixed[1] <= one.prefill(256.0, 256.0, 1.0, Decoding(sequences, 1100.0, drafted + 1)).device
