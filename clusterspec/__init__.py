@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from clusterspec.analysis.layout_search import SearchOptions
     from clusterspec.library import Catalogs, LoadedDesign
     from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
+    from clusterspec.results.decision import DiffReport
     from clusterspec.results.diagnosis import AcceptanceReport, DiagnosisReport
-    from clusterspec.results.diff import DiffReport
     from clusterspec.results.search import SearchReport, SensitivityReport, SolveReport, SweepRow
     from clusterspec.studies.study import Study
 

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from clusterspec.cost.plan import Plan
     from clusterspec.finding import Finding
     from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
-    from clusterspec.results.cost import CostReport
-    from clusterspec.results.diff import DiffReport
+    from clusterspec.results.decision import CostReport, DiffReport
     from clusterspec.results.full import FullReport
     from clusterspec.results.search import SearchReport, SensitivityReport, SolveReport
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from clusterspec.analysis.acceptance import accept, planned_tests
     from clusterspec.analysis.boundaries import solve
     from clusterspec.analysis.comparison import diff
-    from clusterspec.analysis.diagnosis import diagnose
+    from clusterspec.analysis.diagnosis import accept, diagnose, planned_tests
     from clusterspec.analysis.full_report import report, tender
     from clusterspec.analysis.layout_search import search
     from clusterspec.analysis.levers import sensitivity
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from clusterspec.analysis.sweeps import sweep
 
 HOMES = {
-    "accept": "acceptance",
+    "accept": "diagnosis",
     "bill": "outputs",
     "check": "outputs",
     "collective": "outputs",
@@ -29,7 +28,7 @@ HOMES = {
     "diff": "comparison",
     "estimate": "outputs",
     "influences": "outputs",
-    "planned_tests": "acceptance",
+    "planned_tests": "diagnosis",
     "report": "full_report",
     "search": "layout_search",
     "sensitivity": "levers",

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator
 from clusterspec.analysis.conditions import WHOLE, Condition, Probe, Refusal, Trial, metric_unit, parse
 from clusterspec.analysis.conditions import solve as find_boundary
 from clusterspec.analysis.levers import OF_LOAD, Lever, lever_of
-from clusterspec.analysis.space.choices import Space
 from clusterspec.analysis.space.families import families, section_of
 from clusterspec.analysis.space.run import Limits, evaluation
 from clusterspec.analysis.space.run import search as run_search
-from clusterspec.analysis.studied import POOLS, Studied, job_of, present_section, whole_section
+from clusterspec.analysis.studied import POOLS, Space, Studied, job_of, present_section, whole_section
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes
 from clusterspec.cost.plan import Plan

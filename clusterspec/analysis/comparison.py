@@ -11,7 +11,7 @@ from clusterspec.cost.formulas.topologies import bisection_bandwidth
 from clusterspec.finding import Finding
 from clusterspec.records import dataclass, replace
 from clusterspec.results import Input, Json, Tool
-from clusterspec.results.diff import PRICE, SHARE, Change, DiffReport, Effect, finite
+from clusterspec.results.decision import PRICE, SHARE, Change, DiffReport, Effect, finite
 from clusterspec.source import Path, Span
 from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of

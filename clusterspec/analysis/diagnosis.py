@@ -1,4 +1,4 @@
-"""Diagnosis of benchmark logs: each collective compared with the design, with the likely causes of low bandwidth."""
+"""Benchmark logs: collectives compared with the design, likely causes, and the outcome of acceptance tests."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clusterspec.analysis.causes import causes
-from clusterspec.analysis.outputs import estimate
+from clusterspec.analysis.outputs import collective, estimate
 from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, PlacedRun, place
 from clusterspec.cluster.model import Cluster
+from clusterspec.cost.collectives.predict import CollectiveRow
 from clusterspec.document import read_bytes
 from clusterspec.exchange.import_result import (
     LARGEST,
@@ -19,13 +20,17 @@ from clusterspec.exchange.import_result import (
     UnresolvedSpec,
     Value,
 )
+from clusterspec.exchange.measurements import acceptance_cases, evaluate
 from clusterspec.exchange.merge import Merged, merge
 from clusterspec.logs.benchmark import Benchmark, size_text
 from clusterspec.logs.nccl import NotALogError
 from clusterspec.logs.readers import read_benchmark
+from clusterspec.procurement.bill import PROGRAMS, AcceptanceTest
 from clusterspec.records import dataclass
-from clusterspec.results.diagnosis import Compared, DiagnosisReport, Moved
+from clusterspec.results.diagnosis import AcceptanceReport, Compared, DiagnosisReport, Moved, PlannedTest
 from clusterspec.studies.study import Study, study_text
+
+# Diagnosis of benchmark logs: each collective compared with the design, with the likely causes of low bandwidth
 
 # Diagnosis of benchmark logs: each collective compared with the design, with the likely causes of low bandwidth
 
@@ -127,3 +132,67 @@ def _moved(study: Study, merged: Merged) -> Moved | None:
 def _step_time(study: Study) -> float | None:
     value = estimate(study).to_json().get("step_time")
     return float(value) if isinstance(value, int | float) else None
+
+
+# Acceptance tests: the plan of tests with commands and thresholds, and the outcome of the tests in logs
+
+HCCL = {"all-reduce": "all_reduce", "all-gather": "all_gather", "all-to-all": "all2all"}
+NEURON = {"all-reduce": "allr", "all-gather": "allg", "all-to-all": "alltoall"}
+
+
+def planned(test: AcceptanceTest, row: CollectiveRow) -> PlannedTest:
+    """A test with its prediction; the threshold is the low end of the predicted range."""
+    return PlannedTest(
+        collective=test.collective,
+        nodes=test.nodes,
+        ranks=test.ranks,
+        size=test.size,
+        tier=test.tier,
+        tool=test.tool,
+        command=command(test),
+        threshold=row.least_busbw,
+        predicted=row.busbw,
+        ceiling=row.ceiling_busbw,
+        bound_by=row.bound_by,
+    )
+
+
+def command(test: AcceptanceTest) -> str:
+    """The command of a test, with one process per rank, 20 warm-up and 100 timed iterations.
+
+    >>> command(AcceptanceTest("all-reduce", 4, 32, 2.0**33, "scale-out", "nccl-tests"))
+    'mpirun -np 32 -N 8 all_reduce_perf -b 8G -e 8G -g 1 -w 20 -n 100'
+    """
+    each = max(1, test.ranks // max(1, test.nodes))
+    size = f"{test.size / 2**30:.0f}G"
+    if test.tool in ("nccl-tests", "rccl-tests"):
+        binary = PROGRAMS[test.collective]
+        return f"mpirun -np {test.ranks} -N {each} {binary} -b {size} -e {size} -g 1 -w 20 -n 100"
+    if test.tool == "hccl_demo" and test.collective in HCCL:
+        words = f"--nranks {test.ranks} --ranks_per_node {each} --size {test.size:.0f}b --test {HCCL[test.collective]}"
+        return f"python3 run_hccl_demo.py {words}"
+    if test.tool == "nccom-test" and test.collective in NEURON:
+        return f"nccom-test -r {test.ranks} -N {test.nodes} -b {size}B -e {size}B -n 100 {NEURON[test.collective]}"
+    return ""
+
+
+def planned_tests(study: Study) -> tuple[PlannedTest, ...]:
+    """The acceptance tests of the tiers of the machine, each with its prediction and its command."""
+    from clusterspec.procurement.bill import acceptance_tests
+
+    tests = acceptance_tests(study.design.cluster) if study.design.cluster else ()
+    rows = [(test, collective(study, test.collective, test.ranks, (test.size,)).rows) for test in tests]
+    return tuple(planned(test, found[0]) for test, found in rows if found)
+
+
+def accept(study: Study, logs: Logs) -> tuple[AcceptanceReport, tuple[str, ...]]:
+    """Every acceptance test with its status, and the tests of the spec that cannot be run, with the reasons.
+
+    Raises `UnresolvedSpec` if there is no test that can be run.
+    """
+    tests, stated, unclear = acceptance_cases(study.design)
+    if not tests:
+        why = "the cluster cannot be resolved" if study.design.cluster is None else "it has no test that can be run"
+        raise UnresolvedSpec("; ".join([why, *unclear]))
+    outcomes, unused = evaluate(tests, logs)
+    return AcceptanceReport(study.settings.tool, study.input, outcomes, unused, stated), unclear

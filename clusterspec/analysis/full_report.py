@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from clusterspec import document as documents
-from clusterspec.analysis.acceptance import planned_tests
+from clusterspec.analysis.diagnosis import planned_tests
 from clusterspec.analysis.outputs import bill, cost, estimate, influences
+from clusterspec.cluster.legality import cut_heads, demands_of, refusals
+from clusterspec.cluster.model import Design
+from clusterspec.cluster.variation import design_with_keys, layout_changes
+from clusterspec.cost.compute.kernels import Kernel
+from clusterspec.cost.estimate import estimate as neighbor_plan
+from clusterspec.cost.failures import interruptions
+from clusterspec.cost.formulas.failures import goodput
+from clusterspec.cost.layers import stage_groups
+from clusterspec.cost.memory import fullest as memory
+from clusterspec.cost.memory.explain import explained_memory
+from clusterspec.cost.memory.job import Job
+from clusterspec.cost.memory.rank import Rank
+from clusterspec.cost.plan import Plan
 from clusterspec.records import replace
+from clusterspec.results.estimate_json import Provenance
 from clusterspec.results.full import FullReport
-from clusterspec.results.provenance import Provenance
+from clusterspec.results.machine import KernelPoint, LayoutCell, LayoutGrid, Reliability, Roofline, StageMemory
 from clusterspec.results.redaction import redact
 from clusterspec.studies.study import Study, study_text
 
@@ -56,7 +71,6 @@ def _without_folders(study: Study) -> Provenance:
 def _compared(study: Study, kind: str, audience: str) -> FullReport:
     """The part of a report that a comparison needs."""
     from clusterspec.analysis.machine import machine
-    from clusterspec.analysis.training import reliability
     from clusterspec.analysis.verdict import areas
     from clusterspec.results.full import FullReport
 
@@ -85,7 +99,6 @@ def _report(study: Study, kind: str, audience: str, *, live: bool) -> FullReport
     from clusterspec.analysis.machine import pod, tiers
     from clusterspec.analysis.serving_search import other_plans
     from clusterspec.analysis.survival import survival
-    from clusterspec.analysis.training import layout_grid, roofline, stage_memory
 
     cluster = study.design.cluster
     power = study.design.spec.cluster.power if study.design.spec.cluster else None
@@ -107,3 +120,168 @@ def _report(study: Study, kind: str, audience: str, *, live: bool) -> FullReport
         pod=study.part("pod", lambda: pod(cluster, power.nodes_per_rack if power else None), None),
         survival=study.part("survival", lambda: survival(study.design, live=live), None),
     )
+
+
+# A training layout in a report: kernels on the roofline, memory of stages, neighboring layouts, and goodput
+
+
+def roofline(plan: Plan) -> Roofline | None:
+    """The kernels with FLOPs, from the record of the step time."""
+    cluster, work, record = plan.design.cluster, plan.design.workload, plan.step
+    if cluster is None or work is None or record is None or work.peak is None:
+        return None
+    memory = cluster.accelerator.memory_bandwidth
+    if memory is None:
+        return None
+    pairs = [
+        (kernel, seconds, count)
+        for part, count in record.parts
+        for _, phase in part.phases
+        for kernel, seconds in phase.kernels
+    ]
+    ranks = cluster.ranks_per_accelerator
+    return Roofline(work.peak.value / ranks, memory.value / ranks, tuple(_points(pairs)))
+
+
+def _points(pairs: list[tuple[Kernel, float, int]]) -> list[KernelPoint]:
+    """The kernels with FLOPs, summed by name."""
+    sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+    for kernel, seconds, count in pairs:
+        if kernel.flops > 0 and kernel.traffic > 0:
+            row = sums[kernel.name.partition(":")[0]]
+            for number, value in enumerate((kernel.flops, kernel.traffic, seconds)):
+                row[number] += count * float(value)
+    return [
+        KernelPoint(name, flops, traffic, spent, flops / traffic, flops / spent)
+        for name, (flops, traffic, spent) in sums.items()
+        if spent > 0
+    ]
+
+
+MOST_PP = 64
+"""Pipeline stages beyond which the grid ends."""
+MOST_TP = 64
+
+
+def layout_grid(present: Plan) -> LayoutGrid | None:
+    """The grid of powers of two around the present layout; None if there is no training layout."""
+    design = present.design
+    cluster, work, layout = design.cluster, design.workload, design.layout
+    if cluster is None or work is None or layout is None or work.kind != "train" or design.spec.layout is None:
+        return None
+    ranks = layout.nodes * cluster.ranks_per_node
+    tps = _degrees(min(ranks, MOST_TP, work.model.heads or 1), layout.tp)
+    pps = _degrees(min(ranks, MOST_PP, work.model.layers or 1), layout.pp)
+    cells = tuple(_cell(present, tp, pp) for tp in tps for pp in pps)
+    memory = cluster.accelerator.memory
+    return LayoutGrid(tps, pps, cells, memory.value if memory else None)
+
+
+def _degrees(most: int, present: int) -> tuple[int, ...]:
+    """The powers of two up to a limit, and the present degree."""
+    powers = {1 << power for power in range(most.bit_length()) if 1 << power <= most}
+    return tuple(sorted(powers | {present}))
+
+
+def _cell(present: Plan, tp: int, pp: int) -> LayoutCell:
+    design, layout = present.design, present.design.layout
+    assert layout is not None
+    here = (tp, pp) == (layout.tp, layout.pp)
+    other = design if here else design_with_keys(design, layout_changes({"tp": tp, "pp": pp}))
+    refused = sorted(refusals(other))
+    if refused or other.layout is None:
+        return LayoutCell(tp, pp, None, None, None, _reason(other, refused), here, tuple(refused))
+    plan = present if here else neighbor_plan(other, present.tables)
+    return LayoutCell(tp, pp, plan.step_seconds, plan.memory_bytes, plan.fits, "", here)
+
+
+def _reason(design: Design, refused: Sequence[str]) -> str:
+    """The reason why a layout is not legal: the numbers of the most telling condition, else the name of its rule."""
+    if design.cluster is None or design.layout is None or design.workload is None:
+        return "the layout does not resolve"
+    layout, model, demands = design.layout, design.workload.model, demands_of(design)
+    cut = layout.tp * layout.pp * layout.cp
+    known = {
+        "world-size-mismatch": f"tp × cp × pp = {cut} does not divide {demands.ranks} ranks",
+        "heads-indivisible-by-tp": next(
+            (f"tp {layout.tp} does not divide {count} {name}" for name, count in cut_heads(model) if count % layout.tp),
+            "",
+        ),
+        "kv-heads-indivisible-by-tp": f"{model.kv_heads} key-value heads do not distribute over tp {layout.tp}",
+        "layers-indivisible-by-pp": f"{model.layers} layers do not fill {layout.pp * layout.virtual_stages} stages",
+        "global-batch-indivisible": f"dp {layout.dp} does not divide the batch of {design.workload.global_batch}",
+    }
+    return next((words for name, words in known.items() if name in refused), refused[0])
+
+
+FACTORS = tuple(2.0 ** (power / 2) for power in range(-8, 9))
+"""Multiples of the planned interval at which goodput is tabulated: from a sixteenth to sixteen times."""
+
+
+def reliability(plan: Plan) -> Reliability | None:
+    """The reliability of a training plan; None without a step time."""
+    design = plan.design
+    if design.cluster is None or design.layout is None or plan.step is None:
+        return None
+    networks = design.spec.cluster.networks if design.spec.cluster else None
+    found = interruptions(
+        design.cluster, design.layout, design.spec.operations, networks, plan.parameters, step=plan.step.seconds
+    )
+    between, interval = found.between.value, found.interval.value
+    checkpoint, restart = found.checkpoint.value, found.restart.value
+    curve = tuple(
+        (each, max(0.0, float(goodput(each, between, checkpoint, restart))))
+        for each in (interval * factor for factor in FACTORS)
+    )
+    whole = plan.time_to_train
+    return Reliability(
+        between=between,
+        interval=interval,
+        checkpoint=checkpoint,
+        restart=restart,
+        goodput=found.share,
+        low=min(found.low, found.high),
+        high=max(found.low, found.high),
+        failures_per_day=86_400 / between,
+        time_to_train=whole,
+        with_interruptions=whole / found.share if whole and found.share > 0 else None,
+        curve=curve,
+        origins={name: str(figure.origin) for name, figure in found.figures},
+    )
+
+
+MOST = 16
+"""Stages that are listed; of more, evenly spaced ones with both ends."""
+
+
+def stage_memory(plan: Plan) -> tuple[StageMemory, ...]:
+    """The stages of a training layout with two or more; empty otherwise."""
+    design = plan.design
+    cluster, work, layout = design.cluster, design.workload, design.layout
+    if cluster is None or work is None or layout is None or work.kind != "train" or layout.pp < 2:
+        return ()
+    job = Job.of(design, work, layout)
+    chunks = {
+        stage: group.chunks
+        for group in stage_groups(job.model, job.layout)
+        for stage in range(group.first, group.first + group.count)
+    }
+    found = []
+    for stage in _shown(len(chunks)):
+        rank = Rank.of(job, stage, chunks[stage])
+        filled = memory.rank_memory(job, rank, memory.LayerMemory.of(job, rank.kinds))
+        use = explained_memory(design, filled, cluster.ranks_per_accelerator, None)
+        parts = (use.weights, use.gradients, use.activations, use.optimizer, use.other, use.total)
+        found.append(StageMemory(stage + 1, *(part.value for part in parts)))
+    return tuple(found)
+
+
+def _shown(stages: int) -> list[int]:
+    """The stages that are listed.
+
+    >>> _shown(3), len(_shown(100)), _shown(100)[-1]
+    ([0, 1, 2], 16, 99)
+    """
+    if stages <= MOST:
+        return list(range(stages))
+    return [round(number * (stages - 1) / (MOST - 1)) for number in range(MOST)]

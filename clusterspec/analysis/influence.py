@@ -13,7 +13,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import replace
-from clusterspec.results.verdict import LEAST, Influence
+from clusterspec.results.decision import LEAST, Influence
 from clusterspec.spec.reader import schema
 from clusterspec.summation import sum_of
 

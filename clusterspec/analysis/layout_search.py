@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterspec.analysis.picks import Candidate, Picks, candidate_of, tied_with, training_picks
-from clusterspec.analysis.space.choices import Family, Pins, SearchJob, Space
 from clusterspec.analysis.space.families import families, section_of
 from clusterspec.analysis.space.run import Evaluate, Found, Kept, Limits, Progress, evaluation
 from clusterspec.analysis.space.run import search as run_search
 from clusterspec.analysis.studied import (
+    Family,
+    Pins,
+    SearchJob,
+    Space,
     Studied,
     currency_of,
     errors_of,

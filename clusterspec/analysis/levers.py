@@ -17,8 +17,6 @@ from clusterspec.source import Path
 from clusterspec.studies import variation
 from clusterspec.studies.study import Study
 
-# Levers: numeric keys of a spec that a design may change, with the values that are sold or usual
-
 GIGABIT = 1e9 / 8
 """Bytes per second of one Gb/s."""
 

@@ -13,8 +13,8 @@ from clusterspec.cost.collectives.model import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import CollectiveRow, collective_table
 from clusterspec.procurement.parts import power_draw
 from clusterspec.records import replace
+from clusterspec.results.estimate_json import Provenance
 from clusterspec.results.machine import Failure, Machine, MachineLevel, PathClass, Pod, Rack, Tier
-from clusterspec.results.provenance import Provenance
 from clusterspec.spec.model import PowerSpec
 from clusterspec.units import plural
 

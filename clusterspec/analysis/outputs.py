@@ -12,8 +12,7 @@ from clusterspec.studies.study import Checked, Settings, Study
 
 if TYPE_CHECKING:
     from clusterspec.cost.collectives.predict import CollectiveRow
-    from clusterspec.results.cost import CostReport
-    from clusterspec.results.verdict import Influence
+    from clusterspec.results.decision import CostReport, Influence
 
 
 # The results of a study, one function per command
@@ -43,7 +42,7 @@ def estimate(study: Study) -> EstimateReport:
     from clusterspec.cluster.degrees import accelerators_used
     from clusterspec.cost.estimate import unmeasured_step_time
     from clusterspec.cost.headline import headline
-    from clusterspec.results.provenance import Provenance
+    from clusterspec.results.estimate_json import Provenance
 
     checked, plan = study.checked, study.plan
     return EstimateReport(
@@ -110,9 +109,9 @@ def bill(study: Study) -> BillReport:
 def cost(study: Study) -> CostReport:
     """The cost of a design over its term, by year, by run and by token."""
     from clusterspec.procurement.bill import bill as counted
+    from clusterspec.procurement.cost import cheaper_neighbor
     from clusterspec.procurement.cost import cost as worked_out
-    from clusterspec.procurement.neighbor import cheaper_neighbor
-    from clusterspec.results.cost import CostReport
+    from clusterspec.results.decision import CostReport
 
     items = counted(study.design)
     plan = study.plan if study.possible else None

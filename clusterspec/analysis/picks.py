@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Generic, TypeVar
 
-from clusterspec.analysis.space.choices import SearchJob, Space
 from clusterspec.analysis.space.families import layout_of, section_of
 from clusterspec.analysis.space.run import Found, Kept
-from clusterspec.analysis.studied import POOLS, Studied, errors_of
+from clusterspec.analysis.studied import POOLS, SearchJob, Space, Studied, errors_of
 from clusterspec.finding import Finding
 from clusterspec.records import dataclass
 from clusterspec.studies.study import Study

@@ -10,9 +10,9 @@ from clusterspec.analysis.picks import Candidate, Picks
 from clusterspec.analysis.serving_plans.run import FoundPlans
 from clusterspec.analysis.serving_plans.run import search as run_search
 from clusterspec.analysis.serving_plans.space import METRICS, OBJECTIVES, Rated, ServingJob, serving_job
-from clusterspec.analysis.space.choices import Pins
 from clusterspec.analysis.studied import (
     POOLS,
+    Pins,
     Studied,
     currency_of,
     errors_of,

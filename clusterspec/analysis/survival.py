@@ -22,7 +22,7 @@ from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
 from clusterspec.quantity import Bandwidth
 from clusterspec.records import dataclass, replace
-from clusterspec.results.survival import SPAN, STAGES, STRATEGIES, TAPERS, Curve, Survival, WireCase
+from clusterspec.results.machine import SPAN, STAGES, STRATEGIES, TAPERS, Curve, Survival, WireCase
 from clusterspec.source import Path
 from clusterspec.spec.model import LayoutSpec, ModelSpec
 from clusterspec.summation import sum_of

@@ -10,8 +10,8 @@ from clusterspec.document.waivers import Waived
 from clusterspec.finding import Finding, Severity
 from clusterspec.procurement.bill import Bill
 from clusterspec.records import replace
+from clusterspec.results.decision import REQUESTS, Area, Verdict, VerdictStatus
 from clusterspec.results.machine import Rack
-from clusterspec.results.verdict import REQUESTS, Area, Verdict, VerdictStatus
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural
 

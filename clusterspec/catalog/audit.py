@@ -163,8 +163,6 @@ SUM_CHECKS: dict[str, SumCheck] = {
 }
 
 
-# Offline audit of a catalog
-
 YEAR = timedelta(days=365)
 _HOST = re.compile(r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", re.IGNORECASE)
 _ALIKE = ("memory_bandwidth", "scale_out.nic_bandwidth", "nic_bandwidth", "node_bandwidth", "frontend.nic_bandwidth")

@@ -97,8 +97,6 @@ class ServingSoftware:
     quantized_cache: str | None = None
 
 
-# Types of catalog entries; every figure has its source
-
 FULLY = frozenset({"fsdp", "hsdp"})
 """The shardings that shard weights."""
 

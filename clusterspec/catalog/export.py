@@ -320,8 +320,6 @@ def _table_lines(cells: Sequence[tuple[str, ...]], width: int) -> Iterator[str]:
         yield line if not width or len(line) <= width else line[: width - 1] + "…"
 
 
-# Export of the catalog as a table with one row per fact and its source
-
 LICENSE = "CC-BY-4.0"
 LICENSE_URL = "https://creativecommons.org/licenses/by/4.0/"
 COLUMNS = (

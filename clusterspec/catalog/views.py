@@ -13,8 +13,6 @@ from clusterspec.quantity import Quantity
 from clusterspec.records import dataclass
 from clusterspec.units import bandwidth_readings, display, plain
 
-# Complete views of catalog entries, and comparisons of two
-
 _LINKS = {"scale_up.bandwidth": "scale_up.links", "bandwidth": "link.count"}
 """The fact with the number of links of each total bandwidth."""
 _QUALIFIERS = ("scope", "basis", "of", "prints", "since", "until", "note", "doubt")

@@ -65,8 +65,6 @@ def release_numbers(version: str) -> tuple[int, ...]:
     return given + (0,) * (6 - len(given))
 
 
-# Settings of a call: the configuration, the catalog and the date. No rules are imported here
-
 T = TypeVar("T")
 
 

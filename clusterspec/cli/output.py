@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from clusterspec.studies.study import Study
 
 
-# Output files of commands: written atomically, and never over an input
-
 MOST_LINKS = 40
 """Symlinks on the way to a file, as many as Linux follows."""
 

@@ -44,8 +44,8 @@ COMMANDS = {
     "solve": Command("finds the minimum or maximum of a key that meets a condition", "search"),
     "sensitivity": Command("moves each parameter to the next sold value: effect on time, memory, cost", "search"),
     "sweep": Command("finds the best layout for each point of a grid of specs", "search"),
-    "bom": Command("prints the bill of materials: nodes, switches, cables, with derivations", "costs"),
-    "cost": Command("computes capital, energy, support and rent over the term, by year, run and token", "costs"),
+    "bom": Command("prints the bill of materials: nodes, switches, cables, with derivations", "reports"),
+    "cost": Command("computes capital, energy, support and rent over the term, by year, run and token", "reports"),
     "report": Command("writes a report as HTML or PDF", "reports"),
     "diff": Command(
         "shows what changed between two specs, and what it does to bandwidth, memory, time and cost", "reports"
@@ -54,14 +54,16 @@ COMMANDS = {
     "catalog": Command("shows the catalog of hardware, models and software, with sources", "catalog"),
     "convert": Command("shows the interpretations of a quantity: bits and bytes, one direction and both", "reference"),
     "import": Command("imports files of infrastructure repositories into a spec", "exchange"),
-    "diagnose": Command("compares logs of collectives with the design, and ranks the causes of low bandwidth", "logs"),
-    "accept": Command("compares logs of collectives with the acceptance tests: pass, fail, not run", "logs"),
+    "diagnose": Command(
+        "compares logs of collectives with the design, and ranks the causes of low bandwidth", "estimate"
+    ),
+    "accept": Command("compares logs of collectives with the acceptance tests: pass, fail, not run", "estimate"),
     "export": Command("exports a design to files of infrastructure repositories", "exchange"),
     "config": Command("shows the configuration of a file and the origin of each setting", "reference"),
-    "lsp": Command("serves editors: findings while typing, hover, completion, quick fixes", "editors"),
-    "completion": Command("prints the completion script of a shell: bash, zsh or fish", "editors"),
-    "init": Command("prints a starting spec", "editors"),
-    "schema": Command("prints the JSON Schema of the spec, for editors", "editors"),
+    "lsp": Command("serves editors: findings while typing, hover, completion, quick fixes", "reference"),
+    "completion": Command("prints the completion script of a shell: bash, zsh or fish", "reference"),
+    "init": Command("prints a starting spec", "reference"),
+    "schema": Command("prints the JSON Schema of the spec, for editors", "reference"),
     HELP: Command("prints the options of a command, or this list", ""),
 }
 """Every command, in the order of the help."""

@@ -12,8 +12,6 @@ from time import monotonic
 from clusterspec.cli import UsageFault
 from clusterspec.report.ink import WIDTH, Ink, disarmed_line, plain_line
 
-# Output to standard output and standard error, with color and progress
-
 LOOKALIKES = {"×": "x", "–": "-", "−": "-", "·": "-", "…": "...", "→": "->", "µ": "u", "≤": "<=", "≥": ">=", "≈": "~"}
 LOOKALIKES |= dict.fromkeys("█▉▊▋▌", "#") | dict.fromkeys("▍▎▏", "")
 """Replacements of characters that an encoding lacks, as on old terminals and Windows pipes."""

@@ -181,8 +181,6 @@ def _redundant_experts(workload: Workload | None, ep: int, log: ResolutionLog) -
     return log.assume("workload.serving.redundant_experts", fewest, why)
 
 
-# Layers of the pipeline stages: as written, else as even as possible
-
 MOST_STAGES = 65_536
 """Limit of stages for which a list of layers is kept; no cluster has so many."""
 

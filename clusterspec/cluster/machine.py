@@ -217,8 +217,6 @@ def _first_known(*figures: Bandwidth | None) -> Bandwidth | None:
     return next((figure for figure in figures if figure is not None), None)
 
 
-# Resolves the machine: platform, accelerator, counts, slots and power
-
 TRAY = 4
 """Accelerators of one tray or host in the rack-scale machines and slices sold (NVL72, TPU)."""
 USUAL_NODE = 8

@@ -115,8 +115,6 @@ def _part_with_layers(key: _Key, part: Any, before: int, after: int, log: Resolu
     return key.record(**{**sizes, "layers": scaled})
 
 
-# Resolves the model: a catalog entry, an entry with some keys changed, or a description in the spec
-
 KEY = "workload.model"
 MODEL_PATH: Path = ("workload", "model")
 NEEDED = ("layers", "hidden", "heads", "vocab")

@@ -99,8 +99,6 @@ def _resolved_engines(
     )
 
 
-# Resolves the workload: the model, the batch or the requests, the precisions, and the corresponding peak
-
 WORKLOAD_PATH: Path = ("workload",)
 
 

@@ -177,8 +177,6 @@ def _bracket_expression(text: str, at: int) -> tuple[str, int]:
     return (f"[{'^' * negated}{inside}]", at + 1) if at < len(text) else ("", at)
 
 
-# Path patterns in ``.gitignore`` syntax, and the ``.gitignore`` files of a project
-
 LARGEST = 256 * 1024
 """Bytes of a ``.gitignore`` that are read."""
 Data = Callable[[Path], bytes | None]

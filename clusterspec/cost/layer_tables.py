@@ -155,8 +155,6 @@ class PhaseTimer:
         return TransferTime(transfer, cost, window, pipelined, exposed)
 
 
-# The kernels and transfers of one layer, timed together
-
 Routed = Callable[[float], Transfers]
 """The expert traffic of one pass, as a function of the seconds of computation in it."""
 

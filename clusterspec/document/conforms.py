@@ -9,8 +9,6 @@ from typing import Any
 
 from clusterspec.source import Path
 
-# Lookup of JSON Schema nodes by key and path
-
 Schema = dict[str, Any]
 
 _BRANCHES = ("anyOf", "oneOf", "allOf")

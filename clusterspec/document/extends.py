@@ -204,8 +204,6 @@ def _merged_places(value: Any, over: Places, under: Places) -> Places:
     return Places(offsets)
 
 
-# Reading of a spec with its bases
-
 STDIN = "-"
 
 

@@ -15,8 +15,6 @@ from clusterspec.patterns import pattern
 from clusterspec.records import replace
 from clusterspec.source import Path
 
-# Validation of a document against a JSON Schema
-
 _SEVERAL = {"additionalProperties", "required"}
 """Keywords that a mapping may violate several times, each a separate error."""
 _OF_PARTS = {*_SEVERAL, "not", "oneOf", "anyOf"}

@@ -48,8 +48,6 @@ def _number_text(text: str, field: Schema) -> str | None:
     return f"{number:.12g}" if isinstance(number, float) else str(number)
 
 
-# An error of the JSON Schema validator, with the texts that describe it
-
 _MAX_SHOWN = 48
 TYPES = {
     "string": "text",

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Protocol, cast
+from typing import cast
 
 from clusterspec.document import nearest_words
+from clusterspec.exchange import measurements
 from clusterspec.exchange.import_result import LARGEST, FormatError, ImportResult, InputFile
 from clusterspec.logs.readers import READERS, LogReader
 from clusterspec.records import dataclass
 
 
-class ReaderModule(Protocol):
-    """The interface of a reader module."""
-
-    matches: Callable[[InputFile], bool]
-    read: Callable[[InputFile], ImportResult]
-
-
 @dataclass(frozen=True, slots=True)
 class ImportFormat:
-    """An import format. ``module`` is imported on demand; ``other`` are alternative names; ``largest`` is in MiB."""
+    """An import format. ``module`` is imported on demand; ``other`` are alternative names; ``largest`` is in MiB.
+
+    The module has two functions for each format: ``matches_NAME`` and ``read_NAME``, with underscores in the name.
+    """
 
     name: str
     group: str
@@ -35,31 +32,28 @@ class ImportFormat:
         """Whether a file looks like this format and is within its maximum size."""
         if len(file.data) > self.largest << 20:
             return False
-        if self.module == "measurements":
-            from clusterspec.exchange import measurements
-
-            return measurements.matches(_log_reader(self.name), file)
-        return self._reader_module().matches(file)
+        if reader := _log_reader(self.name):
+            return measurements.matches_log(reader, file)
+        return cast("Callable[[InputFile], bool]", self._function("matches"))(file)
 
     def read(self, file: InputFile) -> ImportResult:
         """The content of a file. Raises `FormatError` if it is of another format or too large."""
         if len(file.data) > self.largest << 20:
             raise FormatError(f"has more than {self.largest} MiB, the maximum for {self.name}")
-        if self.module == "measurements":
-            from clusterspec.exchange import measurements
-
-            return measurements.read(_log_reader(self.name), file)
+        if reader := _log_reader(self.name):
+            return measurements.read_log(reader, file)
         try:
-            return self._reader_module().read(file)
+            return cast("Callable[[InputFile], ImportResult]", self._function("read"))(file)
         except OverflowError:  # an infinite number where a count belongs
             raise FormatError(f"holds a number that is no count in {self.name}") from None
 
-    def _reader_module(self) -> ReaderModule:
-        return cast("ReaderModule", importlib.import_module(f"clusterspec.exchange.{self.module}"))
+    def _function(self, verb: str) -> object:
+        module = importlib.import_module(f"clusterspec.exchange.{self.module}")
+        return getattr(module, f"{verb}_{self.name.replace('-', '_')}")
 
 
-def _log_reader(name: str) -> LogReader:
-    return next(reader for reader in READERS if reader.name == name)
+def _log_reader(name: str) -> LogReader | None:
+    return next((reader for reader in READERS if reader.name == name), None)
 
 
 WORKLOADS = (
@@ -78,7 +72,7 @@ WORKLOADS = (
         "workloads.serving",
         ("vllm", "sglang", "trt-llm", "tensorrt-llm", "trtllm"),
     ),
-    ImportFormat("torchtitan", "workloads", "torchtitan configurations (TOML)", "workloads.torchtitan"),
+    ImportFormat("torchtitan", "workloads", "torchtitan configurations (TOML)", "workloads.job_files"),
     ImportFormat(
         "megatron",
         "workloads",
@@ -86,48 +80,55 @@ WORKLOADS = (
         "workloads.megatron",
         ("megatron-lm", "megatron-core", "nemo", "megatron-bridge"),
     ),
-    ImportFormat("gpt-neox", "workloads", "GPT-NeoX configurations", "workloads.neox", ("gpt-neox-config", "neox")),
+    ImportFormat(
+        "gpt-neox", "workloads", "GPT-NeoX configurations", "workloads.deepspeed", ("gpt-neox-config", "neox")
+    ),
     ImportFormat("deepspeed", "workloads", "DeepSpeed and Axolotl configurations", "workloads.deepspeed", ("axolotl",)),
-    ImportFormat("maxtext", "workloads", "MaxText configurations and launch lines", "workloads.maxtext"),
+    ImportFormat("maxtext", "workloads", "MaxText configurations and launch lines", "workloads.job_files"),
 )
 MACHINES = (
     ImportFormat(
         "nccl-topo",
         "machines",
         "NCCL and RCCL topology files, plans and dumps",
-        "machines.nccl_topology",
+        "machines.pcie",
         ("nccl-topo-xml", "rccl-topo", "rccl-topo-xml", "nccl-topo-xml-dump", "rccl-topo-xml-dump", "nccl-graph-xml"),
     ),
     ImportFormat(
         "rocm-smi-topo",
         "machines",
         "rocm-smi --showtopo and --showtoponuma",
-        "machines.rocm_topology",
+        "machines.accelerators",
         ("rocm-smi", "rocm-smi-showtopo", "rocm-smi-showtoponuma"),
     ),
     ImportFormat(
         "nvidia-smi-topo",
         "machines",
         "nvidia-smi topo -m, as printed or in Markdown",
-        "machines.nvidia_topology",
+        "machines.nvidia",
         ("nvidia-smi", "topo-markdown"),
     ),
-    ImportFormat("nvidia-smi-nvlink", "machines", "nvidia-smi nvlink -s", "machines.nvlink_status"),
-    ImportFormat("neuron-ls", "machines", "neuron-ls, as a table or with -j", "machines.neuron"),
-    ImportFormat("hl-smi", "machines", "hl-smi of Gaudi", "machines.gaudi"),
-    ImportFormat("lspci", "machines", "lspci -vv", "machines.lspci", largest=8),
-    ImportFormat("ibnetdiscover", "machines", "ibnetdiscover", "fabrics.ibnetdiscover", largest=32),
-    ImportFormat("ibstat", "machines", "ibstat, of one node or of many hosts", "fabrics.ibstat", largest=4),
-    ImportFormat("netq", "machines", "NetQ topology graph (JSON)", "fabrics.netq", ("netq-json",), largest=8),
-    ImportFormat("topograph", "machines", "models of NVIDIA topograph", "fabrics.topograph", ("topograph-model",)),
+    ImportFormat("nvidia-smi-nvlink", "machines", "nvidia-smi nvlink -s", "machines.nvidia"),
+    ImportFormat("neuron-ls", "machines", "neuron-ls, as a table or with -j", "machines.accelerators"),
+    ImportFormat("hl-smi", "machines", "hl-smi of Gaudi", "machines.accelerators"),
+    ImportFormat("lspci", "machines", "lspci -vv", "machines.pcie", largest=8),
+    ImportFormat("ibnetdiscover", "machines", "ibnetdiscover", "fabrics.infiniband", largest=32),
+    ImportFormat("ibstat", "machines", "ibstat, of one node or of many hosts", "fabrics.infiniband", largest=4),
+    ImportFormat("netq", "machines", "NetQ topology graph (JSON)", "fabrics.infragraph", ("netq-json",), largest=8),
+    ImportFormat("topograph", "machines", "models of NVIDIA topograph", "fabrics.schedulers", ("topograph-model",)),
     ImportFormat(
-        "slurm-topology", "machines", "Slurm topology.yaml and topology.conf", "fabrics.slurm", ("slurm",), largest=8
+        "slurm-topology",
+        "machines",
+        "Slurm topology.yaml and topology.conf",
+        "fabrics.schedulers",
+        ("slurm",),
+        largest=8,
     ),
     ImportFormat(
         "kubernetes",
         "machines",
         "Kueue Topology, MPIJob, PyTorchJob",
-        "fabrics.kubernetes",
+        "fabrics.schedulers",
         ("kueue", "kueue-topology", "k8s-mpijob", "mpijob"),
     ),
     ImportFormat("infragraph", "machines", "InfraGraph infrastructures", "fabrics.infragraph"),
@@ -150,7 +151,9 @@ MEASUREMENTS = (
             strict=True,
         )
     ),
-    ImportFormat("simai-busbw", "measurements", "bus bandwidths that SimAI takes (listed, not imported)", "simai"),
+    ImportFormat(
+        "simai-busbw", "measurements", "bus bandwidths that SimAI takes (listed, not imported)", "measurements"
+    ),
 )
 PURCHASING = (
     ImportFormat(

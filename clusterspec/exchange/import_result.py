@@ -11,8 +11,6 @@ from typing import Any
 from clusterspec.records import dataclass, field
 from clusterspec.source import Path, dotted
 
-# Results of importers: spec keys, counts and unknown parts, each with its file and line
-
 Value = str | int | float | bool | None | Sequence["Value"] | Mapping[str, "Value"]
 """A value of a spec as YAML holds it; quantities are text with their unit."""
 

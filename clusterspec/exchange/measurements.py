@@ -1,18 +1,31 @@
-"""Import of benchmark logs as entries of `measured:`."""
+"""Benchmark logs as entries of `measured:`, the inputs of SimAI, and acceptance tests with their outcome in logs."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
+from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cost.collectives.model import CollectiveUnavailableError
+from clusterspec.cost.collectives.predict import collective_table
 from clusterspec.exchange.import_result import LONGEST_LINE, FormatError, ImportBuilder, ImportResult, InputFile, Value
-from clusterspec.logs.benchmark import Benchmark, PairTable, Series, adapter_count, size_text
+from clusterspec.logs.benchmark import Benchmark, PairTable, Series, adapter_count, bus_factor, size_text
 from clusterspec.logs.nccl import NotALogError
 from clusterspec.logs.readers import LogReader
+from clusterspec.procurement.bill import acceptance_tests, benchmark_of
+from clusterspec.records import dataclass
+from clusterspec.results.diagnosis import AcceptanceOutcome
+from clusterspec.spec.model import AcceptanceSpec
+from clusterspec.units import display, plural
+
+# Import of benchmark logs as entries of `measured:`
 
 
-def matches(reader: LogReader, file: InputFile) -> bool:
+def matches_log(reader: LogReader, file: InputFile) -> bool:
     return reader.matches(file.text[:200_000])
 
 
-def read(reader: LogReader, file: InputFile) -> ImportResult:
+def read_log(reader: LogReader, file: InputFile) -> ImportResult:
     """The measurements of a log. Raises `FormatError` if it is not a log of this tool."""
     for number, line in enumerate(file.text.split("\n"), 1):
         if len(line) > LONGEST_LINE:
@@ -83,4 +96,213 @@ def _record_pairs(table: PairTable, builder: ImportBuilder) -> None:
     builder.append("measured", entry, table.line)
     builder.unknown(
         "the size of the copies", "the log lacks this value; the entry cannot be used for calibration", table.line
+    )
+
+
+# SimAI ``busbw.yaml``: the bus bandwidth inputs of its analytical simulator for each axis of a layout
+
+SIMAI_BUSBW = "simai-busbw"
+_AXIS = re.compile(r"\s*(TP|DP|EP|PP)\s*:\s*$")
+_RATE = re.compile(
+    r"\s*(allreduce|allgather|reducescatter|alltoall|busbw)\s*+,?\s*+:\s*+,?\s*+(null|[0-9.]{1,12})\s*+$"
+)
+
+
+def matches_simai_busbw(file: InputFile) -> bool:
+    return bool(re.search(r"^[ \t]*(TP|DP)[ \t]*:[ \t]*$", file.head, re.MULTILINE)) and bool(
+        re.search(r"^[ \t]*(allreduce|allgather)\s*,", file.head, re.MULTILINE)
+    )
+
+
+def read_simai_busbw(file: InputFile) -> ImportResult:
+    """The bandwidths by axis, as counts: they are simulator inputs, not measurements."""
+    builder, axis = ImportBuilder(SIMAI_BUSBW, file.name), ""
+    for number, line in enumerate(file.lines, 1):
+        if match := _AXIS.match(line):
+            axis = match[1]
+        elif (match := _RATE.match(line)) and axis and match[2] != "null":
+            builder.count(f"{axis.lower()} {match[1]}", f"{match[2]} GB/s", number)
+    if not builder.counts:
+        raise FormatError("has no bandwidth by axis as SimAI reads it")
+    why = "inputs of a simulator without sizes and ranks; `clusterspec collective` computes them from the spec"
+    builder.unknown("measured", why, builder.counts[0].at.line)
+    return builder.reading()
+
+
+# Acceptance tests of a design, and their outcome in benchmark logs.
+#
+# The tests are those of the spec. If it states none, the default tests of each tier are used, each with the low end of
+# the predicted range as its threshold
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptanceCase:
+    """One acceptance test: ``threshold`` is bus bandwidth in B/s; ``passes`` of ``runs`` must reach it on each of
+    ``groups`` sets of nodes; ``size`` is in bytes, ``duration`` in seconds per run, None if not required.
+    """
+
+    name: str
+    collective: str
+    nodes: int
+    ranks: int
+    size: float
+    threshold: float
+    tool: str
+    algorithm: str | None = None
+    passes: int = 1
+    runs: int = 1
+    groups: int = 1
+    duration: float | None = None
+
+
+def acceptance_cases(design: Design) -> tuple[tuple[AcceptanceCase, ...], bool, tuple[str, ...]]:
+    """The tests, whether the spec states them, and the reasons why entries of the spec cannot be run."""
+    cluster = design.cluster
+    if cluster is None:
+        return (), False, ()
+    stated = design.spec.acceptance
+    if not stated and design.spec.unreadable(("acceptance",)):
+        return (), True, ("acceptance: an entry cannot be read; `clusterspec check` reports details",)
+    if not stated:
+        return _cases_of_design(cluster), False, ()
+    tests: list[AcceptanceCase] = []
+    unclear: list[str] = []
+    for number, entry in enumerate(stated):
+        unread = sorted(str(path[2]) for path in design.spec.broken if path[:2] == ("acceptance", number) and path[2:])
+        test = f"`{unread[0]}` cannot be read" if unread else _case_of_spec(entry, cluster)
+        if isinstance(test, AcceptanceCase):
+            tests.append(test)
+        else:
+            unclear.append(f"acceptance[{number}]: {test}")
+    return tuple(_tests_with_unique_names(tests)), True, tuple(unclear)
+
+
+def _cases_of_design(cluster: Cluster) -> tuple[AcceptanceCase, ...]:
+    tests = []
+    for each in acceptance_tests(cluster):
+        try:
+            row = collective_table(cluster, each.collective, each.ranks, (each.size,))[0]
+        except CollectiveUnavailableError:
+            continue
+        name = _test_name(each.collective, each.nodes, each.size)
+        tests.append(
+            AcceptanceCase(name, each.collective, each.nodes, each.ranks, each.size, row.least_busbw, each.tool)
+        )
+    return tuple(tests)
+
+
+def _test_name(collective: str, nodes: int, size: float) -> str:
+    return f"{collective}-{plural(nodes, 'node').replace(' ', '-')}-{size_text(size).replace(' ', '')}"
+
+
+def _case_of_spec(entry: AcceptanceSpec, cluster: Cluster) -> AcceptanceCase | str:
+    """A test of the spec, or the reason why it cannot be run."""
+    ranks = entry.ranks or (entry.nodes * cluster.ranks_per_node if entry.nodes else None)
+    if entry.collective is None or ranks is None or entry.size is None:
+        missing = [
+            key
+            for key, value in (("collective", entry.collective), ("nodes or ranks", ranks), ("size", entry.size))
+            if not value
+        ]
+        return f"{', '.join(missing)} missing"
+    if entry.busbw is not None:
+        threshold = entry.busbw.per_direction
+    elif entry.algbw is not None:
+        threshold = entry.algbw.per_direction * bus_factor(entry.collective, ranks)
+    else:
+        return "it requires no bandwidth"
+    nodes = entry.nodes or -(-ranks // cluster.ranks_per_node)
+    passes, runs = entry.required_runs or (1, 1)
+    each = entry.set_nodes
+    if passes > runs:
+        return f"`pass: {entry.passes}` requires more runs than there are"
+    if each is not None and each > cluster.nodes:
+        return f"`scope: {entry.scope}` is more than the {plural(cluster.nodes, 'node')} of the cluster"
+    if each is not None and each < nodes:
+        return f"`scope: {entry.scope}` has fewer nodes than the {plural(nodes, 'node')} of the test"
+    return AcceptanceCase(
+        name=_test_name(entry.collective, nodes, entry.size.value),
+        collective=entry.collective,
+        nodes=nodes,
+        ranks=ranks,
+        size=entry.size.value,
+        threshold=threshold,
+        tool=benchmark_of(cluster),
+        algorithm=entry.algorithm,
+        passes=passes,
+        runs=runs,
+        groups=cluster.nodes // each if each else 1,
+        duration=entry.duration.value if entry.duration else None,
+    )
+
+
+def _tests_with_unique_names(tests: Sequence[AcceptanceCase]) -> list[AcceptanceCase]:
+    """The tests with unique names."""
+    from clusterspec.records import replace
+
+    seen: dict[str, int] = {}
+    out = []
+    for test in tests:
+        count = seen[test.name] = seen.get(test.name, 0) + 1
+        out.append(test if count == 1 else replace(test, name=f"{test.name}-{count}"))
+    return out
+
+
+def evaluate(
+    tests: Sequence[AcceptanceCase], logs: Sequence[tuple[str, Benchmark]]
+) -> tuple[tuple[AcceptanceOutcome, ...], tuple[tuple[str, str], ...]]:
+    """The outcome of every test, and the logs that belong to no test, with the reason."""
+    series = [(log, each) for log, benchmark in logs for each in benchmark.series]
+    outcomes = tuple(_test_outcome(test, [each for _, each in series if _measures_test(each, test)]) for test in tests)
+    unused = [
+        (log, _series_description(each))
+        for log, each in series
+        if not any(_measures_test(each, test) for test in tests)
+    ] + [
+        (log, "it measures pairs of accelerators, not a collective") for log, benchmark in logs if not benchmark.series
+    ]
+    return outcomes, tuple(unused)
+
+
+def _measures_test(series: Series, test: AcceptanceCase) -> bool:
+    """Whether a series ran the collective of a test on as many ranks, by its algorithm where both name one."""
+    if series.collective != test.collective or series.ranks != test.ranks:
+        return False
+    if series.nodes is not None and series.nodes != test.nodes:
+        return False
+    return not (series.algorithm and test.algorithm and series.algorithm != test.algorithm)
+
+
+def _series_description(series: Series) -> str:
+    name = series.collective or "a collective that the log does not name"
+    return f"{name} on {plural(series.ranks, 'rank') if series.ranks else 'an unknown number of ranks'}"
+
+
+def _test_outcome(test: AcceptanceCase, series: Sequence[Series]) -> AcceptanceOutcome:
+    """Pass, fail or not run. The figure shown is the lowest of all runs."""
+    at_size = [rates for each in series if (rates := [p.busbw for p in each.points if p.size == test.size])]
+    wrong = sum(each.wrong for each in series)
+    needed = test.runs * test.groups
+    if not at_size:
+        why = f"no log of {test.collective} on {plural(test.ranks, 'rank')}"
+        if series:
+            largest = max(point.size for each in series for point in each.points)
+            why = f"the logs have no row of {size_text(test.size)}; their largest is {size_text(largest)}"
+        return AcceptanceOutcome(test.name, test.threshold, None, "not-run", why)
+    lowest = [min(rates) for rates in at_size]
+    reached = sum(rate >= test.threshold for rate in lowest)
+    failed = len(lowest) - reached
+    measured = min(lowest)
+    if wrong:
+        return AcceptanceOutcome(test.name, test.threshold, measured, "fail", f"{wrong} wrong values in the results")
+    if failed > (test.runs - test.passes) * test.groups:
+        share = f"{failed} of {plural(len(lowest), 'run')} below {display(test.threshold, 'B/s')}"
+        return AcceptanceOutcome(test.name, test.threshold, measured, "fail", share)
+    if len(lowest) < needed:
+        why = f"{len(lowest)} of {plural(needed, 'run')} found" + (
+            f", on {test.groups} sets of nodes" if test.groups > 1 else ""
+        )
+        return AcceptanceOutcome(test.name, test.threshold, measured, "not-run", why)
+    return AcceptanceOutcome(
+        test.name, test.threshold, measured, "pass", f"{reached} of {plural(len(lowest), 'run')} at or above it"
     )

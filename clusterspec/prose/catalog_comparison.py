@@ -112,8 +112,6 @@ def _part_counts(claim: Claim, facts: Sequence[KnownFigure]) -> tuple[float, ...
     return (1.0, *(count for count in claim.counts if not (node and count <= 16)))
 
 
-# Comparison of claims with the catalog: a claim is correct, has a likely error, or is not reported
-
 _ORDER = (
     FigureScope.DEVICE,
     FigureScope.PORT,

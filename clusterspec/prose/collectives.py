@@ -14,8 +14,6 @@ from clusterspec.prose.tokenize import TextProblem, Token, TokenKind, words_of
 from clusterspec.units import display, plain
 from clusterspec.units.readings import agrees_within
 
-# Checks of collective figures: their metric, traffic and duration
-
 METRIC_REACH = 6
 """Number of sentences before and after a figure in which the metric may be named."""
 MAX_RATIO = 5

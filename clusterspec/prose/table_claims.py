@@ -17,8 +17,6 @@ from clusterspec.prose.tokenize import TextProblem, Token, TokenKind
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.units.readings import agrees_within
 
-# Claims made by table cells, and columns that mix directions
-
 MAX_NAME_WORDS = 3
 """Maximum words of a cell that is a name."""
 _MEMORY_HEADING = re.compile(

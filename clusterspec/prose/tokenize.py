@@ -228,8 +228,6 @@ def _digit_step(digits: str) -> float:
     return max(unit, min(unit * 10.0**zeros, _number_value(digits) / 20))
 
 
-# Problems found in running text, at tokens
-
 _ERRORS = (
     "accelerators-miscounted ambiguous-unit arithmetic-does-not-close bits-and-bytes-swapped duplex-counted-as-one-way"
     " injection-called-bisection label-contradicts-rate lanes-counted-as-nics links-miscounted nic-rate-off-technology"

@@ -1,21 +1,32 @@
-"""The bill of materials and the cost of a design, as text and CSV."""
+"""The bill of materials, the cost and the differences of designs, as text, CSV and Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from clusterspec.cost.term import Term
+from clusterspec.finding import Finding
 from clusterspec.procurement.bill import Item, money_text
-from clusterspec.procurement.cost import Cost
-from clusterspec.procurement.neighbor import Neighbor
+from clusterspec.procurement.cost import Cost, Neighbor
 from clusterspec.report import ink as grid
-from clusterspec.report.estimate_assumptions import value_text
-from clusterspec.report.ink import PLAIN, Ink, errors_text, wrapped_lines
+from clusterspec.report.estimate_rows import value_text
+from clusterspec.report.findings_machines import markdown_cell
+from clusterspec.report.ink import (
+    PLAIN,
+    Ink,
+    errors_text,
+    location_text,
+    plain_line,
+    text_table,
+    title_text,
+    wrapped_lines,
+)
 from clusterspec.results import BillReport
-from clusterspec.results.cost import CostReport
+from clusterspec.results.decision import PRICE, SHARE, CostReport, DiffReport, Effect
+from clusterspec.source import dotted
 from clusterspec.units import display, percent, plural, portion
-
-# The bill of materials as text and CSV
 
 FIELDS = ("kind", "part", "quantity", "derivation", "assumed", "unit_price", "price")
 
@@ -208,3 +219,103 @@ def _csv_rows(cost: Cost) -> Iterator[tuple[object, ...]]:
         for name, amount in row.parts.items():
             yield (name, row.year, amount, "", "", cost.currency, "")
         yield ("total", row.year, row.total, row.low, row.high, cost.currency, "")
+
+
+# The difference of two designs as text, and as Markdown for a pull request comment
+
+LONGEST = 60
+"""Characters of a value that are shown."""
+
+
+def diff_as_text(report: DiffReport, ink: Ink = PLAIN) -> str:
+    """The changed keys, their effects, and new and fixed findings."""
+    parts = [f"{title_text(report.old.name)} -> {title_text(report.new.name)}\n"]
+    rows = [(title_text(dotted(one.path)), shown_value(one.old), shown_value(one.new)) for one in report.changes]
+    parts.append(text_table(("key", "old", "new"), rows, wrap=(1, 2), ink=ink) if rows else "No key differs.\n")
+    effects = [
+        (one.name, effect_figure(one, one.old), effect_figure(one, one.new), relative_change(one))
+        for one in report.effects
+    ]
+    heads = ("effect", "old", "new", "change")
+    parts.append(text_table(heads, effects, right=(1, 2), ink=ink) if effects else "No figure changes.\n")
+    if report.caution:
+        parts.append("\n".join(wrapped_lines(plain_line(report.caution), ink.measure)) + "\n")
+    for label, findings in _labeled_findings(report):
+        for one in _ranked_findings(findings):
+            line = f"{label} {one.severity}[{one.rule}] {location_text(one.span)}: {plain_line(one.message)}"
+            parts.append("\n".join(wrapped_lines(line, ink.measure, then="  ")) + "\n")
+    return "\n".join(parts)
+
+
+def diff_as_markdown(report: DiffReport) -> str:
+    """The difference as Markdown tables."""
+    parts = [
+        f"**clusterspec diff**: `{title_text(report.old.name)}` to `{title_text(report.new.name)}`".replace("``", "`")
+    ]
+    rows = [(f"`{plain_line(dotted(one.path))}`", shown_value(one.old), shown_value(one.new)) for one in report.changes]
+    parts.append(markdown_table(("key", "old", "new"), rows) if rows else "No key differs.")
+    effects = [
+        (one.name, effect_figure(one, one.old), effect_figure(one, one.new), relative_change(one))
+        for one in report.effects
+    ]
+    parts.append(markdown_table(("effect", "old", "new", "change"), effects) if effects else "No figure changes.")
+    if report.caution:
+        parts.append(plain_line(report.caution))
+    found = [
+        (label, *finding_cells(one)) for label, many in _labeled_findings(report) for one in _ranked_findings(many)
+    ]
+    if found:
+        parts.append(markdown_table(("", "severity", "rule", "what"), found))
+    return "\n\n".join(parts) + "\n"
+
+
+def _labeled_findings(report: DiffReport) -> tuple[tuple[str, Sequence[Finding]], ...]:
+    """The findings that differ, by what happened to them."""
+    return ("new", report.found), ("fixed", report.fixed), ("no longer checked", report.unchecked)
+
+
+def _ranked_findings(findings: Sequence[Finding]) -> list[Finding]:
+    """The most severe first."""
+    return sorted(findings, key=lambda one: one.severity.rank)
+
+
+def markdown_table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    lines = [heads, ("---",) * len(heads), *(tuple(markdown_cell(text_) for text_ in row) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def finding_cells(one: Finding) -> tuple[str, str, str]:
+    return str(one.severity), one.rule, one.message
+
+
+def shown_value(given: Any) -> str:
+    """A value of the spec on one line, shortened."""
+    if given is None:
+        return "absent"
+    shown = plain_line(given if isinstance(given, str) else json.dumps(given, ensure_ascii=False))
+    return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
+
+
+def effect_figure(effect: Effect, number: float | None) -> str:
+    """A figure with its unit."""
+    if number is None:
+        return "not known"
+    if effect.unit in {"B", "B/s", "s"}:
+        return display(number, effect.unit)
+    if effect.unit == SHARE:
+        return percent(number)
+    if effect.name == PRICE:
+        return f"{number:,.0f} {effect.unit}".rstrip()
+    return f"{number:,.4g}" if abs(number) < 10_000 else f"{number:,.0f}"
+
+
+def relative_change(effect: Effect) -> str:
+    """The relative change of a figure, and whether it is significant."""
+    if effect.old is None or effect.new is None:
+        return ""
+    by = (
+        f"{'+' if effect.new > effect.old else '−'}{percent(abs(effect.new / effect.old - 1), 2)}"
+        if effect.old > 0
+        else ""
+    )
+    return f"{by} (within the uncertainty of the model)".strip() if effect.within_band else by

@@ -11,19 +11,20 @@ from clusterspec.cost.headline import sent_term
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.report import estimate_rows as traffic
-from clusterspec.report.estimate_assumptions import influences_text, value_text
 from clusterspec.report.estimate_rows import (
     MOST,
     VERDICT_COLORS,
     VERDICT_WORDS,
     breakdown_text,
+    influences_text,
     joined_notes,
     serving_rows,
+    value_text,
 )
 from clusterspec.report.ink import PLAIN, Ink, plain_line, share_bar, text_table, title_text, wrapped_lines
 from clusterspec.results import EstimateReport, count
+from clusterspec.results.decision import Influence, VerdictStatus
 from clusterspec.results.estimate_json import HEADS, row, shares, terms
-from clusterspec.results.verdict import Influence, VerdictStatus
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural, portion
 

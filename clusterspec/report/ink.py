@@ -238,7 +238,7 @@ def csv_text(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     import csv
     import io
 
-    from clusterspec.results.cells import safe
+    from clusterspec.results.redaction import safe
 
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

@@ -84,8 +84,6 @@ def collective_csv(report: CollectiveReport) -> str:
     return grid.csv_text(FIELDS, ([getattr(row, name) for name in FIELDS] for row in report.rows))
 
 
-# Diagnoses and acceptance tests as text: measured and expected bandwidth by size, with bars
-
 WORDS = {"expected": "as expected", "slow": "slower than expected", "fast": "faster than expected"}
 STYLES = {"pass": "green", "fail": "red", "not-run": "yellow"}
 

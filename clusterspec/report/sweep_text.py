@@ -7,19 +7,17 @@ from collections.abc import Callable, Sequence
 from clusterspec.procurement.bill import money_text
 from clusterspec.report import ink as grid
 from clusterspec.report.ink import PLAIN, Ink, wrapped_lines
-from clusterspec.report.search_notes import (
+from clusterspec.report.search_text import (
     comparison_text,
     findings_text,
+    layout_text,
     memory_note,
     memory_text,
     paragraph,
     refusing_rules_text,
 )
-from clusterspec.report.search_text import layout_text
 from clusterspec.results.search import SERVING_COLUMNS, LayoutRow, SearchReport, SweepRow
 from clusterspec.units import display, percent, plain, plural
-
-# Serving plans found by search, as text and CSV
 
 DEGREES = ("tp", "attention_dp", "ep", "pp")
 SHORT = {"attention_dp": "adp"}
@@ -186,8 +184,6 @@ def search_csv(report: SearchReport) -> str:
             rows.append([kind, engines_text(row), *("" if value is None else str(value) for value in values)])
     return grid.csv_text(names, rows)
 
-
-# The points of a sweep, as text and CSV
 
 Column = tuple[str, Callable[[SweepRow], str]]
 """The head of a column, and its text for a point."""

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from clusterspec.cost.term import Term
     from clusterspec.document.waivers import Waived
     from clusterspec.procurement.bill import Bill, Item
-    from clusterspec.results.provenance import Provenance
-    from clusterspec.results.verdict import Verdict
+    from clusterspec.results.decision import Verdict
+    from clusterspec.results.estimate_json import Provenance
 
 Json = dict[str, Any]
 VERSION = 1
@@ -191,7 +191,7 @@ class CheckReport:
 
 
 def _without_sources() -> Provenance:
-    from clusterspec.results.provenance import Provenance  # a check has no terms
+    from clusterspec.results.estimate_json import Provenance  # a check has no terms
 
     return Provenance()
 

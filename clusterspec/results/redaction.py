@@ -1,16 +1,18 @@
-"""Redaction of tenders: a spec rebuilt from an allow-list before anything is computed from it.
-
-Everything in a tender is computed from the spec that `redact` returns, so that writers cannot reveal prices,
-budgets, quotes, descriptions, comments, waivers or paths of logs.
-"""
+"""Redaction of tenders: a spec rebuilt from an allow-list; and escaping of cells that a spreadsheet would execute."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from clusterspec.patterns import pattern
 from clusterspec.source import Path
 from clusterspec.spec.reader import schema
+
+# Redaction of tenders: a spec rebuilt from an allow-list before anything is computed from it.
+#
+# Everything in a tender is computed from the spec that `redact` returns, so that writers cannot reveal prices,
+# budgets, quotes, descriptions, comments, waivers or paths of logs
 
 KINDS: Mapping[str, type] = {
     "clusterspec": int,
@@ -82,3 +84,22 @@ def _properties(node: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 def _items(node: Mapping[str, Any]) -> Mapping[str, Any]:
     return next((one["items"] for one in _variants(node) if isinstance(one.get("items"), Mapping)), {})
+
+
+# Escaping of spreadsheet and CSV cells that would be executed as formulas, or that no workbook may hold
+
+_CONTROLS = pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""Beginnings that spreadsheets take for a formula. Source: OWASP, CSV injection."""
+
+
+def safe(cell: object) -> object:
+    """A cell, with an apostrophe before text that starts like a formula, and without control characters.
+
+    >>> safe("=1+1"), safe("node"), safe(-5), safe("-5 V")
+    ("'=1+1", 'node', -5, "'-5 V")
+    """
+    if not isinstance(cell, str):
+        return cell
+    text = _CONTROLS.sub("\ufffd", cell)
+    return f"'{text}" if text.startswith(FORMULA) else text

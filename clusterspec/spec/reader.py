@@ -92,8 +92,6 @@ def schema() -> dict[str, Any]:
     return loaded
 
 
-# Reading of a document as a `Spec`, driven by the schema and by the types of the model
-
 RENAMED = {"passes": "pass"}
 """Fields whose key is a reserved word of Python."""
 

@@ -216,8 +216,6 @@ def _example_quantity(kind: Kind) -> str:
     return f"write {kind.name} such as `1 {kind.suggestions[0]}`"
 
 
-# Parser of quantities: number, unit, and a qualifier of direction or sparsity
-
 _ONE_WAY = "unidirectional|uni|unidir|uni directional|one way|oneway|one direction|per direction|each direction"
 _ONE_WAY += "|in each direction|each way|per way|simplex"
 _DUPLEX = "duplex|full duplex|bidirectional|bidir|bidi|bi|bi directional|both ways|both directions|in both directions"

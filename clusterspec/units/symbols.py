@@ -8,8 +8,6 @@ from clusterspec.patterns import pattern
 from clusterspec.records import dataclass
 from clusterspec.units.table import TABLE
 
-# The exception for invalid quantities
-
 SHOWN = 48
 """Characters of a bad text that a message repeats."""
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from clusterspec import studies
-from clusterspec.analysis.space.choices import SearchJob
-from clusterspec.analysis.studied import job_of
+from clusterspec.analysis.studied import SearchJob, job_of
 from clusterspec.cluster.model import Design
 
 DENSE = """

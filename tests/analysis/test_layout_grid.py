@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.analysis.full_report import layout_grid
 from clusterspec.analysis.survival import survival, varied_design
-from clusterspec.analysis.training import layout_grid
 from clusterspec.cluster.variation import layout_changes
 from clusterspec.studies import variation
 from tests.analysis.jobs import study_of

@@ -10,11 +10,10 @@ from clusterspec import studies
 from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.picks import Candidate
 from clusterspec.analysis.rewrite import with_layout
-from clusterspec.analysis.space.choices import Pins, Space
 from clusterspec.analysis.space.families import families, layout_of, section_of
 from clusterspec.analysis.space.run import EvaluatedBlock, Limits, evaluation, least_of_families
 from clusterspec.analysis.space.run import search as run_search
-from clusterspec.analysis.studied import Studied
+from clusterspec.analysis.studied import Pins, Space, Studied
 from clusterspec.cli import run
 from clusterspec.finding import Finding, Severity
 from clusterspec.results.search import LayoutRow

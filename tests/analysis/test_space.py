@@ -5,9 +5,8 @@ from random import Random
 
 import pytest
 
-from clusterspec.analysis.space.choices import Pins, SearchJob, Space, choices, divisors
 from clusterspec.analysis.space.families import families, layout_of, section_of
-from clusterspec.analysis.studied import whole_section
+from clusterspec.analysis.studied import Pins, SearchJob, Space, choices, divisors, whole_section
 from clusterspec.cluster.legality import forbids_uneven_stages
 from clusterspec.finding import Severity
 from clusterspec.studies import variation

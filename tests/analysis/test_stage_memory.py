@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec import studies
-from clusterspec.analysis.training import stage_memory
+from clusterspec.analysis.full_report import stage_memory
 from tests.analysis.test_verdict import RUNS
 from tests.settings import SETTINGS
 

@@ -7,7 +7,7 @@ from math import log, sqrt
 import pytest
 
 from clusterspec.analysis.survival import SAME, TAPER_POINTS, TOLERANCE, Seconds, interpolated, tabulated
-from clusterspec.results.survival import SPAN, TAPERS, Curve
+from clusterspec.results.machine import SPAN, TAPERS, Curve
 
 UP, NIC = 400e9, 50e9
 """B/s per direction of an accelerator in its domain, and of a NIC."""

@@ -106,13 +106,13 @@ def test_a_crashing_rule_does_not_prevent_other_output(
 
 PARTS = [
     ("clusterspec.analysis.survival.survival", "survival"),
-    ("clusterspec.analysis.training.roofline", "roofline"),
-    ("clusterspec.analysis.training.layout_grid", "layouts"),
+    ("clusterspec.analysis.full_report.roofline", "roofline"),
+    ("clusterspec.analysis.full_report.layout_grid", "layouts"),
     ("clusterspec.analysis.machine.pod", "pod"),
-    ("clusterspec.analysis.training.stage_memory", "stage memory"),
+    ("clusterspec.analysis.full_report.stage_memory", "stage memory"),
     ("clusterspec.analysis.machine.machine", "machine"),
     ("clusterspec.analysis.verdict.areas", "areas"),
-    ("clusterspec.analysis.training.reliability", "reliability"),
+    ("clusterspec.analysis.full_report.reliability", "reliability"),
     ("clusterspec.analysis.influence.largest_influence", "influence of "),
     ("clusterspec.procurement.cost.cost", "cost"),
     ("clusterspec.analysis.levers.sensitivity", "sensitivity"),

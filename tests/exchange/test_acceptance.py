@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.exchange.acceptance import acceptance_cases, evaluate
+from clusterspec.exchange.measurements import acceptance_cases, evaluate
 from clusterspec.logs.benchmark import Benchmark, Series, SizePoint
 from clusterspec.studies.study import study_text
 from tests.analysis.test_diagnosis import DGX, log

@@ -5,8 +5,7 @@ import pytest
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.term import Term
 from clusterspec.procurement.bill import bill
-from clusterspec.procurement.cost import Cost, cost, yearly_costs
-from clusterspec.procurement.neighbor import cheaper_neighbor
+from clusterspec.procurement.cost import Cost, cheaper_neighbor, cost, yearly_costs
 from tests.cluster.resolving import clean, resolve_text
 from tests.cost.expressions import evaluate
 

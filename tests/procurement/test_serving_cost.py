@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec import analysis
-from clusterspec.results.cost import CostReport
+from clusterspec.results.decision import CostReport
 from clusterspec.studies.study import Study, study_text
 from tests.settings import SETTINGS
 

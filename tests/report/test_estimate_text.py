@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from clusterspec import analysis, studies
-from clusterspec.report import estimate_assumptions, estimate_text
+from clusterspec.report import estimate_rows, estimate_text
 from clusterspec.report import estimate_text as estimate_explain
 from clusterspec.report.ink import Ink
-from clusterspec.results.verdict import LEAST
+from clusterspec.results.decision import LEAST
 from clusterspec.studies.study import Study, study_text
 from tests.settings import SETTINGS
 
@@ -142,7 +142,7 @@ def test_only_assumptions_that_move_something_are_shown_and_the_largest_first() 
 
 def test_assumptions_and_constants_together_list_every_assumption() -> None:
     report = analysis.estimate(study(SPEC))
-    both = estimate_assumptions.assumptions_text(report) + estimate_assumptions.constants_text(report)
+    both = estimate_rows.assumptions_text(report) + estimate_rows.constants_text(report)
     assert all(key in both for key, _, _ in report.plan.assumptions)
 
 

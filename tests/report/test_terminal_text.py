@@ -18,7 +18,7 @@ from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.report import cost_text, estimate_text, findings_text, measurement_text
 from clusterspec.report import estimate_text as estimate_explain
 from clusterspec.report import ink as page_text
-from clusterspec.report.estimate_assumptions import value_text
+from clusterspec.report.estimate_rows import value_text
 from clusterspec.report.ink import Ink, plain_line, text_table, text_width
 from clusterspec.rules.index import RULES
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from clusterspec import studies
-from clusterspec.analysis.space.choices import SearchJob, Space
 from clusterspec.analysis.space.families import families
 from clusterspec.analysis.space.run import Limits, evaluation, search
+from clusterspec.analysis.studied import SearchJob, Space
 
 T = TypeVar("T")
 

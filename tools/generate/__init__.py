@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from clusterspec.catalog import Catalog
-from clusterspec.cli.editor_schema import editor_schema
+from clusterspec.cli.completions import editor_schema
 
 ROOT = Path(__file__).resolve().parents[2]
 

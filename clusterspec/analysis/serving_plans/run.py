@@ -15,11 +15,9 @@ from clusterspec.analysis.serving_plans.space import (
     rate,
     replicated,
 )
-from clusterspec.analysis.space.choices import Pins
+from clusterspec.analysis.studied import Pins
 from clusterspec.cluster.model import Engines
 from clusterspec.records import dataclass, replace
-
-# Plans with separate prefill and decode engines: a few engine layouts for each, in numbers that meet the targets
 
 MOST_KINDS = 5
 """Kinds of engine of each side that are combined."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from clusterspec.analysis.space.choices import NO_PINS, Pins, divisors
+from clusterspec.analysis.studied import NO_PINS, Pins, divisors
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies, layout_of_engines
 from clusterspec.cluster.legality import Demands, LayoutNumbers, served_demands, violations
 from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Serving, Workload
@@ -13,8 +13,6 @@ from clusterspec.cost.memory.fullest import design_memory, spare_cache
 from clusterspec.cost.serving.explain import missed_targets, tpot_percentile, ttft_percentile
 from clusterspec.cost.serving.times import ServingTimes, serving_times
 from clusterspec.records import dataclass, replace
-
-# The legal engines for a model, and the plans of them: one engine layout, or separate prefill and decode engines
 
 MOST_STAGES = 8
 """Stages of an engine, at most: each adds its hop to every token."""

@@ -7,8 +7,8 @@ from typing import TypeVar, cast
 
 import numpy
 
-from clusterspec.analysis.space.choices import Family, SearchJob, Sharding, Space
 from clusterspec.analysis.space.run import Evaluate, EvaluatedBlock, Numbers
+from clusterspec.analysis.studied import Family, SearchJob, Sharding, Space
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.cost.batch.batch import Batch
 from clusterspec.cost.batch.columns import Array, ArrayLibrary

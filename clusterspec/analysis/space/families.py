@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import permutations
 
-from clusterspec.analysis.space.choices import NO_PINS, Choice, Family, Pins, Pipeline, SearchJob, Sharding, divisors
+from clusterspec.analysis.studied import NO_PINS, Choice, Family, Pins, Pipeline, SearchJob, Sharding, divisors
 from clusterspec.cluster.degrees import even_stages
 from clusterspec.cluster.layout import ORDER
 from clusterspec.cluster.legality import (

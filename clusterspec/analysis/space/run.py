@@ -9,15 +9,13 @@ from itertools import pairwise
 from math import inf
 from typing import cast
 
-from clusterspec.analysis.space.choices import SearchJob, Space, choices
 from clusterspec.analysis.space.families import layout_of
+from clusterspec.analysis.studied import SearchJob, Space, choices
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.memory.fullest import design_memory
 from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.records import NamedTuple, dataclass, field
-
-# Results kept by a search: the best layouts by an objective, and the Pareto front of step time and memory
 
 Numbers = Sequence[float]
 

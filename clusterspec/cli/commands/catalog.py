@@ -1,20 +1,20 @@
-"""``clusterspec catalog list|show|search|compare|diff|export|audit``, and the options of all its actions."""
+"""``clusterspec catalog`` and the options of its actions."""
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, export, views
+from clusterspec.catalog.library import FOLDER_OF_KIND
 from clusterspec.cli import FOUND, OK, UsageFault
 from clusterspec.cli.choices import chosen_config, current_date, headed_document, opened_catalog
 from clusterspec.cli.options import FORMATS, format_option, path, positive_integer, shared_options
 from clusterspec.cli.terminal import environment_columns, ink_of, print_error, print_json, print_text
-
-# Options of ``clusterspec catalog list|show|search|compare|diff|export|audit|check|new``
 
 KINDS = "accelerator, interconnect, nic, switch, platform, model or stack"
 
@@ -84,9 +84,7 @@ def run_catalog(args: argparse.Namespace) -> int:
     Raises `UsageFault` for an unknown name or kind.
     """
     if args.action in ("check", "new"):
-        from clusterspec.cli.commands import catalog_company
-
-        return int(getattr(catalog_company, args.action)(args))
+        return check_company_folders(args) if args.action == "check" else print_new_entry(args)
     actions = {
         "list": list_answer,
         "show": entry_answer,
@@ -177,3 +175,81 @@ def _output_width(args: argparse.Namespace) -> int:
     """The width of the terminal or of `COLUMNS`; 0 (no limit) where there is neither."""
     limited = environment_columns() or (sys.stdout is not None and sys.stdout.isatty())
     return ink_of(args).width if limited else 0
+
+
+# ``clusterspec catalog check`` and ``catalog new``: the catalog folders of a company
+
+_ID = re.compile("[a-z0-9]+([.-][a-z0-9]+)*")
+LONGEST = 64
+"""Characters of an id."""
+
+
+def check_company_folders(args: argparse.Namespace) -> int:
+    """Print the faults of the catalog folders of the call or the configuration. The exit status is 1 if there are any.
+
+    Raises `UsageFault` if no folder is given, or one cannot be read.
+    """
+    from clusterspec import analysis
+    from clusterspec.catalog.company import checked_files
+    from clusterspec.cli import output
+    from clusterspec.results import Input
+    from clusterspec.studies.study import Checked, Settings
+
+    pairs = output.format_pairs(args)
+    config = chosen_config(args, Path.cwd())
+    named = [Path(name) for name in args.folders]
+    folders = named or [*config.catalog, *(Path(name) for name in args.catalog)]
+    if not folders:
+        raise UsageFault("no catalog folder to check: name one, or set `catalog` in the configuration")
+    try:
+        found = [
+            Checked(Input(one.source.name), one.findings, {one.source.name: one.source})
+            for one in checked_files([_relative_folder(folder) for folder in folders])
+        ]
+    except OSError as fault:
+        reason = f"the catalog folder {fault.filename}: {fault.strerror}" if fault.filename else str(fault)
+        raise UsageFault(reason) from None
+    for target in args.output:
+        output.refuse_input_as_output(args, "--output", target, [], config)
+        output.refuse_output_in_folders("--output", target, folders)
+    report = analysis.check(found, Settings(Catalog.open(), config, current_date(args)))
+    for pair in pairs:
+        output.write_report(report, pair, args, output.Options(day=current_date(args)))
+    return FOUND if report.findings else OK
+
+
+def print_new_entry(args: argparse.Namespace) -> int:
+    """Print the commented template of an entry, or write it into a catalog folder. An absent folder is created.
+
+    Raises `UsageFault` for an invalid kind or id, and if the file exists.
+    """
+    from clusterspec.catalog.company import skeleton
+    from clusterspec.cli.output import write_whole
+
+    kinds = {word: kind for kind, place in FOLDER_OF_KIND.items() for word in (kind, place)}
+    if args.kind not in kinds:
+        raise UsageFault(f"no kind is called {args.kind!r}; there are {', '.join(FOLDER_OF_KIND)}")
+    kind = kinds[args.kind]
+    id_ = args.id or f"my-{kind}"
+    if len(id_) > LONGEST or not _ID.fullmatch(id_):
+        raise UsageFault(f"{id_!r} is not an id; write lower-case letters and digits, parts joined by `-` or `.`")
+    text = skeleton(kind, id_, current_date(args), FOLDER_OF_KIND[kind])
+    if not args.into:
+        print_text(text, exact=True)
+        return OK
+    target = Path(args.into) / FOLDER_OF_KIND[kind] / f"{id_}.yaml"
+    if target.exists() or target.is_symlink():
+        raise UsageFault(f"{target}: exists")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise UsageFault(f"{target.parent}: {fault.strerror}") from None
+    write_whole(target, text.encode())
+    print_error(f"wrote {target}")
+    return OK
+
+
+def _relative_folder(folder: Path) -> Path:
+    """A folder relative to the current folder, if it is inside."""
+    whole, here = folder.resolve(), Path.cwd().resolve()
+    return whole.relative_to(here) if whole.is_relative_to(here) else folder

@@ -161,7 +161,7 @@ def run_check(args: argparse.Namespace) -> int:
         found = apply_changes(args, reader, names, found, changes)
     report = analysis.check(found, shared)
     if args.baseline or args.write_baseline:
-        from clusterspec.cli.baselines import report_with_baseline
+        from clusterspec.cli.fixes import report_with_baseline
 
         report = report_with_baseline(args, reader, report)
     threshold = Severity(args.fail_on or shared.config.fail_on)

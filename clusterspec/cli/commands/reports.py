@@ -1,4 +1,4 @@
-"""``clusterspec report`` and ``clusterspec diff``."""
+"""``clusterspec bom``, ``cost``, ``report`` and ``diff``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 from clusterspec import analysis
 from clusterspec.cli import FOUND, UsageFault
 from clusterspec.cli.git import checked_out, revision_of
-from clusterspec.cli.inputs import StudyReader, status_of
+from clusterspec.cli.inputs import StudyReader, status_of, study_of, study_with_errors_named
 from clusterspec.cli.options import format_option, nonempty_name, path, spec_argument
 from clusterspec.cli.output import refuse_listed_as_output, refuse_study_as_output, write_whole
 from clusterspec.cli.terminal import Progress, ink_of, print_error, print_json, print_text
-from clusterspec.report import diff_text, paper
+from clusterspec.report import cost_text, paper
 from clusterspec.report.findings_machines import json_text
 from clusterspec.report.ink import location_text
 from clusterspec.report.paper.compose import compose
@@ -136,9 +136,9 @@ def run_diff(args: argparse.Namespace) -> int:
         print_json(report.to_json())
     else:
         print_text(
-            diff_text.diff_as_markdown(report)
+            cost_text.diff_as_markdown(report)
             if args.format == "markdown"
-            else diff_text.diff_as_text(report, ink_of(args))
+            else cost_text.diff_as_text(report, ink_of(args))
         )
     return status
 
@@ -155,3 +155,49 @@ def compared_study(reader: StudyReader, name: str, folder: Path) -> Study:
 def names(study: Study, name: str, folder: Path) -> dict[str, str]:
     """What the caller calls the files of a study, which may be copies in a folder."""
     return {study.source.name: name, f"{folder}{os.sep}": f"{name.partition(':')[0]}:"}
+
+
+# Options of ``clusterspec bom``
+
+
+def describe_bom(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    spec_argument(parser)
+    format_option(parser, "text", "json", "csv")
+
+
+# Options of ``clusterspec cost``
+
+
+def describe_cost(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    spec_argument(parser)
+    format_option(parser, "text", "json", "csv")
+
+
+# ``clusterspec bom SPEC``
+
+
+def run_bom(args: argparse.Namespace) -> int:
+    """Print the bill of materials."""
+    study = study_of(args, args.spec)
+    report = analysis.bill(study)
+    if args.format == "json":
+        print_json(report.to_json())
+    else:
+        print_text(cost_text.bill_csv(report) if args.format == "csv" else cost_text.bill_text(report, ink_of(args)))
+    return status_of(study, told=args.format == "text")
+
+
+# ``clusterspec cost SPEC``
+
+
+def run_cost(args: argparse.Namespace) -> int:
+    """Print the cost of a design over its term."""
+    study = study_with_errors_named(args, args.spec)
+    report = analysis.cost(study)
+    if args.format == "json":
+        print_json(report.to_json())
+    else:
+        print_text(cost_text.cost_csv(report) if args.format == "csv" else cost_text.cost_text(report, ink_of(args)))
+    return status_of(study, told=True)

@@ -71,8 +71,6 @@ def send_to_neighbor(paths: Paths) -> Candidates:
         yield Candidate("send", protocol.name, latency, near, far, held, launch_seconds(paths), latency_overlaps(paths))
 
 
-# The algorithms of each collective
-
 _GATHERS: dict[str, Algorithm] = {
     "ring": rings.ring_gather,
     "direct": rings.mesh_gather,

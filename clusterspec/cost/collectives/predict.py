@@ -80,8 +80,6 @@ def _nearest_share(name: str, ranks: int, shares: Sequence[MeasuredShare]) -> Fi
     return best.share if best else None
 
 
-# The uncertainty range of a collective, by the origin of its figures
-
 GROUP = "uncertainty"
 _COUNTED = "by judgment; docs/accuracy.md counts the measured collectives inside the range"
 SENDING = {

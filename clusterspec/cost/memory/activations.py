@@ -192,8 +192,6 @@ def _recurrence_tensors(job: Job) -> list[Tensor]:
     return [Tensor(memory_line("linear attention", recurrence_bytes, DELTA, **sizes), Layers.LINEAR)]
 
 
-# Activations that one layer stores of one micro-batch for its backward pass, tensor by tensor
-
 SWITCH = "Fedus et al., Switch Transformers, arXiv 2101.03961"
 ROUTER_COPIES = 2
 """Logits and probabilities of the router, in fp32."""

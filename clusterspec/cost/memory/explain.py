@@ -127,8 +127,6 @@ FACTORS = {
 """The meaning of each factor of a line."""
 
 
-# Memory as terms: the lines of the fullest rank, each with the formula that computed it
-
 UNIT = "B"
 OF_MODEL = {"hidden": "hidden", "vocab": "vocab", "heads": "heads", "head_dim": "head_dim", "rope": "latent_rope"}
 """Numbers that are sizes of the model, by the name of the size."""

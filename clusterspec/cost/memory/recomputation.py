@@ -165,8 +165,6 @@ def _kept_outputs_line(job: Job, rank: Rank) -> MemoryLine:
     )
 
 
-# The two points of a step at which memory peaks, and the transient memory at each
-
 RING = "Liu et al., Ring Attention, arXiv 2310.01889"
 FSDP = "Zhao et al., PyTorch FSDP, arXiv 2304.11277"
 RING_COPIES = 4

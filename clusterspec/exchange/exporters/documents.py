@@ -7,12 +7,12 @@ import re
 import zipfile
 from collections.abc import Iterator
 
-from clusterspec.exchange.acceptance import acceptance_cases
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable, csv_table
+from clusterspec.exchange.measurements import acceptance_cases
 from clusterspec.exchange.purchasing.numbers import written_number
 from clusterspec.logs.benchmark import size_text
 from clusterspec.procurement.bill import Item
-from clusterspec.results.cells import safe
+from clusterspec.results.redaction import safe
 from clusterspec.units import display, display_bits, plural
 
 # Clauses of a request for proposals in Markdown: scope of supply, acceptance and delivery, without prices

@@ -9,8 +9,6 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable
 
-# Layouts as arguments and configurations of Megatron-LM, torchtitan, DeepSpeed and MaxText
-
 _TORCHTITAN = {
     "llama-3.1-8b": ("llama3", "8B"),
     "llama-3.1-70b": ("llama3", "70B"),

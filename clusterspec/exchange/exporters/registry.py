@@ -15,7 +15,7 @@ from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.document import nearest_words
 from clusterspec.procurement.bill import Bill, bill
 from clusterspec.records import dataclass
-from clusterspec.results.cells import safe
+from clusterspec.results.redaction import safe
 
 # Input and output of exporters
 
@@ -125,8 +125,8 @@ EXPORTERS = (
         "write_environment",
         ("env", "environment", "rccl-env", "nccl", "rccl"),
     ),
-    Exporter("slurm-topology", "Slurm topology.yaml", "schedulers", "slurm", ("slurm", "topology.yaml")),
-    Exporter("kueue-topology", "Kueue Topology", "schedulers", "kueue", ("kueue",)),
+    Exporter("slurm-topology", "Slurm topology.yaml", "acceptance", "slurm", ("slurm", "topology.yaml")),
+    Exporter("kueue-topology", "Kueue Topology", "acceptance", "kueue", ("kueue",)),
     Exporter("megatron", "arguments of Megatron-LM", "frameworks", "megatron", ("megatron-core", "megatron-lm")),
     Exporter("torchtitan", "job configuration of torchtitan", "frameworks", "torchtitan"),
     Exporter("deepspeed", "configuration of DeepSpeed", "frameworks", "deepspeed"),

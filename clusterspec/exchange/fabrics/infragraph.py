@@ -1,14 +1,9 @@
-"""InfraGraph infrastructures: devices with components, instances of them, and the edges between instances.
-
-Grammar (Keysight/infragraph, OpenAPI models): ``instances`` name a device and a count; ``edges`` connect ``ep1`` to
-``ep2``, each an ``instance`` and a ``component`` with Python slices, by a ``scheme`` of one2one or many2many; ``links``
-carry a bandwidth.
-"""
+"""Graphs of devices and hosts: InfraGraph infrastructures and NetQ."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_yaml
@@ -17,7 +12,13 @@ from clusterspec.exchange.import_result import FormatError, ImportBuilder, Impor
 from clusterspec.exchange.machines.links import accelerator_of_product, rate_text
 from clusterspec.records import dataclass, replace
 
-KIND = "infragraph"
+# InfraGraph infrastructures: devices with components, instances of them, and the edges between instances.
+#
+# Grammar (Keysight/infragraph, OpenAPI models): ``instances`` name a device and a count; ``edges`` connect ``ep1`` to
+# ``ep2``, each an ``instance`` and a ``component`` with Python slices, by a ``scheme`` of one2one or many2many;
+# ``links`` carry a bandwidth
+
+INFRAGRAPH = "infragraph"
 MOST_EDGES = 500_000
 _SLICE = re.compile(r"([A-Za-z0-9_. -]+?)(?:\[([0-9]{0,9})(:?)([0-9]{0,9})\])?")
 _NIC = re.compile(r"nic|cx[0-9]|connectx|hca|bluefield|efa", re.IGNORECASE)
@@ -35,16 +36,16 @@ class DeviceShape:
     """The catalog id of its accelerators, where their description names it."""
 
 
-def matches(file: InputFile) -> bool:
+def matches_infragraph(file: InputFile) -> bool:
     text = file.text
     return all(re.search(rf"^[ \t]*\"?{key}\"?\s*:", text, re.MULTILINE) for key in ("instances", "devices")) or bool(
         re.search(r"^[ \t]*+-?[ \t]*\"?choice\"?\s*:\s*\"?(xpu|npu)", text, re.MULTILINE)
     )
 
 
-def read(file: InputFile) -> ImportResult:
+def read_infragraph(file: InputFile) -> ImportResult:
     """The nodes, switches and links of an infrastructure. Raises `FormatError` if it has another structure."""
-    builder, yaml = ImportBuilder(KIND, file.name), read_yaml(file)
+    builder, yaml = ImportBuilder(INFRAGRAPH, file.name), read_yaml(file)
     root = yaml.mapping.get("infrastructure", yaml.mapping)
     try:
         if "components" in root and "instances" not in root:
@@ -206,3 +207,68 @@ def _link_rate(link: dict[str, Any]) -> float | None:
         return float(bits)
     value = found.get("gigabytes_per_second", found.get("giga_bytes_per_second"))
     return float(value) * 8 if value is not None else None
+
+
+# NetQ ``topologyGraph``: switches and the hosts found behind them over LLDP, as the JSON of its API.
+#
+# Grammar (NVIDIA NetQ, topology view): a list of graphs with ``nodes`` (tiers, each with ``compounded_nodes`` of a
+# ``device_type``) and ``links`` (bundles, whose ``compounded_links`` join two ``interfaces``)
+
+NETQ = "netq"
+
+
+def matches_netq(file: InputFile) -> bool:
+    return '"compounded_links"' in file.text or '"compounded_nodes"' in file.text
+
+
+def read_netq(file: InputFile) -> ImportResult:
+    """The fabric of a graph. Raises `FormatError` if the JSON has another structure."""
+    builder = ImportBuilder(NETQ, file.name)
+    graphs = file.json if isinstance(file.json, list) else [file.json]
+    if not all(isinstance(graph, dict) and "links" in graph and "nodes" in graph for graph in graphs):
+        raise FormatError("is not a NetQ topology graph: it has no links or no nodes")
+    try:
+        fabric = _fabric_graph(graphs)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        raise FormatError("a link or a node of the graph is not as NetQ writes it") from None
+    describe_graph(fabric, builder, file.line_of_key("links"))
+    builder.unknown("cluster.scale_out.nic_bandwidth", "the graph has no rates", file.line_of_key("links"))
+    return builder.reading()
+
+
+def _fabric_graph(graphs: list[dict[str, Any]]) -> FabricGraph:
+    fabric, names, hosts = FabricGraph(), dict[str, str](), set[str]()
+    for node in (node for graph in graphs for node in _listed_nodes(graph["nodes"])):
+        names[node["id"]] = str(node.get("name") or node["id"])
+        if node.get("device_type") == "switch":
+            fabric.switches[node["id"]] = None
+        else:
+            hosts.add(node["id"])
+    for one, other in (ends for graph in graphs for link in graph["links"] for ends in _link_ends(link)):
+        (first, port), (second, back) = one, other
+        a = f"{first}/{port}" if first in hosts else first
+        b = f"{second}/{back}" if second in hosts else second
+        for end, device in ((a, first), (b, second)):
+            if device in hosts:
+                fabric.hosts[end] = names[device]
+        fabric.join(a, b)
+    return fabric
+
+
+def _listed_nodes(nodes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for node in nodes:
+        inner = node.get("compounded_nodes")
+        if inner:
+            yield from _listed_nodes(inner)
+        elif node.get("node_type", "device") == "device":
+            yield node
+
+
+def _link_ends(link: dict[str, Any]) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    """The two ends of every link in a bundle, as node and interface."""
+    for number, each in enumerate(link.get("compounded_links") or [link]):
+        one, other = each["interfaces"]
+        yield (
+            (one["node"], str(one.get("interface", f"{link.get('id')}.{number}"))),
+            (other["node"], str(other.get("interface", f"{link.get('id')}.{number}"))),
+        )

@@ -24,7 +24,7 @@ from clusterspec.exchange.import_result import (
 from clusterspec.exchange.purchasing.numbers import CURRENCY, SYMBOLS, DecimalMark, Number, decimal_mark, written_number
 from clusterspec.records import dataclass
 
-KIND = "quote"
+QUOTE = "quote"
 MOST_ROWS = 20_000
 MOST_LINES = 2_000
 """Lines of one quote; a spec holds no more values than that makes."""
@@ -56,7 +56,7 @@ KINDS = {"node", "leaf_switch", "spine_switch", "core_switch", "cable", "transce
 Row = Sequence[object]
 
 
-def matches(file: InputFile) -> bool:
+def matches_quote(file: InputFile) -> bool:
     if file.zipped:
         return True
     heads = [line for line in file.head.split("\n")[:40] if line.count(",") + line.count(";") + line.count("\t") >= 1]
@@ -94,9 +94,9 @@ class _QuoteRow:
         return mark.value(self.text(field), field)
 
 
-def read(file: InputFile) -> ImportResult:
+def read_quote(file: InputFile) -> ImportResult:
     """The lines of a quote. Raises `FormatError` if no row names parts and quantities."""
-    builder = ImportBuilder(KIND, file.name)
+    builder = ImportBuilder(QUOTE, file.name)
     rows, named = _quote_rows(file, builder)
     mark = decimal_mark((name, row.text(name)) for row in rows for name in _NUMBERS if _is_text(row.cells.get(name)))
     currencies = named.union(*(row.currencies for row in rows))

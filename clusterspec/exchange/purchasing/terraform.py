@@ -14,7 +14,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.machines.links import match_instance
 
-KIND = "terraform"
+TERRAFORM = "terraform"
 MOST_DEEP = 32
 MOST_TYPES = 100
 _CLOUDS = {"aws_": "aws", "google_": "gcp", "azurerm_": "azure", "azapi_": "azure", "oci_": "oci"}
@@ -31,13 +31,13 @@ _PLACEMENTS = {
 _NETWORKS = ("network_interface", "network_interfaces", "network_interface_ids")
 
 
-def matches(file: InputFile) -> bool:
+def matches_terraform(file: InputFile) -> bool:
     return file.text.lstrip().startswith("{") and ("planned_values" in file.text or '"resource_changes"' in file.text)
 
 
-def read(file: InputFile) -> ImportResult:
+def read_terraform(file: InputFile) -> ImportResult:
     """The machines of a plan. Raises `FormatError` if it has none with an instance type."""
-    builder, plan = ImportBuilder(KIND, file.name), file.json
+    builder, plan = ImportBuilder(TERRAFORM, file.name), file.json
     resources = list(_plan_resources(plan)) if isinstance(plan, dict) else []
     if not resources:
         raise FormatError("plans no resource: give `terraform show -json PLAN`")

@@ -20,7 +20,7 @@ from clusterspec.exchange.workloads.keys import (
     set_parameters,
 )
 
-KIND = "huggingface"
+HUGGINGFACE = "huggingface"
 MOST_KEYS = 5_000
 _COUNTS = {
     "workload.model.layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
@@ -113,16 +113,16 @@ REFUSED = {
 }
 
 
-def matches(file: InputFile) -> bool:
+def matches_huggingface(file: InputFile) -> bool:
     head = file.text.lstrip()[:1]
     return head == "{" and bool(
         re.search(r'"(architectures|model_type|num_hidden_layers|n_layer|weight_map)"\s*:', file.text)
     )
 
 
-def read(file: InputFile) -> ImportResult:
+def read_huggingface(file: InputFile) -> ImportResult:
     """The model of a configuration. Raises `FormatError` for architectures that a spec cannot describe."""
-    builder, value = ImportBuilder(KIND, file.name), file.json
+    builder, value = ImportBuilder(HUGGINGFACE, file.name), file.json
     if not isinstance(value, dict):
         raise FormatError("is not a configuration: its root is not a mapping")
     if isinstance(value.get("weight_map"), dict):

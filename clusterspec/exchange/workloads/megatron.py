@@ -1,12 +1,10 @@
-"""Megatron-LM and NeMo: launch script arguments, NeMo configurations (YAML), Megatron-Bridge recipes (Python).
-
-Names and defaults: Megatron-LM, megatron/training/arguments.py; NeMo, examples/nlp/language_modeling/conf;
-Megatron-Bridge, src/megatron/bridge/recipes.
-"""
+"""Megatron-LM and NeMo: launch script arguments, configurations (YAML), and recipes, parsed but not executed."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
@@ -22,9 +20,77 @@ from clusterspec.exchange.workloads.keys import (
     set_model,
     set_parameters,
 )
-from clusterspec.exchange.workloads.recipes import read_recipe
 
-KIND = "megatron"
+# Python recipes: constants that they assign or pass by keyword. The code is parsed, never executed
+
+LARGEST = 512 * 1024
+MARKS = ("tensor_model_parallel_size", "pipeline_model_parallel_size")
+
+
+def read_recipe(file: InputFile) -> Keys:
+    """The constants of the recipe in a file. Raises `FormatError` if there are several or it is not Python."""
+    if len(file.data) > LARGEST:
+        raise FormatError(f"has more than {LARGEST >> 10} KiB, the maximum for a recipe")
+    try:
+        tree = ast.parse(file.text)
+    except (SyntaxError, RecursionError, ValueError, MemoryError) as fault:
+        raise FormatError("not valid Python", getattr(fault, "lineno", None) or 0) from None
+    recipes = [node for node in tree.body if isinstance(node, ast.FunctionDef) and _constant_keys(node).find(*MARKS)]
+    if not recipes:
+        return _constant_keys(tree)
+    if file.part is not None:
+        if file.part > len(recipes):
+            raise FormatError(f"holds {len(recipes)} recipes, but --part is {file.part}")
+        return _constant_keys(recipes[file.part - 1])
+    first = {name: value for name, (value, _) in _constant_keys(recipes[0]).values.items()}
+    if any({name: value for name, (value, _) in _constant_keys(each).values.items()} != first for each in recipes[1:]):
+        names = ", ".join(each.name for each in recipes[:6])
+        raise FormatError(f"holds {len(recipes)} recipes that differ ({names}): choose one with --part N")
+    return _constant_keys(recipes[0])
+
+
+def _constant_keys(tree: ast.AST) -> Keys:
+    keys = Keys()
+    for name, node, line in _named_values(tree):
+        if isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, int | float | str | bool)):
+            if node.value is not None:
+                keys.put(name, node.value, line)
+        elif isinstance(node, ast.Attribute) and node.attr in {"bfloat16", "float16"}:
+            keys.put("bf16" if node.attr == "bfloat16" else "fp16", True, line)
+    return keys
+
+
+def _named_values(tree: ast.AST) -> Iterator[tuple[str, ast.expr, int]]:
+    """The values assigned to names, keywords, parameter defaults and dictionary keys, each with its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg:
+            yield node.arg, node.value, node.value.lineno
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Attribute):
+                    yield target.attr, node.value, node.lineno
+                elif isinstance(target, ast.Name):
+                    yield target.id, node.value, node.lineno
+        elif isinstance(node, ast.AnnAssign) and node.value and isinstance(node.target, ast.Name | ast.Attribute):
+            yield getattr(node.target, "attr", getattr(node.target, "id", "")), node.value, node.lineno
+        elif isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    yield key.value, value, value.lineno
+        elif isinstance(node, ast.arguments):
+            names = [*node.posonlyargs, *node.args]
+            pairs = [*zip(names[len(names) - len(node.defaults) :], node.defaults, strict=True)]
+            pairs += [(name, preset) for name, preset in zip(node.kwonlyargs, node.kw_defaults, strict=True) if preset]
+            for name, preset in pairs:
+                yield name.arg, preset, preset.lineno
+
+
+# Megatron-LM and NeMo: launch script arguments, NeMo configurations (YAML), Megatron-Bridge recipes (Python).
+#
+# Names and defaults: Megatron-LM, megatron/training/arguments.py; NeMo, examples/nlp/language_modeling/conf;
+# Megatron-Bridge, src/megatron/bridge/recipes
+
+MEGATRON = "megatron"
 _LAYOUT = {
     "layout.tp": ("tensor_model_parallel_size",),
     "layout.pp": ("pipeline_model_parallel_size",),
@@ -56,13 +122,13 @@ _LAUNCHED = re.compile(r"--[a-z-]{0,40}?model-parallel-size")
 _MARK = re.compile(r"(tensor|pipeline)[-_]model[-_]parallel[-_]size")
 
 
-def matches(file: InputFile) -> bool:
+def matches_megatron(file: InputFile) -> bool:
     return bool(_MARK.search(file.text))
 
 
-def read(file: InputFile) -> ImportResult:
+def read_megatron(file: InputFile) -> ImportResult:
     """The workload and layout of a launch. Raises `FormatError` if it has no size keys of Megatron."""
-    builder = ImportBuilder(KIND, file.name)
+    builder = ImportBuilder(MEGATRON, file.name)
     keys, framework = _script_keys(file)
     if keys.find("tensor_model_parallel_size", "pipeline_model_parallel_size", "num_layers") is None:
         raise FormatError("has no size keys of Megatron: neither parallel sizes nor layers")

@@ -13,7 +13,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.keys import Keys, list_unused, read_arguments, set_choice, set_counts, set_model
 
-KIND = "serving"
+SERVING = "serving"
 _ENGINES = (
     ("vllm", re.compile(r"vllm[ .]serve|vllm\.entrypoints|vllm/vllm-openai")),
     ("sglang", re.compile(r"sglang[. ](launch_server|serve)|sglang_router|lmsysorg/sglang")),
@@ -40,16 +40,16 @@ _PRECISIONS = {
 }
 
 
-def matches(file: InputFile) -> bool:
+def matches_serving(file: InputFile) -> bool:
     return any(pattern.search(file.text) for _, pattern in _ENGINES)
 
 
-def read(file: InputFile) -> ImportResult:
+def read_serving(file: InputFile) -> ImportResult:
     """The serving layout of a command line. Raises `FormatError` if it starts no known engine."""
     engine = next((name for name, pattern in _ENGINES if pattern.search(file.text)), None)
     if engine is None:
         raise FormatError("starts neither vLLM nor SGLang nor TensorRT-LLM")
-    builder, keys = ImportBuilder(KIND, file.name), read_arguments(file)
+    builder, keys = ImportBuilder(SERVING, file.name), read_arguments(file)
     line = file.line_of(dict(_ENGINES)[engine].pattern)
     builder.set("workload.kind", "serve", line)
     builder.set("layout.framework", engine, line)

@@ -104,8 +104,6 @@ def chart_style() -> str:
     return f"{light}@media screen and (prefers-color-scheme:dark){{{dark}}}"
 
 
-# SVG shapes of charts, as text
-
 WIDTH = 440.0
 FONT = 'font-family="Inter, sans-serif"'
 

@@ -11,8 +11,7 @@ from clusterspec.finding import Finding
 from clusterspec.origin import Cited
 from clusterspec.procurement.bill import money_text
 from clusterspec.quantity import Figure
-from clusterspec.report.estimate_assumptions import change_text, value_text
-from clusterspec.report.estimate_rows import VERDICT_WORDS
+from clusterspec.report.estimate_rows import VERDICT_WORDS, change_text, value_text
 from clusterspec.report.paper.blocks import (
     Block,
     Code,
@@ -163,8 +162,6 @@ ROWS = (
 )
 """Label, JSON field of this design, and formatter; the fields of other designs are under ``against``."""
 
-
-# Appendix sections: findings, assumptions, constants, formulas, sources, glossary, the spec
 
 MOST_FINDINGS = 60
 MOST_DECISIVE = 10

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clusterspec.report.charts.bars import HeatCell, heatmap_chart
 from clusterspec.report.charts.curves import LeverBar, WireRow, goodput_chart, tornado_chart, wire_chart
 from clusterspec.report.charts.svg import cause_of
-from clusterspec.report.estimate_assumptions import change_text, value_text
+from clusterspec.report.estimate_rows import change_text, value_text
 from clusterspec.report.paper.blocks import (
     Block,
     PaperTable,
@@ -19,8 +19,8 @@ from clusterspec.report.paper.blocks import (
     embedded_json,
 )
 from clusterspec.results.full import FullReport
+from clusterspec.results.machine import LayoutCell, LayoutGrid
 from clusterspec.results.search import SensitivityReport
-from clusterspec.results.training import LayoutCell, LayoutGrid
 from clusterspec.units import display, percent, plural
 
 MOST_LEVERS = 10

@@ -13,10 +13,10 @@ from clusterspec.report.paper import appendix as options
 from clusterspec.report.paper import decision as delivery
 from clusterspec.report.paper.blocks import Block, Paper, PaperTable, Picture, Section, TableColumn, TableRow, TitleFact
 from clusterspec.results import EstimateReport, count
+from clusterspec.results.decision import VerdictStatus
 from clusterspec.results.estimate_json import terms
 from clusterspec.results.full import FullReport
-from clusterspec.results.training import Roofline
-from clusterspec.results.verdict import VerdictStatus
+from clusterspec.results.machine import Roofline
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural, portion
 
@@ -155,8 +155,6 @@ def _stage_pictures(report: FullReport, capacity: float | None) -> tuple[Picture
     drawn = stage_chart(stages, capacity, lambda tick: display(tick, "B"), alt)
     return (Picture(drawn, "Memory by pipeline stage, in the same colors", "stages"),)
 
-
-# Composition of reports: sections and their order by kind of report
 
 KINDS = {"design": "Design report", "procurement": "Procurement report"}
 

@@ -17,8 +17,8 @@ from clusterspec.report.paper.blocks import (
     Tone,
     VerdictBlock,
 )
+from clusterspec.results.decision import REQUESTS, Area, Verdict, VerdictStatus
 from clusterspec.results.full import FullReport
-from clusterspec.results.verdict import REQUESTS, Area, Verdict, VerdictStatus
 from clusterspec.units import display, percent, plain, portion
 
 # Checklist of delivery, warranty, spares and single points of failure with spec keys, and risks
@@ -90,8 +90,6 @@ def risks_table(report: FullReport) -> PaperTable | None:
 def _severity_tone(severity: Severity) -> Tone:
     return "bad" if severity is Severity.ERROR else "fair"
 
-
-# The first page: the verdict, the verdict by area, waivers, and headline figures
 
 TONES: dict[VerdictStatus, Tone] = {
     VerdictStatus.FAILS: "bad",

@@ -5,8 +5,6 @@ from __future__ import annotations
 from clusterspec.quantity import Quantity
 from clusterspec.records import dataclass
 
-# Operations, procurement and the title page of the report
-
 Number = int | float
 
 

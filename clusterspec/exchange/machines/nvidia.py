@@ -1,19 +1,21 @@
-"""`nvidia-smi topo -m`: the matrix of links between GPUs and NICs, as printed or as a Markdown table.
-
-Grammar (nvidia-smi, "topo --matrix"): a header of device names, then ``CPU Affinity``, ``NUMA Affinity`` and
-``GPU NUMA ID``; a row for each device; a legend of NIC names. ``NV#`` is a bonded set of # NVLinks.
-"""
+"""`nvidia-smi topo -m` and `nvidia-smi nvlink -s`: the links between the GPUs and NICs of a node."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
-from clusterspec.exchange.machines.links import NodeLinks, record_links
-from clusterspec.records import dataclass
+from clusterspec.exchange.machines.links import NodeLinks, record_links, set_product
+from clusterspec.records import dataclass, field
 
-KIND = "nvidia-smi-topo"
+# `nvidia-smi topo -m`: the matrix of links between GPUs and NICs, as printed or as a Markdown table.
+#
+# Grammar (nvidia-smi, "topo --matrix"): a header of device names, then ``CPU Affinity``, ``NUMA Affinity`` and
+# ``GPU NUMA ID``; a row for each device; a legend of NIC names. ``NV#`` is a bonded set of # NVLinks
+
+NVIDIA_SMI_TOPO = "nvidia-smi-topo"
 _GPU = re.compile(r"GPU[0-9]+")
 _NIC = re.compile(
     r"NIC[0-9]+|(mlx|bnxt_re|cxi|efa|hfi1_|irdma|rdmap|ibp|roce|hns_|ionic_|erdma_|hsn|bond|ens|enp|eth)\S{0,40}"
@@ -43,17 +45,17 @@ class Matrix:
         return tuple(device for device in self.devices if not _GPU.fullmatch(device))
 
 
-def matches(file: InputFile) -> bool:
+def matches_nvidia_smi_topo(file: InputFile) -> bool:
     return any(_header_cells(line) for line in file.head.split("\n")) and "between two GPUs" not in file.head
 
 
-def read(file: InputFile) -> ImportResult:
+def read_nvidia_smi_topo(file: InputFile) -> ImportResult:
     """The node of a matrix. Raises `FormatError` if there is none, several differ, or one is truncated."""
     matrices = list(_matrices(file.lines))
     if not matrices:
         raise FormatError("has no matrix of GPUs as `nvidia-smi topo -m` prints it")
     matrix = _chosen_matrix(matrices, file.part)
-    builder = ImportBuilder(KIND, file.name)
+    builder = ImportBuilder(NVIDIA_SMI_TOPO, file.name)
     _record_matrix(matrix, builder)
     for number, line in enumerate(file.lines, 1):
         if (match := _LEGEND.match(line)) and match[1] in matrix.nics:
@@ -174,3 +176,71 @@ def _record_nics(matrix: Matrix, builder: ImportBuilder) -> None:
     if far:
         why = "they share no PCIe switch with an accelerator: their network is not stated"
         builder.unknown(f"{len(far)} NICs ({', '.join(far[:8])})", why, matrix.line)
+
+
+# `nvidia-smi nvlink -s`: the NVLinks of each GPU with their speed, and inactive links.
+#
+# Speeds are raw signaling of one direction of one link (26.562 GB/s on NVLink 4), not the payload of data sheets
+
+NVIDIA_SMI_NVLINK = "nvidia-smi-nvlink"
+_GPU_HEAD = re.compile(r"GPU\s+([0-9]{1,3}):(.*)")
+_LINK = re.compile(r"\s*Link\s+([0-9]{1,3}):\s*+(.+)")
+_SPEED = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4})?)\s*GB/s")
+
+
+@dataclass(slots=True)
+class Gpu:
+    """A GPU with the speed of each active link in GB/s, and the numbers of inactive links."""
+
+    number: int
+    name: str
+    line: int
+    speeds: list[float] = field(default_factory=list)
+    inactive: list[str] = field(default_factory=list)
+
+
+def matches_nvidia_smi_nvlink(file: InputFile) -> bool:
+    return bool(
+        re.search(r"^GPU\s+[0-9]+:", file.head, re.MULTILINE) and re.search(r"^[ \t]*Link [0-9]+:", file.head, re.M)
+    )
+
+
+def read_nvidia_smi_nvlink(file: InputFile) -> ImportResult:
+    """The GPUs and their links. Raises `FormatError` if there are none."""
+    builder, gpus = ImportBuilder(NVIDIA_SMI_NVLINK, file.name), list[Gpu]()
+    for number, line in enumerate(file.lines, 1):
+        if match := _GPU_HEAD.match(line):
+            gpus.append(Gpu(int(match[1]), match[2].partition("(UUID:")[0].strip(), number))
+        elif (match := _LINK.match(line)) and gpus:
+            if speed := _SPEED.search(match[2]):
+                gpus[-1].speeds.append(float(speed[1]))
+            else:
+                gpus[-1].inactive.append(match[1])
+    if not gpus:
+        raise FormatError("names no GPU with links")
+    _record_gpus(gpus, builder)
+    return builder.reading()
+
+
+def _record_gpus(gpus: list[Gpu], builder: ImportBuilder) -> None:
+    line = gpus[0].line
+    builder.count("accelerators", len(gpus), line)
+    builder.set("cluster.accelerators_per_node", len(gpus), line)
+    names = Counter(gpu.name for gpu in gpus)
+    if len(names) == 1 and gpus[0].name:
+        set_product(gpus[0].name, builder, line)
+    counts = {len(gpu.speeds) for gpu in gpus}
+    builder.count(
+        "links_per_accelerator", counts.pop() if len(counts) == 1 else f"{min(counts)} to {max(counts)}", line
+    )
+    speeds = {speed for gpu in gpus for speed in gpu.speeds}
+    if len(speeds) == 1:
+        builder.count("link_signalling_rate_each_way", f"{speeds.pop():g} GB/s", line)
+    elif speeds:
+        builder.unknown(
+            "link speeds", f"links of different speed: {', '.join(f'{each:g}' for each in sorted(speeds))} GB/s"
+        )
+    for gpu in gpus:
+        if gpu.inactive:
+            what = f"{len(gpu.inactive)} inactive links of GPU {gpu.number} ({', '.join(gpu.inactive[:18])})"
+            builder.unknown(what, "not counted; `nvidia-smi nvlink -e` shows their errors", gpu.line)

@@ -1,0 +1,236 @@
+"""The verdict on a design, its cost, and its differences from another design."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from clusterspec.cluster.model import Assumption
+from clusterspec.finding import Finding
+from clusterspec.records import asdict, dataclass
+from clusterspec.results import Input, Json, Tool, finding_json, head
+from clusterspec.results.estimate_json import assumption_json, term_json
+from clusterspec.source import Path, pointer
+
+if TYPE_CHECKING:
+    from clusterspec.cost.term import Term
+    from clusterspec.procurement.cost import Cost, Neighbor
+
+
+# The verdict on a design, the state of its areas, and the influence of its assumptions
+
+REQUESTS = "requests"
+"""The unit of a count of requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """An area: the binding ``constraint``, its ``value`` and ``limit``, both in ``unit``. ``headroom`` is the remaining
+    fraction of the limit, negative if it is exceeded. ``state`` is ``good``, ``tight``, ``bad`` or ``open`` (not
+    judged, for the reason in ``note``).
+    """
+
+    area: str
+    constraint: str
+    value: float | None
+    limit: float | None
+    unit: str
+    headroom: float | None
+    state: str
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class VerdictStatus(StrEnum):
+    """The four verdicts, as `estimate` prints them in JSON."""
+
+    FAILS = "fails"
+    RESERVATIONS = "reservations"
+    CLEAR = "clear"
+    NOT_JUDGED = "not-judged"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The status, the reasons for it, and the parts of the design that were not judged."""
+
+    status: VerdictStatus
+    reasons: tuple[str, ...] = ()
+    not_judged: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        return {"status": str(self.status), "reasons": list(self.reasons), "not_judged": list(self.not_judged)}
+
+
+LEAST = 0.01
+"""A relative change below which an assumption is not worth a line of the first screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Influence:
+    """The largest change caused by another value of an assumption.
+
+    ``step_time`` (for serving, the time per output token) and ``memory`` are relative changes (0.1 is 10 % more);
+    ``against`` is the other value.
+    """
+
+    assumption: Assumption
+    against: Any
+    step_time: float
+    memory: float
+
+    @property
+    def size(self) -> float:
+        return max(abs(self.step_time), abs(self.memory))
+
+
+# The cost of a design as a versioned result, with its JSON
+
+
+@dataclass(frozen=True, slots=True)
+class CostReport:
+    """The cost of one design; ``cost`` is None if its cluster cannot be resolved."""
+
+    tool: Tool
+    input: Input
+    cost: Cost | None
+    neighbor: Neighbor | None = None
+    findings: tuple[Finding, ...] = ()
+
+    def to_json(self) -> Json:
+        """The JSON document: amounts in ``currency``, ``term`` in seconds, shares as fractions."""
+        return head(self.tool, self.input) | _body(self.cost, self.neighbor)
+
+
+def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
+    from clusterspec.procurement.total import YEAR
+
+    if cost is None:
+        tokens = ("per_million_tokens", "per_million_output_tokens")
+        names = ("currency", "as_of", "term", "total", "range", *tokens, "per_run", "goodput")
+        return dict.fromkeys(names) | {"by_year": [], "parts": [], "assumptions": [], "not_counted": []}
+    return {
+        "currency": cost.currency or None,
+        "as_of": cost.as_of,
+        "term": cost.years * YEAR if cost.years else None,
+        "total": _value(cost.total),
+        "range": _range(cost.total),
+        "by_year": [
+            {"year": row.year, "total": row.total, "range": [row.low, row.high], **row.parts} for row in cost.by_year
+        ],
+        "parts": [term_json(part) for part in (cost.total.parts if cost.total else ())],
+        "per_million_tokens": _value(cost.per_million_tokens),
+        "per_million_output_tokens": _value(_of_output(cost.per_million_tokens)),
+        "per_run": _value(cost.per_run),
+        "goodput": _value(cost.goodput),
+        "time_to_train_with_interruptions": _value(cost.run),
+        "watts": cost.watts.value if cost.watts.parts else None,
+        "watts_range": _range(cost.watts) if cost.watts.parts else None,
+        "accelerators_used": cost.accelerators_used,
+        "accelerators": cost.accelerators,
+        "terms": [
+            term_json(term)
+            for term in (cost.total, cost.goodput, cost.run, cost.per_run, cost.per_million_tokens)
+            if term is not None
+        ],
+        "neighbor": asdict(neighbor) if neighbor else None,
+        "not_counted": list(cost.missing),
+        "assumptions": [assumption_json(each) for each in cost.assumptions],
+    }
+
+
+def _of_output(term: Term | None) -> Term | None:
+    """The cost of a million output tokens of a serving plan; None for training."""
+    return term if term is not None and term.name == "per_million_output_tokens" else None
+
+
+def _value(term: Term | None) -> float | None:
+    return term.value if term else None
+
+
+def _range(term: Term | None) -> list[float] | None:
+    if term is None:
+        return None
+    return [term.value if end is None else end for end in (term.low, term.high)]
+
+
+# Differences between two designs: keys, figures with their ranges, findings
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A changed key; a value is None if the spec lacks the key."""
+
+    path: Path
+    old: Any
+    new: Any
+
+    def to_json(self) -> Json:
+        return {"path": pointer(self.path), "old": finite(self.old), "new": finite(self.new)}
+
+
+def finite(value: Any) -> Any:
+    """A value of a spec with NaN and infinities as their YAML text, since JSON has no such numbers."""
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [finite(item) for item in value]
+    if isinstance(value, float) and not isfinite(value):
+        return f".{value}" if value > 0 else "-.inf" if value < 0 else ".nan"
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A figure of both designs, in SI units; None if it could not be computed.
+
+    ``within_band`` means that the ranges of the figures overlap, so that the difference is not significant. It is None
+    for figures without a range.
+    """
+
+    name: str
+    unit: str
+    old: float | None
+    new: float | None
+    within_band: bool | None = None
+
+    def to_json(self) -> Json:
+        return {"name": self.name, "unit": self.unit, "old": self.old, "new": self.new, "within_band": self.within_band}
+
+
+@dataclass(frozen=True, slots=True)
+class DiffReport:
+    """The difference of two designs. ``unchecked`` are findings of the old one that the new one lacks because their
+    section, or what their rule needs, is gone."""
+
+    tool: Tool
+    old: Input
+    new: Input
+    changes: tuple[Change, ...]
+    effects: tuple[Effect, ...]
+    found: tuple[Finding, ...]
+    fixed: tuple[Finding, ...]
+    unchecked: tuple[Finding, ...] = ()
+    caution: str = ""
+    """Why figures of the two designs are not comparable; empty if they are."""
+
+    def to_json(self) -> Json:
+        return head(self.tool, self.new) | {
+            "against": self.old.to_json(),
+            "changes": [one.to_json() for one in self.changes],
+            "effects": [one.to_json() for one in self.effects],
+            "caution": self.caution or None,
+            "findings": {
+                "new": [finding_json(one) for one in self.found],
+                "fixed": [finding_json(one) for one in self.fixed],
+                "unchecked": [finding_json(one) for one in self.unchecked],
+            },
+        }
+
+
+PRICE = "price of what is priced"
+SHARE = "share"
+"""The unit of a figure that is a part of one."""
