@@ -61,8 +61,8 @@ PRECISIONS = {
     )
 }
 """All formats by name. tf32 is how products round fp32 numbers; they are stored in 32 bits."""
-OPERANDS = {"fp8": "mxfp8", "fp4": "nvfp4"}
-"""The block format in which products of a narrow precision keep their operands (Transformer Engine)."""
+OPERANDS = {"fp8": "mxfp8", "fp4": "nvfp4", "int8": "int8"}
+"""The format in which products of a narrow precision keep their operands: block formats of Transformer Engine."""
 NARROW = frozenset(OPERANDS)
 """Precisions of the matrix work whose activations stay in 16 bits between the products."""
 

@@ -115,7 +115,7 @@ def _storage(plan: Plan) -> Iterator[Area]:
     spec = plan.design.spec
     networks = spec.cluster.networks if spec.cluster and plan.serving is None else None
     store = networks.storage.bandwidth if networks and networks.storage else None
-    interval = spec.operations.checkpoint_interval if spec.operations else None
+    interval = spec.operations.interval if spec.operations else None
     if store is None or interval is None or plan.parameters is None:
         return
     seconds = plan.parameters * CHECKPOINT_BYTES / store.per_direction

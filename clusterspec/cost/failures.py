@@ -46,6 +46,16 @@ CHECKPOINT_TIME = Figure(
     ),
 )
 
+ASYNCHRONOUS_PAUSE = Figure(
+    10.0,
+    "s",
+    Assumed(
+        "operations.checkpoint.pause",
+        "training stops for the copy of the states to host memory: several seconds in MegaScale (arXiv:2402.15627,"
+        " section 4.4)",
+    ),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Interruptions:
@@ -93,7 +103,7 @@ def interruptions(
     between, rates = _time_between_failures(written, layout.nodes, accelerators)
     checkpoint = _checkpoint_time(written, networks, parameters)
     restart = _restart_time(cluster, written)
-    interval = _stated_time(written.checkpoint_interval, "checkpoint_interval") or Figure(
+    interval = _stated_time(written.interval, written.interval_key) or Figure(
         larger(step, best_interval(between.value, checkpoint.value)),
         "s",
         Computed("max(step_time, sqrt(2 * between * checkpoint))"),
@@ -106,7 +116,7 @@ def interruptions(
 
 def stated_time_between_failures(written: OperationsSpec, nodes: int | None) -> Figure | None:
     """Seconds between failures of a job on some nodes, as the spec states it for the job or for one node; else None."""
-    stated = _stated_time(written.mean_time_between_failures, "mean_time_between_failures")
+    stated = _stated_time(written.mean_time_between_failures, "operations.mean_time_between_failures")
     if stated is not None or written.node_mtbf is None or not nodes:
         return stated
     value = job_time_between_failures(written.node_mtbf.value, nodes)
@@ -127,9 +137,11 @@ def _time_between_failures(
 
 
 def _checkpoint_time(written: OperationsSpec, networks: NetworksSpec | None, parameters: float | None) -> Figure:
-    stated = _stated_time(written.checkpoint_time, "checkpoint_time")
+    stated = _stated_time(written.pause, written.pause_key)
     if stated is not None:
         return stated
+    if written.asynchronous:
+        return ASYNCHRONOUS_PAUSE
     store = networks.storage.bandwidth if networks and networks.storage else None
     if store is None or store.per_direction <= 0 or parameters is None:
         return CHECKPOINT_TIME
@@ -140,7 +152,7 @@ def _checkpoint_time(written: OperationsSpec, networks: NetworksSpec | None, par
 
 def _restart_time(cluster: Cluster, written: OperationsSpec) -> Figure:
     """The restart time as stated; without a spare node the job waits for the repair, where the spec states its time."""
-    stated = _stated_time(written.restart_time, "restart_time")
+    stated = _stated_time(written.restart_time, "operations.restart_time")
     if stated is not None:
         return stated
     if cluster.spare_nodes == 0 and written.repair_time is not None and written.repair_time.value > RESTART.value:
@@ -149,4 +161,4 @@ def _restart_time(cluster: Cluster, written: OperationsSpec) -> Figure:
 
 
 def _stated_time(quantity: Quantity | None, key: str) -> Figure | None:
-    return Figure(quantity.value, "s", Written(f"operations.{key}")) if quantity is not None else None
+    return Figure(quantity.value, "s", Written(key)) if quantity is not None else None

@@ -29,11 +29,11 @@ YEAR = 365.25 * 86_400
 """Seconds of a year, as the unit `years` of a spec counts it."""
 HOUR = 3_600.0
 PUE = Figure(
-    1.56,
+    1.54,
     "1",
     Assumed(
         "procurement.pue",
-        "the average of data centers in the Uptime Institute Global Data Center Survey 2024;"
+        "the average of data centers in the Uptime Institute Global Data Center Survey 2025;"
         " new facilities with liquid cooling state 1.1 to 1.3",
     ),
 )

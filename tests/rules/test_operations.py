@@ -29,6 +29,7 @@ def powered(keys: str) -> str:
     return f"cluster: {{platform: dgx-h100, nodes: 16, power: {{{keys}}}}}\n"
 
 
+STORED = f"{NETWORKS}{WORK}operations: {{checkpoint: {{interval: 30 min, pause: 10 s"
 INTERVAL, SPARES = "operations.checkpoint_interval", "cluster.spare_nodes"
 OPERATIONS: list[tuple[str, Reported]] = [
     # √(2 × 30 h × 60 s) is an hour
@@ -56,7 +57,34 @@ OPERATIONS: list[tuple[str, Reported]] = [
         operated("checkpoint_interval: 5 min, checkpoint_time: 300 s"),
         one("checkpoint-outlasts-interval", "operations.checkpoint_time", "error"),
     ),
-    (operated("checkpoint_interval: 5 min, checkpoint_time: 299 s"), []),
+    # a tenth of the time is worth a warning, a quarter is an error
+    (
+        operated("checkpoint_interval: 5 min, checkpoint_time: 75 s"),
+        one("checkpoint-outlasts-interval", "operations.checkpoint_time", "error"),
+    ),
+    (
+        operated("checkpoint_interval: 5 min, checkpoint_time: 74 s"),
+        one("checkpoint-outlasts-interval", "operations.checkpoint_time"),
+    ),
+    (operated("checkpoint_interval: 5 min, checkpoint_time: 30 s"), []),
+    (
+        operated("checkpoint: {interval: 5 min, pause: 31 s}"),
+        one("checkpoint-outlasts-interval", "operations.checkpoint.pause"),
+    ),
+    (
+        operated("checkpoint: {interval: 5 min, write_time: 31 s, mode: synchronous}"),
+        one("checkpoint-outlasts-interval", "operations.checkpoint.write_time"),
+    ),
+    (operated("checkpoint: {interval: 5 min, pause: 5 s, write_time: 299 s, mode: asynchronous}"), []),
+    (
+        operated("checkpoint: {interval: 5 min, pause: 5 s, write_time: 300 s, mode: asynchronous}"),
+        one("checkpoint-outlasts-interval", "operations.checkpoint.write_time", "error"),
+    ),
+    # half of 60 h is repeated after each failure, one in 30 h: all of the time
+    (
+        operated("checkpoint_interval: 60 h, checkpoint_time: 60 s, mean_time_between_failures: 30 h"),
+        one("checkpoint-interval-off-optimum", INTERVAL, "error"),
+    ),
     # 2.4 nodes are away on average, 5 one time in twenty
     (operated("mean_time_between_failures: 10 h, repair_time: 24 h", 64, 4), one("too-few-spares", SPARES)),
     (operated("mean_time_between_failures: 10 h, repair_time: 24 h", 64, 5), []),
@@ -90,9 +118,17 @@ OPERATIONS: list[tuple[str, Reported]] = [
     # 70.6 billion parameters of 14 bytes at 40 GB/s are 25 s
     (
         f"{NETWORKS}{WORK}operations: {{checkpoint_interval: 30 min, checkpoint_time: 10 s, burn_in: 72 h}}\n",
-        one("checkpoint-faster-than-storage", "operations.checkpoint_time", "error"),
+        one("checkpoint-faster-than-storage", "operations.checkpoint_time"),
     ),
     (f"{NETWORKS}{WORK}operations: {{checkpoint_interval: 30 min, checkpoint_time: 26 s, burn_in: 72 h}}\n", []),
+    (
+        f"{STORED}, mode: synchronous}}, burn_in: 72 h}}\n",
+        one("checkpoint-faster-than-storage", "operations.checkpoint.pause", "error"),
+    ),
+    (
+        f"{STORED}, mode: asynchronous}}, burn_in: 72 h}}\n",
+        [],
+    ),
 ]
 
 
@@ -101,7 +137,41 @@ def test_operations_are_judged(text: str, wanted: Reported, check: Check) -> Non
     assert reported(check, "operations", text) == wanted
 
 
+RUN = "workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 256}\nlayout: {tp: 8, pp: 4}\n"
+GOODPUT: list[tuple[str, Reported]] = [
+    # 3 h between failures: 60 s of 30 min is 3.3 %, half of 30 min is 8.3 %, 10 min of restart are 5.6 %
+    (
+        operated("checkpoint_interval: 30 min, checkpoint_time: 60 s, mean_time_between_failures: 3 h", 16, 1) + RUN,
+        one("low-goodput", INTERVAL),
+    ),
+    # 10 h: 3.3 %, 2.5 % and 1.7 % sum to 7.5 %
+    (operated("checkpoint_interval: 30 min, checkpoint_time: 60 s, mean_time_between_failures: 10 h", 16, 1) + RUN, []),
+    (
+        operated(
+            "checkpoint_interval: 30 min, checkpoint_time: 60 s, mean_time_between_failures: 10 h, "
+            "targets: {goodput: 0.93}",
+            16,
+            1,
+        )
+        + RUN,
+        one("low-goodput", "operations.targets.goodput", "error"),
+    ),
+    # a failure every 10 h that stops the job for 5 h is half of the time
+    (
+        operated("repair_time: 5 h, checkpoint_time: 60 s, restart_time: 5 h, mean_time_between_failures: 10 h", 16, 3)
+        + RUN,
+        one("low-goodput", "operations.restart_time", "error"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "wanted"), GOODPUT)
+def test_the_goodput_that_cost_prints_is_judged(text: str, wanted: Reported, check: Check) -> None:
+    assert reported(check, "operations", text) == wanted
+
+
 STORE = "cluster.networks.storage.bandwidth"
+KEEP, KEPT = "operations.checkpoint.keep", "operations: {{checkpoint: {{keep: {}}}, burn_in: 72 h}}\n"
 CASES: list[tuple[str, Reported]] = [
     (NETWORKS, []),
     (
@@ -119,6 +189,10 @@ CASES: list[tuple[str, Reported]] = [
         one("storage-holds-few-checkpoints", "cluster.networks.storage.capacity", "note"),
     ),
     (NETWORKS.replace("2 PB", "13 TB") + WORK, []),
+    # 12 checkpoints of 988 GB are 11.9 TB, 13 are 12.8 TB; 80 % of 16 TB are 12.8 TB
+    (NETWORKS.replace("2 PB", "16 TB") + WORK + KEPT.format(12), []),
+    (NETWORKS.replace("2 PB", "16 TB") + WORK + KEPT.format(13), one("storage-holds-few-checkpoints", KEEP)),
+    (NETWORKS.replace("2 PB", "16 TB") + WORK + KEPT.format(17), one("storage-holds-few-checkpoints", KEEP, "error")),
 ]
 
 

@@ -32,10 +32,27 @@ def checkpoint_time(
     """The time of one checkpoint; None where neither a time nor a storage system and a model are known, and in serving."""
     if serves(workload):
         return None
-    if operations.checkpoint_time is not None:
-        return CheckpointTime(operations.checkpoint_time.value)
+    if operations.pause is not None:
+        return CheckpointTime(operations.pause.value)
+    return None if operations.asynchronous else stored_checkpoint_time(networks, model)
+
+
+def stored_checkpoint_time(networks: NetworksSpec | None, model: Model | None) -> CheckpointTime | None:
+    """The time that the storage system takes for one checkpoint; None where its bandwidth or the model is not known."""
     store = networks.storage.bandwidth if networks and networks.storage else None
     if store is None or model is None or store.per_direction <= 0:
         return None
     size = checkpoint_bytes(model_weights(model).total)
     return CheckpointTime(size / store.per_direction, size, store.written)
+
+
+def written_after(
+    operations: OperationsSpec, networks: NetworksSpec | None, model: Model | None, workload: Workload | None
+) -> CheckpointTime | None:
+    """The time after which an asynchronous checkpoint is complete; None where it is not known, or training waits."""
+    if not operations.asynchronous or serves(workload):
+        return None
+    stated = operations.checkpoint.write_time if operations.checkpoint else None
+    if stated is not None:
+        return CheckpointTime(stated.value)
+    return stored_checkpoint_time(networks, model)

@@ -2,7 +2,9 @@
 
 ## What it finds
 
-80 % of `networks.storage.capacity` is less than ten checkpoints of 14 bytes per parameter.
+80 % of `networks.storage.capacity` is less than the checkpoints that `operations.checkpoint.keep` asks for, of 14 bytes
+per parameter each: an error where they exceed the whole capacity, else a warning. Without `keep`, less than ten
+checkpoints are a note.
 
 ## Why it matters
 
@@ -28,6 +30,19 @@ cluster:
     storage: {bandwidth: 40 GB/s, capacity: 5 TB}
     out_of_band: {nic_bandwidth: 1 Gb/s}
 workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}
+```
+
+```yaml operations.checkpoint.keep
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  networks:
+    frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}
+    storage: {bandwidth: 40 GB/s, capacity: 50 TB}
+    out_of_band: {nic_bandwidth: 1 Gb/s}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}
+operations: {checkpoint: {interval: 30 min, keep: 100}, burn_in: 72 h}
 ```
 
 ## Silent
@@ -58,20 +73,28 @@ from clusterspec.cluster.model import Workload
 from clusterspec.cost.formulas.parameters import checkpoint_bytes
 from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
+from clusterspec.quantity import Quantity
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import NetworksSpec
-from clusterspec.units import display, plain
+from clusterspec.spec.model import NetworksSpec, OperationsSpec
+from clusterspec.units import display, percent, plain
 
 RULE = Rule.of(__name__, "note", "heuristic")
 KEPT = 10
 USABLE = 0.8
 
 
-def check(networks: NetworksSpec, training: Workload, model: Model) -> Iterator[Problem]:
+def check(
+    networks: NetworksSpec, training: Workload, model: Model, operations: OperationsSpec | None
+) -> Iterator[Problem]:
     capacity = networks.storage.capacity if networks.storage else None
     if capacity is None:
         return
     size = checkpoint_bytes(model_weights(model).total)
+    saving = operations.checkpoint if operations else None
+    if saving is not None and saving.keep is not None:
+        if capacity.value * USABLE < saving.keep * size:
+            yield _kept_problem(saving.keep, size, capacity)
+        return
     if capacity.value * USABLE < KEPT * size:
         held = capacity.value * USABLE / size
         message = (
@@ -80,3 +103,11 @@ def check(networks: NetworksSpec, training: Workload, model: Model) -> Iterator[
         yield RULE.problem(
             "cluster.networks.storage.capacity", message, f"plan {display(KEPT * size / USABLE, 'B')}, which hold ten"
         )
+
+
+def _kept_problem(keep: int, size: float, capacity: Quantity) -> Problem:
+    needed = keep * size
+    message = f"{keep:,} checkpoints of {display(size, 'B')} are {display(needed, 'B')}, {percent(needed / capacity.value, 2)} of the {capacity.written}"
+    help_ = f"keep {int(capacity.value * USABLE / size):,}, which fill 80 %, or plan {display(needed / USABLE, 'B')}"
+    severity = "error" if needed > capacity.value else "warning"
+    return RULE.problem("operations.checkpoint.keep", message, help_, severity=severity, confidence="likely")

@@ -71,7 +71,7 @@ MOST = 10
 
 
 def check(networks: NetworksSpec, operations: OperationsSpec, training: Workload, model: Model) -> Iterator[Problem]:
-    store, interval = networks.storage.bandwidth if networks.storage else None, operations.checkpoint_interval
+    store, interval = networks.storage.bandwidth if networks.storage else None, operations.interval
     if store is None or interval is None or interval.value <= 0:
         return
     needed = checkpoint_bytes(model_weights(model).total) / (SHARE * interval.value)

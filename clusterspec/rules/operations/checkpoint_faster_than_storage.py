@@ -2,8 +2,9 @@
 
 ## What it finds
 
-A `checkpoint_time` below 14 bytes × parameters / `networks.storage.bandwidth` (weights in bf16, and weights and two
-moments in fp32).
+A checkpoint time below 14 bytes × parameters / `networks.storage.bandwidth` (weights in bf16, and weights and two
+moments in fp32). The time is `checkpoint.write_time` where saving is asynchronous, else the pause of training. A pause
+without a stated mode is a warning, since saving may be asynchronous; any other such time is an error.
 
 ## Why it matters
 
@@ -11,12 +12,12 @@ The storage system cannot write that fast. 70.6B parameters are 988 GB of checkp
 
 ## What to do
 
-Use a faster storage system, or state the real time. Asynchronous saving overlaps with training, but the storage system
-still needs this time.
+Use a faster storage system, or state the real time. Where training goes on while the checkpoint is written, state
+`checkpoint: {mode: asynchronous}`.
 
 ## When to ignore it
 
-Ignore it where `checkpoint_time` is only the time that training stops, and saving continues asynchronously.
+Do not ignore it: `mode` says whether training waits.
 
 ## Fires
 
@@ -30,6 +31,16 @@ workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}
 operations: {checkpoint_interval: 30 min, checkpoint_time: 5 s}
 ```
 
+```yaml operations.checkpoint.write_time
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  networks: {storage: {bandwidth: 40 GB/s}, frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}, out_of_band: {nic_bandwidth: 1 Gb/s}}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}
+operations: {checkpoint: {interval: 30 min, pause: 5 s, write_time: 15 s, mode: asynchronous}}
+```
+
 ## Silent
 
 ```yaml
@@ -40,6 +51,16 @@ cluster:
   networks: {storage: {bandwidth: 40 GB/s}, frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}, out_of_band: {nic_bandwidth: 1 Gb/s}}
 workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}
 operations: {checkpoint_interval: 30 min, checkpoint_time: 30 s}
+```
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  networks: {storage: {bandwidth: 40 GB/s}, frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}, out_of_band: {nic_bandwidth: 1 Gb/s}}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}
+operations: {checkpoint: {interval: 30 min, pause: 5 s, mode: asynchronous}}
 ```
 
 ## Sources
@@ -69,10 +90,25 @@ def check(
     operations: OperationsSpec, networks: NetworksSpec, model: Model, workload: Workload | None
 ) -> Iterator[Problem]:
     store = networks.storage.bandwidth if networks.storage else None
-    if operations.checkpoint_time is None or store is None or store.per_direction <= 0 or serves(workload):
+    if store is None or store.per_direction <= 0 or serves(workload):
+        return
+    saving = operations.checkpoint
+    written = saving.write_time if saving else None
+    stated, key = (written, "operations.checkpoint.write_time") if written else (operations.pause, operations.pause_key)
+    if stated is None or (written is None and operations.asynchronous):
         return
     size = checkpoint_bytes(model_weights(model).total)
     needed = size / store.per_direction
-    if operations.checkpoint_time.value < needed:
-        message = f"a checkpoint of {display(size, 'B')} at {store.written} takes {display(needed, 's')}, not {operations.checkpoint_time.written}"
-        yield RULE.problem("operations.checkpoint_time", message, "use a faster storage system, or state the real time")
+    if stated.value >= needed:
+        return
+    message = (
+        f"a checkpoint of {display(size, 'B')} at {store.written} takes {display(needed, 's')}, not {stated.written}"
+    )
+    open_ = written is None and (saving is None or saving.mode is None)
+    help_ = "use a faster storage system, or state the real time"
+    yield RULE.problem(
+        key,
+        message,
+        f"{help_}; state `checkpoint: {{mode: asynchronous}}` where training goes on meanwhile" if open_ else help_,
+        severity="warning" if open_ else "error",
+    )

@@ -7,6 +7,9 @@ Without a stated failure rate, more than three times the optimum at the rate of 
 each 50,700 accelerator-hours). Without a stated checkpoint time, the time follows from the bandwidth of the storage
 system and the model.
 
+The finding is a warning, and an error where a stated failure rate makes the interval lose a quarter of the time more
+than the optimum.
+
 ## Why it matters
 
 With a short interval the run spends its time saving; with a long one each failure loses hours of work. The optimum is
@@ -61,6 +64,7 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.cost.formulas.failures import best_interval, lost_share
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.what_if import severity_of
 from clusterspec.rules.knowledge.checkpoints import checkpoint_time
 from clusterspec.rules.knowledge.failures import FailureRate
 from clusterspec.rules.rule import Rule
@@ -83,9 +87,9 @@ def check(
     stated = failures.stated
     between = stated or failures.usual
     saving = checkpoint_time(operations, networks, model, workload)
-    if operations.checkpoint_interval is None or saving is None or not between:
+    if operations.interval is None or saving is None or not between:
         return
-    interval, cost = operations.checkpoint_interval.value, saving.seconds
+    interval, cost = operations.interval.value, saving.seconds
     best = best_interval(between, cost)
     if not 0 < cost < interval or best <= 0 or _near_enough(interval / best, stated is not None):
         return
@@ -94,10 +98,11 @@ def check(
         "" if stated else " (the rate of Llama 3's training; none is stated)"
     )
     yield RULE.problem(
-        "operations.checkpoint_interval",
-        f"a checkpoint of {display(cost, 's')} every {display(interval, 's')} loses {percent(lost, 2)} of the time at {rate}; an interval "
+        operations.interval_key,
+        f"a checkpoint of {display(cost, 's')} every {display(interval, 's')} loses {percent(min(lost, 1.0), 2)} of the time at {rate}; an interval "
         f"of {display(best, 's')} loses {percent(least, 2)}",
         f"use about {display(best, 's')}, which is √(2 × time between failures × checkpoint time)",
+        severity=severity_of(lost - least) if stated else "warning",
         confidence="" if stated else "heuristic",
     )
 

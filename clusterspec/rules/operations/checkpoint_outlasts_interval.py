@@ -2,8 +2,10 @@
 
 ## What it finds
 
-A `checkpoint_time` of at least `checkpoint_interval`. Without a stated time, the time follows from the storage system
-and 14 bytes per parameter: an error from the whole interval on, a warning from a tenth of it on.
+Training stops for more than a tenth of the checkpoint interval: a warning, and an error from a quarter of it on.
+Without a stated time, the time follows from the storage system and 14 bytes per parameter; it is an error from the
+whole interval on, since saving may be asynchronous. An asynchronous checkpoint that is not written before the next one
+starts is an error.
 
 ## Why it matters
 
@@ -11,8 +13,8 @@ The run spends its time saving instead of training. 405B parameters are 5.7 TB o
 
 ## What to do
 
-Use a longer interval, a faster storage system, or asynchronous checkpoints. With asynchronous checkpoints, state as
-`checkpoint_time` how long training stops.
+Use a longer interval, a faster storage system, or asynchronous checkpoints. With asynchronous checkpoints, state
+`checkpoint: {mode: asynchronous}` and as `pause` how long training stops.
 
 ## When to ignore it
 
@@ -24,6 +26,12 @@ Do not ignore it. If saving is asynchronous and the storage system is fast enoug
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 64}
 operations: {checkpoint_interval: 10 min, checkpoint_time: 600 s}
+```
+
+```yaml operations.checkpoint.write_time
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64}
+operations: {checkpoint: {interval: 10 min, pause: 5 s, write_time: 15 min, mode: asynchronous}, burn_in: 72 h}
 ```
 
 ```yaml cluster.networks.storage.bandwidth
@@ -41,7 +49,7 @@ operations: {checkpoint_interval: 30 min, burn_in: 72 h}
 ```yaml
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 64}
-operations: {checkpoint_interval: 10 min, checkpoint_time: 60 s}
+operations: {checkpoint_interval: 20 min, checkpoint_time: 60 s}
 ```
 
 ## Sources
@@ -56,7 +64,8 @@ from collections.abc import Iterator
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.checkpoints import checkpoint_time
+from clusterspec.rules.advice.what_if import severity_of
+from clusterspec.rules.knowledge.checkpoints import checkpoint_time, written_after
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.units import display, percent
@@ -70,14 +79,22 @@ HELP = "use a longer interval, a faster storage system, or asynchronous saving"
 def check(
     operations: OperationsSpec, networks: NetworksSpec | None, model: Model | None, workload: Workload | None
 ) -> Iterator[Problem]:
-    interval, saving = operations.checkpoint_interval, checkpoint_time(operations, networks, model, workload)
-    if interval is None or saving is None or interval.value <= 0:
+    interval = operations.interval
+    if interval is None or interval.value <= 0:
+        return
+    written = written_after(operations, networks, model, workload)
+    if written is not None and written.seconds >= interval.value:
+        key = "cluster.networks.storage.bandwidth" if written.store else "operations.checkpoint.write_time"
+        message = f"a checkpoint is complete after {display(written.seconds, 's')}, and the next one starts every {interval.written}"
+        yield RULE.problem(key, message, "use a longer interval, or a faster storage system")
+    saving = checkpoint_time(operations, networks, model, workload)
+    if saving is None:
         return
     part = saving.seconds / interval.value
     if not saving.store:
-        if part >= 1:
-            message = f"saving takes {display(saving.seconds, 's')} and starts again every {interval.written}"
-            yield RULE.problem("operations.checkpoint_time", message, HELP)
+        if part > MOST:
+            message = f"training stops for {display(saving.seconds, 's')} every {interval.written}, {percent(min(part, 1.0), 2)} of the time"
+            yield RULE.problem(operations.pause_key, message, HELP, severity=severity_of(part))
     elif part > MOST:
         message = (
             f"{display(saving.size, 'B')} of checkpoint at {saving.store} take {display(saving.seconds, 's')}, {percent(part, 2)} of the "

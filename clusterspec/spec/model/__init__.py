@@ -12,14 +12,18 @@ from clusterspec.records import dataclass, field
 from clusterspec.source import Path
 from clusterspec.spec.model.business import (
     AcceptanceSpec,
+    CheckpointSpec,
     DeliverySpec,
     DocumentSpec,
     MeasuredSpec,
     Number,
     OperationsSpec,
+    OperationsTargetsSpec,
+    PaymentSpec,
     Price,
     ProcurementSpec,
     QuoteLine,
+    SupportSpec,
 )
 from clusterspec.spec.model.cluster import (
     AcceleratorSpec,
@@ -62,6 +66,7 @@ __all__ = [
     "AcceleratorSpec",
     "AcceptanceSpec",
     "AttentionWindowSpec",
+    "CheckpointSpec",
     "ClusterSpec",
     "CompressedAttentionSpec",
     "DeliverySpec",
@@ -83,8 +88,10 @@ __all__ = [
     "Number",
     "OffloadSpec",
     "OperationsSpec",
+    "OperationsTargetsSpec",
     "OptimizerStatesSpec",
     "OverlapSpec",
+    "PaymentSpec",
     "PcieSpec",
     "PowerSpec",
     "Price",
@@ -97,6 +104,7 @@ __all__ = [
     "SparseAttentionSpec",
     "Spec",
     "SpeculativeSpec",
+    "SupportSpec",
     "TargetsSpec",
     "WorkloadSpec",
 ]

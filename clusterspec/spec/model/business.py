@@ -9,6 +9,24 @@ Number = int | float
 
 
 @dataclass(frozen=True, slots=True)
+class CheckpointSpec:
+    """How checkpoints are saved, and how many are kept."""
+
+    interval: Quantity | None = None
+    pause: Quantity | None = None
+    write_time: Quantity | None = None
+    mode: str | None = None
+    keep: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OperationsTargetsSpec:
+    """What operation has to reach."""
+
+    goodput: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class OperationsSpec:
     """Checkpointing, failures and repair."""
 
@@ -19,6 +37,44 @@ class OperationsSpec:
     restart_time: Quantity | None = None
     repair_time: Quantity | None = None
     burn_in: Quantity | None = None
+    checkpoint: CheckpointSpec | None = None
+    targets: OperationsTargetsSpec | None = None
+
+    @property
+    def interval(self) -> Quantity | None:
+        """The time between checkpoints, under either of its two keys."""
+        return self.checkpoint_interval or (self.checkpoint.interval if self.checkpoint else None)
+
+    @property
+    def interval_key(self) -> str:
+        """The key path of `interval`."""
+        nested = self.checkpoint_interval is None and self.checkpoint is not None
+        return "operations.checkpoint.interval" if nested else "operations.checkpoint_interval"
+
+    @property
+    def pause(self) -> Quantity | None:
+        """The time that training stops for a checkpoint, under either of its keys.
+
+        Without one of them, a checkpoint that is not written asynchronously stops training until it is written.
+        """
+        nested = self.checkpoint
+        if self.checkpoint_time is not None or nested is None:
+            return self.checkpoint_time
+        return nested.pause or (None if nested.mode == "asynchronous" else nested.write_time)
+
+    @property
+    def pause_key(self) -> str:
+        """The key path of `pause`."""
+        nested = self.checkpoint
+        if self.checkpoint_time is not None or nested is None:
+            return "operations.checkpoint_time"
+        written = nested.pause is None and nested.write_time is not None
+        return "operations.checkpoint.write_time" if written else "operations.checkpoint.pause"
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether checkpoints are written while training continues, as far as the spec says so."""
+        return self.checkpoint is not None and self.checkpoint.mode == "asynchronous"
 
 
 Price = Number | tuple[Number, Number]
@@ -43,6 +99,23 @@ class DeliverySpec:
 
 
 @dataclass(frozen=True, slots=True)
+class PaymentSpec:
+    """Shares of the price that are due with the order, on delivery and after acceptance."""
+
+    order: Number | None = None
+    delivery: Number | None = None
+    acceptance: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SupportSpec:
+    """The support that is bought: for how long, and how fast failed parts are replaced."""
+
+    term: Quantity | None = None
+    response: Quantity | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ProcurementSpec:
     """Prices and terms; a price may be a range."""
 
@@ -54,6 +127,11 @@ class ProcurementSpec:
     quoted_total: Number | None = None
     budget: Number | None = None
     delivery: DeliverySpec | None = None
+    needed_by: str | None = None
+    discount: Number | None = None
+    tax: Number | None = None
+    payment: PaymentSpec | None = None
+    support: SupportSpec | None = None
     warranty: Quantity | None = None
     electricity: Number | None = None
     pue: float | None = None

@@ -69,5 +69,6 @@ class LayoutSpec:
     recompute: str | tuple[str, ...] | None = None
     offload: OffloadSpec | None = None
     optimizer_states: OptimizerStatesSpec | None = None
+    capacity_factor: int | float | None = None
     gradient_compression: int | float | None = None
     overlap: OverlapSpec | None = None

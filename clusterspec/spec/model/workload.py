@@ -200,6 +200,8 @@ class WorkloadSpec:
     attention: str | None = None
     data_loading: str | Quantity | None = None
     tokens: Quantity | None = None
+    dataset_tokens: Quantity | None = None
+    loss_scaling: str | None = None
     peak_flops: Quantity | None = None
     expected_mfu: float | None = None
     serving: ServingSpec | None = None

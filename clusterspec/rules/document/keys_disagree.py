@@ -1,0 +1,64 @@
+"""Two keys that state the same figure disagree.
+
+## What it finds
+
+A key and its nested form with different values: `operations.checkpoint_interval` and `operations.checkpoint.interval`,
+`operations.checkpoint_time` and `operations.checkpoint.pause`.
+
+## Why it matters
+
+One of the two is wrong, and the program cannot tell which.
+
+## What to do
+
+Keep one of the two keys.
+
+## When to ignore it
+
+Do not ignore it.
+
+## Fires
+
+```yaml operations.checkpoint.interval
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+operations: {checkpoint_interval: 30 min, checkpoint: {interval: 60 min}, burn_in: 72 h}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+operations: {checkpoint_interval: 30 min, checkpoint: {interval: 1800 s}, burn_in: 72 h}
+```
+
+## Sources
+
+- The keys of a spec: docs/spec.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.quantity import Quantity
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import OperationsSpec
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(operations: OperationsSpec) -> Iterator[Problem]:
+    nested = operations.checkpoint
+    if nested is None:
+        return
+    pairs: tuple[tuple[str, Quantity | None, str, Quantity | None], ...] = (
+        ("checkpoint_interval", operations.checkpoint_interval, "checkpoint.interval", nested.interval),
+        ("checkpoint_time", operations.checkpoint_time, "checkpoint.pause", nested.pause),
+    )
+    for key, stated, other, again in pairs:
+        if stated is not None and again is not None and stated.value != again.value:
+            message = f"`{key}` is {stated.written} and `{other}` is {again.written}, and both state the same time"
+            yield RULE.problem(f"operations.{other}", message, "keep one of the two keys")

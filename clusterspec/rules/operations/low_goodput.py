@@ -1,0 +1,134 @@
+"""Failures and checkpoints take more of the time than in published runs.
+
+## What it finds
+
+A goodput below 90 %, or below `operations.targets.goodput`: the share of the time spent on steps that are kept, as
+`clusterspec cost` prints it. The rule applies where the spec has `operations`. Without a stated failure rate it takes
+the end of the published rates with the fewest failures.
+
+The finding is an error where a quarter of the time is lost, or where the target is missed at the best end of the range;
+else it is a warning.
+
+## Why it matters
+
+Each lost share is paid for and trains nothing. Llama 3 405B kept more than 90 % on 16,384 accelerators, so a lower
+share is a flaw of the plan more than a consequence of its size.
+
+## What to do
+
+Mend the largest of the three parts that the message names: saving (a faster storage system, asynchronous saving),
+repeated steps (the interval √(2 × time between failures × pause)), restarts (spare nodes, a faster restart).
+
+## When to ignore it
+
+Ignore it where the job is one of many and other jobs use the machine during a repair.
+
+## Options
+
+`thresholds = {low-goodput = 0.1}` in the configuration sets the lost share above which the rule reports. The number is a
+share of the time. The default is 0.1. A stated target is compared as it is.
+
+## Fires
+
+```yaml operations.checkpoint_interval
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}
+layout: {tp: 8, pp: 4}
+operations: {checkpoint_interval: 45 min, checkpoint_time: 120 s, mean_time_between_failures: 3 h, burn_in: 72 h}
+```
+
+```yaml operations.targets.goodput
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}
+layout: {tp: 8, pp: 4}
+operations: {checkpoint_interval: 45 min, checkpoint_time: 30 s, mean_time_between_failures: 24 h, burn_in: 72 h, targets: {goodput: 0.99}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}
+layout: {tp: 8, pp: 4}
+operations: {checkpoint_interval: 45 min, checkpoint_time: 30 s, mean_time_between_failures: 24 h, burn_in: 72 h}
+```
+
+## Sources
+
+- More than 90 % effective training time, section 3.3.4: https://arxiv.org/abs/2407.21783
+- The parts of the loss: Young, CACM 17(9), 1974, and Daly, FGCS 22(3), 2006: https://doi.org/10.1016/j.future.2004.11.016
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cost.failures import Interruptions, interruptions
+from clusterspec.cost.plan import Plan
+from clusterspec.finding import Problem
+from clusterspec.origin import Written
+from clusterspec.rules.advice.what_if import severity_of
+from clusterspec.rules.parts import Thresholds
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import NetworksSpec, OperationsSpec
+from clusterspec.units import percent
+
+RULE = Rule.of(
+    __name__,
+    "warning",
+    "likely",
+    yields_to=("checkpoint-interval-off-optimum", "checkpoint-outlasts-interval", "too-few-spares"),
+)
+MOST = 0.10
+TARGET = "operations.targets.goodput"
+
+
+def check(
+    thresholds: Thresholds,
+    operations: OperationsSpec,
+    networks: NetworksSpec | None,
+    cluster: Cluster,
+    layout: Layout,
+    training: Workload,
+    timed: Plan,
+) -> Iterator[Problem]:
+    if timed.step is None:
+        return
+    kept = interruptions(cluster, layout, operations, networks, timed.parameters, step=timed.step.seconds)
+    best = max(kept.share, kept.high, kept.low)
+    target = operations.targets.goodput if operations.targets else None
+    parts = _lost_parts(kept, cluster)
+    shares = "; ".join(f"{percent(min(share, 1.0), 2)} {what}" for share, what, _ in parts)
+    help_ = "reduce the largest part first: asynchronous saving, the best interval, or spare nodes and a faster restart"
+    if target is not None and kept.share < target:
+        message = f"the goodput is {percent(kept.share)}, not the {percent(target)} of the target: {shares}"
+        yield RULE.problem(TARGET, message, help_, severity="error" if best < target else "warning")
+    elif 1 - best > thresholds.of(RULE.name, MOST):
+        message = f"{percent(kept.share)} of the time is spent on steps that are kept: {shares}"
+        yield RULE.problem(max(parts)[2], message, help_, severity=severity_of(1 - best))
+
+
+def _lost_parts(kept: Interruptions, cluster: Cluster) -> list[tuple[float, str, str]]:
+    """The three parts of the lost time: share, description, and the key that it rests on."""
+    saving, repeated, restarts = (
+        kept.checkpoint.value / kept.interval.value,
+        kept.interval.value / (2 * kept.between.value),
+        kept.restart.value / kept.between.value,
+    )
+    waits = isinstance(kept.restart.origin, Written) and kept.restart.origin.key == "operations.repair_time"
+    restarting = "cluster.spare_nodes" if waits and cluster.spare_nodes == 0 else _key(kept, "restart", "between")
+    return [
+        (saving, "saves checkpoints", _key(kept, "checkpoint", "interval")),
+        (repeated, "repeats steps after failures", _key(kept, "interval", "between")),
+        (restarts, "waits for restarts", restarting),
+    ]
+
+
+def _key(kept: Interruptions, *names: str) -> str:
+    """The first of these figures that the spec states, by its key; else the whole section."""
+    origins = [getattr(kept, name).origin for name in names]
+    return next((one.key for one in origins if isinstance(one, Written)), "operations")
