@@ -42,16 +42,23 @@ def source(name: str) -> str:
     return (folder / f"{name.replace('-', '_')}.py").read_text("utf-8")
 
 
+BY_COST = {"step_severity", "cost_severity", "what_if.severity", "gain.severity", "found.severity"}
+"""What turns a predicted loss into a severity."""
+
+
 def severities(name: str) -> set[str]:
     """The severities that a rule's file gives: its own, the words in its code, and what it takes from shared code."""
     seen = page(name).rule
     code = ast.parse(source(name)).body[1:]
     nodes = [node for statement in code for node in ast.walk(statement)]
     found = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    shared = "severity_of" in names or any(ast.unparse(node) == "counts.severity" for node in nodes)
+    shown = {ast.unparse(node) for node in nodes if isinstance(node, ast.Attribute | ast.Name)}
+    assumed = {"error", "warning"} if "counts.severity" in shown else set()
     words = {str(one) for one in Severity}
-    return (found & words) | {str(seen.severity)} | ({"error", "warning"} if shared else set())
+    by_cost = words if shown & BY_COST else {"note", "warning"} if "target_severity" in shown else set()
+    by_cost -= {"note"} if "EXACT" in shown else set()
+    limited = any(isinstance(node, ast.keyword) and node.arg == "most" for node in nodes)
+    return (found & words) | {str(seen.severity)} | assumed | (by_cost - {"error"} if limited else by_cost)
 
 
 SEVERAL = [name for name in RULES if len(severities(name)) > 1]

@@ -197,11 +197,17 @@ def latency_tail(times: ServingTimes, load: Serving) -> Tail | None:
     """The latencies at the percentile of the targets; None at the median, which the plan itself has."""
     if load.percentile <= MEDIAN:
         return None
-    share = min(load.percentile, HIGHEST) / 100
     first, each = ttft_percentile(times, load), tpot_percentile(times, load)
-    low, high = tail_factors(times, "ttft", share)
-    least, most = tail_factors(times, "tpot", share)
+    low, high = percentile_factors(times, load, "ttft")
+    least, most = percentile_factors(times, load, "tpot")
     return Tail(load.percentile, first, each, (first * low, first * high), (each * least, each * most))
+
+
+def percentile_factors(times: ServingTimes, load: Serving, quantity: str) -> tuple[float, float]:
+    """The ends of the range of ``ttft`` or ``tpot`` over its prediction, at the percentile of the targets."""
+    if load.percentile <= MEDIAN:
+        return range_factors(times, quantity)
+    return tail_factors(times, quantity, min(load.percentile, HIGHEST) / 100)
 
 
 def ttft_percentile(times: ServingTimes, load: Serving) -> float:

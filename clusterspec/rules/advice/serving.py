@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
-from clusterspec.cost.serving.explain import missed_targets
+from clusterspec.cost.serving.explain import missed_targets, range_factors
 from clusterspec.records import dataclass
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.knowledge.served import Served
+from clusterspec.rules.knowledge.shares import cost_severity
 from clusterspec.rules.words import changed_keys
 from clusterspec.units import display, percent
 
-WORTH = 0.15
-"""Gain in throughput below which another layout is only a note: about the error of the model."""
 TRIED = 4
 """Limit of layouts estimated for one piece of advice."""
 
@@ -29,8 +28,12 @@ class Gain:
 
     @property
     def severity(self) -> str:
-        """A warning where the gain exceeds the error of the model, else a note."""
-        return "warning" if self.share > WORTH else "note"
+        """By the share of the machine's time that the present layout loses; an error only where a target says which
+        latency is wanted, since a layout of less throughput may be one of less latency.
+        """
+        lost = self.share / (1 + self.share)
+        most = "error" if self.before.load.tpot_target is not None else "warning"
+        return cost_severity(lost, range_factors(self.before.times, "output_tokens_per_second"), most=most)
 
     @property
     def words(self) -> str:

@@ -13,11 +13,10 @@ from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.plan import Plan
 from clusterspec.records import dataclass
 from clusterspec.rules.advice.proposals import Legality
+from clusterspec.rules.knowledge.shares import step_severity
 from clusterspec.rules.words import changed_keys
 from clusterspec.units import display, percent
 
-A_QUARTER = 0.25
-"""Share of the machine's time from which a flaw is an error, by the definition of severity."""
 TRIED = 8
 """Layouts estimated for one piece of advice; each takes a few milliseconds."""
 FULLEST = 0.95
@@ -111,6 +110,10 @@ class WhatIf:
         pp, sharding = changes.get("pp", layout.pp), changes.get("sharding", layout.sharding)
         return pp == 1 or not forbids_pipeline(layout.capabilities, str(sharding))
 
+    def severity(self, loss: float | None, unknown: str = "error") -> str:
+        """The severity of a flaw that costs a share of the step; ``unknown`` where the share is not known."""
+        return step_severity(loss, self._timed, unknown)
+
     def saving(self, alternative: Alternative) -> float | None:
         """The share of the present step time that an alternative saves; None where either time is not known."""
         now = self.step_time
@@ -153,8 +156,3 @@ def _fits(plan: Plan) -> bool:
     if stored is None or plan.refused:
         return False
     return stored.capacity is None or stored.total <= FULLEST * stored.capacity.value
-
-
-def severity_of(loss: float | None) -> str:
-    """Error from a quarter of the machine's time on, and where the model cannot tell; else warning."""
-    return "error" if loss is None or loss >= A_QUARTER else "warning"

@@ -5,7 +5,8 @@
 A stated `data_loading` time above 5 % of the predicted step; or a storage system whose `bandwidth` is below the
 predicted token rate (at 4 bytes per token).
 
-The finding is an error from a quarter of the step on, below it a warning.
+The finding is a note below the half-width of the range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter, too. A storage system below the token rate costs the share of the
+step by which it is slower.
 
 ## Why it matters
 
@@ -56,7 +57,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.what_if import severity_of
+from clusterspec.rules.knowledge.shares import step_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec
@@ -79,10 +80,13 @@ def check(thresholds: Thresholds, networks: NetworksSpec | None, training: Workl
         lost = training.data_loading / step
         message = f"{display(training.data_loading, 's')} of data loading is {percent(lost, 2)} of a predicted step of {display(step, 's')}"
         help_ = "prefetch, use more loader processes, or keep tokenized shards on local disks"
-        yield RULE.problem("workload.data_loading", message, help_, severity=severity_of(lost))
+        yield RULE.problem("workload.data_loading", message, help_, severity=step_severity(lost, timed))
     rate = training.global_batch * training.sequence_length * TOKEN / step
     if storage is not None and storage.bandwidth is not None and storage.bandwidth.per_direction < rate:
         message = f"the predicted step reads {display(rate, 'B/s')} of tokens, more than the {storage.bandwidth.written} of the storage system"
         yield RULE.problem(
-            "cluster.networks.storage.bandwidth", message, "use a faster storage system, or local copies"
+            "cluster.networks.storage.bandwidth",
+            message,
+            "use a faster storage system, or local copies",
+            severity=step_severity(1 - storage.bandwidth.per_direction / rate, timed),
         )

@@ -4,7 +4,10 @@
 
 `overlap: {dp: false}` with data-parallel groups that leave their node.
 
-The finding is an error from a quarter of the step in exposed reduction on, below it a warning.
+The finding is a note where the exposed reduction takes less of the step than the half-width of the range of the
+prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter,
+too. It is a warning where the time is not
+known.
 
 ## Why it matters
 
@@ -55,9 +58,8 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.what_if import severity_of
 from clusterspec.rules.knowledge.overlaps import forbids_overlap
-from clusterspec.rules.knowledge.shares import REPLICA_AXES, SHARD_AXES, exposed, share
+from clusterspec.rules.knowledge.shares import REPLICA_AXES, SHARD_AXES, exposed, share, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule, rewrite
 from clusterspec.spec.model import LayoutSpec
@@ -79,5 +81,5 @@ def check(
     at = "layout.overlap.dp"
     message = f"the gradient reduction of dp {layout.dp} over {placement.nodes:,} nodes is not overlapped{cost}"
     help_ = "write `true`: reduce each bucket as soon as it is ready"
-    lost = share(seconds, timed) if timed else 0.0
-    yield RULE.problem(at, message, help_, severity=severity_of(lost), fix=rewrite(at, "true"))
+    lost = share(seconds, timed) if timed and timed.step else None
+    yield RULE.problem(at, message, help_, severity=step_severity(lost, timed, "warning"), fix=rewrite(at, "true"))

@@ -5,7 +5,7 @@
 More than 5 % of the predicted step in exposed gradient reduction. The rule is silent where `overlap.dp` is off (see
 `dp-overlap-off`) and with fsdp (see `fsdp-gather-exposed`).
 
-The finding is an error from a quarter of the step on, below it a warning.
+The finding is a note below the half-width of the range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter, too.
 
 ## Why it matters
 
@@ -62,9 +62,9 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.what_if import NOTICEABLE, WhatIf, severity_of
+from clusterspec.rules.advice.what_if import NOTICEABLE, WhatIf
 from clusterspec.rules.knowledge.overlaps import forbids_overlap
-from clusterspec.rules.knowledge.shares import REPLICA_AXES, exposed, share
+from clusterspec.rules.knowledge.shares import REPLICA_AXES, exposed, share, step_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
@@ -91,7 +91,7 @@ def check(
         f"{display(seconds, 's')} of {_what(layout)}, {percent(lost, 2)} of the step, is exposed "
         f"({plural(layout.micro_batches or 0, 'micro-batch')} per step)",
         _help(what_if, training),
-        severity=severity_of(lost),
+        severity=step_severity(lost, timed),
     )
 
 

@@ -5,6 +5,8 @@
 A model with experts, where dispatch and combine take longer than the GEMMs of the experts, and `overlap.ep` is not
 true.
 
+The finding is a note below the half-width of the range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter, too.
+
 ## Why it matters
 
 The all-to-alls are on the critical path four times per layer (twice forward, twice backward). Where they take longer
@@ -23,9 +25,9 @@ Do not ignore it. If the framework overlaps the all-to-alls, state `overlap: {ep
 
 ```yaml layout.ep
 clusterspec: 1
-cluster: {platform: dgx-h100, nodes: 32}
-workload: {model: qwen3-235b-a22b, sequence_length: 4096, global_batch: 4096}
-layout: {tp: 1, pp: 2, ep: 64, recompute: full}
+cluster: {platform: mi300x-ubb8, nodes: 8, scale_out: {technology: roce-v2, flow_control: {pfc: true, ecn: true}}}
+workload: {model: qwen3-30b-a3b, sequence_length: 4096, global_batch: 4096}
+layout: {tp: 1, ep: 4, recompute: full}
 ```
 
 ## Silent
@@ -52,11 +54,11 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.parameters import model_weights
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import computing, exposed, sent, share
+from clusterspec.rules.knowledge.shares import computing, exposed, sent, share, step_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
 
-RULE = Rule.of(__name__, "warning", "likely")
+RULE = Rule.of(__name__, "warning", "likely", yields_to=("ep-crosses-scale-up-domain",))
 
 
 def check(training: Workload, model: Model, layout: Layout, timed: Plan) -> Iterator[Problem]:
@@ -73,6 +75,7 @@ def check(training: Workload, model: Model, layout: Layout, timed: Plan) -> Iter
         f"dispatch and combine take {display(sending, 's')} per step, the GEMMs of the experts {display(experts, 's')}: "
         f"{percent(lost, 2)} of the step is exposed all-to-all",
         "keep ep inside the domain, use fp8 dispatch, or a dispatcher that overlaps (`overlap: {ep: true}`)",
+        severity=step_severity(lost, timed),
     )
 
 

@@ -5,7 +5,7 @@
 Sharding fsdp (or hsdp) over nodes, with more than 5 % of the predicted step in exposed all-gathers of weights and
 reduce-scatters of gradients. The rule is silent where `fsdp-across-nodes` proposes hsdp.
 
-The finding is an error from a quarter of the step on, below it a warning.
+The finding is a note below the half-width of the range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter, too.
 
 ## Why it matters
 
@@ -59,9 +59,9 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.what_if import WhatIf, severity_of
+from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.overlaps import forbids_overlap
-from clusterspec.rules.knowledge.shares import SHARD_AXES, computing, exposed, sent, share
+from clusterspec.rules.knowledge.shares import SHARD_AXES, computing, exposed, sent, share, step_severity
 from clusterspec.rules.parts import Placements, Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
@@ -97,5 +97,5 @@ def check(
         f"all-gathers over {placement.nodes:,} nodes expose {display(seconds, 's')}, {percent(lost, 2)} of the step: a micro-batch of "
         f"{tokens:,} tokens computes too little to overlap them{more}",
         "use a larger micro-batch, hsdp inside the domain, or more NICs",
-        severity=severity_of(lost),
+        severity=step_severity(lost, timed),
     )

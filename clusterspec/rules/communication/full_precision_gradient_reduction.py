@@ -5,6 +5,9 @@
 `gradient_precision: fp32` with bf16 or fp8 compute, where exposed gradient reduction is more than 5 % of the predicted
 step.
 
+The finding is a note; it is a warning or an error where half of the exposed reduction, which bf16 would save, exceeds
+the half-width of the range of the prediction, or a quarter of the step.
+
 ## Why it matters
 
 fp32 doubles the bytes of bf16. Many runs reduce in bf16 and accumulate in fp32 without loss of accuracy; others need
@@ -59,12 +62,12 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import REDUCTIONS, REPLICA_AXES, SHARD_AXES, exposed, share
+from clusterspec.rules.knowledge.shares import REDUCTIONS, REPLICA_AXES, SHARD_AXES, exposed, share, step_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent
 
-RULE = Rule.of(__name__, "note", "heuristic")
+RULE = Rule.of(__name__, "note", "likely")
 MOST = 0.05
 
 
@@ -75,5 +78,8 @@ def check(thresholds: Thresholds, training: Workload, layout: Layout, timed: Pla
     if cost > thresholds.of(RULE.name, MOST):
         message = f"gradients in fp32 have twice the bytes of bf16, and their reduction exposes {percent(cost, 2)} of the step"
         yield RULE.problem(
-            "workload.gradient_precision", message, "use `bf16` with fp32 accumulation, if convergence allows"
+            "workload.gradient_precision",
+            message,
+            "use `bf16` with fp32 accumulation, if convergence allows",
+            severity=step_severity(cost / 2, timed),
         )

@@ -5,6 +5,8 @@
 A collective of the plan that crosses nodes with messages below 64 MiB, whose predicted time is mostly latency, and of
 which more than 2 % of the step is exposed.
 
+The finding is a note below the half-width of the range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter, too.
+
 ## Why it matters
 
 Over four nodes, an all-reduce of 32 KiB takes as long as one of several MiB: the links are idle most of the time, and
@@ -21,11 +23,11 @@ Ignore it where the traffic overlaps with computation.
 
 ## Fires
 
-```yaml layout.tp
+```yaml layout.dp
 clusterspec: 1
-cluster: {platform: dgx-h100, nodes: 16}
-workload: {model: llama-3.1-8b, sequence_length: 1024, global_batch: 64}
-layout: {tp: 32}
+cluster: {platform: dgx-h100, nodes: 32}
+workload: {model: {layers: 24, hidden: 1024, heads: 16, ffn_hidden: 4096, vocab: 32000}, sequence_length: 2048, global_batch: 1024}
+layout: {tp: 1, sharding: fsdp}
 ```
 
 ## Silent
@@ -54,12 +56,17 @@ from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE
-from clusterspec.rules.knowledge.shares import share
+from clusterspec.rules.knowledge.shares import share, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
 
-RULE = Rule.of(__name__, "warning", "likely")
+RULE = Rule.of(
+    __name__,
+    "warning",
+    "likely",
+    yields_to=("tp-crosses-scale-up-domain", "tp-straddles-scale-up-domain", "ep-crosses-scale-up-domain"),
+)
 SMALL = float(64 << 20)
 KEYS = {"dp_cp": "dp", "expert_dp": "dp", "shard": "shard_group", "replicate": "shard_group"}
 
@@ -80,6 +87,7 @@ def check(placements: Placements, training: Workload, cluster: Cluster, timed: P
                 f"layout.{KEYS.get(row.axis, row.axis)}",
                 message,
                 "use larger messages, or keep the axis inside the domain",
+                severity=step_severity(share(row.exposed, timed), timed),
             )
             return
 

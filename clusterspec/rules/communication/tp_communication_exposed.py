@@ -3,8 +3,9 @@
 ## What it finds
 
 Tensor-parallel traffic that adds more than 25 % to the predicted compute, with groups inside the domain and
-`overlap.tp` not true. The finding is a warning where half the tp, with the freed ranks as stages or replicas, is
-predicted to be faster; else a note.
+`overlap.tp` not true. The finding is a note unless half the tp, with the freed ranks as stages or replicas, is
+predicted to save more of the step than the half-width of the range of the prediction: then a warning, and an error
+from a quarter of the step on, if the low end of the range is a quarter, too.
 
 ## Why it matters
 
@@ -94,7 +95,7 @@ def check(
         f"{what_if.compared(better)}; or {overlap}"
         if better
         else f"use {overlap}; a smaller tp is predicted no faster",
-        severity="warning" if better else "note",
+        severity=what_if.severity(what_if.saving(better) if better else 0.0),
     )
 
 

@@ -8,8 +8,9 @@ exceeds 1. The rule considers `levels`, `pod_nodes` and `layout.nodes`; without 
 ## Why it matters
 
 Under full load, traffic across the level gets 1/ratio of the bandwidth: at 4:1, 12.5 GB/s per accelerator of the 50
-GB/s of its NIC. The message gives the predicted step time at this ratio and at 1:1. It is an error where the ratio
-costs a quarter of the step, a note where it costs less than 5 %, and a warning between and where the time is not known.
+GB/s of its NIC. The message gives the predicted step time at this ratio and at 1:1. It is a note
+where the ratio costs less of the step than the half-width of the range of the prediction, a warning above it and where
+the time is not known, and an error from a quarter of the step on, if the low end of the range is a quarter, too.
 
 ## What to do
 
@@ -57,7 +58,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
-from clusterspec.rules.advice.what_if import A_QUARTER, WhatIf
+from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_counts import crossed, oversubscription_key
 from clusterspec.rules.rule import Rule
@@ -66,8 +67,6 @@ from clusterspec.units import display, percent, plain
 
 RULE = Rule.of(__name__, "warning")
 FULL = (Quantity(1.0, "1", "1:1"),)
-LITTLE = 0.05
-"""Share of the step below which oversubscription is reported as a note."""
 
 
 def check(
@@ -90,17 +89,8 @@ def check(
         + ("" if deviations.concern("nic") else rates)
         + times,
         "build 1:1 within the job, or keep the job within one full-bandwidth block",
-        severity=_severity(saved),
+        severity=what_if.severity(saved, "warning"),
     )
-
-
-def _severity(saved: float | None) -> str:
-    """By the share of the step that a full-bandwidth fabric would save; a warning where that is not known."""
-    if saved is None:
-        return "warning"
-    if saved >= A_QUARTER:
-        return "error"
-    return "warning" if saved > LITTLE else "note"
 
 
 def _loss(what_if: WhatIf) -> tuple[float | None, str]:

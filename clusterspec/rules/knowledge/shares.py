@@ -1,4 +1,4 @@
-"""Shares of a predicted step: computation, communication, exposed communication, and the pipeline bubble."""
+"""Shares of a predicted step or rate, and the severity of what a flaw costs of it."""
 
 from __future__ import annotations
 
@@ -40,3 +40,50 @@ def share(seconds: float, plan: Plan) -> float:
     """Seconds as a share of the step; 0 where the step is not known."""
     whole = plan.step_seconds
     return seconds / whole if whole else 0.0
+
+
+# The severity of a predicted loss
+
+A_QUARTER = 0.25
+"""Share of the machine's time from which a flaw is an error, by the definition of severity."""
+EXACT = (1.0, 1.0)
+"""The ends of the range of a share that follows from stated figures by arithmetic."""
+Bounds = tuple[float, float]
+"""The ends of the range of a prediction, relative to the prediction."""
+
+
+def cost_severity(loss: float | None, bounds: Bounds, unknown: str = "error", most: str = "error") -> str:
+    """The severity of a flaw that costs a share of the machine's predicted time or throughput.
+
+    A note below the half-width of the range of the prediction and a warning above it; an error from a quarter on, if
+    the low end of the range is a quarter, too. Of an uneven range the lower half counts: a loss is certain where the
+    low end has it. ``unknown`` where the model cannot tell; at most ``most``, for a loss that no other layout of the
+    same job need avoid.
+
+    >>> [cost_severity(loss, (0.8, 1.25)) for loss in (0.19, 0.21, 0.3, 0.32)]
+    ['note', 'warning', 'warning', 'error']
+    """
+    if loss is None:
+        return unknown
+    low, high = bounds
+    if loss < min(1 - low, (high - low) / 2):
+        return "note"
+    return most if loss * min(low, 1.0) >= A_QUARTER else "warning"
+
+
+def step_severity(loss: float | None, plan: Plan | None, unknown: str = "error", most: str = "error") -> str:
+    """The severity of a flaw that costs a share of the predicted step."""
+    if plan is None or plan.step_seconds is None or plan.step_time_range is None:
+        return cost_severity(loss, EXACT, unknown, most)
+    low, high = plan.step_time_range
+    return cost_severity(loss, (low / plan.step_seconds, high / plan.step_seconds), unknown, most)
+
+
+def target_severity(target: float | None, seconds: float, bounds: Bounds) -> str:
+    """The severity of a predicted time above its target: a warning where the low end of its range misses the target,
+    too. No error: another load, or another number of engines, meets the target.
+
+    >>> target_severity(1.0, 1.2, (0.8, 1.25)), target_severity(1.0, 1.3, (0.8, 1.25))
+    ('note', 'warning')
+    """
+    return cost_severity(1 - target / seconds if target and seconds else 0.0, bounds, most="warning")

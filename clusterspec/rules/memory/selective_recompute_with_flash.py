@@ -6,6 +6,8 @@
 that is at least 2 % longer. This is the case with flash attention in releases of Megatron Core whose selective
 recomputation runs the attention core again.
 
+The finding is a note below the half-width of the range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter, too.
+
 ## Why it matters
 
 This selective recomputation discards the attention scores, and flash attention never stores them. The time is spent and
@@ -79,4 +81,5 @@ def _against_none(training: Workload, timed: Plan, what_if: WhatIf) -> Iterator[
         f"selective recomputation makes the step {percent(longer, 2)} longer and saves {percent(max(0.0, saved), 2)} of the "
         f"memory ({memory}): what this release discards, {training.attention} attention hardly stores",
         "write `none`, or `full` where memory is short",
+        severity=what_if.severity(longer / (1 + longer)),
     )

@@ -64,9 +64,9 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.cost.formulas.failures import best_interval, lost_share
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.what_if import severity_of
 from clusterspec.rules.knowledge.checkpoints import checkpoint_time
 from clusterspec.rules.knowledge.failures import FailureRate
+from clusterspec.rules.knowledge.shares import EXACT, cost_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.units import display, percent
@@ -102,7 +102,7 @@ def check(
         f"a checkpoint of {display(cost, 's')} every {display(interval, 's')} loses {percent(min(lost, 1.0), 2)} of the time at {rate}; an interval "
         f"of {display(best, 's')} loses {percent(least, 2)}",
         f"use about {display(best, 's')}, which is √(2 × time between failures × checkpoint time)",
-        severity=severity_of(lost - least) if stated else "warning",
+        severity=cost_severity(lost - least, EXACT) if stated else "warning",
         confidence="" if stated else "heuristic",
     )
 

@@ -64,8 +64,8 @@ from collections.abc import Iterator
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.what_if import severity_of
 from clusterspec.rules.knowledge.checkpoints import checkpoint_time, written_after
+from clusterspec.rules.knowledge.shares import EXACT, cost_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.units import display, percent
@@ -94,7 +94,7 @@ def check(
     if not saving.store:
         if part > MOST:
             message = f"training stops for {display(saving.seconds, 's')} every {interval.written}, {percent(min(part, 1.0), 2)} of the time"
-            yield RULE.problem(operations.pause_key, message, HELP, severity=severity_of(part))
+            yield RULE.problem(operations.pause_key, message, HELP, severity=cost_severity(part, EXACT))
     elif part > MOST:
         message = (
             f"{display(saving.size, 'B')} of checkpoint at {saving.store} take {display(saving.seconds, 's')}, {percent(part, 2)} of the "

@@ -71,7 +71,7 @@ from clusterspec.cost.failures import Interruptions, interruptions
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.origin import Written
-from clusterspec.rules.advice.what_if import severity_of
+from clusterspec.rules.knowledge.shares import EXACT, cost_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
@@ -109,7 +109,7 @@ def check(
         yield RULE.problem(TARGET, message, help_, severity="error" if best < target else "warning")
     elif 1 - best > thresholds.of(RULE.name, MOST):
         message = f"{percent(kept.share)} of the time is spent on steps that are kept: {shares}"
-        yield RULE.problem(max(parts)[2], message, help_, severity=severity_of(1 - best))
+        yield RULE.problem(max(parts)[2], message, help_, severity=cost_severity(1 - best, EXACT))
 
 
 def _lost_parts(kept: Interruptions, cluster: Cluster) -> list[tuple[float, str, str]]:

@@ -2,8 +2,9 @@
 
 ## What it finds
 
-pp above 1 and fewer micro-batches (global batch / (dp × micro-batch)) than stages. The finding is a warning, and an
-error in torchtitan, which rejects it.
+pp above 1 and fewer micro-batches (global batch / (dp × micro-batch)) than stages. The finding is an error in
+torchtitan, which rejects it; else a note where the idle share is below the half-width of the range of the predicted
+step, and a warning above it.
 
 ## Why it matters
 
@@ -48,15 +49,17 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas.pipeline import idle_share
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
+from clusterspec.rules.knowledge.shares import step_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning")
 
 
-def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Problem]:
+def check(legality: Legality, training: Workload, layout: Layout, timed: Plan | None) -> Iterator[Problem]:
     many = layout.micro_batches
     if layout.pp == 1 or many is None or many >= layout.pp or not legality.whole_world:
         return
@@ -66,6 +69,8 @@ def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Pr
         "layout.pp",
         f"{many} micro-batches for {layout.pp} stages: about {percent(idle, 2)} of the step is idle",
         f"use a global batch of at least {batch:,}, a smaller micro-batch, or pp of at most {many}",
-        severity="error" if layout.capabilities.has("requires.micro_batch_per_stage") else "warning",
+        severity="error"
+        if layout.capabilities.has("requires.micro_batch_per_stage")
+        else step_severity(idle, timed, most="warning"),
         related=[("workload.global_batch", f"{training.global_batch:,} sequences")],
     )

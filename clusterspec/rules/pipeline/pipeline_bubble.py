@@ -6,6 +6,9 @@ An idle share of the step above 10 %, rounded to whole percents: (pp − 1) / (m
 micro-batches with 1f1b, gpipe and interleaved schedules, predicted for the others. The rule is silent where there are
 fewer micro-batches than stages.
 
+The finding is a note below the half-width of the range of the predicted step, else a warning: what the batch does not
+fill, no other schedule need save.
+
 ## Why it matters
 
 Accelerators idle while the pipeline fills and drains. With pp 8 and 16 micro-batches that is 30 % of the machine time;
@@ -58,7 +61,7 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas.pipeline import idle_share, micro_batches_for
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import bubble, share
+from clusterspec.rules.knowledge.shares import bubble, share, step_severity
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent
@@ -89,6 +92,7 @@ def check(
         f"the pipeline bubble is {percent(idle, 2)} of the step{severe}: pp {layout.pp} with {many} micro-batches"
         + (f" and {layout.virtual_stages} virtual stages" if layout.virtual_stages > 1 else ""),
         more + split + ", or a smaller pp",
+        severity=step_severity(idle, timed, most="warning"),
         related=[("workload.global_batch", f"{training.global_batch:,} sequences")],
     )
 

@@ -3,8 +3,9 @@
 ## What it finds
 
 `sharding: fsdp` over more than one scale-up domain, where `hsdp` with shard groups of one domain is legal, fits, and is
-predicted to be at least 2 % faster. The rule is silent where it would not fit. The finding is an error from a quarter
-of the step on, else a warning.
+predicted to be at least 2 % faster. The rule is silent where it would not fit. The finding is a note
+below the half-width of the range of the prediction, a warning above it, and an error from a quarter of the step on, if
+the low end of the range is a quarter, too.
 
 ## Why it matters
 
@@ -55,7 +56,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, ScaleUp, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.what_if import WhatIf, severity_of
+from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display
@@ -85,5 +86,5 @@ def check(
         "layout.sharding",
         f"fsdp gathers weights over {placement.domains:,} domains, although one domain holds them: {what_if.compared(better)}{held}",
         f"write `{better.words}`",
-        severity=severity_of(what_if.saving(better)),
+        severity=what_if.severity(what_if.saving(better)),
     )

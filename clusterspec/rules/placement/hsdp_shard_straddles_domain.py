@@ -5,6 +5,10 @@
 `sharding: hsdp` with a `shard_group` × tp that neither divides the domain nor is a multiple of it; or that spans
 several domains although the states would fit in one.
 
+The second case is a note where groups of one domain are predicted to save less of the step than the half-width of the
+range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is
+a quarter, too.
+
 ## Why it matters
 
 hsdp keeps the all-gathers inside the domain. With domains of 8, a group of 12 sends half of them over NICs, and a group
@@ -72,4 +76,5 @@ def check(placements: Placements, cluster: Cluster, layout: Layout, what_if: Wha
     fits = what_if.fitting([{"shard_group": own}]) if (layout.dp * layout.cp) % own == 0 else []
     if fits and (what_if.saving(fits[0]) or 0) > 0:
         message = f"{straddling_groups(placement)}, although one domain holds the states: {what_if.compared(fits[0])}"
-        yield RULE.problem("layout.shard_group", message, f"write {own}")
+        severity = what_if.severity(what_if.saving(fits[0]))
+        yield RULE.problem("layout.shard_group", message, f"write {own}", severity=severity)

@@ -4,6 +4,9 @@
 
 cp above 1, and a context-parallel group, enumerated from `layout.order`, with members in two domains.
 
+The finding is a note below the half-width of the range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter, too. It is a note where the
+time is not known.
+
 ## Why it matters
 
 Ring attention sends keys and values to the next rank in each layer and pass, here over NICs. The transfers overlap with
@@ -52,7 +55,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE
 from clusterspec.rules.knowledge.placement_text import straddling_groups
-from clusterspec.rules.knowledge.shares import exposed, share
+from clusterspec.rules.knowledge.shares import exposed, share, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
@@ -64,7 +67,13 @@ def check(placements: Placements, cluster: Cluster, layout: Layout, timed: Plan 
     placement = placements.of("cp") if layout.cp > 1 else None
     if placement is not None and placement.straddling:
         help_ = f"keep tp × cp to at most {cluster.ranks_per_domain} ranks, or use hierarchical context parallelism"
-        yield RULE.problem("layout.cp", straddling_groups(placement) + _exposed(timed), help_)
+        lost = share(exposed(timed, {"cp"}), timed) if timed and timed.step else None
+        yield RULE.problem(
+            "layout.cp",
+            straddling_groups(placement) + _exposed(timed),
+            help_,
+            severity=step_severity(lost, timed, "note"),
+        )
 
 
 def _exposed(plan: Plan | None) -> str:

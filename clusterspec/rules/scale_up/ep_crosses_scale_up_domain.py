@@ -5,6 +5,9 @@
 A model with experts, ep above 1, and an expert group, enumerated from `layout.order`, with members in two domains. The
 rule is silent where the spec states that the all-to-all overlaps (`overlap: {ep: true}`, or a share above 0).
 
+The exposed all-to-all decides the severity. The finding is a note below the half-width of the range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter, too. It is a warning where the
+time is not known.
+
 ## Why it matters
 
 Dispatch and combine are all-to-alls on the critical path, twice per layer in the forward and twice in the backward
@@ -56,13 +59,13 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.domains import bandwidth_across, used_domain
 from clusterspec.rules.knowledge.placement_text import straddling_groups
-from clusterspec.rules.knowledge.shares import exposed, share
+from clusterspec.rules.knowledge.shares import exposed, share, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import display, percent
 
-RULE = Rule.of(__name__, "warning")
+RULE = Rule.of(__name__, "warning", yields_to=("expert-exchange-exposed",))
 
 
 def check(
@@ -85,7 +88,8 @@ def check(
     help_ = f"{inside}{expert_tp}{_aligned(cluster, layout)}"
     help_ += "; or use a dispatcher that overlaps (`overlap: {ep: true}`)"
     message = f"{straddling_groups(placement)}{bandwidth_across(deviations, cluster, placement, 'all-to-all')}{_exposed(timed)}"
-    yield RULE.problem("layout.ep", message, help_)
+    lost = share(exposed(timed, {"ep"}), timed) if timed and timed.step else None
+    yield RULE.problem("layout.ep", message, help_, severity=step_severity(lost, timed, "warning"))
 
 
 def _aligned(cluster: Cluster, layout: Layout) -> str:

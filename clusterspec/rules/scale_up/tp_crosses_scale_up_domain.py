@@ -4,7 +4,8 @@
 
 A tp that needs more accelerators than one domain has, where the fabric has no in-network reduction. Inside one node
 with only PCIe, `tp-over-pcie` reports it instead. The finding is an error where a layout within domains is predicted to
-save a quarter of the step, or where the time is not known; else a warning.
+save a quarter of the step and the low end of the range of the prediction is a quarter, too, or where the time is not
+known; a warning where it saves more than the half-width of that range; else a note.
 
 ## Why it matters
 
@@ -63,7 +64,7 @@ from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.domain_layouts import fastest_within_domain
 from clusterspec.rules.advice.proposals import Legality
-from clusterspec.rules.advice.what_if import WhatIf, severity_of
+from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.domains import bandwidth_across, exceeds_domain
 from clusterspec.rules.knowledge.placement_text import straddling_groups
@@ -102,7 +103,7 @@ def check(
         f"keep tp within the domain: `{best.words}`"
         if best
         else f"use tp of at most {cluster.ranks_per_domain}, and pp across domains",
-        severity=severity_of(loss),
+        severity=what_if.severity(loss),
         related=[("cluster.scale_up.domain", f"{cluster.scale_up.domain} accelerators")],
     )
 
@@ -124,6 +125,6 @@ def _in_serving(served: Served, legality: Legality, cluster: Cluster, placement:
         f"keep tp within the domain: `{found.words}`"
         if found
         else f"use tp of at most {domain}, and pp across domains",
-        severity=severity_of(found.share / (1 + found.share) if found else 0.0),
+        severity=found.severity if found else "note",
         related=[("cluster.scale_up.domain", f"{cluster.scale_up.domain} accelerators")],
     )

@@ -4,6 +4,9 @@
 
 A tp beyond the scale-up domain on an InfiniBand fabric with `in_network_reduction: true`.
 
+The finding is a note below the half-width of the range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter, too. It is a warning where the
+time is not known.
+
 ## Why it matters
 
 SHARP removes at most half of the traffic of an all-reduce. The scale-up bandwidth of a GPU is 9 times (H100) to 18
@@ -80,4 +83,9 @@ def check(
         f"tp {layout.tp} crosses domains and relies on in-network reduction, which removes at most half of the traffic"
         f"{bandwidth_across(deviations, cluster, placement, 'all-reduce')}{what_if.comparison(best)}"
     )
-    yield RULE.problem("layout.tp", message, f"use tp of at most {cluster.ranks_per_domain}")
+    yield RULE.problem(
+        "layout.tp",
+        message,
+        f"use tp of at most {cluster.ranks_per_domain}",
+        severity=what_if.severity(what_if.saving(best) if best else None, "warning"),
+    )

@@ -4,7 +4,8 @@
 
 A tp that fits a domain, with an order of ranks, or a domain size that tp does not divide, that places members of some
 group in two domains. The rule enumerates the groups from `layout.order`. The finding is an error where a layout within
-domains is predicted to save a quarter of the step, or where the time is not known; else a warning.
+domains is predicted to save a quarter of the step and the low end of the range of the prediction is a quarter, too, or
+where the time is not known; a warning where it saves more than the half-width of that range; else a note.
 
 ## Why it matters
 
@@ -51,7 +52,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.domain_layouts import fastest_within_domain
-from clusterspec.rules.advice.what_if import WhatIf, severity_of
+from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.domains import bandwidth_across, exceeds_domain, used_domain
 from clusterspec.rules.knowledge.placement_text import straddling_groups
@@ -81,5 +82,5 @@ def check(
         f"{straddling_groups(placement)}{bandwidth_across(deviations, cluster, placement, 'all-reduce')}"
         f"{what_if.comparison(best)}",
         help_,
-        severity=severity_of(loss),
+        severity=what_if.severity(loss),
     )

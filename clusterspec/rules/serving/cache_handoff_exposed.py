@@ -4,7 +4,8 @@
 
 Disaggregated serving in which the transfer of one prompt's cache takes more than 10 % of the predicted time to the
 first token. The transfer uses the scale-up interconnect where one domain holds all engines, else the NICs of the
-engine.
+engine. The finding is a warning where the transfer takes more of that time than the half-width of the range of the
+prediction without queues, a quarter; else a note.
 
 ## Why it matters
 
@@ -59,9 +60,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cost.serving.constants import RANGES
 from clusterspec.cost.serving.steady import handoff_time
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
+from clusterspec.rules.knowledge.shares import cost_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
 
@@ -84,4 +87,5 @@ def check(served: Served) -> Iterator[Problem]:
         f"sending the cache of a prompt, {display(size, 'B')}, takes {display(seconds, 's')}: {percent(seconds / ttft, 2)} of the "
         f"{display(ttft, 's')} to the first token",
         "use more or faster NICs, one scale-up domain for both sides, or a smaller cache (`kv_precision: fp8`)",
+        severity=cost_severity(seconds / ttft, RANGES["ttft"], most="warning"),
     )

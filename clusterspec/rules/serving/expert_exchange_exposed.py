@@ -3,7 +3,8 @@
 ## What it finds
 
 A serving plan with experts over several attention ranks, where the all-to-alls of experts are more than half of
-the predicted decode step and `overlap.ep` is not true.
+the predicted decode step and `overlap.ep` is not true. The finding is a warning where overlap would
+save more of the step than the half-width of the range of the prediction; else a note.
 
 ## Why it matters
 
@@ -47,8 +48,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cost.serving.explain import range_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import DECODE, Served
+from clusterspec.rules.knowledge.shares import cost_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
 
@@ -67,4 +70,5 @@ def check(served: Served) -> Iterator[Problem]:
         f"dispatch and combine take {display(seconds, 's')} of a decode step of {display(step.total, 's')} ({percent(seconds / step.total, 2)}), "
         f"and nothing overlaps them",
         "keep ep inside the scale-up domain, or overlap two micro-batches (`overlap: {ep: true}`)",
+        severity=cost_severity(1 - seconds / step.total, range_factors(served.times, "tpot"), most="warning"),
     )

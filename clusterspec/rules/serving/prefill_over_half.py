@@ -3,7 +3,8 @@
 ## What it finds
 
 A predicted prefill share above one half, on engines that run both prefill and decode. The finding is a warning if the
-time per output token misses its target and a step without prefill would meet it; otherwise a note.
+low end of the range of the time per output token misses its target and a step without prefill would meet it; otherwise
+a note.
 
 ## Why it matters
 
@@ -47,8 +48,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cost.serving.explain import range_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
+from clusterspec.rules.knowledge.shares import target_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
 
@@ -68,5 +71,5 @@ def check(served: Served) -> Iterator[Problem]:
         f"prefill takes {percent(times.prefill_share, 2)} of the engines' time: of {display(times.tpot, 's')} per output token, "
         f"{display(pure, 's')} are decoding",
         "run prefill on separate engines (`disaggregated`), or limit the step time by smaller chunks (`chunk_tokens`)",
-        severity="warning" if caused else "note",
+        severity=target_severity(target, times.tpot, range_factors(times, "tpot")) if caused else "note",
     )

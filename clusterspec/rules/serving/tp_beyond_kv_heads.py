@@ -2,9 +2,10 @@
 
 ## What it finds
 
-A serving layout whose tp exceeds the `kv_heads` of the model. The finding is a warning if a layout on the same
-accelerators with tp equal to `kv_heads` is predicted to give over 15 % more throughput within the targets; otherwise a
-note.
+A serving layout whose tp exceeds the `kv_heads` of the model. The present layout loses the share of the
+throughput that a layout on the same accelerators with tp equal to `kv_heads` is predicted to gain within the targets: a
+note below the half-width of the range of the prediction, a warning above it, and, where there is a target for the time
+per output token, an error from a quarter on, if the low end of the range is a quarter, too.
 
 ## Why it matters
 

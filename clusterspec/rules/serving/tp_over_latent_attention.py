@@ -2,8 +2,10 @@
 
 ## What it finds
 
-A serving layout with tp above 1 for a model with latent attention. The finding is a warning if attention data
-parallelism over the same ranks is predicted to give over 15 % more throughput within the targets; otherwise a note.
+A serving layout with tp above 1 for a model with latent attention. The present layout loses the share of the
+throughput that attention data parallelism over the same ranks is predicted to gain within the targets: a note below
+the half-width of the range of the prediction, a warning above it, and, where there is a target for the time per output
+token, an error from a quarter on, if the low end of the range is a quarter, too.
 
 ## Why it matters
 

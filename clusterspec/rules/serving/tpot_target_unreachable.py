@@ -4,7 +4,8 @@
 
 A `targets.tpot` below the time of one token with one request in flight. The finding is an error if the target is below
 the memory roofline: the bytes of weights and cache that one token reads on one rank, divided by the nominal memory
-bandwidth. It is a warning if the predicted time of a single request is above the target.
+bandwidth. If only the predicted time of a single request is above the target, it is a warning where the low end of
+the range of the prediction is above it, too, and otherwise a note.
 
 ## Why it matters
 
@@ -54,10 +55,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.explain import tpot_percentile
+from clusterspec.cost.serving.explain import range_factors, tpot_percentile
 from clusterspec.cost.serving.steady import least_token_time
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
+from clusterspec.rules.knowledge.shares import target_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display
 
@@ -85,7 +87,7 @@ def check(served: Served) -> Iterator[Problem]:
             f"a single request is predicted at {display(alone.times.tpot, 's')} per output token with tp {served.layout.tp}, "
             f"above the target of {display(target, 's')}; the memory roofline is {display(bound or 0.0, 's')}",
             _remedy(served),
-            severity="warning",
+            severity=target_severity(target, alone.times.tpot, range_factors(alone.times, "tpot")),
         )
 
 

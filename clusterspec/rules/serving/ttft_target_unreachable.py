@@ -3,8 +3,9 @@
 ## What it finds
 
 A `targets.ttft` below the time of a single prompt on an idle engine. The finding is an error if the target is below the
-time of the GEMMs: two operations per weight and input token, at the dense peak of all ranks of the engine. It is a
-warning if the predicted time of a single request is above the target.
+time of the GEMMs: two operations per weight and input token, at the dense peak of all ranks of the engine. If
+only the predicted time of a single request is above the target, it is a warning where the low end of the range of the
+prediction is above it, too, and otherwise a note.
 
 ## Why it matters
 
@@ -55,10 +56,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.explain import ttft_percentile
+from clusterspec.cost.serving.explain import range_factors, ttft_percentile
 from clusterspec.cost.serving.steady import least_prompt_time
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
+from clusterspec.rules.knowledge.shares import target_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display
 
@@ -89,5 +91,5 @@ def check(served: Served) -> Iterator[Problem]:
             f"a single prompt of {fresh:,} tokens is predicted at {display(alone.times.ttft, 's')}, above the target of "
             f"{display(target, 's')}; its GEMMs take {display(bound or 0.0, 's')} at the dense peak",
             REMEDY,
-            severity="warning",
+            severity=target_severity(target, alone.times.ttft, range_factors(alone.times, "ttft")),
         )

@@ -4,7 +4,9 @@
 
 Disaggregated serving in which the requests in flight generate more than twice the prompts per second that the prefill
 engines process; or in which several prefill engines process more than twice the requests per second that the decode
-engines complete at the highest concurrency that the cache and the targets allow.
+engines complete at the highest concurrency that the cache and the targets allow. The share of all accelerators that then idles
+decides the severity: a note below the half-width of the range of the predicted throughput, a warning above it, and an
+error from a quarter on, if the low end of the range is a quarter, too.
 
 ## Why it matters
 
@@ -60,8 +62,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cost.serving.explain import range_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import PREFILL, Served
+from clusterspec.rules.knowledge.shares import cost_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plain, plural
 
@@ -81,6 +85,7 @@ def check(served: Served) -> Iterator[Problem]:
             f"{plural(round(times.offered), 'request')} in flight generate {plain(asked, 2)} prompts per second, {plain(asked / prompts, 2)} times "
             f"the {plain(prompts, 2)} that the prefill engines process: the decode engines idle",
             "use more prefill engines, or move some from decode",
+            severity=_severity(served, 1 - prompts / asked, prompts=False),
         )
         return
     answers = _answers(served) if prefill.replicas > 1 else None
@@ -90,7 +95,16 @@ def check(served: Served) -> Iterator[Problem]:
             f"the prefill engines process {plain(prompts, 2)} requests per second, {plain(prompts / answers, 2)} times the {plain(answers, 2)} "
             f"that the decode engines complete at most",
             "move engines from prefill to decode, or remove some",
+            severity=_severity(served, 1 - answers / prompts, prompts=True),
         )
+
+
+def _severity(served: Served, idle: float, *, prompts: bool) -> str:
+    """By the share of all ranks that idles, where engines of one kind idle for a share of the time."""
+    kinds = (served.load.decode, served.load.prefill)
+    ranks = [kind.ranks * kind.replicas if kind else 0 for kind in kinds]
+    lost = idle * ranks[prompts] / max(1, sum(ranks))
+    return cost_severity(lost, range_factors(served.times, "output_tokens_per_second"))
 
 
 def _answers(served: Served) -> float | None:

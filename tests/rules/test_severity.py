@@ -1,0 +1,113 @@
+"""Severity follows predicted cost: one function turns a loss and the range of its prediction into a severity."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+
+import pytest
+
+from clusterspec.cost.serving.constants import RANGES
+from clusterspec.rules.index import RULES
+from clusterspec.rules.knowledge.shares import cost_severity, target_severity
+from clusterspec.rules.pages import module
+
+from .conftest import Check
+from .test_verdicts import of
+
+PREDICTED = {"timed", "served", "what_if"}
+"""Parts of a design that hold predicted times."""
+MECHANISM = {"step_severity", "cost_severity", "target_severity", "what_if.severity", "gain.severity", "found.severity"}
+NO_LOSS = {
+    "optimistic-mfu": "compares a stated figure with the range; the figure is wrong, not the machine",
+    "mfu-beyond-published": "says that the prediction itself is beyond what is published",
+    "activations-exceed-memory": "rests on memory; the times stand beside its remedies",
+    "states-exceed-memory": "rests on memory; the times stand beside its remedies",
+    "weights-leave-no-cache": "rests on memory",
+    "concurrency-beyond-cache": "rests on memory: the requests that the cache holds",
+    "offload-exceeds-host-memory": "rests on the memory of the host",
+    "small-prefill-chunks": "rests on the roofline of the data sheet",
+    "target-rests-on-speculation": "a note always: it says what a figure rests on",
+}
+"""Rules that read a prediction and report no loss of predicted time, with the reason."""
+
+
+def names(rule: str) -> set[str]:
+    """The names and attributes in a rule's code."""
+    tree = ast.parse(inspect.getsource(module(rule)))
+    return {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)}
+
+
+TIMED = [rule for rule, (_, needs) in RULES.items() if PREDICTED & {need.removesuffix("?") for need in needs}]
+
+
+def test_the_rules_on_predicted_time_are_known() -> None:
+    assert {"dp-reduction-exposed", "oversubscribed-fabric", "pipeline-bubble", "unbalanced-pools"} <= set(TIMED)
+    assert NO_LOSS.keys() <= set(TIMED)
+
+
+@pytest.mark.parametrize("rule", TIMED)
+def test_a_rule_on_predicted_time_takes_its_severity_from_the_loss(rule: str) -> None:
+    assert bool(names(rule) & MECHANISM) != (rule in NO_LOSS), "use `step_severity`, or say why it reports no loss"
+
+
+@pytest.mark.parametrize(
+    ("loss", "bounds", "severity"),
+    [
+        # a range of a factor 1.25 either way: the lower half is 1 − 1 / 1.25 = 0.2, the low end of a loss 0.8 of it
+        (0.0, (0.8, 1.25), "note"),
+        (0.19, (0.8, 1.25), "note"),
+        (0.21, (0.8, 1.25), "warning"),
+        (0.26, (0.8, 1.25), "warning"),  # 0.26 × 0.8 = 0.208
+        (0.31, (0.8, 1.25), "warning"),  # 0.248
+        (0.32, (0.8, 1.25), "error"),  # 0.256
+        # certain figures have no half-width
+        (0.01, (1.0, 1.0), "warning"),
+        (0.25, (1.0, 1.0), "error"),
+        # a wide range upwards says nothing about its low end
+        (0.31, (0.7, 7.3), "warning"),
+        (None, (0.8, 1.25), "error"),
+    ],
+)
+def test_a_loss_has_the_severity_of_its_size(loss: float | None, bounds: tuple[float, float], severity: str) -> None:
+    assert cost_severity(loss, bounds) == severity
+
+
+def test_a_larger_loss_is_never_less_severe_and_a_wider_range_never_more() -> None:
+    ranks = {"note": 0, "warning": 1, "error": 2}
+    losses = [number / 50 for number in range(50)]
+    for width in (1.0, 1.1, 1.25, 1.5, 2.0):
+        found = [ranks[cost_severity(loss, (1 / width, width))] for loss in losses]
+        assert found == sorted(found)
+        wider = [ranks[cost_severity(loss, (0.8 / width, 1.25 * width))] for loss in losses]
+        assert all(more <= less for more, less in zip(wider, found, strict=True))
+
+
+def test_a_target_is_surely_missed_where_the_low_end_of_the_range_misses_it() -> None:
+    low, high = RANGES["tpot"]
+    assert target_severity(0.030, 0.031, (low, high)) == "note"
+    assert target_severity(0.030, 0.030 / low - 1e-4, (low, high)) == "note"
+    assert target_severity(0.030, 0.030 / low + 1e-4, (low, high)) == "warning"
+    assert target_severity(0.030, 3.0, (low, high)) == "warning"
+
+
+SPINES = (
+    "cluster: {{platform: dgx-h100, nodes: 64, scale_out: {{technology: infiniband-ndr, topology: fat-tree, "
+    "switch: quantum-2-qm9700, oversubscription: {ratio}:1}}}}\n"
+    "workload: {{model: llama-3.1-8b, sequence_length: {tokens}, global_batch: 512}}\n"
+    "layout: {{tp: 1, sharding: fsdp, recompute: full}}\n"
+)
+
+
+@pytest.mark.parametrize(("tokens", "ratio", "severity"), [(8192, 4, "note"), (6144, 4, "warning"), (4096, 4, "error")])
+def test_the_same_flaw_is_as_severe_as_what_it_costs(tokens: int, ratio: int, severity: str, check: Check) -> None:
+    (found,) = of("oversubscribed-fabric", SPINES.format(tokens=tokens, ratio=ratio), check)
+    assert found.severity == severity, found.message
+
+
+def test_what_a_key_says_is_not_said_again(check: Check) -> None:
+    shared = (
+        "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 8, scale_out: {sharing: shared}}\n"
+        "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}\nlayout: {tp: 2}\n"
+    )
+    assert not [found for found in check(shared) if "sharing" in found.path]
