@@ -42,7 +42,14 @@ def source(name: str) -> str:
     return (folder / f"{name.replace('-', '_')}.py").read_text("utf-8")
 
 
-BY_COST = {"step_severity", "cost_severity", "what_if.severity", "gain.severity", "found.severity"}
+BY_COST = {
+    "step_severity",
+    "cost_severity",
+    "what_if.severity",
+    "what_if.idle_severity",
+    "gain.severity",
+    "found.severity",
+}
 """What turns a predicted loss into a severity."""
 
 

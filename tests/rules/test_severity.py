@@ -17,7 +17,15 @@ from .test_verdicts import of
 
 PREDICTED = {"timed", "served", "what_if"}
 """Parts of a design that hold predicted times."""
-MECHANISM = {"step_severity", "cost_severity", "target_severity", "what_if.severity", "gain.severity", "found.severity"}
+MECHANISM = {
+    "step_severity",
+    "cost_severity",
+    "target_severity",
+    "what_if.severity",
+    "what_if.idle_severity",
+    "gain.severity",
+    "found.severity",
+}
 NO_LOSS = {
     "optimistic-mfu": "compares a stated figure with the range; the figure is wrong, not the machine",
     "mfu-beyond-published": "says that the prediction itself is beyond what is published",

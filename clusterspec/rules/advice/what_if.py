@@ -21,6 +21,8 @@ TRIED = 8
 """Layouts estimated for one piece of advice; each takes a few milliseconds."""
 FULLEST = 0.95
 """Share of the memory above which no layout is offered, since the allocator fragments memory."""
+INTERLEAVES = "requires.interleaved_micro_batch_groups"
+"""A condition that only frameworks with interleaved stages have."""
 NOTICEABLE = 0.02
 """Share of a step below which a gain is within the error of the model."""
 
@@ -134,6 +136,30 @@ class WhatIf:
         found = self.fitting([{"sharding": "hsdp", "shard_group": group}])
         saving = self.saving(found[0]) if found else None
         return found[0] if saving is not None and saving > NOTICEABLE else None
+
+    @cached_property
+    def interleaved(self) -> Alternative | None:
+        """The fastest layout with more virtual stages, where the framework is known to interleave and it is noticeably
+        faster; else None.
+        """
+        layout, workload = self.design.layout, self.design.workload
+        if layout is None or workload is None or not layout.capabilities.has(INTERLEAVES):
+            return None
+        layers, left = divmod(workload.model.layers, layout.pp)
+        chunks = [size for size in range(layout.virtual_stages + 1, layers + 1) if not left and layers % size == 0]
+        tried = dict.fromkeys((*chunks[:2], *chunks[-1:]))
+        found = self.fitting(
+            {"virtual_stages": size, "schedule": "interleaved", "stage_layers": None} for size in tried
+        )
+        saving = self.saving(found[0]) if found else None
+        return found[0] if saving is not None and saving > NOTICEABLE else None
+
+    def idle_severity(self, idle: float) -> str:
+        """The severity of an idle share of the step: an error only where interleaved stages save enough of it."""
+        better = self.interleaved
+        if better is not None and self.severity(self.saving(better)) == "error":
+            return "error"
+        return step_severity(idle, self._timed, most="warning")
 
     def compared(self, alternative: Alternative) -> str:
         """The comparison as text: `predicted 3.1 s per step, 1.9 s with tp: 8, pp: 4 (39 % less; 61.2 GB per rank)`."""

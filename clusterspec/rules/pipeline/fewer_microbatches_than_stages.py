@@ -4,7 +4,8 @@
 
 pp above 1 and fewer micro-batches (global batch / (dp × micro-batch)) than stages. The finding is an error in
 torchtitan, which rejects it; else a note where the idle share is below the half-width of the range of the predicted
-step, and a warning above it.
+step, and a warning above it. It is an error, too, where interleaved stages are predicted to
+save a quarter of the step and the low end of the range is a quarter, too.
 
 ## Why it matters
 
@@ -49,17 +50,16 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas.pipeline import idle_share
-from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
-from clusterspec.rules.knowledge.shares import step_severity
+from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning")
 
 
-def check(legality: Legality, training: Workload, layout: Layout, timed: Plan | None) -> Iterator[Problem]:
+def check(legality: Legality, training: Workload, layout: Layout, what_if: WhatIf) -> Iterator[Problem]:
     many = layout.micro_batches
     if layout.pp == 1 or many is None or many >= layout.pp or not legality.whole_world:
         return
@@ -68,9 +68,8 @@ def check(legality: Legality, training: Workload, layout: Layout, timed: Plan | 
     yield RULE.problem(
         "layout.pp",
         f"{many} micro-batches for {layout.pp} stages: about {percent(idle, 2)} of the step is idle",
-        f"use a global batch of at least {batch:,}, a smaller micro-batch, or pp of at most {many}",
-        severity="error"
-        if layout.capabilities.has("requires.micro_batch_per_stage")
-        else step_severity(idle, timed, most="warning"),
+        f"use a global batch of at least {batch:,}, a smaller micro-batch, or pp of at most {many}"
+        + what_if.comparison(what_if.interleaved),
+        severity="error" if layout.capabilities.has("requires.micro_batch_per_stage") else what_if.idle_severity(idle),
         related=[("workload.global_batch", f"{training.global_batch:,} sequences")],
     )

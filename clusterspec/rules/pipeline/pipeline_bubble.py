@@ -6,8 +6,9 @@ An idle share of the step above 10 %, rounded to whole percents: (pp − 1) / (m
 micro-batches with 1f1b, gpipe and interleaved schedules, predicted for the others. The rule is silent where there are
 fewer micro-batches than stages.
 
-The finding is a note below the half-width of the range of the predicted step, else a warning: what the batch does not
-fill, no other schedule need save.
+The finding is a note below the half-width of the range of the predicted step, else a warning. It is an error where
+interleaved stages are predicted to save a quarter of the step and the low end of the range is
+a quarter, too.
 
 ## Why it matters
 
@@ -61,7 +62,8 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas.pipeline import idle_share, micro_batches_for
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import bubble, share, step_severity
+from clusterspec.rules.advice.what_if import WhatIf
+from clusterspec.rules.knowledge.shares import bubble, share
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent
@@ -74,7 +76,7 @@ LEAST = 0.01
 
 
 def check(
-    thresholds: Thresholds, training: Workload, model: Model, layout: Layout, timed: Plan | None
+    thresholds: Thresholds, training: Workload, model: Model, layout: Layout, timed: Plan | None, what_if: WhatIf
 ) -> Iterator[Problem]:
     many = layout.micro_batches
     if layout.pp == 1 or many is None or many < layout.pp:
@@ -91,8 +93,8 @@ def check(
         "layout.pp",
         f"the pipeline bubble is {percent(idle, 2)} of the step{severe}: pp {layout.pp} with {many} micro-batches"
         + (f" and {layout.virtual_stages} virtual stages" if layout.virtual_stages > 1 else ""),
-        more + split + ", or a smaller pp",
-        severity=step_severity(idle, timed, most="warning"),
+        more + split + ", or a smaller pp" + what_if.comparison(what_if.interleaved),
+        severity=what_if.idle_severity(idle),
         related=[("workload.global_batch", f"{training.global_batch:,} sequences")],
     )
 
