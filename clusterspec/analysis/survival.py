@@ -16,7 +16,7 @@ from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.variation import design_with_keys, with_values
 from clusterspec.cost.collectives.paths import group_paths
-from clusterspec.cost.collectives.predict import paths_timing
+from clusterspec.cost.collectives.predict import CollectiveTiming, paths_timing
 from clusterspec.cost.communication import Sent, transfer_rows
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
@@ -50,9 +50,12 @@ def survival(design: Design, *, live: bool = True) -> Survival | None:
     present = cluster.scale_up.bandwidth.value, cluster.scale_out.nic_bandwidth.value, taper
     cases, worst, checked = [], 0.0, 0
     for count in nodes:
+        machine: VariedRates | None = None
         for model, _ in models:
             for name, plan in _plans(design, count, model, sequences):
-                curve = _curve(plan, name, cluster)
+                if machine is None or machine.cluster != plan.design.cluster:
+                    machine = VariedRates(plan.design.cluster) if plan.design.cluster else None
+                curve = _curve(plan, name, cluster, machine) if machine else None
                 if curve is None or plan.step is None:
                     continue
                 cases.append(
@@ -152,25 +155,20 @@ def varied_cluster(cluster: Cluster, bandwidth: float, nic: float, taper: float)
     )
 
 
-def _curve(plan: Plan, name: str, base: Cluster) -> tuple[Curve, float, int] | None:
+def _curve(plan: Plan, name: str, base: Cluster, machine: VariedRates) -> tuple[Curve, float, int] | None:
     """The communication time of a case over the rates."""
     axes = next(one.axes for one in STRATEGIES if one.name == name)
-    cluster = plan.design.cluster
-    if plan.step is None or cluster is None or base.scale_out is None:
+    if plan.step is None or base.scale_out is None:
         return None
     times = wire_times(plan, [pair for pair in transfer_rows(plan.step) if pair[0].axis in axes])
     if not times:
         return None
-    seconds = _seconds(cluster, times)
+
+    def seconds(bandwidth: float, nic: float, taper: float) -> float:
+        rates = (bandwidth, nic, taper)
+        return sum_of(one.calls * machine.device_seconds(rates, one) for one in times)
+
     return tabulated(seconds, base.scale_up.bandwidth.value, base.scale_out.nic_bandwidth.value, SPAN, TAPERS)
-
-
-def _seconds(cluster: Cluster, times: tuple[WireTime, ...]) -> Seconds:
-    def at(bandwidth: float, nic: float, taper: float) -> float:
-        other = varied_cluster(cluster, bandwidth, nic, taper)
-        return sum_of(one.seconds(other) for one in times)
-
-    return at
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +183,28 @@ class WireTime:
     size: float
     calls: float
 
-    def seconds(self, cluster: Cluster) -> float:
-        """Seconds of all calls on a cluster with the same ranks."""
-        paths = group_paths(cluster, self.placement)
-        return (
-            self.calls * paths_timing(cluster, self.collective, paths).cost(self.size).device_seconds if paths else 0.0
-        )
+
+class VariedRates:
+    """A machine at other link rates. The cases share its scanned rates, so each collective is timed once for all."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self._clusters: dict[Rates, Cluster] = {}
+        self._timings: dict[tuple[Rates, str, Placement], CollectiveTiming | None] = {}
+
+    def device_seconds(self, rates: Rates, transfer: WireTime) -> float:
+        """Seconds of one call of a transfer at these rates; 0 where nothing joins its ranks."""
+        key = (rates, transfer.collective, transfer.placement)
+        if key not in self._timings:
+            self._timings[key] = self._timing(*key)
+        timing = self._timings[key]
+        return timing.cost(transfer.size).device_seconds if timing else 0.0
+
+    def _timing(self, rates: Rates, collective: str, placement: Placement) -> CollectiveTiming | None:
+        if rates not in self._clusters:
+            self._clusters[rates] = varied_cluster(self.cluster, *rates)
+        paths = group_paths(self._clusters[rates], placement)
+        return paths_timing(self._clusters[rates], collective, paths) if paths else None
 
 
 def wire_times(plan: Plan, rows: Iterable[Sent]) -> tuple[WireTime, ...]:
@@ -214,6 +228,8 @@ def wire_times(plan: Plan, rows: Iterable[Sent]) -> tuple[WireTime, ...]:
     return tuple(found.values())
 
 
+Rates = tuple[float, float, float]
+"""A scale-up bandwidth, a NIC rate (B/s each way) and an oversubscription."""
 Seconds = Callable[[float, float, float], float]
 """Seconds at a scale-up bandwidth, a NIC rate (B/s each way) and an oversubscription."""
 SCALE_UP_POINTS = 6

@@ -40,6 +40,21 @@ def write_whole(target: Path, data: bytes) -> None:
     A symlink inside the project is kept, as are the mode and owner of a file; a device or pipe is written directly.
     Raises `UsageFault` if the target cannot be written or is a symlink out of the project.
     """
+    place = writable_place(target)
+    try:
+        if place.exists() and not place.is_file():
+            _write_into(place, data)
+        else:
+            _replace_file(place, data)
+    except OSError as fault:
+        raise UsageFault(f"{target}: {fault.strerror or fault}") from None
+
+
+def writable_place(target: Path) -> Path:
+    """The file that a path leads to, which can be written. A slow command asks before it computes.
+
+    Raises `UsageFault` if the target is a folder, has no folder, leads out of the project or is write-protected.
+    """
     try:
         if target.is_dir():
             raise UsageFault(f"{target}: is a folder; name a file in it")
@@ -50,12 +65,9 @@ def write_whole(target: Path, data: bytes) -> None:
             raise UsageFault(f"{target}: is a symbolic link to {place}, outside the project; name that file itself")
         if place.exists() and not os.access(place, os.W_OK):
             raise UsageFault(f"{target}: may not be written")
-        if place.exists() and not place.is_file():
-            _write_into(place, data)
-        else:
-            _replace_file(place, data)
     except (OSError, RuntimeError) as fault:  # RuntimeError: a cycle of symlinks before Python 3.13
         raise UsageFault(f"{target}: {getattr(fault, 'strerror', None) or fault}") from None
+    return place
 
 
 def leads_out_of_project(target: Path, place: Path) -> bool:

@@ -12,7 +12,7 @@ from clusterspec.cli import FOUND, UsageFault
 from clusterspec.cli.git import checked_out, revision_of
 from clusterspec.cli.inputs import StudyReader, status_of, study_of, study_with_errors_named
 from clusterspec.cli.options import format_option, nonempty_name, path, spec_argument
-from clusterspec.cli.output import refuse_listed_as_output, refuse_study_as_output, write_whole
+from clusterspec.cli.output import refuse_listed_as_output, refuse_study_as_output, writable_place, write_whole
 from clusterspec.cli.terminal import Progress, ink_of, print_error, print_json, print_text
 from clusterspec.report import cost_text, paper
 from clusterspec.report.findings_machines import json_text
@@ -95,6 +95,7 @@ def run_report(args: argparse.Namespace) -> int:
         return FOUND
     for each in (one, *others):
         refuse_study_as_output(args, "-o", args.output, each)
+    writable_place(target)
     progress = Progress()
     progress(f"writing {target}")
     try:
