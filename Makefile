@@ -7,7 +7,7 @@ OUT    := out
 SPEC   ?= examples/dgx-h100-pod.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test docs accuracy fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit clean
+.PHONY: help demo test test-all browser docs accuracy fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
@@ -20,6 +20,12 @@ test: $(VENV)/developed ## every check of the project: style, types, contracts, 
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto --dist worksteal
+
+test-all: $(VENV)/developed ## the tests with all cases of the tables that `make test` samples
+	CASES=all $(BIN)/pytest -n auto --dist worksteal
+
+browser: $(VENV)/developed ## drive the live figures of a report in Chromium
+	CASES=all $(BIN)/pytest tests/report/browser
 
 docs: $(VENV)/developed ## write every generated page
 	$(BIN)/python -m tools.generate write

@@ -14,7 +14,7 @@ import pytest
 from tests.cli.conftest import BASE, ROOT, Call
 from tests.cli.test_harm import START
 from tests.cli.test_written_files import FLAWED, MENDED
-from tests.effort import steps
+from tests.effort import diagonal, steps
 
 CORPUS = sorted((ROOT / "tests" / "corpus").iterdir())
 MOST_OUTPUT = 400_000
@@ -22,7 +22,7 @@ MOST_CALLS = 12_000_000
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
-@pytest.mark.parametrize("words", [("check",), ("check", "--format", "sarif"), ("estimate",), ("bom",)], ids=" ".join)
+@pytest.mark.parametrize("words", [("check", "--format", "sarif"), ("estimate",), ("bom",)], ids=" ".join)
 def test_no_file_crashes_a_command(words: tuple[str, ...], path: Path, call: Call) -> None:
     shutil.copy(path, "spec.yaml")
     done = []
@@ -65,12 +65,13 @@ def test_a_killed_process_leaves_the_old_file_or_the_new_one(words: tuple[str, .
     assert new
 
 
-@pytest.mark.parametrize("zone", ["UTC", "Pacific/Kiritimati"])
-@pytest.mark.parametrize("language", ["C", "C.UTF-8", "de_DE.ISO8859-1"])
+@pytest.mark.parametrize(
+    ("language", "zone"), diagonal(3, ["C", "C.UTF-8", "de_DE.ISO8859-1"], ["UTC", "Pacific/Kiritimati"])
+)
 def test_hash_seed_locale_time_zone_and_home_do_not_change_output(language: str, zone: str, call: Call) -> None:
     Path("spec.yaml").write_text(FLAWED)
     found = set()
-    for seed in ("0", "1", "77"):
+    for seed in ("0", "77"):
         environment = {"PATH": os.environ["PATH"], "LC_ALL": language, "TZ": zone, "PYTHONHASHSEED": seed}
         environment |= {"SOURCE_DATE_EPOCH": "1795996800", "HOME": "/nonexistent"}
         command = [sys.executable, "-c", START, str(ROOT), "check", "spec.yaml", "--format", "json"]

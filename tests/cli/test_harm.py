@@ -108,7 +108,7 @@ def test_a_report_on_a_text_that_cannot_be_read_leaves_the_old_one(call: Call) -
         ("check", "spec.yaml", "--baseline", "pipe"),
         ("check", "spec.yaml", "--config", "pipe"),
         ("check", "spec.yaml", "--catalog", "pipe"),
-        ("report", "spec.yaml", "-o", "pipe.html"),
+        ("report", "spec.yaml", "-o", "pipe.html", "--kind", "procurement"),
     ],
     ids=" ".join,
 )
@@ -238,27 +238,23 @@ def watch(event, arguments):
     if event in RUNS:
         print("RAN", event, arguments, file=sys.stderr)
 sys.addaudithook(watch)
-from clusterspec.__main__ import main
-main()
+from clusterspec.cli import run
+sys.exit(max(run(words.split()) for words in sys.argv[1:]))
 """
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("check", "spec.yaml"),
-        ("estimate", "spec.yaml"),
-        ("report", "spec.yaml", "-o", "report.html"),
-        ("report", "spec.yaml", "-o", "report.pdf"),
-        ("search", "spec.yaml"),
-        ("export", "bom-xlsx", "spec.yaml", "-o", "bom.xlsx"),
-    ],
-    ids=" ".join,
+OPERATING = (
+    "check spec.yaml",
+    "estimate spec.yaml",
+    "report spec.yaml -o report.html",
+    "report spec.yaml -o report.pdf",
+    "search spec.yaml",
+    "export bom-xlsx spec.yaml -o bom.xlsx",
 )
-def test_no_command_starts_a_program_or_connects(words: tuple[str, ...], call: Call) -> None:
+
+
+def test_no_command_starts_a_program_or_connects(call: Call) -> None:
     Path("spec.yaml").write_text(BASE)
     done = subprocess.run(
-        [sys.executable, "-c", WATCHED, str(ROOT), *words], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", WATCHED, str(ROOT), *OPERATING], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode in (0, 1), done.stderr
     assert "RAN" not in done.stderr

@@ -15,11 +15,23 @@ from tools.benchmark.editor import Editor
 pytest.importorskip("pygls")
 
 
-@pytest.fixture
-def editor(tmp_path: Path) -> Iterator[Editor]:
-    made = Editor(tmp_path)
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
+    made = Editor(tmp_path_factory.mktemp("workspace"))
     yield made
     assert made.close() == 0
+
+
+@pytest.fixture
+def editor(server: Editor, tmp_path: Path) -> Iterator[Editor]:
+    """The one server of these tests, each of which has a folder of its own; what one leaves is not read by the next."""
+    yield server
+    (tmp_path / "last.md").touch()
+    server.forget()
+    place = {"line": 0, "character": 0}
+    server.ask("textDocument/hover", {"textDocument": {"uri": (tmp_path / "last.md").as_uri()}, "position": place})
+    server.waiting.clear()
+    server.shown.clear()
 
 
 def at(uri: str, text: str, mark: str, offset: int = 0) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from clusterspec import resources
 from clusterspec.cli import UsageFault
 from clusterspec.cli.output import write_whole
 from tests.cli.conftest import BASE, ROOT, Call
+from tests.effort import diagonal
 
 FLAWED = BASE.replace("nodes: 4\n", "nodes: 4\n  scale_up:\n    bandwidth: 900 GB/s unidirectional  # as sold\n")
 MENDED = FLAWED.replace("900 GB/s unidirectional", "900 GB/s duplex")
@@ -153,9 +154,7 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("writer", OUTPUTS)
-@pytest.mark.parametrize("working", ["/", "project", "linked"])
+@pytest.mark.parametrize(("working", "writer", "way"), diagonal(15, ["/", "project", "linked"], [*OUTPUTS], [*WAYS]))
 def test_no_command_leaves_a_project_through_the_link_of_a_folder(
     working: str, writer: str, way: str, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:

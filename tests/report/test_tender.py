@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Call, skip_without_pdf
+from tests.effort import diagonal
 from tests.report.secrets import HOSTILE, SECRETS
 
 KINDS = ["design", "procurement"]
@@ -40,8 +41,7 @@ def test_the_page_holds_no_secret(kind: str, asked: tuple[str, ...], call: Call)
     assert found(written(call, "html", kind, asked)) == []
 
 
-@pytest.mark.parametrize("asked", ASKED, ids=["by the spec", "by the option"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "asked"), diagonal(2, KINDS, ASKED), ids=str)
 def test_the_pdf_holds_no_secret_in_streams_text_or_attachments(kind: str, asked: tuple[str, ...], call: Call) -> None:
     skip_without_pdf()
     import pypdf

@@ -32,6 +32,7 @@ class Editor:
         self.number = 0
         self.waiting: list[dict[str, Any]] = []
         self.shown: list[str] = []
+        self.opened: list[str] = []
         self.ask("initialize", {"processId": None, "rootUri": folder.as_uri(), "capabilities": {}})
         self.tell("initialized", {})
 
@@ -78,11 +79,17 @@ class Editor:
         uri = path.as_uri()
         item = {"uri": uri, "languageId": "yaml", "version": 1, "text": text}
         self.tell("textDocument/didOpen", {"textDocument": item})
+        self.opened.append(uri)
         return uri
 
     def change(self, uri: str, version: int, text: str) -> None:
         changed = {"textDocument": {"uri": uri, "version": version}, "contentChanges": [{"text": text}]}
         self.tell("textDocument/didChange", changed)
+
+    def forget(self) -> None:
+        """Close every open text."""
+        while self.opened:
+            self.tell("textDocument/didClose", {"textDocument": {"uri": self.opened.pop()}})
 
     def close(self) -> int:
         self.ask("shutdown", None)

@@ -18,6 +18,7 @@ from clusterspec.cost.batch.columns import DEGREES, Array, ArrayLibrary, layout_
 from clusterspec.cost.memory.fullest import design_memory
 from clusterspec.cost.timing import design_tables, timed_step
 from tests.cost.plans import design, spec
+from tests.effort import ALL_CASES
 
 LIBRARY = cast(ArrayLibrary, numpy)
 TORUS = {
@@ -30,8 +31,8 @@ TORUS = {
 TAPERED = {"nodes": 8, "scale_out": {"oversubscription": "4:1", "topology": "fat-tree"}}
 RACK = {"platform": "gb200-nvl72", "nodes": 36}
 ORDERS = (["tp", "cp", "ep", "dp", "pp"], ["tp", "pp", "ep", "cp", "dp"], ["dp", "tp", "ep", "pp", "cp"])
-ROWS = 72
-"""Layouts of each case, sharding and schedule: 10,080 in all."""
+ROWS = 72 if ALL_CASES else 20
+"""Layouts of each case, sharding and schedule; `make test-all` takes 10,080 in all."""
 CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("dense", {"nodes": 8}, "llama-3.1-8b", "megatron-core"),
     ("tapered", TAPERED, "llama-3.1-8b", "megatron-deepspeed"),
@@ -139,7 +140,7 @@ def test_a_later_call_gives_the_result_of_a_first_call() -> None:
     calls: list[tuple[list[Layout], dict[str, list[int]]]] = []
     for sharding, schedule, order in product(("zero1", "hsdp"), ("1f1b", "dualpipe"), ORDERS):
         layout = replace(whole.layout, sharding=sharding, schedule=schedule, order=tuple(order))
-        calls.append((variants(layout), rows(whole, sharding, schedule, 30, Random(len(calls)))))
+        calls.append((variants(layout), rows(whole, sharding, schedule, 10, Random(len(calls)))))
     fresh = [batched(Batch(tables, LIBRARY), *call) for call in calls]
     shared = Batch(tables, LIBRARY)
     assert [batched(shared, *call) for call in reversed(calls)] == fresh[::-1]
