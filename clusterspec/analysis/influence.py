@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from clusterspec.cluster.model import Assumption, Design
+from clusterspec.cluster.model import Assumption, Design, Layout
 from clusterspec.cluster.variation import design_with_keys, has_key, with_values
 from clusterspec.cost.collectives.model import falls_back_to_sockets
 from clusterspec.cost.estimate import estimate, reestimate
+from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS
 from clusterspec.cost.plan import Plan
 from clusterspec.origin import Assumed
+from clusterspec.precision import precision_width
 from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import replace
 from clusterspec.results.decision import LEAST, Influence
@@ -27,6 +29,13 @@ PLUGIN = "cluster.scale_out.collective_plugin"
 OF_EXPERTS = frozenset({"products.grouped", "fusion.routing", "launch.expert", "unevenness", "spread.experts"})
 """Figures of a software release that only models with experts use."""
 OVERSUBSCRIPTION = "cluster.scale_out.oversubscription"
+SAME_COST: Mapping[str, Callable[[str], object]] = {
+    "workload.gradient_precision": precision_width,
+    "workload.optimizer": lambda name: (MOMENTS[name], TABLE_MOMENTS[name]),
+    "layout.optimizer_states.master": precision_width,
+    "layout.optimizer_states.moments": precision_width,
+}
+"""The property of a choice through which alone it enters time and memory, by key."""
 DP_LAST = ("tp", "cp", "ep", "pp", "dp")
 
 
@@ -56,20 +65,30 @@ def largest_influence(plan: Plan, assumption: Assumption) -> Influence | None:
 
 def _reestimated(plan: Plan, design: Design) -> Plan:
     """The plan of a changed design; its memory is counted again only where it may differ."""
+    if design is plan.design:
+        return plan
     return reestimate(design, plan) if _as_much_memory(plan.design, design) else estimate(design, plan.tables)
 
 
 def _as_much_memory(one: Design, other: Design) -> bool:
-    """Whether two designs put the same work on ranks with the same memory; what their parts achieve does not count."""
-    layouts, machines = (one.layout, other.layout), (one.cluster, other.cluster)
-    if one.workload != other.workload or None in (*layouts, *machines):
+    """Whether two designs put the same work on ranks with the same memory.
+
+    What their parts achieve, the order of the ranks and the overlap of communication do not count.
+    """
+    if one.workload != other.workload or not (one.layout and other.layout and one.cluster and other.cluster):
         return False
     memories = [
-        (each.ranks_per_accelerator, each.accelerator.vendor, each.accelerator.memory) for each in machines if each
+        (each.ranks_per_accelerator, each.accelerator.vendor, each.accelerator.memory)
+        for each in (one.cluster, other.cluster)
     ]
-    stacks = [replace(each.stack, achievable={}) if each and each.stack else None for each in layouts]
-    bare = [with_values(each, {("stack",): None}) for each in layouts if each]
-    return memories[0] == memories[1] and stacks[0] == stacks[1] and bare[0] == bare[1]
+    return memories[0] == memories[1] and _holds_as_much(one.layout, other.layout)
+
+
+def _holds_as_much(one: Layout, other: Layout) -> bool:
+    """Whether the ranks of two layouts of one workload hold the same memory."""
+    stacks = [replace(each.stack, achievable={}) if each.stack else None for each in (one, other)]
+    same = with_values(other, {("order",): one.order, ("overlap",): one.overlap})
+    return one == same and stacks[0] == stacks[1]
 
 
 def _effect(plan: Plan, assumption: Assumption, against: Any, other: Plan) -> Influence | None:
@@ -100,7 +119,14 @@ def _variants(plan: Plan, assumption: Assumption) -> list[Variant]:
     key, value, _ = assumption
     design = plan.design
     if key in {name for name, _, _ in design.assumptions}:
-        return [(other, _rewritten) for other in _alternatives(design, key, value)]
+        cost = SAME_COST.get(key)
+        others = _alternatives(design, key, value)
+        if cost is None:
+            return [(other, _rewritten) for other in others]
+        first: dict[object, Any] = {}
+        for other in others:
+            first.setdefault(cost(other), other)
+        return [(other, _unchanged if known == cost(value) else _rewritten) for known, other in first.items()]
     if isinstance(value, Figure) and not _unused_figure(design, key):
         return [
             (replace(value, value=value.value * factor), _refigured)
@@ -158,6 +184,11 @@ def choices_of(key: str) -> tuple[Any, ...]:
         if "$ref" in node:
             node = schema()["$defs"][node["$ref"].rpartition("/")[2]]
     return tuple(node.get("enum", ()))
+
+
+def _unchanged(design: Design, _key: str, _value: Any) -> Design:
+    """The design itself: the other value costs as much."""
+    return design
 
 
 def _rewritten(design: Design, key: str, value: Any) -> Design | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.catalog.entries import Stack
+from clusterspec.catalog.models import Model
 from clusterspec.cluster.groups import group_runs, runs_placement
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cost import parameters
@@ -15,7 +16,7 @@ from clusterspec.cost.layer_tables import Group, Hiding, LayerKernels, PhaseTime
 from clusterspec.cost.layers import Chunk, FeedForward, Layer, model_layers
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.record import PartTime
-from clusterspec.recent import Recent
+from clusterspec.recent import Recent, recent
 from clusterspec.records import replace
 
 LANES = 16
@@ -30,18 +31,29 @@ Groups = dict[object, Group]
 """Groups by the offsets of their ranks, and by their paths."""
 Kernels = dict[tuple[Layer, Shard], LayerKernels]
 """The kernels of a layer on one rank, without recomputation."""
-_RECENT: Recent[tuple[Speed, SoftwareBehavior, Kernels]] = Recent(4)
+_RECENT: Recent[tuple[Speed, tuple[float, ...], Kernels]] = Recent(4)
+ONCE_IN_A_STEP = (
+    *("global_batch", "tokens", "expected_mfu", "data_loading"),
+    *("parameter_precision", "gradient_precision", "optimizer"),
+)
+"""The values of a workload that no kernel and no transfer of a micro-batch depends on."""
 MOST_KERNELS = 1000
 """Shards of which the kernels are kept for other clusters."""
 
 
 def recent_kernels(speed: Speed, software: SoftwareBehavior) -> Kernels:
-    """Cached kernels for these rates; clusters that differ only in networks and size share them."""
-
-    for speeds, behavior, kernels in _RECENT:
-        if (speeds, behavior) == (speed, software) and len(kernels) < MOST_KERNELS:
+    """Cached kernels for these rates; jobs that differ only in networks, size and the times of the host share them."""
+    figures = software.kernel_figures
+    for speeds, same, kernels in _RECENT:
+        if (speeds, same) == (speed, figures) and len(kernels) < MOST_KERNELS:
             return kernels
-    return _RECENT.keep((speed, software, {}))[2]
+    return _RECENT.keep((speed, figures, {}))[2]
+
+
+@recent(4)
+def layer_kinds(model: Model) -> tuple[Layer, ...]:
+    """The kinds of layers of a model, dense networks before experts."""
+    return tuple(sorted(set(model_layers(model)), key=lambda layer: (layer.network.value, layer.mixer.value)))
 
 
 class Tables:
@@ -63,12 +75,15 @@ class Tables:
         self._kernels: dict[object, LayerKernels] = {}
         self._recomputed: dict[object, PassKernels] = {}
         self._shares: dict[object, Share] = {}
-        kinds = sorted(set(model_layers(workload.model)), key=lambda layer: (layer.network.value, layer.mixer.value))
+        kinds = layer_kinds(workload.model)
         self.parts: tuple[Part, ...] = (*kinds, EMBEDDING, HEAD)
         self._one_mixer = len({layer.mixer for layer in kinds}) == 1
 
     def apply_to(self, design: Design) -> bool:
-        """Whether a design has the cluster, workload and software of these tables; its batch may differ."""
+        """Whether a design has the cluster, workload and software of these tables.
+
+        Its batch and the precisions of its weights may differ.
+        """
         layout = design.layout
         if layout is None or layout.stack != self.stack or layout.software_year != self.software_year:
             return False
@@ -171,10 +186,8 @@ class Tables:
 
 
 def _same_micro_batch(one: Workload, other: Workload) -> bool:
-    """Whether one micro-batch of two workloads does the same work: all but the number of tokens is equal."""
-    if one is other:
-        return True
-    return one == replace(other, global_batch=one.global_batch, tokens=one.tokens, expected_mfu=one.expected_mfu)
+    """Whether one micro-batch of two workloads does the same work: all is equal but what enters once in a step."""
+    return one is other or one == replace(other, **{name: getattr(one, name) for name in ONCE_IN_A_STEP})
 
 
 def _shape_degrees(layout: Layout) -> tuple[int, int, int, bool]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 
 from clusterspec.cluster.model import Design, Layout, Workload
@@ -63,7 +62,8 @@ def timed_step(design: Design, tables: Tables) -> StepRecord | None:
     if tables.rates is None or layout is None or not layout.stage_layers or layout.micro_batches is None:
         return None
     try:
-        return LayoutTiming(tables, layout, Hiding.of(layout.overlap, tables.software)).step_record()
+        hiding = Hiding.of(layout.overlap, tables.software)
+        return LayoutTiming(tables, layout, hiding, workload=design.workload or tables.workload).step_record()
     except NoPathError:
         return None
 
@@ -74,20 +74,21 @@ Content = tuple[int, ...]
 
 def stage_content(chunks: tuple[Chunk, ...], parts: tuple[Part, ...]) -> Content:
     """The content of a stage of these chunks."""
-    held: Counter[Part] = Counter()
+    held: dict[Part, int] = {EMBEDDING: sum(chunk.first for chunk in chunks), HEAD: sum(chunk.last for chunk in chunks)}
     for chunk in chunks:
-        held.update(dict(chunk.kinds))
-        held.update({EMBEDDING: int(chunk.first), HEAD: int(chunk.last)})
-    return tuple(held[part] for part in parts)
+        for layer, count in chunk.kinds:
+            held[layer] = held.get(layer, 0) + count
+    return tuple(held.get(part, 0) for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
 class LayoutTiming:
-    """One layout and the tables from which its step is composed."""
+    """One layout and the tables from which its step is composed; they apply to its ``workload``."""
 
     tables: Tables
     layout: Layout
     hiding: Hiding
+    workload: Workload
     column_groups: Mapping[str, Group] = field(default_factory=dict)
     """The groups of each axis where the degrees of the layout are columns."""
 
@@ -137,7 +138,7 @@ class LayoutTiming:
         )
 
     def step_choices(self) -> StepChoices:
-        layout, workload, software = self.layout, self.tables.workload, self.tables.software
+        layout, workload, software = self.layout, self.workload, self.tables.software
         assert self.tables.rates is not None
         return StepChoices(
             schedule=layout.schedule,
@@ -175,7 +176,7 @@ class LayoutTiming:
     def stages_by_content(self) -> dict[Content, list[StageGroup]]:
         """The stages by contents, in order of their first stage."""
         found: dict[Content, list[StageGroup]] = {}
-        for group in stage_groups(self.tables.workload.model, self.layout):
+        for group in stage_groups(self.workload.model, self.layout):
             found.setdefault(stage_content(group.chunks, self.tables.parts), []).append(group)
         return found
 
@@ -194,7 +195,7 @@ class LayoutTiming:
 
     def replica_transfers(self, share: Share) -> ReplicaGroups:
         """The data-parallel transfers of the slowest stage: of one layer where they run layer by layer."""
-        layout, workload = self.layout, self.tables.workload
+        layout, workload = self.layout, self.workload
         weights, outside = Weights.of(share, layout), Weights(share.embedding + share.head)
         each = weights * (1 / larger(1, share.units)) if self.layer_by_layer else weights + outside
         ends = weight_gathers(outside, workload, layout) + gradient_reductions(outside, workload, layout)
@@ -235,7 +236,7 @@ class LayoutTiming:
         layout = self.layout
         if not is_divided(layout.pp):
             return ()
-        whole = activation_bytes(Shard.of(self.tables.workload, layout))
+        whole = activation_bytes(Shard.of(self.workload, layout))
         transfers = [Transfer("pp", "send-recv", whole / layout.tp)]
         if is_divided(layout.tp) and not layout.sequence_parallel:
             transfers.append(Transfer("tp", "all-gather", whole))

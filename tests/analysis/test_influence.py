@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.influence import OF_EXPERTS, PLUGIN, choices_of, largest_influence, other_choices
+from clusterspec.analysis.influence import (
+    OF_EXPERTS,
+    PLUGIN,
+    SAME_COST,
+    choices_of,
+    largest_influence,
+    other_choices,
+)
+from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.variation import design_with_keys, with_values
 from clusterspec.cost.estimate import estimate, reestimate
 from clusterspec.cost.memory.fullest import design_memory
@@ -64,6 +72,47 @@ def test_a_plan_that_reuses_the_memory_and_groups_of_another_equals_an_estimate(
     assert again.step == record
     assert again.stored == design_memory(other)
     assert again.step_seconds != plan.step_seconds
+
+
+def changes_alone(plan: Plan, key: str, value: object) -> tuple[float, float]:
+    """The changes of step time and memory under another value of a key, estimated without anything of the plan."""
+    other = design_with_keys(plan.design, {tuple(key.split(".")): value})
+    tables, memory = design_tables(other), design_memory(other)
+    record = timed_step(other, tables) if tables else None
+    assert record and memory and plan.step and plan.stored
+    return record.seconds / plan.step.seconds - 1, memory.total / plan.stored.total - 1
+
+
+CHOSEN = (*SAME_COST, "workload.parameter_precision", "workload.attention", "layout.schedule", "layout.sharding")
+ORDERED = ("layout.overlap.dp", "layout.overlap.pp", "layout.order")
+
+
+@pytest.mark.parametrize("key", CHOSEN)
+def test_the_influence_of_a_choice_is_the_largest_of_estimates_that_share_nothing(key: str) -> None:
+    plan = plan_of(POD)
+    value = next(each for name, each, _ in plan.assumptions if name == key)
+    others = [each for each in choices_of(key) if each != value]
+    legal = [each for each in others if not refusals(design_with_keys(plan.design, {tuple(key.split(".")): each}))]
+    alone = [changes_alone(plan, key, each) for each in legal]
+    largest = max(alone, key=lambda one: (max(one), max(map(abs, one))))
+    assert influence_of(plan, key)[1:] == pytest.approx(largest, rel=1e-12)
+
+
+@pytest.mark.parametrize("key", ORDERED)
+def test_the_influence_of_order_and_overlap_is_that_of_an_estimate_that_shares_nothing(key: str) -> None:
+    plan = plan_of(POD)
+    found = influence_of(plan, key)
+    assert found[1:] == pytest.approx(changes_alone(plan, key, found[0]), rel=1e-12)
+
+
+@pytest.mark.parametrize("key", SAME_COST)
+def test_choices_that_count_as_one_take_equal_time_and_memory(key: str) -> None:
+    plan = plan_of(POD.replace("tp: 4", "tp: 4, sharding: zero1"))
+    by_cost: dict[object, set[tuple[float, float]]] = {}
+    for each in choices_of(key):
+        by_cost.setdefault(SAME_COST[key](each), set()).add(changes_alone(plan, key, each))
+    assert len(by_cost) < len(choices_of(key))
+    assert all(len(changes) == 1 for changes in by_cost.values())
 
 
 def influence_of(plan: Plan, key: str) -> tuple[object, float, float]:

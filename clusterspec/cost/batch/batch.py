@@ -155,8 +155,8 @@ class Call:
     @cached_property
     def timing(self) -> LayoutTiming:
         """The timing of the first layout."""
-        layouts = self.blocks[0].rows_at(self.known.library.asarray([0], "int64"))
-        return LayoutTiming(self.known.tables, layouts.layout(0, self.template), self.hiding)
+        layouts, tables = self.blocks[0].rows_at(self.known.library.asarray([0], "int64")), self.known.tables
+        return LayoutTiming(tables, layouts.layout(0, self.template), self.hiding, tables.workload)
 
     def memory(self) -> list[list[Array]]:
         """Bytes on the fullest accelerator and the high end of their range, block by block."""

@@ -110,7 +110,7 @@ class SlowestStages:
         virtual = self.known.values["virtual_stages"](layouts.degrees["virtual_stages"])
 
         def timing(row: int) -> LayoutTiming:
-            return LayoutTiming(tables, layouts.layout(row, template), self.hiding)
+            return LayoutTiming(tables, layouts.layout(row, template), self.hiding, tables.workload)
 
         kinds = self.stages.numbers_of(rows.pp, virtual, lambda row: stage_kinds(timing(row).stages_by_content()))
         times = self.layers(rows.layers, template)
@@ -165,7 +165,8 @@ class SlowestStages:
                     variants[int(part.layouts.variant[0])].of(template), () if code & 2 else ("tp",)
                 )
                 groups = {axis: self._groups(part, axis) for axis in ("tp", "pp")}
-                sends = LayoutTiming(self.known.tables, layout, self.hiding, groups).send_times()
+                tables = self.known.tables
+                sends = LayoutTiming(tables, layout, self.hiding, tables.workload, groups).send_times()
                 found[at] = as_column(sum(one.cost.device_seconds for one in sends))
         return as_number(found)
 
@@ -233,7 +234,7 @@ class ReplicaTable:
             axis: cast(Group, GroupColumns(self.library, self.known.placements.groups, numbers))
             for axis, numbers in rows.places.items()
         }
-        timing = LayoutTiming(self.known.tables, layout, self.slowest.hiding, groups)
+        timing = LayoutTiming(self.known.tables, layout, self.slowest.hiding, self.known.tables.workload, groups)
         self._table.add(len(rows.share), [as_column(seconds) for seconds in timing.replica_seconds(held)])
 
     def __getitem__(self, numbers: Numbers) -> ReplicaSeconds:

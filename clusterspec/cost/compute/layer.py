@@ -239,6 +239,11 @@ class SoftwareBehavior:
             jitter=figure("jitter", 0.0),
         )
 
+    @property
+    def kernel_figures(self) -> tuple[float, ...]:
+        """The figures on which the kernels of a layer depend, at given rates."""
+        return self.fusion, self.routing, self.cast, self.accumulation, self.unevenness
+
     def overlaps(self, axis: str) -> bool:
         """Whether it can overlap this communication with computation."""
         return axis in self.stack.hides
