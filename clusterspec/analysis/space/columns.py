@@ -54,7 +54,7 @@ def on_columns(design: Design, job: SearchJob) -> Evaluate:
             found = batch(_variants(job, words), words.orders, divisions, rows)
             for at, column in enumerate(found.step_times):
                 times = cast(Floats, column)
-                times = cast(Floats, numpy.where(numpy.isnan(times), numpy.inf, times))
+                times[numpy.isnan(times)] = numpy.inf
                 memory = (_numbers(found.memory), _numbers(found.upper))
                 yield EvaluatedBlock(_numbers(table.number + at), _numbers(times), *memory)
 

@@ -110,23 +110,14 @@ def front_of(times: Numbers, memories: Numbers) -> list[int]:
     return found
 
 
-def selected(values: Numbers, times: Numbers, most: float) -> Sequence[int]:
-    """The indices of the rows with a time whose value is at most ``most``."""
+def at_most(values: Numbers, most: float) -> Sequence[int]:
+    """The indices of the values up to ``most``; none of a value that is infinite or no number."""
     if hasattr(values, "__array_namespace__"):
         import numpy
 
-        inside = (numpy.asarray(values) <= most) & (numpy.asarray(times) < numpy.inf)
-        return numpy.flatnonzero(inside)  # type: ignore[return-value]
-    return [at for at, (value, time) in enumerate(zip(values, times, strict=True)) if value <= most and time < inf]
-
-
-def counted(values: Numbers, times: Numbers, most: float) -> int:
-    """The number of `selected` rows."""
-    if hasattr(values, "__array_namespace__"):
-        import numpy
-
-        return int(numpy.count_nonzero((numpy.asarray(values) <= most) & (numpy.asarray(times) < numpy.inf)))
-    return len(selected(values, times, most))
+        column = numpy.asarray(values)
+        return numpy.flatnonzero((column <= most) if most < inf else (column < most))  # type: ignore[return-value]
+    return [at for at, value in enumerate(values) if value <= most and value < inf]
 
 
 def least_of_families(values: Numbers, numbers: Numbers, firsts: Sequence[int]) -> list[int]:
@@ -241,16 +232,34 @@ class Limits:
         """Bytes that the predicted memory of a layout may take."""
         return inf if self.capacity is None else self.capacity * (1 - (self.min_headroom or 0.0))
 
-    def allowed(self, block: EvaluatedBlock) -> Sequence[int]:
-        """The rows of a block that a pick may have."""
-        return selected(self._held(block), block.step_time, self.most)
 
-    def count(self, block: EvaluatedBlock) -> int:
-        """The number of these rows."""
-        return counted(self._held(block), block.step_time, self.most)
+class Held(NamedTuple):
+    """Rows by their memory: ``allowed`` within the limits, ``sure`` to fit, and ``likely`` to, as predicted.
 
-    def _held(self, block: EvaluatedBlock) -> Sequence[float]:
-        return block.upper if self.min_headroom is None else block.memory
+    Blocks that differ only in the order of axes hold one memory, so that these rows are found once for all of them.
+    """
+
+    memory: Numbers
+    allowed: Sequence[int]
+    sure: Sequence[int]
+    likely: Sequence[int]
+    smallest: Sequence[int]
+
+    @classmethod
+    def of(cls, block: EvaluatedBlock, limits: Limits) -> Held:
+        """The rows of a block: what may not fit as predicted does not at the high end of its range either."""
+        most = inf if limits.capacity is None else limits.capacity
+        likely = at_most(block.memory, most)
+        sure = _at_rows(likely, at_most(_at(block.upper, likely), most))
+        allowed = sure
+        if limits.min_headroom is not None:
+            allowed = _at_rows(likely, at_most(_at(block.memory, likely), limits.most))
+        return cls(block.memory, allowed, sure, likely, smallest(block.memory, 1))
+
+
+def with_time(rows: Sequence[int], times: Numbers) -> Sequence[int]:
+    """Those of some rows that have a time."""
+    return _at_rows(rows, at_most(_at(times, rows), inf))
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +300,7 @@ class Collected:
         self.best.add(_kept(block, self.objective, _chosen(inside, smallest(keys, self.best.top))))
         self.front.add(_kept(block, self.objective, _chosen(inside, front_of(times, held))))
         if self.best.rows:
-            close = cast(Sequence[int], _at(inside, selected(keys, times, self.best.rows[0].key * NEAR)))
+            close = cast(Sequence[int], _at(inside, at_most(keys, self.best.rows[0].key * NEAR)))
             self.near += _kept(block, self.objective, self._of_families(block, close))
 
     def _of_families(self, block: EvaluatedBlock, close: Sequence[int]) -> Iterable[int]:
@@ -318,17 +327,18 @@ def search(
     sure, unsure = (Collected(objective, top, space.first) for _ in range(2))
     least = Best(1)
     evaluated = fitting = may_fit = 0
-    surely, likely = Limits(limits.capacity, None), Limits(limits.capacity, 0.0)
+    held: Held | None = None
     for block in evaluate(space):
-        allowed = limits.allowed(block)
-        sure.add(block, allowed)
-        fit = len(allowed) if limits.min_headroom is None else surely.count(block)
+        if held is None or held.memory is not block.memory:
+            held = Held.of(block, limits)
+        surely, likely = with_time(held.sure, block.step_time), with_time(held.likely, block.step_time)
+        sure.add(block, surely if held.allowed is held.sure else with_time(held.allowed, block.step_time))
         if limits.min_headroom is None and not sure.best.rows:
-            unsure.add(block, likely.allowed(block))
-        least.add(_smallest(block))
+            unsure.add(block, likely)
+        least.add(_smallest(block, held.smallest))
         evaluated += len(block.number)
-        fitting += fit
-        may_fit += likely.count(block) - fit
+        fitting += len(surely)
+        may_fit += len(likely) - len(surely)
         progress(evaluated, space.size)
     kept = sure if sure.best.rows else unsure
     return Found(
@@ -343,12 +353,12 @@ def search(
     )
 
 
-def _smallest(block: EvaluatedBlock) -> list[Kept]:
-    """The layout of a block with the least memory, of those with a time."""
-    found = _kept(block, "memory", smallest(block.memory, 1))
+def _smallest(block: EvaluatedBlock, least: Sequence[int]) -> list[Kept]:
+    """The layout of a block with the least memory, of those with a time; ``least`` is that of all."""
+    found = _kept(block, "memory", least)
     if found:
         return found
-    timed = selected(block.memory, block.step_time, inf)
+    timed = at_most(block.step_time, inf)
     return _kept(block, "memory", _chosen(timed, smallest(_at(block.memory, timed), 1)))
 
 
@@ -357,6 +367,11 @@ def _at(column: Sequence[float], indices: Sequence[int]) -> Sequence[float]:
     if hasattr(column, "__array_namespace__"):
         return column[indices]  # type: ignore[call-overload,no-any-return]
     return [column[at] for at in indices]
+
+
+def _at_rows(rows: Sequence[int], places: Sequence[int]) -> Sequence[int]:
+    """The rows at some places among them; the rows themselves where these are all."""
+    return rows if len(places) == len(rows) else cast(Sequence[int], _at(cast(Numbers, rows), places))
 
 
 def _chosen(indices: Sequence[int], chosen: Iterable[int]) -> list[int]:

@@ -258,19 +258,23 @@ class Batch:
         """
         count, known = len(rows["division"]), Divisions(self._known, divisions)
         placed = [known.placed(replace(variants[0], order=order)) for order in orders]
-        step_times, memory, upper = [
-            [self.library.full(count, nan) for _ in range(many)] for many in (len(orders), 1, 1)
-        ]
-        columns = (*memory, *upper, *step_times)
-        for chosen in self._rows_by_stages(variants[0], divisions["pp"].take(rows["division"])):
+        parts = self._rows_by_stages(variants[0], divisions["pp"].take(rows["division"]))
+        if parts is None:
+            columns = self._columns(Call(self._known, variants, placed, rows))
+            return BatchResult(columns[2:], *columns[:2])
+        columns = [self.library.full(count, nan) for _ in range(2 + len(orders))]
+        for chosen in parts:
             part = {name: column[chosen] for name, column in rows.items()}
-            call = Call(self._known, variants, placed, part)
-            for column, blocks in zip(columns, (*zip(*call.memory(), strict=True), *call.step_times()), strict=True):
-                column[chosen] = self.library.concatenate(blocks)
-        return BatchResult(step_times, *memory, *upper)
+            for column, values in zip(columns, self._columns(Call(self._known, variants, placed, part)), strict=True):
+                column[chosen] = values
+        return BatchResult(columns[2:], *columns[:2])
 
-    def _rows_by_stages(self, template: Layout, pp: Array) -> list[object]:
-        """Rows with one stage and rows with several, where data parallelism differs between them; else all rows."""
+    def _columns(self, call: Call) -> list[Array]:
+        """The columns of memory and of the high end of its range, then those of the step time, one for each order."""
+        return [self.library.concatenate(blocks) for blocks in (*zip(*call.memory(), strict=True), *call.step_times())]
+
+    def _rows_by_stages(self, template: Layout, pp: Array) -> list[Array] | None:
+        """Rows with one stage and rows with several where data parallelism differs between them; None: all alike."""
         if template.sharding not in LAYER_BY_LAYER:
-            return [slice(None)]
+            return None
         return [rows for rows in (self.library.flatnonzero(pp < 2), self.library.flatnonzero(pp > 1)) if len(rows)]
