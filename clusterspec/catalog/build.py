@@ -221,6 +221,8 @@ def accelerator(read: FactReader) -> Accelerator:
         compute_units=read.count("compute_units"),
         array=read.count("array"),
         kernels=read.text("kernels"),
+        peer_to_peer=read.flag("peer_to_peer"),
+        gpudirect_rdma=read.flag("gpudirect_rdma"),
         achievable=read.achievable(),
     )
 
@@ -251,6 +253,7 @@ def interconnect(read: FactReader) -> Interconnect:
         algorithms=read.texts("algorithms"),
         overlapped_latency=read.flag("overlapped_latency") or False,
         latency=read.figure("latency", "time"),
+        mtu=read.figure("mtu", "bytes"),
         year=read.count("year"),
         achievable=read.achievable(),
     )
@@ -270,6 +273,10 @@ def nic(read: FactReader) -> Nic:
         connector=read.text("connector"),
         families=read.texts("families"),
         power=read.figure("power", "power"),
+        out_of_order=read.flag("out_of_order"),
+        gpudirect_rdma=read.flag("gpudirect_rdma"),
+        trimming=read.flag("trimming"),
+        mtu=read.figure("mtu", "bytes"),
         year=read.count("year"),
     )
 
@@ -289,6 +296,13 @@ def switch(read: FactReader) -> Switch:
         rack_units=read.count("rack_units"),
         in_network_reduction=read.flag("in_network_reduction") or False,
         latency=read.figure("latency", "time"),
+        managed=read.flag("managed"),
+        subnet_manager_nodes=read.count("subnet_manager_nodes"),
+        adaptive_routing=read.flag("adaptive_routing"),
+        trimming=read.flag("trimming"),
+        mtu=read.figure("mtu", "bytes"),
+        cage_power=read.figure("cage_power", "power"),
+        module_top=read.text("module_top"),
         year=read.count("year"),
     )
 
@@ -323,6 +337,9 @@ def platform(read: FactReader) -> Platform:
         rack_units=read.count("rack_units"),
         pfc=read.flag("flow_control.pfc"),
         ecn=read.flag("flow_control.ecn"),
+        sold_nodes=read.count("sold_nodes") or 1,
+        cooling=read.texts("cooling"),
+        gpudirect_rdma=read.flag("gpudirect_rdma"),
         year=read.count("year"),
     )
 

@@ -117,6 +117,8 @@ class Accelerator(Entry):
     shared); ``compute_units`` the number of GEMM tiles processed concurrently, ``array`` the side of
     a systolic array to which GEMMs are padded; ``host_link`` B/s per direction to the host processor
     if it is not PCIe; ``unpublished_peaks`` the supported precisions without a published peak;
+    ``peer_to_peer`` whether two in one node read each other's memory directly, ``gpudirect_rdma`` whether adapters read
+    it (both None if unknown);
     ``kernels`` the table of measured kernels that applies; ``memory_printed`` the memory as the vendor prints it, where
     the device reports another.
     """
@@ -145,6 +147,8 @@ class Accelerator(Entry):
     compute_units: int | None = None
     array: int | None = None
     kernels: str | None = None
+    peer_to_peer: bool | None = None
+    gpudirect_rdma: bool | None = None
     achievable: Mapping[str, Figure] = field(default_factory=dict)
 
 
@@ -159,7 +163,8 @@ class Interconnect(Entry):
     technology fixes them; ``port_rates`` the possible line rates of a port, empty for any;
     ``plugins`` the collective plugins, most common first; ``protocols`` the supported NCCL
     protocols, empty for all; ``algorithms`` those that its settings leave for an all-reduce, empty for all;
-    ``overlapped_latency`` whether latency overlaps with transmission.
+    ``overlapped_latency`` whether latency overlaps with transmission; ``mtu`` the largest payload of a packet in
+    bytes, or the largest frame of Ethernet.
     """
 
     scope: str = ""
@@ -184,6 +189,7 @@ class Interconnect(Entry):
     algorithms: tuple[str, ...] = ()
     overlapped_latency: bool = False
     latency: Figure | None = None
+    mtu: Figure | None = None
     year: int | None = None
     achievable: Mapping[str, Figure] = field(default_factory=dict)
 
@@ -195,7 +201,9 @@ class Nic(Entry):
     ``port_bandwidth`` is the line rate of one port, B/s per direction; ``pcie`` and ``lanes`` the
     generation and width of the slot it needs; ``cages`` the number of ``connector`` cages on its
     bracket, 0 if its ports are wired to cages of the node; ``power`` the maximum of the card in watts.
-    ``ethernet_ports`` and ``ethernet_port_bandwidth`` apply to Ethernet if they differ.
+    ``ethernet_ports`` and ``ethernet_port_bandwidth`` apply to Ethernet if they differ. Features are None if unknown:
+    ``out_of_order`` whether it places packets that arrive out of order, ``trimming`` whether it reacts to trimmed ones;
+    ``mtu`` is the largest frame in bytes.
     """
 
     port_bandwidth: Bandwidth | None = None
@@ -208,6 +216,10 @@ class Nic(Entry):
     connector: str | None = None
     families: tuple[str, ...] = ()
     power: Figure | None = None
+    out_of_order: bool | None = None
+    gpudirect_rdma: bool | None = None
+    trimming: bool | None = None
+    mtu: Figure | None = None
     year: int | None = None
 
 
@@ -217,7 +229,10 @@ class Switch(Entry):
 
     ``ports`` counts logical ports at the line rate ``port_bandwidth`` (B/s per direction), and
     ``cages`` the cages of the form ``connector`` that carry them; one module fills one cage and
-    carries ``ports`` / ``cages`` of them. ``splits`` is the largest number of ports after breakout.
+    carries ``ports`` / ``cages`` of them. ``splits`` is the largest number of ports after breakout. Features are None
+    if unknown: ``managed`` whether it runs its own management software, and with it a subnet manager for at most
+    ``subnet_manager_nodes``. ``cage_power`` is the maximum of a module in watts, ``module_top`` the heat sink of the
+    modules that fit (``finned`` or ``flat``), ``mtu`` the largest frame in bytes.
     """
 
     ports: int | None = None
@@ -232,6 +247,13 @@ class Switch(Entry):
     power: Figure | None = None
     in_network_reduction: bool = False
     latency: Figure | None = None
+    managed: bool | None = None
+    subnet_manager_nodes: int | None = None
+    adaptive_routing: bool | None = None
+    trimming: bool | None = None
+    mtu: Figure | None = None
+    cage_power: Figure | None = None
+    module_top: str | None = None
     year: int | None = None
 
 
@@ -243,7 +265,8 @@ class Platform(Entry):
     rate of one of its ``frontend_nics``; ``power`` is that of one node; ``pfc`` and ``ecn`` state the
     provider's configuration of the fabric, None if it is unknown or chosen by the buyer.
     ``cages`` counts the cages of one node on the accelerator fabric: one module fills one cage and
-    carries ``nics_per_node`` / ``cages`` NICs.
+    carries ``nics_per_node`` / ``cages`` NICs. ``sold_nodes`` are the nodes of one unit of sale; ``cooling`` lists the
+    coolings with which it is sold (``air``, ``liquid``); ``gpudirect_rdma`` is None if unknown.
     """
 
     form: str = ""
@@ -273,6 +296,9 @@ class Platform(Entry):
     rack_units: int | None = None
     pfc: bool | None = None
     ecn: bool | None = None
+    sold_nodes: int = 1
+    cooling: tuple[str, ...] = ()
+    gpudirect_rdma: bool | None = None
     year: int | None = None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.catalog.entries import Interconnect, Nic, Switch
+from clusterspec.catalog.entries import Accelerator, Interconnect, Nic, Platform, Switch
 from clusterspec.cluster.model import Level, ScaleOut
 from clusterspec.cluster.resolution import Parts, ResolutionLog, written_bandwidth
 from clusterspec.quantity import Bandwidth
@@ -185,7 +185,7 @@ def _scale_out(sources: _FabricSources, technology: Interconnect, nics: int, rat
             section.in_network_reduction, f"{KEY}.in_network_reduction", False, "SHARP is used only where it is stated"
         ),
         collective_plugin=_collective_plugin(section, technology, log),
-        gpudirect_rdma=_has_gpudirect_rdma(section, technology, log),
+        gpudirect_rdma=_has_gpudirect_rdma(sources, technology),
         sharing=log.written_or_assumed(
             section.sharing, f"{KEY}.sharing", "exclusive", "the spec names no other job on the fabric"
         ),
@@ -246,9 +246,18 @@ def _level(section: LevelSpec, index: int) -> Level:
     )
 
 
-def _has_gpudirect_rdma(section: ScaleOutSpec, technology: Interconnect, log: ResolutionLog) -> bool:
+def _has_gpudirect_rdma(sources: _FabricSources, technology: Interconnect) -> bool:
+    lacking = parts_without_gpudirect(sources.parts.accelerator, sources.parts.platform, sources.nic)
     why = f"{technology.id} {'has' if technology.rdma else 'has no'} remote direct memory access"
-    return log.written_or_assumed(section.gpudirect_rdma, f"{KEY}.gpudirect_rdma", technology.rdma, why)
+    if lacking and technology.rdma:
+        why = f"{lacking[0]} has no GPUDirect RDMA"
+    default = technology.rdma and not lacking
+    return sources.log.written_or_assumed(sources.section.gpudirect_rdma, f"{KEY}.gpudirect_rdma", default, why)
+
+
+def parts_without_gpudirect(accelerator: Accelerator, platform: Platform | None, nic: Nic | None) -> list[str]:
+    """The ids of the parts of a node that are known to lack GPUDirect RDMA."""
+    return [part.id for part in (accelerator, platform, nic) if part is not None and part.gpudirect_rdma is False]
 
 
 def _collective_plugin(section: ScaleOutSpec, technology: Interconnect, log: ResolutionLog) -> str | None:

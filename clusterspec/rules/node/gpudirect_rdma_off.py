@@ -2,7 +2,8 @@
 
 ## What it finds
 
-More than one node, a technology with RDMA, and `gpudirect_rdma: false`.
+More than one node, a technology with RDMA, and `gpudirect_rdma: false`. The rule is silent for parts that cannot do it,
+such as GeForce cards.
 
 ## Why it matters
 
@@ -53,6 +54,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cluster.scaleout import parts_without_gpudirect
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule, rewrite
 
@@ -60,6 +62,8 @@ RULE = Rule.of(__name__, "warning")
 
 
 def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    if parts_without_gpudirect(cluster.accelerator, cluster.platform, scale_out.nic):
+        return  # it cannot be switched on
     if cluster.nodes > 1 and scale_out.technology.rdma and not scale_out.gpudirect_rdma:
         at = "cluster.scale_out.gpudirect_rdma"
         message = f"without GPUDirect RDMA every byte over {scale_out.technology.name} crosses host memory"

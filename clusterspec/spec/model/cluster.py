@@ -42,10 +42,13 @@ class ScaleUpSpec:
 
 @dataclass(frozen=True, slots=True)
 class FlowControlSpec:
-    """Flow control of a RoCE fabric."""
+    """Flow control of a RoCE fabric; priorities are those of PFC, 0 to 7."""
 
     pfc: bool | None = None
     ecn: bool | None = None
+    trimming: bool | None = None
+    lossless_priorities: tuple[int, ...] | None = None
+    roce_priority: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,8 @@ class ScaleOutSpec:
     collective_library: str | None = None
     gpudirect_rdma: bool | None = None
     placement: str | None = None
+    mtu: int | None = None
+    subnet_manager: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,137 @@
+"""The spec uses a feature that a part does not have.
+
+## What it finds
+
+A key that relies on a feature, where the catalog entry of the part says that it lacks it (an error unless noted):
+
+- `load_balancing: adaptive` or `spray` on a NIC that does not place packets out of order (a warning), or on a switch that
+  does not choose ports by load
+- `flow_control.trimming` on a NIC or switch that cannot trim packets
+- `gpudirect_rdma: true` with an accelerator, cloud instance or NIC without it
+- `subnet_manager: switch` on an unmanaged switch
+- `mtu` above the largest packet of the technology, NIC or switch
+
+A feature that the entry does not mention is not checked.
+
+## Why it matters
+
+A switch that cannot do it ignores the setting, or the configuration is refused. A NIC without out-of-order placement
+treats each packet that overtakes another as lost, and asks for everything behind it again. GeForce cards have no
+GPUDirect RDMA: every byte crosses host memory, at about half the bandwidth.
+
+## What to do
+
+Name a part that has the feature, or plan without it.
+
+## When to ignore it
+
+Ignore it where newer firmware adds the feature, and correct the entry in a company catalog.
+
+## Fires
+
+```yaml cluster.scale_out.load_balancing
+clusterspec: 1
+cluster:
+  accelerator: h100-sxm-80gb
+  accelerators_per_node: 8
+  nodes: 16
+  scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 200 Gb/s, switch: spectrum-3-sn4600, load_balancing: adaptive, flow_control: {pfc: true, ecn: true}}
+```
+
+```yaml cluster.scale_out.gpudirect_rdma
+clusterspec: 1
+cluster:
+  accelerator: rtx-4090
+  accelerators_per_node: 8
+  nodes: 4
+  scale_out: {technology: roce-v2, nics_per_node: 2, nic_bandwidth: 100 Gb/s, gpudirect_rdma: true}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  accelerator: h100-sxm-80gb
+  accelerators_per_node: 8
+  nodes: 16
+  scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s, nic: connectx-7, switch: spectrum-4-sn5600, load_balancing: adaptive}
+```
+
+## Sources
+
+- Out-of-order placement, from ConnectX-5: https://docs.nvidia.com/networking/display/mlnxofedv23103211lts/out-of-order+(ooo)+data+placement
+- Adaptive routing by switch: https://docs.nvidia.com/networking-ethernet-software/nvue-reference/Show-Commands/Adaptive-Routing/
+- GPUDirect RDMA by card, 28 GB/s with it and 15 without: https://github.com/aikitoria/open-gpu-kernel-modules/issues/20
+- The largest packet of InfiniBand: https://docs.oracle.com/cd/E36256_01/html/E36258/z400007e1008931.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cluster.scaleout import parts_without_gpudirect
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import FlowControlSpec, ScaleOutSpec
+
+RULE = Rule.of(__name__, "error")
+AT = "cluster.scale_out"
+BY_LOAD = ("adaptive", "spray")
+
+
+def check(written_scale_out: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    yield from _reordering_problems(scale_out)
+    yield from _trimming_problems(written_scale_out.flow_control or FlowControlSpec(), scale_out)
+    yield from _gpudirect_problems(written_scale_out, cluster, scale_out)
+    yield from _subnet_manager_problems(written_scale_out, scale_out)
+    yield from _mtu_problems(written_scale_out, scale_out)
+
+
+def _reordering_problems(scale_out: ScaleOut) -> Iterator[Problem]:
+    at, how = f"{AT}.load_balancing", scale_out.load_balancing
+    if how not in BY_LOAD:
+        return
+    switch, nic = scale_out.switch, scale_out.nic
+    if switch is not None and switch.adaptive_routing is False:
+        message = f"{switch.id} does not choose ports by load: `{how}` cannot be configured on it"
+        yield RULE.problem(at, message, "use a switch with adaptive routing, or `ecmp` with many queue pairs")
+    elif nic is not None and nic.out_of_order is False:
+        message = (
+            f"`{how}` lets packets overtake each other, and {nic.id} does not place packets that arrive out of order: "
+            "it treats them as lost"
+        )
+        yield RULE.problem(at, message, "use a NIC that places packets out of order, or `ecmp`", severity="warning")
+
+
+def _trimming_problems(flow: FlowControlSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+    for part in (scale_out.switch, scale_out.nic):
+        if flow.trimming and part is not None and part.trimming is False:
+            message = f"{part.id} does not support packet trimming: it drops packets under congestion"
+            yield RULE.problem(f"{AT}.flow_control.trimming", message, "use a part that trims packets, or PFC and ECN")
+            return
+
+
+def _gpudirect_problems(written: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    lacking = parts_without_gpudirect(cluster.accelerator, cluster.platform, scale_out.nic)
+    if written.gpudirect_rdma and lacking:
+        message = f"{lacking[0]} has no GPUDirect RDMA: every byte between nodes crosses host memory"
+        help_ = "write `false`, so that times count the copies, or use an accelerator for data centers"
+        yield RULE.problem(f"{AT}.gpudirect_rdma", message, help_)
+
+
+def _subnet_manager_problems(written: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+    switch = scale_out.switch
+    if written.subnet_manager == "switch" and switch is not None and switch.managed is False:
+        message = f"{switch.id} is externally managed: it has no processor that could run the subnet manager"
+        yield RULE.problem(f"{AT}.subnet_manager", message, "run it on hosts (OpenSM, UFM), or use a managed switch")
+
+
+def _mtu_problems(written: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+    for part in (scale_out.technology, scale_out.nic, scale_out.switch):
+        largest = part.mtu.value if part is not None and part.mtu is not None else None
+        if part is not None and written.mtu is not None and largest is not None and written.mtu > largest:
+            message = f"packets of {written.mtu:,} bytes exceed the {largest:,.0f} bytes of {part.id}"
+            yield RULE.problem(f"{AT}.mtu", message, f"write at most {largest:.0f}")
+            return

@@ -1,0 +1,92 @@
+"""The cluster has a part of what is sold as a whole.
+
+## What it finds
+
+Nodes (with spares) that are not a whole number of racks of a rack-scale system, or of UltraServers in a cloud; and
+`accelerators_per_node` that no baseboard has: neither a divisor nor a multiple of a scale-up domain in which the
+accelerator is sold.
+
+## Why it matters
+
+An NVL72 rack is built, sold and cooled whole: 20 nodes are two racks of 18, and the bill is that of 36. SXM and OAM
+modules come on baseboards of four or eight: a node of six does not exist.
+
+## What to do
+
+Use a whole number of units, or the number of a baseboard.
+
+## When to ignore it
+
+Ignore it where a provider rents out a part of a rack.
+
+## Fires
+
+```yaml cluster.nodes
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 20}
+```
+
+```yaml cluster.accelerators_per_node
+clusterspec: 1
+cluster:
+  accelerator: h100-sxm-80gb
+  accelerators_per_node: 6
+  nodes: 10
+  scale_out: {technology: infiniband-ndr, nics_per_node: 6, nic_bandwidth: 400 Gb/s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: gb200-nvl72, nodes: 34, spare_nodes: 2}
+```
+
+## Sources
+
+- Baseboards of four and eight: https://knowledgebase.rackmountnts.com/blog/what-is-hgx-platform/
+- Racks of 18 compute trays: https://github.com/nebius/nebius-solutions-library/pull/1110
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Platform
+from clusterspec.cluster.degrees import nodes_of_rack
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import either
+from clusterspec.units import plural
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(cluster: Cluster) -> Iterator[Problem]:
+    if cluster.platform is not None:
+        yield from _partial_racks(cluster, cluster.platform)
+    else:
+        yield from _boards_not_sold(cluster)
+
+
+def _partial_racks(cluster: Cluster, platform: Platform) -> Iterator[Problem]:
+    unit = platform.sold_nodes if platform.sold_nodes > 1 else nodes_of_rack(platform)
+    if platform.form != "rack" and platform.sold_nodes == 1:
+        return
+    whole = -(-cluster.all_nodes // unit) * unit
+    if whole == cluster.all_nodes or unit == 1:
+        return
+    more = f" with the {plural(cluster.spare_nodes, 'spare')}" if cluster.spare_nodes else ""
+    message = f"{platform.id} is sold in units of {unit} nodes: {plural(cluster.all_nodes, 'node')}{more} are a part of {whole}"
+    yield RULE.problem(
+        "cluster.nodes", message, f"use {whole} nodes, or {whole - unit}" if whole > unit else f"use {whole} nodes"
+    )
+
+
+def _boards_not_sold(cluster: Cluster) -> Iterator[Problem]:
+    node, sold = cluster.accelerators_per_node, cluster.accelerator.domains
+    if not sold or any(node % size == 0 or size % node == 0 for size in sold):
+        return
+    message = f"no baseboard has {node} {cluster.accelerator.id}: they are sold in groups of {either(sorted(sold))}"
+    yield RULE.problem("cluster.accelerators_per_node", message, "use the number of a baseboard")

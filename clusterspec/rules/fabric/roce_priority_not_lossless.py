@@ -1,0 +1,75 @@
+"""RDMA traffic has a priority that priority flow control does not protect.
+
+## What it finds
+
+On RoCE, a `flow_control.roce_priority` that is not among the `lossless_priorities`, or `pfc: false` beside lossless
+priorities.
+
+## Why it matters
+
+The switches pause one priority and drop packets of another, the one that carries the traffic: the fabric looks lossless
+in its configuration and loses packets under load.
+
+## What to do
+
+Send RDMA traffic with a lossless priority; some adapters set theirs in the driver (Gaudi 3: 2 for data, 3 for
+acknowledgments), and then the switches have to follow.
+
+## When to ignore it
+
+Do not ignore it. If the fabric is lossy by design, remove `lossless_priorities`.
+
+## Fires
+
+```yaml cluster.scale_out.flow_control.roce_priority
+clusterspec: 1
+cluster:
+  accelerator: h100-sxm-80gb
+  accelerators_per_node: 8
+  nodes: 16
+  scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s, flow_control: {pfc: true, ecn: true, lossless_priorities: [3], roce_priority: 5}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  accelerator: h100-sxm-80gb
+  accelerators_per_node: 8
+  nodes: 16
+  scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s, flow_control: {pfc: true, ecn: true, lossless_priorities: [3], roce_priority: 3}}
+```
+
+## Sources
+
+- Priorities of the driver and of the switches: https://docs.habana.ai/en/latest/Management_and_Monitoring/Network_Configuration/Expected_Switch_Configuration.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import both
+from clusterspec.spec.model import ScaleOutSpec
+
+RULE = Rule.of(__name__, "warning")
+AT = "cluster.scale_out.flow_control"
+
+
+def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+    flow = written_scale_out.flow_control
+    if flow is None or flow.lossless_priorities is None or scale_out.technology.family != "roce":
+        return
+    lossless, used = flow.lossless_priorities, flow.roce_priority
+    if used is not None and used not in lossless:
+        message = f"RDMA traffic has priority {used}, and flow control protects {both(sorted(set(lossless)))}: it is dropped under load"
+        yield RULE.problem(
+            f"{AT}.roce_priority", message, f"write {lossless[0]}, or add {used} to `lossless_priorities`"
+        )
+    elif flow.pfc is False:
+        message = "lossless priorities are stated, and priority flow control is off: nothing protects them"
+        yield RULE.problem(f"{AT}.pfc", message, "write `pfc: true`, or remove `lossless_priorities`")

@@ -1,0 +1,84 @@
+"""The subnet manager is missing, or the fabric has more nodes than it supports.
+
+## What it finds
+
+InfiniBand with a stated switch, where
+
+- the switch is externally managed, and the spec has neither `extra_endpoints` nor `subnet_manager: host` (a warning)
+- `subnet_manager: switch`, and the NICs of one plane exceed what the manager on the switch supports (an error)
+- the same without the key and without `extra_endpoints` (a note)
+
+## Why it matters
+
+An InfiniBand fabric carries nothing before a subnet manager has assigned addresses and routes. Externally managed switches
+cannot run it. The manager on a Quantum-2 switch supports 2,048 nodes; above, it has to run on a host, as OpenSM or UFM.
+
+## What to do
+
+Run the manager on two hosts, and count their ports under `extra_endpoints`; state `subnet_manager: host`.
+
+## When to ignore it
+
+Ignore it where one of the switches is a managed one.
+
+## Fires
+
+```yaml cluster.scale_out.switch
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 31
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9790, topology: rail-optimized}
+```
+
+```yaml cluster.scale_out.subnet_manager
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 400
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized, subnet_manager: switch}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 31
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9790, topology: rail-optimized, subnet_manager: host, extra_endpoints: 2}
+```
+
+## Sources
+
+- 2,048 nodes on the switch, more with UFM: https://docs.nvidia.com/networking/display/qm97x0pub/software+management
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ScaleOutSpec
+
+RULE = Rule.of(__name__, "warning")
+HELP = "run it on two hosts (OpenSM, UFM): `subnet_manager: host`, with their ports under `extra_endpoints`"
+
+
+def check(written_scale_out: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    switch, stated = scale_out.switch, written_scale_out.subnet_manager
+    if scale_out.technology.family != "infiniband" or switch is None or not written_scale_out.switch:
+        return
+    ends = cluster.all_nodes * scale_out.nics_per_node
+    limit = switch.subnet_manager_nodes
+    if switch.managed is False and stated is None and not scale_out.extra_endpoints:
+        message = f"{switch.id} is externally managed, and the spec names no host for the subnet manager"
+        yield RULE.problem("cluster.scale_out.switch", message, HELP)
+    elif limit is not None and ends > limit and stated != "host":
+        message = f"the fabric has {ends:,} NICs, and the subnet manager on {switch.id} supports {limit:,} nodes"
+        if stated == "switch":
+            yield RULE.problem("cluster.scale_out.subnet_manager", message, HELP, severity="error")
+        elif not scale_out.extra_endpoints:
+            yield RULE.problem("cluster.scale_out.switch", message, HELP, severity="note")

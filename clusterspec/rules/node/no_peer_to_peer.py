@@ -1,0 +1,67 @@
+"""Accelerators without peer-to-peer access share tensors inside a node.
+
+## What it finds
+
+tp, cp or ep above 1 inside a node of accelerators whose driver blocks direct access to each other's memory, such as
+GeForce cards.
+
+## Why it matters
+
+Every transfer between two cards then goes to host memory and back: at 12 GB/s on one GeForce card of 2022, less than half
+of what their slots carry. The estimate assumes direct transfers, so the real times are longer.
+
+## What to do
+
+Use dp or pp between the cards, `measured` for what they reach, or workstation cards, which have peer-to-peer access.
+
+## When to ignore it
+
+Ignore it where a patched driver enables direct access.
+
+## Fires
+
+```yaml layout.tp
+clusterspec: 1
+cluster: {accelerator: rtx-4090, accelerators_per_node: 8, nodes: 1}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 64}
+layout: {tp: 2}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {accelerator: rtx-pro-6000, accelerators_per_node: 8, nodes: 1}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 64}
+layout: {tp: 2}
+```
+
+## Sources
+
+- 12 GB/s between two cards: https://gist.github.com/muellerzr/fbfabd0fc02ac259f0a47d6a51b36d0e
+- What the driver blocks: https://github.com/tinygrad/open-gpu-kernel-modules
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning", "likely")
+
+
+def check(cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+    if cluster.accelerator.peer_to_peer is not False or cluster.measured:
+        return
+    axis = next((axis for axis in ("tp", "cp", "ep") if getattr(layout, axis) > 1), None)
+    if axis is None:
+        return
+    yield RULE.problem(
+        f"layout.{axis}",
+        f"{cluster.accelerator.name} has no peer-to-peer access: every transfer of {axis} {getattr(layout, axis)} crosses host memory, "
+        "and the estimate assumes that it does not",
+        "use dp or pp between the cards, or state what they reach under `measured`",
+    )

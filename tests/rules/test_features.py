@@ -1,0 +1,212 @@
+"""Features of parts: what the catalog says a NIC, a switch or an accelerator can do, against what a spec uses."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Nic, Switch
+from clusterspec.rules.fabric.small_mtu import PAYLOADS, rdma_payload
+from clusterspec.source import dotted
+
+from .conftest import Check
+
+CATALOG = Catalog.open()
+FLOW = "flow_control: {pfc: true, ecn: true}"
+FABRIC = """\
+clusterspec: 1
+cluster:
+  accelerator: {accelerator}
+  accelerators_per_node: 8
+  nodes: {nodes}
+  scale_out: {{{keys}}}
+"""
+
+
+def told(
+    check: Check, rule: str, keys: str, nodes: int = 16, accelerator: str = "h100-sxm-80gb"
+) -> list[tuple[str, str]]:
+    """Severity and key of the findings of a rule on a fabric."""
+    findings = check(FABRIC.format(accelerator=accelerator, nodes=nodes, keys=keys))
+    assert not [
+        one for one in findings if one.rule in {"unknown-key", "wrong-type", "unknown-catalog-id", "unknown-choice"}
+    ]
+    return [(str(one.severity), dotted(one.path)) for one in findings if one.rule == rule]
+
+
+ROCE = "technology: roce-v2, nics_per_node: 8, nic_bandwidth: 200 Gb/s, flow_control: {pfc: true, ecn: true}"
+NDR = "technology: infiniband-ndr, nics_per_node: 8, nic_bandwidth: 400 Gb/s"
+
+
+@pytest.mark.parametrize("how", ["adaptive", "spray"])
+@pytest.mark.parametrize("id_", [id_ for id_ in CATALOG.ids("switch") if "roce" in CATALOG.switch(id_).families])
+def test_only_a_switch_without_adaptive_routing_is_reported(id_: str, how: str, check: Check) -> None:
+    found = told(check, "part-lacks-feature", f"{ROCE}, switch: {id_}, load_balancing: {how}")
+    lacks = CATALOG.switch(id_).adaptive_routing is False
+    assert found == ([("error", "cluster.scale_out.load_balancing")] if lacks else [])
+    assert told(check, "part-lacks-feature", f"{ROCE}, switch: {id_}, load_balancing: ecmp") == []
+
+
+@pytest.mark.parametrize("id_", CATALOG.ids("nic"))
+def test_a_nic_fits_the_technologies_of_its_families_alone(id_: str, check: Check) -> None:
+    families = CATALOG.nic(id_).families
+    for technology in ("infiniband-ndr", "roce-v2", "slingshot-11", "omni-path-100"):
+        keys = f"technology: {technology}, nics_per_node: 8, nic: {id_}, flow_control: {{pfc: true, ecn: true}}"
+        wrong = CATALOG.interconnect(technology).family not in families
+        want = [("error", "cluster.scale_out.nic")] if wrong else []
+        assert told(check, "nic-of-another-technology", keys) == want, technology
+
+
+def test_a_nic_that_drops_reordered_packets_is_a_warning_under_spraying(check: Check) -> None:
+    keys = (
+        "technology: roce-v2, nics_per_node: 8, nic: {}, flow_control: {{pfc: true, ecn: true}}, load_balancing: spray"
+    )
+    assert told(check, "part-lacks-feature", keys.format("connectx-4")) == [
+        ("warning", "cluster.scale_out.load_balancing")
+    ]
+    assert told(check, "part-lacks-feature", keys.format("connectx-7")) == []
+
+
+@pytest.mark.parametrize(("accelerator", "wrong"), [("rtx-4090", True), ("rtx-5090", True), ("l40s", False)])
+def test_gpudirect_is_an_error_on_geforce_cards_and_never_assumed_there(
+    accelerator: str, wrong: bool, check: Check
+) -> None:
+    keys = "technology: roce-v2, nics_per_node: 2, nic_bandwidth: 100 Gb/s, flow_control: {pfc: true, ecn: true}"
+    stated = told(check, "part-lacks-feature", f"{keys}, gpudirect_rdma: true", accelerator=accelerator)
+    assert stated == ([("error", "cluster.scale_out.gpudirect_rdma")] if wrong else [])
+    off = told(check, "gpudirect-rdma-off", f"{keys}, gpudirect_rdma: false", accelerator=accelerator)
+    assert off == ([] if wrong else [("warning", "cluster.scale_out.gpudirect_rdma")])
+    assert told(check, "gpudirect-rdma-off", keys, accelerator=accelerator) == []
+
+
+@pytest.mark.parametrize(
+    ("nics", "rails", "want"),
+    [
+        (4, 8, "error"),  # four rails without a member
+        (8, 16, "error"),
+        (8, 3, "warning"),  # 3 + 3 + 2
+        (8, 8, None),
+        (8, 4, None),  # two NICs of a node on each rail
+        (8, 1, None),
+    ],
+)
+def test_rails_divide_the_nics(nics: int, rails: int, want: str | None, check: Check) -> None:
+    fabric = f"technology: infiniband-ndr, nics_per_node: {nics}, nic_bandwidth: 400 Gb/s"
+    keys = f"{fabric}, topology: rail-optimized, rails: {rails}"
+    assert told(check, "rails-off-nics", keys) == ([(want, "cluster.scale_out.rails")] if want else [])
+
+
+@pytest.mark.parametrize(
+    ("switch", "rate", "planes", "wrong"),
+    [
+        ("quantum-2-qm9700", 400, 4, True),  # four ports of 100 Gb/s from one of 400: 256 ports of 128
+        ("quantum-2-qm9700", 400, 2, False),  # NDR200
+        ("quantum-2-qm9700", 400, 1, False),
+        ("spectrum-4-sn5600", 200, 1, False),  # 256 of 200 Gb/s
+        ("spectrum-4-sn5600", 400, 4, True),  # 512 of 100 Gb/s
+    ],
+)
+def test_a_port_splits_only_as_far_as_the_switch_offers(
+    switch: str, rate: int, planes: int, wrong: bool, check: Check
+) -> None:
+    technology = "infiniband-ndr" if switch.startswith("quantum") else "roce-v2"
+    keys = f"technology: {technology}, nics_per_node: 8, nic_bandwidth: {rate} Gb/s, planes: {planes}, switch: {switch}"
+    found = told(check, "breakout-not-offered", f"{keys}, flow_control: {{pfc: true, ecn: true}}")
+    assert found == ([("error", "cluster.scale_out.switch")] if wrong else [])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "more", "want"),
+    [
+        (256, "switch: quantum-2-qm9700, subnet_manager: switch", []),  # 256 × 8 = 2,048, what the switch supports
+        (257, "switch: quantum-2-qm9700, subnet_manager: switch", [("error", "cluster.scale_out.subnet_manager")]),
+        (257, "switch: quantum-2-qm9700", [("note", "cluster.scale_out.switch")]),
+        (257, "switch: quantum-2-qm9700, extra_endpoints: 2", []),
+        (257, "switch: quantum-2-qm9700, subnet_manager: host", []),
+        (16, "switch: quantum-2-qm9790", [("warning", "cluster.scale_out.switch")]),
+        (16, "switch: quantum-2-qm9790, extra_endpoints: 2", []),
+        (16, "switch: quantum-2-qm9790, subnet_manager: host", []),
+        (16, "switch: quantum-2-qm9790, subnet_manager: switch", []),  # part-lacks-feature reports it
+    ],
+)
+def test_the_subnet_manager_on_a_switch_has_a_limit(
+    nodes: int, more: str, want: list[tuple[str, str]], check: Check
+) -> None:
+    keys = f"{NDR}, topology: rail-optimized, {more}"
+    assert told(check, "subnet-manager-limit", keys, nodes=nodes) == want
+    unmanaged = "qm9790, subnet_manager: switch" in more
+    lacking = told(check, "part-lacks-feature", keys, nodes=nodes)
+    assert lacking == ([("error", "cluster.scale_out.subnet_manager")] if unmanaged else [])
+
+
+@pytest.mark.parametrize(
+    ("technology", "mtu", "want"),
+    [
+        ("roce-v2", 9000, None),
+        ("roce-v2", 4200, None),
+        ("roce-v2", 4096, "note"),  # 4,096 less headers hold 2,048
+        ("roce-v2", 1500, "warning"),  # 1,024
+        ("infiniband-ndr", 4096, None),
+        ("infiniband-ndr", 2048, "note"),
+    ],
+)
+def test_a_frame_holds_the_largest_payload_below_it(technology: str, mtu: int, want: str | None, check: Check) -> None:
+    keys = f"technology: {technology}, nics_per_node: 8, nic_bandwidth: 400 Gb/s, mtu: {mtu}, {FLOW}"
+    assert told(check, "small-mtu", keys) == ([(want, "cluster.scale_out.mtu")] if want else [])
+
+
+def test_a_packet_larger_than_the_technology_carries_is_an_error(check: Check) -> None:
+    assert told(check, "part-lacks-feature", f"{NDR}, mtu: 9000") == [("error", "cluster.scale_out.mtu")]
+    assert told(check, "part-lacks-feature", f"{NDR}, mtu: 4096") == []
+
+
+def test_a_larger_frame_never_holds_a_smaller_payload() -> None:
+    held = [rdma_payload(room) for room in range(9217)]
+    assert held == sorted(held)
+    assert set(held) == set(PAYLOADS)
+    assert all(payload <= room for room, payload in enumerate(held) if room >= PAYLOADS[-1])
+
+
+@pytest.mark.parametrize(
+    ("flow", "want"),
+    [
+        ("pfc: true, lossless_priorities: [3], roce_priority: 5", [("warning", "roce_priority")]),
+        ("pfc: true, lossless_priorities: [3, 5], roce_priority: 5", []),
+        ("pfc: false, ecn: true, lossless_priorities: [3]", [("warning", "pfc")]),
+        ("pfc: true, lossless_priorities: [0, 1, 2, 3], roce_priority: 2", []),  # what Gaudi 3 asks for
+        ("pfc: true, roce_priority: 5", []),  # which priorities are lossless is not stated
+    ],
+)
+def test_rdma_traffic_needs_a_lossless_priority(flow: str, want: list[tuple[str, str]], check: Check) -> None:
+    keys = f"technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s, flow_control: {{{flow}}}"
+    found = told(check, "roce-priority-not-lossless", keys)
+    assert found == [(severity, f"cluster.scale_out.flow_control.{key}") for severity, key in want]
+
+
+@pytest.mark.parametrize(
+    ("cluster", "want"),
+    [
+        ("{platform: gb200-nvl72, nodes: 20}", ["cluster.nodes"]),
+        ("{platform: gb200-nvl72, nodes: 16, spare_nodes: 2}", []),  # the spares fill the rack
+        ("{platform: gb200-nvl72, nodes: 36}", []),
+        ("{platform: aws-trn2u-48xlarge, nodes: 6}", ["cluster.nodes"]),  # UltraServers of four
+        ("{platform: aws-trn2u-48xlarge, nodes: 8}", []),
+        ("{platform: dgx-h100, nodes: 7}", []),
+        ("{accelerator: a100-sxm-80gb, accelerators_per_node: 6, nodes: 1}", ["cluster.accelerators_per_node"]),
+        ("{accelerator: a100-sxm-80gb, accelerators_per_node: 4, nodes: 1}", []),
+        ("{accelerator: h100-sxm-80gb, accelerators_per_node: 2, nodes: 1}", []),  # a slice of a board
+        ("{accelerator: l40s, accelerators_per_node: 6, nodes: 1}", []),  # cards in slots
+    ],
+)
+def test_what_is_sold_whole_is_bought_whole(cluster: str, want: list[str], check: Check) -> None:
+    findings = check(f"clusterspec: 1\ncluster: {cluster}\n")
+    assert [dotted(one.path) for one in findings if one.rule == "partial-unit-of-sale"] == want
+
+
+def test_every_entry_is_read_with_its_features() -> None:
+    managed, other = CATALOG.get("switch", "quantum-2-qm9700"), CATALOG.get("switch", "quantum-2-qm9790")
+    assert isinstance(managed, Switch) and isinstance(other, Switch)
+    assert (managed.managed, managed.subnet_manager_nodes, other.managed) == (True, 2048, False)
+    assert managed.cage_power is not None and managed.cage_power.value == 17.0
+    nic = CATALOG.get("nic", "connectx-4")
+    assert isinstance(nic, Nic) and nic.out_of_order is False
