@@ -2,14 +2,15 @@
 
 A `Quantity` is a value as written, converted to SI on input. A `Figure` is a number used by the
 cluster and cost models. Bandwidths are figures in bytes per second per direction, peaks are figures
-in dense FLOP/s; both require a statement of how the source counted.
+in dense FLOP/s; both require a statement of how the source counted. Values that count differently neither add nor
+compare.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
 
-from clusterspec.origin import Origin
+from clusterspec.origin import Computed, Origin
 from clusterspec.records import dataclass
 
 
@@ -20,11 +21,23 @@ class Direction(StrEnum):
     DUPLEX = "duplex"
 
 
+class Basis(StrEnum):
+    """The bytes that a bandwidth counts: those on a link, the payload of a collective, or its payload on the bus."""
+
+    LINE = "line rate"
+    ALGORITHM = "algbw"
+    BUS = "busbw"
+
+
 class Sparsity(StrEnum):
     """How a written peak counts: dense, or with 2:4 structured sparsity."""
 
     DENSE = "dense"
     SPARSE = "sparse"
+
+
+class UnlikeQuantities(ValueError):
+    """Raised if values are added or compared that differ in unit, direction, sparsity or the bytes that they count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +67,21 @@ class Quantity:
         """FLOP/s without structured sparsity; a quantity without a sparsity is dense."""
         return self.value / 2 if self.sparsity is Sparsity.SPARSE else self.value
 
+    @property
+    def counting(self) -> tuple[str, ...]:
+        """What quantities must share to be added or compared; one without a direction is per direction."""
+        return self.unit, self.direction or Direction.ONE_WAY, self.sparsity or Sparsity.DENSE
+
+    def __add__(self, other: Quantity) -> Quantity:
+        _refuse_unlike(self, other)
+        written = f"{self.written} + {other.written}"
+        return Quantity(self.value + other.value, self.unit, written, "", False, self.direction, self.sparsity)
+
+    def __lt__(self, other: Quantity) -> bool:
+        """Whether the value is below the other's. Raises `UnlikeQuantities`."""
+        _refuse_unlike(self, other)
+        return self.value < other.value
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -63,6 +91,16 @@ class Figure:
     unit: str
     origin: Origin
 
+    @property
+    def counting(self) -> tuple[str, ...]:
+        """What figures must share to be added or compared."""
+        return (self.unit,)
+
+    def __lt__(self, other: Figure) -> bool:
+        """Whether the value is below the other's. Raises `UnlikeQuantities`."""
+        _refuse_unlike(self, other)
+        return self.value < other.value
+
 
 RATE = "B/s"
 """The unit of every bandwidth."""
@@ -70,10 +108,12 @@ RATE = "B/s"
 
 @dataclass(frozen=True, slots=True)
 class Bandwidth(Figure):
-    """Bytes per second in one direction. Build it with `one_way`, `duplex` or `line_rate`.
+    """Bytes per second in one direction. Build it with `one_way`, `duplex`, `line_rate` or `of`.
 
     Raises `ValueError` for any other unit.
     """
+
+    basis: Basis = Basis.LINE
 
     def __post_init__(self) -> None:
         if self.unit != RATE:
@@ -95,9 +135,33 @@ class Bandwidth(Figure):
         return cls(bytes_per_second, RATE, origin)
 
     @classmethod
-    def of(cls, quantity: Quantity, origin: Origin) -> Bandwidth:
+    def of(cls, quantity: Quantity, origin: Origin, basis: Basis = Basis.LINE) -> Bandwidth:
         """A bandwidth from a written quantity and its direction; without one it is per direction."""
-        return cls(quantity.per_direction, quantity.unit, origin)
+        return cls(quantity.per_direction, quantity.unit, origin, basis)
+
+    @property
+    def counting(self) -> tuple[str, ...]:
+        """What bandwidths must share to be added or compared."""
+        return self.unit, Direction.ONE_WAY, self.basis
+
+    def on_bus(self, factor: float) -> Bandwidth:
+        """The bus bandwidth of a collective from its algorithm bandwidth and the factor of nccl-tests.
+
+        Raises `UnlikeQuantities` for a line rate.
+
+        >>> from clusterspec.origin import Assumed
+        >>> Bandwidth(200e9, "B/s", Assumed("algbw", "example"), Basis.ALGORITHM).on_bus(1.75).value
+        350000000000.0
+        """
+        if self.basis is Basis.BUS:
+            return self
+        if self.basis is Basis.LINE:
+            raise UnlikeQuantities("a line rate is not the bandwidth of a collective")
+        return Bandwidth(self.value * factor, RATE, self.origin, Basis.BUS)
+
+    def __add__(self, other: Bandwidth) -> Bandwidth:
+        _refuse_unlike(self, other)
+        return Bandwidth(self.value + other.value, RATE, Computed("the sum of two bandwidths"), self.basis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +177,9 @@ class Peak(Figure):
     def sparse(cls, flops: float, origin: Origin) -> Peak:
         """A peak from a figure with 2:4 structured sparsity, which is twice the dense one."""
         return cls(flops / 2, "FLOP/s", origin)
+
+
+def _refuse_unlike(one: Quantity | Figure, other: Quantity | Figure) -> None:
+    if one.counting != other.counting:
+        left, right = (" ".join(word for word in value.counting if word) or "no unit" for value in (one, other))
+        raise UnlikeQuantities(f"values in {left} and in {right} neither add nor compare")

@@ -219,7 +219,7 @@ def _tiers(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
         name = up.interconnect.name if up.interconnect else "scale-up interconnect"
         origin = provenance.text(up.bandwidth.origin)
         yield _tier(f"scale-up ({name})", "scale-up", up.domain, up.bandwidth.value, rows=rows, origin=origin)
-        if up.peer_bandwidth.value < up.bandwidth.value:
+        if up.peer_bandwidth < up.bandwidth:
             origin = provenance.text(up.peer_bandwidth.origin)
             yield _tier(
                 "scale-up, one peer", "peer", 2, up.peer_bandwidth.value, rows=message_rows(cluster, 2), origin=origin

@@ -136,7 +136,7 @@ def _slot_bandwidth(sources: _DomainSources) -> Bandwidth | None:
     """The slower of the slot and the device in it: a PCIe 4 device in a PCIe 5 slot runs at 4."""
     own = sources.interconnect if sources.interconnect and sources.interconnect.family == PCIE else None
     known = (entry.bandwidth for entry in (own, sources.bus) if entry is not None)
-    return min((rate for rate in known if rate is not None), key=lambda rate: rate.value, default=None)
+    return min((rate for rate in known if rate is not None), default=None)
 
 
 def _peer_bandwidth(sources: _DomainSources, bandwidth: Bandwidth, domain: int) -> Bandwidth:

@@ -15,11 +15,11 @@ from clusterspec.cost.collectives.predict import collective_cost
 from clusterspec.cost.constants import assumed
 from clusterspec.finding import Problem
 from clusterspec.logs.nccl import DISAGREES, NcclLog, NotALogError, collective_of, ranks_of
-from clusterspec.origin import Measured
-from clusterspec.quantity import Figure
+from clusterspec.origin import Measured, Written
+from clusterspec.quantity import Bandwidth, Basis, Figure
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Path
-from clusterspec.spec.model import MeasuredSpec
+from clusterspec.spec.model import AcceptanceSpec, MeasuredSpec
 from clusterspec.summation import sum_of
 from clusterspec.units import display
 
@@ -139,13 +139,19 @@ def _log_rows(log: NcclLog) -> tuple[MeasuredSize, ...]:
 
 def _stated_rows(entry: MeasuredSpec, collective: str | None, ranks: int | None) -> tuple[MeasuredSize, ...]:
     """The one row of an entry without a log; algbw becomes busbw by the factor of nccl-tests."""
-    if entry.size is None:
-        return ()
+    bandwidth = stated_bus_bandwidth(entry, collective, ranks)
+    return () if entry.size is None or bandwidth is None else (MeasuredSize(entry.size.value, bandwidth.value),)
+
+
+def stated_bus_bandwidth(
+    entry: MeasuredSpec | AcceptanceSpec, collective: str | None, ranks: int | None
+) -> Bandwidth | None:
+    """The bus bandwidth that an entry states, or that follows from its algorithm bandwidth."""
     if entry.busbw is not None:
-        return (MeasuredSize(entry.size.value, entry.busbw.per_direction),)
+        return Bandwidth.of(entry.busbw, Written("busbw"), Basis.BUS)
     if entry.algbw is None or collective is None or ranks is None or ranks < 2:
-        return ()
-    return (MeasuredSize(entry.size.value, entry.algbw.per_direction * bus_factor(collective, ranks)),)
+        return None
+    return Bandwidth.of(entry.algbw, Written("algbw"), Basis.ALGORITHM).on_bus(bus_factor(collective, ranks))
 
 
 def _short_name(text: str) -> str:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.collectives.model import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective_table
+from clusterspec.cost.measured import stated_bus_bandwidth
 from clusterspec.exchange.import_result import LONGEST_LINE, FormatError, ImportBuilder, ImportResult, InputFile, Value
-from clusterspec.logs.benchmark import Benchmark, PairTable, Series, adapter_count, bus_factor, size_text
+from clusterspec.logs.benchmark import Benchmark, PairTable, Series, adapter_count, size_text
 from clusterspec.logs.nccl import NotALogError
 from clusterspec.logs.readers import LogReader
 from clusterspec.procurement.bill import acceptance_tests, benchmark_of
@@ -205,20 +206,17 @@ def _case_of_spec(entry: AcceptanceSpec, cluster: Cluster) -> AcceptanceCase | s
             if not value
         ]
         return f"{', '.join(missing)} missing"
-    if entry.busbw is not None:
-        threshold = entry.busbw.per_direction
-    elif entry.algbw is not None:
-        threshold = entry.algbw.per_direction * bus_factor(entry.collective, ranks)
-    else:
-        return "it requires no bandwidth"
+    required = stated_bus_bandwidth(entry, entry.collective, ranks)
+    if required is None:
+        return "a collective of one rank has no bus bandwidth" if entry.algbw else "it requires no bandwidth"
     nodes = entry.nodes or -(-ranks // cluster.ranks_per_node)
     passes, runs = entry.required_runs or (1, 1)
-    each = entry.set_nodes
+    set_nodes = entry.set_nodes
     if passes > runs:
         return f"`pass: {entry.passes}` requires more runs than there are"
-    if each is not None and each > cluster.nodes:
+    if set_nodes is not None and set_nodes > cluster.nodes:
         return f"`scope: {entry.scope}` is more than the {plural(cluster.nodes, 'node')} of the cluster"
-    if each is not None and each < nodes:
+    if set_nodes is not None and set_nodes < nodes:
         return f"`scope: {entry.scope}` has fewer nodes than the {plural(nodes, 'node')} of the test"
     return AcceptanceCase(
         name=_test_name(entry.collective, nodes, entry.size.value),
@@ -226,12 +224,12 @@ def _case_of_spec(entry: AcceptanceSpec, cluster: Cluster) -> AcceptanceCase | s
         nodes=nodes,
         ranks=ranks,
         size=entry.size.value,
-        threshold=threshold,
+        threshold=required.value,
         tool=benchmark_of(cluster),
         algorithm=entry.algorithm,
         passes=passes,
         runs=runs,
-        groups=cluster.nodes // each if each else 1,
+        groups=cluster.nodes // set_nodes if set_nodes else 1,
         duration=entry.duration.value if entry.duration else None,
     )
 

@@ -249,7 +249,7 @@ def _figures_of_interconnect(entry: Interconnect) -> Iterator[KnownFigure]:
         entry.bandwidth, channel, device, entry.id, "one port" if device is FigureScope.PORT else "all links"
     )
     for rate in entry.port_rates:
-        reduced_rate = entry.bandwidth is not None and rate.value < entry.bandwidth.value
+        reduced_rate = entry.bandwidth is not None and rate < entry.bandwidth
         yield from (
             replace(fact, reduced_rate=reduced_rate)
             for fact in _bandwidth_figures(rate, channel, device, entry.id, "one port")

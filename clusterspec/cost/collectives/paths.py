@@ -165,7 +165,7 @@ def _inside_domain(cluster: Cluster, group: Placement) -> Inside:
         topology=up.topology,
         ranks=ranks,
         line=line,
-        peer=Bandwidth.one_way(min(up.peer_bandwidth.value, line.value), up.peer_bandwidth.origin),
+        peer=Bandwidth.one_way(min(up.peer_bandwidth, line).value, up.peer_bandwidth.origin),
         ring=ring,
         exchange=exchange,
         reduction=_reduction_share(cluster, ranks) if _library_reduces(cluster, group.domains) else None,
