@@ -74,7 +74,7 @@ def _lost_section(finding: Finding, old: Any, new: Any) -> bool:
     path = finding.path[:-1] if finding.rule == "unknown-key" else finding.path
     if not path or not isinstance(new, dict):
         return not isinstance(new, dict)
-    return isinstance(_at(old, (str(path[0]),)), dict | list) and path[0] not in new
+    return isinstance(_value_of(old, (str(path[0]),)), dict | list) and path[0] not in new
 
 
 SPECULATIVE = ("workload", "serving", "speculative")
@@ -95,7 +95,7 @@ def _caution_of_prices(old: Json, new: Json) -> str:
 def _caution_of_drafts(old: Side, new: Side) -> str:
     """The difference in speculative decoding, if any: figures with it hold for texts with its acceptance only."""
     one, other = _drafted(old), _drafted(new)
-    if one == other or None in (_at(old.estimate, ("serving",)), _at(new.estimate, ("serving",))):
+    if one == other or None in (_value_of(old.estimate, ("serving",)), _value_of(new.estimate, ("serving",))):
         return ""
     return (
         f"Speculative decoding differs: {one} in the old design, {other} in the new one. Time per output token and "
@@ -105,7 +105,7 @@ def _caution_of_drafts(old: Side, new: Side) -> str:
 
 def _drafted(side: Side) -> str:
     """The draft tokens of a serving plan and their acceptance: `3 draft tokens at 70 %`."""
-    tokens, share = (_at(side.value, (*SPECULATIVE, key)) for key in ("tokens", "acceptance"))
+    tokens, share = (_value_of(side.value, (*SPECULATIVE, key)) for key in ("tokens", "acceptance"))
     if not isinstance(tokens, int) or not tokens:
         return "none"
     return f"{plural(tokens, 'draft token')} at {percent(float(share or 0), 2)}"
@@ -124,10 +124,16 @@ def _effects(old: Side, new: Side) -> Iterator[Effect]:
     """The compared figures, in review order."""
     one, other = old.estimate, new.estimate
     for name, unit, path in _FIGURES:
-        yield Effect(name, unit, _at(one, path), _at(other, path))
+        yield Effect(name, unit, _value_of(one, path), _value_of(other, path))
     yield Effect("bisection bandwidth", "B/s", _bisection(one), _bisection(other))
     for name, unit, path, band in _ESTIMATED:
-        yield Effect(name, unit, _at(one, path), _at(other, path), _overlap(_at(one, band), _at(other, band)))
+        yield Effect(
+            name,
+            unit,
+            _value_of(one, path),
+            _value_of(other, path),
+            _overlap(_value_of(one, band), _value_of(other, band)),
+        )
     yield Effect("memory headroom", "B", _headroom(one), _headroom(other), _overlap(*_memory(one, other)))
     kinds = dict.fromkeys(item["kind"] for side in (old, new) for item in side.bill["items"])
     for kind in kinds:
@@ -155,7 +161,7 @@ def _two_currencies(old: Json, new: Json) -> bool:
 
 
 def _currency(bill: Json) -> str:
-    return str(_at(bill, ("total", "currency")) or "")
+    return str(_value_of(bill, ("total", "currency")) or "")
 
 
 _OUT = ("cluster", "scale_out")
@@ -188,7 +194,7 @@ _ESTIMATED: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
 )
 
 
-def _at(document: Any, path: Sequence[str]) -> Any:
+def _value_of(document: Any, path: Sequence[str]) -> Any:
     for key in path:
         document = document.get(key) if isinstance(document, dict) else None
     return document
@@ -203,19 +209,19 @@ def _overlap(one: Any, other: Any) -> bool | None:
 
 def _bisection(estimate: Json) -> float | None:
     """The bisection bandwidth of the fabric in B/s per direction."""
-    number = _at(estimate, ("cluster", "accelerators"))
-    rate = _at(estimate, ("cluster", "scale_out", "bandwidth_per_accelerator"))
-    taper = _at(estimate, ("cluster", "scale_out", "oversubscription"))
+    number = _value_of(estimate, ("cluster", "accelerators"))
+    rate = _value_of(estimate, ("cluster", "scale_out", "bandwidth_per_accelerator"))
+    taper = _value_of(estimate, ("cluster", "scale_out", "oversubscription"))
     return float(bisection_bandwidth(number, rate)) / taper if number and rate and taper else None
 
 
 def _headroom(estimate: Json) -> float | None:
-    capacity, total = (_at(estimate, ("memory", key)) for key in ("capacity", "total"))
+    capacity, total = (_value_of(estimate, ("memory", key)) for key in ("capacity", "total"))
     return capacity - total if capacity is not None and total is not None else None
 
 
 def _memory(one: Json, other: Json) -> tuple[Any, Any]:
-    return _at(one, ("range", "memory")), _at(other, ("range", "memory"))
+    return _value_of(one, ("range", "memory")), _value_of(other, ("range", "memory"))
 
 
 def _count(bill: Json, kind: str) -> float:

@@ -263,7 +263,7 @@ def rule_description(rule: str) -> RuleText:
     """The SARIF description of a rule."""
     from clusterspec.report import findings_sarif
 
-    if not rules.known(rule):
+    if not rules.is_rule_name(rule):
         return findings_sarif.RuleText(rule)
     page = rules.page(rule)
     finds = " ".join(page.sections["What it finds"].split())

@@ -295,18 +295,18 @@ def deeply_dotted(text: str) -> bool:
 
 def _typed_config(table: dict[str, Any], path: Path) -> Config:
     """The typed configuration of a validated table."""
-    values = {key.replace("-", "_"): _value(value) for key, value in table.items()}
+    values = {key.replace("-", "_"): _hashable_value(value) for key, value in table.items()}
     for key in ("catalog", "rules"):
         if key in values:
             values[key] = tuple(path.parent / folder for folder in values[key])
     values["overrides"] = tuple(
-        Override(**{key: _typed_value(key, _value(value)) for key, value in one.items()})
+        Override(**{key: _typed_value(key, _hashable_value(value)) for key, value in one.items()})
         for one in table.get("overrides", ())
     )
     return Config(file=path, **{key: _typed_value(key, value) for key, value in values.items()})
 
 
-def _value(value: Any) -> Any:
+def _hashable_value(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 

@@ -180,7 +180,7 @@ def _claim_at(
     return Claim(
         sentence.words[at],
         subjects,
-        _others(sentence, at, text),
+        _other_subjects(sentence, at, text),
         channel=channel,
         direction=direction,
         written=sentence.words_of_direction(at, direction) if direction else "",
@@ -198,7 +198,7 @@ def _claim_at(
     )
 
 
-def _others(sentence: Sentence, at: int, text: ProseText) -> tuple[Subject, ...]:
+def _other_subjects(sentence: Sentence, at: int, text: ProseText) -> tuple[Subject, ...]:
     sizes = _sizes_beside(sentence, at)
     named = (text.subject_with_generation(each, sentence.before) for each in _subjects_of_sentence(sentence))
     return tuple(text.known.with_memory(each, sizes) for each in named)

@@ -116,17 +116,17 @@ def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
         "currency": cost.currency or None,
         "as_of": cost.as_of,
         "term": cost.years * YEAR if cost.years else None,
-        "total": _value(cost.total),
+        "total": _term_value(cost.total),
         "range": _range(cost.total),
         "by_year": [
             {"year": row.year, "total": row.total, "range": [row.low, row.high], **row.parts} for row in cost.by_year
         ],
         "parts": [term_json(part) for part in (cost.total.parts if cost.total else ())],
-        "per_million_tokens": _value(cost.per_million_tokens),
-        "per_million_output_tokens": _value(_of_output(cost.per_million_tokens)),
-        "per_run": _value(cost.per_run),
-        "goodput": _value(cost.goodput),
-        "time_to_train_with_interruptions": _value(cost.run),
+        "per_million_tokens": _term_value(cost.per_million_tokens),
+        "per_million_output_tokens": _term_value(_of_output(cost.per_million_tokens)),
+        "per_run": _term_value(cost.per_run),
+        "goodput": _term_value(cost.goodput),
+        "time_to_train_with_interruptions": _term_value(cost.run),
         "watts": cost.watts.value if cost.watts.parts else None,
         "watts_range": _range(cost.watts) if cost.watts.parts else None,
         "accelerators_used": cost.accelerators_used,
@@ -147,7 +147,7 @@ def _of_output(term: Term | None) -> Term | None:
     return term if term is not None and term.name == "per_million_output_tokens" else None
 
 
-def _value(term: Term | None) -> float | None:
+def _term_value(term: Term | None) -> float | None:
     return term.value if term else None
 
 

@@ -48,7 +48,7 @@ def check_incomplete(facts: Facts, known: Collection[Problem] = ()) -> list[Prob
 
     Raises `RulesFailedError`, with these problems, when a rule crashed.
     """
-    missing = _missing(facts.spec)
+    missing = _substituted_keys(facts.spec)
     if not missing:
         return []
     faults: dict[str, Exception] = {}
@@ -60,7 +60,7 @@ def check_incomplete(facts: Facts, known: Collection[Problem] = ()) -> list[Prob
     return kept
 
 
-def _missing(spec: Spec) -> list[Path]:
+def _substituted_keys(spec: Spec) -> list[Path]:
     """The keys with substitute values that a spec lacks."""
     cluster, workload = spec.cluster, spec.workload
     missing: list[Path] = [("cluster", "nodes")] if cluster is not None and cluster.nodes is None else []

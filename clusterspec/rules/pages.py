@@ -107,7 +107,7 @@ class RuleRow:
         }
 
 
-def known(name: str) -> bool:
+def is_rule_name(name: str) -> bool:
     """Whether a rule has this name, or had it."""
     return current_name(name) in RULES
 
@@ -130,7 +130,7 @@ def of_group(name: str, own: Collection[str] = ()) -> tuple[str, ...]:
 
 def exists(name: str, own: Collection[str] = ()) -> bool:
     """Whether a rule exists; without company rules (``own``) any of their names may, in another configuration."""
-    return known(name) or (name.startswith(OWN) and (not own or name in own))
+    return is_rule_name(name) or (name.startswith(OWN) and (not own or name in own))
 
 
 def listing() -> list[RuleRow]:
@@ -166,7 +166,7 @@ def _listed(head: str, summary: str, columns: int) -> list[str]:
 
 def summary_of(name: str) -> str:
     """The one-line summary of a rule; its name where it has no page."""
-    return page(name).summary if known(name) else name
+    return page(name).summary if is_rule_name(name) else name
 
 
 def explain(name: str) -> str:

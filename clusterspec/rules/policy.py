@@ -223,7 +223,7 @@ def run_company_rules(rules: Sequence[CompanyRule], figures: Mapping[str, Any]) 
 
 def _truth(node: ast.expr, figures: Mapping[str, Any]) -> bool:
     """The value of a condition. Raises `TypeError` if it is neither true nor false."""
-    value = _value(node, figures)
+    value = _node_value(node, figures)
     if not isinstance(value, bool):
         raise TypeError(f"`{ast.unparse(node)[:60]}` is {_shown(value)}, neither true nor false")
     return value
@@ -233,7 +233,7 @@ def _shown(value: Any) -> str:
     return repr(value)[:60]
 
 
-def _value(node: ast.expr, figures: Mapping[str, Any]) -> Any:
+def _node_value(node: ast.expr, figures: Mapping[str, Any]) -> Any:
     """The value of a condition or of a part of it. Raises `_UnknownError`, and `TypeError` for an invalid operation."""
     return _VALUES[type(node)](node, figures)
 
@@ -245,15 +245,19 @@ def _both(node: Any, figures: Mapping[str, Any]) -> bool:
 
 def _signed(node: Any, figures: Mapping[str, Any]) -> Any:
     return (
-        not _truth(node.operand, figures) if isinstance(node.op, ast.Not) else -_number(_value(node.operand, figures))
+        not _truth(node.operand, figures)
+        if isinstance(node.op, ast.Not)
+        else -_operand(_node_value(node.operand, figures))
     )
 
 
 def _arithmetic(node: Any, figures: Mapping[str, Any]) -> Any:
-    return _OPERATORS[type(node.op)](_number(_value(node.left, figures)), _number(_value(node.right, figures)))
+    return _OPERATORS[type(node.op)](
+        _operand(_node_value(node.left, figures)), _operand(_node_value(node.right, figures))
+    )
 
 
-def _number(value: Any) -> float:
+def _operand(value: Any) -> float:
     """A number. Text is rejected, since text times a number would grow without limit."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{_shown(value)} is no number")
@@ -261,9 +265,9 @@ def _number(value: Any) -> float:
 
 
 def _compared(node: ast.Compare, figures: Mapping[str, Any]) -> bool:
-    left = _value(node.left, figures)
+    left = _node_value(node.left, figures)
     for sign, item in zip(node.ops, node.comparators, strict=True):
-        right = _value(item, figures)
+        right = _node_value(item, figures)
         if isinstance(sign, _ORDERED) and isinstance(left, str) and isinstance(right, str):
             (unit, one), (other_unit, other) = _size(left), _size(right)
             if unit != other_unit:
@@ -312,11 +316,11 @@ _VALUES: dict[type, Callable[[Any, Mapping[str, Any]], Any]] = {
     ast.Constant: lambda node, _: node.value,
     ast.Name: _named,
     ast.Attribute: _named,
-    ast.List: lambda node, figures: [_value(item, figures) for item in node.elts],
-    ast.Tuple: lambda node, figures: [_value(item, figures) for item in node.elts],
+    ast.List: lambda node, figures: [_node_value(item, figures) for item in node.elts],
+    ast.Tuple: lambda node, figures: [_node_value(item, figures) for item in node.elts],
     ast.BoolOp: _both,
     ast.UnaryOp: _signed,
     ast.BinOp: _arithmetic,
-    ast.Call: lambda node, figures: _FUNCTIONS[node.func.id](*(_value(item, figures) for item in node.args)),
+    ast.Call: lambda node, figures: _FUNCTIONS[node.func.id](*(_node_value(item, figures) for item in node.args)),
     ast.Compare: _compared,
 }

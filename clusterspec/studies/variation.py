@@ -43,17 +43,17 @@ def varied(study: Study, changes: Changes) -> Study:
     """The study of the spec with other values of the types of `spec.model`, which are not read again."""
     assert study.document is not None
     document = changed_document(study.document, {path: plain(value) for path, value in changes.items()})
-    return _study(study, document, changed_spec(study.spec, changes), _kept(study.reading, changes), changes)
+    return _study(study, document, changed_spec(study.spec, changes), _other_problems(study.reading, changes), changes)
 
 
-def _kept(problems: Iterable[Problem], changes: Changes) -> tuple[Problem, ...]:
+def _other_problems(problems: Iterable[Problem], changes: Changes) -> tuple[Problem, ...]:
     """The problems that are not about a changed key."""
     return tuple(problem for problem in problems if not lies_under_change(problem.path, changes))
 
 
 def _study(study: Study, document: Document, spec: Spec, reading: tuple[Problem, ...], changes: Changes) -> Study:
     design, further = design_of_changed_spec(study.design, spec)
-    measurements, loading = study.measurements, _kept(study.loading, changes)
+    measurements, loading = study.measurements, _other_problems(study.loading, changes)
     if any(path[0] == "measured" for path in changes):
         design, measurements, unread = calibrated_by_logs(spec, without_measured(design), study.folder)
         loading = (*loading, *unread)

@@ -19,7 +19,7 @@ from clusterspec.cluster.variation import Changes
 from clusterspec.config import Config
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Confidence, Finding, Problem, Severity
-from clusterspec.rules import Facts, RulesFailedError, choose, known, nearest, run_rules, summary_of
+from clusterspec.rules import Facts, RulesFailedError, choose, is_rule_name, nearest, run_rules, summary_of
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import module, page
@@ -182,7 +182,7 @@ def test_a_plan_is_estimated_at_most_once_and_advice_only_where_a_rule_has_fired
 
 
 def test_names_are_known_and_misspellings_are_met_with_the_nearest() -> None:
-    assert known("shared-nic") and not known("shared-nics")
+    assert is_rule_name("shared-nic") and not is_rule_name("shared-nics")
     assert nearest("tp-crosses-scaleup-domain")[0] == "tp-crosses-scale-up-domain"
     assert nearest("xyzzy") == []
     assert summary_of("shared-nic") == page("shared-nic").summary

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from clusterspec.report.charts.svg import FONT, box, line, text_shape
+from clusterspec.report.charts.svg import FONT, box, segment, text_shape
 from clusterspec.units import display
 from tools.accuracy.cases import Case
 
@@ -28,8 +28,8 @@ def scatter(cases: Sequence[Case], unit: str) -> str:
     for power in range(low, high + 1):
         at = (power - low) * scale
         parts += [
-            line(LEFT + at, TOP, LEFT + at, TOP + SIDE, LINE),
-            line(LEFT, TOP + SIDE - at, LEFT + SIDE, TOP + SIDE - at, LINE),
+            segment(LEFT + at, TOP, LEFT + at, TOP + SIDE, LINE),
+            segment(LEFT, TOP + SIDE - at, LEFT + SIDE, TOP + SIDE - at, LINE),
             text_shape(LEFT + at, TOP + SIDE + 18, display(10.0**power, unit), size=10, tint=SOFT, end="middle"),
             text_shape(LEFT - 8, TOP + SIDE - at + 4, display(10.0**power, unit), size=10, tint=SOFT, end="end"),
         ]
@@ -37,7 +37,7 @@ def scatter(cases: Sequence[Case], unit: str) -> str:
         shift = math.log10(factor) * scale
         start, stop = max(0.0, -shift), SIDE - max(0.0, shift)
         ends = (LEFT + start, TOP + SIDE - start - shift, LEFT + stop, TOP + SIDE - stop - shift)
-        parts.append(line(*ends, color if factor == 1.0 else "#9aa7b4", width=1.2 if factor == 1.0 else 0.8))
+        parts.append(segment(*ends, color if factor == 1.0 else "#9aa7b4", width=1.2 if factor == 1.0 else 0.8))
     groups = sorted({case.group for case in shown})
     for case in shown:
         color = PALETTE[groups.index(case.group) % len(PALETTE)]

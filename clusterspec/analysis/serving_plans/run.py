@@ -37,13 +37,13 @@ def separated(
     decode = _undominated(lightest, lambda one: (one.times.tpot, one.plan[1].ranks / one.plan[1].attention_dp))
     decode += _busiest(job, ladders)
     own = [engine for engine in (job.load.prefill, job.load.decode) if engine is not None]
-    for prompts in _once([*prefill, *own[:1]]):
-        for answers in _once([*decode, *own[1:]]):
+    for prompts in _one_of_each([*prefill, *own[:1]]):
+        for answers in _one_of_each([*decode, *own[1:]]):
             if prompts.ranks + answers.ranks <= job.ranks:
                 yield from _numbers(job, prompts, answers, rate)
 
 
-def _once(kinds: Iterable[Engines]) -> list[Engines]:
+def _one_of_each(kinds: Iterable[Engines]) -> list[Engines]:
     """Each kind of engine once, as a single replica."""
     return list(dict.fromkeys(replace(engine, replicas=1) for engine in kinds))
 
@@ -82,13 +82,13 @@ def _numbers(job: ServingJob, prompts: Engines, answers: Engines, rate: Callable
     """Plans for one prefill and one decode layout: the fewest engines that meet the targets, or splits of all ranks."""
     load = job.load
     if load.ttft_target is None and load.tpot_target is None:
-        for count in steps((job.ranks - answers.ranks) // prompts.ranks):
+        for count in engine_numbers((job.ranks - answers.ranks) // prompts.ranks):
             rest = (job.ranks - count * prompts.ranks) // answers.ranks
             one = rate((replace(prompts, replicas=count), replace(answers, replicas=rest)))
             if one is not None:
                 yield one
         return
-    for decoding in steps((job.ranks - prompts.ranks) // answers.ranks):
+    for decoding in engine_numbers((job.ranks - prompts.ranks) // answers.ranks):
         decode = replace(answers, replicas=decoding)
         most = (job.ranks - decoding * answers.ranks) // prompts.ranks
         ample = rate((replace(prompts, replicas=most), decode))
@@ -97,17 +97,17 @@ def _numbers(job: ServingJob, prompts: Engines, answers: Engines, rate: Callable
         if not ample.meets:
             yield ample
             continue
-        for count in steps(most):
+        for count in engine_numbers(most):
             one = rate((replace(prompts, replicas=count), decode))
             if one is not None and one.meets:
                 yield one
                 return
 
 
-def steps(most: int) -> list[int]:
+def engine_numbers(most: int) -> list[int]:
     """Numbers of engines to try: 1, 2, 3, 4, 6, 8, 12 and so on, up to ``most``.
 
-    >>> steps(10)
+    >>> engine_numbers(10)
     [1, 2, 3, 4, 6, 8, 10]
     """
     found = sorted({each for power in range(most.bit_length()) for each in (1 << power, 3 << power)})
@@ -181,7 +181,7 @@ def search(
     seeker = _Search(job, most, progress)
     kinds = list(engines(job, _degrees(pins)))
     seeker.total = max(1, sum(8 + min(16, job.ranks // engine.ranks) for engine in kinds))
-    found: list[Rated] = list(_own(seeker, pins))
+    found: list[Rated] = list(_plans_of_spec(seeker, pins))
     shown: list[Rated] = []
     ladders = _ladders(seeker, kinds, pins)
     if pins.values.get("pools") != "disaggregated":
@@ -222,7 +222,7 @@ def _may_separate(job: ServingJob, pins: Pins) -> bool:
     return job.load.load in {"closed", "open"}
 
 
-def _own(seeker: _Search, pins: Pins) -> Iterator[Rated]:
+def _plans_of_spec(seeker: _Search, pins: Pins) -> Iterator[Rated]:
     """The plan of the spec, unless degrees are fixed or its ranks are not there."""
     job = seeker.job
     plan = own_plan(job)
@@ -268,7 +268,7 @@ def _refined(seeker: _Search, rough: list[Rated]) -> list[Rated]:
                 continue
             tried.add((one.plan, requests))
             found = seeker.rate(one.plan, requests)
-            if found is not None and not _full(found):
+            if found is not None and not _is_saturated(found):
                 more.append(found)
     return front([*rough, *more])
 
@@ -282,7 +282,7 @@ def _over_concurrency(seeker: _Search, engine: Engines) -> Iterator[Rated]:
     yield from _laddered(seeker, (None, replace(engine, replicas=replicas)))
 
 
-def _full(rated: Rated) -> bool:
+def _is_saturated(rated: Rated) -> bool:
     """Whether throughput has reached its maximum: the cache is full, or requests queue for long."""
     times = rated.times
     return times.offered > times.kv_capacity_sequences or times.wait > LONG_WAIT * (times.request_latency - times.ttft)
@@ -292,7 +292,7 @@ def _laddered(seeker: _Search, plan: tuple[Engines | None, Engines]) -> Iterator
     decode, each = plan[1], 1
     while each <= MOST_IN_FLIGHT:
         one = seeker.rate(plan, each * decode.replicas * decode.attention_dp)
-        if one is None or _full(one):
+        if one is None or _is_saturated(one):
             return
         yield one
         each *= LADDER

@@ -51,18 +51,18 @@ def serving_job(design: Design) -> ServingJob | None:
 
 def engines(job: ServingJob, pins: Pins = NO_PINS) -> Iterator[Engines]:
     """Every legal engine of at most the ranks of the job, smaller degrees first; one replica each."""
-    for tp in _whole(pins, "tp", _widths(job)):
-        for pp in _whole(pins, "pp", [each for each in divisors(job.ranks) if each <= MOST_STAGES]):
+    for tp in _pinned_numbers(pins, "tp", _widths(job)):
+        for pp in _pinned_numbers(pins, "pp", [each for each in divisors(job.ranks) if each <= MOST_STAGES]):
             if tp * pp > job.ranks:
                 continue
-            for attention_dp in _whole(pins, "attention_dp", _attention(job, tp * pp)):
-                for ep in _whole(pins, "ep", _expert(job, tp * attention_dp)):
+            for attention_dp in _pinned_numbers(pins, "attention_dp", _attention(job, tp * pp)):
+                for ep in _pinned_numbers(pins, "ep", _expert(job, tp * attention_dp)):
                     engine = _engine(job, tp, attention_dp, ep, pp)
                     if engine.ranks <= job.ranks and _in_nodes(job, engine) and _legal(job, engine):
                         yield engine
 
 
-def _whole(pins: Pins, key: str, otherwise: Sequence[int]) -> tuple[int, ...]:
+def _pinned_numbers(pins: Pins, key: str, otherwise: Sequence[int]) -> tuple[int, ...]:
     return tuple(int(str(each)) for each in pins.choices(key, otherwise))
 
 

@@ -82,13 +82,13 @@ def _batches(space: Space) -> Iterator[tuple[_Words, _Rows]]:
         schedules = dict.fromkeys(each.schedule for _, family in members for each in family.pipelines)
         for kind in kinds:
             for schedule in schedules:
-                for some in _parts(members):
+                for some in _family_batches(members):
                     found = _rows(some, kind, schedule)
                     if len(found.number):
                         yield _Words(kind, schedule, recompute, orders), found
 
 
-def _parts(members: list[tuple[int, Family]]) -> Iterator[list[tuple[int, Family]]]:
+def _family_batches(members: list[tuple[int, Family]]) -> Iterator[list[tuple[int, Family]]]:
     """Families one after another, with about `ROWS` layouts in each part."""
     part: list[tuple[int, Family]] = []
     size = 0
@@ -107,21 +107,21 @@ def _rows(members: list[tuple[int, Family]], kind: str, schedule: str) -> _Rows:
     pipelines = [_chosen(family.pipelines, lambda each: each.schedule == schedule) for _, family in members]
     shardings = [_chosen(family.shardings, lambda each: each.kind == kind) for _, family in members]
     again = len(members[0][1].recompute)
-    pipes, shards = (_column([len(each) for each in found]) for found in (pipelines, shardings))
+    pipes, shards = (_integers([len(each) for each in found]) for found in (pipelines, shardings))
     of, offset = _spread(pipes * shards)
     pipe, shard = numpy.divmod(offset, shards[of])
     pipe, shard = pipe + _starts(pipes)[of], shard + _starts(shards)[of]
     every = [each for found in pipelines for _, each in found]
-    index = _column([at for found in pipelines for at, _ in found])[pipe] if len(of) else of
-    index = index * _column([len(family.shardings) for _, family in members])[of]
-    index = index + (_column([at for found in shardings for at, _ in found])[shard] if len(of) else of)
-    first = _column([first for first, _ in members])[of]
-    parallel = _column([int(family.sequence_parallel) for _, family in members])[of]
+    index = _integers([at for found in pipelines for at, _ in found])[pipe] if len(of) else of
+    index = index * _integers([len(family.shardings) for _, family in members])[of]
+    index = index + (_integers([at for found in shardings for at, _ in found])[shard] if len(of) else of)
+    first = _integers([first for first, _ in members])[of]
+    parallel = _integers([int(family.sequence_parallel) for _, family in members])[of]
     recompute = numpy.repeat(numpy.arange(again), len(of))
     rows = {
         "division": numpy.tile(shard, again),
-        "micro_batch": numpy.tile(_column([each.micro_batch for each in every])[pipe], again),
-        "virtual_stages": numpy.tile(_column([each.virtual_stages for each in every])[pipe], again),
+        "micro_batch": numpy.tile(_integers([each.micro_batch for each in every])[pipe], again),
+        "virtual_stages": numpy.tile(_integers([each.virtual_stages for each in every])[pipe], again),
         "variant": 2 * recompute + numpy.tile(parallel, again),
     }
     number = numpy.tile(first, again) + (numpy.tile(index * again, again) + recompute) * len(members[0][1].orders)
@@ -133,8 +133,10 @@ def _divisions(
 ) -> Columns:
     """The degrees of each family with each of its shard groups."""
     degrees = ("tp", "cp", "ep", "expert_tp", "pp", "dp")
-    found = {name: numpy.repeat(_column([getattr(family, name) for _, family in members]), counts) for name in degrees}
-    return {**found, "shard_group": _column([each.group for some in shardings for _, each in some])}
+    found = {
+        name: numpy.repeat(_integers([getattr(family, name) for _, family in members]), counts) for name in degrees
+    }
+    return {**found, "shard_group": _integers([each.group for some in shardings for _, each in some])}
 
 
 def _chosen(choices: Sequence[T], condition: Callable[[T], bool]) -> list[tuple[int, T]]:
@@ -152,5 +154,5 @@ def _starts(counts: Column) -> Column:
     return numpy.cumsum(counts) - counts
 
 
-def _column(values: Sequence[int]) -> Column:
+def _integers(values: Sequence[int]) -> Column:
     return numpy.array(values, "int64")

@@ -250,16 +250,16 @@ class Held(NamedTuple):
         """The rows of a block: what may not fit as predicted does not at the high end of its range either."""
         most = inf if limits.capacity is None else limits.capacity
         likely = at_most(block.memory, most)
-        sure = _at_rows(likely, at_most(_at(block.upper, likely), most))
+        sure = _at_rows(likely, at_most(_taken_rows(block.upper, likely), most))
         allowed = sure
         if limits.min_headroom is not None:
-            allowed = _at_rows(likely, at_most(_at(block.memory, likely), limits.most))
+            allowed = _at_rows(likely, at_most(_taken_rows(block.memory, likely), limits.most))
         return cls(block.memory, allowed, sure, likely, smallest(block.memory, 1))
 
 
 def with_time(rows: Sequence[int], times: Numbers) -> Sequence[int]:
     """Those of some rows that have a time."""
-    return _at_rows(rows, at_most(_at(times, rows), inf))
+    return _at_rows(rows, at_most(_taken_rows(times, rows), inf))
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,18 +295,18 @@ class Collected:
 
     def add(self, block: EvaluatedBlock, inside: Sequence[int]) -> None:
         """Adds some rows of a block."""
-        times, held = _at(block.step_time, inside), _at(block.memory, inside)
+        times, held = _taken_rows(block.step_time, inside), _taken_rows(block.memory, inside)
         keys = held if self.objective == "memory" else times
-        self.best.add(_kept(block, self.objective, _chosen(inside, smallest(keys, self.best.top))))
-        self.front.add(_kept(block, self.objective, _chosen(inside, front_of(times, held))))
+        self.best.add(_timed_layouts(block, self.objective, _chosen(inside, smallest(keys, self.best.top))))
+        self.front.add(_timed_layouts(block, self.objective, _chosen(inside, front_of(times, held))))
         if self.best.rows:
-            close = cast(Sequence[int], _at(inside, at_most(keys, self.best.rows[0].key * NEAR)))
-            self.near += _kept(block, self.objective, self._of_families(block, close))
+            close = cast(Sequence[int], _taken_rows(inside, at_most(keys, self.best.rows[0].key * NEAR)))
+            self.near += _timed_layouts(block, self.objective, self._of_families(block, close))
 
     def _of_families(self, block: EvaluatedBlock, close: Sequence[int]) -> Iterable[int]:
         """The best of each family among some rows of a block."""
-        keys = _at(block.memory if self.objective == "memory" else block.step_time, close)
-        return _chosen(close, least_of_families(keys, _at(block.number, close), self.firsts))
+        keys = _taken_rows(block.memory if self.objective == "memory" else block.step_time, close)
+        return _chosen(close, least_of_families(keys, _taken_rows(block.number, close), self.firsts))
 
     def nearest(self) -> tuple[Kept, ...]:
         """The best layout of each family that is close to the best one."""
@@ -355,14 +355,14 @@ def search(
 
 def _smallest(block: EvaluatedBlock, least: Sequence[int]) -> list[Kept]:
     """The layout of a block with the least memory, of those with a time; ``least`` is that of all."""
-    found = _kept(block, "memory", least)
+    found = _timed_layouts(block, "memory", least)
     if found:
         return found
     timed = at_most(block.step_time, inf)
-    return _kept(block, "memory", _chosen(timed, smallest(_at(block.memory, timed), 1)))
+    return _timed_layouts(block, "memory", _chosen(timed, smallest(_taken_rows(block.memory, timed), 1)))
 
 
-def _at(column: Sequence[float], indices: Sequence[int]) -> Sequence[float]:
+def _taken_rows(column: Sequence[float], indices: Sequence[int]) -> Sequence[float]:
     """Some values of a column, as a column of the same kind."""
     if hasattr(column, "__array_namespace__"):
         return column[indices]  # type: ignore[call-overload,no-any-return]
@@ -371,14 +371,14 @@ def _at(column: Sequence[float], indices: Sequence[int]) -> Sequence[float]:
 
 def _at_rows(rows: Sequence[int], places: Sequence[int]) -> Sequence[int]:
     """The rows at some places among them; the rows themselves where these are all."""
-    return rows if len(places) == len(rows) else cast(Sequence[int], _at(cast(Numbers, rows), places))
+    return rows if len(places) == len(rows) else cast(Sequence[int], _taken_rows(cast(Numbers, rows), places))
 
 
 def _chosen(indices: Sequence[int], chosen: Iterable[int]) -> list[int]:
     return [int(indices[at]) for at in chosen]
 
 
-def _kept(block: EvaluatedBlock, objective: str, indices: Iterable[int]) -> list[Kept]:
+def _timed_layouts(block: EvaluatedBlock, objective: str, indices: Iterable[int]) -> list[Kept]:
     """Some layouts of a block; those without a time are left out."""
     kept = []
     for at in indices:

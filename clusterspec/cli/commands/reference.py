@@ -82,7 +82,7 @@ def rule_page(name: str, paint: Ink) -> tuple[str, dict[str, object]]:
 
     if members := rules.of_group(name):
         raise UsageFault(f"{name!r} is a group of rules; each has a page: {', '.join(members)}")
-    if not rules.known(name):
+    if not rules.is_rule_name(name):
         near = rules.nearest(name, others=rules.groups())
         raise UsageFault(
             f"no rule is called {name!r}"

@@ -131,7 +131,9 @@ def run_diff(args: argparse.Namespace) -> int:
         old, new = (
             compared_study(reader, name, folder) for name, folder in zip((args.old, args.new), folders, strict=True)
         )
-        report = analysis.diff(old, new, (names(old, args.old, folders[0]), names(new, args.new, folders[1])))
+        report = analysis.diff(
+            old, new, (caller_names(old, args.old, folders[0]), caller_names(new, args.new, folders[1]))
+        )
         status = FOUND if old.document is None else status_of(new, name=args.new)
     if args.format == "json":
         print_json(report.to_json())
@@ -153,7 +155,7 @@ def compared_study(reader: StudyReader, name: str, folder: Path) -> Study:
     return reader.study_at(checked_out(*revision, folder), Path.cwd())
 
 
-def names(study: Study, name: str, folder: Path) -> dict[str, str]:
+def caller_names(study: Study, name: str, folder: Path) -> dict[str, str]:
     """What the caller calls the files of a study, which may be copies in a folder."""
     return {study.source.name: name, f"{folder}{os.sep}": f"{name.partition(':')[0]}:"}
 

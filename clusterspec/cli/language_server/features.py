@@ -217,5 +217,5 @@ def _code_block(text: str) -> str:
 def _rule_pages(findings: list[Finding], file: str, at: Position) -> Iterator[str]:
     """The pages of the rules with findings at a position."""
     for rule in dict.fromkeys(finding.rule for finding in findings if covers(finding.span, file, at)):
-        if rules.known(rule):
+        if rules.is_rule_name(rule):
             yield rules.explain(rule)

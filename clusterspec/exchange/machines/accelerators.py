@@ -229,7 +229,7 @@ def _named_tables(lines: tuple[str, ...]) -> tuple[dict[str, Table], int, tuple[
     name, start = "", 0
     for number, text in enumerate(lines, 1):
         if match := _SECTION.match(text.strip()):
-            _whole(name, tables, header, number)
+            _refuse_truncated_table(name, tables, header, number)
             name, header = _TABLES.get(match[1].strip().lower(), ""), ()
             start = number if name == "type" or not start else start
             continue
@@ -244,11 +244,11 @@ def _named_tables(lines: tuple[str, ...]) -> tuple[dict[str, Table], int, tuple[
             if len(words) != len(header) + 1:
                 raise FormatError(f"the row of {words[0]} has {len(words) - 1} of {len(header)} cells", number)
             tables[name] |= {(words[0], other): cell for other, cell in zip(header, words[1:], strict=True)}
-    _whole(name, tables, header, len(lines))
+    _refuse_truncated_table(name, tables, header, len(lines))
     return tables, start, devices
 
 
-def _whole(name: str, tables: dict[str, Table], header: tuple[str, ...], line: int) -> None:
+def _refuse_truncated_table(name: str, tables: dict[str, Table], header: tuple[str, ...], line: int) -> None:
     if name in tables and len(tables[name]) != len(header) ** 2:
         raise FormatError(
             f"the table of {name}s has {len(tables[name])} of {len(header) ** 2} cells: it is truncated", line

@@ -94,12 +94,12 @@ def capacity_chart(
     parts = [svg.box(0, top, axis(capacity or total), tall, "wash"), *lane_shapes(slices, axis, top, tall)]
     if span and span[1] > span[0]:
         y = top + tall + 8
-        parts.append(svg.line(axis(span[0]), y, axis(span[1]), y, "ink", width=2))
-        parts += [svg.line(axis(end), y - 4, axis(end), y + 4, "ink", width=2) for end in span]
+        parts.append(svg.segment(axis(span[0]), y, axis(span[1]), y, "ink", width=2))
+        parts += [svg.segment(axis(end), y - 4, axis(end), y + 4, "ink", width=2) for end in span]
         parts.append(svg.text_shape(max(axis(span[0]) - 6, 40), y + 4, "range", size=11, tint="soft", end="end"))
     if capacity is not None:
         x = axis(capacity)
-        parts.append(svg.line(x, top - 6, x, top + tall + 6, "limit", width=3))
+        parts.append(svg.segment(x, top - 6, x, top + tall + 6, "limit", width=3))
         place = (x - 4, "end") if x > 140 else (x + 4, "start")
         said_limit = f"capacity {label(capacity)}"
         parts.append(svg.text_shape(place[0], top - 9, said_limit, size=12, tint="limit", end=place[1], bold=True))
@@ -125,7 +125,7 @@ def stage_chart(
     if capacity is not None:
         x = axis(capacity)
         place = (x - 4, "end") if x > 160 else (x + 4, "start")
-        shapes.append(svg.line(x, top - 4, x, bottom, "limit", width=3))
+        shapes.append(svg.segment(x, top - 4, x, bottom, "limit", width=3))
         shapes.append(
             svg.text_shape(place[0], top - 8, f"capacity {label(capacity)}", size=12, tint="limit", end=place[1])
         )
@@ -159,7 +159,7 @@ def yearly_chart(columns: Sequence[Year], label: Label, alt: str) -> str:
             at += part.value
         if column.high > column.low:
             middle = x + wide * 0.3
-            shapes.append(svg.line(middle, axis(column.low), middle, axis(column.high), "ink", width=2))
+            shapes.append(svg.segment(middle, axis(column.low), middle, axis(column.high), "ink", width=2))
         shapes.append(svg.text_shape(x + wide * 0.3, top + tall + 17, column.label, size=12, end="middle"))
     sums: dict[str, StackPart] = {}
     for part in (part for column in columns for part in column.parts):
@@ -256,7 +256,7 @@ def traffic_matrix(axes: Sequence[str], tiers: Sequence[str], cells: dict[tuple[
     ]
     for row, axis in enumerate(axes):
         y = top + tall * row
-        parts += [svg.line(0, y - 2, svg.WIDTH, y - 2), svg.text_shape(0, y + 20, axis, bold=True)]
+        parts += [svg.segment(0, y - 2, svg.WIDTH, y - 2), svg.text_shape(0, y + 20, axis, bold=True)]
         for column, tier in enumerate(tiers):
             cell = cells.get((axis, tier))
             if cell is None:

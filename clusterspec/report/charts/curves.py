@@ -26,7 +26,7 @@ def goodput_chart(curve: Sequence[tuple[float, float]], planned: tuple[float, fl
         svg.text_shape(x(mark), bottom + 16, display(mark, "s"), size=11, tint="soft", end=end)
         for mark, end in zip(marks, ("start", "middle", "end"), strict=True)
     ]
-    parts.append(svg.line(x(planned[0]), top, x(planned[0]), bottom, "line", dash="4 3"))
+    parts.append(svg.segment(x(planned[0]), top, x(planned[0]), bottom, "line", dash="4 3"))
     parts.append(svg.curve([(x(interval), y(share)) for interval, share in curve], "dp", width=3))
     parts.append(svg.dot(x(planned[0]), y(planned[1]), "limit", radius=6))
     label = f"planned: {display(planned[0], 's')}, {percent(planned[1])}"
@@ -70,7 +70,7 @@ def tornado_chart(levers: Sequence[LeverBar], alt: str, tint: str = "forward") -
             )
         else:
             parts.append(svg.text_shape(place[0], y + 32, lever.value_text, size=11, end=place[1]))
-        parts.append(svg.line(axis(0.0), y + 19, axis(0.0), y + 36, "ink"))
+        parts.append(svg.segment(axis(0.0), y + 19, axis(0.0), y + 36, "ink"))
     return svg.drawing(bottom + 22, parts, alt, name="tornado")
 
 
@@ -112,7 +112,7 @@ def dot_chart(rows: Sequence[DotRow], alt: str) -> str:
         y = TOP + STEP * number + 28
         parts.append(svg.text_shape(8, y - 14, svg.fitted_label(row.label, row.note), bold=True))
         parts.append(svg.text_shape(svg.WIDTH - 8, y - 14, row.note, size=12, tint="soft", end="end"))
-        parts.append(svg.line(axis.start, y, axis(row.line_rate), y, row.tint, width=2))
+        parts.append(svg.segment(axis.start, y, axis(row.line_rate), y, row.tint, width=2))
         parts.append(svg.dot(axis(row.line_rate), y, row.tint, radius=6, hollow=True))
         if row.predicted:
             parts.append(svg.dot(axis(row.predicted), y, row.tint, radius=5))
@@ -154,7 +154,7 @@ def wire_chart(rows: Sequence[WireRow], alt: str) -> str:
     parts = [
         svg.dot(14, 10, "ink"),
         svg.text_shape(26, 14, "on the wire", size=12),
-        svg.line(110, 3, 110, 18, "limit", width=3),
+        svg.segment(110, 3, 110, 18, "limit", width=3),
         svg.text_shape(118, 14, "computation of the step", size=12),
         *horizontal_grid(axis, TOP - 6, bottom, lambda tick: display(tick, "s"), _dot_lanes(len(rows))),
     ]
@@ -165,9 +165,9 @@ def wire_chart(rows: Sequence[WireRow], alt: str) -> str:
         parts.append(
             svg.text_shape(svg.WIDTH - 8, y - 14, f"{display(row.wire, 's')}, {word}", size=12, tint="soft", end="end")
         )
-        parts.append(svg.line(axis.start, y, axis(row.wire), y, row.tint, width=2))
+        parts.append(svg.segment(axis.start, y, axis(row.wire), y, row.tint, width=2))
         parts.append(svg.dot(axis(row.wire), y, row.tint, radius=6))
-        parts.append(svg.line(axis(row.compute), y - 8, axis(row.compute), y + 8, "limit", width=3))
+        parts.append(svg.segment(axis(row.compute), y - 8, axis(row.compute), y + 8, "limit", width=3))
     return svg.drawing(bottom + 24, parts, alt, name="survival")
 
 
@@ -208,7 +208,7 @@ def roofline_chart(peak: float, bandwidth: float, points: Sequence[RooflinePoint
     places = [(x(point.intensity), y(point.rate)) for point in ordered]
     for number, (place, mark) in enumerate(zip(places, separated_marks(places), strict=True), 1):
         if mark != place:
-            parts += [svg.line(*place, *mark, "forward"), svg.dot(*place, "forward", radius=3)]
+            parts += [svg.segment(*place, *mark, "forward"), svg.dot(*place, "forward", radius=3)]
         parts.append(svg.dot(*mark, "forward", radius=RADIUS))
         parts.append(svg.text_shape(mark[0], mark[1] + 4, str(number), size=11, tint="paper", end="middle"))
     shown, end = _kernel_names(ordered, bottom + 58)
@@ -270,10 +270,10 @@ def front_chart(points: Sequence[FrontPoint], present: FrontPoint | None, alt: s
     y = _log_axis([point.per_accelerator for point in shown], BOTTOM, FRONT_TOP)
     parts = [svg.text_shape(0, FRONT_TOP - 20, "output tokens per second of an accelerator", size=12, tint="soft")]
     for tick in _decade_ticks(y):
-        parts.append(svg.line(x.start, y(tick), x.end, y(tick)))
+        parts.append(svg.segment(x.start, y(tick), x.end, y(tick)))
         parts.append(svg.text_shape(x.start - 6, y(tick) + 4, _tick_text(tick), size=11, tint="soft", end="end"))
     for tick in _decade_ticks(x):
-        parts.append(svg.line(x(tick), FRONT_TOP, x(tick), BOTTOM))
+        parts.append(svg.segment(x(tick), FRONT_TOP, x(tick), BOTTOM))
         parts.append(svg.text_shape(x(tick), BOTTOM + 15, _tick_text(tick), size=11, tint="soft", end="middle"))
     parts.append(
         svg.text_shape(x.end, BOTTOM + 32, "output tokens per second of a user", size=12, tint="soft", end="end")

@@ -159,7 +159,7 @@ def frame(x: float, y: float, width: float, height: float, tint: str, *, stroke:
     return f'<rect {shape} fill="none" {_stroke_attribute(tint, stroke)}/>'
 
 
-def line(x1: float, y1: float, x2: float, y2: float, tint: str = "line", *, width: float = 1, dash: str = "") -> str:
+def segment(x1: float, y1: float, x2: float, y2: float, tint: str = "line", *, width: float = 1, dash: str = "") -> str:
     ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
     dashed = f' stroke-dasharray="{dash}"' if dash else ""
     return f"<line {ends} {_stroke_attribute(tint, width)}{dashed}/>"
@@ -283,7 +283,7 @@ def horizontal_grid(
     for number, tick in enumerate(ticks := axis.ticks):
         x = axis(tick)
         end = "start" if number == 0 else "end" if number == len(ticks) - 1 and x > WIDTH - 30 else "middle"
-        parts += [line(x, high, x, low) for high, low in lanes or ((top, bottom),)]
+        parts += [segment(x, high, x, low) for high, low in lanes or ((top, bottom),)]
         parts.append(text_shape(x, bottom + 15, label(tick), size=11, tint="soft", end=end))
     return parts
 
@@ -293,6 +293,6 @@ def vertical_grid(axis: Axis, left: float, right: float, label: Callable[[float]
     parts = []
     for tick in axis.ticks:
         y = axis(tick)
-        parts.append(line(left, y, right, y))
+        parts.append(segment(left, y, right, y))
         parts.append(text_shape(left - 6, y + 4, label(tick), size=11, tint="soft", end="end"))
     return parts

@@ -123,7 +123,7 @@ class UnusualValue:
 def unusual_values(spec: Spec) -> Iterator[UnusualValue]:
     """Every stated value outside the usual range of its key."""
     currency = spec.procurement.currency if spec.procurement else None
-    for path, stated in _values(spec, ()):
+    for path, stated in _written_values(spec, ()):
         usual = RANGES.get(".".join(key for key in path if isinstance(key, str)))
         if usual is None or (usual.priced and currency is not None and currency.upper() not in SAME_MAGNITUDE):
             continue
@@ -140,7 +140,7 @@ def _read(stated: Quantity | float, usual: UsualRange) -> tuple[float, str]:
     return value, stated.written
 
 
-def _values(node: object, path: Path) -> Iterator[tuple[Path, Quantity | float]]:
+def _written_values(node: object, path: Path) -> Iterator[tuple[Path, Quantity | float]]:
     """Every quantity and number in a part of a spec, with its path."""
     if isinstance(node, Quantity):
         yield path, node
@@ -150,15 +150,15 @@ def _values(node: object, path: Path) -> Iterator[tuple[Path, Quantity | float]]
         yield path, node
     elif isinstance(node, tuple):
         for index, inner in enumerate(node):
-            yield from _values(inner, (*path, index))
+            yield from _written_values(inner, (*path, index))
     elif isinstance(node, dict):
         for key, inner in node.items():
-            yield from _values(inner, (*path, str(key)))
+            yield from _written_values(inner, (*path, str(key)))
     elif is_dataclass(node):
         for field in fields(node):
             inner = getattr(node, field.name)
             if inner is not None:  # as most are
-                yield from _values(inner, (*path, field.name))
+                yield from _written_values(inner, (*path, field.name))
 
 
 def _shown(value: float, unit: str) -> str:

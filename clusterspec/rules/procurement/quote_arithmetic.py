@@ -78,14 +78,14 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         if line.quantity is None or line.unit_price is None or line.price is None:
             continue
         product = line.quantity * line.unit_price
-        if not _same(product, line.price):
+        if not _is_same_sum(product, line.price):
             message = f"{line.quantity:,} × {line.unit_price:,} is {product:,}, not {line.price:,}"
             yield RULE.problem(
                 ("procurement", "quote", number, "price"), message, "ask the supplier which of the three is right"
             )
     prices = [price for line in lines if (price := _price(line)) is not None]
     total = procurement.quoted_total
-    if total is not None and lines and len(prices) == len(lines) and not _same(sum(prices), total):
+    if total is not None and lines and len(prices) == len(lines) and not _is_same_sum(sum(prices), total):
         off = total - sum(prices)
         message = (
             f"the lines sum to {sum(prices):,}, not {total:,}: {abs(off):,} {'too much' if off > 0 else 'too little'}"
@@ -99,5 +99,5 @@ def _price(line: QuoteLine) -> int | float | None:
     return line.quantity * line.unit_price if line.quantity is not None and line.unit_price is not None else None
 
 
-def _same(one: float, other: float) -> bool:
+def _is_same_sum(one: float, other: float) -> bool:
     return isclose(one, other, rel_tol=1e-6, abs_tol=0.01)

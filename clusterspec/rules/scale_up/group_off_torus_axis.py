@@ -61,7 +61,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 def check(assumed: Mapping[str, str], cluster: Cluster, layout: Layout, scale_up: ScaleUp) -> Iterator[Problem]:
     if scale_up.topology != "torus" or not scale_up.shape or "cluster.scale_up.shape" in assumed:
         return
-    closed = {1, *_closed(scale_up.shape)}
+    closed = {1, *_ring_sizes(scale_up.shape)}
     for at, name, ranks in _groups(layout):
         size = -(-ranks // cluster.ranks_per_accelerator)
         if size <= scale_up.domain and size not in closed:
@@ -75,10 +75,10 @@ def check(assumed: Mapping[str, str], cluster: Cluster, layout: Layout, scale_up
             return
 
 
-def _closed(shape: tuple[int, ...]) -> Iterator[int]:
+def _ring_sizes(shape: tuple[int, ...]) -> Iterator[int]:
     """Sizes of groups that form a ring, in accelerators: whole axes, or whole axes × a divisor of one more.
 
-    >>> sorted(set(_closed((4, 4)))), sorted(set(_closed((2, 16))))
+    >>> sorted(set(_ring_sizes((4, 4)))), sorted(set(_ring_sizes((2, 16))))
     ([4, 8, 16], [2, 4, 8, 16, 32])
     """
     for many in range(1, len(shape) + 1):

@@ -79,7 +79,7 @@ def check(peaks: tuple[StatedPeak, ...], catalog: Catalog) -> Iterator[Problem]:
 
 
 def _in_other_precisions(stated: StatedPeak) -> list[str]:
-    return [f"{stated.whose} in {name}" for name, peak in stated.others.items() if _same(stated, peak)]
+    return [f"{stated.whose} in {name}" for name, peak in stated.others.items() if _is_stated_peak(stated, peak)]
 
 
 def _of_other_accelerators(stated: StatedPeak, catalog: Catalog) -> list[str]:
@@ -90,10 +90,10 @@ def _of_other_accelerators(stated: StatedPeak, catalog: Catalog) -> list[str]:
         for entry in entries
         if isinstance(entry, Accelerator)
         and (peak := entry.peaks.get(stated.precision)) is not None
-        and _same(stated, peak.value)
+        and _is_stated_peak(stated, peak.value)
     ]
     return fits[:3]
 
 
-def _same(stated: StatedPeak, peak: float) -> bool:
+def _is_stated_peak(stated: StatedPeak, peak: float) -> bool:
     return abs(stated.quantity.dense / peak - 1) <= SAME
