@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.plan import Plan
 from clusterspec.document.waivers import Waived
 from clusterspec.finding import Finding, Severity
-from clusterspec.procurement.bill import Bill
 from clusterspec.records import replace
 from clusterspec.results.decision import REQUESTS, Area, Verdict, VerdictStatus
-from clusterspec.results.machine import Rack
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural
+
+if TYPE_CHECKING:
+    from clusterspec.procurement.bill import Bill
+    from clusterspec.results.machine import Rack
 
 CLOSE = 0.1
 """Headroom, relative to the limit, below which an area is tight."""

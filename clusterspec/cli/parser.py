@@ -54,10 +54,8 @@ COMMANDS = {
     "catalog": Command("shows the catalog of hardware, models and software, with sources", "catalog"),
     "convert": Command("shows the interpretations of a quantity: bits and bytes, one direction and both", "reference"),
     "import": Command("imports files of infrastructure repositories into a spec", "exchange"),
-    "diagnose": Command(
-        "compares logs of collectives with the design, and ranks the causes of low bandwidth", "estimate"
-    ),
-    "accept": Command("compares logs of collectives with the acceptance tests: pass, fail, not run", "estimate"),
+    "diagnose": Command("compares logs of collectives with the design, and ranks the causes of low bandwidth", "logs"),
+    "accept": Command("compares logs of collectives with the acceptance tests: pass, fail, not run", "logs"),
     "export": Command("exports a design to files of infrastructure repositories", "exchange"),
     "config": Command("shows the configuration of a file and the origin of each setting", "reference"),
     "lsp": Command("serves editors: findings while typing, hover, completion, quick fixes", "reference"),

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.degrees import accelerators_used
-from clusterspec.cost.formulas.serving import output_rate, request_time
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.serving.explain import first_token_time_term, token_time_term
-from clusterspec.cost.serving.times import ServingTimes
-from clusterspec.cost.term import EXPRESSIONS, Communication, Term
+from clusterspec.cost.term import Communication, Term, named_count
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
-from clusterspec.records import replace
 
 MODEL_FLOPS = "Chowdhery et al., arXiv 2204.02311, appendix B: no recomputation, attention counted as if unmasked"
 
@@ -22,7 +18,9 @@ def headline(plan: Plan) -> Iterator[Term]:
     yield from _time_terms(plan)
     yield from _utilization_terms(plan)
     if plan.serving is not None:
-        yield from _serving_terms(plan.serving)
+        from clusterspec.cost.serving.explain import serving_headline  # a training plan needs none of its modules
+
+        yield from serving_headline(plan.serving)
     if plan.parameters is not None:
         yield Term("parameters", plan.parameters, "1", "weights of all layers, embeddings and the output layer")
     if plan.active_parameters is not None:
@@ -34,41 +32,17 @@ def _time_terms(plan: Plan) -> Iterator[Term]:
     work, step, used = plan.design.workload, plan.step_time, accelerators_used(plan.design)
     if work is None or step is None or used is None:
         return
-    tokens = (_count("global_batch", work.global_batch), _count("sequence_length", work.sequence_length))
+    tokens = (named_count("global_batch", work.global_batch), named_count("sequence_length", work.sequence_length))
     seconds = ("step", Figure(step.value, "s", Computed("the step time")))
     rate = plan.tokens_per_second_per_accelerator
     if rate is not None:
         formula = "global_batch * sequence_length / (step * accelerators_used)"
-        shared = (*tokens, seconds, _count("accelerators_used", used))
+        shared = (*tokens, seconds, named_count("accelerators_used", used))
         yield Term("tokens per second", rate, "1", formula, shared)
     if plan.time_to_train is not None and work.tokens:
         formula = "tokens / (global_batch * sequence_length) * step"
         inputs = (("tokens", Figure(work.tokens, "1", Computed("workload.tokens"))), *tokens, seconds)
         yield Term("time to train", plan.time_to_train, "s", formula, inputs)
-
-
-def _serving_terms(found: ServingTimes) -> Iterator[Term]:
-    """The headline figures of a serving plan, named as printed."""
-    yield replace(first_token_time_term(found), name="time to first token")
-    yield replace(token_time_term(found), name="time per output token")
-    tokens = _count("output_tokens", found.output_tokens)
-    times = (("ttft", _seconds_figure(found.ttft)), ("tpot", _seconds_figure(found.tpot)))
-    yield Term("request latency", found.request_latency, "s", EXPRESSIONS[request_time], (*times, tokens))
-    inputs = (_count("concurrency", found.offered), tokens, ("latency", _seconds_figure(found.request_latency)))
-    rate = found.output_tokens_per_second
-    yield Term("output tokens per second", rate, "1", EXPRESSIONS[output_rate], inputs)
-    held = (
-        _count("kv_capacity_sequences", found.kv_capacity_sequences),
-        _count("mean_context", found.kv_capacity_tokens / found.kv_capacity_sequences),
-    )
-    yield Term("cache holds", found.kv_capacity_tokens, "1", "kv_capacity_sequences * mean_context", held)
-    if found.max_concurrency is not None:
-        formula = "the highest concurrency at which the cache has space and the targets are met, by bisection"
-        yield Term("most concurrency", found.max_concurrency, "1", formula)
-
-
-def _seconds_figure(value: float) -> Figure:
-    return Figure(value, "s", Computed("see the name"))
 
 
 def _utilization_terms(plan: Plan) -> Iterator[Term]:
@@ -88,11 +62,7 @@ def sent_term(row: Communication) -> Term:
         ("calls", Figure(row.calls, "1", Computed("calls in one step"))),
         ("bytes", Figure(row.bytes, "B", Computed("size as nccl-tests counts it, all calls"))),
         ("seconds_per_call", Figure(row.seconds / row.calls if row.calls else 0.0, "s", Computed("one call"))),
-        _count("ranks", row.ranks),
+        named_count("ranks", row.ranks),
         ("exposed", Figure(row.exposed, "s", Computed("seconds not overlapped with computation"))),
     )
     return Term(f"{row.axis} {row.collective}", row.seconds, "s", "calls * seconds_per_call", inputs, source=row.tier)
-
-
-def _count(name: str, value: float) -> tuple[str, Figure]:
-    return name, Figure(float(value), "1", Computed(name))

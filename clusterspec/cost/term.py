@@ -257,6 +257,11 @@ def computed_figure(value: float, why: str, unit: str = "1") -> Figure:
     return Figure(value, unit, _computed_origin(why))
 
 
+def named_count(name: str, value: float) -> tuple[str, Figure]:
+    """A number as an input of a term, under its name."""
+    return name, Figure(float(value), "1", Computed(name))
+
+
 @lru_cache(maxsize=1024)
 def _computed_origin(why: str) -> Computed:
     return Computed(why)

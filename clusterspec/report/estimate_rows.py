@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clusterspec.cluster.model import Assumption, Serving
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.serving.explain import Tail, latency_tail, serving_range
-from clusterspec.cost.serving.times import ServingTimes
 from clusterspec.cost.term import Communication, Term
 from clusterspec.quantity import Bandwidth, Figure, Quantity
 from clusterspec.report.ink import PLAIN, Ink, share_bar, text_table, wrapped_lines
 from clusterspec.results import EstimateReport
 from clusterspec.results.decision import LEAST, Influence, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion
+
+if TYPE_CHECKING:
+    from clusterspec.cost.serving.explain import Tail
+    from clusterspec.cost.serving.times import ServingTimes
 
 # Rows shared by writers of estimates: serving latencies, verdict colors, communication, and parts of sums
 
@@ -37,6 +39,8 @@ class ServingRow(NamedTuple):
 
 def serving_rows(times: ServingTimes, load: Serving, held: str) -> Iterator[ServingRow]:
     """The figures of a plan; ``held`` is the condition under which they hold, empty if it can run."""
+    from clusterspec.cost.serving.explain import latency_tail, serving_range  # training needs none of its modules
+
     at = latency_tail(times, load)
     for title, name, target in TIMES:
         goal = getattr(load, target)

@@ -4,20 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.cluster.model import Assumption, Cluster, Layout, MeasuredShare, Serving
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.serving.explain import (
-    RANGED,
-    Tail,
-    first_token_time_term,
-    latency_tail,
-    serving_range,
-    token_time_term,
-)
-from clusterspec.cost.serving.times import ServingTimes
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.document import Document
 from clusterspec.origin import Cited, Origin, Written
@@ -26,6 +17,10 @@ from clusterspec.quantity import Figure
 from clusterspec.records import dataclass
 from clusterspec.source import Path, Span
 from clusterspec.units import percent
+
+if TYPE_CHECKING:
+    from clusterspec.cost.serving.explain import Tail
+    from clusterspec.cost.serving.times import ServingTimes
 
 _STEP = pattern(r"([^.\[\]]+)|\[(\d+)\]")
 
@@ -134,6 +129,8 @@ def body(plan: Plan, unmeasured: float | None, provenance: Provenance = PLAIN) -
     }
 
 
+RANGED = ("ttft", "tpot", "ttft_mean", "tpot_mean", "output_tokens_per_second")
+"""The fields of a serving plan with a range."""
 SERVING_FIELDS = (
     *RANGED,
     "request_latency",
@@ -168,6 +165,8 @@ def terms(plan: Plan) -> tuple[Term, ...]:
     """The root terms of explanations: the step time, then each part of memory."""
     found: tuple[Term, ...] = (plan.step_time,) if plan.step_time else ()
     if plan.serving is not None:
+        from clusterspec.cost.serving.explain import first_token_time_term, token_time_term
+
         found = (first_token_time_term(plan.serving), token_time_term(plan.serving))
     return found + ((plan.memory.total,) if plan.memory else ())
 
@@ -176,6 +175,8 @@ def serving_json(times: ServingTimes | None, load: Serving | None) -> Json | Non
     """The latencies (seconds) and throughput of a serving plan; None for training."""
     if times is None or load is None:
         return None
+    from clusterspec.cost.serving.explain import latency_tail, serving_range  # training needs none of its modules
+
     ranges = {name: serving_range(times, name) for name in RANGED}
     out = {name: getattr(times, name) for name in SERVING_FIELDS}
     out |= {"output_tokens_per_second_per_accelerator": times.per_accelerator, "range": ranges}

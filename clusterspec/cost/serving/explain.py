@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import log
 
 from clusterspec.cluster.model import Serving
 from clusterspec.cost.formulas.serving import (
     burst_wait_percentile,
     handoff_time,
+    output_rate,
     prompt_time,
+    request_time,
     time_per_output_token,
     time_to_first_token,
     wait_above_median,
@@ -17,24 +19,15 @@ from clusterspec.cost.formulas.serving import (
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import RANGES, TAILS, Part, StepTime
 from clusterspec.cost.serving.times import ServingTimes
-from clusterspec.cost.term import EXPRESSIONS, Term, formula_source
+from clusterspec.cost.term import EXPRESSIONS, Term, formula_source, named_count
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
-from clusterspec.records import dataclass
-
-RANGED = {
-    "ttft": "ttft",
-    "tpot": "tpot",
-    "ttft_mean": "ttft",
-    "tpot_mean": "tpot",
-    "output_tokens_per_second": "output_tokens_per_second",
-}
-"""The fields of a serving plan with a range, and the quantity of each."""
+from clusterspec.records import dataclass, replace
 
 
 def serving_range(times: ServingTimes, name: str) -> list[float]:
-    """The low and the high end of a field in `RANGED`."""
-    low, high = range_factors(times, RANGED[name])
+    """The low and the high end of a field: a latency, its mean, or the output tokens per second."""
+    low, high = range_factors(times, name.removesuffix("_mean"))
     value: float = getattr(times, name)
     return [value * low, value * high]
 
@@ -243,3 +236,30 @@ def missed_targets(times: ServingTimes, load: Serving) -> tuple[str, ...]:
     first = load.ttft_target is not None and ttft_percentile(times, load) > load.ttft_target
     each = load.tpot_target is not None and tpot_percentile(times, load) > load.tpot_target
     return tuple(name for name, late in (("ttft", first), ("tpot", each)) if late)
+
+
+# The headline figures of a serving plan
+
+
+def serving_headline(found: ServingTimes) -> Iterator[Term]:
+    """The headline figures of a serving plan, named as printed."""
+    yield replace(first_token_time_term(found), name="time to first token")
+    yield replace(token_time_term(found), name="time per output token")
+    tokens = named_count("output_tokens", found.output_tokens)
+    times = (("ttft", _seconds_figure(found.ttft)), ("tpot", _seconds_figure(found.tpot)))
+    yield Term("request latency", found.request_latency, "s", EXPRESSIONS[request_time], (*times, tokens))
+    inputs = (named_count("concurrency", found.offered), tokens, ("latency", _seconds_figure(found.request_latency)))
+    rate = found.output_tokens_per_second
+    yield Term("output tokens per second", rate, "1", EXPRESSIONS[output_rate], inputs)
+    held = (
+        named_count("kv_capacity_sequences", found.kv_capacity_sequences),
+        named_count("mean_context", found.kv_capacity_tokens / found.kv_capacity_sequences),
+    )
+    yield Term("cache holds", found.kv_capacity_tokens, "1", "kv_capacity_sequences * mean_context", held)
+    if found.max_concurrency is not None:
+        formula = "the highest concurrency at which the cache has space and the targets are met, by bisection"
+        yield Term("most concurrency", found.max_concurrency, "1", formula)
+
+
+def _seconds_figure(value: float) -> Figure:
+    return Figure(value, "s", Computed("see the name"))

@@ -1,0 +1,123 @@
+"""``clusterspec accept`` and ``clusterspec diagnose``, which compare benchmark logs with a design."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from clusterspec import analysis
+from clusterspec.analysis.diagnosis import Logs, read_log
+from clusterspec.analysis.placed_runs import LogOverrides
+from clusterspec.cli import FOUND, OK, SpecFault, UsageFault
+from clusterspec.cli.commands.estimate import COLLECTIVES
+from clusterspec.cli.inputs import STDIN, read_bytes, study_of
+from clusterspec.cli.options import format_option, path, positive_integer, spec_argument
+from clusterspec.cli.output import refuse_input_as_output, write_whole
+from clusterspec.cli.terminal import ink_of, print_error, print_json, print_text
+from clusterspec.exchange.import_result import LARGEST, FormatError, UnresolvedSpec, shown_value
+from clusterspec.exchange.merge import Merged
+from clusterspec.records import replace
+from clusterspec.report import measurement_text
+from clusterspec.studies.study import Study
+from clusterspec.units import plural
+
+# Logs given to commands
+
+
+def named_logs(names: Sequence[str]) -> Logs:
+    """The logs with their names. Raises `UsageFault` if a file is not a log."""
+    found = []
+    for name in names:
+        try:
+            found.append((name if name == STDIN else Path(name).name, read_log(name, read_bytes(name, LARGEST))))
+        except FormatError as why:
+            raise UsageFault(f"{name}: {why}") from None
+    return found
+
+
+# Options of ``clusterspec accept``
+
+
+def describe_accept(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    spec_argument(parser)
+    parser.add_argument("logs", metavar="LOG", type=path, nargs="*", help="the logs of the tests")
+    format_option(parser, "text", "json")
+
+
+# Options of ``clusterspec diagnose``
+
+
+def describe_diagnose(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    spec_argument(parser)
+    parser.add_argument(
+        "logs", metavar="LOG", type=path, nargs="+", help="logs of nccl-tests, rccl-tests, nccom-test, …"
+    )
+    parser.add_argument("--collective", choices=COLLECTIVES, help="the collective of a log that does not state it")
+    parser.add_argument(
+        "--ranks", metavar="N", type=positive_integer, help="the number of ranks of a log that does not state it"
+    )
+    parser.add_argument(
+        "--write", action="store_true", help="store the largest size of each log in `measured:` of the spec"
+    )
+    format_option(parser, "text", "json")
+
+
+# ``clusterspec accept SPEC LOG…``
+
+
+def run_accept(args: argparse.Namespace) -> int:
+    """Print the tests with their status; 1 if one fails or was not run."""
+    study = study_of(args, args.spec)
+    try:
+        report, unclear = analysis.accept(study, named_logs(args.logs))
+    except UnresolvedSpec as why:
+        raise SpecFault(f"{args.spec}: {why}; `clusterspec check` reports details") from None
+    for each in unclear:
+        print_error(f"clusterspec: {each}; skipped")
+    if args.format == "json":
+        print_json(report.to_json())
+    else:
+        print_text(measurement_text.acceptance_as_text(report, ink_of(args)))
+    if report.passed and not unclear:
+        return OK
+    missed = sum(test.status != "pass" for test in report.tests)
+    print_error(f"clusterspec: {plural(missed, 'test')} failed or not run; the exit status is 1")
+    return FOUND
+
+
+# ``clusterspec diagnose SPEC LOG…``
+
+
+def run_diagnose(args: argparse.Namespace) -> int:
+    """Print the diagnosis; 1 if a collective is slower than expected."""
+    study = study_of(args, args.spec)
+    try:
+        report, merged = analysis.diagnose(study, named_logs(args.logs), LogOverrides(args.collective, args.ranks))
+    except UnresolvedSpec as why:
+        raise SpecFault(f"{args.spec}: {why}") from None
+    except FormatError as why:
+        raise UsageFault(f"{args.spec}: {why}") from None
+    if args.write:
+        _write_spec(args, study, merged)
+        report = replace(report, written=[shown_value(each.value) for each in merged.written])
+    if args.format == "json":
+        print_json(report.to_json())
+    else:
+        print_text(measurement_text.diagnosis_text(report, ink_of(args)))
+    slow = sum(each.verdict == "slow" for each in report.compared)
+    if slow:
+        print_error(f"clusterspec: {plural(slow, 'log')} slower than expected; the exit status is 1")
+    return FOUND if slow else OK
+
+
+def _write_spec(args: argparse.Namespace, study: Study, merged: Merged) -> None:
+    """Write the spec with the measurements. Raises `UsageFault` if that is not possible."""
+    if args.spec == STDIN:
+        raise UsageFault("--write: standard input cannot be written; name a file")
+    refuse_input_as_output(args, "--write", args.spec, args.logs, study.settings.config)
+    if merged.written:
+        mark = "\ufeff" if study.source.text.startswith("\ufeff") else ""
+        write_whole(Path(args.spec), (mark + merged.text).encode("utf-8", "surrogateescape"))
