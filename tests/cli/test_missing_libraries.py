@@ -60,6 +60,14 @@ def test_a_missing_library_is_one_line(missing: str, target: str, said: str, tmp
     assert not (tmp_path / target).exists()
 
 
+@pytest.mark.parametrize("missing", ["tree_sitter", "tree_sitter_bash"])
+def test_a_launch_script_needs_the_parser_of_shell_scripts(missing: str, tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text("vllm serve x/Llama-3.1-8B --tensor-parallel-size 2\n")
+    done = run_without(missing, "import", "vllm", str(tmp_path / "run.sh"))
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done
+    assert "pip install tree-sitter tree-sitter-bash" in done.stderr
+
+
 def test_a_search_without_numpy_finds_the_same_digits(tmp_path: Path) -> None:
     (tmp_path / "spec.yaml").write_text(BASE.replace("nodes: 4", "nodes: 1"))
     call = ("search", str(tmp_path / "spec.yaml"), "--format", "json", "--set", "pp=1")

@@ -264,3 +264,75 @@ def test_data_parallelism_of_an_unknown_model_is_left_open() -> None:
     reading = read("vllm serve me/unheard-of --data-parallel-size 4\n")
     assert not {"layout.dp", "layout.attention_dp"} & set(given(reading))
     assert "replicas of a dense model, or attention of one with experts" in unknown(reading)
+
+
+LAUNCHES = """\
+    vllm serve meta-llama/Llama-3.1-70B-Instruct --tensor-parallel-size 8
+    vllm serve deepseek-ai/DeepSeek-V3 --data-parallel-size 8 --enable-expert-parallel
+    """
+
+
+def test_two_launch_lines_are_never_joined() -> None:
+    with pytest.raises(
+        FormatError, match=r"holds 2 launches with different options, on lines 1, 2: choose .* --part N"
+    ):
+        read(LAUNCHES)
+    first, second = given(read(LAUNCHES, part=1)), given(read(LAUNCHES, part=2))
+    assert (first["workload.model"], first["layout.tp"]) == ("llama-3.1-70b", 8) and "layout.ep" not in first
+    assert (second["workload.model"], second["layout.ep"]) == ("deepseek-v3", 8)
+    with pytest.raises(FormatError, match="has 2 launches, and --part 3 is none of them"):
+        read(LAUNCHES, part=3)
+
+
+def test_the_nodes_of_one_launch_are_one_launch() -> None:
+    line = "python -m sglang.launch_server --model-path x/Llama-3.1-8B --tp 16 --nnodes 2 --node-rank {}\n"
+    assert given(read(line.format(0) + line.format(1)))["layout.tp"] == 16
+
+
+def test_the_last_flag_of_an_array_is_read() -> None:
+    text = """\
+        MODEL_ARGS=(
+          --num-layers 32 --hidden-size 4096 --num-attention-heads 32
+        )
+        PARALLEL=(--tensor-model-parallel-size ${TP:-2}
+          --use-distributed-optimizer)
+        TRAINING=(
+          --micro-batch-size 1
+          --bf16
+        )
+        torchrun pretrain_gpt.py ${MODEL_ARGS[@]} "${PARALLEL[@]}" ${TRAINING[@]}
+        """
+    keys = given(read(text))
+    assert (keys["layout.tp"], keys["layout.sharding"], keys["workload.precision"]) == (2, "zero1", "bf16")
+
+
+def test_an_option_of_an_undecided_branch_is_listed_and_not_stated() -> None:
+    text = """\
+        ARGS="--tensor-model-parallel-size 4 --num-layers 32"
+        if [ "$1" = big ]; then
+          ARGS="$ARGS --pipeline-model-parallel-size 8"
+        fi
+        torchrun pretrain_gpt.py $ARGS --sequence-parallel
+        """
+    reading = read(text)
+    assert "layout.pp" not in given(reading)
+    assert "depends on the test on line 2" in unknown(reading)
+
+
+def test_arguments_in_a_list_of_yaml_are_read() -> None:
+    text = """\
+        apiVersion: v1
+        kind: Pod
+        spec:
+          containers:
+            - image: vllm/vllm-openai:v0.11.0
+              command: ["vllm", "serve", "Qwen/Qwen3-235B-A22B"]
+              args:
+                - --tensor-parallel-size
+                - "4"
+                - --enable-expert-parallel
+        """
+    reading = read(text, "vllm")
+    keys = given(reading)
+    assert (keys["workload.model"], keys["layout.tp"], keys["layout.ep"]) == ("qwen3-235b-a22b", 4, 4)
+    assert next(each.at.line for each in reading.given if each.path == ("layout", "tp")) == 8

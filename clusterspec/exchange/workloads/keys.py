@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,8 +11,10 @@ from clusterspec.cluster.resolution import Lookup, ResolutionLog
 from clusterspec.cluster.transformer import resolve_model
 from clusterspec.cost.parameters import model_weights
 from clusterspec.document import parse
+from clusterspec.exchange.documents import Yaml, read_documents
 from clusterspec.exchange.import_result import FileLine, FormatError, ImportBuilder, ImportedValue, InputFile, Value
 from clusterspec.exchange.merge import new_spec
+from clusterspec.exchange.shell import Command, Word, script_of
 from clusterspec.records import dataclass, field, replace
 from clusterspec.source import Source
 from clusterspec.spec.reader import read
@@ -28,10 +29,16 @@ Table = Mapping[str, tuple[str, ...]]
 
 @dataclass(slots=True)
 class Keys:
-    """Flat dotted keys, with hyphens as underscores; ``used`` are the keys that were imported."""
+    """Flat dotted keys, with hyphens as underscores; ``used`` are the keys that were imported.
+
+    ``undecided`` are options that a script gives in a branch only: the option, its line, and that of the test.
+    ``command`` is the command of a launch.
+    """
 
     values: dict[str, tuple[Any, int]] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
+    undecided: list[tuple[str, int, int]] = field(default_factory=list)
+    command: Command = Command(())
 
     def put(self, name: str, value: Any, line: int) -> None:
         self.values[name.replace("-", "_")] = (value, line)
@@ -135,7 +142,9 @@ def set_choice(
 
 
 def list_unused(keys: Keys, builder: ImportBuilder) -> None:
-    """Record the keys that were not used, in one entry."""
+    """Record the keys that were not used, in one entry, and each option of a branch that nothing decides."""
+    for shown, line, branch in keys.undecided:
+        builder.unknown(shown, f"depends on the test on line {branch}, which the script alone does not decide", line)
     unused = keys.unused()
     if unused:
         shown = ", ".join(unused[:12]) + (", …" if len(unused) > 12 else "")
@@ -144,96 +153,129 @@ def list_unused(keys: Keys, builder: ImportBuilder) -> None:
 
 # Command lines and shell scripts: ``--name value`` and ``--name=value``, with shell variables expanded
 
-_ASSIGNED = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=([^\s;&|()]*|\"[^\"]*\"|'[^']*')\s*(?:#.*)?$")
-_VARIABLE = re.compile(
-    r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)(?::?-([^}]{0,1000}))?\}|([A-Za-z_][A-Za-z0-9_]*)|\(\(([^()]{1,80})\)\))"
-)
-_PRODUCT = re.compile(
-    r"\s*\$?\{?([A-Za-z_][A-Za-z0-9_]*|[0-9]+)\}?\s*([*/])\s*\$?\{?([A-Za-z_][A-Za-z0-9_]*|[0-9]+)\}?\s*"
-)
 _OPTION = re.compile(r"--?[A-Za-z][A-Za-z0-9_.-]*")
 MOST_WORDS = 100_000
+RANKS = frozenset(
+    {"node_rank", "machine_rank", "host", "port", "master_addr", "master_port", "dist_init_addr", "headless"}
+    | {f"data_parallel_{name}" for name in ("rank", "start_rank", "address", "rpc_port")}
+)
+"""Options that differ between the nodes of one launch."""
 
 
-def read_arguments(file: InputFile) -> Keys:
-    """The options of all commands in a text; the last value of a name applies. Values are text, flags are True."""
-    variables = _script_variables(file.lines)
-    keys = Keys()
-    words = list(_script_words(file.lines, variables))
-    for at, (word, line) in enumerate(words):
-        if not _OPTION.fullmatch(word.split("=", 1)[0]) or not word.startswith("-"):
+def read_arguments(file: InputFile, launch: re.Pattern[str]) -> Keys:
+    """The options of the launch in a text; ``launch`` finds the commands that start one.
+
+    Values are text, flags are True. An option of an undecided branch is not stated, but listed.
+
+    Raises `FormatError` if the file has several launches with different options and no part is chosen.
+    """
+    found = [command_keys(command) for command in _commands(file) if launch.search(command.text)]
+    different = list({_without_ranks(keys): keys for keys in reversed(found)}.values())[::-1]
+    if file.part is not None:
+        if not 1 <= file.part <= len(different):
+            raise FormatError(f"has {plural(len(different), 'launch')}, and --part {file.part} is none of them")
+        return different[file.part - 1]
+    if len(different) > 1:
+        places = ", ".join(str(keys.command.line) for keys in different)
+        raise FormatError(
+            f"holds {len(different)} launches with different options, on lines {places}: choose one with --part N"
+        )
+    return different[0] if different else Keys()
+
+
+def _without_ranks(keys: Keys) -> tuple[tuple[str, str], ...]:
+    """The options of a launch that are the same on all of its nodes."""
+    return tuple(sorted((name, str(value)) for name, (value, _) in keys.values.items() if name not in RANKS))
+
+
+def command_keys(command: Command) -> Keys:
+    """The options of one command; the last value of a name applies."""
+    keys, words = Keys(command=command), command.words
+    for at, word in enumerate(words):
+        if not _is_option(word.text):
             continue
-        name, equals, value = word.lstrip("-").partition("=")
-        if equals:
-            keys.put(name, value, line)
-        elif at + 1 < len(words) and not _is_option(words[at + 1][0]):
-            keys.put(name, words[at + 1][0], line)
+        name, equals, value = word.text.lstrip("-").partition("=")
+        follower = words[at + 1] if at + 1 < len(words) and not _is_option(words[at + 1].text) else None
+        if word.branch:
+            shown = f"--{name} {follower.text[:40]}" if follower and not equals else word.text[:60]
+            keys.undecided.append((shown, word.line, word.branch))
+        elif equals:
+            keys.put(name, value, word.line)
         else:
-            keys.put(name, True, line)
+            keys.put(name, follower.text if follower else True, word.line)
     return keys
+
+
+def _commands(file: InputFile) -> list[Command]:
+    """The commands of a shell script, the lists of arguments of a YAML or Python file, else the words of each line."""
+    if lists := _listed_commands(file):
+        return lists
+    script = script_of(file.text)
+    words = sum(len(command.words) for command in (*script.commands, *script.arrays))
+    if words > MOST_WORDS:
+        raise FormatError(f"more than {MOST_WORDS:,} words in its commands")
+    # a file may only fill arrays, for a launcher that reads it
+    optional = [command for command in script.commands if any(_is_option(word.text) for word in command.words)]
+    return optional or list(script.arrays)
+
+
+def _listed_commands(file: InputFile) -> list[Command]:
+    """The lists of words, one argument each, that a YAML document or a Python file holds."""
+    if not _LISTED.search(file.text):
+        return []
+    try:
+        documents = read_documents(file)
+    except FormatError:
+        return []
+    return [command for each in documents for command in _lists_of(each, each.value, ())]
+
+
+_LISTED = re.compile(r"^\s*(?:-\s+)?\"?(?:args|command|cmd)\"?\s*:", re.MULTILINE)
+
+
+def _lists_of(yaml: Yaml, value: Any, path: tuple[str | int, ...]) -> Iterator[Command]:
+    """The commands of a YAML value: ``command`` and ``args`` of one mapping are one, scripts among them are read."""
+    if isinstance(value, dict):
+        words = [
+            word for key in ("command", "cmd", "args") for word in _listed_words(yaml, value.get(key), (*path, key))
+        ]
+        if words:
+            yield Command(tuple(words))
+        for word in words:
+            if re.search(r"\s--?[A-Za-z]", word.text):
+                inner = script_of(word.text)
+                yield from (Command(tuple(_moved(each, word.line) for each in found.words)) for found in inner.commands)
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield from _lists_of(yaml, inner, (*path, key))
+
+
+def _listed_words(yaml: Yaml, value: Any, path: tuple[str | int, ...]) -> list[Word]:
+    if isinstance(value, str):
+        return [Word(value, yaml.line(*path))]
+    listed = enumerate(value) if isinstance(value, list) else ()
+    return [Word(str(item), yaml.line(*path, n)) for n, item in listed if isinstance(item, str | int | float)]
+
+
+def _moved(word: Word, line: int) -> Word:
+    return word._replace(line=word.line + line - 1)
 
 
 def override_keys(file: InputFile) -> Keys:
     """Words of the form ``a.b=value`` or ``+a.b=value``, as used by Hydra and MaxText."""
     keys = Keys()
-    for word, line in _script_words(file.lines, _script_variables(file.lines)):
-        if match := re.fullmatch(r"\+{0,2}([A-Za-z_][A-Za-z0-9_.]*)=(.*)", word):
-            keys.put(match[1], match[2], line)
+    for command in script_of(file.text).commands:
+        for word in command.words:
+            match = re.fullmatch(r"\+{0,2}([A-Za-z_][A-Za-z0-9_.]*)=(.*)", word.text, re.DOTALL)
+            if match and word.branch:
+                keys.undecided.append((word.text[:60], word.line, word.branch))
+            elif match:
+                keys.put(match[1], match[2], word.line)
     return keys
 
 
 def _is_option(word: str) -> bool:
     return bool(_OPTION.fullmatch(word.split("=", 1)[0])) and not re.fullmatch(r"-[0-9.]+", word)
-
-
-def _script_variables(lines: tuple[str, ...]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for line in lines:
-        if match := _ASSIGNED.match(line):
-            found[match[1]] = _expanded_text(match[2].strip("\"'"), found)
-    return found
-
-
-def _script_words(lines: tuple[str, ...], variables: dict[str, str]) -> Iterator[tuple[str, int]]:
-    """The words of a script with their lines, without comments."""
-    count = 0
-    for number, line in enumerate(lines, 1):
-        if "-" not in line and "=" not in line:
-            continue
-        text = _expanded_text(line.strip().rstrip("\\").strip(), variables)
-        text = re.sub(r"^[A-Za-z_][A-Za-z0-9_]*\+?=[\"'(]?\s*(?=--)", "", text)
-        try:
-            parts = shlex.split(text, comments=True)
-        except ValueError:  # a quote that continues on the next line
-            parts = text.replace('"', " ").replace("'", " ").split()
-        for part in parts:
-            for word in part.strip("()[],\"'").split():
-                count += 1
-                if count > MOST_WORDS:
-                    raise FormatError(f"more than {MOST_WORDS:,} words in its commands", number)
-                yield word.strip("\"',"), number
-
-
-def _expanded_text(text: str, variables: dict[str, str]) -> str:
-    """A text with known variables expanded once."""
-
-    def value(match: re.Match[str]) -> str:
-        if match[4]:
-            return _product_text(match[4], variables) or match[0]
-        name = match[1] or match[3]
-        return variables.get(name, match[2] if match[2] is not None else match[0])
-
-    return _VARIABLE.sub(value, text)[:100_000]
-
-
-def _product_text(text: str, variables: dict[str, str]) -> str:
-    match = _PRODUCT.fullmatch(text)
-    if not match:
-        return ""
-    one, other = (variables.get(name, name) for name in (match[1], match[3]))
-    if not (one.isdecimal() and other.isdecimal() and len(one + other) < 18) or (match[2] == "/" and int(other) == 0):
-        return ""
-    return str(int(one) * int(other) if match[2] == "*" else int(one) // int(other))
 
 
 # Model names as used by hubs and frameworks, and their catalog entries

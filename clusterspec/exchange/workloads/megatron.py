@@ -151,7 +151,7 @@ def read_megatron(file: InputFile) -> ImportResult:
 
 def _script_keys(file: InputFile) -> tuple[Keys, str]:
     if _LAUNCHED.search(file.text):
-        return read_arguments(file), "megatron-core"
+        return read_arguments(file, _LAUNCHED), "megatron-core"
     if re.search(r"^[ \t]*(from|import|def|cfg\.)\b", file.text, re.MULTILINE) and "(" in file.text:
         return read_recipe(file), "megatron-core"
     if re.search(r"^[ \t]*\"?[\w.]++\"?\s*:", file.text, re.MULTILINE):

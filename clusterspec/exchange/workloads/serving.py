@@ -8,9 +8,11 @@ has tp / dp of them.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.shell import Command, Word
 from clusterspec.exchange.workloads.keys import Keys, list_unused, read_arguments, set_choice, set_counts, set_model
 
 SERVING = "serving"
@@ -19,6 +21,7 @@ _ENGINES = (
     ("sglang", re.compile(r"sglang[. ](launch_server|serve)|sglang_router|lmsysorg/sglang")),
     ("trt-llm", re.compile(r"trtllm-(serve|bench|llmapi-launch)")),
 )
+_BEFORE_MODEL = frozenset({"serve", "trtllm-serve"})
 _PRECISIONS = {
     "fp8": "fp8",
     "fp8_e4m3": "fp8",
@@ -49,28 +52,32 @@ def read_serving(file: InputFile) -> ImportResult:
     engine = next((name for name, pattern in _ENGINES if pattern.search(file.text)), None)
     if engine is None:
         raise FormatError("starts neither vLLM nor SGLang nor TensorRT-LLM")
-    builder, keys = ImportBuilder(SERVING, file.name), read_arguments(file)
+    builder, keys = ImportBuilder(SERVING, file.name), read_arguments(file, dict(_ENGINES)[engine])
     line = file.line_of(dict(_ENGINES)[engine].pattern)
     builder.set("workload.kind", "serve", line)
     builder.set("layout.framework", engine, line)
-    model = _set_model(file, keys, builder)
+    model = _set_model(keys, builder)
     {"vllm": _set_vllm_keys, "sglang": _set_sglang_keys, "trt-llm": _set_trtllm_keys}[engine](keys, model, builder)
     list_unused(keys, builder)
     return builder.reading()
 
 
-def _set_model(file: InputFile, keys: Keys, builder: ImportBuilder) -> str | None:
+def _set_model(keys: Keys, builder: ImportBuilder) -> str | None:
     names = ("model", "model_path", "model_name")
     stated = keys.get(*names)
-    if stated is None and (
-        match := re.search(r"(?:vllm serve|trtllm-serve(?: serve)?)\s++(?:\\\s*+)?([^\s-]\S*)", file.text)
-    ):
-        stated = match[1]
-        return set_model(stated, builder, file.text.count("\n", 0, match.start(1)) + 1)
+    if stated is None and (named := _positional_model(keys.command)):
+        return set_model(named.text, builder, named.line)
     if isinstance(stated, str):
         return set_model(stated, builder, keys.line(*names))
     builder.unknown("workload.model", "the command line names no model")
     return None
+
+
+def _positional_model(command: Command) -> Word | None:
+    """The word after ``serve`` or ``trtllm-serve``, unless it is an option."""
+    pairs = pairwise(command.words)
+    after = (word for before, word in pairs if before.text.split("/")[-1] in _BEFORE_MODEL and word.text != "serve")
+    return next((word for word in after if not word.text.startswith("-")), None)
 
 
 def _has_experts(model: str | None) -> bool | None:

@@ -1,0 +1,524 @@
+"""Commands of shell scripts, with variables, arrays, defaults and functions expanded as Bash expands them.
+
+tree-sitter-bash parses the text; nothing is run. A test that depends on what the script is given leaves its branches
+undecided: words from them carry the line of the test, so that a reader can list them instead of stating them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from clusterspec.exchange.import_result import FormatError
+from clusterspec.records import NamedTuple
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+MOST_STEPS = 200_000
+"""Parts of a script that are read; a launch script has some hundreds."""
+DEEPEST = 24
+"""Functions and quoted scripts inside each other."""
+LONGEST = 100_000
+"""Characters of one expanded word."""
+_PARAMETER = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*|[0-9@*]+)(?P<all>\[[@*]\])?(?P<sign>:?[-=+?])?")
+_CONTINUED = "\0"
+"""Stands for a line end after a backslash: no character of the word, yet a line of the file."""
+_BLANKS = re.compile(r"([\s\0]+)")
+_ESCAPED = re.compile(r'\\(["\\$`\n])')
+
+
+class Word(NamedTuple):
+    """A word of a command with its line; ``branch`` is the line of an undecided test around it, else 0."""
+
+    text: str
+    line: int
+    branch: int = 0
+
+
+class Command(NamedTuple):
+    """One command as the shell would start it."""
+
+    words: tuple[Word, ...]
+
+    @property
+    def line(self) -> int:
+        """The line of its first word."""
+        return self.words[0].line
+
+    @property
+    def text(self) -> str:
+        """Its words, separated by spaces."""
+        return " ".join(word.text for word in self.words)
+
+
+class Script(NamedTuple):
+    """The commands of a script in the order in which they start, and the arrays that it fills."""
+
+    commands: tuple[Command, ...]
+    arrays: tuple[Command, ...]
+
+
+def script_of(text: str) -> Script:
+    """The commands and arrays of a script.
+
+    Raises `FormatError` if it is too long, or nested too deeply.
+    """
+    shell = _Shell()
+    try:
+        shell.run_text(text, 0)
+        if not shell.commands:  # a file of functions for others to call
+            for body in list(shell.functions.values()):
+                shell.run_body(body, ())
+    except RecursionError:
+        raise FormatError("nests commands or expansions too deeply") from None
+    filled = (_words_of(parts) for name, parts in shell.variables.items() if name in shell.arrays)
+    return Script(tuple(shell.commands), tuple(Command(words) for words in filled if words))
+
+
+@cache
+def _parser() -> Parser:
+    try:
+        from tree_sitter import Language, Parser
+        from tree_sitter_bash import language
+    except ModuleNotFoundError:
+        raise FormatError("launch scripts need tree-sitter: pip install tree-sitter tree-sitter-bash") from None
+
+    return Parser(Language(language()))
+
+
+class _Segment(NamedTuple):
+    """Part of a word; ``quoted`` text is not split at blanks."""
+
+    text: str
+    line: int
+    branch: int = 0
+    quoted: bool = True
+
+
+_BREAK = None
+"""Between two words that one expansion gives."""
+_Segments = list["_Segment | None"]
+
+
+class _Shell:
+    """Follows the statements of a script, with the variables that it sets."""
+
+    def __init__(self) -> None:
+        self.variables: dict[str, _Segments] = {}
+        self.arrays: set[str] = set()
+        self.functions: dict[str, Node] = {}
+        self.commands: list[Command] = []
+        self.branch = 0
+        self.offset = 0
+        self.depth = 0
+        self.steps = 0
+
+    # Statements
+
+    def run_text(self, text: str, offset: int) -> None:
+        """Follow a script; ``offset`` lines come before it in its file."""
+        before, self.offset = self.offset, offset
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise FormatError(f"scripts are nested deeper than {DEEPEST} levels", offset + 1)
+        self.run(_parser().parse(text.encode("utf-8", "replace")).root_node)
+        self.depth -= 1
+        self.offset = before
+
+    def run(self, node: Node) -> None:
+        """Follow one statement."""
+        self.count(1, node)
+        follow = _STATEMENTS.get(node.type)
+        if follow is not None:
+            follow(self, node)
+            return
+        for child in node.named_children:
+            self.run(child)
+
+    def count(self, parts: int, node: Node) -> None:
+        """Count parts of the script, so that no script keeps the reader busy."""
+        self.steps += parts
+        if self.steps > MOST_STEPS:
+            raise FormatError(f"has more than {MOST_STEPS:,} parts of commands", self.line(node))
+
+    def run_body(self, body: Node, arguments: Sequence[Word]) -> None:
+        """Follow the body of a function that is called with these arguments."""
+        self.depth += 1
+        if self.depth <= DEEPEST:
+            before = dict(self.variables)
+            given = [_Segment(word.text, word.line, word.branch) for word in arguments]
+            self.variables |= {str(n): [each] for n, each in enumerate(given, 1)}
+            self.variables["@"] = [part for each in given for part in (each, _BREAK)][:-1]
+            self.run(body)
+            self.variables |= {name: value for name, value in before.items() if name.isdecimal() or name == "@"}
+        self.depth -= 1
+
+    def assign(self, node: Node) -> None:
+        """Set a variable or array."""
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is None or name.type != "variable_name":
+            return
+        key, added = _text(name), any(child.type == "+=" for child in node.children)
+        parts = self.value(value, self.line(node))
+        is_array = value is not None and value.type == "array"
+        if is_array:
+            self.arrays.add(key)
+        if added and self.variables.get(key):
+            parts = [*self.variables[key], *([_BREAK] if is_array else []), *parts]
+        self.count(len(parts), node)
+        self.variables[key] = parts
+
+    def value(self, node: Node | None, line: int) -> _Segments:
+        """The parts of the value of a variable; the words of an array with breaks between them."""
+        if node is None:
+            return [_Segment("", line, self.branch)]
+        if node.type != "array":
+            return [each for each in self.segments(node) if each is not _BREAK] or [_Segment("", line, self.branch)]
+        words = [word for child in node.named_children for word in self.words(child)]
+        return [part for word in words for part in (_Segment(*word), _BREAK)][:-1]
+
+    def joined(self, node: Node, line: int) -> Word:
+        """A value as one text."""
+        held = [each for each in self.segments(node) if each is not _BREAK]
+        branch = max((each.branch for each in held), default=0)
+        return Word("".join(each.text for each in held)[:LONGEST], held[0].line if held else line, branch)
+
+    def start(self, node: Node) -> None:
+        """Record a command, or follow the function or the quoted script that it starts."""
+        name = node.child_by_field_name("name")
+        if name is None:
+            return
+        words = [word for child in (name, *node.children_by_field_name("argument")) for word in self.words(child)]
+        if not words:
+            return
+        body = self.functions.get(words[0].text)
+        if body is not None:
+            self.run_body(body, words[1:])
+            return
+        self.commands.append(Command(tuple(words)))
+        for word in words[1:]:
+            if re.search(r"\S\s+-", word.text) and not word.text.startswith("-"):
+                self.run_text(word.text.replace(_CONTINUED, ""), word.line - 1)
+
+    def redirect(self, node: Node) -> None:
+        """Follow a command, and a script that a here-document writes to a file."""
+        body = node.child_by_field_name("body")
+        if body is not None:
+            self.run(body)
+        for part in node.children_by_field_name("redirect"):
+            for inner in part.named_children:
+                if inner.type == "heredoc_body":
+                    self.run_text(_text(inner), self.line(inner) - 1)
+
+    def define(self, node: Node) -> None:
+        """Keep the body of a function."""
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if name is not None and body is not None:
+            self.functions[_text(name)] = body
+
+    def choose(self, node: Node) -> None:
+        """Follow the branch of an ``if`` that its tests choose, else all of them as undecided."""
+        for condition, body in _branches(node):
+            chosen = True if condition is None else self.truth(condition)
+            if chosen is None:
+                self.undecided(node, [part for _, parts in _branches(node) for part in parts])
+                return
+            if chosen:
+                for part in body:
+                    self.run(part)
+                return
+
+    def select(self, node: Node) -> None:
+        """Follow the item of a ``case`` that its value matches, else all of them as undecided."""
+        value = node.child_by_field_name("value")
+        items = [child for child in node.named_children if child.type == "case_item"]
+        word = self.joined(value, self.line(node)) if value is not None else Word("$", 0)
+        if "$" in word.text or word.branch or not word.text:
+            self.undecided(node, [part for item in items for part in _item_body(item)])
+            return
+        for item in items:
+            patterns = [_text(each) for each in item.children_by_field_name("value")]
+            if any(_matches(word.text, pattern) for pattern in patterns):
+                for part in _item_body(item):
+                    self.run(part)
+                return
+
+    def repeat(self, node: Node) -> None:
+        """Follow the body of a loop once; its variable has no single value."""
+        name, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
+        if name is not None:
+            self.variables[_text(name)] = [_Segment(f"${_text(name)}", self.line(node), self.line(node))]
+        if body is not None:
+            self.run(body)
+
+    def chain(self, node: Node) -> None:
+        """Follow ``left && right``; the right side is undecided where the left is a test that is."""
+        left, *right = node.named_children
+        truth = self.truth(left) if left.type == "test_command" else True
+        self.run(left)
+        is_or = any(child.type == "||" for child in node.children)
+        if truth is None:
+            self.undecided(node, right)
+        elif truth is not is_or:
+            for part in right:
+                self.run(part)
+
+    def undecided(self, node: Node, parts: Sequence[Node]) -> None:
+        """Follow statements that may or may not run."""
+        before, self.branch = self.branch, self.branch or self.line(node)
+        for part in parts:
+            self.run(part)
+        self.branch = before
+
+    # Tests
+
+    def truth(self, node: Node) -> bool | None:
+        """Whether a test holds; None where that depends on what the script is given."""
+        inner = [child for child in node.named_children if child.type != "comment"]
+        if node.type in {"test_command", "parenthesized_expression"} and len(inner) == 1:
+            return self.truth(inner[0])
+        if node.type == "list" and len(inner) == 2:
+            sign = "||" if any(child.type == "||" for child in node.children) else "&&"
+            return _both(sign, self.truth(inner[0]), self.truth(inner[1]))
+        if node.type == "unary_expression":
+            return self._unary_truth(node, inner[-1])
+        if node.type == "binary_expression" and len(inner) >= 2:
+            return self._binary_truth(node)
+        return None
+
+    def _unary_truth(self, node: Node, operand: Node) -> bool | None:
+        sign = _text(node.children[0])
+        if sign == "!":
+            held = self.truth(operand)
+            return None if held is None else not held
+        if sign not in {"-z", "-n"}:
+            return None
+        word = self.joined(operand, self.line(node))
+        name = re.fullmatch(r"\$\{?(\w+)\}?(?::?-\})?", word.text)
+        unset = bool(name) and name[1] not in self.variables if name else False
+        if word.branch or ("$" in word.text and not unset):
+            return None
+        return (sign == "-z") is (unset or not word.text)
+
+    def _binary_truth(self, node: Node) -> bool | None:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        operator = node.child_by_field_name("operator")
+        if left is None or right is None or operator is None:
+            return None
+        sign = _text(operator)
+        if sign in {"&&", "||"}:
+            return _both(sign, self.truth(left), self.truth(right))
+        one, other = self.joined(left, 0), self.joined(right, 0)
+        if "$" in one.text + other.text or one.branch or other.branch:
+            return None
+        return _compared(sign, one.text, other.text)
+
+    # Words
+
+    def line(self, node: Node) -> int:
+        """The line of a node in its file, from 1."""
+        return int(node.start_point[0]) + 1 + self.offset
+
+    def words(self, node: Node) -> tuple[Word, ...]:
+        """The words that one argument expands to."""
+        return _words_of(self.segments(node))
+
+    def segments(self, node: Node) -> _Segments:
+        """The parts of a word, in order."""
+        self.count(1, node)
+        kind, text, line = node.type, _text(node), self.line(node)
+        if kind == "string":
+            return self._quoted(node)
+        if kind in {"concatenation", "command_name"}:
+            return [part for child in node.children for part in self.segments(child)]
+        if kind in {"simple_expansion", "expansion"}:
+            return self._parameter(node, quoted=False)
+        if kind == "raw_string":
+            text = text[1:-1]
+        elif kind == "arithmetic_expansion":
+            value = self._value(node.named_children[0]) if node.named_children else None
+            text = text if value is None else str(value)
+        elif kind not in {"command_substitution", "process_substitution"}:
+            text = re.sub(r"\\(.)", r"\1", text.replace("\\\n", ""))
+        return [_Segment(text, line, self.branch)]
+
+    def _quoted(self, node: Node) -> _Segments:
+        """The parts of a text in double quotes."""
+        found: _Segments = [_Segment("", self.line(node), self.branch)]
+        start = node.start_byte + 1
+        whole = node.text or b""
+        for child in [*node.named_children, None]:
+            end = child.start_byte if child is not None else node.end_byte - 1
+            if end > start:
+                found.append(self._literal(whole[start - node.start_byte : end - node.start_byte], node, start))
+            if child is None:
+                break
+            if child.type == "string_content":
+                found.append(self._literal(child.text or b"", node, child.start_byte))
+            elif child.type in {"simple_expansion", "expansion"}:
+                found += self._parameter(child, quoted=True)
+            else:
+                found += self.segments(child)
+            start = child.end_byte
+        return found
+
+    def _literal(self, text: bytes, node: Node, start: int) -> _Segment:
+        before = (node.text or b"")[: start - node.start_byte].count(b"\n")
+        shown = text.decode("utf-8", "replace")
+        plain = _ESCAPED.sub(lambda match: _CONTINUED if match[1] == "\n" else match[1], shown)
+        return _Segment(plain, self.line(node) + before, self.branch)
+
+    def _parameter(self, node: Node, *, quoted: bool) -> _Segments:
+        """The value of ``$NAME``, ``${NAME:-default}`` or ``${NAME[@]}``; the text itself where it is unknown."""
+        text, line = _text(node), self.line(node)
+        simple = node.type == "simple_expansion"
+        match = re.match(r"\$(?P<name>\w+|[@*])", text) if simple else _PARAMETER.match(text)
+        unknown: _Segments = [_Segment(text, line, self.branch)]
+        if match is None:
+            return unknown
+        groups = match.groupdict()
+        sign, held = groups.get("sign") or "", self.variables.get(groups["name"])
+        if not simple and not sign and text[match.end() :] != "}":
+            return unknown  # substrings, patterns and other expansions
+        every = bool(groups.get("all")) or groups["name"] in {"@", "*"}
+        filled = held is not None and any(each.text for each in held if each is not _BREAK)
+        if held is not None and not sign.endswith("+") and (filled or not sign.startswith(":")):
+            first = held if every or _BREAK not in held else held[: held.index(_BREAK)]
+            return [each if each is _BREAK else each._replace(quoted=quoted) for each in first]
+        if sign.endswith(("-", "=")):
+            return self._default(node, groups["name"], sign)
+        if sign.endswith("+"):
+            return []
+        return [] if every else unknown
+
+    def _default(self, node: Node, name: str, sign: str) -> _Segments:
+        """The default of an expansion; ``:=`` also sets the variable."""
+        parts = [child for child in node.named_children if child.type not in {"variable_name", "subscript"}]
+        found: _Segments = [_Segment("", self.line(node), self.branch)]
+        found += [part for child in parts for part in self.segments(child)]
+        if sign.endswith("="):
+            self.variables[name] = [part for part in found if part is not _BREAK]
+        return found
+
+    def _value(self, node: Node) -> int | None:
+        """The value of an arithmetic expression; None if a part is unknown."""
+        kind, text = node.type, _text(node)
+        if kind == "number" and text.isdecimal() and len(text) < 18:
+            return int(text)
+        if kind in {"variable_name", "simple_expansion", "expansion", "word"}:
+            name = text.strip("${}").partition(":")[0]
+            held = [each for each in self.variables.get(name, ()) if each is not _BREAK]
+            default = re.fullmatch(r"\$\{\w+:?-([0-9]{1,17})\}", text)
+            shown = "".join(each.text for each in held) or (default[1] if default else "")
+            shown = "" if any(each.branch for each in held) else shown
+            return int(shown) if shown.isdecimal() and len(shown) < 18 else None
+        if kind == "parenthesized_expression":
+            return self._value(node.named_children[0]) if node.named_children else None
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        operator = node.child_by_field_name("operator")
+        if kind != "binary_expression" or left is None or right is None or operator is None:
+            return None
+        return _computed(_text(operator), self._value(left), self._value(right))
+
+
+_STATEMENTS: dict[str, Callable[[_Shell, Node], None]] = {
+    "variable_assignment": _Shell.assign,
+    "command": _Shell.start,
+    "redirected_statement": _Shell.redirect,
+    "function_definition": _Shell.define,
+    "if_statement": _Shell.choose,
+    "case_statement": _Shell.select,
+    "for_statement": _Shell.repeat,
+    "list": _Shell.chain,
+    "comment": lambda shell, node: None,
+    "test_command": lambda shell, node: None,
+}
+
+
+def _words_of(parts: Sequence[_Segment | None]) -> tuple[Word, ...]:
+    """The words that parts give: parts between breaks are one, unless blanks that are not quoted divide them."""
+    found: list[Word] = []
+    text, line, branch = "", 0, 0
+    for piece, at, inside, blank in _pieces(parts):
+        if blank and line:
+            found.append(Word(text.replace(_CONTINUED, "")[:LONGEST], line, branch))
+        text, line, branch = ("", 0, 0) if blank else (text + piece, line or at, branch or inside)
+    return tuple(found)
+
+
+def _pieces(parts: Sequence[_Segment | None]) -> Iterator[tuple[str, int, int, bool]]:
+    """Text, line, branch, and whether it divides words, of each piece of the parts; a break ends them."""
+    for each in [*parts, _BREAK]:
+        if each is _BREAK:
+            yield "", 0, 0, True
+            continue
+        at = each.line
+        for piece in [each.text] if each.quoted else _BLANKS.split(each.text):
+            blank = not each.quoted and bool(_BLANKS.fullmatch(piece))
+            if piece or each.quoted:
+                yield piece, at, each.branch, blank
+            at += piece.count("\n") + piece.count(_CONTINUED)
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def _branches(node: Node) -> Iterator[tuple[Node | None, list[Node]]]:
+    """The branches of an ``if``: the test (None for ``else``) and the statements."""
+    condition = node.child_by_field_name("condition")
+    own = [
+        child
+        for child in node.named_children
+        if child != condition and child.type not in {"elif_clause", "else_clause"}
+    ]
+    yield condition, own
+    for clause in node.named_children:
+        if clause.type == "elif_clause":
+            test, *body = clause.named_children
+            yield test, body
+        elif clause.type == "else_clause":
+            yield None, list(clause.named_children)
+
+
+def _item_body(item: Node) -> list[Node]:
+    values = item.children_by_field_name("value")
+    return [child for child in item.named_children if child not in values]
+
+
+def _matches(text: str, pattern: str) -> bool:
+    """Whether a text matches a pattern of ``case``, of which only whole words and a lone ``*`` are understood."""
+    return pattern == "*" or pattern.strip("\"'") == text
+
+
+def _both(sign: str, one: bool | None, other: bool | None) -> bool | None:
+    short = sign == "||"
+    if one is short or other is short:
+        return short
+    return None if one is None or other is None else not short
+
+
+def _compared(sign: str, one: str, other: str) -> bool | None:
+    if sign in {"=", "==", "!="}:
+        return (one == other) is (sign != "!=")
+    if not (one.isdecimal() and other.isdecimal() and len(one + other) < 30):
+        return None
+    left, right = int(one), int(other)
+    results = {"-eq": left == right, "-ne": left != right, "-gt": left > right, "-ge": left >= right}
+    return (results | {"-lt": left < right, "-le": left <= right}).get(sign)
+
+
+def _computed(sign: str, one: int | None, other: int | None) -> int | None:
+    """The result of an operation of shell arithmetic on counts.
+
+    >>> [_computed(sign, 17, 5) for sign in "+-*/%"], _computed("/", 1, 0)
+    ([22, 12, 85, 3, 2], None)
+    """
+    if one is None or other is None or (sign in {"/", "%"} and other == 0):
+        return None
+    if sign in {"/", "%"}:
+        return one // other if sign == "/" else one % other
+    return {"+": one + other, "-": one - other, "*": one * other}.get(sign)

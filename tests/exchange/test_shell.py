@@ -1,0 +1,88 @@
+"""Words of commands in shell scripts, compared with those that Bash itself gives to a command."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.shell import Script, script_of
+
+SCRIPTS = {
+    "words and quotes": "launch --a 1 '--b c' \"d  e\" f\\ g --h=i",
+    "a variable is split unless it is quoted": 'X="--a  1"\nlaunch $X "$X" p${X}q',
+    "a default where a variable is not set": "launch ${NO_ONE:-8} ${NO_ONE-4} ${NOBODY:=2} $NOBODY",
+    "a default is not used where a variable is set": "TP=2\nlaunch ${TP:-8} ${TP}",
+    "an empty variable takes the default of a colon alone": "X=\nlaunch a ${X:-b} ${X-c} d",
+    "an array on lines of its own, its last word included": "ARGS=(\n  --a 1\n  --bf16\n)\nlaunch ${ARGS[@]}",
+    "an array keeps words with blanks": 'ARGS=("a b" c)\nARGS+=(\'d e\')\nlaunch "${ARGS[@]}" "x${ARGS[@]}y"',
+    "an array that follows another on its line": "A=(--a)\nB=(--b\n)\nlaunch ${A[*]} ${B[@]} --c",
+    "arithmetic of counts": "N=4\nlaunch $((N * 8)) $((${N} + 1)) $(( (N - 1) / 2 )) $((N % 3))",
+    "continuations": "launch --a \\\n  1 \\\n  --b",
+    "a text over several lines": 'ARGS="\n  --a 1 \\\n  --b\n"\nlaunch $ARGS',
+    "a text is extended": 'X="--a"\nX+=" --b"\nlaunch $X',
+    "a function with arguments": 'go() { local n=$1; launch --n $n "$@"; }\ngo 3 "x y"',
+    "a test that the script decides": (
+        "M=7B\nif [ $M = 13B ]; then L=4; elif [[ $M == 7B ]]; then L=3; else L=1; fi\nlaunch $L"
+    ),
+    "numbers are compared": "N=4\nif [ $N -gt 1 ] && [ $N -le 4 ]; then X=many; else X=one; fi\nlaunch $X",
+    "a case": "M=70B\ncase $M in 7B) H=4 ;; 13B|70B) H=8 ;; *) H=1 ;; esac\nlaunch $H",
+    "an unset variable is empty in a test": 'if [ -z "$NOT_OF_THIS_SCRIPT" ]; then X=1; fi\nlaunch $X',
+    "comments": "# launch --no\nlaunch --a # --b\n",
+    "a redirected pipeline": "launch --a 2>&1 | cat > /dev/stderr",
+}
+
+
+def launched(script: Script) -> list[list[str]]:
+    """The arguments of every command ``launch`` of a script."""
+    return [[word.text for word in each.words[1:]] for each in script.commands if each.words[0].text == "launch"]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="Bash is not installed")
+@pytest.mark.parametrize("title", SCRIPTS)
+def test_words_are_those_of_bash(title: str) -> None:
+    printed = "launch() { printf '%s\\0' \"$@\" >&2; }\n"
+    ran = subprocess.run(["bash", "-c", printed + SCRIPTS[title]], capture_output=True, text=True, check=True)
+    assert launched(script_of(SCRIPTS[title])) == [ran.stderr.split("\0")[:-1]]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("if [ $GIVEN = 1 ]; then A=--x; fi\nlaunch $A --b", [("--x", 2, 1), ("--b", 2, 0)]),
+        ("A=(--a)\nif test $GIVEN; then\n  A+=(--x)\nfi\nlaunch ${A[@]}", [("--a", 1, 0), ("--x", 3, 2)]),
+        ("for n in 1 2; do\n  launch --n $n\ndone", [("--n", 2, 0), ("$n", 2, 1)]),
+        ("case $GIVEN in a) launch --a ;; esac", [("--a", 1, 1)]),
+    ],
+)
+def test_words_of_an_undecided_branch_carry_the_line_of_its_test(text: str, words: list[tuple[str, int, int]]) -> None:
+    found = [word for each in script_of(text).commands if each.words[0].text == "launch" for word in each.words[1:]]
+    # a word that a variable holds has the line on which it is written
+    assert [(word.text, word.branch) for word in found] == [(text, branch) for text, _, branch in words]
+
+
+def test_quoted_scripts_and_here_documents_are_read() -> None:
+    text = 'T=8\nsrun bash -c "cd x; launch --tp $T"\ncat <<EOF > run.sh\nlaunch --pp 2\nEOF\n'
+    assert launched(script_of(text)) == [["--tp", "8"], ["--pp", "2"]]
+    assert [each.line for each in script_of(text).commands if each.words[0].text == "launch"] == [2, 4]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A=(1 2)\n" + 'A+=("${A[@]}")\n' * 60,
+        "a=x" + "\na=$a$a" * 60,
+        "f() { f; f; }\nf",
+        'f() { bash -c "f --x"; }\nf --y',
+    ],
+)
+def test_a_script_that_grows_without_end_is_refused(text: str) -> None:
+    with pytest.raises(FormatError):
+        script_of(text)
+
+
+@pytest.mark.parametrize("text", ["(" * 50_000, "$((" * 20_000, "if a; then " * 5_000, "\0\\"])
+def test_a_malformed_script_has_commands_or_none(text: str) -> None:
+    script_of(text)
