@@ -246,9 +246,7 @@ def written_expression(
 @cache
 def formula_source(function: Callable[..., float]) -> str:
     """The source that the docstring of a formula names; empty where it names none."""
-    from inspect import getdoc
-
-    found = re.search(r"Source: (.*?)(?:\n\n|\Z)", getdoc(function) or "", re.DOTALL)
+    found = re.search(r"Source: (.*?)(?:\n *\n|\Z)", function.__doc__ or "", re.DOTALL)
     return " ".join(found[1].split()).rstrip(".") if found else ""
 
 

@@ -70,6 +70,7 @@ def test_a_clean_check_loads_few_modules(tmp_path: Path) -> None:
 
 def test_the_estimate_of_a_training_plan_loads_nothing_of_serving_money_or_logs() -> None:
     names = loaded("estimate", "examples/dgx-h100-pod.yaml", parts=3)
+    assert not names & {"inspect", "ast", "dataclasses"}
     unused = {"clusterspec.cost.serving", "clusterspec.procurement", "clusterspec.exchange", "clusterspec.logs"}
     assert not unused & {".".join(name.split(".")[:parts]) for name in names for parts in (2, 3)}
 
