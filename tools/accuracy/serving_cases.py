@@ -89,6 +89,8 @@ def _requests(row: dict[str, str]) -> dict[str, Any]:
     load: dict[str, Any] = {name: int(row[name]) for name in ("input_tokens", "output_tokens")}
     load |= {name: int(row[name]) for name in ("concurrency", "requests") if row[name]}
     load["load"] = row["load"]
+    if row["draft_tokens"]:
+        load["speculative"] = {"tokens": int(row["draft_tokens"]), "acceptance": float(row["acceptance"])}
     if row["prefill"]:
         load["disaggregated"] = {side: _engines(row[side]) for side in ("prefill", "decode")}
     return load

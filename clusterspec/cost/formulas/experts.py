@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from math import exp
+
 from clusterspec.cost.formulas.compute import larger, power, smaller
 from clusterspec.cost.formulas.pipeline import expected_largest
 from clusterspec.cost.term import formula
 
 LEAST = 1e-9
 """The least fraction of experts that a token does not select, where it selects all of them."""
+MOST_COUNTED = 50.0
+"""Mean of a Poisson count from which the normal distribution is as good."""
 
 
 @formula()
@@ -94,6 +98,31 @@ def requests_on_fullest(mean: float, ranks: float) -> float:
     (16.0, 24.16)
     """
     return mean + expected_largest(ranks) * power(mean, 0.5)
+
+
+def prompts_on_fullest(mean: float, ranks: int) -> float:
+    """Prompts that start in one step on the rank with the most of them, with ``mean`` on each: Σ (1 − F(k)^r).
+
+    Requests end, and prompts replace them, independently of each other on r ranks: F is the distribution of a Poisson
+    count.
+
+    Range: ranks >= 1.
+
+    >>> prompts_on_fullest(0.25, 1), round(prompts_on_fullest(0.25, 8), 3)
+    (0.25, 1.076)
+    """
+    if ranks == 1:
+        return mean
+    if mean > MOST_COUNTED:
+        return requests_on_fullest(mean, ranks)
+    each = below = exp(-mean)
+    count, found = 0, 1 - below**ranks
+    while 1 - below**ranks > LEAST and count < 10 * MOST_COUNTED:
+        count += 1
+        each *= mean / count
+        below = min(1.0, below + each)
+        found += 1 - below**ranks
+    return found
 
 
 # All-to-all: every rank has a part for every other. Floats or arrays

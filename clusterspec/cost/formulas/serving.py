@@ -134,21 +134,28 @@ def launch_time(launches: float, each: float, host: float, sequences: float, *, 
     return launches * each + host + sequences * sequence
 
 
-@formula("step / tokens_per_step + sequences / output_tokens * prefill")
+@formula("step / tokens_per_step + sequences / output_tokens * prefill / stages")
 def time_per_output_token(
-    step: float, sequences: float, output_tokens: float, prefill: float, *, tokens_per_step: float = 1
+    step: float,
+    sequences: float,
+    output_tokens: float,
+    prefill: float,
+    *,
+    tokens_per_step: float = 1,
+    stages: float = 1,
 ) -> float:
     """The time per output token: one step, and its share of the prompts that replace finished sequences.
 
     ``tokens_per_step`` are those that a sequence gains in a step: more than one where drafted tokens are accepted, so
-    that sequences end, and prompts come, after as many times fewer steps.
+    that sequences end, and prompts come, after as many times fewer steps. Pipeline ``stages`` work on different
+    batches, so that a prompt delays each of them by its own layers alone.
 
     Source: continuous batching in the steady state; Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 3.
 
     >>> time_per_output_token(0.02, 32, 1024, 0.32)
     0.03
     """
-    return step / tokens_per_step + sequences / output_tokens * prefill
+    return step / tokens_per_step + sequences / output_tokens * prefill / stages
 
 
 @formula("wait + prefill + handoff + request + 0.5 * tpot")
@@ -180,16 +187,17 @@ def handoff_time(passing: float, size: float, bandwidth: float) -> float:
     return passing + size / bandwidth
 
 
-@formula("max(steps * step, floor)")
-def prompt_time(steps: float, step: float, floor: float) -> float:
-    """The time of a prompt in ``steps`` steps; at least the host's time to launch their kernels.
+@formula("max((steps + stages - 1) * step / stages, floor)")
+def prompt_time(steps: float, step: float, floor: float, stages: float = 1) -> float:
+    """The time of a prompt in ``steps`` steps of ``step`` seconds through all pipeline ``stages``, which work on
+    successive steps; at least the host's time to launch their kernels.
 
     Source: Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 3.
 
-    >>> prompt_time(2, 0.1, 0.15)
-    0.2
+    >>> prompt_time(2, 0.1, 0.15), prompt_time(8, 0.1, 0.0, 2)
+    (0.2, 0.45)
     """
-    return larger(steps * step, floor)
+    return larger((steps + stages - 1) * step / stages, floor)
 
 
 @formula("ttft + (output_tokens - 1) * tpot")

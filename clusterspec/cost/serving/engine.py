@@ -111,7 +111,7 @@ def cache_reading_parts(engine: Engine, sequences: float, context: float, tokens
     """Attention over the cache for ``tokens`` of each sequence, on the rank with the most sequences."""
     model, whole, rates = engine.model, engine.whole, engine.rates
     calls = float(max(1, whole.full_layers + whole.window_layers + whole.linear_layers))
-    most = requests_on_fullest(sequences, _unevenly_loaded_ranks(engine))
+    most = requests_on_fullest(sequences, unevenly_loaded_ranks(engine))
     read = most * engine.sequence_bytes(context) / calls
     software = engine.layout.capabilities.framework.stacks or engine.layout.framework  # a fork runs its base's kernels
     table = DECODE if model.latent else rates.decode_table(software, engine.workload.kv_precision)
@@ -125,12 +125,14 @@ def cache_reading_parts(engine: Engine, sequences: float, context: float, tokens
     if not model.latent:
         return (Part("cache", cache_time, numbers, origins),)
     elements = 2 * model.latent_kv + model.latent_rope
-    flops = 2 * most * tokens * context * model.heads / engine.layout.tp * elements * whole.full_layers / calls
-    numbers |= {"flops": flops, "rate": rates.attention_rate(16384.0)}
-    return (Part("latent_attention", latent_time, numbers, origins | table_origins(engine, rate="attention.prefill")),)
+    rows = max(tokens * model.heads / engine.layout.tp, rates.latent_rows)
+    flops = 2 * most * context * rows * elements * whole.full_layers / calls
+    rate, measured = rates.latent_rate(engine.workload.kv_precision)
+    numbers |= {"flops": flops, "rate": rate}
+    return (Part("latent_attention", latent_time, numbers, origins | table_origins(engine, rate=measured)),)
 
 
-def _unevenly_loaded_ranks(engine: Engine) -> int:
+def unevenly_loaded_ranks(engine: Engine) -> int:
     """Attention ranks whose requests end at different times; 1 where a batch fills all of them evenly."""
     serving = engine.workload.serving
     return engine.layout.attention_dp if serving is not None and serving.load in {"closed", "open"} else 1

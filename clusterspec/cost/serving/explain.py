@@ -89,6 +89,7 @@ def token_time_term(times: ServingTimes) -> Term:
         ("output_tokens", _computed(times.output_tokens, "output tokens of a request")),
         ("prefill", _computed(times.carried_prefill, "seconds of a prompt on this engine, without launches", "s")),
         ("tokens_per_step", _computed(times.tokens_per_step, "one, plus the accepted draft tokens")),
+        ("stages", _computed(float(times.stages[1]), "pipeline stages")),
     )
     return Term(
         "tpot",
@@ -105,7 +106,10 @@ def token_time_term(times: ServingTimes) -> Term:
 def first_token_time_term(times: ServingTimes) -> Term:
     """The time to first token: the wait, the prompt, and half a step."""
     inputs = (
-        ("wait", _computed(times.wait, "the queueing time, for cache space and for other prompts", "s")),
+        (
+            "wait",
+            _computed(times.wait + times.burst[0], "the queueing time, for cache space and for other prompts", "s"),
+        ),
         ("request", _computed(times.overhead, "time of a request outside the engines", "s")),
         ("tpot", _computed(times.started, "the time of an output token", "s")),
     )
@@ -127,6 +131,7 @@ def _prompt_term(times: ServingTimes) -> Term:
     inputs = (
         ("steps", _computed(times.prefill.steps, "chunks processed in one step")),
         ("floor", _computed(times.prompt_floor, "launching every kernel of the prompt without captured graphs", "s")),
+        ("stages", _computed(float(times.stages[0]), "pipeline stages")),
     )
     step = _step_term("step", times.prefill, times.prefill.total / times.prefill.steps)
     expression, source_ = EXPRESSIONS[prompt_time], _source(prompt_time)
@@ -220,7 +225,8 @@ def _burst_wait(times: ServingTimes, load: Serving, share: float) -> float:
     if not load.requests:
         return 0.0
     of_burst = min(1.0, times.offered / load.requests)
-    return burst_wait_percentile(times.ttft_mean - times.ttft, of_burst, share) if of_burst > 0 else 0.0
+    median, mean = times.burst
+    return burst_wait_percentile(mean, of_burst, share) - median if of_burst > 0 else 0.0
 
 
 def tpot_percentile(times: ServingTimes, load: Serving) -> float:

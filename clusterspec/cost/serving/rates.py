@@ -26,6 +26,8 @@ MOST_TABLES = 64
 """Limit of entries whose curves are cached."""
 DECODE = "attention.decode"
 """The table of attention over a cache."""
+LONG = 16384.0
+"""Tokens of a context over which attention has its best rate."""
 SUFFIXES = {"kb": 1024.0, "mb": 1024.0**2}
 
 
@@ -128,6 +130,18 @@ class KernelRates:
     def attention_rate(self, tokens: float) -> float:
         """FLOP/s of attention over prompts of ``tokens`` tokens."""
         return self.wide * min(1.0, interpolated_value(self.curves["attention.prefill"], tokens) * self.scale)
+
+    @property
+    def latent_rows(self) -> float:
+        """Rows to which the kernel of latent attention fills up the heads of one sequence: the height of its tile."""
+        return self.single.get("attention.latent.rows", 1.0)
+
+    def latent_rate(self, precision: str) -> tuple[float, str]:
+        """FLOP/s of latent attention over a cache in a precision, and the figure of the table that gives it."""
+        own = f"attention.latent.{precision}"
+        if own in self.single and precision in self.peaks:
+            return self.peaks[precision] * self.single[own], own
+        return self.attention_rate(LONG), "attention.prefill"
 
     def all_reduce_seconds(self, ranks: int, size: float, line: float) -> float | None:
         """Seconds of an all-reduce within a domain by the kernels of an engine; None for large ones.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
+from math import exp, inf
 
 from clusterspec.cluster.model import Cluster, Layout, Serving, Workload
 from clusterspec.cost import parameters
+from clusterspec.cost.formulas.experts import prompts_on_fullest
 from clusterspec.cost.formulas.serving import (
     compute_time,
     highest_load,
+    prompt_time,
     prompt_wait,
     stream_time,
     time_per_output_token,
@@ -19,7 +21,7 @@ from clusterspec.cost.layers import Chunk, model_layers
 from clusterspec.cost.mixers import sequence_cache
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.engine import NOTHING, Decoding, Engine
+from clusterspec.cost.serving.engine import NOTHING, Decoding, Engine, unevenly_loaded_ranks
 from clusterspec.precision import peak_name, precision_width, table_width
 from clusterspec.records import NamedTuple
 
@@ -91,18 +93,31 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
     if pools.has_prefill_engines:
         busy = _busy_ranks(pools, sequences, decode.total / gained)
     prefill = pools.prompts.prefill(fresh, float(load.input_tokens), busy, together)
-    prompt = max(prefill.total, pools.prompts.launch_floor(prefill.steps))
+    prompt = prompt_seconds(pools.prompts, prefill)
     carried = (
         0.0
         if pools.has_prefill_engines or static
         else _carried_prefill(pools, (each, context), gained, (decode, prefill))
     )
-    tpot = time_per_output_token(decode.total, sequences, load.output_tokens, carried, tokens_per_step=gained)
-    share = sequences / load.output_tokens * carried / tpot
+    stages = float(engine.layout.pp)
+    tpot = time_per_output_token(
+        decode.total, sequences, load.output_tokens, carried, tokens_per_step=gained, stages=stages
+    )
+    share = sequences / load.output_tokens * carried / stages / tpot
     rate = sequences * engine.attention_ranks / max(1.0, load.output_tokens - 1.0) / tpot
-    service = _service_seconds(pools, fresh, prompt, prefill)
-    wait = _prompt_wait(pools, share, rate, (prompt, service)) if load.load in {"closed", "open"} else 0.0
+    service = _service_seconds(pools, fresh, prefill)
+    wait = (
+        _prompt_wait(pools, share, rate, (prompt / pools.prompts.layout.pp, service))
+        if load.load in {"closed", "open"}
+        else 0.0
+    )
     return Steady(sequences, decode, prefill, prompt, service, carried, gained, tpot, share, rate, wait)
+
+
+def prompt_seconds(engine: Engine, prefill: StepTime) -> float:
+    """Seconds of the steps of one prompt, which the stages of a pipeline process in succession."""
+    floor, each = engine.launch_floor(prefill.steps), prefill.total / prefill.steps
+    return prompt_time(prefill.steps, each, floor, float(engine.layout.pp))
 
 
 def _carried_prefill(
@@ -112,17 +127,21 @@ def _carried_prefill(
 
     ``sequences`` holds the sequences of a step and their context in tokens; each gains ``gained`` tokens per step.
     ``steps`` holds a decode step and the steps of one prompt. Where several sequences end in one step, as many prompts
-    share the next one.
+    share the next one. Attention replicas wait for the one with the most prompts in every step.
     """
     engine, load = pools.decode, pools.load
     (each, context), (decode, prefill) = sequences, steps
     prompts = each * gained / load.output_tokens
-    if prompts <= 1:
+    ranks = unevenly_loaded_ranks(engine)
+    if prompts <= 1 and ranks == 1:
         return max(0.0, prefill.device - prefill.steps * decode.device)
+    affected = 1 - exp(-prompts * ranks) if ranks > 1 else 1.0
+    most = prompts_on_fullest(prompts, ranks) / affected
+    busy = float(engine.layout.attention_dp) / ranks * max(1.0, ranks * prompts / affected / most)
     fresh, length = load.input_tokens * (1 - load.prefix_hit), float(load.input_tokens)
     beside = Decoding(each, context, 1.0 + load.draft_tokens)
-    many = engine.prefill(prompts * fresh, length, float(engine.layout.attention_dp), beside)
-    return max(0.0, many.device - many.steps * decode.device) / prompts
+    many = engine.prefill(most * fresh, length, busy, beside)
+    return max(0.0, many.device - many.steps * decode.device) * affected / prompts
 
 
 def _prompt_wait(pools: Pools, share: float, rate: float, each: tuple[float, float]) -> float:
@@ -156,12 +175,12 @@ def _busy_ranks(pools: Pools, sequences: float, tpot: float) -> float:
     return min(float(ranks), 1.0 + rate / prompts.replicas * alone * (ranks - 1) / ranks)
 
 
-def _service_seconds(pools: Pools, fresh: float, prompt: float, prefill: StepTime) -> float:
-    """Seconds of an attention rank per prompt; a chunk holds as many whole prompts as fit."""
-    chunk = pools.load.chunk_tokens or fresh
+def _service_seconds(pools: Pools, fresh: float, prefill: StepTime) -> float:
+    """Seconds of an attention rank per prompt on each stage; a chunk holds as many whole prompts as fit."""
+    chunk, stages = pools.load.chunk_tokens or fresh, pools.prompts.layout.pp
     together = max(1.0, chunk // max(1.0, fresh))
     launched = pools.prompts.launch_floor(prefill.steps) / together
-    return max(prefill.device, launched) if together > 1 else prompt
+    return max(prefill.device if together > 1 else prefill.total, launched) / stages
 
 
 def closed_loop_state(pools: Pools, requests: float) -> Steady:

@@ -8,6 +8,7 @@ from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Design, Serving
 from clusterspec.cost.formulas.serving import (
     burst_wait,
+    burst_wait_percentile,
     handoff_time,
     output_rate,
     queue_wait,
@@ -25,6 +26,7 @@ from clusterspec.cost.serving.steady import (
     closed_loop_state,
     handoff_size_and_rate,
     largest_satisfying,
+    prompt_seconds,
     steady_state,
 )
 from clusterspec.precision import precision_width
@@ -71,6 +73,10 @@ class ServingTimes:
     prefill: StepTime
     prompt_time: float
     wait: float
+    burst: tuple[float, float]
+    """Seconds that the burst at the start of a run adds to the median and to the mean time to first token."""
+    stages: tuple[int, int]
+    """Pipeline stages of a prefill and of a decode engine."""
     prompt_floor: float
     """The least seconds to launch the prompt."""
     sent: Handoff | None
@@ -173,15 +179,17 @@ def _engine_times(engine: Engine, prompts: Engine, load: Serving) -> ServingTime
     started = 0.0 if load.load == "static" else now.tpot
     sent = _cache_handoff(pools)
     overhead = engine.habits.request
-    ttft = time_to_first_token(wait, prompt, sent.seconds if sent else 0.0, overhead, tpot=started)
+    delay = _burst_delay(pools, now, offered)
+    early = burst_wait_percentile(delay, min(1.0, offered / load.requests), 0.5) if load.requests else 0.0
+    ttft = time_to_first_token(wait + early, prompt, sent.seconds if sent else 0.0, overhead, tpot=started)
     latency = request_time(ttft, load.output_tokens, now.tpot)
     return ServingTimes(
         ttft=ttft,
         tpot=now.tpot,
-        ttft_mean=ttft + _burst_delay(pools, now, offered),
+        ttft_mean=ttft - early + delay,
         tpot_mean=now.tpot,
         request_latency=latency,
-        output_tokens_per_second=output_rate(offered, load.output_tokens, latency),
+        output_tokens_per_second=_output_rate(pools, now, offered, latency),
         accelerators=_used_accelerators(pools),
         kv_bytes_per_token=_cache_bytes_per_token(engine),
         kv_capacity_tokens=tokens * ranks,
@@ -193,6 +201,8 @@ def _engine_times(engine: Engine, prompts: Engine, load: Serving) -> ServingTime
         prefill=steps,
         prompt_time=prompt,
         wait=wait,
+        burst=(early, delay),
+        stages=(prompts.layout.pp, engine.layout.pp),
         prompt_floor=pools.prompts.launch_floor(steps.steps),
         sent=sent,
         overhead=overhead,
@@ -204,6 +214,14 @@ def _engine_times(engine: Engine, prompts: Engine, load: Serving) -> ServingTime
         started=started,
         prompt_load=now.rate * now.service / prompts.attention_ranks,
     )
+
+
+def _output_rate(pools: Pools, steady: Steady, offered: float, latency: float) -> float:
+    """Output tokens per second of the plan; its engines run no more prompts than they have time for."""
+    load = pools.load
+    found = output_rate(offered, load.output_tokens, latency)
+    each = steady.carried / pools.decode.layout.pp
+    return min(found, pools.decode.attention_ranks / each * load.output_tokens) if each else found
 
 
 def _steady_load(pools: Pools) -> tuple[float, Steady]:
@@ -238,7 +256,7 @@ def _static_batch_prompt(pools: Pools, steady: Steady) -> tuple[StepTime, float]
     whole = engine.prefill(
         max(1.0, steady.sequences) * fresh, float(load.input_tokens), float(engine.layout.attention_dp)
     )
-    return whole, max(whole.total, engine.launch_floor(whole.steps))
+    return whole, prompt_seconds(engine, whole)
 
 
 def _burst_delay(pools: Pools, steady: Steady, offered: float) -> float:

@@ -75,7 +75,9 @@ def test_a_slower_memory_reaches_the_share_of_a_longer_call() -> None:
 def test_no_measured_efficiency_exceeds_one(name: str) -> None:
     entry = CATALOG.get("kernels", name)
     assert isinstance(entry, Kernels)
-    shares = {key: figure for key, figure in entry.achievable.items() if figure.unit == "1"}
+    shares = {
+        key: figure for key, figure in entry.achievable.items() if figure.unit == "1" and not key.endswith(".rows")
+    }
     assert shares and all(0 < figure.value <= 1 for figure in shares.values())
     assert isinstance(CATALOG.get("accelerator", entry.accelerator), Accelerator)
 

@@ -246,3 +246,38 @@ def test_a_prompt_adds_about_as_much_to_steps_with_drafts_as_to_steps_without(to
     plain = times(input=8192, load="concurrency: 64")
     drafted = times(input=8192, load=f"concurrency: 64{DRAFTS.format(tokens=tokens, acceptance=0.6)}")
     assert drafted.carried_prefill == pytest.approx(plain.carried_prefill, rel=0.1)
+
+
+def test_a_prompt_delays_each_stage_of_a_pipeline_by_its_own_layers_alone() -> None:
+    # two stages of four ranks: half of the sequences in each batch, and a prompt takes both stages in turn
+    found = times(input=8192, framework="vllm, pp: 2", tp=4)
+    assert found.stages == (2, 2)
+    decode, carried = found.decode.total, found.carried * found.carried_prefill / 256
+    assert found.tpot == pytest.approx(decode + carried / 2)
+
+
+@pytest.mark.parametrize("stages", [2, 4])
+def test_stages_serve_as_many_times_the_prompts_of_one_engine(stages: int) -> None:
+    # 16 prompts in chunks of 4,096 tokens: each stage works on another chunk. Published: 3.2 to 3.3 times the prompts
+    # with four stages of eight H20 (lmsys.org/blog/2026-01-15-chunked-pipeline)
+    load = "load: offline, requests: 16, chunk_tokens: 4096"
+    one = times(input=65536, output=1, tp=8, memory=141, load=load)
+    many = times(input=65536, output=1, tp=8, framework=f"vllm, pp: {stages}", nodes=stages, memory=141, load=load)
+    assert 0.75 * stages < many.output_tokens_per_second / one.output_tokens_per_second <= stages * 1.05
+    assert many.prompt_time < one.prompt_time
+
+
+def test_half_of_the_requests_of_a_single_burst_wait_for_the_other_half() -> None:
+    # 64 prompts at once and no others: the median stands in the middle of the queue, as the mean does
+    steady, burst = times(), times(load="concurrency: 64, requests: 64")
+    assert burst.ttft == pytest.approx(burst.ttft_mean)
+    assert burst.ttft - steady.ttft == pytest.approx(burst.burst[1])
+    assert burst.burst[1] > 20 * burst.prompt_time
+
+
+def test_attention_replicas_wait_for_the_one_that_runs_a_prompt() -> None:
+    # the same eight ranks and requests, kept in step by a batch (static) or ending one by one (closed)
+    layout = "sglang, attention_dp: 8, ep: 8"
+    found = times(model="qwen3-235b-a22b", framework=layout, tp=1, input=4096, memory=141)
+    alone = found.prefill.device - found.prefill.steps * found.decode.device
+    assert found.carried_prefill > 2 * alone > 0
