@@ -15,7 +15,7 @@ from clusterspec.origin import Assumed
 from clusterspec.precision import precision_width
 from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import replace
-from clusterspec.results.decision import LEAST, Influence
+from clusterspec.results.verdict import LEAST, Influence
 from clusterspec.spec.reader import schema
 from clusterspec.summation import sum_of
 

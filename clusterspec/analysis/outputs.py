@@ -12,7 +12,8 @@ from clusterspec.studies.study import Checked, Settings, Study
 
 if TYPE_CHECKING:
     from clusterspec.cost.collectives.predict import CollectiveRow
-    from clusterspec.results.decision import CostReport, Influence
+    from clusterspec.results.decision import CostReport
+    from clusterspec.results.verdict import Influence
 
 
 # The results of a study, one function per command

@@ -10,7 +10,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.document.waivers import Waived
 from clusterspec.finding import Finding, Severity
 from clusterspec.records import replace
-from clusterspec.results.decision import REQUESTS, Area, Verdict, VerdictStatus
+from clusterspec.results.verdict import REQUESTS, Area, Verdict, VerdictStatus
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural
 

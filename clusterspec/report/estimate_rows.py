@@ -11,7 +11,7 @@ from clusterspec.cost.term import Communication, Term
 from clusterspec.quantity import Bandwidth, Figure, Quantity
 from clusterspec.report.ink import PLAIN, Ink, share_bar, text_table, wrapped_lines
 from clusterspec.results import EstimateReport
-from clusterspec.results.decision import LEAST, Influence, VerdictStatus
+from clusterspec.results.verdict import LEAST, Influence, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion
 
 if TYPE_CHECKING:

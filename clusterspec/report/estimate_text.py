@@ -23,8 +23,8 @@ from clusterspec.report.estimate_rows import (
 )
 from clusterspec.report.ink import PLAIN, Ink, plain_line, share_bar, text_table, title_text, wrapped_lines
 from clusterspec.results import EstimateReport, count
-from clusterspec.results.decision import Influence, VerdictStatus
 from clusterspec.results.estimate_json import HEADS, row, shares, terms
+from clusterspec.results.verdict import Influence, VerdictStatus
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural, portion
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from clusterspec.cost.term import Term
     from clusterspec.document.waivers import Waived
     from clusterspec.procurement.bill import Bill, Item
-    from clusterspec.results.decision import Verdict
     from clusterspec.results.estimate_json import Provenance
+    from clusterspec.results.verdict import Verdict
 
 Json = dict[str, Any]
 VERSION = 1

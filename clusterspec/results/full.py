@@ -8,11 +8,12 @@ from typing import Any
 
 from clusterspec.records import dataclass, field
 from clusterspec.results import BillReport, EstimateReport, Json, finding_json, head, waived_json
-from clusterspec.results.decision import Area, CostReport, Influence
+from clusterspec.results.decision import CostReport
 from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.estimate_json import assumption_json
 from clusterspec.results.machine import LayoutGrid, Machine, Pod, Reliability, Roofline, StageMemory, Survival, Tier
 from clusterspec.results.search import SearchReport, SensitivityReport
+from clusterspec.results.verdict import Area, Influence
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import pytest
 from clusterspec import analysis
 from clusterspec.analysis.verdict import verdict
 from clusterspec.finding import Confidence, Finding, Severity
-from clusterspec.results.decision import VerdictStatus
+from clusterspec.results.verdict import VerdictStatus
 from clusterspec.source import Position, Span
 from clusterspec.studies.study import Study, study_text
 from tests.settings import SETTINGS

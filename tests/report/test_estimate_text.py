@@ -11,7 +11,7 @@ from clusterspec import analysis, studies
 from clusterspec.report import estimate_rows, estimate_text
 from clusterspec.report import estimate_text as estimate_explain
 from clusterspec.report.ink import Ink
-from clusterspec.results.decision import LEAST
+from clusterspec.results.verdict import LEAST
 from clusterspec.studies.study import Study, study_text
 from tests.settings import SETTINGS
 

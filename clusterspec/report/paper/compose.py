@@ -13,10 +13,10 @@ from clusterspec.report.paper import appendix as options
 from clusterspec.report.paper import decision as delivery
 from clusterspec.report.paper.blocks import Block, Paper, PaperTable, Picture, Section, TableColumn, TableRow, TitleFact
 from clusterspec.results import EstimateReport, count
-from clusterspec.results.decision import VerdictStatus
 from clusterspec.results.estimate_json import terms
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Roofline
+from clusterspec.results.verdict import VerdictStatus
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural, portion
 

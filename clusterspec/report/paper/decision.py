@@ -17,8 +17,8 @@ from clusterspec.report.paper.blocks import (
     Tone,
     VerdictBlock,
 )
-from clusterspec.results.decision import REQUESTS, Area, Verdict, VerdictStatus
 from clusterspec.results.full import FullReport
+from clusterspec.results.verdict import REQUESTS, Area, Verdict, VerdictStatus
 from clusterspec.units import display, percent, plain, portion
 
 # Checklist of delivery, warranty, spares and single points of failure with spec keys, and risks
