@@ -31,6 +31,7 @@ GROUPS = (
     "communication",
     "pipeline",
     "batch",
+    "numerics",
     "serving",
     "measured",
     "acceptance",

@@ -51,7 +51,9 @@ from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 
-RULE = Rule.of(__name__, "error")
+RULE = Rule.of(__name__, "error", yields_to=("integer-training",))
+INCOMPLETE = frozenset({"int8"})
+"""Formats whose peaks the catalog lists for few of the accelerators that multiply them."""
 
 
 def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
@@ -59,6 +61,9 @@ def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
         return
     if workload.precision in accelerator.unpublished_peaks:
         message = f"no peak of {accelerator.id} in {workload.precision} is published, so no time can be estimated"
+        yield RULE.problem("workload.precision", message, "state `workload.peak_flops`", severity="warning")
+    elif workload.precision in INCOMPLETE:
+        message = f"the catalog has no peak of {accelerator.id} in {workload.precision}, so no time can be estimated"
         yield RULE.problem("workload.precision", message, "state `workload.peak_flops`", severity="warning")
     elif accelerator.peaks:
         has = ", ".join(accelerator.peaks)

@@ -1,0 +1,76 @@
+"""The capacity of the experts drops tokens, or the key has no effect.
+
+## What it finds
+
+`capacity_factor` below 1, and below 2 in serving, as a warning; any in a model without experts, as a note.
+
+## Why it matters
+
+An expert takes capacity factor × tokens × experts per token / experts. Below 1, tokens are dropped even where all experts
+are equally loaded: at 0.8, at least a fifth. In serving, what is dropped depends on the other requests of the batch, so
+that the same prompt gets other answers.
+
+## What to do
+
+Leave the key out, as recent models do, which drop no token; else 1.0 to 1.25 in training with a balancing loss, 2 in
+serving.
+
+## When to ignore it
+
+Ignore it where the recipe of the model was trained with it.
+
+## Fires
+
+```yaml layout.capacity_factor
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 512}
+layout: {tp: 1, pp: 4, ep: 8, capacity_factor: 0.8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 512}
+layout: {tp: 1, pp: 4, ep: 8, capacity_factor: 1.25}
+```
+
+## Sources
+
+- Capacity factors of 1.0 to 1.25: Fedus et al., Switch Transformers, https://arxiv.org/abs/2101.03961
+- 2 in evaluation: Zoph et al., ST-MoE, https://arxiv.org/abs/2202.08906
+- No dropped tokens: Gale et al., MegaBlocks, https://arxiv.org/abs/2211.15841
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.models import Model
+from clusterspec.cluster.model import Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import LayoutSpec
+from clusterspec.units import percent, plain
+
+RULE = Rule.of(__name__, "warning", "likely")
+SERVING = 2.0
+KEY = "layout.capacity_factor"
+
+
+def check(written_layout: LayoutSpec, workload: Workload, model: Model) -> Iterator[Problem]:
+    factor = written_layout.capacity_factor
+    if factor is None:
+        return
+    if not model.experts:
+        yield RULE.problem(
+            KEY, "the model has no experts, so a capacity factor has no effect", "remove the key", severity="note"
+        )
+    elif factor < 1:
+        message = f"a capacity factor of {plain(factor)} drops at least {percent(1 - factor, 2)} of the tokens at each layer with experts"
+        yield RULE.problem(KEY, message, "remove the key, which drops no token, or use 1.0 to 1.25")
+    elif workload.kind == "serve" and factor < SERVING:
+        message = f"with a capacity factor of {plain(factor)} the answer to a request depends on the other requests of its batch"
+        yield RULE.problem(KEY, message, "remove the key, which drops no token, or use 2")

@@ -1,0 +1,82 @@
+"""The run has too few optimizer steps to train, or more than any published run.
+
+## What it finds
+
+`tokens` / (`global_batch` × `sequence_length`) below 100: a warning; below 1,000 a note, or a warning on 256 and more
+accelerators. More than 5 million steps are a warning.
+
+## Why it matters
+
+The warm-up of the learning rate alone takes 2,000 steps in Llama 2 and 8,000 in Llama 3. A run of a few hundred steps
+ends before it. Millions of steps come from a batch that is too small: the gradient is noisy, and accelerators wait for
+communication in each of them.
+
+## What to do
+
+Use a smaller global batch or more tokens; for millions of steps a larger global batch.
+
+## When to ignore it
+
+Ignore it for fine-tuning on a small set, and for benchmarks of the machine.
+
+## Fires
+
+```yaml workload.tokens
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 2048, tokens: 5B}
+layout: {tp: 1, recompute: full}
+```
+
+```yaml workload.global_batch
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {model: llama-3.2-1b, sequence_length: 2048, global_batch: 8, tokens: 1T}
+layout: {tp: 1}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 2}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64, tokens: 1B}
+layout: {tp: 1, recompute: full}
+```
+
+## Sources
+
+- 2,000 steps of warm-up: https://arxiv.org/abs/2307.09288
+- 8,000 steps of warm-up, section 3.4.1: https://arxiv.org/abs/2407.21783
+- Batches, steps and gradient noise: McCandlish et al., https://arxiv.org/abs/1812.06162
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.units import display, plain
+
+RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("run-shorter-than-step",))
+FEW, VERY_FEW = 1000.0, 100.0
+MANY = 5e6
+"""Steps of a run: published ones have up to about two million."""
+LARGE = 256
+"""Ranks from which no run is taken for fine-tuning."""
+
+
+def check(training: Workload, layout: Layout | None) -> Iterator[Problem]:
+    step = training.global_batch * training.sequence_length
+    steps = training.tokens / step if training.tokens is not None else FEW
+    if 1 <= steps < FEW:
+        large = layout is not None and layout.ranks >= LARGE
+        message = f"{plain(steps, 3)} steps of {display(step, '1')} tokens are the whole run; warm-up alone takes 2,000 in published runs"
+        help_ = "use a smaller global batch or more tokens"
+        severity = "warning" if steps < VERY_FEW or large else "note"
+        yield RULE.problem("workload.tokens", message, help_, severity=severity)
+    elif steps > MANY:
+        message = f"{display(steps, '1')} steps of {step:,} tokens: published runs have at most about two million, with larger batches"
+        yield RULE.problem("workload.global_batch", message, "use a larger global batch")

@@ -1,0 +1,66 @@
+"""Gradients are compressed more than in published training of language models.
+
+## What it finds
+
+`gradient_compression` above 32.
+
+## Why it matters
+
+One bit per number, 32 times less than fp32, is the strongest compression with a published result at the loss of Adam for
+transformers. Stronger compression delays most gradients by many steps.
+
+## What to do
+
+Use 32 or less, or hierarchical sharding, which sends less across nodes without a loss.
+
+## When to ignore it
+
+Ignore it where convergence with this compression was measured.
+
+## Options
+
+`thresholds = {gradients-compressed = 32.0}` in the configuration sets the factor above which the rule reports. The number
+is a ratio of bytes. The default is 32.0.
+
+## Fires
+
+```yaml layout.gradient_compression
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {tp: 1, gradient_compression: 100}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {tp: 1, gradient_compression: 2}
+```
+
+## Sources
+
+- One bit per number: Tang et al., 1-bit Adam, https://arxiv.org/abs/2102.02888
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.parts import Thresholds
+from clusterspec.rules.rule import Rule
+from clusterspec.units import plain
+
+RULE = Rule.of(__name__, "warning", "heuristic")
+MOST = 32.0
+
+
+def check(thresholds: Thresholds, training: Workload, layout: Layout) -> Iterator[Problem]:
+    factor, most = layout.gradient_compression, thresholds.of(RULE.name, MOST)
+    if factor > most:
+        message = f"gradients are compressed {plain(factor)} times; published training of transformers goes up to {plain(most)}"
+        yield RULE.problem("layout.gradient_compression", message, f"use {plain(most)} or less")

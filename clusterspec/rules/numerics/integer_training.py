@@ -1,0 +1,64 @@
+"""Training in an integer format.
+
+## What it finds
+
+`kind: train` with `precision: int8`, or with `parameter_precision` int8 or int4.
+
+## Why it matters
+
+Integer formats have no exponent: gradients span many orders of magnitude and mostly round to zero. No published
+pre-training of a language model runs its backward pass in int8; fp8 and the block formats of 4 bits have recipes.
+
+## What to do
+
+Use fp8 or bf16 for training, and quantize the trained weights for serving.
+
+## When to ignore it
+
+Ignore it for research on integer training, and for frozen weights below adapters.
+
+## Fires
+
+```yaml workload.precision
+clusterspec: 1
+cluster: {platform: dgx-a100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, precision: int8}
+layout: {tp: 1}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, precision: fp8}
+layout: {tp: 1}
+```
+
+## Sources
+
+- Formats for training and for inference: Micikevicius et al., FP8 Formats for Deep Learning, https://arxiv.org/abs/2209.05433
+- Integer formats for the forward pass only: Wortsman et al., https://arxiv.org/abs/2304.13013
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning", "likely")
+INTEGERS = frozenset({"int8", "int4"})
+
+
+def check(training: Workload) -> Iterator[Problem]:
+    if training.precision in INTEGERS:
+        message = f"training multiplies in {training.precision}, in which most gradients round to zero"
+        yield RULE.problem("workload.precision", message, "train in fp8 or bf16, and quantize for serving")
+    if training.parameter_precision in INTEGERS:
+        message = (
+            f"weights in training are kept in {training.parameter_precision}, in which small updates round to nothing"
+        )
+        yield RULE.problem("workload.parameter_precision", message, "keep bf16 or fp8, and quantize for serving")

@@ -1,0 +1,83 @@
+"""Gradients are summed over many ranks in few bits.
+
+## What it finds
+
+A stated `gradient_precision` of bf16 with 256 or more replicas in the reduction: a note, and a warning from 1,024 on.
+Gradients in 8 bits and fewer are a warning with any number of replicas.
+
+## Why it matters
+
+A bf16 sum of 256 equal numbers no longer grows, since the next one is below half of its last bit. Each addition of a
+ring rounds, and the error grows with the ranks. Llama 3 reduced gradients in fp32 for this reason.
+
+## What to do
+
+Keep and reduce gradients in fp32, or reduce in bf16 within small groups and in fp32 across them.
+
+## When to ignore it
+
+Ignore it where the library or the switches add in fp32 and only send bf16, or convergence at this width was measured.
+
+## Fires
+
+```yaml workload.gradient_precision
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 128}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 4096, gradient_precision: bf16}
+layout: {tp: 1}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 128}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 4096, gradient_precision: fp32}
+layout: {tp: 1}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 4096, gradient_precision: bf16}
+layout: {tp: 1}
+```
+
+## Sources
+
+- Reduction in fp32, section 3.3.2: https://arxiv.org/abs/2407.21783
+- Significant bits of bf16: https://arxiv.org/abs/1905.12322
+- fp8 gradients need scaling of their own: https://arxiv.org/abs/2310.18313
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.precision import PRECISIONS
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import WorkloadSpec
+
+RULE = Rule.of(__name__, "warning", "heuristic")
+MANY = 256
+"""Terms from which a sum of equal bf16 numbers no longer grows: 2 to the power of its 8 significant bits."""
+VERY_MANY = 1024
+
+
+def check(training: Workload, layout: Layout, written_workload: WorkloadSpec) -> Iterator[Problem]:
+    written, replicas = written_workload.gradient_precision, layout.dp * layout.cp
+    if written is None or replicas < 2:
+        return
+    bits = PRECISIONS[written].bits
+    if bits <= 8:
+        message = f"gradients are kept and summed in {written}: small ones vanish"
+    elif written == "bf16" and replicas >= MANY:
+        message = (
+            f"{replicas:,} replicas sum their gradients in bf16, in which a sum of {MANY} equal terms no longer grows"
+        )
+    else:
+        return
+    severity = "note" if bits > 8 and replicas < VERY_MANY else "warning"
+    yield RULE.problem("workload.gradient_precision", message, "use fp32 for the sum", severity=severity)

@@ -1,0 +1,100 @@
+"""Master weights or moments are kept in too few bits.
+
+## What it finds
+
+Weights that the optimizer updates in bf16 or narrower: `master: none` with `parameter_precision` below fp32, or a
+`master` below fp32. The finding is a warning for runs of at least 20 billion tokens, or of unknown length, and a note
+for shorter ones; 8 bits and fewer are always a warning. `master: fp16` is a note. Moments in fp8 are a warning for the
+same runs, moments in fp16 a note.
+
+## Why it matters
+
+A bf16 number has 8 significant bits, so that an update below 1/512 of a weight rounds to nothing. With weights of 0.02
+and steps of the size of the learning rate, that is the case from a learning rate of 4e-5 downward, in the last part of
+every schedule: training stalls there. In fp8 the second moment, a square, underflows.
+
+## What to do
+
+Keep fp32 master weights, as most published runs do; moments in bf16 save as much memory, and DeepSeek-V3 trained with
+them. Shard the optimizer over more ranks where memory is short.
+
+## When to ignore it
+
+Ignore it where the optimizer rounds stochastically or sums with compensation (Kahan), or scales each tensor or block.
+
+## Fires
+
+```yaml layout.optimizer_states.master
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 1024, tokens: 15T}
+layout: {tp: 1, optimizer_states: {master: none, moments: fp32}}
+```
+
+```yaml layout.optimizer_states.moments
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 1024, tokens: 15T}
+layout: {tp: 1, optimizer_states: {master: fp32, moments: fp8}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 1024, tokens: 15T}
+layout: {tp: 1, optimizer_states: {master: fp32, moments: bf16}}
+```
+
+## Sources
+
+- Updates that nearest rounding cancels: Zamirai et al., https://arxiv.org/abs/2010.06192
+- bf16 moments beside fp32 master weights, section 3.3: https://arxiv.org/abs/2412.19437
+- fp8 and fp16 states with scaling by tensor, and what diverges: Peng et al., FP8-LM, https://arxiv.org/abs/2310.18313
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.precision import PRECISIONS
+from clusterspec.rules.rule import Rule
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "warning", "likely")
+SHORT_RUN = 20e9
+"""Tokens of a run, below which it is taken for fine-tuning: public fine-tuning sets hold at most a few billion."""
+
+
+def check(training: Workload, layout: Layout) -> Iterator[Problem]:
+    tokens = training.tokens
+    short = tokens is not None and tokens < SHORT_RUN
+    run = f"a run of {display(tokens, '1')} tokens" if tokens is not None else "the run"
+    yield from _master_problem(training, layout, run, short)
+    moments = layout.moments_precision
+    if moments in {"fp8", "fp16"}:
+        lost = "the second moment, a square, underflows without scaling"
+        severity = "note" if short or moments == "fp16" else "warning"
+        message = f"{run} keeps the moments in {moments}: {lost}"
+        help_ = "use bf16 or fp32, or confirm that the optimizer scales blocks of the moments"
+        yield RULE.problem("layout.optimizer_states.moments", message, help_, severity=severity)
+
+
+def _master_problem(training: Workload, layout: Layout, run: str, short: bool) -> Iterator[Problem]:
+    none = layout.master_precision == "none"
+    kept = training.parameter_precision if none else layout.master_precision
+    bits = PRECISIONS[kept].bits
+    if bits >= 32:
+        return
+    held = f"updates weights in {kept}, without master weights" if none else f"keeps its master weights in {kept}"
+    severity = "note" if bits > 8 and (short or kept == "fp16") else "warning"
+    lost = (
+        "bf16 drops updates below 1/512 of a weight, those of small learning rates"
+        if kept == "bf16"
+        else (f"{kept} drops small updates unless each tensor is scaled")
+    )
+    help_ = "keep `master: fp32` and shard it, or confirm stochastic rounding or compensated sums"
+    yield RULE.problem("layout.optimizer_states.master", f"{run} {held}: {lost}", help_, severity=severity)

@@ -1,0 +1,98 @@
+"""The run has too few or too many tokens for the model.
+
+## What it finds
+
+`tokens` over the parameters that a token uses. Below 1 the finding is a warning, below 5 a note, for runs of at least 20
+billion tokens or on at least 256 accelerators; shorter runs on fewer accelerators are taken for fine-tuning. On
+accelerators from before 2022 only less than 0.5 is reported: their runs followed an older law. Above 100,000 it is a
+warning.
+
+## Why it matters
+
+The loss for a given amount of compute is least near 20 tokens per parameter, and models of today get 100 to 10,000. With
+a tenth of 20, a model of a third of the size would be as good at a ninth of the cost. Qwen3-0.6B, with 60,000 tokens per
+parameter, is the longest published run of its kind.
+
+## What to do
+
+Use a smaller model or more tokens; check the suffix of `tokens` (15T, 300B).
+
+## When to ignore it
+
+Ignore it for continued pre-training and large fine-tuning runs, and for benchmarks of the machine.
+
+## Fires
+
+```yaml workload.tokens
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512, tokens: 30B}
+layout: {tp: 8, pp: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512, tokens: 1.4T}
+layout: {tp: 8, pp: 4}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 2}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64, tokens: 1B}
+layout: {tp: 1}
+```
+
+## Sources
+
+- 20 tokens per parameter: Hoffmann et al., https://arxiv.org/abs/2203.15556
+- Beyond it, where inference counts: Sardana et al., https://arxiv.org/abs/2401.00448
+- 36T tokens for models from 0.6B: Qwen3 technical report, https://arxiv.org/abs/2505.09388
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Accelerator
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.parameters import model_weights
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.units import display, plain
+
+RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("run-shorter-than-step", "few-steps"))
+FEW, VERY_FEW = 5.0, 1.0
+"""Tokens per active parameter: GPT-3 has 1.7, BLOOM 2.1, and both count as trained on too few."""
+MANY = 100_000.0
+LAW = 2022
+"""Year of the law of 20 tokens per parameter."""
+BEFORE_LAW = 0.5
+"""Tokens per parameter of MT-NLG 530B, the fewest of a published run before that law."""
+TUNING = 20e9
+"""Tokens below which a run may be fine-tuning."""
+LARGE = 256
+"""Ranks from which no run is taken for fine-tuning."""
+BEST = 20
+
+
+def check(training: Workload, layout: Layout | None, accelerator: Accelerator) -> Iterator[Problem]:
+    tokens = training.tokens
+    if tokens is None or (tokens < TUNING and (layout is None or layout.ranks < LARGE)):
+        return
+    weights = model_weights(training.model).active
+    each = tokens / weights
+    if (FEW if (accelerator.year or LAW) >= LAW else BEFORE_LAW) <= each <= MANY:
+        return
+    counted = "active parameter" if training.model.experts else "parameter"
+    message = f"{display(tokens, '1')} tokens are {plain(each, 2)} per {counted}"
+    if each > MANY:
+        help_ = "check the suffix; a larger model makes more of as many tokens"
+        yield RULE.problem("workload.tokens", f"{message}, more than any published run has", help_)
+        return
+    message += f"; the least loss for the compute needs about {BEST}, {display(BEST * weights, '1')} tokens"
+    help_ = "use a smaller model or more tokens, or say in a waiver that this is fine-tuning or a benchmark"
+    yield RULE.problem("workload.tokens", message, help_, severity="warning" if each < VERY_FEW else "note")
