@@ -69,8 +69,10 @@ LARGE = 256
 
 
 def check(training: Workload, layout: Layout | None) -> Iterator[Problem]:
+    if training.tokens is None:
+        return
     step = training.global_batch * training.sequence_length
-    steps = training.tokens / step if training.tokens is not None else FEW
+    steps = training.tokens / step
     if 1 <= steps < FEW:
         large = layout is not None and layout.ranks >= LARGE
         message = f"{plain(steps, 3)} steps of {display(step, '1')} tokens are the whole run; warm-up alone takes 2,000 in published runs"

@@ -65,17 +65,20 @@ from clusterspec.rules.rule import Rule
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
+NARROW_MOMENTS = frozenset({"fp8", "fp16"})
 SHORT_RUN = 20e9
 """Tokens of a run, below which it is taken for fine-tuning: public fine-tuning sets hold at most a few billion."""
 
 
 def check(training: Workload, layout: Layout) -> Iterator[Problem]:
+    if layout.master_precision == "fp32" and layout.moments_precision not in NARROW_MOMENTS:
+        return
     tokens = training.tokens
     short = tokens is not None and tokens < SHORT_RUN
     run = f"a run of {display(tokens, '1')} tokens" if tokens is not None else "the run"
     yield from _master_problem(training, layout, run, short)
     moments = layout.moments_precision
-    if moments in {"fp8", "fp16"}:
+    if moments in NARROW_MOMENTS:
         lost = "the second moment, a square, underflows without scaling"
         severity = "note" if short or moments == "fp16" else "warning"
         message = f"{run} keeps the moments in {moments}: {lost}"
