@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from inspect import signature
 from itertools import product
 from typing import Any, TypeVar
 
@@ -33,6 +34,43 @@ def diagonal(number: int, *axes: Sequence[Any]) -> list[tuple[Any, ...]]:
         return list(product(*axes))
     rows = {index: tuple(axis[index % len(axis)] for axis in axes) for index in range(number)}
     return list(dict.fromkeys(rows.values()))
+
+
+def each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """One test over a whole table, in place of a parametrized test for each row. A failure names its row.
+
+    Rows share the fixtures of the test, so that it is for tables of small cases that leave nothing behind.
+    """
+    wanted = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    rows = [dict(zip(wanted, row if len(wanted) > 1 else (row,), strict=True)) for row in cases]
+    assert rows, "a test without cases cannot fail"
+
+    def loop_of(test: Callable[..., None]) -> Callable[..., None]:
+        def loop(**fixtures: Any) -> None:
+            faults = []
+            for row in rows:
+                try:
+                    test(**row, **fixtures)
+                except BaseException as fault:
+                    fault.add_note(f"the row: {row}"[:2000])
+                    faults.append(fault)
+                    if len(faults) == MOST_FAULTS or not isinstance(fault, Exception):
+                        break
+            if faults:
+                for other in faults[1:]:
+                    faults[0].add_note(f"also {other!r}, {other.__notes__[0]}"[:2000])
+                raise faults[0]
+
+        loop.__name__, loop.__doc__, loop.__module__ = test.__name__, test.__doc__, test.__module__
+        whole = signature(test)
+        left = [value for name, value in whole.parameters.items() if name not in wanted]
+        loop.__signature__ = whole.replace(parameters=left)  # type: ignore[attr-defined]
+        return loop
+
+    return loop_of
+
+
+MOST_FAULTS = 20
 
 
 class TooMany(AssertionError):

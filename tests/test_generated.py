@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
+from tests.effort import each
 from tools.generate import ROOT, pages
 
 PAGES = pages()
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
 
 
-@pytest.mark.parametrize("name", PAGES)
+@each("name", PAGES)
 def test_generated_pages_are_current(name: str) -> None:
     assert (ROOT / name).read_text("utf-8") == PAGES[name](), f"{name} is stale: run `make docs`"
 
@@ -22,7 +21,7 @@ def test_every_rule_page_belongs_to_a_rule() -> None:
     assert there == {name for name in PAGES if name.startswith("docs/rules/")}
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if name.startswith("docs/rules")])
+@each("name", [name for name in PAGES if name.startswith("docs/rules")])
 def test_links_between_rule_pages_lead_somewhere(name: str) -> None:
     for target in LINK.findall((ROOT / name).read_text("utf-8")):
         assert ((ROOT / name).parent / target).is_file(), target

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from clusterspec import resources
 from clusterspec.catalog.company import REFERENCES, entry_problems
 from clusterspec.catalog.reader import RawEntry
@@ -13,6 +11,7 @@ from clusterspec.document import parse
 from clusterspec.origin import Cited
 from clusterspec.source import Source
 from tests.catalog.shipped import CARDS, CATALOG, NAMES, every_fact
+from tests.effort import each
 
 PROMISED = (Path(__file__).parent / "promised_ids.txt").read_text().split()
 FOLDERS = {"switch": "switches", "kernels": "kernels"}
@@ -22,7 +21,7 @@ def name_of(raw_entry: RawEntry) -> str:
     return f"{raw_entry.kind}/{raw_entry.id}"
 
 
-@pytest.mark.parametrize(("kind", "name"), NAMES, ids="/".join)
+@each(("kind", "name"), NAMES)
 def test_an_entry_satisfies_the_schema_and_is_named_as_its_file(kind: str, name: str) -> None:
     file = resources.catalog() / FOLDERS.get(kind, f"{kind}s") / f"{name}.yaml"
     document, problems = parse(Source(str(file), file.read_text()))
@@ -38,24 +37,24 @@ def test_every_file_of_the_catalog_is_an_entry() -> None:
     assert extra == {"LICENSE", "VERSION", "index.json"}
 
 
-@pytest.mark.parametrize("raw_entry", CARDS, ids=name_of)
+@each("raw_entry", CARDS)
 def test_every_figure_has_a_source_or_says_why_it_is_assumed(raw_entry: RawEntry) -> None:
     assert [fact.name for fact in every_fact(raw_entry) if fact.origin is None] == []
 
 
-@pytest.mark.parametrize("raw_entry", CARDS, ids=name_of)
+@each("raw_entry", CARDS)
 def test_an_entry_is_read_into_its_type_without_problems(raw_entry: RawEntry) -> None:
     entry = CATALOG.get(raw_entry.kind, raw_entry.id)
     assert (entry.kind, entry.id) == (raw_entry.kind, raw_entry.id)
 
 
-@pytest.mark.parametrize("raw_entry", CARDS, ids=name_of)
+@each("raw_entry", CARDS)
 def test_every_listed_source_is_used_by_a_figure(raw_entry: RawEntry) -> None:
     text = " ".join(f"{fact.origin} {fact.rejected} {fact.also}" for fact in every_fact(raw_entry))
     assert [key for key, source in raw_entry.sources.items() if source.title not in text] == []
 
 
-@pytest.mark.parametrize("raw_entry", [raw_entry for raw_entry in CARDS if raw_entry.kind in REFERENCES], ids=name_of)
+@each("raw_entry", [raw_entry for raw_entry in CARDS if raw_entry.kind in REFERENCES])
 def test_references_of_an_entry_exist(raw_entry: RawEntry) -> None:
     for fact, kind in REFERENCES[raw_entry.kind].items():
         value = raw_entry.facts[fact].value if fact in raw_entry.facts else []
@@ -63,7 +62,7 @@ def test_references_of_an_entry_exist(raw_entry: RawEntry) -> None:
         assert [name for name in named if name not in CATALOG.ids(kind)] == [], fact
 
 
-@pytest.mark.parametrize("promised", PROMISED)
+@each("promised", PROMISED)
 def test_every_required_id_exists(promised: str) -> None:
     kind, name = promised.split("/")
     assert name in CATALOG.ids(kind)
@@ -75,7 +74,7 @@ def test_parts_that_do_not_ship_have_the_status_announced() -> None:
     assert {"h100-sxm-80gb", "gb300", "infiniband-xdr", "connectx-8", "rubin", "vr-nvl72", "mi455x"}.isdisjoint(coming)
 
 
-@pytest.mark.parametrize("raw_entry", CARDS, ids=name_of)
+@each("raw_entry", CARDS)
 def test_a_status_has_a_date_and_every_source_a_day(raw_entry: RawEntry) -> None:
     assert len(raw_entry.status.as_of) == len("2026-11-20")
     assert [key for key, source in raw_entry.sources.items() if not (source.read or source.recalled)] == []
@@ -112,7 +111,7 @@ def test_no_figure_of_hardware_or_software_lacks_a_source_that_was_read() -> Non
     assert [name for name, origin in facts.items() if isinstance(origin, Cited) and not origin.read] == []
 
 
-@pytest.mark.parametrize("path", sorted(resources.catalog().glob("*/*.yaml")), ids=lambda path: path.stem)
+@each("path", sorted(resources.catalog().glob("*/*.yaml")))
 def test_reading_only_values_gives_the_same_values_as_reading_all(path: Path) -> None:
     from clusterspec.document import decode, parse
     from clusterspec.document.plain import yaml_value

@@ -9,6 +9,7 @@ import pytest
 from clusterspec.catalog.models import Model
 from clusterspec.cost.parameters import model_weights
 from tests.catalog.shipped import CATALOG
+from tests.effort import each
 
 MODELS = [CATALOG.model(name) for name in CATALOG.ids("model")]
 
@@ -33,7 +34,7 @@ def described(model: Model) -> float:
     return counted.total + encoders + (counted.prediction if model.parameters_with_prediction else 0.0)
 
 
-@pytest.mark.parametrize("model", MODELS, ids=name_of)
+@each("model", MODELS)
 def test_parameters_are_those_published(model: Model) -> None:
     assert model.parameters is not None
     off = abs(described(model) / model.parameters.value - 1)
@@ -53,7 +54,7 @@ def test_active_parameters_are_those_published(model: Model) -> None:
     assert excused == (off > rounding(model.id, "active_parameters"))
 
 
-@pytest.mark.parametrize("model", MODELS, ids=name_of)
+@each("model", MODELS)
 def test_the_shape_of_a_model_is_possible(model: Model) -> None:
     assert model.heads % model.kv_heads == 0
     assert model.latent or model.head_dim * model.heads >= model.hidden / 2

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from clusterspec.catalog.build import BUILDERS
 from clusterspec.catalog.reader import Fact, FactReader, RawEntry, si_value
 from clusterspec.catalog.views import entry_view
 from clusterspec.quantity import Quantity
 from tests.catalog.shipped import CARDS
+from tests.effort import each
 
 
 class RecordingReader(FactReader):
@@ -25,7 +24,7 @@ class RecordingReader(FactReader):
         return quantity
 
 
-@pytest.mark.parametrize("raw_entry", CARDS, ids=lambda raw_entry: f"{raw_entry.kind}/{raw_entry.id}")
+@each("raw_entry", CARDS)
 def test_tables_and_arithmetic_agree_on_every_figure(raw_entry: RawEntry) -> None:
     reader = RecordingReader(raw_entry)
     BUILDERS[raw_entry.kind](reader)

@@ -14,6 +14,7 @@ from clusterspec.cli import UsageFault
 from clusterspec.cli.options import Parser
 from clusterspec.cli.parser import COMMANDS, documented_commands, parser
 from tests.cli.conftest import BASE, Call
+from tests.effort import diagonal, each
 
 VALUES = {"DATE": "2026-11-20", "AXIS,AXIS": "tp,pp", "N": "3", "YEAR": "2025", "SHARE": "0.1"}
 LEAVES: dict[str, Parser] = {}
@@ -60,10 +61,8 @@ def test_an_option_means_the_same_before_between_and_after_the_arguments(name: s
             assert read(*command, *takes, *option, *must) == expected
 
 
-@pytest.mark.parametrize("name", LEAVES)
-@pytest.mark.parametrize(
-    "option", [["--catalog", "check"], ["--catalog=list"], ["--debug"], ["--color", "never"]], ids=str
-)
+@each("name", LEAVES)
+@each("option", [["--catalog", "check"], ["--catalog=list"], ["--debug"], ["--color", "never"]])
 def test_an_option_of_all_commands_may_precede_the_command(name: str, option: list[str]) -> None:
     leaf = LEAVES[name]
     rest = [*itertools.chain(*required(leaf)), *positional(leaf)]
@@ -148,10 +147,12 @@ def test_check_without_a_path_checks_the_folder_here(call: Call) -> None:
     assert call("check").status == 1
 
 
+NAMES = ["pods/a.yaml", "./pods/a.yaml", "pods//a.yaml", "{here}/pods/a.yaml", "pods/../pods/a.yaml"]
+
+
 @pytest.mark.parametrize(
-    "given", ["pods/a.yaml", "./pods/a.yaml", "pods//a.yaml", "{here}/pods/a.yaml", "pods/../pods/a.yaml"]
+    ("command", "given"), diagonal(12, ["check", "bom", "collective", "estimate", "search", "diff"], NAMES)
 )
-@pytest.mark.parametrize("command", ["check", "bom", "collective", "estimate", "search", "diff"])
 def test_a_file_is_printed_relative_to_the_working_folder(command: str, given: str, call: Call) -> None:
     Path("pods").mkdir()
     Path("pods/a.yaml").write_text(BASE.replace("tp: 2", "tp: 3"))

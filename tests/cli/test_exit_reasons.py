@@ -52,7 +52,7 @@ COMMANDS_OF_A_SPEC = (
     "sensitivity spec.yaml",
     "cost spec.yaml",
     "bom spec.yaml",
-    "report spec.yaml -o out.json",
+    "report spec.yaml -o out.json --kind procurement",
     "diff whole.yaml spec.yaml",
     "diagnose spec.yaml log.txt",
     "accept spec.yaml log.txt",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Call
+from tests.effort import ALL_CASES
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,7 @@ from tests.cli.conftest import Call
         ("gb200-nvl72", "llama-3.1-70b", "serve"),
         ("dgx-1", "llama-3.1-8b", "train"),
         ("dgx-h100", "deepseek-v3", "serve"),
-        ("dgx-h100", "deepseek-v3", "train"),
+        *([("dgx-h100", "deepseek-v3", "train")] if ALL_CASES else []),
         ("dgx-1", "gpt3-175b", "serve"),
     ],
 )

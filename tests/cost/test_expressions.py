@@ -16,6 +16,7 @@ import clusterspec.cost.formulas as package
 from clusterspec.cost.formulas.compute import larger, positive_part, smaller
 from clusterspec.cost.term import EXPRESSIONS
 from tests.cost.expressions import evaluate
+from tests.effort import each
 
 for found in pkgutil.iter_modules(package.__path__):
     importlib.import_module(f"{package.__name__}.{found.name}")
@@ -28,7 +29,7 @@ def rows_of(columns: int) -> numpy.typing.NDArray[numpy.float64]:
     return numpy.array([RANDOM.choice(62, columns, replace=False) + 2.0 for _ in range(50)])
 
 
-@pytest.mark.parametrize("function", FORMULAS, ids=lambda function: f"{function.__module__}.{function.__name__}")
+@each("function", FORMULAS)
 def test_an_expression_gives_what_its_formula_gives(function: Callable[..., float]) -> None:
     names = list(inspect.signature(function).parameters)
     for row in rows_of(len(names)).tolist():
@@ -36,7 +37,7 @@ def test_an_expression_gives_what_its_formula_gives(function: Callable[..., floa
         assert function(**given) == pytest.approx(evaluate(FORMULAS[function], given), rel=1e-12, abs=1e-12)
 
 
-@pytest.mark.parametrize("function", FORMULAS, ids=lambda function: f"{function.__module__}.{function.__name__}")
+@each("function", FORMULAS)
 def test_a_column_gives_what_its_numbers_give(function: Callable[..., float]) -> None:
     names = list(inspect.signature(function).parameters)
     rows = rows_of(len(names))

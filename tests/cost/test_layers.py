@@ -8,6 +8,7 @@ from clusterspec.catalog.models import LinearAttention, Model, Window
 from clusterspec.cost.layers import FeedForward, Layer, Mixer, model_layers, stage_chunks
 from tests.catalog.shipped import CATALOG
 from tests.cost.memory.designs import layout, model
+from tests.effort import each
 
 FULL, WINDOW, LINEAR, NONE = Mixer.FULL, Mixer.WINDOW, Mixer.LINEAR, Mixer.NONE
 MODELS = [CATALOG.model(name) for name in CATALOG.ids("model")]
@@ -43,7 +44,7 @@ def test_blocks_that_do_one_thing_hold_either_mixing_or_a_network() -> None:
     assert [layer.network for layer in model_layers(of)].count(FeedForward.EXPERTS) == 4
 
 
-@pytest.mark.parametrize("of", MODELS, ids=lambda of: of.id)
+@each("of", MODELS)
 def test_every_layer_of_the_catalog_holds_what_its_entry_counts(of: Model) -> None:
     order = model_layers(of)
     assert len(order) == of.layers

@@ -12,6 +12,7 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.cost.estimate import HIGHEST_MFU, UNSEEN_KIND, UNSEEN_PART, highest_mfu, mfu_figure_name, unseen_spread
 from clusterspec.cost.plan import Plan
 from tests.cost.plans import plan
+from tests.effort import each
 from tools.accuracy.cases import published_runs, study
 from tools.fit import result, spread
 from tools.fit.runs import runs
@@ -51,7 +52,7 @@ def test_the_less_is_measured_the_wider_is_the_range() -> None:
     assert width(product) > UNSEEN_PART.value
 
 
-@pytest.mark.parametrize("entry", accelerators(), ids=lambda entry: str(entry.id))
+@each("entry", accelerators())
 def test_no_part_without_a_published_run_has_the_range_of_one_with(entry: Accelerator) -> None:
     found, measured = of_part(entry.id), width(of_part("h100-sxm-80gb"))
     if found.step_time_range is None:

@@ -12,6 +12,7 @@ from clusterspec.document.plain import Event, pyyaml_events
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import page
 from tests.cli.conftest import ROOT
+from tests.effort import each
 
 FILES = [*sorted((ROOT / "examples").glob("*.yaml")), *sorted((ROOT / "catalog").glob("*/*.yaml"))]
 PAGES = [page(name) for name in RULES]
@@ -49,7 +50,7 @@ def agrees(text: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@each("path", FILES)
 def test_every_example_and_catalog_entry_is_plain(path: object) -> None:
     assert agrees(path.read_text("utf-8"))  # type: ignore[attr-defined]
 

@@ -11,6 +11,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.prose import check_text
 from clusterspec.rules.index import RULES
 from clusterspec.source import Source
+from tests.effort import each
 from tools.generate.prose import WrongClaim, claims, measure
 
 RECALL, PRECISION = 0.80, 0.85
@@ -35,7 +36,7 @@ def test_a_wrong_claim_is_reported_by_the_rule_of_its_error(catalog: Catalog) ->
     assert [claim for claim, rules in found if claim.kind not in rules] == []
 
 
-@pytest.mark.parametrize("claim", claims(), ids=lambda claim: f"{claim.file}:{claim.line}")
+@each("claim", claims())
 def test_a_label_is_whole(claim: WrongClaim) -> None:
     assert claim.verdict in {"right", "wrong", "ambiguous"}
     assert bool(claim.text) == (claim.verdict != "ambiguous")

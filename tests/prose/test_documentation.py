@@ -12,7 +12,7 @@ from clusterspec.prose.tokenize import SEVERITIES
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import Example, page
 from clusterspec.source import Source
-from tests.effort import steps
+from tests.effort import each, steps
 
 CATALOG = Catalog.open()
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,7 +20,7 @@ DOCUMENTATION = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 OF_TEXT = [name for name, (group, _) in RULES.items() if group == "text"]
 
 
-@pytest.mark.parametrize("path", DOCUMENTATION, ids=lambda path: str(path.relative_to(ROOT)))
+@each("path", DOCUMENTATION)
 def test_the_documentation_of_the_project_is_silent(path: Path) -> None:
     problems = check_text(Source(path.name, path.read_text("utf-8")), CATALOG)
     assert [(str(problem.span), problem.message) for problem in problems] == []

@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 from clusterspec.catalog import Catalog
 from clusterspec.prose import check_text
 from clusterspec.source import Source
-from tests.effort import steps
+from tests.effort import diagonal, examples, steps
 
 CATALOG = Catalog.open()
 PIECES = (
@@ -108,23 +108,22 @@ def check(text: str) -> None:
         assert 1 <= start.column < end.column <= len(lines[start.line - 1]) + 1
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(some.lists(some.sampled_from(PIECES), max_size=40).map(" ".join))
 def test_no_arrangement_of_known_words_crashes_the_reader(text: str) -> None:
     check(text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(some.text(max_size=300))
 def test_no_text_at_all_crashes_the_reader(text: str) -> None:
     check(text)
 
 
-@pytest.mark.parametrize("piece", LONG)
-@pytest.mark.parametrize("width", [90, 100_000], ids=["wrapped", "one line"])
+@pytest.mark.parametrize(("piece", "width"), diagonal(len(LONG), LONG, [90, 100_000]))
 def test_a_hostile_text_costs_no_more_than_its_length(piece: str, width: int) -> None:
     work = []
-    for length in (5_000, 5_000, 10_000):  # the first reads the entries that the text names
+    for length in (3_000, 3_000, 6_000):  # the first reads the entries that the text names
         text = piece * (length // len(piece))
         source = Source("notes.md", "\n".join(text[at : at + width] for at in range(0, len(text), width)))
         work.append(steps(lambda source=source: check_text(source, CATALOG)))  # type: ignore[misc]
@@ -146,7 +145,7 @@ NUMBERED = (
 @pytest.mark.parametrize("form", NUMBERED)
 def test_distinct_names_cost_no_more_than_their_number(form: str) -> None:
     work = []
-    for count in (150, 150, 300):  # the first reads the entries that the text names
+    for count in (75, 75, 150):  # the first reads the entries that the text names
         text = "\n\n".join(form.replace("{}", str(number)) for number in range(1000, 1000 + count))
         work.append(steps(lambda text=text: check_text(Source("notes.md", text), CATALOG)))  # type: ignore[misc]
     assert work[2] < 2.2 * work[1]

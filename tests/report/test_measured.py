@@ -31,7 +31,7 @@ def test_an_estimate_names_each_measurement_and_what_it_replaces() -> None:
     assert "180 GB/s of all-reduce on 16 ranks, 8 GiB (measured[0])" in text
     (told,) = report.to_json()["measured"]
     assert (told["collective"], told["part"], told["ranks"]) == ("all-reduce", "network", 16)
-    section = appendix.measurements_section(analysis.report(study(SPEC + MEASURED), "design"))
+    section = appendix.measurements_section(analysis.report(study(SPEC + MEASURED), "procurement"))
     assert section is not None and section.title == "Measurements"
 
 
@@ -50,7 +50,7 @@ def test_nothing_is_printed_without_measurements() -> None:
     report = analysis.estimate(study(SPEC))
     assert "Measured" not in estimate_text.estimate_as_text(report)
     assert report.to_json()["measured"] == []
-    assert appendix.measurements_section(analysis.report(study(SPEC), "design")) is None
+    assert appendix.measurements_section(analysis.report(study(SPEC), "procurement")) is None
 
 
 def test_a_slow_network_lengthens_the_step() -> None:

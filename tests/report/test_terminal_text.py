@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,10 @@ from clusterspec.report import estimate_text as estimate_explain
 from clusterspec.report import ink as page_text
 from clusterspec.report.estimate_rows import value_text
 from clusterspec.report.ink import Ink, plain_line, text_table, text_width
+from clusterspec.results import EstimateReport
+from clusterspec.results.decision import Influence
 from clusterspec.rules.index import RULES
+from tests.effort import each
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
 SETTINGS = studies.Settings(Catalog.open(), Config(), date(2026, 11, 20))
@@ -34,16 +38,21 @@ def unpainted(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
+@cache
 def study(path: Path) -> studies.Study:
     return studies.study_text(path.read_text("utf-8"), SETTINGS, path.name, path.parent)
+
+
+@cache
+def estimated(path: Path) -> tuple[EstimateReport, tuple[Influence, ...]]:
+    return analysis.estimate(study(path)), analysis.influences(study(path))
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_estimate_fits_the_terminal(path: Path, width: int) -> None:
-    one = study(path)
-    report = analysis.estimate(one)
-    said = estimate_text.estimate_as_text(report, Ink(width=width), analysis.influences(one))
+    report, influences = estimated(path)
+    said = estimate_text.estimate_as_text(report, Ink(width=width), influences)
     assert max(map(text_width, said.splitlines()[:-2])) <= width  # the last lines are commands to copy
     for name in estimate_explain.explainable_names(report):
         assert (
@@ -90,7 +99,7 @@ def test_color_does_not_change_widths() -> None:
     assert len({unpainted(line).index("end") for line in lines[1:]}) == 1
 
 
-@pytest.mark.parametrize("name", sorted(RULES))
+@each("name", sorted(RULES))
 def test_a_page_folded_is_the_same_markdown(name: str) -> None:
     page = rules.explain(name)
     for ink in (Ink(), Ink(width=60), Ink(True, 80)):

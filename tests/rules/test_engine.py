@@ -28,6 +28,7 @@ from clusterspec.rules.written_parts import WrittenParts
 from clusterspec.source import Position, Span, dotted
 from clusterspec.spec.model import Spec
 from clusterspec.studies.study import Settings, study_text
+from tests.effort import each
 
 ROOT = Path(clusterspec.__file__).parent
 POD = """\
@@ -38,7 +39,7 @@ layout: {tp: 16, pp: 3}
 """
 
 
-@pytest.mark.parametrize("name", RULES)
+@each("name", RULES)
 def test_a_rule_has_the_name_and_group_of_its_file(name: str) -> None:
     rule = page(name).rule
     file = Path(module(name).__file__ or "")
@@ -47,7 +48,7 @@ def test_a_rule_has_the_name_and_group_of_its_file(name: str) -> None:
     assert rule.severity is not Severity.ERROR or rule.confidence is not Confidence.HEURISTIC
 
 
-@pytest.mark.parametrize("name", [name for name in RULES if RULES[name][1]])
+@each("name", [name for name in RULES if RULES[name][1]])
 def test_a_check_names_what_facts_have_and_in_their_types(name: str) -> None:
     """The engine hands each parameter the property of that name, and asks only where it is there."""
     hints = get_type_hints(module(name).check)
@@ -118,7 +119,7 @@ def test_a_rule_that_crashes_hides_no_other(settings: Settings, monkeypatch: pyt
     assert str(caught.value) == "rule broken-rule failed: ZeroDivisionError: Layout"
 
 
-@pytest.mark.parametrize("name", RULES)
+@each("name", RULES)
 def test_a_rule_yields_to_rules_that_exist_and_never_in_a_circle(name: str) -> None:
     assert all(name not in page(other).rule.yields_to for other in page(name).rule.yields_to)
 

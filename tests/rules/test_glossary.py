@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 import clusterspec
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import module
+from tests.effort import each
 
 DOCS = Path(clusterspec.__file__).parents[1] / "docs"
 PLAIN = frozenset((Path(__file__).parent / "plain_words.txt").read_text("utf-8").split())
@@ -53,7 +52,7 @@ def known(word: str) -> bool:
     return bool(forms & (PLAIN | TERMS)) or ("-" in word and all(known(part) for part in word.split("-")))
 
 
-@pytest.mark.parametrize("name", [name for name in RULES if RULES[name][1]])
+@each("name", [name for name in RULES if RULES[name][1]])
 def test_the_terms_of_a_message_are_in_the_glossary(name: str) -> None:
     words = {word.lower() for text in texts(name) for word in WORD.findall(text)}
     assert {word for word in words if not known(word)} == set()
@@ -121,7 +120,7 @@ NOT_PROSE = re.compile(
 ABBREVIATION = re.compile(r"\b[A-Z][A-Z0-9]*[A-Z](?=s?\b)")
 
 
-@pytest.mark.parametrize("page", [*PAGES, *TEMPLATES], ids=lambda path: path.name)
+@each("page", [*PAGES, *TEMPLATES])
 def test_the_abbreviations_of_pages_and_templates_are_in_the_glossary(page: Path) -> None:
     text = "" if page.name in OUTPUT else NOT_PROSE.sub(" ", page.read_text("utf-8"))
     explained = {part.upper() for row in glossary() for word in WORD.findall(" ".join(row)) for part in word.split("-")}

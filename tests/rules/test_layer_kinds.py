@@ -10,6 +10,7 @@ from clusterspec.catalog.models import CompressedAttention, LinearAttention, Mod
 from clusterspec.rules.layout.layer_kinds_mismatch import check
 from tests.catalog.shipped import CATALOG
 from tests.cost.memory.designs import experts, model
+from tests.effort import each
 
 DELTA = LinearAttention("gated-delta", 6, 4, 8, 32, 32)
 COMPRESSED = CompressedAttention(256, 64, 2, 128, 4, 3, 128, 3, 128)
@@ -37,6 +38,6 @@ def test_a_count_that_is_too_large_is_named(of: Model, key: str) -> None:
     assert found == [key]
 
 
-@pytest.mark.parametrize("of", [*SOUND, *(CATALOG.model(name) for name in CATALOG.ids("model"))])
+@each("of", [*SOUND, *(CATALOG.model(name) for name in CATALOG.ids("model"))])
 def test_kinds_that_add_up_are_left_alone(of: Model) -> None:
     assert list(check(of)) == []

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import page
 from clusterspec.source import dotted
+from tests.effort import each
 from tests.golden import assert_golden
 
 from .conftest import Check
@@ -41,7 +40,7 @@ def reported(name: str, check: Check) -> list[str]:
     return [f"{one.rule}: {one.severity} at {dotted(one.path)}: {one.message}\n    {one.help}" for one in own]
 
 
-@pytest.mark.parametrize("name", EXACT)
+@each("name", EXACT)
 def test_a_message_and_its_remedy_are_one_line_each(name: str, check: Check) -> None:
     for line in reported(name, check):
         message, remedy = line.split("\n    ")

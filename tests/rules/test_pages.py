@@ -6,13 +6,12 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 from clusterspec import rules
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.rules.index import RULES, THRESHOLDS
 from clusterspec.rules.pages import HEADINGS, OPTIONAL, module, page
 from clusterspec.source import dotted
+from tests.effort import each
 
 from .conftest import Check
 
@@ -25,7 +24,7 @@ def of_rule(findings: list[Finding], name: str) -> list[Finding]:
     return [finding for finding in findings if finding.rule == name]
 
 
-@pytest.mark.parametrize("name", RULES)
+@each("name", RULES)
 def test_a_page_has_every_heading_and_examples_of_both_kinds(name: str) -> None:
     seen = page(name)
     assert tuple(seen.sections) == tuple(one for one in HEADINGS if one in seen.sections or one not in OPTIONAL)
@@ -75,14 +74,14 @@ def test_some_rules_have_several_severities() -> None:
     assert {"oversubscribed-fabric", "too-few-switches", "dp-reduction-exposed", "tight-memory"} <= set(SEVERAL)
 
 
-@pytest.mark.parametrize("name", SEVERAL)
+@each("name", SEVERAL)
 def test_a_page_names_every_severity_of_its_rule(name: str) -> None:
     said = " ".join(page(name).sections.values())
     prose = re.sub(r"```.*?```", "", said, flags=re.DOTALL)
     assert {word for word in severities(name) if not re.search(rf"\b{word}s?\b", prose)} == set()
 
 
-@pytest.mark.parametrize(("name", "number"), FIRES)
+@each(("name", "number"), FIRES)
 def test_a_rule_fires_on_its_page_where_the_page_says(name: str, number: int, check: Check) -> None:
     example = page(name).fires[number]
     wanted = "" if example.path == "." else example.path
@@ -97,7 +96,7 @@ def test_a_rule_fires_on_its_page_where_the_page_says(name: str, number: int, ch
             assert re.search(rf"\bis {word}\b", page(name).sections.get("Fix safety", "")), f"a fix that is {word}"
 
 
-@pytest.mark.parametrize("name", RULES)
+@each("name", RULES)
 def test_a_page_has_options_where_its_rule_has_a_threshold(name: str) -> None:
     """With the configuration key, and the default that the rule's file has."""
     told = page(name).sections.get("Options", "")
@@ -109,13 +108,13 @@ def test_a_page_has_options_where_its_rule_has_a_threshold(name: str) -> None:
         assert f"default is {value}" in told
 
 
-@pytest.mark.parametrize("name", RULES)
+@each("name", RULES)
 def test_a_page_states_the_safety_of_fixes_where_its_rule_writes_them(name: str) -> None:
     code = source(name).split('"""', 2)[2]
     writes = "rewrite(" in code or "deviation.problem(" in code
     assert not writes or "Fix safety" in page(name).sections
 
 
-@pytest.mark.parametrize(("name", "number"), SILENT)
+@each(("name", "number"), SILENT)
 def test_a_rule_is_silent_on_its_near_miss(name: str, number: int, check: Check) -> None:
     assert of_rule(check(page(name).silent[number].text), name) == []

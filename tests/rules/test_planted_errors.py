@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from clusterspec import studies
+from tests.effort import each
 from tests.settings import SETTINGS
 
 PARTS = [name for name in SETTINGS.catalog.ids("accelerator") if SETTINGS.catalog.accelerator(name).scale_up_bandwidth]
@@ -43,8 +42,8 @@ def written_of(cluster: str) -> set[str]:
     return {finding.rule for finding in one.findings} & DEVIATION_RULES
 
 
-@pytest.mark.parametrize("error", SCALE_UP)
-@pytest.mark.parametrize("part", PARTS)
+@each("error", SCALE_UP)
+@each("part", PARTS)
 def test_an_error_of_a_scale_up_figure_is_found_and_named(part: str, error: str) -> None:
     write, expected = SCALE_UP[error]
     bandwidth = SETTINGS.catalog.accelerator(part).scale_up_bandwidth
@@ -67,8 +66,8 @@ SCALE_OUT: dict[str, tuple[Write, set[str]]] = {
 }
 
 
-@pytest.mark.parametrize("error", SCALE_OUT)
-@pytest.mark.parametrize("name", [name for name, _ in TECHNOLOGIES])
+@each("error", SCALE_OUT)
+@each("name", [name for name, _ in TECHNOLOGIES])
 def test_an_error_of_a_line_rate_is_found_and_named(name: str, error: str) -> None:
     write, expected = SCALE_OUT[error]
     rate = SETTINGS.catalog.interconnect(name).port_rates[0].value / 1e9

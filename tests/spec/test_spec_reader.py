@@ -21,6 +21,7 @@ from clusterspec.source import Path as KeyPath
 from clusterspec.source import Source, dotted
 from clusterspec.spec.model import PcieSpec, Spec
 from clusterspec.spec.reader import read
+from tests.effort import each, examples, sampled
 
 TEXT = (Path(__file__).parent / "every_key.yaml").read_text()
 
@@ -48,6 +49,7 @@ def judged(document: Document) -> tuple[Spec, list[Problem]]:
 
 
 EVERY = document_of(TEXT)
+WHOLE, _ = read(EVERY)
 
 
 def absent(value: Any, path: str) -> Iterator[str]:
@@ -123,20 +125,18 @@ VALUES = [path for path in LEAVES if not isinstance(value_at(EVERY.value, path),
 COUNTS = [path for path in VALUES if type(value_at(EVERY.value, path)) is int]
 
 
-@pytest.mark.parametrize("path", VALUES, ids=dotted)
+@each("path", sampled(VALUES, 110))
 def test_one_wrong_value_is_one_finding_and_hides_nothing_else(path: KeyPath) -> None:
     spec, problems = judged(with_value(path, {"?": 1}))
     assert [problem.path for problem in problems if problem.path[: len(path)] != path] == []
     assert len(problems) == 1
     assert problems[0].severity is Severity.ERROR
-    whole, _ = read(EVERY)
     for part in ("cluster", "workload", "layout", "operations", "procurement", "document"):
         if path[0] != part:
-            assert getattr(spec, part) == getattr(whole, part)
+            assert getattr(spec, part) == getattr(WHOLE, part)
 
 
-@pytest.mark.parametrize("path", COUNTS, ids=dotted)
-@pytest.mark.parametrize("value", [10**18, -1])
+@each(("path", "value"), sampled([(path, value) for path in COUNTS for value in (10**18, -1)], 103))
 def test_every_number_is_bounded(path: KeyPath, value: int) -> None:
     _, problems = judged(with_value(path, value))
     assert [problem.rule for problem in problems] == ["wrong-type"]
@@ -249,7 +249,7 @@ JUNK = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(60))
 @given(st.lists(st.tuples(st.sampled_from(LEAVES), JUNK), min_size=1, max_size=4))
 def test_any_spec_returns_a_result(changes: list[tuple[KeyPath, Any]]) -> None:
     tree = copy.deepcopy(EVERY.value)

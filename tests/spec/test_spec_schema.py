@@ -19,6 +19,7 @@ from clusterspec.source import Source, dotted
 from clusterspec.spec.model import Spec
 from clusterspec.spec.reader import RENAMED, keys_of, read, schema, types_of
 from clusterspec.units import KINDS
+from tests.effort import each
 
 ROOT = schema()
 HERE = Path(__file__).parent
@@ -105,7 +106,7 @@ VERB = re.compile(
 )
 
 
-@pytest.mark.parametrize("path", KEYS, ids=dotted)
+@each("path", KEYS)
 def test_every_key_has_what_an_editor_shows(path: KeyPath) -> None:
     node = KEYS[path]
     assert node["title"]
@@ -118,7 +119,7 @@ def test_every_key_has_what_an_editor_shows(path: KeyPath) -> None:
     assert shown, "neither examples nor choices"
 
 
-@pytest.mark.parametrize("path", KEYS, ids=dotted)
+@each("path", KEYS)
 def test_every_example_default_and_choice_can_be_written(path: KeyPath) -> None:
     node = KEYS[path]
     values = [*node.get("examples", ()), *node.get("enum", ())] + ([node["default"]] if "default" in node else [])

@@ -7,6 +7,7 @@ import pytest
 from clusterspec.quantity import Direction, Sparsity
 from clusterspec.units import read
 from clusterspec.units.grammar import symbol_and_words
+from tests.effort import each
 
 ONE_WAY, DUPLEX = Direction.ONE_WAY, Direction.DUPLEX
 
@@ -131,8 +132,8 @@ PEAKS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "value", "direction"), BANDWIDTHS)
-@pytest.mark.parametrize("kind", ["bandwidth", "line_rate", "rate"])
+@each(("text", "value", "direction"), BANDWIDTHS)
+@each("kind", ["bandwidth", "line_rate", "rate"])
 def test_a_bandwidth_is_read_as_its_author_counted_it(
     text: str, value: float, direction: Direction | None, kind: str
 ) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from clusterspec.quantity import Direction, Quantity
 from clusterspec.units import KINDS, UnitFault, display, display_bits, percent, read, readings
 from clusterspec.units.table import TABLE
-from tests.effort import steps
+from tests.effort import each, steps
 
 SIZES = st.floats(min_value=1e-3, max_value=1e26, allow_nan=False)
 SAID = {"B/s": "rate", "B": "bytes", "FLOP": "work", "T/s": "transfer_rate", "W": "power"}
@@ -164,7 +164,7 @@ def cases(word: str) -> set[str]:
     return {"".join(letters) + word[7:] for letters in product(*((c.lower(), c.upper()) for c in free))}
 
 
-@pytest.mark.parametrize("symbol", sorted(TABLE))
+@each("symbol", sorted(TABLE))
 def test_letter_case_never_changes_a_value_in_silence(symbol: str) -> None:
     """Only b and B differ, which is their meaning; any other capital is the same value or refused."""
     kind = next(name for name, kind in KINDS.items() if kind.unit == TABLE[symbol][0])

@@ -13,11 +13,12 @@ import pytest
 
 from clusterspec.units.readings import conversion_factor, convert, registry
 from clusterspec.units.table import TABLE
+from tests.effort import each
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("symbol", sorted(TABLE))
+@each("symbol", sorted(TABLE))
 def test_the_table_agrees_with_the_registry(symbol: str) -> None:
     unit, numerator, denominator = TABLE[symbol]
     assert conversion_factor(symbol, unit) == Fraction(numerator, denominator)

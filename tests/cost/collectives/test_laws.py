@@ -18,6 +18,7 @@ from clusterspec.cost.collectives.predict import collective_cost, collective_tab
 from clusterspec.cost.collectives.stack import copy_seconds_per_byte
 from clusterspec.cost.formulas.collectives import time_at_busbw
 from tests.cost.collectives.machines import A100, H100, cluster, nodes_of
+from tests.effort import each
 
 TPU = "accelerator: tpu-v5p\naccelerators_per_node: 4\nnodes: 16\nscale_up: {shape: [4, 4, 4]}"
 PCIE = "accelerator: l40s\naccelerators_per_node: 8\nnodes: 1\npcie: 4"
@@ -82,8 +83,8 @@ def test_the_range_contains_the_time_and_the_time_its_parts(machine: str, name: 
     assert cost.candidate is None or cost.seconds >= cost.candidate.launch + cost.sending
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("name", NAMES)
+@each("machine", MACHINES)
+@each("name", NAMES)
 def test_one_rank_costs_nothing(machine: str, name: str) -> None:
     spec = MACHINES[machine]
     cost = collective_cost(spec, name, contiguous_placement(spec, 1), 1e9)
@@ -104,9 +105,9 @@ def test_a_faster_nic_never_hurts(name: str, size: float) -> None:
     assert all(slow.seconds >= fast.seconds * (1 - 1e-9) for slow, fast in pairwise(costs))
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("ranks", [2, 4, 8, 16])
-@pytest.mark.parametrize("size", [2.0**15, 2.0**24, 2.0**33])
+@each("name", NAMES)
+@each("ranks", [2, 4, 8, 16])
+@each("size", [2.0**15, 2.0**24, 2.0**33])
 def test_faster_links_never_hurt(name: str, ranks: int, size: float) -> None:
     rates = (300, 450, 900, 1800)
     specs = [nodes_of(H100, 2, up=f"bandwidth: {rate} GB/s unidirectional") for rate in rates]
