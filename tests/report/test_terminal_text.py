@@ -22,7 +22,7 @@ from clusterspec.report import ink as page_text
 from clusterspec.report.estimate_rows import value_text
 from clusterspec.report.ink import Ink, plain_line, text_table, text_width
 from clusterspec.results import EstimateReport
-from clusterspec.results.decision import Influence
+from clusterspec.results.verdict import Influence
 from clusterspec.rules.index import RULES
 from tests.effort import each
 
