@@ -49,7 +49,7 @@ fuzz: $(VENV)/developed ## hostile input, guided by coverage: SECONDS with Ather
 interrupt: $(VENV)/developed ## kill and interrupt commands that write, at a hundred points each
 	$(BIN)/python -m tools.interrupt
 
-mutate: $(VENV)/developed ## change one line at a time in cluster, rules, document, units and cost: at least 85 % must fail a test
+mutate: $(VENV)/developed ## change one line at a time in every package: at least 85 % must fail a test of its folder
 	$(BIN)/python -m tools.mutate
 
 bench: $(VENV)/developed ## start-up, 1,000 specs, the language server, rules, estimate and search, beside public tools
