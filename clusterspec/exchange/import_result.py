@@ -22,6 +22,10 @@ class FormatError(Exception):
         super().__init__(f"line {line}: {why}" if line else why)
 
 
+class SeveralParts(FormatError):
+    """Raised, with the choices, if a file holds several parts of which one must be chosen."""
+
+
 class UnresolvedSpec(FormatError):
     """Raised, with the reason, if a spec is too faulty or incomplete for what is asked of it."""
 

@@ -14,6 +14,7 @@ from clusterspec.records import dataclass
 LARGEST = 4 * 1024 * 1024
 """Bytes of the largest log read; a sweep of thirty sizes on a thousand ranks has some 100 kB."""
 MOST_ROWS = 10_000
+MOST_TABLES = 100
 SHORTEST = 7
 """Characters of the shortest row: a size, a time and two bandwidths of one digit each."""
 DISAGREES = 0.02
@@ -30,7 +31,7 @@ _PREFIX = re.compile(
 _WHOLE = re.compile(r"[0-9][0-9_]{0,20}")
 _DECIMAL = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 _RANK = re.compile(r"\bRank +([0-9]{1,8}) .{0,40}?\bPid +[0-9]+ on +(\S{1,255}) ")
-_TEST = re.compile(r"\b(all_reduce|all_gather|reduce_scatter|alltoall|broadcast|sendrecv)_perf\b")
+_TEST = re.compile(r"\b(all_reduce|all_gather|reduce_scatter|alltoall|broadcast|sendrecv)_perf(?:_mpi)?\b")
 _NAMES = {
     "all_reduce": "all-reduce",
     "all_gather": "all-gather",
@@ -82,7 +83,7 @@ class NcclLog:
 
 def read_log(text: str) -> NcclLog:
     """The log in a text. Raises `NotALogError` if there is none, or a row contradicts itself."""
-    lines = tuple(_table_rows(text))
+    lines = tuple(row for _, row in _table_lines(text) if row is not None)
     if not lines:
         raise NotALogError("there is no row of sizes, times, algbw and busbw as nccl-tests prints them")
     for line in lines:
@@ -109,8 +110,8 @@ def _heading_columns(names: tuple[str, ...]) -> tuple[str, ...]:
     return columns if set(columns) >= _NEEDED else ()
 
 
-def _table_rows(text: str) -> Iterator[LogRow]:
-    """The rows of the table, with columns from its header if it has one."""
+def _table_lines(text: str) -> Iterator[tuple[int, LogRow | None]]:
+    """The numbers of headings (with None) and of rows, with columns from the heading if there is one."""
     columns: tuple[str, ...] = _COLUMNS
     whole, rows = 0, 0
     for number, raw in enumerate(text.splitlines(), 1):
@@ -121,11 +122,12 @@ def _table_rows(text: str) -> Iterator[LogRow]:
         if headings := _heading_columns(names):
             columns = headings
             whole = len(names) - names.index("size")
+            yield number, None
         elif line := _parsed_row(number, tokens, columns, whole):
             rows += 1
             if rows > MOST_ROWS:
                 raise NotALogError(f"more than {MOST_ROWS:,} rows", number)
-            yield line
+            yield number, line
 
 
 def _parsed_row(number: int, tokens: list[str], columns: tuple[str, ...], whole: int) -> LogRow | None:
@@ -296,15 +298,41 @@ def matches(head: str) -> bool:
 
 def read(text: str) -> Benchmark:
     """The series of a log. Raises `NotALogError` if there is none, or where its rows contradict themselves."""
-    log, found = read_log(text), log_evidence(text)
+    evidence, tables = log_evidence(text), table_texts(text)
+    each = [(table, evidence if len(tables) == 1 else log_evidence(table)) for table in tables]
+    return Benchmark(TOOL, tuple(_series_of(*table) for table in each), evidence=evidence)
+
+
+def table_texts(text: str) -> list[str]:
+    """The text of each table, from the end of the table before it; lines before are empty, so that numbers hold.
+
+    A table ends with the last row before another heading. Raises `NotALogError` for more than `MOST_TABLES`.
+    """
+    starts, last_row, headed = [0], 0, False
+    for number, row in _table_lines(text):
+        if row is None:
+            headed = last_row > 0
+        elif headed:
+            starts.append(last_row)
+        if row is not None:
+            last_row, headed = number, False
+    if len(starts) > MOST_TABLES:
+        raise NotALogError(f"more than {MOST_TABLES} tables", starts[MOST_TABLES] + 1)
+    lines = text.splitlines()
+    ends = [*starts[1:], len(lines)]
+    return ["\n" * start + "\n".join(lines[start:end]) for start, end in zip(starts, ends, strict=True)]
+
+
+def _series_of(text: str, evidence: tuple[Evidence, ...]) -> Series:
+    """The series of one table, with the ranks that its head states, else those that its columns imply."""
+    log, (most, hosts) = read_log(text), largest_communicator(evidence)
     collective = collective_of(log)
-    ranks = log.ranks or largest_communicator(found)[0] or ranks_of(log, collective)
-    nodes = log.nodes or (largest_communicator(found)[1] if largest_communicator(found)[0] == ranks else None)
+    ranks = log.ranks or most or ranks_of(log, collective)
+    nodes = log.nodes or (hosts if most == ranks else None)
     points = _size_points(log)
     if not points:
         raise NotALogError("every row has a size or a time of zero")
-    series = Series(collective, ranks, nodes, points, _forced_algorithm(found), log.wrong)
-    return Benchmark(TOOL, (series,), evidence=found)
+    return Series(collective, ranks, nodes, points, _forced_algorithm(evidence), log.wrong)
 
 
 def _size_points(log: NcclLog) -> tuple[SizePoint, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from clusterspec.logs import nccl, vendors
 from clusterspec.logs.benchmark import Benchmark, PairTable, Series, SizePoint, size_of
@@ -39,7 +40,8 @@ def read_pair_matrix(text: str) -> Benchmark:
             running = match[1]
         if (match := _TITLE.search(line[:400])) and "Disabled" not in line:
             unit = 1e6 if (match["unit"] or match["unit2"]) == "MB/s" else 1e9
-            both = "Bidirectional" in line or "bidirectional" in running or "<->" in line
+            running = running if match["nvb"] else ""  # another tool prints this title
+            both = "Bidirectional" in line if match["p2p"] else "bidirectional" in running or "<->" in line
             if len(tables) >= MOST_TABLES:
                 raise NotALogError(f"more than {MOST_TABLES} tables", number)
             name = "bidirectional" if both else "unidirectional"
@@ -56,7 +58,7 @@ def _host_bandwidths(lines: list[str]) -> Iterator[tuple[str, int]]:
     for number, line in enumerate(lines, 1):
         if match := _RUNNING.search(line[:200]):
             running = match[1]
-        if (match := _SUM.match(line[:200])) and "host" in running and match[1] == running:
+        if (match := _SUM.match(line[:200])) and match[1] == running and "host" in running and "latency" not in running:
             yield f"{running}: {match[2]} GB/s over all accelerators, between host and accelerators", number
 
 
@@ -106,15 +108,34 @@ def is_markdown_table(head: str) -> bool:
 
 
 def read_markdown_table(text: str) -> Benchmark:
-    """The series of the first table. Raises `NotALogError` if there is none."""
-    points = tuple(_size_points(text))
-    if not points:
+    """The series of each table. Raises `NotALogError` if there is none."""
+    every = [series for table in _table_texts(text) if (series := _series_of(table))]
+    if not every:
         raise NotALogError("there is no table of bandwidths by message size")
+    return Benchmark(TABLE_TOOL, tuple(every))
+
+
+def _table_texts(text: str) -> list[str]:
+    """The text of each table and before it; lines before that are empty, so that numbers hold."""
+    lines = text.split("\n")
+    starts, inside, ended = [0], False, 0
+    for number, line in enumerate(lines):
+        is_row = line.lstrip().startswith("|") and len(line) <= 2_000
+        if is_row and not inside and ended and _size_and_busbw_columns(_row_cells(line)):
+            starts.append(ended)
+        inside, ended = is_row, number if inside and not is_row else ended
+    if len(starts) > MOST_TABLES:
+        raise NotALogError(f"more than {MOST_TABLES} tables", starts[MOST_TABLES] + 1)
+    return ["\n" * start + "\n".join(lines[start:end]) for start, end in pairwise([*starts, len(lines)])]
+
+
+def _series_of(text: str) -> Series | None:
+    """The series of a table, with what the text before it states; None if it has no rows."""
+    points = tuple(_size_points(text))
     found = {name for pattern, name in _COLLECTIVES if pattern.search(text)}
     collective = found.pop() if len(found) == 1 else None
-    ranks = _rank_count(text)
     algorithm = "nvls" if re.search(r"\bNVLS\b", text) else None
-    return Benchmark(TABLE_TOOL, (Series(collective, ranks, None, points, algorithm),))
+    return Series(collective, _rank_count(text), None, points, algorithm) if points else None
 
 
 def _row_cells(line: str) -> list[str]:

@@ -212,6 +212,9 @@ def _collective_and_ranks(text: str) -> tuple[str | None, int | None]:
 PERFTEST_TOOL = "perftest"
 _HEAD = re.compile(r"#bytes\s+#iterations\s+BW peak\[(MB/sec|MiB/sec|Gb/sec)\]\s+BW average\[(MB/sec|MiB/sec|Gb/sec)\]")
 _ROW = re.compile(r"\s*([0-9]{1,12})\s+([0-9]{1,12})\s+([0-9.]{1,16})\s+([0-9.]{1,16})(?:\s+[0-9.]+)?\s*$")
+_OWN_HOST = re.compile(r"^[^\n]{0,200}\bib_\w{1,20}_bw\b[^\n]{0,400}\s(?:localhost|127\.0\.0\.1|::1)\b", re.MULTILINE)
+_SIDE = re.compile(r"\b(?:local|remote) address:")
+_ADDRESS = re.compile(r"(?<=GID: )[0-9a-fA-F:. ]{2,80}|(?<=LID )0x0*[1-9a-fA-F][0-9a-fA-F]{0,5}")
 _PERFTEST_UNITS = {"MB/sec": 2.0**20, "MiB/sec": 2.0**20, "Gb/sec": 1e9 / 8}
 
 
@@ -237,7 +240,19 @@ def read_perftest(text: str) -> Benchmark:
     remarks = [("one NIC between two hosts: a node may have more", points[0].line)]
     if both:
         remarks.append(("the figure sums both directions; half of it is used", points[0].line))
+    if _is_loopback(text):
+        remarks.append(("the port sends to itself: this is no bandwidth between two nodes", points[0].line))
+        return Benchmark(PERFTEST_TOOL, (Series(None, 2, None, tuple(points)),), remarks=tuple(remarks))
     return Benchmark(PERFTEST_TOOL, (Series("send-recv", 2, 2, tuple(points)),), remarks=tuple(remarks))
+
+
+def _is_loopback(text: str) -> bool:
+    """Whether server and client are one port: its own host in the command, or equal addresses of both sides."""
+    if _OWN_HOST.search(text):
+        return True
+    sides = [_ADDRESS.search(text, match.end()) for match in _SIDE.finditer(text)]
+    identifiers = [re.sub(r"\s", "", side[0]) for side in sides if side]
+    return len(identifiers) >= 2 and len(set(identifiers)) == 1
 
 
 def _parsed_number(text: str, line: int) -> float:

@@ -70,3 +70,11 @@ def test_every_kind_is_listed(call: Call) -> None:  # noqa: F811
 
     listed = call("import", "--list").out
     assert all(kind.name in listed for kind in IMPORT_FORMATS)
+
+
+def test_a_file_of_several_launches_lists_them_with_status_one(call: Call) -> None:  # noqa: F811
+    Path("run.sh").write_text("vllm serve x/Llama-3.1-8B --tp 2\nvllm serve x/Llama-3.1-8B --tp 4\n")
+    done = call("import", "auto", "run.sh")
+    assert (done.status, done.out, len(done.error.splitlines())) == (1, "", 1)
+    assert "on lines 1, 2: choose one with --part N" in done.error
+    assert call("import", "auto", "run.sh", "--part", "2").status == 0

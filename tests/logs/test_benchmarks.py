@@ -134,6 +134,76 @@ def test_nvbandwidth_matrices_are_read() -> None:
     assert (table.accelerators, table.values) == (2, (390.1e9, 389.2e9))
 
 
+def test_a_matrix_counts_directions_by_its_own_title() -> None:
+    before = "Running device_to_device_bidirectional_memcpy_write_ce.\n"
+    table = read(before + textwrap.dedent(P2P.format("Uni", "Enabled", "380.00", "370.00"))).pairs[0]
+    assert (table.both_ways, table.slowest) == (False, pytest.approx(370e9))
+
+
+def test_latencies_are_no_bandwidths() -> None:
+    text = """\
+        Running host_to_device_memcpy_ce.
+        SUM host_to_device_memcpy_ce 210.40
+        Running host_device_latency_sm.
+        memory latency SM CPU(row) <-> GPU(column) (ns)
+                   0         1
+         0    772.58    771.10
+        SUM host_device_latency_sm 1543.68
+        """
+    assert [line for _, line in read(text).remarks] == [2]
+
+
+SIDES = """\
+     local address: LID {} QPN 0x0127 PSN 0x7f3c5d RKey 0x18ff VAddr 0x007f
+     GID: 00:00:00:00:00:00:00:00:00:00:255:255:10:00:00:{}
+     remote address: LID {} QPN 0x0128 PSN 0xa4d1b2 RKey 0x18fe VAddr 0x007e
+     GID: 00:00:00:00:00:00:00:00:00:00:255:255:10:00:00:{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "loops"),
+    [
+        (SIDES.format("0000", "05", "0000", "05"), True),
+        (SIDES.format("0000", "05", "0000", "06"), False),
+        ("local address: LID 0x03 QPN 1\nremote address: LID 0x03 QPN 2\n", True),
+        ("local address: LID 0x03 QPN 1\nremote address: LID 0x04 QPN 2\n", False),
+        ("$ ib_write_bw -d mlx5_0 --report_gbits localhost\n", True),
+        ("$ ib_write_bw -d mlx5_0 --report_gbits node-7\n", False),
+    ],
+)
+def test_a_port_that_sends_to_itself_is_no_link_between_nodes(before: str, loops: bool) -> None:
+    found = read(before + textwrap.dedent(PERFTEST.format("", "Gb/sec", "392.00")))
+    assert (found.series[0].collective is None, found.series[0].nodes is None) == (loops, loops)
+
+
+def test_each_table_of_a_log_is_a_series_of_its_own() -> None:
+    other = NCCL.replace("234.88", "201.33").replace("1073741824 ", "536870912 ").replace(" 8000.0", " 4000.0")
+    text = f"# all_reduce_perf\n{textwrap.dedent(NCCL)}# Avg bus bandwidth : 234.88\n{textwrap.dedent(other)}"
+    first, second = read(text).series
+    assert (first.ranks, first.largest.busbw, first.largest.line) == (8, pytest.approx(234.88e9), 5)
+    assert (second.ranks, second.largest.busbw, second.points[0].line) == (4, pytest.approx(201.33e9), 9)
+
+
+def test_each_table_of_a_page_is_a_series_of_its_own() -> None:
+    text = """\
+        all_reduce
+        | size | busbw |
+        |---|---|
+        | 1GiB | 300 GB/s |
+
+        all_to_all
+        | size | busbw |
+        |---|---|
+        | 1GiB | 50 GB/s |
+        """
+    found = read(text).series
+    assert [(each.collective, each.largest.busbw, each.largest.line) for each in found] == [
+        ("all-reduce", 300e9, 4),
+        ("all-to-all", 50e9, 9),
+    ]
+
+
 def test_tables_in_markdown_state_sizes_and_ranks() -> None:
     text = """\
         $ python -m torch.distributed.run --nproc_per_node=8 --nnodes 2 all_reduce_bench.py

@@ -29,6 +29,7 @@ from clusterspec.exchange.import_result import (
     FormatError,
     ImportResult,
     InputFile,
+    SeveralParts,
     UnresolvedSpec,
     combined_result,
     shown_value,
@@ -122,13 +123,15 @@ def _import_json(args: argparse.Namespace, reading: ImportResult, digest: str) -
 
 
 def _read_file(args: argparse.Namespace, name: str, digest: hashlib._Hash) -> ImportResult:
-    """The content of a file. Raises `UsageFault` with the file and line of an error."""
+    """The content of a file. Raises `SpecFault` if a part must be chosen, `UsageFault` with the line of an error."""
     data = read_bytes(name, LARGEST)
     digest.update(data)
     file = InputFile("-" if name == STDIN else Path(name).name, data, args.part)
     try:
         kind = import_formats.guessed_format(file) if args.kind == "auto" else _named_format(args.kind)
         return kind.read(file)
+    except SeveralParts as choices:
+        raise SpecFault(f"{name}: {choices}") from None
     except FormatError as why:
         raise UsageFault(f"{name}: {why}") from None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_documents, read_yaml
 from clusterspec.exchange.fabrics.graph import SwitchTree, describe_blocks, describe_tree, expanded_hosts
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
 
 # Slurm ``topology.conf`` and ``topology.yaml``.
 #
@@ -70,7 +70,7 @@ def _record_yaml(yaml: Yaml, part: int | None, builder: ImportBuilder) -> None:
         raise FormatError("holds no topology with a tree or with blocks")
     if len(usable) > 1 and part is None:
         names = ", ".join(str(each.get("topology", at + 1)) for at, each in usable)
-        raise FormatError(f"holds {len(usable)} topologies ({names}): choose one with --part N")
+        raise SeveralParts(f"holds {len(usable)} topologies ({names}): choose one with --part N")
     if part is not None and not 1 <= part <= len(usable):
         raise FormatError(f"holds {len(usable)} topologies, but --part is {part}")
     at, chosen = usable[(part or 1) - 1]

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
 from clusterspec.exchange.machines.links import NodeLinks, record_links, set_product
 from clusterspec.records import dataclass, field
 
@@ -70,7 +70,7 @@ def _chosen_matrix(matrices: list[Matrix], part: int | None) -> Matrix:
         return matrices[part - 1]
     if any((each.devices, each.cells) != (matrices[0].devices, matrices[0].cells) for each in matrices):
         places = ", ".join(f"{each.line} ({len(each.accelerators)} GPUs)" for each in matrices)
-        raise FormatError(f"holds {len(matrices)} matrices that differ, on lines {places}: choose one with --part N")
+        raise SeveralParts(f"holds {len(matrices)} matrices that differ, on lines {places}: choose one with --part N")
     return matrices[0]
 
 

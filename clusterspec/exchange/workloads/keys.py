@@ -12,7 +12,15 @@ from clusterspec.cluster.transformer import resolve_model
 from clusterspec.cost.parameters import model_weights
 from clusterspec.document import parse
 from clusterspec.exchange.documents import Yaml, read_documents
-from clusterspec.exchange.import_result import FileLine, FormatError, ImportBuilder, ImportedValue, InputFile, Value
+from clusterspec.exchange.import_result import (
+    FileLine,
+    FormatError,
+    ImportBuilder,
+    ImportedValue,
+    InputFile,
+    SeveralParts,
+    Value,
+)
 from clusterspec.exchange.merge import new_spec
 from clusterspec.exchange.shell import Command, Word, script_of
 from clusterspec.records import dataclass, field, replace
@@ -177,7 +185,7 @@ def read_arguments(file: InputFile, launch: re.Pattern[str]) -> Keys:
         return different[file.part - 1]
     if len(different) > 1:
         places = ", ".join(str(keys.command.line) for keys in different)
-        raise FormatError(
+        raise SeveralParts(
             f"holds {len(different)} launches with different options, on lines {places}: choose one with --part N"
         )
     return different[0] if different else Keys()

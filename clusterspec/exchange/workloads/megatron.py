@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
 from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
@@ -45,7 +45,7 @@ def read_recipe(file: InputFile) -> Keys:
     first = {name: value for name, (value, _) in _constant_keys(recipes[0]).values.items()}
     if any({name: value for name, (value, _) in _constant_keys(each).values.items()} != first for each in recipes[1:]):
         names = ", ".join(each.name for each in recipes[:6])
-        raise FormatError(f"holds {len(recipes)} recipes that differ ({names}): choose one with --part N")
+        raise SeveralParts(f"holds {len(recipes)} recipes that differ ({names}): choose one with --part N")
     return _constant_keys(recipes[0])
 
 
