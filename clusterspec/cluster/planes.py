@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
-from clusterspec.records import dataclass
+from clusterspec.records import dataclass, replace
 
 MOST_PORTS = 1_000_000
 """Limit of uplinks for which an even division is searched; no switch has so many."""
@@ -214,9 +214,14 @@ class _Demand:
 
 
 def count_plane(cluster: Cluster, ports: int) -> SwitchCount:
-    """Counts one fabric plane; ``ports`` are those of a switch at the rate of a plane."""
+    """Counts one fabric plane; ``ports`` are those of a switch at the rate of a plane.
+
+    Rails that no switch connects have a tree each where the spec states several tiers.
+    """
     fabric = cluster.scale_out
     assert fabric is not None
+    if fabric.topology == "rail-only" and (fabric.tiers or 1) > 1:
+        return _count_of_rails(cluster, fabric, ports)
     demand = _plane_demand(cluster, fabric, ports)
     tiers = _tiers_of_demand(demand)
     if tiers == 1:
@@ -242,6 +247,32 @@ def count_plane(cluster: Cluster, ports: int) -> SwitchCount:
         how=_plane_derivations(demand, leaf, spine, tree),
         pods=tree.pods,
     )
+
+
+def _count_of_rails(cluster: Cluster, fabric: ScaleOut, ports: int) -> SwitchCount:
+    """One tree for each rail, over its own NIC of every node."""
+    rails = fabric.rails
+    rail = replace(
+        fabric,
+        topology="fat-tree",
+        rails=1,
+        nics_per_node=parts_needed(fabric.nics_per_node, rails),
+        extra_endpoints=parts_needed(fabric.extra_endpoints, rails),
+    )
+    one = count_plane(replace(cluster, scale_out=rail), ports)
+    summed = (
+        "leaves",
+        "spines",
+        "cores",
+        "leaf_spine",
+        "spine_core",
+        "least_spines",
+        "least_cores",
+        "least_leaf_spine",
+    )
+    numbers = {name: rails * getattr(one, name) for name in summed}
+    how = {name: f"{rails} rails × ({text})" for name, text in one.how.items()}
+    return replace(one, **numbers, capacity=rails * one.capacity if one.capacity else None, how=how)
 
 
 def _plane_demand(cluster: Cluster, fabric: ScaleOut, ports: int) -> _Demand:

@@ -7,7 +7,7 @@ from math import prod
 
 from clusterspec.cluster.groups import Placement, axis_placement
 from clusterspec.cluster.levels import fabric_levels
-from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cluster.model import Cluster, Layout, Workload
 
 
 class Placements:
@@ -31,6 +31,13 @@ class Placements:
             return 1.0
         levels = fabric_levels(self._cluster)
         return prod(levels[index].oversubscription for index in placement.levels)
+
+
+def groups_leave_domain(placements: Placements, layout: Layout, workload: Workload) -> bool:
+    """Whether some group of a layout leaves its scale-up domain; the engines of a serving plan form no group."""
+    axes = ("tp", "cp", "ep", "pp") if workload.kind == "serve" else ("tp", "cp", "ep", "pp", "dp")
+    found = (placements.of(axis) for axis in axes if getattr(layout, axis) > 1)
+    return any(placement is not None and placement.domains > 1 for placement in found)
 
 
 class Thresholds:

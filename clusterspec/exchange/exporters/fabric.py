@@ -63,6 +63,8 @@ class FabricPlane:
     nics: int
     extra: int
     spine_core: int
+    apart: bool = False
+    """Whether each rail has spines of its own."""
 
     @property
     def nics_of_rail(self) -> int:
@@ -84,6 +86,9 @@ def fabric_plane(source: ExportInput) -> FabricPlane:
     if sum(fabric.links.values()) > MAX_LINKS:
         raise NotExportable(f"more than {MAX_LINKS:,} links")
     rails = scale_out.rails if scale_out.topology in RAIL_TOPOLOGIES else 1
+    apart = scale_out.topology == "rail-only" and fabric.tiers > 1
+    if apart and fabric.core_switches:
+        raise NotExportable("the three tiers of each rail are counted, not wired")
     return FabricPlane(
         cluster=cluster,
         leaves=_count_of_plane(fabric.leaf_switches, fabric),
@@ -96,6 +101,7 @@ def fabric_plane(source: ExportInput) -> FabricPlane:
         nics=scale_out.nics_per_node,
         extra=scale_out.extra_endpoints,
         spine_core=_count_of_plane(fabric.links["spine_core"], fabric),
+        apart=apart,
     )
 
 
@@ -134,16 +140,17 @@ def _downlinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
 
 
 def _uplinks(plane: FabricPlane) -> Iterator[tuple[LinkEnd, LinkEnd]]:
-    """Each leaf spreads its uplinks evenly over the spines of its pod."""
+    """Each leaf spreads its uplinks evenly over the spines of its pod, or of its rail where rails are apart."""
     if not plane.spines:
         return
     used = [0] * plane.spines
-    leaves_of_pod, spines_of_pod = parts_needed(plane.leaves, plane.pods), plane.spines // plane.pods
+    pods = plane.rails if plane.apart else plane.pods
+    leaves_of_pod, spines_of_pod = parts_needed(plane.leaves, pods), plane.spines // pods
     for leaf in range(plane.leaves):
-        pod = leaf // leaves_of_pod
+        pod, place = divmod(leaf, pods)[::-1] if plane.apart else divmod(leaf, leaves_of_pod)
         for uplink in range(plane.up):
-            group = _switch_index(uplink, plane.up, leaf % leaves_of_pod, spines_of_pod)
-            spine = group * plane.pods + pod
+            group = _switch_index(uplink, plane.up, place, spines_of_pod)
+            spine = group * pods + pod
             used[spine] += 1
             yield LinkEnd("leaf", leaf + 1, plane.down + uplink + 1), LinkEnd("spine", spine + 1, used[spine])
 

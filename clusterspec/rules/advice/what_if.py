@@ -11,11 +11,12 @@ from clusterspec.cluster.legality import forbids_pipeline
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.plan import Plan
+from clusterspec.quantity import RATE, Quantity
 from clusterspec.records import dataclass
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.knowledge.shares import step_severity
 from clusterspec.rules.words import changed_keys
-from clusterspec.units import display, percent
+from clusterspec.units import display, display_bits, percent
 
 TRIED = 8
 """Layouts estimated for one piece of advice; each takes a few milliseconds."""
@@ -160,6 +161,18 @@ class WhatIf:
         if better is not None and self.severity(self.saving(better)) == "error":
             return "error"
         return step_severity(idle, self._timed, most="warning")
+
+    def with_nic_rate(self, rate: float) -> tuple[float | None, str]:
+        """The share of the step that NICs of another rate (B/s per direction) would save, and the end of the sentence
+        that states it; None and empty where a time is not known.
+        """
+        now = self.step_time
+        other = self.with_scale_out(nic_bandwidth=Quantity(rate, RATE, display_bits(rate))) if now else None
+        if not now or other is None or other.step_seconds is None:
+            return None, ""
+        saved = 1 - other.step_seconds / now
+        times = f"{display(now, 's')} per step, {display(other.step_seconds, 's')} with it"
+        return saved, f"; predicted {times} ({percent(max(0.0, saved), 2)} less)"
 
     def compared(self, alternative: Alternative) -> str:
         """The comparison as text: `predicted 3.1 s per step, 1.9 s with tp: 8, pp: 4 (39 % less; 61.2 GB per rank)`."""

@@ -1,14 +1,17 @@
-"""Groups cross rails that no switch connects.
+"""Traffic crosses rails that no switch connects.
 
 ## What it finds
 
-`topology: rail-only` with a tensor- or expert-parallel group that leaves its domain, or a data- or context-parallel
-group whose members have different local ranks.
+`topology: rail-only` on several rails, where the accelerators of a node are not joined by a scale-up domain: an error.
+Else, as a warning, tensor-, context- or data-parallel groups that leave their node with a part of its ranks, so that
+their members lie on different rails. Expert-parallel groups are not reported: dispatchers, and NCCL with `PXN`, first move a token to the
+rail of its destination inside the domain.
 
 ## Why it matters
 
-Without spines, an accelerator of the sender's node forwards traffic to another rail. That uses scale-up bandwidth, in
-an all-to-all for seven eighths of the data. NCCL's maintainers call it a significant risk.
+Without spines, data reaches another rail only through an accelerator of the sender's node. Without a scale-up domain
+there is no such way: ranks of different rails cannot reach each other. With one, the traffic of a reduction also uses
+scale-up bandwidth; NCCL's maintainers call it a significant risk.
 
 ## What to do
 
@@ -16,7 +19,7 @@ Use `rail-optimized` (spines connect the rails), or groups that stay on their ra
 
 ## When to ignore it
 
-Ignore it where the extra hop through NVLink (`PXN`) was measured and is acceptable.
+Ignore it where the additional hop through NVLink (`PXN`) was measured and is acceptable.
 
 ## Fires
 
@@ -24,10 +27,19 @@ Ignore it where the extra hop through NVLink (`PXN`) was measured and is accepta
 clusterspec: 1
 cluster:
   platform: dgx-h100
-  nodes: 8
+  nodes: 12
   scale_out: {technology: infiniband-ndr, topology: rail-only}
-workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 256}
-layout: {tp: 4, ep: 8, expert_tp: 4}
+workload: {model: llama-3.1-8b, sequence_length: 12288, global_batch: 256}
+layout: {tp: 2, cp: 3, sequence_parallel: true}
+```
+
+```yaml cluster.scale_out.topology
+clusterspec: 1
+cluster:
+  accelerator: l40s
+  accelerators_per_node: 8
+  nodes: 16
+  scale_out: {technology: roce-v2, topology: rail-only, nics_per_node: 8, nic_bandwidth: 100 Gb/s, flow_control: {pfc: true, ecn: true}}
 ```
 
 ## Silent
@@ -38,8 +50,8 @@ cluster:
   platform: dgx-h100
   nodes: 8
   scale_out: {technology: infiniband-ndr, topology: rail-only}
-workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 256}
-layout: {tp: 8}
+workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 256}
+layout: {tp: 4, ep: 16, expert_tp: 1}
 ```
 
 ## Sources
@@ -59,25 +71,39 @@ from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 
 RULE = Rule.of(__name__, "warning", "likely")
+AT = "cluster.scale_out.topology"
+AXES = ("tp", "cp", "dp")
 
 
-def check(placements: Placements, cluster: Cluster, layout: Layout, scale_out: ScaleOut) -> Iterator[Problem]:
-    if scale_out.topology != "rail-only":
+def check(
+    placements: Placements | None, cluster: Cluster, layout: Layout | None, scale_out: ScaleOut
+) -> Iterator[Problem]:
+    if scale_out.topology != "rail-only" or scale_out.rails == 1:
         return
-    crossing = [f"{axis} {getattr(layout, axis)}" for axis in ("tp", "ep") if _straddles(placements, layout, axis)]
-    crossing += [
-        f"{axis} {getattr(layout, axis)}" for axis in ("cp", "dp") if _off_rail(placements, cluster, layout, axis)
-    ]
+    if not _joined(cluster):
+        message = (
+            f"the {scale_out.rails} rails are separate: no spine connects them, and {_within(cluster)}, so that ranks of "
+            "different rails cannot reach each other"
+        )
+        yield RULE.problem(AT, message, "use `rail-optimized`, whose spines connect the rails", severity="error")
+        return
+    if placements is None or layout is None:
+        return
+    crossing = [f"{axis} {getattr(layout, axis)}" for axis in AXES if _off_rail(placements, cluster, layout, axis)]
     if crossing:
         message = f"groups of {both(crossing)} have members on different rails, and no spine connects the rails"
-        yield RULE.problem(
-            "cluster.scale_out.topology", message, "use `rail-optimized`, or groups that stay on their rail"
-        )
+        yield RULE.problem(AT, message, "use `rail-optimized`, or groups that stay on their rail")
 
 
-def _straddles(placements: Placements, layout: Layout, axis: str) -> bool:
-    placement = placements.of(axis) if getattr(layout, axis) > 1 else None
-    return placement is not None and placement.straddling > 0
+def _joined(cluster: Cluster) -> bool:
+    """Whether a scale-up domain joins the accelerators of a node, and with them the rails."""
+    return cluster.scale_up.topology != "pcie" and cluster.scale_up.domain >= cluster.accelerators_per_node
+
+
+def _within(cluster: Cluster) -> str:
+    if cluster.scale_up.topology == "pcie":
+        return "the accelerators of a node have no scale-up domain"
+    return f"a scale-up domain holds {cluster.scale_up.domain} of the {cluster.accelerators_per_node} accelerators of a node"
 
 
 def _off_rail(placements: Placements, cluster: Cluster, layout: Layout, axis: str) -> bool:

@@ -3,7 +3,8 @@
 ## What it finds
 
 A rail-optimized fabric, where the product of the degrees before dp in the order neither divides the ranks of a node nor
-is a multiple of them.
+is a multiple of them. The finding is a note where the levels that the job crosses have full bandwidth, since one more
+hop is all that it costs there; else a warning.
 
 ## Why it matters
 
@@ -15,7 +16,7 @@ Use degrees whose product divides the ranks of a node, or is a multiple of them.
 
 ## When to ignore it
 
-Ignore it on fabrics with full bandwidth through the spines, where one more hop is negligible.
+Ignore it where a measured all-reduce of such groups is as fast as one on a single rail.
 
 ## Fires
 
@@ -58,7 +59,9 @@ from clusterspec.rules.rule import Rule
 RULE = Rule.of(__name__, "warning", "heuristic")
 
 
-def check(placements: Placements, cluster: Cluster, layout: Layout, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(
+    placements: Placements, cluster: Cluster, layout: Layout, scale_out: ScaleOut, oversubscription: float
+) -> Iterator[Problem]:
     if (
         scale_out.topology != "rail-optimized"
         or layout.dp == 1
@@ -74,5 +77,8 @@ def check(placements: Placements, cluster: Cluster, layout: Layout, scale_out: S
     if node % inner and inner % node and placement is not None and placement.nodes > 1:
         message = f"the {inner} ranks before dp neither divide the {node} ranks of a node nor are a multiple: dp peers are on different rails, and their traffic crosses the spines"
         yield RULE.problem(
-            "layout.order", message, f"use degrees before dp whose product divides {node}, or is a multiple of it"
+            "layout.order",
+            message,
+            f"use degrees before dp whose product divides {node}, or is a multiple of it",
+            severity="warning" if oversubscription > 1 else "note",
         )

@@ -3,8 +3,8 @@
 ## What it finds
 
 More endpoints (nodes and spares × NICs, and extra ones) than the stated tiers of such switches hold, per plane: the
-ports of a single switch; the ports of a rail's switch in a rail-only fabric; ports² × r / (1 + r) in two tiers at
-oversubscription r; ports³ / 4 in three.
+ports of a single switch; the ports of a rail's switch in a rail-only fabric of one tier; ports² × r / (1 + r) in two
+tiers at oversubscription r; ports³ / 4 in three. A rail-only fabric of several tiers has such a tree for each rail.
 
 The finding is an error, and a warning where the ports of a switch are only assumed.
 

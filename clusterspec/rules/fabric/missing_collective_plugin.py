@@ -3,7 +3,8 @@
 ## What it finds
 
 More than one node on EFA, GPUDirect-TCPX or -TCPXO or Slingshot, with `collective_plugin: none` or the plugin of
-another network: an error. The finding is a warning where no plugin is stated, because the image may contain it.
+another network: an error. The finding is a warning where no plugin is stated, because the image may contain it. The
+rule is silent where every group of the layout lies in one scale-up domain, as with engines of one node.
 
 ## Why it matters
 
@@ -17,7 +18,7 @@ Name the plugin: `aws-ofi-nccl` (NVIDIA) or `aws-ofi-rccl` (AMD) on EFA and Slin
 
 ## When to ignore it
 
-Ignore it where collectives never leave a node.
+Ignore it where collectives never leave a node, and the spec has no layout that says so.
 
 ## Fix safety
 
@@ -63,8 +64,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cluster.model import Cluster, Layout, ScaleOut, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.parts import Placements, groups_leave_domain
 from clusterspec.rules.rule import Rule, place, rewrite
 from clusterspec.spec.model import ScaleOutSpec, Spec
 
@@ -74,10 +76,18 @@ AT = "cluster.scale_out.collective_plugin"
 
 
 def check(
-    spec: Spec, written_scale_out: ScaleOutSpec | None, cluster: Cluster, scale_out: ScaleOut
+    spec: Spec,
+    written_scale_out: ScaleOutSpec | None,
+    cluster: Cluster,
+    scale_out: ScaleOut,
+    workload: Workload | None,
+    layout: Layout | None,
+    placements: Placements | None,
 ) -> Iterator[Problem]:
     technology = scale_out.technology
     if cluster.nodes < 2 or not technology.proprietary or not technology.plugins:
+        return
+    if placements and layout and workload and not groups_leave_domain(placements, layout, workload):
         return
     wanted = _wanted(cluster, technology.plugins)
     help_ = f"write `{wanted}`" + (

@@ -3,7 +3,7 @@
 ## What it finds
 
 An Ethernet switch with InfiniBand NICs or the reverse, and a switch whose ports are slower than a NIC's share of a
-plane.
+plane. RoCE, TCP and Ultra Ethernet are transports between end points: every Ethernet switch forwards their packets.
 
 ## Why it matters
 
@@ -37,7 +37,17 @@ cluster:
   scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700}
 ```
 
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 12
+  scale_out: {technology: ultra-ethernet-1, switch: tomahawk-5, nic_bandwidth: 400 Gb/s}
+```
+
 ## Sources
+
+- Ultra Ethernet over switches of Ethernet: https://ultraethernet.org/uec-1-0-spec
 
 - What each switch carries: `clusterspec catalog show switch/quantum-2-qm9700`
 """
@@ -54,6 +64,8 @@ from clusterspec.rules.words import both
 from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "error")
+ETHERNET = frozenset({"roce", "tcp", "ultra-ethernet"})
+"""Families whose packets are Ethernet frames to a switch."""
 
 
 def check(deviations: Deviations, scale_out: ScaleOut) -> Iterator[Problem]:
@@ -61,7 +73,7 @@ def check(deviations: Deviations, scale_out: ScaleOut) -> Iterator[Problem]:
     if switch is None:
         return
     at, rate = "cluster.scale_out.switch", scale_out.nic_bandwidth.value / scale_out.planes
-    if switch.families and technology.family not in switch.families:
+    if switch.families and not _carries(switch.families, technology.family):
         carries = both(switch.families)
         yield RULE.problem(
             at, f"{switch.name} supports {carries}, not {technology.name}", f"use a switch for {technology.family}"
@@ -71,3 +83,8 @@ def check(deviations: Deviations, scale_out: ScaleOut) -> Iterator[Problem]:
     if port is not None and port.value < rate * 0.99 and not deviations.concern("nic"):
         message = f"the ports of {switch.name} run at {display_bits(port.value)}, slower than the NICs at {display_bits(rate)}"
         yield RULE.problem(at, message, "use a faster switch, or slower NICs")
+
+
+def _carries(families: tuple[str, ...], family: str) -> bool:
+    """Whether a switch of some families forwards the packets of another."""
+    return family in families or (family in ETHERNET and not ETHERNET.isdisjoint(families))

@@ -16,6 +16,12 @@ issue 2928).
 """
 
 
+PER_FLOP = 50e9 / 989.4e12
+"""Bytes over the network for each FLOP of dense bf16: a DGX H100 has 50 GB/s for 989 TFLOP/s (its data sheet). Earlier
+accelerators were sold with more for each FLOP, which their training did not need, and later ones with less.
+"""
+
+
 def usual_network(accelerator: Accelerator) -> float | None:
     """Usual scale-out bandwidth per accelerator in B/s per direction."""
     if accelerator.nic_bandwidth is None:
@@ -23,11 +29,23 @@ def usual_network(accelerator: Accelerator) -> float | None:
     return accelerator.nic_bandwidth.value * (accelerator.nics_per_accelerator or 1)
 
 
+def network_of_peak(accelerator: Accelerator) -> float | None:
+    """Scale-out bandwidth in B/s per direction that suits the peak: the usual one, at most `PER_FLOP`.
+
+    Network and computation are compared per FLOP: a part with a fifth of the peak needs a fifth of the bandwidth.
+    """
+    sold = usual_network(accelerator)
+    if sold is None:
+        return None
+    peak = accelerator.peaks.get("bf16") or accelerator.peaks.get("fp16")
+    return min(sold, PER_FLOP * peak.value) if peak else sold
+
+
 def starved(cluster: Cluster, deviations: Deviations) -> bool:
     """Whether a job over several domains has less than `WORKABLE` of the usual network bandwidth per accelerator."""
     if cluster.scale_out is None or cluster.nodes < 2 or cluster.accelerators <= cluster.scale_up.domain:
         return False
-    usual, share = usual_network(cluster.accelerator), cluster.nic_share or 0.0
+    usual, share = network_of_peak(cluster.accelerator), cluster.nic_share or 0.0
     return usual is not None and not deviations.concern("nic") and 0 < share < WORKABLE * usual
 
 

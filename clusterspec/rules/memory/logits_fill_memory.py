@@ -2,7 +2,9 @@
 
 ## What it finds
 
-4 bytes × micro-batch × sequence × vocabulary / (tp × cp) above 10 % of a rank's memory.
+4 bytes × micro-batch × sequence × vocabulary / (tp × cp) above 10 % of a rank's memory. The rule is silent where the
+plan, logits included, leaves a tenth of the memory free. The finding is a note where the plan fits with less, and a
+warning where it does not fit or its memory is not known.
 
 ## Why it matters
 
@@ -27,8 +29,8 @@ is a share of a rank's memory. The default is 0.10.
 ```yaml layout.micro_batch
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 1}
-workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}
-layout: {tp: 1, sharding: fsdp, recompute: full, micro_batch: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 56}
+layout: {tp: 1, sharding: fsdp, recompute: full, micro_batch: 7}
 ```
 
 ## Silent
@@ -38,6 +40,13 @@ clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 1}
 workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}
 layout: {tp: 8, recompute: full, micro_batch: 4}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}
+layout: {tp: 1, sharding: fsdp, recompute: full, micro_batch: 4}
 ```
 
 ## Sources
@@ -53,25 +62,38 @@ from collections.abc import Iterator
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost.formulas.memory import logits_bytes
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
 
-RULE = Rule.of(__name__, "warning", "likely")
+RULE = Rule.of(__name__, "warning", "likely", yields_to=("activations-exceed-memory",))
 MOST = 0.10
+ROOM = 0.9
+"""Share of the memory up to which a plan has room, as in `tight-memory`."""
 FP32 = 4
 
 
 def check(
-    thresholds: Thresholds, training: Workload, model: Model, cluster: Cluster, layout: Layout
+    thresholds: Thresholds, training: Workload, model: Model, cluster: Cluster, layout: Layout, plan: Plan | None
 ) -> Iterator[Problem]:
     if cluster.accelerator.memory is None:
         return
     memory = cluster.accelerator.memory.value / cluster.ranks_per_accelerator
     tokens = layout.micro_batch * training.sequence_length / layout.cp
     logits = logits_bytes(tokens, model.vocab, layout.tp, FP32)
-    if logits > thresholds.of(RULE.name, MOST) * memory:
+    severity = _severity(plan) if logits > thresholds.of(RULE.name, MOST) * memory else ""
+    if severity:
         message = f"the fp32 logits of one micro-batch take {display(logits, 'B')} on the last stage, {percent(logits / memory, 2)} of its memory"
         help_ = "use a fused or chunked cross-entropy, more tp, or a smaller micro-batch"
-        yield RULE.problem("layout.micro_batch", message, help_)
+        yield RULE.problem("layout.micro_batch", message, help_, severity=severity)
+
+
+def _severity(plan: Plan | None) -> str:
+    """By the memory of the plan, logits included; empty where it leaves room."""
+    if plan is None or plan.memory_bytes is None or plan.memory_capacity is None:
+        return "warning"
+    if plan.memory_bytes <= ROOM * plan.memory_capacity:
+        return ""
+    return "note" if plan.fits else "warning"

@@ -2,8 +2,13 @@
 
 ## What it finds
 
-Training on more than one node, where the NIC rate per accelerator is below half of the usual rate in the accelerator's
-entry (200 Gb/s for an A100, 400 Gb/s for Hopper, Blackwell and MI300X).
+Training on more than one node, where the NIC rate per accelerator is below half of the usual rate: that in the
+accelerator's entry (400 Gb/s for Hopper, Blackwell and MI300X), at most as much for each FLOP of dense bf16 as a DGX
+H100 has (126 Gb/s for an A100, 60 Gb/s for an H20).
+
+The severity follows what the usual rate would save of the step: a note below the half-width of the range of the
+prediction, a warning above it and where the time is not known, and an error from a quarter of the step on, if the low
+end of the range is a quarter, too.
 
 ## Why it matters
 
@@ -55,20 +60,25 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations
-from clusterspec.rules.knowledge.nics import starved, usual_network
+from clusterspec.rules.knowledge.nics import network_of_peak, starved
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("fewer-nics-than-instance",))
 
 
-def check(deviations: Deviations, training: Workload, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
-    usual = usual_network(cluster.accelerator)
+def check(
+    deviations: Deviations, training: Workload, cluster: Cluster, scale_out: ScaleOut, what_if: WhatIf
+) -> Iterator[Problem]:
+    usual = network_of_peak(cluster.accelerator)
     if usual is None or cluster.nic_share is None or not starved(cluster, deviations):
         return
+    saved, times = what_if.with_nic_rate(usual * cluster.accelerators_per_node / scale_out.nics_per_node)
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",
-        f"each {cluster.accelerator.name} has {display_bits(cluster.nic_share)} of network bandwidth, less than half of the usual {display_bits(usual)}",
+        f"each {cluster.accelerator.name} has {display_bits(cluster.nic_share)} of network bandwidth, less than half of the usual {display_bits(usual)}{times}",
         "use more or faster NICs, or a layout that keeps traffic in the node (hsdp, pp across nodes)",
+        severity=what_if.severity(saved, "warning"),
     )

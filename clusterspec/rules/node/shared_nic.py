@@ -2,9 +2,12 @@
 
 ## What it finds
 
-More than one scale-up domain, and fewer NICs than accelerators in a node (packages, not ranks). The rule is silent for
-accelerators that share NICs by design (a TPU host has a NIC for four chips). The finding is a warning, and a note where
-`nic-starved-accelerators` fires.
+More than one scale-up domain, fewer NICs than accelerators in a node (packages, not ranks), and less bandwidth for each
+accelerator than is usual: what it is sold with, at most as much for each FLOP of dense bf16 as a DGX H100 has. The rule
+is silent for accelerators that share NICs by design (a TPU host has a NIC for four chips), where no group of the layout
+leaves its domain, and where one NIC for each accelerator is predicted to save at most 2 % of the step. Where the step
+is predicted, the finding is a note below the half-width of the range of the prediction, a warning above it, and an error
+from a quarter of the step on, if the low end of the range is a quarter, too; else it is a warning.
 
 ## Why it matters
 
@@ -49,28 +52,46 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster, ScaleOut, Workload
+from clusterspec.cluster.model import Cluster, Layout, ScaleOut, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.deviations import Deviations
-from clusterspec.rules.knowledge.nics import starved
+from clusterspec.rules.advice.what_if import NOTICEABLE, WhatIf
+from clusterspec.rules.knowledge.nics import ROUNDED, network_of_peak
+from clusterspec.rules.parts import Placements, groups_leave_domain
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plain, plural
 
-RULE = Rule.of(__name__, "warning", yields_to=("uneven-nics", "fewer-nics-than-instance"))
+RULE = Rule.of(
+    __name__,
+    "warning",
+    yields_to=("uneven-nics", "fewer-nics-than-instance", "nic-starved-accelerators", "single-nic-across-sockets"),
+)
 
 
 def check(
-    deviations: Deviations, training: Workload | None, cluster: Cluster, scale_out: ScaleOut
+    placements: Placements | None,
+    workload: Workload | None,
+    cluster: Cluster,
+    layout: Layout | None,
+    scale_out: ScaleOut,
+    what_if: WhatIf,
 ) -> Iterator[Problem]:
     nics, accelerators = scale_out.nics_per_node, cluster.accelerators_per_node
     by_design = min(1.0, cluster.accelerator.nics_per_accelerator or 1.0)
     if cluster.accelerators <= cluster.scale_up.domain or not 0 < nics < accelerators * by_design:
         return
     share, rate = scale_out.node_bandwidth / accelerators, scale_out.nic_bandwidth.value
+    usual = network_of_peak(cluster.accelerator)
+    if usual is not None and share >= usual * (1 - ROUNDED):
+        return  # as much for each FLOP as the machines that train on one NIC per accelerator
+    if placements and layout and workload and not groups_leave_domain(placements, layout, workload):
+        return
+    saved, times = what_if.with_nic_rate(rate * accelerators * by_design / nics)
+    if saved is not None and saved <= NOTICEABLE:
+        return
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",
         f"{accelerators} accelerators share {plural(nics, 'NIC')}: {display(share, 'B/s')} each under full load "
-        f"instead of {display(rate, 'B/s')}",
+        f"instead of {display(rate, 'B/s')}{times}",
         f"use one NIC per accelerator, or a layout that sends little between nodes ({plain(accelerators / nics)} accelerators share one NIC here)",
-        severity="note" if training and starved(cluster, deviations) else "warning",
+        severity=what_if.severity(saved, "warning"),
     )

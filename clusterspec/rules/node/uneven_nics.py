@@ -2,7 +2,9 @@
 
 ## What it finds
 
-Neither of `nics_per_node` and `accelerators_per_node` divides the other: six NICs for eight accelerators.
+Neither of `nics_per_node` and `accelerators_per_node` divides the other: six NICs for eight accelerators. The finding is
+a warning; with more NICs than accelerators it is a note, since no accelerator shares one. The rule is silent where the platform is sold
+so.
 
 ## Why it matters
 
@@ -58,6 +60,8 @@ def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     nics, accelerators = scale_out.nics_per_node, cluster.accelerators_per_node
     if nics <= 0 or nics % accelerators == 0 or accelerators % nics == 0:
         return
+    if cluster.platform is not None and cluster.platform.nics_per_node == nics:
+        return
     most = -(-accelerators // nics)
     pairing = (
         f"some NICs serve {most} accelerators and others fewer"
@@ -68,4 +72,5 @@ def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
         "cluster.scale_out.nics_per_node",
         f"{nics} NICs for {accelerators} accelerators: {pairing}, and all run at the pace of the slowest",
         "use a number of NICs that divides the accelerators, or a multiple of them",
+        severity="note" if nics > accelerators else "warning",
     )

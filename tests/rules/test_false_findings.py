@@ -1,0 +1,120 @@
+"""Kinds of sound designs that a rule of thumb would report, each beside the flaw that is of the same kind."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.finding import Severity
+
+from .conftest import Check
+from .test_verdicts import of
+
+DGX = "cluster: {{platform: dgx-h100, nodes: {nodes}, scale_out: {{technology: {technology}, {fabric}}}}}\n"
+MOE = "workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 256}\n"
+DENSE = "workload: {model: llama-3.1-8b, sequence_length: 12288, global_batch: 256}\n"
+SERVED = (
+    "workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 4000, output_tokens: 500, load: offline}}\n"
+)
+
+
+def ndr(fabric: str, nodes: int = 8, technology: str = "infiniband-ndr") -> str:
+    return DGX.format(nodes=nodes, technology=technology, fabric=fabric)
+
+
+def pcie(fabric: str, part: str = "l40s", nodes: int = 16, nics: int = 8) -> str:
+    return (
+        f"cluster: {{accelerator: {part}, accelerators_per_node: 8, nodes: {nodes}, scale_out: {{technology: roce-v2, "
+        f"nics_per_node: {nics}, flow_control: {{pfc: true, ecn: true}}, {fabric}}}}}\n"
+    )
+
+
+RAILS = ndr("topology: rail-only")
+QM = "topology: rail-only, switch_ports: 64, tiers: 2"
+P5 = "cluster: {platform: aws-p5-48xlarge, nodes: 4, scale_out: {placement: cluster-placement-group}}\n"
+H20 = "nic_bandwidth: 200 Gb/s"
+AURORA = (
+    "cluster: {{accelerator: mi300a, accelerators_per_node: 6, nodes: 8, "
+    "scale_out: {{technology: slingshot-11, nics_per_node: {}}}}}\n"
+)
+KINDS = [
+    # a dispatcher changes the rail over NVLink; a reduction of three nodes' halves does not
+    ("cross-rail-without-spine", RAILS + MOE + "layout: {tp: 4, ep: 16, expert_tp: 1}\n", None),
+    ("cross-rail-without-spine", RAILS + MOE + "layout: {tp: 4, ep: 8, expert_tp: 4}\n", None),
+    ("cross-rail-without-spine", RAILS + DENSE + "layout: {tp: 8}\n", None),
+    ("cross-rail-without-spine", RAILS + DENSE + "layout: {tp: 16}\n", None),
+    ("cross-rail-without-spine", ndr("topology: rail-only", 12) + DENSE + "layout: {tp: 2, cp: 3}\n", "warning"),
+    # rails without a domain never meet; neither do those of pairs
+    ("cross-rail-without-spine", pcie("topology: rail-only, nic_bandwidth: 100 Gb/s"), "error"),
+    ("cross-rail-without-spine", pcie("topology: rail-only, nic_bandwidth: 100 Gb/s", "h100-nvl-94gb"), "error"),
+    ("cross-rail-without-spine", pcie("topology: rail-only, nic_bandwidth: 100 Gb/s", nics=1), None),
+    ("cross-rail-without-spine", pcie("topology: rail-optimized, nic_bandwidth: 100 Gb/s"), None),
+    # 64² / 2 = 2,048 endpoints on each of eight rails: 2,048 nodes
+    ("endpoints-exceed-fabric", ndr(QM, 2048), None),
+    ("endpoints-exceed-fabric", ndr(QM, 2049), "error"),
+    ("endpoints-exceed-fabric", ndr("topology: rail-only, switch_ports: 64", 64), None),
+    ("endpoints-exceed-fabric", ndr("topology: rail-only, switch_ports: 64", 65), "error"),
+    # Ultra Ethernet is a matter of end points; InfiniBand is not
+    ("switch-of-another-technology", ndr("switch: tomahawk-5, nic_bandwidth: 400 Gb/s", 8, "ultra-ethernet-1"), None),
+    ("switch-of-another-technology", ndr("switch: spectrum-4-sn5600", 8, "roce-v2"), None),
+    ("switch-of-another-technology", ndr("switch: tomahawk-5", 8, "infiniband-ndr"), "error"),
+    ("switch-of-another-technology", ndr("switch: quantum-2-qm9700", 8, "ultra-ethernet-1"), "error"),
+    # engines of one node form no group over the network; pipelines of two nodes do
+    ("missing-collective-plugin", P5 + SERVED + "layout: {tp: 8}\n", None),
+    ("missing-collective-plugin", P5 + SERVED + "layout: {tp: 8, pp: 2}\n", "warning"),
+    ("missing-collective-plugin", P5 + DENSE + "layout: {tp: 8}\n", "warning"),
+    # an H20 has 148 TFLOP/s, 15 % of an H100: 50 Gb/s are 83 % of what an H100 has for each FLOP, 25 Gb/s 41 %
+    ("nic-starved-accelerators", pcie(H20, "h20-96gb", nics=2) + DENSE, None),
+    ("nic-starved-accelerators", pcie(H20, "h20-96gb", nics=1) + DENSE, "warning"),
+    ("nic-starved-accelerators", pcie(H20, "h100-sxm-80gb", nics=2) + DENSE, "warning"),
+    ("shared-nic", pcie(H20, "h20-96gb", nics=4) + DENSE, None),
+    ("shared-nic", pcie(H20, "h100-sxm-80gb", nics=4) + DENSE, None),  # nic-starved-accelerators says it
+    ("shared-nic", P5.replace("nodes: 4", "nodes: 4, accelerators_per_node: 8") + SERVED + "layout: {tp: 8}\n", None),
+    # more NICs than accelerators starve none
+    ("uneven-nics", AURORA.format(8), "note"),
+    ("uneven-nics", AURORA.format(4), "warning"),
+    # a leaf more is all that another rail costs under full bandwidth
+    ("dp-group-off-rail", ndr("topology: rail-optimized", 12) + DENSE + "layout: {tp: 2, cp: 3}\n", "note"),
+    (
+        "dp-group-off-rail",
+        ndr("topology: rail-optimized, switch_ports: 64, oversubscription: 4:1", 96) + DENSE + "layout: {tp: 2, cp: 3}\n",
+        "warning",
+    ),
+    # logits of 4, 7 and 8 sequences: 67, 97 and 108 % of the memory with all else
+    ("logits-fill-memory", "micro_batch: 4", None),
+    ("logits-fill-memory", "micro_batch: 7", "note"),
+]
+LOGITS = (
+    "cluster: {{platform: dgx-h100, nodes: 1}}\n"
+    "workload: {{model: llama-3.1-8b, sequence_length: 8192, global_batch: 224}}\n"
+    "layout: {{tp: 1, sharding: fsdp, recompute: full, {}}}\n"
+)
+
+
+@pytest.mark.parametrize(("rule", "design", "severity"), KINDS)
+def test_a_kind_of_sound_design_is_not_reported_and_the_flaw_beside_it_is(
+    rule: str, design: str, severity: str | None, check: Check
+) -> None:
+    text = design if "\n" in design else LOGITS.format(design)
+    assert [str(found.severity) for found in of(rule, text, check)] == ([severity] if severity else [])
+
+
+def test_each_rail_of_several_tiers_has_a_tree_of_its_own(check: Check) -> None:
+    """256 nodes: 256 endpoints a rail on 8 leaves of 32 ports down, and 256 uplinks on 4 spines of 64."""
+    parts = "leaf_switches: {}, spine_switches: {}"
+    design = ndr(QM + ", " + parts.format(64, 32), 256)
+    assert [found.rule for found in check(f"clusterspec: 1\n{design}") if found.severity is Severity.ERROR] == []
+    (found,) = of("too-few-switches", ndr(QM + ", " + parts.format(56, 32), 256), check)
+    assert "64 needed" in found.message
+
+
+def test_one_cause_at_one_key_is_told_once(check: Check) -> None:
+    for design, kept, dropped in (
+        (pcie(H20, "h100-sxm-80gb", nics=2) + DENSE, "nic-starved-accelerators", "shared-nic"),
+        (
+            ndr("nics_per_node: 8", 32) + MOE + "layout: {tp: 1, ep: 64, pp: 2}\n",
+            "ep-crosses-scale-up-domain",
+            "ep-all-to-all-exposed",
+        ),
+        (LOGITS.format("micro_batch: 14"), "activations-exceed-memory", "logits-fill-memory"),
+    ):
+        assert of(kept, design, check) and not of(dropped, design, check)
