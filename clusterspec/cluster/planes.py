@@ -220,14 +220,20 @@ def count_plane(cluster: Cluster, ports: int) -> SwitchCount:
     """
     fabric = cluster.scale_out
     assert fabric is not None
-    if fabric.topology == "rail-only" and (fabric.tiers or 1) > 1:
-        return _count_of_rails(cluster, fabric, ports)
     demand = _plane_demand(cluster, fabric, ports)
+    if fabric.topology == "rail-only" and _tiers_of_demand(demand) > 1:
+        return _count_of_rails(demand)
+    return _demand_count(demand)
+
+
+def _demand_count(demand: _Demand) -> SwitchCount:
+    """One plane, or one rail of it."""
     tiers = _tiers_of_demand(demand)
     if tiers == 1:
         return _single_tier_count(demand)
+    ports = demand.ports
     leaf = Ports.split(ports, demand.leaf_ratio)
-    tree = _clos_tree(demand, leaf, tiers, cluster)
+    tree = _clos_tree(demand, leaf, tiers)
     up = ceiling(demand.endpoints / demand.leaf_ratio - 1e-9)
     spine = Ports.split(ports, demand.spine_ratio)
     two = tree.tiers == 2
@@ -249,30 +255,30 @@ def count_plane(cluster: Cluster, ports: int) -> SwitchCount:
     )
 
 
-def _count_of_rails(cluster: Cluster, fabric: ScaleOut, ports: int) -> SwitchCount:
+def _count_of_rails(demand: _Demand) -> SwitchCount:
     """One tree for each rail, over its own NIC of every node."""
-    rails = fabric.rails
+    fabric, rails = demand.fabric, demand.rails
     rail = replace(
         fabric,
         topology="fat-tree",
         rails=1,
-        nics_per_node=parts_needed(fabric.nics_per_node, rails),
+        nics_per_node=demand.nics_of_rail,
         extra_endpoints=parts_needed(fabric.extra_endpoints, rails),
     )
-    one = count_plane(replace(cluster, scale_out=rail), ports)
-    summed = (
-        "leaves",
-        "spines",
-        "cores",
-        "leaf_spine",
-        "spine_core",
-        "least_spines",
-        "least_cores",
-        "least_leaf_spine",
+    one = _demand_count(replace(demand, fabric=rail))
+    return replace(
+        one,
+        leaves=rails * one.leaves,
+        spines=rails * one.spines,
+        cores=rails * one.cores,
+        leaf_spine=rails * one.leaf_spine,
+        spine_core=rails * one.spine_core,
+        capacity=rails * one.capacity if one.capacity else None,
+        least_spines=rails * one.least_spines,
+        least_cores=rails * one.least_cores,
+        least_leaf_spine=rails * one.least_leaf_spine,
+        how={name: f"{rails} rails × ({text})" for name, text in one.how.items()},
     )
-    numbers = {name: rails * getattr(one, name) for name in summed}
-    how = {name: f"{rails} rails × ({text})" for name, text in one.how.items()}
-    return replace(one, **numbers, capacity=rails * one.capacity if one.capacity else None, how=how)
 
 
 def _plane_demand(cluster: Cluster, fabric: ScaleOut, ports: int) -> _Demand:
@@ -329,7 +335,7 @@ def _single_tier_count(demand: _Demand) -> SwitchCount:
     return SwitchCount(1, Ports(demand.ports, 0), leaves, 0, 0, 0, 0, joined, capacity, 0, 0, 0, how)
 
 
-def _clos_tree(demand: _Demand, leaf: Ports, tiers: int, cluster: Cluster) -> FoldedClos:
+def _clos_tree(demand: _Demand, leaf: Ports, tiers: int) -> FoldedClos:
     leaves = demand.leaves(leaf.down)
     if tiers == 2:
         return two_tier_clos(leaves, leaf, demand.ports)

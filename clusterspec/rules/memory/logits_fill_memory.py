@@ -68,7 +68,7 @@ from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
 
-RULE = Rule.of(__name__, "warning", "likely", yields_to=("activations-exceed-memory",))
+RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.10
 ROOM = 0.9
 """Share of the memory up to which a plan has room, as in `tight-memory`."""
