@@ -70,6 +70,10 @@ KINDS = [
     ("shared-nic", pcie(H20, "h20-96gb", nics=4) + DENSE, None),
     ("shared-nic", pcie(H20, "h100-sxm-80gb", nics=4) + DENSE, None),  # nic-starved-accelerators says it
     ("shared-nic", P5.replace("nodes: 4", "nodes: 4, accelerators_per_node: 8") + SERVED + "layout: {tp: 8}\n", None),
+    # 128 × 8 NICs take every port: a managed switch runs the subnet manager itself, an unmanaged one does not
+    ("no-port-for-fabric-manager", ndr("topology: rail-optimized, switch: quantum-2-qm9700", 128), None),
+    ("no-port-for-fabric-manager", ndr("topology: rail-optimized, switch: quantum-2-qm9790", 128), "warning"),
+    ("no-port-for-fabric-manager", ndr("topology: rail-optimized, switch_ports: 64", 128), "note"),
     # more NICs than accelerators starve none
     ("uneven-nics", AURORA.format(8), "note"),
     ("uneven-nics", AURORA.format(4), "warning"),

@@ -3,8 +3,10 @@
 ## What it finds
 
 InfiniBand with a stated switch (or its ports, or the number of leaves), where the down ports of all leaves equal the
-nodes × NICs exactly, and no `extra_endpoints`. The rule is silent in fabrics of three tiers, which have free ports
-higher up, and for switches with a management port of their own (Quantum-X800 Q3400).
+nodes × NICs exactly, and no `extra_endpoints`. The finding is a warning for switches without a subnet manager of their
+own, and a note where it is not known which switch is used. The rule is silent for managed switches (see
+`subnet-manager-limit`), for those with a management port of their own (Quantum-X800 Q3400), and in fabrics of three
+tiers, which have free ports higher up.
 
 ## Why it matters
 
@@ -17,7 +19,7 @@ Leave the ports of one node free, or add a leaf; declare the manager under `extr
 
 ## When to ignore it
 
-Ignore it where the subnet manager runs inside a switch.
+Ignore it where a node of the cluster runs the subnet manager.
 
 ## Fires
 
@@ -26,7 +28,7 @@ clusterspec: 1
 cluster:
   platform: dgx-h100
   nodes: 128
-  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized}
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9790, topology: rail-optimized}
 ```
 
 ## Silent
@@ -36,7 +38,15 @@ clusterspec: 1
 cluster:
   platform: dgx-h100
   nodes: 127
-  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized, extra_endpoints: 4}
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9790, topology: rail-optimized, extra_endpoints: 4}
+```
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 128
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized}
 ```
 
 ## Sources
@@ -68,13 +78,17 @@ def check(
         return
     if not fabric.fits or not counts.planned or fabric.tiers > 2:
         return  # endpoints-exceed-fabric reports endpoints that do not fit
-    if scale_out.switch is not None and scale_out.switch.management_ports:
-        return
+    switch = scale_out.switch
+    if switch is not None and (switch.management_ports or switch.managed):
+        return  # subnet-manager-limit reports a fabric too large for the manager of a switch
     written = written_scale_out.leaf_switches if written_scale_out else None
     leaves = (written or fabric.leaf_switches) // fabric.planes
     ends = cluster.all_nodes * scale_out.nics_per_node
     if leaves * fabric.down_ports == ends:
         message = f"the {ends:,} NICs take all {fabric.down_ports} down ports of {plural(leaves, 'leaf')}: the subnet manager has no port"
         yield RULE.problem(
-            "cluster.nodes", message, "leave the ports of one node free, or add a leaf, and declare `extra_endpoints`"
+            "cluster.nodes",
+            message,
+            "leave the ports of one node free, or add a leaf, and declare `extra_endpoints`",
+            severity="warning" if switch is not None and switch.managed is False else "note",
         )

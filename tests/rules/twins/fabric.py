@@ -114,9 +114,9 @@ TWINS: list[Twin] = [
     (
         "no-port-for-fabric-manager",
         "fabric",
-        {"cluster.scale_out.leaf_switches": 16},
+        {"cluster.scale_out.leaf_switches": 16, "cluster.scale_out.switch": "quantum-2-qm9790"},
         "cluster.nodes",
-        {"cluster.scale_out.leaf_switches": 16, "cluster.nodes": 63},
+        {"cluster.scale_out.leaf_switches": 16},  # a managed switch runs the manager
     ),
     (
         "oversubscribed-fabric",

@@ -126,7 +126,7 @@ MACHINES = [
     Verdict(
         "no-port-for-fabric-manager",
         "cluster:\n  platform: dgx-h100\n  nodes: 128\n"
-        "  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized}\n",
+        "  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9790, topology: rail-optimized}\n",
         "cluster.nodes",
         "warning",
         "extra_endpoints",
