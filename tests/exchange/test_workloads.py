@@ -336,3 +336,97 @@ def test_arguments_in_a_list_of_yaml_are_read() -> None:
     keys = given(reading)
     assert (keys["workload.model"], keys["layout.tp"], keys["layout.ep"]) == ("qwen3-235b-a22b", 4, 4)
     assert next(each.at.line for each in reading.given if each.path == ("layout", "tp")) == 8
+
+
+MEGATRON_LINE = "torchrun pretrain_gpt.py --tensor-model-parallel-size 2 --num-layers 32 {}\n"
+
+
+@pytest.mark.parametrize(
+    ("flags", "sharding"),
+    [
+        ("--deepspeed --zero-stage=3", "fsdp"),
+        ("--deepspeed --zero-stage 1", "zero1"),
+        ("--deepspeed --deepspeed_config ds.json", None),
+        ("--use-distributed-optimizer", "zero1"),
+        ("--bf16", "none"),
+    ],
+)
+def test_sharding_left_to_another_library_is_not_none(flags: str, sharding: str | None) -> None:
+    assert given(read(MEGATRON_LINE.format(flags))).get("layout.sharding") == sharding
+
+
+@pytest.mark.parametrize(
+    ("flags", "dispatcher"),
+    [
+        ("--moe-token-dispatcher-type flex --moe-flex-dispatcher-backend hybridep", "hybrid"),
+        ("--moe-token-dispatcher-type flex --moe-flex-dispatcher-backend deepep", "deepep"),
+        ("--moe-token-dispatcher-type flex", "deepep"),
+        ("--moe-token-dispatcher-type alltoall --moe-flex-dispatcher-backend hybridep", "all-to-all"),
+    ],
+)
+def test_the_backend_of_a_flexible_dispatcher_decides(flags: str, dispatcher: str) -> None:
+    assert given(read(MEGATRON_LINE.format(flags)))["layout.dispatcher"] == dispatcher
+
+
+def test_a_pattern_of_unlike_layers_is_no_transformer() -> None:
+    reading = read(MEGATRON_LINE.format("--hidden-size 4096 --num-attention-heads 32 --hybrid-override-pattern M-M*-"))
+    assert not any(key.startswith("workload.model") for key in given(reading))
+    assert "hybrid_override_pattern: M-M*-" in unknown(reading)
+
+
+def test_references_of_a_configuration_are_followed() -> None:
+    text = """\
+        trainer: {devices: 8, num_nodes: 4}
+        model:
+          tensor_model_parallel_size: 4
+          encoder_seq_length: 8192
+          data: {seq_length: "${model.encoder_seq_length}"}
+          micro_batch_size: ${.start}
+          start: 2
+        """
+    keys = given(read(text))
+    assert (keys["workload.sequence_length"], keys["layout.micro_batch"]) == (8192, 2)
+
+
+MAXTEXT = """\
+    base_emb_dim: 4096
+    base_num_query_heads: 32
+    base_num_decoder_layers: 32
+    head_dim: 128
+    kv_lora_rank: 512
+    qk_nope_head_dim: 128
+    per_device_batch_size: {batch}
+    ici_tensor_parallelism: {tp}
+    attention_type: {attention}
+    """
+
+
+@pytest.mark.parametrize(
+    ("batch", "tp", "micro"),
+    [("2", "4", 8), ("0.25", "4", 1), ("0.25", "8", 2), ("0.25", "2", None), ("1", "-1", None)],
+)
+def test_maxtext_counts_sequences_on_every_device(batch: str, tp: str, micro: int | None) -> None:
+    reading = read(MAXTEXT.format(batch=batch, tp=tp, attention="global"))
+    assert given(reading).get("layout.micro_batch") == micro
+    assert ("per_device_batch_size" in unknown(reading)) == (micro is None)
+
+
+@pytest.mark.parametrize(("attention", "latent"), [("global", None), ("mla", 512)])
+def test_keys_of_latent_attention_hold_for_latent_attention_alone(attention: str, latent: int | None) -> None:
+    keys = given(read(MAXTEXT.format(batch=1, tp=1, attention=attention)))
+    assert keys.get("workload.model.latent_attention.kv") == latent
+
+
+@pytest.mark.parametrize(
+    ("converters", "precision"),
+    [
+        ('["float8"]', "fp8"),
+        ('["quantize.linear.float8"]', "fp8"),
+        ('["quantize.linear.mx"]', "mxfp8"),
+        ('["quantize.grouped_mm.float8"]', "fp8"),
+        ("[]", None),
+    ],
+)
+def test_converters_of_torchtitan_have_a_precision(converters: str, precision: str | None) -> None:
+    text = TORCHTITAN.replace('flavor = "70B"', f'flavor = "70B"\n    converters = {converters}')
+    assert given(read(text)).get("workload.precision") == precision

@@ -47,6 +47,8 @@ _SCHEDULES = {
     "zbvzerobubble": "zero-bubble",
     "dualpipev": "dualpipe",
 }
+_CONVERTERS = {"float8": "fp8", "mx": "mxfp8", "mxfp8": "mxfp8"}
+"""Precision of the GEMMs by the last word of a converter, which releases name with or without its path."""
 _KEY = re.compile(r"\"?([A-Za-z0-9_-]{1,80})\"?\s*=")
 _MODELS = {"llama3": "llama-3.1-{}", "qwen3": "qwen3-{}"}
 _LARGE = {
@@ -159,8 +161,9 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
         keys, "workload.optimizer", ("optimizer.name",), {"adam": "adam", "adamw": "adamw", "muon": "muon"}, builder
     )
     converters = keys.get("model.converters", "converters")
-    if isinstance(converters, list) and "float8" in converters:
-        builder.set("workload.precision", "fp8", keys.line("model.converters", "converters"))
+    named = [str(each).split(".")[-1] for each in converters] if isinstance(converters, list) else []
+    precision = next((_CONVERTERS[each] for each in named if each in _CONVERTERS), None)
+    builder.set("workload.precision", precision, keys.line("model.converters", "converters"))
 
 
 # MaxText: model and job configurations (YAML), and ``key=value`` words of a command line.
@@ -173,17 +176,21 @@ _MODEL = {
     "workload.model.hidden": ("base_emb_dim",),
     "workload.model.heads": ("base_num_query_heads",),
     "workload.model.kv_heads": ("base_num_kv_heads",),
-    "workload.model.head_dim": ("qk_nope_head_dim", "head_dim"),
+    "workload.model.head_dim": ("head_dim",),
     "workload.model.ffn_hidden": ("base_mlp_dim",),
     "workload.model.vocab": ("vocab_size",),
     "workload.model.experts_per_token": ("num_experts_per_tok",),
     "workload.model.expert_ffn_hidden": ("base_moe_mlp_dim",),
     "workload.model.shared_experts": ("shared_experts",),
+}
+_LATENT = {
+    "workload.model.head_dim": ("qk_nope_head_dim",),
     "workload.model.latent_attention.q": ("q_lora_rank",),
     "workload.model.latent_attention.kv": ("kv_lora_rank",),
     "workload.model.latent_attention.rope": ("qk_rope_head_dim",),
     "workload.model.value_head_dim": ("v_head_dim",),
 }
+"""Keys of latent attention, for which base.yml has values that other attention ignores."""
 _APART = {"gemma4", "deepseek4", "qwen3_next", "qwen3_5", "kimi_linear", "gpt_oss_next"}
 """Decoder blocks whose layers mix tokens in several ways."""
 _AXES = {
@@ -232,7 +239,10 @@ def _set_maxtext_model(keys: Keys, builder: ImportBuilder) -> None:
         if name != "default":
             set_model(name, builder, keys.line("model_name"))
         return
-    set_counts(keys, _MODEL, builder)
+    latent = str(keys.get("attention_type")) == "mla"
+    set_counts(keys, _MODEL | _LATENT if latent else _MODEL, builder)
+    if not latent:
+        keys.used |= {name for names in _LATENT.values() for name in names}
     if (experts := keys.whole("num_experts")) and experts > 1:
         builder.set("workload.model.experts", experts, keys.line("num_experts"))
     activations = keys.get("mlp_activations")
@@ -266,9 +276,8 @@ def _set_maxtext_model(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_layout(keys: Keys, builder: ImportBuilder) -> None:
-    for path, axes in _AXES.items():
-        names = [f"{mesh}_{axis}_parallelism" for mesh in ("ici", "dcn") for axis in axes]
-        degrees = [(name, keys.get(name)) for name in names if keys.find(name)]
+    for path in _AXES:
+        degrees = [(name, keys.get(name)) for name in _degree_names(path) if keys.find(name)]
         _set_degree(path, degrees, keys, builder)
     fsdp, data = (
         {mesh: whole_of(keys.get(f"{mesh}_{axis}_parallelism")) for mesh in ("ici", "dcn")} for axis in ("fsdp", "data")
@@ -280,14 +289,7 @@ def _set_layout(keys: Keys, builder: ImportBuilder) -> None:
         group = (fsdp["ici"] or 0) * (fsdp["dcn"] or 1)
         builder.set("layout.shard_group", group if replicas > 1 and group > 1 else None, line)
     set_counts(keys, {"workload.sequence_length": ("max_target_length",)}, builder)
-    batch = keys.get("per_device_batch_size")
-    if whole_of(batch) is None and batch is not None:
-        builder.unknown(
-            f"per_device_batch_size: {batch}",
-            "less than one sequence per device",
-            keys.line("per_device_batch_size"),
-        )
-    builder.set("layout.micro_batch", whole_of(batch), keys.line("per_device_batch_size"))
+    _set_micro_batch(keys, builder)
     set_choice(keys, "layout.recompute", ("remat_policy",), _REMAT, builder)
     if str(keys.get("quantization") or "").startswith("fp8"):
         builder.set("workload.precision", "fp8", keys.line("quantization"))
@@ -297,6 +299,29 @@ def _set_layout(keys: Keys, builder: ImportBuilder) -> None:
         builder.set(
             "workload.optimizer", "adamw" if "adamw" in str(keys.get("opt_type")) else "adam", keys.line("opt_type")
         )
+
+
+def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the micro-batch of a replica: the sequences of each device, times the devices that share a sequence."""
+    stated, line = keys.get("per_device_batch_size"), keys.line("per_device_batch_size")
+    if stated is None:
+        return
+    shared = [path for path in ("layout.tp", "layout.cp", "layout.pp") if keys.find(*_degree_names(path))]
+    stated_keys = {".".join(map(str, each.path)): each.value for each in builder.given}
+    degrees = {path: stated_keys.get(path) for path in shared}
+    steps = keys.whole("gradient_accumulation_steps") or 1
+    parts = keys.whole("num_pipeline_microbatches") if (degrees.get("layout.pp") or 1) != 1 else 1
+    counts = [degree for degree in degrees.values() if isinstance(degree, int)]
+    whole = float(stated) * prod(counts) / (parts or 1) if isinstance(stated, int | float) or whole_of(stated) else 0.0
+    if len(counts) == len(degrees) and parts and steps == 1 and whole >= 1 and whole == int(whole):
+        builder.set("layout.micro_batch", int(whole), line)
+        return
+    why = "sequences of each device; those of a replica need its degrees, pipeline and accumulation"
+    builder.unknown(f"per_device_batch_size: {stated}", why, line)
+
+
+def _degree_names(path: str) -> list[str]:
+    return [f"{mesh}_{axis}_parallelism" for mesh in ("ici", "dcn") for axis in _AXES[path]]
 
 
 def _set_degree(path: str, degrees: list[tuple[str, object]], keys: Keys, builder: ImportBuilder) -> None:

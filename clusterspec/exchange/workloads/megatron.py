@@ -118,6 +118,7 @@ _MODEL = {
     "workload.model.latent_attention.kv": ("kv_lora_rank",),
     "workload.model.latent_attention.rope": ("qk_pos_emb_head_dim",),
 }
+_REFERENCE = re.compile(r"\$\{(\.{0,8})([A-Za-z_][\w.]{0,200})\}")
 _LAUNCHED = re.compile(r"--[a-z-]{0,40}?model-parallel-size")
 _MARK = re.compile(r"(tensor|pipeline)[-_]model[-_]parallel[-_]size")
 
@@ -134,7 +135,10 @@ def read_megatron(file: InputFile) -> ImportResult:
         raise FormatError("has no size keys of Megatron: neither parallel sizes nor layers")
     builder.set("layout.framework", framework, keys.line("tensor_model_parallel_size", "num_layers"))
     set_counts(keys, _LAYOUT, builder)
-    if keys.find("num_layers") and keys.find("hidden_size"):
+    if pattern := keys.find("hybrid_override_pattern", "hybrid_layer_pattern", "hybrid_attention_ratio"):
+        why = "its layers mix attention with other mixers in a pattern: import its config.json"
+        builder.unknown(f"{pattern}: {str(keys.get(pattern))[:40]}", why, keys.line(pattern))
+    elif keys.find("num_layers") and keys.find("hidden_size"):
         _set_model(keys, builder)
     elif name := keys.get("hf_path", "hf_model_id", "pretrained_model_name_or_path", "model_name"):
         set_model(str(name), builder, keys.line("hf_path", "hf_model_id", "model_name"))
@@ -158,8 +162,22 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
         keys, yaml = Keys(), read_yaml(file)
         for name, value, line in flat_leaves(yaml.mapping, yaml.line):
             keys.put(name, value, line)
+        _follow_references(keys)
         return keys, "nemo" if keys.find("trainer.devices", "trainer.num_nodes") else "megatron-core"
     return override_keys(file), "megatron-core"
+
+
+def _follow_references(keys: Keys) -> None:
+    """Replace a value such as ``${model.encoder_seq_length}`` by the value of that key."""
+    for name, (value, line) in list(keys.values.items()):
+        match = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
+        if not match:
+            continue
+        dots = len(match[1])
+        base = name.split(".")[:-dots] if dots else []
+        target = ".".join([*base, match[2]])
+        if target in keys.values and not _REFERENCE.fullmatch(str(keys.values[target][0])):
+            keys.put(name, keys.values[target][0], line)
 
 
 def _set_model(keys: Keys, builder: ImportBuilder) -> None:
@@ -249,8 +267,13 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
         {"p2p": "ring", "a2a": "all-to-all", "all_gather": "all-gather", "allgather": "all-gather"},
         builder,
     )
+    flexible = str(keys.get("moe_token_dispatcher_type")) == "flex" and keys.find("moe_flex_dispatcher_backend")
     set_choice(
-        keys, "layout.dispatcher", ("moe_token_dispatcher_type",), {"alltoall": "all-to-all", "flex": "deepep"}, builder
+        keys,
+        "layout.dispatcher",
+        ("moe_flex_dispatcher_backend",) if flexible else ("moe_token_dispatcher_type",),
+        {"alltoall": "all-to-all", "flex": "deepep", "deepep": "deepep", "hybridep": "hybrid"},
+        builder,
     )
 
 
@@ -292,6 +315,12 @@ def _set_sharding(keys: Keys, builder: ImportBuilder, framework: str, launched: 
             set_choice(keys, "layout.sharding", ("data_parallel_sharding_strategy",), strategies, builder)
         else:
             builder.set("layout.sharding", "fsdp", keys.line("use_torch_fsdp2", "use_custom_fsdp", "use_megatron_fsdp"))
+        return
+    stage = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
+    if keys.is_on("deepspeed") or keys.find("zero_stage"):  # a fork that leaves the sharding to DeepSpeed
+        set_choice(keys, "layout.sharding", ("zero_stage",), stage, builder)
+        if keys.find("zero_stage") is None:
+            builder.unknown("layout.sharding", "a DeepSpeed configuration states it", keys.line("deepspeed"))
         return
     line = keys.line("use_distributed_optimizer", "optim.name")
     if keys.is_on("use_distributed_optimizer") or "distributed" in str(keys.get("optim.name")):
