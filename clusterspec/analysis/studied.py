@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, product
 
-from clusterspec.cluster.legality import Demands
+from clusterspec.cluster.legality import Demands, undecided_refusals
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Term
@@ -133,7 +133,9 @@ class SearchJob:
         """The conditions that every layout of the job must satisfy."""
         work = self.workload
         ranks = self.layout.nodes * self.cluster.ranks_per_node
-        return Demands(ranks, self.layout.capabilities, work.model, work.global_batch, work.sequence_length)
+        refused = undecided_refusals(self.cluster, work, self.layout)
+        held = self.layout.capabilities
+        return Demands(ranks, held, work.model, work.global_batch, work.sequence_length, refused=refused)
 
 
 NO_PINS = Pins({})

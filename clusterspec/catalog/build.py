@@ -18,7 +18,7 @@ from clusterspec.catalog.entries import (
     Stack,
     Switch,
 )
-from clusterspec.catalog.frameworks import Framework, dated, features
+from clusterspec.catalog.frameworks import Framework, Library, dated, features, statements
 from clusterspec.catalog.models import (
     CompressedAttention,
     Entry,
@@ -223,6 +223,7 @@ def accelerator(read: FactReader) -> Accelerator:
         kernels=read.text("kernels"),
         peer_to_peer=read.flag("peer_to_peer"),
         gpudirect_rdma=read.flag("gpudirect_rdma"),
+        architecture=read.text("architecture") or "",
         achievable=read.achievable(),
     )
 
@@ -385,6 +386,20 @@ def framework(read: FactReader) -> Framework:
         releases=releases,
         synonyms=read.texts("synonyms"),
         features=dict(features(read, releases)),
+        statements=dict(statements(read, releases)),
+    )
+
+
+def library(read: FactReader) -> Library:
+    """A driver, toolkit or library."""
+    releases = dict(map(dated, read.texts("releases")))
+    return Library(
+        **_header_fields(read),
+        vendors=read.texts("vendors"),
+        vendors_sourced=read.cited("vendors"),
+        releases=releases,
+        synonyms=read.texts("synonyms"),
+        statements=dict(statements(read, releases)),
     )
 
 
@@ -406,6 +421,7 @@ BUILDERS: Mapping[str, Callable[[FactReader], Entry]] = {
     "platform": platform,
     "model": model,
     "framework": framework,
+    "library": library,
     "stack": stack,
     "kernels": kernels,
 }

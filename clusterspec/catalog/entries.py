@@ -149,6 +149,8 @@ class Accelerator(Entry):
     kernels: str | None = None
     peer_to_peer: bool | None = None
     gpudirect_rdma: bool | None = None
+    architecture: str = ""
+    """The architecture for which software is built, by the vendor's name: ``sm_90``, ``gfx942``; empty: not known."""
     achievable: Mapping[str, Figure] = field(default_factory=dict)
 
 

@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
 from clusterspec import resources
+from clusterspec.catalog.frameworks import SUPPORT
 from clusterspec.catalog.library import Catalog
 from clusterspec.catalog.reader import RawEntry, figure_text, remarks, value_text
 from clusterspec.catalog.views import Comparison, EntryView, FactPair, FactView, entry_view
@@ -191,6 +192,7 @@ _HEADLINES: dict[str, Callable[[RawEntry], Iterator[str]]] = {
     "platform": _platform_figures,
     "model": _model_figures,
     "framework": _framework_figures,
+    "library": _framework_figures,
     "stack": _stack_figures,
     "kernels": _kernel_figures,
 }
@@ -219,7 +221,15 @@ def list_text(rows: Sequence[CatalogRow], width: int = 100) -> str:
 def show_text(view: EntryView, width: int = 100) -> str:
     """A complete entry: each figure with equivalents and the number of its source."""
     numbers = {source: number for number, source in enumerate(_distinct_sources(view), 1)}
-    parts = [_entry_title(view), "", *_fact_lines(view.facts, numbers, width)]
+    matrix = [line for line in view.facts if line.name.startswith(SUPPORT)]
+    facts = [line for line in view.facts if not line.name.startswith(SUPPORT)]
+    parts = [_entry_title(view), "", *_fact_lines(facts, numbers, width)]
+    if matrix:
+        parts += [
+            "",
+            "support matrix (the opposite holds outside the releases)",
+            *_matrix_lines(matrix, numbers, width),
+        ]
     if view.achievable:
         parts += ["", "measured", *_fact_lines(view.achievable, numbers, width)]
     parts += _titled_list("inconsistent sums", [f"{name}: {why}" for name, why in view.exceptions.items()], width)
@@ -264,10 +274,23 @@ def _fact_lines(lines: Sequence[FactView], numbers: dict[Cited, int], width: int
     column = max((len(name) for name in names), default=0) + 2
     for name, line in zip(names, lines, strict=True):
         yield f"{name:<{column}}{_figure_text(line)}  {_source_mark(line, numbers)}".rstrip()
-        for text in _detail_lines(line):
-            yield from textwrap.wrap(
-                text, max(width, 40), initial_indent=" " * _INDENT, subsequent_indent=" " * (_INDENT + 2)
-            )
+        yield from _wrapped_details(line, width)
+
+
+def _matrix_lines(lines: Sequence[FactView], numbers: dict[Cited, int], width: int) -> Iterator[str]:
+    """The support matrix: what releases say first, since combinations are long."""
+    figures = [f"{_figure_text(line)}  {_source_mark(line, numbers)}".rstrip() for line in lines]
+    column = max(map(len, figures)) + 2
+    for figure, line in zip(figures, lines, strict=True):
+        yield f"{figure:<{column}}{line.name.removeprefix(SUPPORT)}"
+        yield from _wrapped_details(line, width)
+
+
+def _wrapped_details(line: FactView, width: int) -> Iterator[str]:
+    for text in _detail_lines(line):
+        yield from textwrap.wrap(
+            text, max(width, 40), initial_indent=" " * _INDENT, subsequent_indent=" " * (_INDENT + 2)
+        )
 
 
 def _figure_text(line: FactView) -> str:

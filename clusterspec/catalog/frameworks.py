@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from clusterspec.catalog.models import Entry
 from clusterspec.catalog.reader import Fact, FactReader, Status
+from clusterspec.catalog.support import Combination, UnreadableCombination, combination
 from clusterspec.origin import Cited, Origin
 from clusterspec.records import dataclass, field, replace
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from clusterspec.catalog.library import Catalog
 
 GROUP = "features."
+SUPPORT = "support."
 OWN = "custom"
 """The framework of a layout that names none, in results."""
 UNNAMED = "unnamed"
@@ -36,6 +38,7 @@ class Feature:
     since_year: int | None = None
     until_year: int | None = None
     origin: Origin | None = None
+    note: str = ""
 
     @property
     def sourced(self) -> bool:
@@ -51,6 +54,14 @@ class Feature:
         else:
             inside = (self.since_year or year) <= year and (self.until_year is None or year < self.until_year)
         return self.value is inside
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A line of the support matrix: a combination of uses, and the releases that support it."""
+
+    combination: Combination
+    feature: Feature
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +83,8 @@ class Framework(Entry):
     releases: Mapping[str, int | None] = field(default_factory=dict)
     synonyms: tuple[str, ...] = ()
     features: Mapping[str, Feature] = field(default_factory=dict)
+    statements: Mapping[str, Statement] = field(default_factory=dict)
+    """The lines of the support matrix, by their text."""
 
     @property
     def trains(self) -> bool:
@@ -81,7 +94,11 @@ class Framework(Entry):
     def upon(self, base: Framework) -> Framework:
         """This framework with the facts of its base where it states none."""
         own = self.calendar or bool(self.releases)  # other numbers: those of the base cannot be compared, its years can
-        inherited = {name: replace(each, since="", until="") if own else each for name, each in base.features.items()}
+        inherited = {name: _by_year(each) if own else each for name, each in base.features.items()}
+        lines = {
+            text: replace(each, feature=_by_year(each.feature)) if own else each
+            for text, each in base.statements.items()
+        }
         return replace(
             self,
             vendors=self.vendors or base.vendors,
@@ -90,7 +107,18 @@ class Framework(Entry):
             stacks=self.stacks or base.stacks or base.id,
             releases=self.releases if own else base.releases,
             features=inherited | dict(self.features),
+            statements=lines | dict(self.statements),
         )
+
+
+def _by_year(feature: Feature) -> Feature:
+    """The feature by the years of its releases, for a framework that numbers its own ones."""
+    return replace(feature, since="", until="")
+
+
+@dataclass(frozen=True, slots=True)
+class Library(Framework):
+    """A driver, toolkit or library: what its releases support."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +128,10 @@ class Capabilities:
     framework: Framework
     features: Mapping[str, bool]
     named: bool = True
+    refused: tuple[Statement, ...] = ()
+    """The lines of the support matrix whose combination it is known not to support."""
+    release: str | None = None
+    """Framework and release as the spec names them; None where it names none."""
 
     @property
     def written(self) -> str:
@@ -113,6 +145,12 @@ class Capabilities:
     def refuses(self, feature: str) -> bool:
         """Whether the framework is known not to have a feature."""
         return self.features.get(feature) is False
+
+    @property
+    def lists_release(self) -> bool:
+        """Whether the entry lists the release that the spec names, or the release of which it is a patch."""
+        numbers = version((self.release or "").partition(" ")[2])
+        return any(numbers[: len(known)] == known for known in map(version, self.framework.releases))
 
     def members(self, group: str) -> tuple[str, ...]:
         """The features of a group that the framework has; empty where its entry states none of the group."""
@@ -129,10 +167,13 @@ NOTHING_KNOWN = Capabilities(Framework(OWN, "", "", Status("shipping", ""), ()),
 def capabilities(framework: Framework, release: str | None, year: int, *, named: bool = True) -> Capabilities:
     """The features of a framework in a release, or in a year where the release is not known."""
     numbers = version(release) if release is not None and not framework.calendar else ()
-    held = {
-        name: each.holds(numbers if each.since or each.until else (), year) for name, each in framework.features.items()
-    }
-    return Capabilities(framework, held, named)
+
+    def holds(feature: Feature) -> bool:
+        return feature.holds(numbers if feature.since or feature.until else (), year)
+
+    held = {name: holds(each) for name, each in framework.features.items()}
+    refused = tuple(each for each in framework.statements.values() if not holds(each.feature))
+    return Capabilities(framework, held, named, refused, f"{framework.id} {release}" if release is not None else None)
 
 
 def framework_of(name: str, catalog: Catalog) -> Framework:
@@ -149,6 +190,16 @@ def framework_of(name: str, catalog: Catalog) -> Framework:
     for each in reversed(chain):
         found = each.upon(found)
     return found
+
+
+def named_library(name: str, catalog: Catalog) -> Library | None:
+    """The library of a name or of another name of it, in any case; None where the catalog has none."""
+    wanted = name.lower()
+    if wanted not in catalog.ids("library"):
+        entries = (catalog.find("library", each) for each in catalog.ids("library"))
+        return next((each for each in entries if isinstance(each, Library) and wanted in each.synonyms), None)
+    found = catalog.find("library", wanted)
+    return found if isinstance(found, Library) else None
 
 
 def dated(release: str) -> tuple[str, int | None]:
@@ -176,10 +227,29 @@ def version(release: str) -> tuple[int, ...]:
 def features(read: FactReader, releases: Mapping[str, int | None]) -> Iterator[tuple[str, Feature]]:
     """The features of an entry by name, with the years of its releases."""
     for name, fact in read.raw_entry.facts.items():
-        value = read.flag(name) if name.startswith(GROUP) else None
-        if value is not None:
-            years = (_year(read, fact, fact.since, releases), _year(read, fact, fact.until, releases))
-            yield name.removeprefix(GROUP), Feature(value, fact.since, fact.until, *years, fact.origin)
+        if name.startswith(GROUP) and (found := _feature(read, fact, releases)) is not None:
+            yield name.removeprefix(GROUP), found
+
+
+def statements(read: FactReader, releases: Mapping[str, int | None]) -> Iterator[tuple[str, Statement]]:
+    """The lines of the support matrix of an entry, by their text."""
+    for name, fact in read.raw_entry.facts.items():
+        if not name.startswith(SUPPORT) or (found := _feature(read, fact, releases)) is None:
+            continue
+        text = name.removeprefix(SUPPORT)
+        try:
+            yield text, Statement(combination(text), found)
+        except UnreadableCombination as fault:
+            read.refuse(fact, "unknown-choice", str(fault), "`docs/company-catalogs.md` lists the uses")
+
+
+def _feature(read: FactReader, fact: Fact, releases: Mapping[str, int | None]) -> Feature | None:
+    """The feature of a fact; None, with a problem, where it is not true or false."""
+    value = read.flag(fact.name)
+    if value is None:
+        return None
+    years = (_year(read, fact, fact.since, releases), _year(read, fact, fact.until, releases))
+    return Feature(value, fact.since, fact.until, *years, fact.origin, fact.note)
 
 
 def _year(read: FactReader, fact: Fact, release: str, releases: Mapping[str, int | None]) -> int | None:

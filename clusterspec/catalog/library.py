@@ -32,6 +32,7 @@ FOLDER_OF_KIND = {
     "platform": "platforms",
     "model": "models",
     "framework": "frameworks",
+    "library": "libraries",
     "stack": "stacks",
     "kernels": "kernels",
 }

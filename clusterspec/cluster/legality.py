@@ -5,12 +5,14 @@ Rules, their advice and search share these conditions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import lcm
 
-from clusterspec.catalog.frameworks import Capabilities
+from clusterspec.catalog.frameworks import Capabilities, Statement
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Design, Layout, Workload
+from clusterspec.catalog.support import Combination, undecided
+from clusterspec.cluster.model import Cluster, Design, Layout, Workload
+from clusterspec.cluster.uses import recomputation_uses, settings, sharding_use
 from clusterspec.records import dataclass
 
 ENDS = 2
@@ -50,10 +52,10 @@ class Demands:
     model: Model | None
     batch: int | None
     sequence: int | None
-    speculates: bool = False
-    """Requests are decoded speculatively."""
     fp8_weights: bool = False
     """The engine loads an fp8 checkpoint."""
+    refused: tuple[Combination, ...] = ()
+    """What the framework does not combine, as far as the layout decides it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,12 @@ class LayoutNumbers:
     """Context parallelism gives each rank two chunks; otherwise one."""
     attention_dp: int = 1
     redundant_experts: int = 0
+    sharding: str = ""
+    """Of model states; empty where it is not decided."""
+    schedule: str = ""
+    """Of the pipeline; empty where it is not decided."""
+    recompute: str | tuple[str, ...] = ""
+    """Of activations; empty where it is not decided."""
 
     @property
     def replica(self) -> int:
@@ -102,18 +110,23 @@ def demands_of(design: Design) -> Demands:
         workload.model if workload else None,
         training.global_batch if training else None,
         training.sequence_length if training else None,
-        *served_demands(workload),
+        serves_fp8(workload),
+        undecided_refusals(cluster, workload, layout),
     )
 
 
-def served_demands(workload: Workload | None) -> tuple[bool, bool]:
-    """Whether a workload decodes speculatively, and whether it serves from fp8 weights."""
-    serving = workload.serving if workload else None
-    if workload is None or serving is None:
-        return False, False
-    model = workload.model
-    kept = workload.expert_parameter_precision if model.experts else workload.parameter_precision
-    return serving.draft_tokens > 0, kept == "fp8"
+def serves_fp8(workload: Workload | None) -> bool:
+    """Whether a workload serves from fp8 weights."""
+    if workload is None or workload.serving is None:
+        return False
+    kept = workload.expert_parameter_precision if workload.model.experts else workload.parameter_precision
+    return kept == "fp8"
+
+
+def undecided_refusals(cluster: Cluster, workload: Workload | None, layout: Layout) -> tuple[Combination, ...]:
+    """What the framework does not combine, as far as degrees, sharding, schedule and recomputation decide."""
+    refused = layout.capabilities.refused
+    return undecided((each.combination for each in refused), settings(cluster, workload, layout)) if refused else ()
 
 
 def numbers_of(design: Design) -> LayoutNumbers:
@@ -134,6 +147,9 @@ def numbers_of(design: Design) -> LayoutNumbers:
         layout.cp_method != "all-to-all",
         layout.attention_dp,
         layout.redundant_experts,
+        layout.sharding,
+        layout.schedule,
+        layout.recompute,
     )
 
 
@@ -260,8 +276,32 @@ def sequence_step(tp: int, cp: int, capabilities: Capabilities, *, ring: bool) -
     return lcm(sequence_chunks(cp, ring), cp * tp) if cp > 1 else tp
 
 
-def _speculation_refused(numbers: LayoutNumbers, demands: Demands) -> bool:
-    return demands.speculates and numbers.pp > 1 and demands.capabilities.refuses("pipeline.speculation")
+def combination_refused(numbers: LayoutNumbers, demands: Demands) -> bool:
+    """Whether the framework is known not to combine what a layout uses."""
+    if not demands.refused:
+        return False
+    used = layout_uses(numbers, demands)
+    return any(each.applies(used) for each in demands.refused)
+
+
+def layout_uses(numbers: LayoutNumbers, demands: Demands) -> frozenset[str]:
+    """What a layout uses, in the words of the support matrix."""
+    return frozenset((*_uses_of_degrees(numbers, demands), *recomputation_uses(numbers.recompute))) - {""}
+
+
+def _uses_of_degrees(numbers: LayoutNumbers, demands: Demands) -> Iterator[str]:
+    for axis in ("tp", "cp", "ep", "pp"):
+        yield axis if getattr(numbers, axis) > 1 else ""
+    yield "sequence-parallel" if numbers.sequence_parallel and numbers.tp > 1 else ""
+    yield "attention-dp" if numbers.attention_dp > 1 else ""
+    yield "data-parallel" if numbers.dp(demands) > 1 else ""
+    if demands.model is not None and demands.model.experts:
+        yield "expert-tp" if numbers.expert_tp > 1 else ""
+    if numbers.pp > 1:
+        stages = numbers.pp * numbers.virtual_stages
+        yield "virtual-stages" if numbers.virtual_stages > 1 else numbers.schedule
+        yield "uneven-stages" if demands.model is not None and demands.model.layers % stages else ""
+    yield sharding_use(numbers.sharding) if numbers.dp(demands) * numbers.cp > 1 else ""
 
 
 def _fp8_blocks_cut(numbers: LayoutNumbers, demands: Demands) -> bool:
@@ -295,7 +335,7 @@ CONDITIONS: Mapping[str, Callable[[LayoutNumbers, Demands], bool]] = {
     "ep-not-dividing-ranks": _expert_groups_indivisible,
     "sequence-indivisible-by-cp": _sequence_indivisible_by_chunks,
     "sequence-indivisible-by-tp": _sequence_indivisible_by_shards,
-    "framework-lacks-feature": _speculation_refused,
+    "framework-lacks-feature": combination_refused,
     "fp8-blocks-cut-by-tp": _fp8_blocks_cut,
 }
 """Functions that return True where the rule of that name is violated."""
@@ -313,14 +353,27 @@ def refusals(design: Design) -> frozenset[str]:
     return found | {name for name, refused in _OF_DESIGNS.items() if refused(design, design.layout)}
 
 
-def lacking_features(workload: Workload | None, layout: Layout) -> tuple[str, ...]:
-    """The features that a design uses and that the release of the framework is known not to have."""
-    used = []
-    if layout.pp > 1 and workload is not None and workload.serving is not None and workload.serving.draft_tokens:
-        used.append("pipeline.speculation")
-    if layout.pp > 1 and workload is not None and workload.serving is None and layout.virtual_stages == 1:
-        used.append(f"schedule.{layout.schedule}")
-    return tuple(each for each in used if layout.capabilities.refuses(each))
+def design_uses(design: Design) -> frozenset[str]:
+    """What a design uses, in the words of the support matrix; empty without a cluster."""
+    cluster, layout = design.cluster, design.layout
+    if cluster is None:
+        return frozenset()
+    if layout is None:
+        return frozenset({cluster.accelerator.architecture}) - {""}
+    return settings(cluster, design.workload, layout) | layout_uses(numbers_of(design), demands_of(design))
+
+
+def refused_statements(design: Design) -> Iterator[tuple[Statement, frozenset[str]]]:
+    """The statements of the support matrix that the framework's release contradicts, with what the design uses."""
+    refused = design.layout.capabilities.refused if design.layout else ()
+    used = design_uses(design) if refused else frozenset()
+    yield from ((each, used) for each in refused if each.combination.applies(used))
+
+
+def schedule_refused(workload: Workload | None, layout: Layout) -> bool:
+    """Whether the framework is known not to have the pipeline schedule of a layout with one stage on each rank."""
+    trains = workload is not None and workload.serving is None and layout.virtual_stages == 1
+    return layout.pp > 1 and trains and layout.capabilities.refuses(f"schedule.{layout.schedule}")
 
 
 def stages_exceed_layers(design: Design, layout: Layout) -> bool:
@@ -374,6 +427,6 @@ _OF_DESIGNS: Mapping[str, Callable[[Design, Layout], bool]] = {
     "sharding-forbids-expert-parallel": _expert_parallel_refused,
     "tied-embeddings-with-pipeline": _pipeline_of_tied_model_refused,
     "ep-without-experts": _lacks_experts,
-    "framework-lacks-feature": lambda design, layout: bool(lacking_features(design.workload, layout)),
+    "framework-lacks-feature": lambda design, layout: schedule_refused(design.workload, layout),
 }
 """Functions that return True where the rule of that name finds an error in a whole design."""

@@ -100,6 +100,8 @@ class Serving:
     raised: bool = False
     prefill: Engines | None = None
     decode: Engines | None = None
+    draft_method: str | None = None
+    """What drafts tokens; None where the spec does not say."""
 
     @property
     def tokens(self) -> int:
@@ -277,6 +279,10 @@ class Workload:
     """Exposed seconds of data loading per step."""
     expected_mfu: float | None = None
     serving: Serving | None = None
+    recipe: str | None = None
+    """How values are scaled to narrow precisions; None where the spec does not say."""
+    quantization: str | None = None
+    """The method that quantized the checkpoint; None where the spec does not say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,7 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
         ),
         prefill=_resolved_engines(sides.prefill, "prefill", experts, section, log) if sides else None,
         decode=_resolved_engines(sides.decode, "decode", experts, section, log) if sides else None,
+        draft_method=speculative.method,
     )
 
 
@@ -138,6 +139,8 @@ def resolve_workload(
         data_loading=data_loading.value if isinstance(data_loading, Quantity) else None,
         expected_mfu=section.expected_mfu,
         serving=serving,
+        recipe=section.recipe,
+        quantization=section.quantization,
     )
 
 

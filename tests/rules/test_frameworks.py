@@ -31,10 +31,12 @@ QWEN, DEEPSEEK = (SERVE.format(model=name, more="") + FP8 for name in ("qwen3-23
 ROWS: list[tuple[str, str, str, dict[str, str]]] = [  # machine, workload, layout, and the rules with their severity
     ("h100-sxm-80gb", DRAFTED, "software: vllm 0.9, tp: 8, pp: 2", {LACKS: "error"}),
     ("h100-sxm-80gb", DRAFTED, "software: vllm 0.8.5, tp: 8, pp: 2", {LACKS: "error"}),
-    ("h100-sxm-80gb", DRAFTED, "software: vllm 0.11, tp: 8, pp: 2", {}),  # its documentation no longer says so
+    ("h100-sxm-80gb", DRAFTED, "software: vllm 0.15, tp: 8, pp: 2", {LACKS: "error"}),
+    ("h100-sxm-80gb", DRAFTED, "software: vllm 0.16, tp: 8, pp: 2", {}),
     ("h100-sxm-80gb", DRAFTED, "software: vllm 0.9, tp: 8", {}),
     ("h100-sxm-80gb", PLAIN, "software: vllm 0.9, tp: 8, pp: 2", {}),
-    ("h100-sxm-80gb", DRAFTED, "framework: sglang, tp: 8, pp: 2", {LACKS: "error"}),
+    ("h100-sxm-80gb", DRAFTED, "software: sglang 0.5.21, tp: 8, pp: 2", {LACKS: "error"}),
+    ("h100-sxm-80gb", DRAFTED, "framework: sglang, tp: 8, pp: 2", {}),  # the newest release does
     ("h100-sxm-80gb", DRAFTED, "framework: trt-llm, tp: 8, pp: 2", {}),  # not known
     ("h100-sxm-80gb", DRAFTED, "framework: custom, tp: 8, pp: 2", {}),
     ("h100-sxm-80gb", TRAIN, "framework: nemo, pp: 4, schedule: gpipe", {LACKS: "error"}),
@@ -87,7 +89,8 @@ def test_a_share_of_a_rank_is_whole_blocks(model: str, tp: int, expert_tp: int, 
 
 
 @pytest.mark.parametrize(
-    ("work", "layout"), [(QWEN, "framework: vllm"), (DRAFTED, "framework: sglang"), (DRAFTED, "software: vllm 0.9")]
+    ("work", "layout"),
+    [(QWEN, "framework: vllm"), (DRAFTED, "software: sglang 0.5.21"), (DRAFTED, "software: vllm 0.9")],
 )
 def test_search_proposes_no_engine_that_the_framework_refuses(work: str, layout: str) -> None:
     def job_of(text: str) -> list[tuple[int, int, int]]:

@@ -34,6 +34,7 @@ TITLES = {
     "platform": "Platforms",
     "model": "Models",
     "framework": "Frameworks",
+    "library": "Drivers, toolkits and libraries",
     "stack": "Software stacks",
     "kernels": "Measured kernels",
 }

@@ -31,6 +31,7 @@ FACTS = {
         *("experts_per_token", "vocab", "max_sequence_length"),
     ),
     "framework": ("base", "purposes"),
+    "library": ("vendors", "releases"),
     "stack": ("year", "selective"),
     "kernels": ("accelerator", "year"),
 }

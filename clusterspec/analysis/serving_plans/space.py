@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from clusterspec.analysis.studied import NO_PINS, Pins, divisors
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies, layout_of_engines
-from clusterspec.cluster.legality import Demands, LayoutNumbers, served_demands, violations
+from clusterspec.cluster.legality import Demands, LayoutNumbers, serves_fp8, undecided_refusals, violations
 from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Serving, Workload
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.memory.fullest import design_memory, spare_cache
@@ -122,8 +122,9 @@ def _legal(job: ServingJob, engine: Engines) -> bool:
         attention_dp=engine.attention_dp,
         redundant_experts=engine.redundant_experts,
     )
-    served = served_demands(job.workload)
-    demands = Demands(engine.ranks, job.layout.capabilities, job.workload.model, None, None, *served)
+    refused = undecided_refusals(job.cluster, job.workload, job.layout)
+    held, fp8 = job.layout.capabilities, serves_fp8(job.workload)
+    demands = Demands(engine.ranks, held, job.workload.model, None, None, fp8, refused)
     return not violations(numbers, demands)
 
 

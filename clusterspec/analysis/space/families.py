@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import permutations
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations, product
 
 from clusterspec.analysis.studied import NO_PINS, Choice, Family, Pins, Pipeline, SearchJob, Sharding, divisors
+from clusterspec.catalog.support import CHOSEN, undecided
 from clusterspec.cluster.degrees import even_stages
 from clusterspec.cluster.layout import ORDER
 from clusterspec.cluster.legality import (
     Demands,
     LayoutNumbers,
+    combination_refused,
     forbids_expert_parallel,
     forbids_pipeline,
     forbids_uneven_stages,
+    layout_uses,
     violations,
 )
 from clusterspec.cluster.model import Layout
@@ -32,6 +35,8 @@ MOST_SHORTER = 3
 """Virtual stages with a layer less than the others, at most: those with the embedding, the head and the loss."""
 
 
+LATER = frozenset({"framework-lacks-feature"})
+"""Conditions that `_combined` decides when all choices are known."""
 SCHEDULES = ("1f1b",)
 """Schedules of one stage a rank that are searched where the entry of the framework does not say. With several virtual
 stages all run `interleaved`."""
@@ -56,9 +61,70 @@ def families(job: SearchJob, pins: Pins = NO_PINS) -> Iterator[Family]:
             orders = tuple(_orders(job, pins, {"tp": tp, "cp": cp, "ep": ep, "dp": dp, "pp": pp}))
             recompute = tuple(str(each) for each in pins.choices("recompute", RECOMPUTE))
             if shardings and orders:
-                yield Family(
-                    tp, cp, pp, dp, ep, expert_tp, sequence_parallel(job, tp), pipelines, shardings, recompute, orders
-                )
+                degrees, parallel = (tp, cp, pp, ep, expert_tp), sequence_parallel(job, tp)
+                for chosen in _combined(job, demands, degrees, (pipelines, shardings, recompute)):
+                    yield Family(tp, cp, pp, dp, ep, expert_tp, parallel, *chosen, orders)
+
+
+Product = tuple[tuple[Pipeline, ...], tuple[Sharding, ...], tuple[str, ...]]
+"""Pipelines, shardings and recomputations that the framework combines with each other."""
+
+
+def _combined(
+    job: SearchJob, demands: Demands, degrees: tuple[int, int, int, int, int], every: Product
+) -> Iterator[Product]:
+    """The choices of a family as products whose members the framework combines; all in one where it combines all."""
+    base = layout_uses(_numbers(job, degrees, 1, 1), demands)
+    pending = undecided(demands.refused, base - CHOSEN) if demands.refused else ()
+    if not any(all(clause & CHOSEN for clause in each.clauses) for each in pending):
+        yield every
+        return
+    narrowed = replace(demands, refused=pending)
+    pipelines, shardings, recompute = every
+    together: dict[tuple[tuple[Pipeline, ...], str], list[Sharding]] = {}
+    for (kind, of_kind), modules in product(_by_kind(shardings).items(), recompute):
+        legal = _legal_pipelines(job, narrowed, degrees, pipelines, (kind, modules))
+        together.setdefault((legal, modules), []).extend(of_kind)
+    for (legal, names), kinds in _joined(together):
+        if legal:
+            yield legal, kinds, names
+
+
+def _by_kind(shardings: Sequence[Sharding]) -> Mapping[str, list[Sharding]]:
+    """The shardings of each kind, which differ in their groups."""
+    found: dict[str, list[Sharding]] = {}
+    for each in shardings:
+        found.setdefault(each.kind, []).append(each)
+    return found
+
+
+def _legal_pipelines(
+    job: SearchJob,
+    demands: Demands,
+    degrees: tuple[int, int, int, int, int],
+    pipelines: Sequence[Pipeline],
+    beside: tuple[str, str],
+) -> tuple[Pipeline, ...]:
+    """The pipelines that the framework combines with a sharding and a recomputation, whatever their micro-batch."""
+    refused: dict[tuple[int, str], bool] = {}
+    sharding, recompute = beside
+    for each in pipelines:
+        if (each.virtual_stages, each.schedule) not in refused:
+            numbers = _numbers(job, degrees, each.micro_batch, each.virtual_stages)
+            chosen = replace(numbers, sharding=sharding, schedule=each.schedule, recompute=recompute)
+            refused[each.virtual_stages, each.schedule] = combination_refused(chosen, demands)
+    return tuple(each for each in pipelines if not refused[each.virtual_stages, each.schedule])
+
+
+def _joined(
+    together: Mapping[tuple[tuple[Pipeline, ...], str], Sequence[Sharding]],
+) -> Iterator[tuple[tuple[tuple[Pipeline, ...], tuple[str, ...]], tuple[Sharding, ...]]]:
+    """Recomputations with the same pipelines and shardings in one product."""
+    alike: dict[tuple[tuple[Pipeline, ...], tuple[Sharding, ...]], list[str]] = {}
+    for (legal, modules), kinds in together.items():
+        alike.setdefault((legal, tuple(kinds)), []).append(modules)
+    for (legal, found), names in alike.items():
+        yield (legal, tuple(names)), found
 
 
 def sequence_parallel(job: SearchJob, tp: int) -> bool:
@@ -87,7 +153,7 @@ def _legal(job: SearchJob, demands: Demands, degrees: tuple[int, int, int]) -> b
     ):
         return False
     broken = violations(_numbers(job, (tp, cp, pp, 1, tp), 1, 1), demands)
-    return not broken - {"global-batch-indivisible", "microbatches-indivisible-by-pp", "ffn-indivisible-by-tp"}
+    return not broken - LATER - {"global-batch-indivisible", "microbatches-indivisible-by-pp", "ffn-indivisible-by-tp"}
 
 
 def _numbers(job: SearchJob, degrees: tuple[int, int, int, int, int], micro_batch: int, virtual: int) -> LayoutNumbers:
@@ -140,7 +206,7 @@ def _pipelines(
     for size in pins.choices("micro_batch", [each for each in micro if each <= MOST_MICRO_BATCH]):
         for stages in pins.choices("virtual_stages", virtual):
             pair = int(str(size)), int(str(stages))
-            if _stages_allowed(job, pp, pair[1]) and not violations(_numbers(job, degrees, *pair), demands):
+            if _stages_allowed(job, pp, pair[1]) and not violations(_numbers(job, degrees, *pair), demands) - LATER:
                 yield from (Pipeline(*pair, schedule) for schedule in _schedules(job, pins, pp, pair[1]))
 
 

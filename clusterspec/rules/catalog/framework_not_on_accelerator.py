@@ -1,9 +1,10 @@
-"""The framework does not run on accelerators of this vendor.
+"""The framework, or its release, does not run on the accelerator.
 
 ## What it finds
 
 A framework whose catalog entry lists the vendors of the accelerators on which it runs, on an accelerator of another
-vendor. An error where the entry cites a document, else a warning. Silent where the entry lists no vendors.
+vendor; or a release that came before the architecture of the accelerator was added, or after it was dropped. An error
+where the entry cites a document, else a warning. Silent where the entry says nothing of either.
 
 ## Why it matters
 
@@ -28,6 +29,13 @@ workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 2000, outpu
 layout: {framework: trt-llm}
 ```
 
+```yaml layout.software
+clusterspec: 1
+cluster: {platform: dgx-b200, nodes: 1}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 32}}
+layout: {software: vllm 0.6}
+```
+
 ## Silent
 
 ```yaml
@@ -49,8 +57,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Accelerator
-from clusterspec.cluster.model import Layout
+from clusterspec.cluster.legality import refused_statements
+from clusterspec.cluster.model import Design, Layout
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.support import refusal
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.spec.model import LayoutSpec
@@ -58,12 +68,20 @@ from clusterspec.spec.model import LayoutSpec
 RULE = Rule.of(__name__, "error")
 
 
-def check(written_layout: LayoutSpec, accelerator: Accelerator, layout: Layout) -> Iterator[Problem]:
+def check(design: Design, written_layout: LayoutSpec, accelerator: Accelerator, layout: Layout) -> Iterator[Problem]:
     framework = layout.capabilities.framework
-    if not framework.vendors or accelerator.vendor in framework.vendors:
+    if (not framework.vendors or accelerator.vendor in framework.vendors) and not layout.capabilities.refused:
         return
-    runs = both(list(framework.vendors))
-    message = f"{layout.framework} runs on accelerators of {runs}, and {accelerator.id} is of {accelerator.vendor}"
     at = "layout.framework" if written_layout.framework else "layout.software"
-    severity = "error" if framework.vendors_sourced else "warning"
-    yield RULE.problem(at, message, "name a framework that runs on it, or another accelerator", severity=severity)
+    if framework.vendors and accelerator.vendor not in framework.vendors:
+        runs = both(list(framework.vendors))
+        message = f"{layout.framework} runs on accelerators of {runs}, and {accelerator.id} is of {accelerator.vendor}"
+        severity = "error" if framework.vendors_sourced else "warning"
+        yield RULE.problem(at, message, "name a framework that runs on it, or another accelerator", severity=severity)
+        return
+    release = layout.capabilities.release or f"{layout.framework} of {layout.software_year}"
+    for statement, used in refused_statements(design):
+        if not statement.combination.uses:
+            found = refusal(release, statement, used, accelerator.id)
+            severity = "error" if statement.feature.sourced else "warning"
+            yield RULE.problem(at, found.message, found.help, severity=severity)

@@ -63,34 +63,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.frameworks import Feature
-from clusterspec.cluster.legality import lacking_features
-from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cluster.legality import refused_statements, schedule_refused
+from clusterspec.cluster.model import Design, Layout, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.support import refusal
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(workload: Workload, layout: Layout) -> Iterator[Problem]:
-    if layout.pp == 1:
-        return  # each of these features concerns a pipeline
-    for name in lacking_features(workload, layout):
-        feature = layout.capabilities.framework.features[name]
+def check(design: Design, workload: Workload, layout: Layout) -> Iterator[Problem]:
+    if not layout.capabilities.refused and not layout.capabilities.refuses(f"schedule.{layout.schedule}"):
+        return
+    for statement, used in refused_statements(design):
+        if statement.combination.uses and design.cluster is not None:  # the others concern the accelerator alone
+            found = refusal(_release(layout), statement, used, design.cluster.accelerator.id)
+            severity = "error" if statement.feature.sourced else "warning"
+            yield RULE.problem(statement.combination.key(used), found.message, found.help, severity=severity)
+    if schedule_refused(workload, layout):
+        feature = layout.capabilities.framework.features[f"schedule.{layout.schedule}"]
+        message = f"{_release(layout)} does not have the {layout.schedule} schedule (pp {layout.pp})"
         severity = "error" if feature.sourced else "warning"
-        if name == "pipeline.speculation":
-            message = f"{_release(layout)} does not combine speculative decoding with a pipeline (pp {layout.pp})"
-            help_ = f"set pp to 1, or drop `speculative`{_later(feature)}"
-            yield RULE.problem("layout.pp", message, help_, severity=severity)
-        else:
-            message = f"{_release(layout)} does not have the {layout.schedule} schedule (pp {layout.pp})"
-            yield RULE.problem(
-                "layout.schedule", message, f"write `schedule: 1f1b`{_later(feature)}", severity=severity
-            )
+        yield RULE.problem("layout.schedule", message, f"write `schedule: 1f1b`{_later(feature)}", severity=severity)
 
 
 def _release(layout: Layout) -> str:
-    """The framework with its release, or its year where no release is known."""
-    return layout.software or f"{layout.framework} of {layout.software_year}"
+    """The framework with its release, or its year where the spec states no release."""
+    return layout.capabilities.release or f"{layout.framework} of {layout.software_year}"
 
 
 def _later(feature: Feature) -> str:

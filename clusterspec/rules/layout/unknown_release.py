@@ -2,8 +2,9 @@
 
 ## What it finds
 
-A `software` whose release the catalog does not list. Its features, times and memory are those of the nearest known
-release, or of the newest year.
+A `software` whose release the catalog does not list. Its times and memory are those of the nearest known release, or of
+the newest year; its features are read from the releases that the entry of the framework does list. The message says
+which of them are not known.
 
 ## Why it matters
 
@@ -63,4 +64,8 @@ def check(written_layout: LayoutSpec, layout: Layout, assumed: Mapping[str, str]
     else:
         return
     message = f"the catalog has no release `{written}`: its times and memory are assumed to be {used}"
+    if layout.capabilities.lists_release:
+        message = f"the catalog has no times of `{written}`: times and memory are assumed to be {used}"
+    elif layout.capabilities.framework.statements:
+        message += ", and what it supports is read from the releases that are known"
     yield RULE.problem("layout.software", message, "name a release of the catalog, or describe this one by an entry")

@@ -158,5 +158,6 @@ class ClusterSpec:
     scale_up: ScaleUpSpec | None = None
     scale_out: ScaleOutSpec | None = None
     networks: NetworksSpec | None = None
+    software: tuple[str, ...] | None = None
     host_memory: Quantity | None = None
     power: PowerSpec | None = None

@@ -125,10 +125,11 @@ class ModelSpec:
 
 @dataclass(frozen=True, slots=True)
 class SpeculativeSpec:
-    """Speculative decoding: tokens drafted for each step, and the share of them that is accepted."""
+    """Speculative decoding: tokens drafted for each step, the share of them that is accepted, and what drafts them."""
 
     tokens: int | None = None
     acceptance: float | None = None
+    method: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +197,8 @@ class WorkloadSpec:
     expert_parameter_precision: str | None = None
     kv_precision: str | None = None
     gradient_precision: str | None = None
+    recipe: str | None = None
+    quantization: str | None = None
     optimizer: str | None = None
     attention: str | None = None
     data_loading: str | Quantity | None = None

@@ -1,0 +1,169 @@
+"""The support matrix: combinations of uses, as lines of an entry name them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from clusterspec.records import dataclass
+
+# The uses of a design: what statements may name, each with the key that states it and its words in messages
+
+DEGREES: Mapping[str, tuple[str, str]] = {
+    "tp": ("layout.tp", "tensor parallelism"),
+    "sequence-parallel": ("layout.sequence_parallel", "sequence parallelism"),
+    "cp": ("layout.cp", "context parallelism"),
+    "ep": ("layout.ep", "expert parallelism"),
+    "expert-tp": ("layout.expert_tp", "tensor parallelism of experts"),
+    "attention-dp": ("layout.attention_dp", "data-parallel attention"),
+    "pp": ("layout.pp", "pipeline parallelism"),
+    "virtual-stages": ("layout.virtual_stages", "interleaved virtual stages"),
+    "uneven-stages": ("layout.stage_layers", "pipeline stages of different lengths"),
+    "data-parallel": ("layout.dp", "data parallelism"),
+    "unsharded": ("layout.sharding", "unsharded optimizer states"),
+    "zero1": ("layout.sharding", "ZeRO-1"),
+    "zero2": ("layout.sharding", "ZeRO-2"),
+    "fsdp": ("layout.sharding", "full sharding (FSDP, ZeRO-3)"),
+    "hsdp": ("layout.sharding", "hybrid sharding (HSDP)"),
+    "gpipe": ("layout.schedule", "the gpipe schedule"),
+    "1f1b": ("layout.schedule", "the 1f1b schedule"),
+    "zero-bubble": ("layout.schedule", "the zero-bubble schedule"),
+    "dualpipe": ("layout.schedule", "the dualpipe schedule"),
+    "recomputation": ("layout.recompute", "activation recomputation"),
+    "full-recomputation": ("layout.recompute", "full activation recomputation"),
+}
+"""Uses that follow from a layout: search decides them for each layout that it proposes."""
+CHOSEN = frozenset(
+    name for name, (key, _) in DEGREES.items() if key.partition(".")[2] in {"sharding", "schedule", "recompute"}
+) | {"virtual-stages", "uneven-stages"}
+"""Those of a layout that do not follow from its degrees."""
+
+PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "fp4", "mxfp4", "nvfp4", "int8", "int4")
+VALUED = {
+    "precision": ("workload.precision", "products in {}", PRECISIONS),
+    "recipe": ("workload.recipe", "the {} recipe", ("delayed", "current", "blockwise", "mxfp8", "nvfp4")),
+    "weights": ("workload.parameter_precision", "weights in {}", PRECISIONS),
+    "expert-weights": ("workload.expert_parameter_precision", "expert weights in {}", PRECISIONS),
+    "cache": ("workload.kv_precision", "a key-value cache in {}", PRECISIONS),
+    "gradients": ("workload.gradient_precision", "gradients in {}", PRECISIONS),
+    "master": ("layout.optimizer_states", "master weights in {}", (*PRECISIONS, "none")),
+    "moments": ("layout.optimizer_states", "moments in {}", (*PRECISIONS, "none")),
+    "optimizer": (
+        "workload.optimizer",
+        "the optimizer {}",
+        ("adam", "adamw", "sgd", "momentum", "lion", "adafactor", "muon"),
+    ),
+    "quantization": (
+        "workload.quantization",
+        "{} checkpoints",
+        ("awq", "gptq", "bitsandbytes", "gguf", "smoothquant"),
+    ),
+    "speculation": (
+        "workload.serving.speculative",
+        "speculation by {}",
+        ("draft-model", "eagle", "medusa", "mtp", "ngram"),
+    ),
+}
+"""By the start of a use, its key, its words, and the values that follow it: ``weights-nvfp4``."""
+SETTINGS: Mapping[str, tuple[str, str]] = {
+    f"{start}-{value}": (key, words.format(value)) for start, (key, words, values) in VALUED.items() for value in values
+} | {
+    "train": ("workload.kind", "training"),
+    "serve": ("workload.kind", "serving"),
+    "ring": ("layout.cp_method", "ring attention"),
+    "all-gather": ("layout.cp_method", "context parallelism by all-gather"),
+    "all-to-all": ("layout.cp_method", "context parallelism by all-to-all"),
+    "plain-attention": ("workload.attention", "plain attention"),
+    "experts": ("workload.model", "a mixture of experts"),
+    "grouped-query-attention": ("workload.model", "grouped-query attention"),
+    "latent-attention": ("workload.model", "multi-head latent attention"),
+    "sliding-window": ("workload.model", "sliding-window attention"),
+    "linear-attention": ("workload.model", "linear attention"),
+    "sparse-attention": ("workload.model", "sparse attention"),
+    "compressed-attention": ("workload.model", "compressed attention"),
+    "tied-embeddings": ("workload.model", "tied embeddings"),
+    "token-prediction": ("workload.model", "multi-token prediction"),
+    "speculation": ("workload.serving.speculative", "speculative decoding"),
+    "prefix-cache": ("workload.serving.prefix_hit", "prefix caching"),
+    "disaggregation": ("workload.serving.disaggregated", "separate engines for prefill and decode"),
+    "deepep": ("layout.dispatcher", "the DeepEP dispatcher"),
+    "hybrid-dispatcher": ("layout.dispatcher", "the hybrid dispatcher"),
+    "optimizer-offload": ("layout.offload", "an optimizer in host memory"),
+    "activation-offload": ("layout.offload", "activations in host memory"),
+    "tp-overlap": ("layout.overlap", "overlapped tensor-parallel communication"),
+}
+"""Uses that follow from the workload and the settings that search does not vary."""
+USES: Mapping[str, tuple[str, str]] = {**DEGREES, **SETTINGS}
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """What a design has to use for a statement to apply: one use of each set, and none of ``without``."""
+
+    uses: tuple[frozenset[str], ...]
+    architectures: frozenset[str] = frozenset()
+    """Where it names any, one of them is the architecture of the accelerator."""
+    without: frozenset[str] = frozenset()
+
+    @property
+    def clauses(self) -> tuple[frozenset[str], ...]:
+        """Sets of which a design has to use one each, the architectures among them."""
+        return (*self.uses, self.architectures) if self.architectures else self.uses
+
+    def applies(self, used: frozenset[str]) -> bool:
+        """Whether it is part of what a design uses."""
+        return not self.without & used and all(clause & used for clause in self.clauses)
+
+    def words(self, used: frozenset[str]) -> str:
+        """The uses of a design that it names, as words joined by ``and``; the others as words that say so."""
+        there = [USES[each][1] for clause in self.uses for each in USES if each in clause & used]
+        lacking = [f"no {USES[each][1]}" for each in sorted(self.without)]
+        return " and ".join(dict.fromkeys((*there, *lacking)))
+
+    def key(self, used: frozenset[str]) -> str:
+        """The key of a spec that states the first use of a design that it names: one of the layout, if there is one."""
+        named = (each for clause in self.uses for each in USES if each in clause & used)
+        keys = [USES[each][0] for each in named]
+        return next((key for key in keys if key.startswith("layout.")), keys[0] if keys else "cluster.accelerator")
+
+
+class UnreadableCombination(ValueError):
+    """Raised for a text that names an unknown use."""
+
+
+def combination(text: str) -> Combination:
+    """The combination that a line of an entry names: ``A + B/C on ARCHITECTURE/… without D``.
+
+    >>> combination("pp + fsdp/hsdp").applies(frozenset({"pp", "hsdp"}))
+    True
+    >>> combination("cache-fp8 on sm_80/sm_86").applies(frozenset({"cache-fp8", "sm_90"}))
+    False
+    >>> combination("experts + tp without sequence-parallel").words(frozenset({"experts", "tp"}))
+    'a mixture of experts and tensor parallelism and no sequence parallelism'
+    """
+    named, _, without = text.partition(" without ")
+    uses, _, on = f" {named}".partition(" on ")
+    uses = uses.strip()
+    clauses = tuple(_known_uses(part) for part in uses.split(" + ") if part)
+    if not clauses and not on:
+        raise UnreadableCombination(f"`{text}` names nothing that a design uses")
+    return Combination(clauses, frozenset(on.split("/")) if on else frozenset(), _known_uses(without))
+
+
+def _known_uses(text: str) -> frozenset[str]:
+    """The uses of a text, separated by slashes."""
+    names = frozenset(text.split("/")) if text else frozenset()
+    for unknown in sorted(names - USES.keys()):
+        raise UnreadableCombination(f"`{unknown}` is not a use of a design that the program knows")
+    return names
+
+
+def undecided(combinations: Iterable[Combination], settled: frozenset[str]) -> tuple[Combination, ...]:
+    """What is left to decide for layouts of a design: the combinations that its settled uses do not rule out, each with
+    the clauses that only the layout decides.
+    """
+    found = []
+    for each in combinations:
+        clauses = tuple(clause for clause in each.clauses if not clause & settled)
+        if not each.without & settled and all(clause & DEGREES.keys() for clause in clauses):
+            found.append(Combination(clauses, frozenset(), each.without & frozenset(DEGREES)))
+    return tuple(found)

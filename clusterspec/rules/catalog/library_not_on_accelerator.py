@@ -1,0 +1,110 @@
+"""A release of the software on the nodes does not support the accelerator, or what the workload uses.
+
+## What it finds
+
+A driver, toolkit or library in `cluster.software` or `collective_library` whose catalog entry says that the release came
+before the architecture of the accelerator or a recipe of the workload was added, that it was dropped, or that it runs on
+accelerators of other vendors. An error where the entry cites a document, else a warning. A name that the catalog lacks
+is a warning, since nothing is compared.
+
+## Why it matters
+
+The release has no code for the device: kernels do not load, or the collective library falls back or stops.
+
+## What to do
+
+Install the release that the message names, or a later one.
+
+## When to ignore it
+
+Ignore it for a build of your own that adds the device; better, describe the build by a catalog entry.
+
+## Fires
+
+```yaml cluster.software[0]
+clusterspec: 1
+cluster: {platform: dgx-b200, nodes: 4, software: [nvidia-driver 550.90, cuda 12.8]}
+```
+
+```yaml cluster.scale_out.collective_library
+clusterspec: 1
+cluster: {platform: dgx-b200, nodes: 4, scale_out: {collective_library: nccl 2.21}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-b200, nodes: 4, software: [nvidia-driver 570.86, cuda 12.8], scale_out: {collective_library: nccl 2.26}}
+```
+
+## Sources
+
+- CUDA releases and architectures: https://docs.nvidia.com/cuda/cuda-features-archive/index.html
+- Drivers of CUDA releases: https://docs.nvidia.com/cuda/archive/12.8.0/cuda-toolkit-release-notes
+- NCCL and Blackwell: https://github.com/NVIDIA/nccl/releases/tag/v2.25.1-1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Accelerator
+from clusterspec.catalog.frameworks import Framework, capabilities, named_library
+from clusterspec.cluster.legality import design_uses
+from clusterspec.cluster.model import Design
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.support import refusal
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import both
+from clusterspec.spec.model import ClusterSpec
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(
+    design: Design, catalog: Catalog, written_cluster: ClusterSpec, accelerator: Accelerator
+) -> Iterator[Problem]:
+    if written_cluster.software is None and (
+        written_cluster.scale_out is None or written_cluster.scale_out.collective_library is None
+    ):
+        return
+    for at, text in _releases(written_cluster):
+        name, _, release = text.partition(" ")
+        entry = named_library(name, catalog)
+        if entry is None:
+            if at.startswith("cluster.software"):
+                yield _unknown(at, text, catalog)
+        elif entry.vendors and accelerator.vendor not in entry.vendors:
+            runs = both(list(entry.vendors))
+            message = f"{entry.name} is for accelerators of {runs}, and {accelerator.id} is of {accelerator.vendor}"
+            severity = "error" if entry.vendors_sourced else "warning"
+            yield RULE.problem(at, message, "name the library of this accelerator", severity=severity)
+        elif release:
+            yield from _refused(at, entry, release.strip().removeprefix("v"), design, accelerator.id)
+
+
+def _releases(written: ClusterSpec) -> Iterator[tuple[str, str]]:
+    """The key and the text of each release that a spec states."""
+    yield from ((f"cluster.software.{index}", each) for index, each in enumerate(written.software or ()))
+    if written.scale_out is not None and written.scale_out.collective_library is not None:
+        yield "cluster.scale_out.collective_library", written.scale_out.collective_library
+
+
+def _unknown(at: str, text: str, catalog: Catalog) -> Problem:
+    """The problem of a library without an entry."""
+    near = catalog.nearest("library", text.partition(" ")[0])
+    help_ = f"name one of the catalog, such as {both(list(near))}" if near else "name a library of the catalog"
+    message = f"the catalog has no library of `{text}`: its release is not compared with the accelerator"
+    return RULE.problem(at, message, help_, severity="warning")
+
+
+def _refused(at: str, entry: Framework, release: str, design: Design, accelerator: str) -> Iterator[Problem]:
+    """The problems of a release that does not support what the design uses."""
+    used = design_uses(design)
+    for each in capabilities(entry, release, 0).refused:
+        if each.combination.applies(used):
+            found = refusal(f"{entry.name} {release}", each, used, accelerator)
+            severity = "error" if each.feature.sourced else "warning"
+            yield RULE.problem(at, found.message, found.help, severity=severity)

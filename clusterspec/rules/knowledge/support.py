@@ -1,0 +1,37 @@
+"""Messages about lines of the support matrix that a design contradicts."""
+
+from __future__ import annotations
+
+from clusterspec.catalog.frameworks import Feature, Statement
+from clusterspec.records import NamedTuple
+
+
+class Refusal(NamedTuple):
+    """The message and the help of a contradicted statement."""
+
+    message: str
+    help: str
+
+
+def refusal(release: str, statement: Statement, used: frozenset[str], accelerator: str) -> Refusal:
+    """What a release does not support, and what to do. ``used`` are the uses of the design, on an accelerator."""
+    named, feature = statement.combination, statement.feature
+    device = f"{accelerator} ({', '.join(sorted(named.architectures & used))})" if named.architectures else ""
+    what = " on ".join(part for part in (named.words(used), device) if part)
+    reason = f": {feature.note}" if feature.note and not feature.value else ""
+    return Refusal(f"{release} does not support {what}{reason}", _help(statement, feature))
+
+
+def _help(statement: Statement, feature: Feature) -> str:
+    named = statement.combination
+    note = f" ({feature.note})" if feature.note else ""
+    if feature.value and feature.since:
+        return f"use release {feature.since} or later{note}"
+    if feature.value and feature.until:
+        return f"use a release before {feature.until}{note}"
+    if len(named.clauses) + len(named.without) == 1:
+        otherwise = "do without it"
+    else:
+        otherwise = "drop one of them" if named.uses else "use another accelerator"
+    later = f"use release {feature.until} or later" if feature.until else "use other software"
+    return f"{otherwise}, or {later}"

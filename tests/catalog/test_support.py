@@ -1,0 +1,314 @@
+"""The support matrix: how a line is read, what releases refuse by the sources' own lines, and what search proposes."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from clusterspec.analysis.serving_plans.space import engines, serving_job
+from clusterspec.analysis.space.families import families, section_of
+from clusterspec.analysis.studied import choices, whole_section
+from clusterspec.catalog.frameworks import Framework, Library, capabilities, framework_of
+from clusterspec.catalog.support import (
+    DEGREES,
+    USES,
+    VALUED,
+    Combination,
+    UnreadableCombination,
+    combination,
+    undecided,
+)
+from clusterspec.cluster.legality import refusals, refused_statements
+from clusterspec.cluster.uses import settings
+from clusterspec.finding import Severity
+from clusterspec.studies import variation
+from tests.analysis.jobs import design_of, job, study_of
+from tests.catalog.shipped import CATALOG
+
+ENTRIES = [(kind, name) for kind in ("framework", "library") for name in CATALOG.ids(kind)]
+ARCHITECTURES = {CATALOG.accelerator(name).architecture for name in CATALOG.ids("accelerator")} - {""}
+
+
+def uses(*names: str) -> frozenset[str]:
+    return frozenset(names)
+
+
+@pytest.mark.parametrize(
+    ("text", "used", "applies"),
+    [
+        ("pp + fsdp/hsdp", uses("pp", "hsdp", "train"), True),
+        ("pp + fsdp/hsdp", uses("pp", "zero1"), False),
+        ("pp + fsdp/hsdp", uses("fsdp"), False),
+        ("on sm_90/sm_100", uses("sm_100"), True),
+        ("on sm_90/sm_100", uses("sm_80", "pp"), False),
+        ("cache-fp8 on sm_80", uses("cache-fp8", "sm_80"), True),
+        ("cache-fp8 on sm_80", uses("cache-fp8", "sm_90"), False),
+        ("experts + tp without sequence-parallel", uses("experts", "tp"), True),
+        ("experts + tp without sequence-parallel", uses("experts", "tp", "sequence-parallel"), False),
+    ],
+)
+def test_a_line_applies_to_designs_that_use_one_of_each_alternative(
+    text: str, used: frozenset[str], applies: bool
+) -> None:
+    assert combination(text).applies(used) is applies
+
+
+@pytest.mark.parametrize("text", ["pipline", "pp + ", "pp + fdsp", "", "tp without cache", "without tp"])
+def test_a_line_that_names_an_unknown_use_or_none_is_refused(text: str) -> None:
+    with pytest.raises(UnreadableCombination):
+        combination(text)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_left_to_decide_applies_exactly_where_the_whole_line_does(seed: int) -> None:
+    """The settings of a design decide a part of each line, its layout the rest: together they decide as all at once."""
+    drawn, names = Random(seed), sorted(USES)
+    layouts, others = sorted(DEGREES), sorted(USES.keys() - DEGREES.keys())
+    for _ in range(200):
+        clauses = tuple(frozenset(drawn.sample(names, drawn.randint(1, 3))) for _ in range(drawn.randint(1, 3)))
+        line = Combination(clauses, frozenset(), frozenset(drawn.sample(names, drawn.randint(0, 1))))
+        settled = frozenset(drawn.sample(others, drawn.randint(0, len(others) // 2)))
+        layout = frozenset(drawn.sample(layouts, drawn.randint(0, len(layouts) // 2)))
+        rest = undecided([line], settled)
+        assert any(each.applies(layout) for each in rest) is line.applies(settled | layout)
+
+
+@pytest.mark.parametrize(("kind", "name"), ENTRIES)
+def test_lines_of_shipped_entries_name_architectures_of_the_catalog(kind: str, name: str) -> None:
+    entry = CATALOG.get(kind, name)
+    assert isinstance(entry, Framework)
+    for text, statement in entry.statements.items():
+        assert statement.combination.architectures <= ARCHITECTURES, text
+
+
+RELEASES: list[tuple[str, str, str, frozenset[str], bool, str]] = [  # kind, name, release, uses, supported, the source
+    ("framework", "megatron-core", "0.11", uses("fsdp", "tied-embeddings", "train"), False, "arguments.py 1044"),
+    ("framework", "megatron-core", "0.12", uses("fsdp", "tied-embeddings", "train"), True, "--use-custom-fsdp"),
+    ("framework", "megatron-core", "0.19", uses("fsdp", "optimizer-muon"), False, "arguments.py 1740"),
+    ("framework", "megatron-core", "0.19", uses("zero1", "optimizer-muon"), True, "arguments.py 2914"),
+    ("framework", "megatron-core", "0.15", uses("optimizer-muon"), False, "no choice of --optimizer"),
+    ("framework", "megatron-core", "0.10", uses("moments-bf16", "optimizer-adam"), False, "no --exp-avg-dtype"),
+    ("framework", "megatron-core", "0.11", uses("moments-bf16", "optimizer-adam"), True, "--exp-avg-dtype"),
+    ("framework", "megatron-core", "0.19", uses("moments-bf16", "optimizer-sgd"), False, "optimizer_config.py 434"),
+    ("framework", "megatron-core", "0.15", uses("pp", "activation-offload"), False, "transformer_config.py 1891"),
+    ("framework", "megatron-core", "0.13", uses("cp", "token-prediction"), False, "0.12 arguments.py 963"),
+    ("framework", "megatron-core", "0.14", uses("cp", "token-prediction"), True, "the assertion is gone"),
+    ("framework", "megatron-core", "0.9", uses("latent-attention"), False, "no multi_latent_attention"),
+    ("framework", "megatron-core", "0.19", uses("cp", "ring", "sliding-window"), False, "context_parallel.py 5057"),
+    (
+        "framework",
+        "megatron-core",
+        "0.19",
+        uses("cp", "all-to-all", "sliding-window"),
+        True,
+        "context_parallel.py 5057",
+    ),
+    ("framework", "megatron-core", "0.19", uses("cp", "ring", "sparse-attention"), False, "transformer_config.py 3170"),
+    ("framework", "megatron-core", "0.12", uses("recipe-blockwise"), False, "no choice of --fp8-recipe"),
+    ("framework", "megatron-core", "0.13", uses("recipe-blockwise", "sm_90"), True, "a choice of --fp8-recipe"),
+    ("framework", "megatron-core", "0.19", uses("recipe-blockwise", "sm_89"), False, "quantization.py 180"),
+    ("framework", "megatron-core", "0.19", uses("recipe-mxfp8", "sm_90"), False, "quantization.py 166"),
+    ("framework", "megatron-core", "0.19", uses("recipe-mxfp8", "sm_100"), True, "quantization.py 166"),
+    ("framework", "megatron-core", "0.19", uses("recipe-mxfp8", "sm_120"), False, "quantization.py 164"),
+    ("framework", "megatron-core", "0.11", uses("deepep"), False, "no moe_enable_deepep"),
+    ("framework", "megatron-core", "0.19", uses("deepep", "sm_89"), False, "DeepEP README 45 to 52"),
+    ("framework", "torchtitan", "0.2", uses("recipe-mxfp8", "gfx950"), False, "mx.py 70"),
+    ("framework", "torchtitan", "0.2", uses("recipe-delayed"), False, "float8.py 58"),
+    ("framework", "torchtitan", "0.2", uses("optimizer-lion"), False, "optimizer.py 148"),
+    ("framework", "deepspeed", "0.19.2", uses("ep", "fsdp"), False, "engine.py 1890"),
+    ("framework", "deepspeed", "0.19.3", uses("ep", "fsdp"), True, "engine.py 1893"),
+    ("framework", "deepspeed", "0.19.4", uses("ep", "fsdp", "tp"), False, "engine.py 1896"),
+    ("framework", "internevo", "0.3", uses("fsdp", "pp"), False, "launch.py 107"),
+    ("framework", "internevo", "0.3", uses("fsdp", "experts"), False, "launch.py 438"),
+    ("framework", "vllm", "0.15.1", uses("pp", "speculation"), False, "speculative_decoding/README.md"),
+    ("framework", "vllm", "0.16.0", uses("pp", "speculation"), True, "speculative_decoding/README.md"),
+    ("framework", "vllm", "0.10.0", uses("speculation", "speculation-draft-model"), False, "README.md"),
+    ("framework", "vllm", "0.10.1", uses("speculation", "speculation-draft-model"), True, "README.md"),
+    ("framework", "vllm", "0.8.5", uses("sm_100"), False, "0.9.0, CUDA 12.8 binaries"),
+    ("framework", "vllm", "0.9.1", uses("sm_120"), True, "0.9.0, CUDA 12.8 binaries"),
+    ("framework", "vllm", "0.9.2", uses("gfx950"), False, "0.9.0, installation"),
+    ("framework", "vllm", "0.11.0", uses("gfx950"), True, "0.11.0, installation"),
+    ("framework", "vllm", "0.31.0", uses("sm_70"), False, "0.31.0, installation"),
+    ("framework", "vllm", "0.14.0", uses("sm_70"), True, "0.14.0, installation"),
+    ("framework", "vllm", "0.20.0", uses("cache-mxfp8"), False, "cache.py, CacheDType"),
+    ("framework", "vllm", "0.20.0", uses("quantization-awq", "sm_70"), False, "supported hardware"),
+    ("framework", "vllm", "0.20.0", uses("quantization-gptq", "sm_70"), True, "supported hardware"),
+    ("framework", "vllm", "0.20.0", uses("weights-fp8", "sm_80"), True, "FP8 W8A8, weight-only"),
+    ("framework", "sglang", "0.5.20", uses("pp", "speculation"), False, "validation_hook.py 83"),
+    ("framework", "sglang", "0.5.22", uses("pp", "speculation"), True, "the assertion is gone"),
+    ("framework", "sglang", "0.5.23", uses("pp", "cp"), False, "parallel_hook.py 178"),
+    ("framework", "sglang", "0.5.16", uses("cache-nvfp4", "sm_90"), False, "server_args.py 5086"),
+    ("framework", "sglang", "0.5.16", uses("cache-nvfp4", "sm_120"), True, "server_args.py 5087"),
+    ("framework", "sglang", "0.4.5", uses("sm_100"), False, "no extra for Blackwell"),
+    ("framework", "trt-llm", "0.16", uses("sm_100"), False, "release notes, 0.17.0"),
+    ("framework", "trt-llm", "1.0", uses("sm_100"), True, "release notes, 0.17.0"),
+    ("library", "cuda", "12.6", uses("sm_100"), False, "CUDA features archive, 12.8"),
+    ("library", "cuda", "12.8", uses("sm_103"), False, "CUDA features archive, 12.9"),
+    ("library", "cuda", "13.0", uses("sm_70"), False, "CUDA 13.0 release notes"),
+    ("library", "nvidia-driver", "565.57", uses("sm_120"), False, "CUDA 12.8 release notes, table 3"),
+    ("library", "nvidia-driver", "570.86.15", uses("sm_100"), True, "CUDA 12.8 release notes, table 3"),
+    ("library", "pytorch", "2.6.0", uses("sm_100"), False, "PyTorch 2.7 release"),
+    ("library", "nccl", "2.24.3", uses("sm_100"), False, "notes of the tag v2.25.1-1"),
+    ("library", "nccl", "2.25.1", uses("sm_120"), True, "makefiles/common.mk 43"),
+    ("library", "rocm", "6.4", uses("gfx950"), False, "vLLM 0.11.0, installation"),
+    ("library", "neuron", "2.20", uses("trn2"), False, "rn.rst 689"),
+    ("library", "neuron", "2.26", uses("trn3"), False, "2.27.0/index.rst 62"),
+    ("library", "transformer-engine", "1.13", uses("recipe-mxfp8"), False, "the tag v2.0"),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "release", "used", "supported", "source"), RELEASES)
+def test_a_release_supports_what_its_sources_say(
+    kind: str, name: str, release: str, used: frozenset[str], supported: bool, source: str
+) -> None:
+    entry = framework_of(name, CATALOG) if kind == "framework" else CATALOG.get(kind, name)
+    assert isinstance(entry, Framework) and source
+    refused = [each for each in capabilities(entry, release, 2026).refused if each.combination.applies(used)]
+    assert (not refused) is supported
+    assert supported or any(each.feature.sourced for each in refused)
+
+
+# What search proposes
+
+MACHINES = ("dgx-a100", "dgx-h100", "dgx-b200", "mi355x")
+SPEC = """
+cluster: {{{machine}, nodes: 2}}
+workload: {{{work}}}
+layout: {{{layout}}}
+"""
+MODELS = {
+    "dense": "model: llama-3.2-3b, sequence_length: 4096, global_batch: 32",
+    "experts": "model: mixtral-8x7b, sequence_length: 4096, global_batch: 32, optimizer: muon",
+    "window": "model: gpt-oss-20b, sequence_length: 8192, global_batch: 32, precision: fp8, recipe: mxfp8",
+}
+TRAINS = (
+    "megatron-core 0.11",
+    "megatron-core 0.19",
+    "deepspeed 0.18",
+    "internevo 0.3",
+    "torchtitan 0.2",
+    "primus 26.5",
+)
+
+
+def machine_text(name: str) -> str:
+    return f"platform: {name}" if name in CATALOG.ids("platform") else f"accelerator: {name}, accelerators_per_node: 8"
+
+
+@pytest.mark.parametrize("work", MODELS)
+@pytest.mark.parametrize("software", TRAINS)
+def test_search_proposes_no_layout_that_the_release_refuses(software: str, work: str) -> None:
+    """On each accelerator: a sample of the layouts, resolved from the sections that search would print."""
+    seen = 0
+    for machine in MACHINES:
+        text = SPEC.format(machine=machine_text(machine), work=MODELS[work], layout=f"software: {software}")
+        one, searched = study_of(text), job(text)
+        every = list(families(searched))
+        for family in Random(5).sample(every, min(4, len(every))):
+            choice = Random(6).choice(list(islice(choices(family), 200)))
+            section = whole_section(one, section_of(searched, choice))
+            design = variation.rewritten(one, {("layout",): section}).design
+            assert [each.combination for each, _ in refused_statements(design) if each.combination.uses] == [], section
+            assert "framework-lacks-feature" not in refusals(design)
+            seen += 1
+    assert seen or work == "window" or "muon" in MODELS[work]
+
+
+def test_a_setting_that_the_release_refuses_leaves_search_nothing() -> None:
+    """MXFP8 on Hopper is refused whatever the layout is; on Blackwell it is not."""
+    layout = "software: megatron-core 0.19"
+    hopper, blackwell = (
+        SPEC.format(machine=f"platform: {name}", work=MODELS["window"], layout=layout)
+        for name in ("dgx-h100", "dgx-b200")
+    )
+    assert not list(families(job(hopper))) and list(families(job(blackwell)))
+
+
+def test_search_drops_only_what_the_line_names() -> None:
+    """Llama 3.2 3B ties its embeddings, which FSDP2 of 0.11 refuses: every other sharding is proposed as before."""
+    old, new = (
+        {
+            (family.tp, family.cp, family.pp, pipe, sharding)
+            for family in families(
+                job(SPEC.format(machine="platform: dgx-h100", work=MODELS["dense"], layout=software))
+            )
+            for pipe in family.pipelines
+            for sharding in family.shardings
+            if family.pp == 1
+        }
+        for software in ("software: megatron-core 0.11", "software: megatron-core 0.12")
+    )
+    assert {sharding.kind for *_, sharding in new - old} == {"fsdp", "hsdp"}
+    assert old == {each for each in new if each[-1].kind not in {"fsdp", "hsdp"}}
+
+
+@pytest.mark.parametrize(("software", "stages"), [("sglang 0.5.20", {1}), ("sglang 0.5.22", {1, 2, 4, 8})])
+def test_search_proposes_no_pipeline_for_speculation_that_the_release_refuses(software: str, stages: set[int]) -> None:
+    work = "kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 32, "
+    work += "speculative: {tokens: 3, acceptance: 0.7}}"
+    served = serving_job(
+        design_of(SPEC.format(machine="platform: dgx-h100", work=work, layout=f"software: {software}"))
+    )
+    assert served is not None and {each.pp for each in engines(served)} == stages
+
+
+# What a design uses, and entries of a company
+
+
+def test_a_design_uses_what_its_keys_say() -> None:
+    work = "model: deepseek-v3, sequence_length: 4096, global_batch: 256, precision: fp8, recipe: blockwise"
+    layout = "tp: 2, pp: 4, ep: 8, dispatcher: deepep, recompute: full, optimizer_states: {moments: bf16}"
+    design = design_of(SPEC.format(machine="platform: dgx-h100", work=work, layout=layout))
+    assert design.cluster is not None and design.layout is not None
+    found = settings(design.cluster, design.workload, design.layout)
+    assert {"train", "sm_90", "precision-fp8", "recipe-blockwise", "deepep", "moments-bf16", "master-fp32"} <= found
+    assert {"experts", "latent-attention"} <= found
+    assert not {"grouped-query-attention", "serve", "tied-embeddings", "speculation"} & found
+
+
+FORK = """\
+kind: framework
+id: acme-serve
+name: acme-serve
+status: {is: shipping, as_of: 2026-01-01}
+facts:
+  base: {is: vllm, assumed: our fork}
+  support:
+    LINE: {is: true, assumed: our patch}
+"""
+
+
+def test_a_fork_overrides_a_line_of_its_base(tmp_path: Path) -> None:
+    from clusterspec.catalog.library import Catalog
+
+    (tmp_path / "frameworks").mkdir()
+    (tmp_path / "frameworks" / "acme-serve.yaml").write_text(FORK.replace("LINE", "pp + speculation"))
+    fork = framework_of("acme-serve", Catalog.open([tmp_path]))
+    used = uses("pp", "speculation", "sm_100", "serve")
+    refused = [each for each in capabilities(fork, "0.8", 2025).refused if each.combination.applies(used)]
+    assert [each.combination for each in refused] == [combination("on sm_100/sm_103/sm_120")]
+
+
+def test_a_line_of_a_company_that_names_an_unknown_use_is_reported(tmp_path: Path) -> None:
+    from clusterspec.catalog.company import checked_files
+
+    (tmp_path / "frameworks").mkdir()
+    (tmp_path / "frameworks" / "acme-serve.yaml").write_text(FORK.replace("LINE", "pp + speculashun"))
+    found = [finding for one in checked_files([tmp_path]) for finding in one.findings]
+    assert [each.rule for each in found] == ["unknown-choice"] and "speculashun" in found[0].message
+    assert found[0].severity is Severity.ERROR
+
+
+def test_the_uses_are_listed_for_writers_of_entries() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "company-catalogs.md").read_text()
+    listed = tuple(f"{start}-" for start in VALUED if f"`{start}-…`" in page)
+    assert [name for name in USES if f"`{name}`" not in page and not name.startswith(listed)] == []
+
+
+def test_a_library_has_lines_and_releases() -> None:
+    for name in CATALOG.ids("library"):
+        entry = CATALOG.get("library", name)
+        assert isinstance(entry, Library) and entry.statements and entry.releases
