@@ -40,6 +40,11 @@ def groups_leave_domain(placements: Placements, layout: Layout, workload: Worklo
     return any(placement is not None and placement.domains > 1 for placement in found)
 
 
+def traffic_leaves_domain(placements: Placements, layout: Layout, workload: Workload) -> bool:
+    """Whether a group leaves its scale-up domain, or caches move from engines of prefill to engines of decode."""
+    return layout.separate_engines or groups_leave_domain(placements, layout, workload)
+
+
 class Thresholds:
     """The configured thresholds, by rule."""
 

@@ -63,6 +63,13 @@ KINDS = [
     ("missing-collective-plugin", P5 + SERVED + "layout: {tp: 8}\n", None),
     ("missing-collective-plugin", P5 + SERVED + "layout: {tp: 8, pp: 2}\n", "warning"),
     ("missing-collective-plugin", P5 + DENSE + "layout: {tp: 8}\n", "warning"),
+    # nor does it matter how far apart they are
+    ("no-placement-policy", P5.replace("placement: cluster-placement-group", "") + SERVED + "layout: {tp: 8}\n", None),
+    (
+        "no-placement-policy",
+        P5.replace("placement: cluster-placement-group", "") + DENSE + "layout: {tp: 8}\n",
+        "warning",
+    ),
     # an H20 has 148 TFLOP/s, 15 % of an H100: 50 Gb/s are 83 % of what an H100 has for each FLOP, 25 Gb/s 41 %
     ("nic-starved-accelerators", pcie(H20, "h20-96gb", nics=2) + DENSE, None),
     ("nic-starved-accelerators", pcie(H20, "h20-96gb", nics=1) + DENSE, "warning"),

@@ -3,7 +3,8 @@
 ## What it finds
 
 A cloud platform or technology with more than one node and no `placement`, or `none`. The rule is silent for TPU slices
-and for nodes of one rack-scale domain, which are always close to each other.
+and for nodes of one rack-scale domain, which are always close to each other, and where every group of the layout lies
+in one domain, as with engines of one node.
 
 ## Why it matters
 
@@ -48,8 +49,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cluster.model import Cluster, Layout, ScaleOut, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.parts import Placements, traffic_leaves_domain
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "warning")
@@ -64,12 +66,20 @@ BY_VENDOR = {
 }
 
 
-def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(
+    placements: Placements | None,
+    cluster: Cluster,
+    workload: Workload | None,
+    layout: Layout | None,
+    scale_out: ScaleOut,
+) -> Iterator[Problem]:
     in_cloud = cluster.cloud or scale_out.technology.cloud
     together = cluster.nodes * cluster.accelerators_per_node <= cluster.scale_up.domain
     entry = cluster.scale_up.interconnect
     slices = entry is not None and entry.family == "ici"
     if not in_cloud or cluster.nodes < 2 or together or slices or scale_out.placement not in {None, "none"}:
+        return
+    if placements and layout and workload and not traffic_leaves_domain(placements, layout, workload):
         return
     vendor = (cluster.platform or scale_out.technology).vendor
     policy = BY_VENDOR.get(vendor, "the provider's placement policy")
