@@ -224,6 +224,8 @@ def accelerator(read: FactReader) -> Accelerator:
         peer_to_peer=read.flag("peer_to_peer"),
         gpudirect_rdma=read.flag("gpudirect_rdma"),
         architecture=read.text("architecture") or "",
+        market_price=read.band("market.price"),
+        market_rent=read.band("market.rent"),
         achievable=read.achievable(),
     )
 

@@ -151,6 +151,10 @@ class Accelerator(Entry):
     gpudirect_rdma: bool | None = None
     architecture: str = ""
     """The architecture for which software is built, by the vendor's name: ``sm_90``, ``gfx942``; empty: not known."""
+    market_price: tuple[Figure, Figure] | None = None
+    """Lowest and highest price in US dollars that sources name; for judging prices, in no sum."""
+    market_rent: tuple[Figure, Figure] | None = None
+    """The same of the rent for an hour."""
     achievable: Mapping[str, Figure] = field(default_factory=dict)
 
 

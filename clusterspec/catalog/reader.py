@@ -274,6 +274,18 @@ class FactReader:
         quantity = self._read_quantity(fact, fact.value, kind) if fact else None
         return Figure(quantity.value, quantity.unit, self._fact_origin(fact)) if fact and quantity else None
 
+    def band(self, name: str) -> tuple[Figure, Figure] | None:
+        """The lowest and the highest amount in US dollars."""
+        fact, values = self._fact(name), self._listed_values(name)
+        if fact is None:
+            return None
+        amounts = [float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+        if len(amounts) != 2 or len(values) != 2 or not 0 < amounts[0] <= amounts[1]:
+            self.refuse(fact, "wrong-type", f"{name} is {fact.value!r}, not a lowest and a highest amount")
+            return None
+        origin = self._fact_origin(fact)
+        return Figure(amounts[0], "USD", origin), Figure(amounts[1], "USD", origin)
+
     def bandwidth(self, name: str) -> Bandwidth | None:
         """A bandwidth per direction."""
         fact = self._fact(name)

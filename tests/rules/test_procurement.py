@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.procurement.bill import bill
+from clusterspec.rules.knowledge.quotes import kind_of_part
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
+
 from .conftest import Check
 from .reports import Reported, one, reported
 
@@ -32,10 +37,15 @@ QUOTE = """\
   quote:
     - {part: node, quantity: 33, unit_price: 310000, price: 10230000}
     - {part: leaf switch, quantity: 9, unit_price: 36000, price: 324000}
+    - {part: spine switch, quantity: 5, unit_price: 36000, price: 180000}
+    - {part: cable, quantity: 556, unit_price: 900, price: 500400}
+    - {part: transceiver, quantity: 560, unit_price: 1200, price: 672000}
 """
+"""31 and 2 nodes; 268 links to 9 leaves, 288 from there to 5 spines; 560 modules."""
 
 
 PRICES = "procurement.prices"
+FABRIC = "leaf_switch: 36000, spine_switch: 36000, cable: 900, transceiver: 1200"
 CASES: list[tuple[str, str, Reported]] = [
     ("", "", []),
     (", transceiver: 1200", "", one("unpriced-part", PRICES)),
@@ -54,7 +64,11 @@ CASES: list[tuple[str, str, Reported]] = [
     ("  currency: USD\n", "", one("undated-prices", "procurement", "note")),
     ("  electricity: 0.12\n", "", one("incomplete-cost-inputs", "procurement", "note")),
     (", capacity: 2 PB", "", one("storage-clause-missing", "cluster.networks.storage", "warning")),
-    ("node: 310000", "node: 3100", one("network-share-unusual", PRICES, "note")),
+    (
+        FABRIC,
+        "leaf_switch: 3600, spine_switch: 3600, cable: 90, transceiver: 12",
+        one("network-share-unusual", PRICES, "note"),
+    ),
 ]
 
 
@@ -64,18 +78,218 @@ def test_a_procurement_is_judged(old: str, new: str, wanted: Reported, check: Ch
     assert reported(check, "procurement", SOUND.replace(old, new, 1) if old else SOUND) == wanted
 
 
+LINE = "procurement.quote[{}].{}"
+QUOTES: list[tuple[str, str, Reported]] = [
+    ("", "", []),
+    ("", "  quoted_total: 11906400\n", []),
+    ("", "  quoted_total: 12000000\n", one("quote-arithmetic", "procurement.quoted_total", "error")),
+    # a tenth off, then 19 % of tax: 11,906,400 × 0.9 × 1.19
+    ("", "  quoted_total: 12751754.4\n  discount: 0.1\n  tax: 0.19\n", []),
+    ("", "  quoted_total: 11906400\n  discount: 0.1\n", one("quote-arithmetic", "procurement.quoted_total", "error")),
+    ("10230000", "10320000", one("quote-arithmetic", LINE.format(0, "price"), "error")),
+    (", price: 324000", "", []),
+    (
+        "node, quantity: 33, unit_price: 310000, price: 10230000",
+        "node, quantity: 32, unit_price: 310000, price: 9920000",
+        one("quote-off-bill", LINE.format(0, "quantity"), "error"),
+    ),
+    (
+        "node, quantity: 33, unit_price: 310000, price: 10230000",
+        "node, quantity: 264, unit_price: 38750, price: 10230000",
+        [
+            *one("quote-off-bill", LINE.format(0, "quantity"), "error"),
+            *one("quote-off-prices", LINE.format(0, "unit_price")),
+        ],
+    ),
+    ("node, quantity: 33, unit_price: 310000", "8-GPU server, quantity: 33, unit_price: 310000", []),
+    (
+        "quantity: 9, unit_price: 36000, price: 324000",
+        "quantity: 8, unit_price: 36000, price: 288000",
+        one("quote-off-bill", LINE.format(1, "quantity"), "error"),
+    ),
+    (
+        "quantity: 9, unit_price: 36000, price: 324000",
+        "quantity: 10, unit_price: 36000, price: 360000",
+        one("quote-off-bill", LINE.format(1, "quantity"), "note"),
+    ),
+    # one lot of cables is no count; 98 % of 556 are 544.9
+    ("quantity: 556, unit_price: 900", "quantity: 1, unit_price: 500400", []),
+    ("quantity: 556, unit_price: 900, price: 500400", "quantity: 545, unit_price: 900, price: 490500", []),
+    (
+        "quantity: 556, unit_price: 900, price: 500400",
+        "quantity: 544, unit_price: 900, price: 489600",
+        one("quote-off-bill", LINE.format(3, "quantity"), "error"),
+    ),
+    (
+        "    - {part: transceiver, quantity: 560, unit_price: 1200, price: 672000}\n",
+        "",
+        one("quote-off-bill", "procurement.quote", "error"),
+    ),
+    ("leaf switch", "QM8700 leaf switch", one("quote-names-other-part", LINE.format(1, "part"), "error")),
+    ("leaf switch", "NVIDIA Quantum-2 QM9700 leaf switch", []),
+    ("part: node", "part: HGX H200 server", one("quote-names-other-part", LINE.format(0, "part"), "error")),
+    ("part: node", "part: DGX-H100 (8 x H100 80 GB)", []),
+    (
+        "unit_price: 1200, price: 672000",
+        "unit_price: 1400, price: 784000",
+        one("quote-off-prices", LINE.format(4, "unit_price")),
+    ),
+    ("unit_price: 1200, price: 672000", "unit_price: 1210, price: 677600", []),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "wanted"), QUOTES)
+def test_a_quote_is_compared_with_the_bill(old: str, new: str, wanted: Reported, check: Check) -> None:
+    assert old in QUOTE
+    assert reported(check, "procurement", SOUND + (QUOTE.replace(old, new, 1) if old else QUOTE + new)) == wanted
+
+
+def test_the_lines_of_the_own_bill_are_a_complete_quote(check: Check) -> None:
+    """Whatever the design: its bill, taken as a quote, lacks nothing."""
+    for nodes, spares in ((4, 0), (31, 2), (127, 3), (500, 12)):
+        text = SOUND.replace("nodes: 31", f"nodes: {nodes}").replace("spare_nodes: 2", f"spare_nodes: {spares}")
+        design = study_text(f"clusterspec: 1\n{text}", SETTINGS).design
+        lines = "".join(
+            f"    - {{part: {item.part} {item.kind.replace('_', ' ')}, quantity: {item.quantity}}}\n"
+            for item in bill(design).items
+        )
+        found = reported(check, "procurement", f"{text}  quote:\n{lines}")
+        assert [rule for rule, _, _ in found if rule.startswith("quote")] == []
+
+
+TERMS: list[tuple[str, Reported]] = [
+    ("warranty: 4 years", []),
+    ("warranty: 3 years", one("warranty-shorter-than-term", "procurement.warranty")),
+    ("warranty: 3 years, support: {term: 4 years}", []),
+    ("warranty: 1 year, support: {term: 2 years}", one("warranty-shorter-than-term", "procurement.support.term")),
+    ("budget: 10230000", []),
+    ("budget: 10229999", one("over-budget", "procurement.budget", "error")),
+    ("quoted_total: 10230000, budget: 10000000", one("over-budget", "procurement.quoted_total", "error")),
+    # 20 weeks after 1 November are 21 March; the burn-in takes three days
+    ("delivery: {weeks: 20}, needed_by: 2027-03-25", []),
+    (
+        "delivery: {weeks: 20}, needed_by: 2027-03-23",
+        one("delivery-misses-date", "procurement.delivery.weeks", "error"),
+    ),
+    (
+        "delivery: {weeks: 20, milestones: [first rack in week 21]}",
+        one("delivery-misses-date", "procurement.delivery.milestones[0]"),
+    ),
+    ("delivery: {weeks: 8}", []),
+    ("delivery: {weeks: 7}", one("short-lead-time", "procurement.delivery.weeks")),
+    ("payment: {order: 0.3, delivery: 0.6, acceptance: 0.1}", []),
+    (
+        "payment: {order: 0.3, delivery: 0.65, acceptance: 0.05}",
+        one("payment-before-acceptance", "procurement.payment"),
+    ),
+    (
+        "payment: {order: 0.6, delivery: 0.2, acceptance: 0.2}",
+        one("payment-before-acceptance", "procurement.payment", "note"),
+    ),
+    (
+        "payment: {order: 30, delivery: 40, acceptance: 30}",
+        one("payment-before-acceptance", "procurement.payment", "error"),
+    ),
+    ("pue: 1.02", one("optimistic-pue", "procurement.pue")),
+    ("pue: 1.03", []),
+    # 60 % of 25,000 USD for each of eight are 120,000; two and a half times 40,000 are 800,000
+    ("prices: {node: 119000}", one("price-outside-market", "procurement.prices.node")),
+    ("prices: {node: 121000}", []),
+    ("prices: {node: 801000}", one("price-outside-market", "procurement.prices.node")),
+    ("prices: {node: 799000}", []),
+    ("currency: JPY, prices: {node: 310000}", one("price-outside-market", "procurement.prices.node")),
+    ("currency: JPY, prices: {node: 46500000}", []),
+    ("prices: {node: 310000, node_hour: 20}", one("cloud-priced-as-purchase", "procurement.prices.node_hour")),
+    ("term: 6 years", []),
+    ("term: 7 years", one("term-outlives-hardware", "procurement.term")),
+]
+
+
+@pytest.mark.parametrize(("keys", "wanted"), TERMS)
+def test_the_terms_of_a_purchase_are_judged(keys: str, wanted: Reported, check: Check) -> None:
+    given = {"currency": "USD", "as_of": "2026-11-01", "term": "4 years", "prices": "{node: 310000}"}
+    usual = {"electricity": "0.12", "pue": "1.3", "utilization": "0.85"} | given
+    stated = ", ".join(
+        f"{key}: {value}" for key, value in usual.items() if not keys.startswith(f"{key}:") and f", {key}:" not in keys
+    )
+    text = f"""
+cluster: {{platform: dgx-h100, nodes: 31, spare_nodes: 2, scale_out: {{technology: infiniband-ndr}}}}
+operations: {{burn_in: 72 h}}
+acceptance: [{{collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 330 GB/s, algorithm: ring}}]
+procurement: {{{stated}, {keys}}}
+"""
+    assert [row for row in reported(check, "procurement", text) if row[0] != "unpriced-part"] == wanted
+
+
 @pytest.mark.parametrize(
-    ("quote", "wanted"),
+    ("cluster", "wanted"),
     [
-        (QUOTE, []),
-        (QUOTE + "  quoted_total: 10554000\n", []),
-        (QUOTE + "  quoted_total: 11000000\n", one("quote-arithmetic", "procurement.quoted_total", "error")),
-        (QUOTE.replace("10230000", "10320000"), one("quote-arithmetic", "procurement.quote[0].price", "error")),
-        (QUOTE.replace(", price: 324000", "") + "  quoted_total: 10554000\n", []),
+        # 50,700 accelerator-hours over 16,384 are 3.1 h: 7.8 nodes are away for a day each
+        ("nodes: 2048, spare_nodes: 8", []),
+        ("nodes: 2048, spare_nodes: 7", one("spares-off-population", "cluster.spare_nodes")),
+        ("nodes: 64, spare_nodes: 16", []),
+        ("nodes: 64, spare_nodes: 17", one("spares-off-population", "cluster.spare_nodes", "note")),
     ],
 )
-def test_the_arithmetic_of_a_quote_is_checked(quote: str, wanted: Reported, check: Check) -> None:
-    assert reported(check, "procurement", SOUND + quote) == wanted
+def test_spares_follow_the_number_of_nodes(cluster: str, wanted: Reported, check: Check) -> None:
+    text = f"""
+cluster: {{platform: dgx-h100, {cluster}}}
+operations: {{burn_in: 72 h}}
+acceptance: [{{collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 330 GB/s, algorithm: ring}}]
+procurement: {{currency: USD, as_of: 2026-11-01}}
+"""
+    assert reported(check, "procurement", text) == wanted
+
+
+RENT = """
+cluster:
+  platform: aws-p5-48xlarge
+  nodes: 64
+  scale_out: {{collective_plugin: aws-ofi-nccl, placement: cluster-placement-group}}
+workload: {{model: llama-3.1-70b, sequence_length: 8192, global_batch: 512, tokens: {tokens}}}
+layout: {{tp: 8, pp: 4}}
+procurement: {{currency: USD, as_of: 2026-11-01, term: {term}, prices: {{node_hour: {rent}}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("tokens", "term", "rent", "wanted"),
+    [
+        ("1T", "1 year", 55.04, []),
+        ("15T", "6 months", 55.04, one("term-shorter-than-run", "procurement.term", "error")),
+        # half of 1.47 USD for each of eight are 5.88
+        ("1T", "1 year", 5.8, one("price-outside-market", "procurement.prices.node_hour")),
+        ("1T", "1 year", 5.9, []),
+        ("1T", "1 year", 98.32, []),
+    ],
+)
+def test_a_rent_by_the_hour_meets_no_rule_of_purchases(
+    tokens: str, term: str, rent: float, wanted: Reported, check: Check
+) -> None:
+    assert reported(check, "procurement", RENT.format(tokens=tokens, term=term, rent=rent)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("NVIDIA DGX H100 640 GB", "node"),
+        ("Supermicro SYS-821GE HGX H100 8-GPU server, 2 TB, 8 x ConnectX-7", "node"),
+        ("NVIDIA H100 SXM5 GPU", "accelerator"),
+        ("Quantum-2 QM9700 switch, leaf", "leaf_switch"),
+        ("spine switches", "spine_switch"),
+        ("64-port 400G switch", "switch"),
+        ("800G twin-port OSFP transceiver for switch", "transceiver"),
+        ("400G OSFP DAC, 2 m", "cable"),
+        ("MPO-12 fiber 30 m", "cable"),
+        ("ConnectX-7 NDR adapter for server", "nic"),
+        ("5-year support per node", "other"),
+        ("management switch", "other"),
+        ("power cable", "other"),
+        ("leaf_switch", "leaf_switch"),
+    ],
+)
+def test_a_description_names_one_kind_of_part(text: str, kind: str) -> None:
+    assert kind_of_part(text.lower().replace("_", " ")) == kind
 
 
 def test_a_rented_machine_is_not_asked_for_the_parts_of_its_provider(check: Check) -> None:
@@ -84,7 +298,6 @@ cluster:
   platform: aws-p5-48xlarge
   nodes: 16
   scale_out: {collective_plugin: aws-ofi-nccl, placement: cluster-placement-group}
-acceptance: [{collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 320 GB/s, algorithm: ring}]
 procurement: {currency: USD, as_of: 2026-11-01, prices: {node_hour: 98}}
 """
     assert reported(check, "procurement", text) == []

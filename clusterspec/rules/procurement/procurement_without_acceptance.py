@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`procurement` without `acceptance`.
+`procurement` without `acceptance`. The rule is silent for instances of a cloud that are rented by the hour.
 
 ## Why it matters
 
@@ -51,6 +51,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.purchases import rented
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec, ProcurementSpec, Spec
 
@@ -63,6 +64,8 @@ def check(
     acceptance: tuple[AcceptanceSpec, ...] | None,
     cluster: Cluster | None,
 ) -> Iterator[Problem]:
+    if cluster is not None and cluster.cloud and rented(procurement):
+        return
     if not acceptance and not spec.unreadable(("acceptance",)):
         message = "the procurement has no acceptance test, so nothing binds the supplier"
         single = cluster is not None and cluster.nodes == 1

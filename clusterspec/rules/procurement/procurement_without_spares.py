@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`procurement` with no `spare_nodes`. The rule is silent for clouds, which replace nodes themselves.
+`procurement` with no `spare_nodes`. The rule is silent for clouds and rents, whose providers replace nodes
+themselves.
 
 ## Why it matters
 
@@ -43,6 +44,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.purchases import bought
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import plural
@@ -51,7 +53,7 @@ RULE = Rule.of(__name__, "warning", "heuristic")
 
 
 def check(procurement: ProcurementSpec, cluster: Cluster, workload: Workload | None) -> Iterator[Problem]:
-    if cluster.spare_nodes == 0 and not cluster.cloud and cluster.nodes > 1:
+    if cluster.spare_nodes == 0 and bought(procurement, cluster) and cluster.nodes > 1:
         few, many = -(-cluster.nodes * 5 // 100), -(-cluster.nodes // 10)
         wanted = f"{few} to {many} spare nodes" if few < many else plural(many, "spare node")
         serves = workload is not None and workload.kind == "serve"

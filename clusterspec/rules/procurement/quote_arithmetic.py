@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A line whose quantity × unit price is not its price, or lines whose sum is not `quoted_total` (a cent, or one part in a
-million).
+A line whose quantity × unit price is not its price, or lines whose sum, less `discount` and with `tax`, is not
+`quoted_total` (a cent, or one part in a million).
 
 ## Why it matters
 
@@ -15,7 +15,7 @@ Ask the supplier which of the figures is right.
 
 ## When to ignore it
 
-Do not ignore it. If a discount is applied to the total, add it as a separate line.
+Do not ignore it. State a discount on the total as `discount`, and a tax in it as `tax`.
 
 ## Fires
 
@@ -85,12 +85,20 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
             )
     prices = [price for line in lines if (price := _price(line)) is not None]
     total = procurement.quoted_total
-    if total is not None and lines and len(prices) == len(lines) and not _is_same_sum(sum(prices), total):
-        off = total - sum(prices)
-        message = (
-            f"the lines sum to {sum(prices):,}, not {total:,}: {abs(off):,} {'too much' if off > 0 else 'too little'}"
-        )
+    if total is None or not lines or len(prices) < len(lines):
+        return
+    expected = _sum_with_terms(procurement, sum(prices))
+    if not _is_same_sum(expected, total):
+        off = total - expected
+        terms = ", with discount and tax" if procurement.discount or procurement.tax else ""
+        message = f"the lines sum to {expected:,}{terms}, not {total:,}: {abs(off):,} {'too much' if off > 0 else 'too little'}"
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier which line is missing or wrong")
+
+
+def _sum_with_terms(procurement: ProcurementSpec, lines: int | float) -> int | float:
+    """The sum of the lines, less the discount and with the tax, in cents."""
+    discount, tax = procurement.discount or 0, procurement.tax or 0
+    return round(lines * (1 - discount) * (1 + tax), 2) if discount or tax else lines
 
 
 def _price(line: QuoteLine) -> int | float | None:

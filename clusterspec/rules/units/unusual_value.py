@@ -63,7 +63,10 @@ from clusterspec.source import dotted
 from clusterspec.spec.model import Spec
 
 RULE = Rule.of(
-    __name__, "warning", "heuristic", yields_to=("impossible-pue", "run-shorter-than-step", "domain-not-whole-nodes")
+    __name__,
+    "warning",
+    "heuristic",
+    yields_to=("impossible-pue", "run-shorter-than-step", "domain-not-whole-nodes", "price-outside-market"),
 )
 
 

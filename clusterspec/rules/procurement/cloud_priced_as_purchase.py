@@ -1,0 +1,66 @@
+"""An instance of a cloud has a purchase price, or a machine is both bought and rented.
+
+## What it finds
+
+Prices of nodes, switches, cables, transceivers or NICs for a cloud platform: an error. A bought machine with
+`prices.node` and `prices.node_hour`, both above 0: a warning.
+
+## Why it matters
+
+An instance cannot be bought, and its network is part of the rent: the sum over the term is of something else. Where both
+prices are stated, the rent is left out of the sum.
+
+## What to do
+
+State `node_hour` for a rent and `node` for a purchase.
+
+## When to ignore it
+
+Do not ignore it.
+
+## Fires
+
+```yaml procurement.prices.node
+clusterspec: 1
+cluster: {platform: aws-p5-48xlarge, nodes: 16}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: aws-p5-48xlarge, nodes: 16}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node_hour: 55.04}}
+```
+
+## Sources
+
+- What is in the price of an instance: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+
+RULE = Rule.of(__name__, "error")
+PARTS = ("node", "leaf_switch", "spine_switch", "core_switch", "cable", "transceiver", "nic")
+
+
+def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+    prices = procurement.prices or {}
+    stated = [key for key in PARTS if prices.get(key)]
+    if cluster.cloud and stated:
+        name = cluster.platform.name if cluster.platform else cluster.accelerator.name
+        message = f"{name} is rented, and `prices.{stated[0]}` is a purchase price"
+        yield RULE.problem(
+            f"procurement.prices.{stated[0]}", message, "state `node_hour`, the rent of a node for an hour"
+        )
+    elif prices.get("node") and prices.get("node_hour"):
+        message = "nodes have a purchase price and a rent: the cost leaves the rent out"
+        yield RULE.problem("procurement.prices.node_hour", message, "keep one of the two", severity="warning")

@@ -1,0 +1,81 @@
+"""The delivery does not fit the dates of the procurement.
+
+## What it finds
+
+`as_of` plus `delivery.weeks` and the burn-in after `needed_by`: an error. A milestone that names a week after
+`delivery.weeks`: a warning.
+
+## Why it matters
+
+The machine is needed before it can have arrived; a job, a lease or a grant waits. A milestone after the last delivery
+means that one of the two figures is wrong.
+
+## What to do
+
+Order earlier, agree on partial delivery, or move the date.
+
+## When to ignore it
+
+Ignore it where `as_of` is not the date of the order.
+
+## Fires
+
+```yaml procurement.delivery.weeks
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, needed_by: 2027-01-15, delivery: {weeks: 20}}
+```
+
+```yaml procurement.delivery.milestones[0]
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, delivery: {weeks: 8, milestones: ["first rack in week 12"]}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, needed_by: 2027-06-01, delivery: {weeks: 20, milestones: ["first rack in week 12"]}}
+```
+
+## Sources
+
+- Terms of delivery in contracts: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/insights/how-to-choose-cloud-provider.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from clusterspec.finding import Problem
+from clusterspec.patterns import pattern
+from clusterspec.rules.knowledge.purchases import WEEK, day
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import OperationsSpec, ProcurementSpec
+from clusterspec.units import plain
+
+RULE = Rule.of(__name__, "error")
+_WEEK = pattern(r"\bweeks? (\d{1,4})\b")
+
+
+def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> Iterator[Problem]:
+    delivery = procurement.delivery
+    if delivery is None or delivery.weeks is None:
+        return
+    ordered, needed = day(procurement.as_of), day(procurement.needed_by)
+    burn_in = operations.burn_in.value if operations and operations.burn_in else 0.0
+    if ordered is not None and needed is not None:
+        ready = ordered + timedelta(weeks=min(float(delivery.weeks), 10_000.0), seconds=burn_in)
+        if ready > needed:
+            late = plain((ready - needed).total_seconds() / WEEK, 2)
+            message = f"{delivery.weeks:g} weeks after {ordered} is {ready}, {late} weeks after {needed}, when the machine is needed"
+            yield RULE.problem("procurement.delivery.weeks", message, "order earlier, or move the date")
+    for index, milestone in enumerate(delivery.milestones or ()):
+        named = [int(week) for week in _WEEK.findall(milestone.lower())]
+        if named and max(named) > delivery.weeks:
+            message = f"the milestone is in week {max(named)}, and all parts arrive within {delivery.weeks:g} weeks"
+            at = ("procurement", "delivery", "milestones", index)
+            yield RULE.problem(at, message, "correct one of the two", severity="warning")

@@ -1,0 +1,78 @@
+"""The machine is paid for before it is accepted.
+
+## What it finds
+
+`payment` whose shares do not sum to 1: an error. Less than 10 % due after acceptance: a warning. More than half due with
+the order: a note.
+
+## Why it matters
+
+What is withheld until acceptance is what makes a supplier repair a fabric that runs at half its rate. Contracts withhold
+10 to 20 % until the tests pass.
+
+## What to do
+
+Agree on 10 to 30 % after acceptance, and name the tests in `acceptance`.
+
+## When to ignore it
+
+Ignore it where a bank guarantees the payment.
+
+## Fires
+
+```yaml procurement.payment
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, payment: {order: 0.5, delivery: 0.5}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, payment: {order: 0.3, delivery: 0.4, acceptance: 0.3}}
+```
+
+## Sources
+
+- Shares withheld until acceptance: https://www.lawinsider.com/clause/payment-holdbacks
+- 10 % until final acceptance: https://lawinsider.com/clause/progress-payments-during-full-scale-deployment
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.units import percent, plain
+
+RULE = Rule.of(__name__, "warning", "likely")
+WITHHELD = 0.10
+ADVANCE = 0.5
+
+
+def check(procurement: ProcurementSpec) -> Iterator[Problem]:
+    payment = procurement.payment
+    if payment is None:
+        return
+    order, delivery, acceptance = (float(share or 0) for share in (payment.order, payment.delivery, payment.acceptance))
+    total = order + delivery + acceptance
+    if abs(total - 1) > 0.005:
+        message = f"the shares of the payment sum to {plain(total)}, not to 1"
+        yield RULE.problem("procurement.payment", message, "write shares: 0.3 for 30 %", severity="error")
+        return
+    if acceptance < WITHHELD - 1e-9:
+        message = (
+            f"{percent(1 - acceptance, 2)} of the price is paid before acceptance: nothing is withheld if a test fails"
+        )
+        if acceptance:
+            message = f"{percent(1 - acceptance, 2)} of the price is paid before acceptance"
+        yield RULE.problem("procurement.payment", message, "withhold 10 % or more until the acceptance tests pass")
+    elif order > ADVANCE:
+        message = f"{percent(order, 2)} of the price is due with the order"
+        yield RULE.problem(
+            "procurement.payment", message, "ask for a bank guarantee, or a smaller advance", severity="note"
+        )

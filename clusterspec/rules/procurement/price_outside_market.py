@@ -1,0 +1,137 @@
+"""A stated price is far from the market of the accelerator.
+
+## What it finds
+
+The price of a node, in `prices` or in the quote, or its rent, over its accelerators. It is reported below 0.6 times the
+lowest or above 2.5 times the highest price that the catalog's sources name for the accelerator; a rent below half of the
+lowest or above 2.5 times the highest. A price that fits one accelerator, or a whole rack, is named as such.
+
+## Why it matters
+
+A price per accelerator in the place of a price per node makes the total eight times too low. The bands are of 2026, from
+prices of single accelerators; a node adds processors, NICs and a chassis, and large orders get a discount.
+
+## What to do
+
+Check what the price is for: an accelerator, a node or a rack; an hour or a month.
+
+## When to ignore it
+
+Ignore it for a price that a signed contract states.
+
+## Fires
+
+```yaml procurement.prices.node
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 38000}}
+```
+
+```yaml procurement.prices.node_hour
+clusterspec: 1
+cluster: {platform: aws-p5-48xlarge, nodes: 16}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node_hour: 3.9}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: aws-p5-48xlarge, nodes: 16}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node_hour: 55.04}}
+```
+
+## Sources
+
+- Prices of accelerators: their entries in the catalog, with sources and dates
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.purchases import band_in, ends
+from clusterspec.rules.knowledge.quotes import offered_lines
+from clusterspec.rules.rule import Rule
+from clusterspec.source import Path
+from clusterspec.spec.model import Price, ProcurementSpec
+from clusterspec.units import plain
+
+RULE = Rule.of(__name__, "warning", "heuristic")
+CHEAP, DEAR = 0.6, 2.5
+"""Of the lowest and the highest price of an accelerator: orders of hundreds get up to a third off, and a node of a
+brand doubles the price of its accelerators."""
+CHEAP_RENT = 0.5
+"""Of the lowest rent: reservations of years get up to half off."""
+
+
+def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+    prices = procurement.prices or {}
+    price, rent = cluster.accelerator.market_price, cluster.accelerator.market_rent
+    if price is not None and (band := band_in(procurement.currency, price)) is not None:
+        limits = (CHEAP * band[0], DEAR * band[1])
+        stated: list[tuple[Path, Price]] = (
+            [(("procurement", "prices", "node"), node)] if (node := prices.get("node")) else []
+        )
+        stated += [
+            (("procurement", "quote", line.index, "unit_price"), line.line.unit_price / line.units)
+            for line in offered_lines(procurement.quote or (), cluster)
+            if line.kind == "node"
+            and line.line.unit_price
+            and line.quantity not in {None, cluster.all_nodes * cluster.accelerators_per_node}
+        ]
+        for at, amount in stated:
+            yield from _problem(at, amount, "", limits, band, cluster, procurement.currency)
+    hourly = prices.get("node_hour")
+    if hourly and rent is not None and (band := band_in(procurement.currency, rent)) is not None:
+        limits = (CHEAP_RENT * band[0], DEAR * band[1])
+        at = ("procurement", "prices", "node_hour")
+        yield from _problem(at, hourly, " an hour", limits, band, cluster, procurement.currency)
+
+
+def _problem(
+    at: Path,
+    price: Price,
+    unit: str,
+    limits: tuple[float, float],
+    band: tuple[float, float],
+    cluster: Cluster,
+    currency: str | None,
+) -> Iterator[Problem]:
+    count, (low, high) = cluster.accelerators_per_node, ends(price)
+    if high / count >= limits[0] and low / count <= limits[1]:
+        return
+    amount = high if high / count < limits[0] else low
+    named = (
+        f"{plain(amount / count)} {currency or 'USD'}{unit} for one of {count} accelerators"
+        if count > 1
+        else f"{plain(amount)} {currency or 'USD'}{unit}"
+    )
+    usual = f"{plain(band[0])} to {plain(band[1])}" if band[0] < band[1] else f"about {plain(band[0])}"
+    message = f"{plain(amount)} for a node is {named}; {cluster.accelerator.name} costs {usual}{unit}"
+    reading = _other_reading(amount, limits, cluster)
+    help_ = (
+        f"it looks like the price of {reading}: write the price of a node"
+        if reading
+        else "check the figure and what it is for"
+    )
+    yield RULE.problem(at, message, help_)
+
+
+def _other_reading(amount: float, limits: tuple[float, float], cluster: Cluster) -> str:
+    """What else a price may be for: one accelerator, or a whole domain of several nodes; empty where neither fits."""
+    domain = nodes_of_domain(cluster) * cluster.accelerators_per_node
+    if cluster.accelerators_per_node > 1 and limits[0] <= amount <= limits[1]:
+        return "one accelerator"
+    return (
+        "a whole rack" if domain > cluster.accelerators_per_node and limits[0] <= amount / domain <= limits[1] else ""
+    )

@@ -1,0 +1,220 @@
+"""The quote does not offer the parts that the design needs.
+
+## What it finds
+
+Each kind of part of `clusterspec bom` against the lines of `quote`. Fewer nodes, switches or NICs than needed is an error,
+and fewer cables or transceivers by more than 2 % too; so is a quote of a fabric that lacks a kind of part, except that a
+quote of nodes alone, or with assumed modules, is a warning. A number of nodes that equals the number of accelerators is an
+error. More than 10 % too many is a note.
+
+## Why it matters
+
+What a quote leaves out is ordered later, at list price and with its own lead time, and the machine waits for it. Optics
+are the part that quotes leave out most often.
+
+## What to do
+
+Ask the supplier for the missing line. Compare the quote with `clusterspec bom`, line by line.
+
+## When to ignore it
+
+Ignore it for parts that the site has, or that another supplier delivers.
+
+## Fires
+
+```yaml procurement.quote
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 62
+  spare_nodes: 1
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized, extra_endpoints: 4}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: DGX H100 system, quantity: 63, unit_price: 310000, price: 19530000}
+    - {part: QM9700 leaf switch, quantity: 16, unit_price: 36000, price: 576000}
+    - {part: QM9700 spine switch, quantity: 8, unit_price: 36000, price: 288000}
+    - {part: node to leaf cable, quantity: 508, unit_price: 300, price: 152400}
+    - {part: leaf to spine cable, quantity: 512, unit_price: 300, price: 153600}
+```
+
+```yaml procurement.quote[0].quantity
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 62
+  spare_nodes: 1
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized, extra_endpoints: 4}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: DGX H100 system, quantity: 60, unit_price: 310000, price: 18600000}
+    - {part: QM9700 leaf switch, quantity: 16, unit_price: 36000, price: 576000}
+    - {part: QM9700 spine switch, quantity: 8, unit_price: 36000, price: 288000}
+    - {part: node to leaf cable, quantity: 508, unit_price: 300, price: 152400}
+    - {part: leaf to spine cable, quantity: 512, unit_price: 300, price: 153600}
+    - {part: transceiver, quantity: 1020, unit_price: 1200, price: 1224000}
+```
+
+```yaml procurement.quote[0].quantity
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 62
+  spare_nodes: 1
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized, extra_endpoints: 4}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: DGX H100 system, quantity: 504, unit_price: 38750, price: 19530000}
+    - {part: QM9700 leaf switch, quantity: 16, unit_price: 36000, price: 576000}
+    - {part: QM9700 spine switch, quantity: 8, unit_price: 36000, price: 288000}
+    - {part: node to leaf cable, quantity: 508, unit_price: 300, price: 152400}
+    - {part: leaf to spine cable, quantity: 512, unit_price: 300, price: 153600}
+    - {part: transceiver, quantity: 1020, unit_price: 1200, price: 1224000}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 62
+  spare_nodes: 1
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized, extra_endpoints: 4}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: DGX H100 system, quantity: 63, unit_price: 310000, price: 19530000}
+    - {part: QM9700 leaf switch, quantity: 16, unit_price: 36000, price: 576000}
+    - {part: QM9700 spine switch, quantity: 8, unit_price: 36000, price: 288000}
+    - {part: node to leaf cable, quantity: 508, unit_price: 300, price: 152400}
+    - {part: leaf to spine cable, quantity: 512, unit_price: 300, price: 153600}
+    - {part: transceiver, quantity: 1020, unit_price: 1200, price: 1224000}
+```
+
+## Sources
+
+- A bill without optics: https://docs.google.com/spreadsheets/d/1Ft3RbeZ-w43kYSiLfYc1vxO41mK5lmJpcPC9GOYHAWc/edit
+- What a quote should contain: https://www.computetape.com/learn/gpu-cloud-quote-comparison-checklist/
+- Cables and transceivers of a pod: https://docs.nvidia.com/dgx-superpod/reference-architecture-scalable-infrastructure-h100/latest/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from clusterspec.cluster.model import Cluster, Design
+from clusterspec.finding import Problem
+from clusterspec.procurement.bill import PRICED_AS, Bill, bill
+from clusterspec.rules.knowledge.purchases import bought
+from clusterspec.rules.knowledge.quotes import NETWORKED, SWITCHES, Offered, offered_lines
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import both
+from clusterspec.spec.model import ProcurementSpec
+
+RULE = Rule.of(__name__, "error", "likely")
+ENOUGH = 0.98
+"""Share of cables and modules from which the difference may be a way of counting."""
+SURPLUS = 1.10
+HELP = "compare the quote with `clusterspec bom`, line by line"
+
+
+def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Iterator[Problem]:
+    if not procurement.quote or not bought(procurement, cluster):
+        return
+    lines = list(offered_lines(procurement.quote, cluster))
+    counted = bill(design)
+    needed = _needed_parts(counted, lines)
+    yield from _node_problem(lines, needed.get("node", 0), cluster)
+    for kind, count in needed.items():
+        if kind != "node":
+            yield from _count_problem(kind, count, [line for line in lines if line.kind == kind])
+    yield from _missing_parts(lines, needed, counted)
+
+
+def _needed_parts(counted: Bill, lines: Sequence[Offered]) -> dict[str, int]:
+    """The parts of the bill by kind; switches of all tiers together where the quote does not tell them apart."""
+    needed: dict[str, int] = {}
+    for item in counted.items:
+        kind = PRICED_AS.get(item.kind, item.kind)
+        if kind == "node" or kind in NETWORKED:
+            needed[kind] = needed.get(kind, 0) + item.quantity
+    if any(line.kind == "switch" for line in lines):
+        tiers = [kind for kind in SWITCHES if not any(line.kind == kind for line in lines)]
+        needed["switch"] = sum(needed.pop(kind, 0) for kind in tiers)
+    return {kind: count for kind, count in needed.items() if count}
+
+
+def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Iterator[Problem]:
+    """The problem with the number of nodes, or of accelerators where the quote counts those."""
+    each = cluster.accelerators_per_node
+    offered = [line for line in lines if line.kind == "node" and line.quantity is not None]
+    if not offered:
+        offered = [line for line in lines if line.kind == "accelerator" and line.quantity is not None]
+        total, needed, unit = _sum_of(offered), nodes * each, "accelerators"
+        if total == nodes and each > 1:
+            message = (
+                f"{total:g} accelerators are quoted, as many as the design has nodes; it has {needed:,} accelerators"
+            )
+            yield RULE.problem(_place(offered[0]), message, f"ask for {needed:,}, or for a price per node")
+            return
+    else:
+        total, needed, unit = _sum_of(offered), nodes, "nodes"
+        if each > 1 and total in {nodes * each, cluster.nodes * each}:
+            message = f"{total:,.0f} nodes are quoted, as many as the design has accelerators; it has {nodes:,} nodes of {each}"
+            yield RULE.problem(_place(offered[0]), message, f"ask for {nodes:,} nodes, or for a price per accelerator")
+            return
+    if offered:
+        yield from _difference(unit, total, needed, _place(offered[0]))
+
+
+def _count_problem(kind: str, needed: int, lines: Sequence[Offered]) -> Iterator[Problem]:
+    counted = [line for line in lines if line.quantity is not None]
+    if not counted or any(line.is_lot for line in counted):
+        return
+    least = needed * (ENOUGH if kind in {"cable", "transceiver"} else 1.0)
+    name = {"switch": "switches", "nic": "NICs"}.get(
+        kind, kind.replace("_", " ") + ("es" if kind.endswith("switch") else "s")
+    )
+    yield from _difference(name, _sum_of(counted), needed, _place(counted[0]), least)
+
+
+def _difference(
+    name: str, total: float, needed: int, at: tuple[str | int, ...], least: float | None = None
+) -> Iterator[Problem]:
+    if total < (needed if least is None else least):
+        message = (
+            f"the quote has {total:,.0f} {name}, and the design needs {needed:,}: {needed - total:,.0f} are missing"
+        )
+        yield RULE.problem(at, message, HELP)
+    elif total > SURPLUS * needed:
+        message = f"the quote has {total:,.0f} {name}, and the design needs {needed:,}"
+        yield RULE.problem(at, message, f"ask what the other {total - needed:,.0f} are for", severity="note")
+
+
+def _missing_parts(lines: Sequence[Offered], needed: Mapping[str, int], counted: Bill) -> Iterator[Problem]:
+    kinds = {line.kind for line in lines}
+    whole = bool(kinds & {*NETWORKED, "switch"})
+    missing = {kind: count for kind, count in needed.items() if kind not in kinds and kind != "node"}
+    if not missing or not kinds & {"node", "accelerator"}:
+        return
+    named = both(f"{count:,} × {kind.replace('_', ' ')}" for kind, count in missing.items())
+    assumed = counted.fabric is not None and bool(counted.fabric.modules.assumed) and set(missing) == {"transceiver"}
+    message = f"the quote has no line for {named}, which the design needs"
+    help_ = "ask for the line, or say in a waiver who delivers the parts"
+    yield RULE.problem("procurement.quote", message, help_, severity="error" if whole and not assumed else "warning")
+
+
+def _sum_of(lines: Sequence[Offered]) -> float:
+    return float(sum(line.quantity or 0 for line in lines))
+
+
+def _place(line: Offered) -> tuple[str | int, ...]:
+    return ("procurement", "quote", line.index, "quantity")

@@ -1,0 +1,97 @@
+"""The quote and the prices of the spec differ.
+
+## What it finds
+
+A unit price of the quote that differs from that of the same part in `prices` by more than 1 %; and a `quoted_total`
+without lines that is more than 2 % below the sum of the priced parts.
+
+## Why it matters
+
+Cost and report use `prices`, the order uses the quote: one of the two is out of date.
+
+## What to do
+
+Correct the older figure.
+
+## When to ignore it
+
+Ignore it where `prices` are those of another supplier, for comparison.
+
+## Fires
+
+```yaml procurement.quote[0].unit_price
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  prices: {node: 310000}
+  quote:
+    - {part: node, quantity: 68, unit_price: 290000, price: 19720000}
+```
+
+```yaml procurement.quoted_total
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}, quoted_total: 19840000}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  prices: {node: [280000, 320000]}
+  quote:
+    - {part: node, quantity: 68, unit_price: 310000, price: 21080000}
+```
+
+## Sources
+
+- Quotes compared: https://www.computetape.com/learn/gpu-cloud-quote-comparison-checklist/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, Design
+from clusterspec.finding import Problem
+from clusterspec.procurement.bill import bill
+from clusterspec.rules.knowledge.purchases import bought, ends
+from clusterspec.rules.knowledge.quotes import offered_lines
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.units import percent, plain
+
+RULE = Rule.of(__name__, "warning", yields_to=("price-outside-market",))
+SAME, NEAR = 0.01, 0.02
+
+
+def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Iterator[Problem]:
+    prices = procurement.prices
+    if not prices:
+        return
+    for offered in offered_lines(procurement.quote or (), cluster):
+        stated, quoted = prices.get(offered.kind), offered.line.unit_price
+        if stated is None or quoted is None or not any(ends(stated)):
+            continue
+        (low, high), each = ends(stated), quoted / offered.units
+        if not low * (1 - SAME) <= each <= high * (1 + SAME) and not offered.is_lot:
+            message = f"the quote has {plain(each)} for a {offered.kind.replace('_', ' ')}, and `prices.{offered.kind}` is {plain(low if each < low else high)}"
+            yield RULE.problem(
+                ("procurement", "quote", offered.index, "unit_price"), message, "correct the older of the two"
+            )
+    total, counted = procurement.quoted_total, bill(design).total
+    if procurement.quote or not total or counted is None or not bought(procurement, cluster):
+        return
+    if procurement.discount is None and total < counted.low * (1 - NEAR):
+        message = f"the quoted total of {total:,} is {percent(1 - total / counted.low, 2)} below the {counted.low:,.0f} of the priced parts"
+        yield RULE.problem(
+            "procurement.quoted_total",
+            message,
+            "ask which parts the quote leaves out; state `discount` where it has one",
+        )

@@ -1,0 +1,71 @@
+"""The delivery is faster than accelerators are sold.
+
+## What it finds
+
+`delivery.weeks` of a bought machine below 4; below 8 from 128 accelerators on; below 12 from 8,192 on.
+
+## Why it matters
+
+Suppliers state 8 to 16 weeks for systems of current accelerators, and up to a year for scarce ones; switches and optics
+have their own lead times. The fastest large machine, 100,000 accelerators, took 17 weeks from the start of construction.
+A plan that counts on less leaves a hall, a team and a job waiting.
+
+## What to do
+
+Ask for a binding date with a penalty, and for partial deliveries.
+
+## When to ignore it
+
+Ignore it for machines in stock, and where the contract has a penalty.
+
+## Fires
+
+```yaml procurement.delivery.weeks
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, delivery: {weeks: 3}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, delivery: {weeks: 16}}
+```
+
+## Sources
+
+- 8 to 16 weeks: https://ifactoryapp.com/sap-integration/on-prem-ai/nvidia-dgx-b200-b300-blackwell-systems
+- 36 to 52 weeks: https://www.cliffcenter.com/research/amd-inference-economics
+- 122 days for 100,000 accelerators: https://x.ai/colossus
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.purchases import bought
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+
+RULE = Rule.of(__name__, "warning", "heuristic")
+LEAST = ((8192, 12.0), (128, 8.0), (1, 4.0))
+"""Weeks by the number of accelerators from which they hold."""
+
+
+def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+    weeks = procurement.delivery.weeks if procurement.delivery else None
+    if weeks is None or not bought(procurement, cluster):
+        return
+    count = cluster.all_nodes * cluster.accelerators_per_node
+    least = next(each for number, each in LEAST if count >= number)
+    if weeks < least:
+        message = (
+            f"{weeks:g} weeks for {count:,} {cluster.accelerator.name}: suppliers need {least:g} or more for as many"
+        )
+        yield RULE.problem(
+            "procurement.delivery.weeks", message, "ask for a binding date with a penalty, or plan 8 to 16 weeks"
+        )

@@ -1,0 +1,66 @@
+"""The machine is gone before the run ends.
+
+## What it finds
+
+The run of `tokens`, with failures and checkpoints, takes longer than `term`: a warning, and an error where even the short
+end of its range does.
+
+## Why it matters
+
+A reservation that ends before the run costs a second one at the price of that day, or a checkpoint moved to other
+machines.
+
+## What to do
+
+Reserve the time of the run and a tenth more, or use more nodes.
+
+## When to ignore it
+
+Ignore it where the contract can be prolonged at the same price.
+
+## Fires
+
+```yaml procurement.term
+clusterspec: 1
+cluster: {platform: aws-p5-48xlarge, nodes: 64}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512, tokens: 15T}
+layout: {tp: 8, pp: 4}
+procurement: {currency: USD, as_of: 2026-11-01, term: 6 months, prices: {node_hour: 55.04}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: aws-p5-48xlarge, nodes: 64}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512, tokens: 1T}
+layout: {tp: 8, pp: 4}
+procurement: {currency: USD, as_of: 2026-11-01, term: 6 months, prices: {node_hour: 55.04}}
+```
+
+## Sources
+
+- Reserved terms: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.plan import Plan
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "warning", "likely")
+
+
+def check(procurement: ProcurementSpec, timed: Plan) -> Iterator[Problem]:
+    term, run, span = procurement.term, timed.time_to_train, timed.step_time_range
+    if term is None or run is None or run <= term.value:
+        return
+    shortest = run * span[0] / timed.step_seconds if span and timed.step_seconds else run
+    message = f"the run takes {display(run, 's')} without interruptions, and the machine is there for {term.written}"
+    help_ = "take a longer term, more nodes or fewer tokens"
+    yield RULE.problem("procurement.term", message, help_, severity="error" if shortest > term.value else "warning")

@@ -1,0 +1,84 @@
+"""The machine is kept longer than its warranty and support.
+
+## What it finds
+
+A bought machine whose `term` is longer than `warranty`, and than `support.term` where that is stated, without a price of
+support (`prices.support_per_year`, or a line of the quote that names support). The difference has to be more than a
+month.
+
+## Why it matters
+
+After the warranty each failed accelerator, board or module is paid for. Machines of this kind lose several percent of
+their accelerators a year, and support costs 5 to 10 % of the hardware a year.
+
+## What to do
+
+Ask for a warranty over the whole term, or price the support of the years after it.
+
+## When to ignore it
+
+Ignore it where the operator keeps its own spare parts and repairs.
+
+## Fires
+
+```yaml procurement.warranty
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, term: 5 years, warranty: 1 year, prices: {node: 310000}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, term: 5 years, warranty: 5 years, prices: {node: 310000}}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, term: 5 years, warranty: 3 years, support: {term: 5 years}, prices: {node: 310000}}
+```
+
+## Sources
+
+- Failures of accelerators in operation, section 3.3.4: https://arxiv.org/abs/2407.21783
+- What to ask of a provider: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/insights/how-to-choose-cloud-provider.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.purchases import YEAR, bought
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.units import plain
+
+RULE = Rule.of(__name__, "warning", "likely")
+MONTH = YEAR / 12
+NAMES = ("support", "warranty", "care pack")
+
+
+def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+    term, support = procurement.term, procurement.support.term if procurement.support else None
+    stated = support or procurement.warranty
+    if term is None or stated is None or not bought(procurement, cluster):
+        return
+    covered = max(part.value for part in (support, procurement.warranty) if part is not None)
+    years = (term.value - covered) / YEAR
+    if term.value - covered <= MONTH or _priced_support(procurement):
+        return
+    key, what = ("procurement.support.term", "support") if support else ("procurement.warranty", "warranty")
+    message = f"the term of {term.written} is {plain(years, 2)} years longer than the {what} of {stated.written}: repairs of these years are not paid for"
+    yield RULE.problem(key, message, f"ask for {term.written}, or state `prices.support_per_year`")
+
+
+def _priced_support(procurement: ProcurementSpec) -> bool:
+    """Whether the prices or the quote pay for support."""
+    lines = procurement.quote or ()
+    quoted = any(name in (line.part or "").lower() for line in lines for name in NAMES)
+    return bool((procurement.prices or {}).get("support_per_year")) or quoted
