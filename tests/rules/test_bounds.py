@@ -61,8 +61,8 @@ BOUNDS = [
     (
         "checkpoint-outlasts-interval",
         POD + "operations: {{burn_in: 72 h, checkpoint_interval: 600 s, checkpoint_time: {}}}\n",
-        "600 s",
-        "599 s",
+        "61 s",
+        "60 s",
     ),
     # √(2 × 10 h × 60 s) = 34.6 min
     (

@@ -2,8 +2,9 @@
 
 ## What it finds
 
-The run of `tokens`, with failures and checkpoints, takes longer than `term`: a warning, and an error where even the short
-end of its range does.
+The predicted run of `tokens`, without interruptions, takes longer than `term`. The finding is a warning; a note where the
+difference is below the half-width of the prediction's range; an error where a quarter of the run or more is left, at the
+low end of the range too.
 
 ## Why it matters
 
@@ -49,6 +50,7 @@ from collections.abc import Iterator
 
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.shares import step_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import display
@@ -57,10 +59,9 @@ RULE = Rule.of(__name__, "warning", "likely")
 
 
 def check(procurement: ProcurementSpec, timed: Plan) -> Iterator[Problem]:
-    term, run, span = procurement.term, timed.time_to_train, timed.step_time_range
+    term, run = procurement.term, timed.time_to_train
     if term is None or run is None or run <= term.value:
         return
-    shortest = run * span[0] / timed.step_seconds if span and timed.step_seconds else run
     message = f"the run takes {display(run, 's')} without interruptions, and the machine is there for {term.written}"
     help_ = "take a longer term, more nodes or fewer tokens"
-    yield RULE.problem("procurement.term", message, help_, severity="error" if shortest > term.value else "warning")
+    yield RULE.problem("procurement.term", message, help_, severity=step_severity(1 - term.value / run, timed))

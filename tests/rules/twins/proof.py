@@ -30,9 +30,9 @@ TWINS: list[Twin] = [
     (
         "checkpoint-outlasts-interval",
         "ops",
-        {"operations.checkpoint_time": "40 min"},
+        {"operations.checkpoint_time": "241 s"},
         "operations.checkpoint_time",
-        {"operations.checkpoint_time": "39 min"},
+        {"operations.checkpoint_time": "240 s"},
     ),
     ("too-few-spares", "ops", {"cluster.spare_nodes": 4}, "cluster.spare_nodes", {"cluster.spare_nodes": 5}),
     (

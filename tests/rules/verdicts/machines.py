@@ -177,7 +177,7 @@ MACHINES = [
         "warning",
         "14 cents are 0.14",
         "cluster: {platform: dgx-h100, nodes: 1}\nprocurement: {currency: JPY, as_of: 2026-11-01, electricity: 14}\n",
-        "0.01 to 1",
+        "0.02 to 0.6",
     ),
     Verdict(
         "offload-exceeds-host-memory",
