@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from clusterspec.results.decision import CostReport, DiffReport
     from clusterspec.results.full import FullReport
     from clusterspec.results.search import SearchReport, SensitivityReport, SolveReport
+    from clusterspec.results.simulation import SimulationReport
 
 Catalogs = str | Path | Sequence[str | Path]
 
@@ -131,6 +132,15 @@ class LoadedDesign:
         Raises `clusterspec.analysis.conditions.ConditionFault` for an invalid condition.
         """
         return analysis.solve(self.study, key, until, best_layout=best_layout)
+
+    def simulate(
+        self, *, seed: int = 0, requests: int | None = None, trace: str | Path | None = None
+    ) -> SimulationReport:
+        """The requests of a serving plan, simulated event by event; the same seed gives the same result.
+
+        Raises `clusterspec.analysis.simulation.run.SimulationFault` where there is no plan to simulate.
+        """
+        return analysis.simulate(self.study, seed=seed, requests=requests, trace=Path(trace) if trace else None)
 
     def sensitivity(self) -> SensitivityReport:
         """The effect of each parameter, moved to the next value that is sold."""

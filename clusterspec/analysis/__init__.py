@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from clusterspec.analysis.layout_search import search
     from clusterspec.analysis.levers import sensitivity
     from clusterspec.analysis.outputs import bill, check, collective, cost, estimate, influences
+    from clusterspec.analysis.simulation.run import simulate
     from clusterspec.analysis.sweeps import sweep
 
 HOMES = {
@@ -32,6 +33,7 @@ HOMES = {
     "report": "full_report",
     "search": "layout_search",
     "sensitivity": "levers",
+    "simulate": "simulation.run",
     "solve": "boundaries",
     "sweep": "sweeps",
     "tender": "full_report",
@@ -51,6 +53,7 @@ __all__ = [
     "report",
     "search",
     "sensitivity",
+    "simulate",
     "solve",
     "sweep",
     "tender",

@@ -42,6 +42,7 @@ COMMANDS = {
     "collective": Command("predicts a collective's time and bus bandwidth, as nccl-tests prints them", "estimate"),
     "search": Command("finds the best layouts for a cluster and a workload", "search"),
     "solve": Command("finds the minimum or maximum of a key that meets a condition", "search"),
+    "simulate": Command("simulates the requests of a serving plan: percentiles, goodput, queue", "estimate"),
     "sensitivity": Command("moves each parameter to the next sold value: effect on time, memory, cost", "search"),
     "sweep": Command("finds the best layout for each point of a grid of specs", "search"),
     "bom": Command("prints the bill of materials: nodes, switches, cables, with derivations", "reports"),

@@ -1,13 +1,14 @@
-"""``clusterspec estimate`` and ``clusterspec collective``."""
+"""``clusterspec estimate``, ``clusterspec collective`` and ``clusterspec simulate``."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from clusterspec import analysis, units
 from clusterspec.cli import SpecFault, UsageFault
 from clusterspec.cli.inputs import status_of, study_of, study_with_errors_named
-from clusterspec.cli.options import format_option, nonempty_name, positive_integer, spec_argument, suggestion_text
+from clusterspec.cli.options import format_option, nonempty_name, path, positive_integer, spec_argument, suggestion_text
 from clusterspec.cli.terminal import ink_of, print_json, print_text
 from clusterspec.cost.collectives.algorithms import algorithm_names
 from clusterspec.report import estimate_rows, estimate_text
@@ -56,6 +57,42 @@ def describe_collective(parser: argparse.ArgumentParser) -> None:
         help="ring, tree, nvls, nvls-tree, collnet or direct (default: the fastest)",
     )
     format_option(parser, "text", "json", "csv")
+
+
+# Options of ``clusterspec simulate``
+
+
+def describe_simulate(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    spec_argument(parser)
+    parser.add_argument(
+        "--seed",
+        metavar="N",
+        type=seed_number,
+        default=0,
+        help="seed of the arrivals; the same one gives the same output",
+    )
+    parser.add_argument(
+        "--requests",
+        metavar="N",
+        type=positive_integer,
+        help="number of requests (default: `requests` of the spec, else 5000, and 20 for each one in flight)",
+    )
+    parser.add_argument(
+        "--trace",
+        metavar="FILE",
+        type=path,
+        help="a CSV file with the columns time (seconds), input_tokens and output_tokens, in place of the load of the "
+        "spec; with `concurrency` its times do not count",
+    )
+    format_option(parser, "text", "json")
+
+
+def seed_number(text: str) -> int:
+    """A seed: a whole number of zero or more."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 9):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 999999999")
+    return int(text)
 
 
 # ``clusterspec estimate SPEC``
@@ -151,3 +188,28 @@ def size_of(text: str) -> float:
     if not 1 <= size <= LARGEST_MESSAGE:
         raise UsageFault(f"--size {text}: a message has from one byte to {units.display(LARGEST_MESSAGE, 'B')}")
     return size
+
+
+# ``clusterspec simulate SPEC``
+
+
+def run_simulate(args: argparse.Namespace) -> int:
+    """Print what the requests of a serving plan experience. Returns 1 if the spec has errors."""
+    from clusterspec.analysis.simulation.arrivals import TraceFault
+    from clusterspec.analysis.simulation.run import SimulationFault
+    from clusterspec.report.simulation_text import simulation_as_text
+
+    study = study_with_errors_named(args, args.spec)
+    trace = Path(args.trace) if args.trace else None
+    try:
+        report = analysis.simulate(study, seed=args.seed, requests=args.requests, trace=trace)
+    except (SimulationFault, TraceFault) as fault:
+        status = status_of(study)
+        if status:
+            return status
+        raise UsageFault(f"{args.spec}: {fault}" if isinstance(fault, SimulationFault) else str(fault)) from None
+    if args.format == "json":
+        print_json(report.to_json())
+    else:
+        print_text(simulation_as_text(report, ink_of(args)))
+    return status_of(study, told=True)

@@ -34,13 +34,16 @@ BUSY = -inf
 class Pools(NamedTuple):
     """The decode engines, the prefill engines (the same ones, or a separate pool), and the load.
 
-    ``limit`` is the maximum of sequences on one attention rank.
+    ``limit`` is the maximum of sequences on one attention rank: that of its cache, which holds ``tokens``, or that of
+    the software, ``sequences``.
     """
 
     decode: Engine
     prompts: Engine
     load: Serving
     limit: float
+    tokens: float
+    sequences: float
 
     @property
     def has_prefill_engines(self) -> bool:

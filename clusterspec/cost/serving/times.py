@@ -121,6 +121,12 @@ def serving_times(design: Design) -> ServingTimes | None:
     """The times of a serving plan; None where the design does not serve, or its accelerator has no peak for the
     workload.
     """
+    pools = serving_pools(design)
+    return _plan_times(pools) if pools is not None else None
+
+
+def serving_pools(design: Design) -> Pools | None:
+    """The engines of a serving plan and their load; None where `serving_times` is None."""
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or workload.serving is None:
         return None
@@ -132,7 +138,9 @@ def serving_times(design: Design) -> ServingTimes | None:
     if load.prefill is not None:
         other = layout_of_engines(layout, load.prefill, workload.model.layers)
         prompts = Engine.of(cluster, workload, other, load.prefill.replicas) or engine
-    return _engine_times(engine, prompts, load)
+    tokens, requests = _cache_capacity(engine, load)
+    most = float(load.max_sequences or _sequence_limit(engine))
+    return Pools(engine, prompts, load, min(requests, most), tokens, most)
 
 
 def _cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
@@ -167,17 +175,15 @@ def cache_space(memory: float, taken: float, wanted: float, load: Serving) -> fl
     return max(0.0, free, min(wanted, most))
 
 
-def _engine_times(engine: Engine, prompts: Engine, load: Serving) -> ServingTimes:
-    tokens, requests = _cache_capacity(engine, load)
-    ranks = engine.attention_ranks
-    pools = Pools(engine, prompts, load, min(requests, float(load.max_sequences or _sequence_limit(engine))))
+def _plan_times(pools: Pools) -> ServingTimes:
+    engine, prompts, load, ranks = pools.decode, pools.prompts, pools.load, pools.decode.attention_ranks
     offered, now = _steady_load(pools)
     wait = now.wait
     if load.load in {"closed", "open", "static"}:
         wait += queue_wait(offered, pools.limit * ranks, load.output_tokens, now.tpot)
     steps, prompt = _static_batch_prompt(pools, now) if load.load == "static" else (now.prefill, now.prompt)
     started = 0.0 if load.load == "static" else now.tpot
-    sent = _cache_handoff(pools)
+    sent = cache_handoff(pools)
     overhead = engine.habits.request
     delay = _burst_delay(pools, now, offered)
     early = burst_wait_percentile(delay, min(1.0, offered / load.requests), 0.5) if load.requests else 0.0
@@ -192,8 +198,8 @@ def _engine_times(engine: Engine, prompts: Engine, load: Serving) -> ServingTime
         output_tokens_per_second=_output_rate(pools, now, offered, latency),
         accelerators=_used_accelerators(pools),
         kv_bytes_per_token=_cache_bytes_per_token(engine),
-        kv_capacity_tokens=tokens * ranks,
-        kv_capacity_sequences=requests * ranks,
+        kv_capacity_tokens=pools.tokens * ranks,
+        kv_capacity_sequences=_cache_capacity(engine, load)[1] * ranks,
         max_concurrency=_highest_concurrency(pools),
         prefill_share=prompt / latency if load.load == "static" else now.share,
         sequences=now.sequences,
@@ -268,7 +274,7 @@ def _burst_delay(pools: Pools, steady: Steady, offered: float) -> float:
     return burst_wait(offered / pools.prompts.attention_ranks, steady.service, rounds)
 
 
-def _cache_handoff(pools: Pools) -> Handoff | None:
+def cache_handoff(pools: Pools) -> Handoff | None:
     """The transfer of a prompt's cache to the decode engine; None where the same engine decodes."""
     if not pools.has_prefill_engines:
         return None
@@ -297,7 +303,7 @@ def _highest_concurrency(pools: Pools) -> float | None:
     if load.tpot_target is None and load.ttft_target is None:
         return pools.limit * ranks
 
-    passed = _cache_handoff(pools)
+    passed = cache_handoff(pools)
     sent = passed.seconds if passed else 0.0
     prompts = pools.prompts.attention_ranks
     other = pools._replace(load=replace(load, concurrency=None))  # any number of requests, not that of the plan

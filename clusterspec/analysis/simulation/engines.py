@@ -1,0 +1,274 @@
+"""The scheduler of one simulated serving engine: admission, chunks of prompts, decoding and preemption."""
+
+from __future__ import annotations
+
+from collections import deque
+from heapq import heappop, heappush
+from math import ceil, inf
+
+from clusterspec.analysis.simulation.steps import StepTables
+
+TINY = 1e-9
+
+
+class Request:
+    """One request: its lengths, its progress, and the times of its arrival, admission, first token and end.
+
+    ``todo`` tokens of its prompt are not computed yet, ``left`` decoding steps remain from step ``joined`` on, ``held``
+    tokens are in the cache. Its prompt ``began`` at a time, in so many ``chunks`` so far.
+    """
+
+    __slots__ = (
+        *("admitted", "arrival", "began", "chunks", "ended", "first", "held", "index", "joined", "left", "output"),
+        *("prompt", "todo"),
+    )
+
+    def __init__(self, index: int, arrival: float, prompt: int, output: int) -> None:
+        self.index, self.arrival, self.prompt, self.output = index, arrival, prompt, output
+        self.admitted = self.began = self.first = self.ended = -1.0
+        self.todo = self.held = 0.0
+        self.left = self.joined = self.chunks = 0
+
+
+class Lane:
+    """The requests of one attention rank: waiting, with a prompt in progress, and decoding by their last step."""
+
+    __slots__ = ("context", "count", "decoding", "order", "prompts", "used", "waiting")
+
+    def __init__(self) -> None:
+        self.waiting: deque[Request] = deque()
+        self.prompts: deque[Request] = deque()
+        self.decoding: list[tuple[int, int, Request]] = []
+        self.order: deque[Request] = deque()
+        self.count = 0
+        self.context = self.used = 0.0
+
+    @property
+    def requests(self) -> int:
+        """Requests that wait or run."""
+        return len(self.waiting) + len(self.prompts) + self.count
+
+
+class Limits:
+    """Limits of one attention rank: sequences, tokens of cache, and tokens of a step (none: one whole prompt).
+
+    ``whole`` is whether a request is admitted only with room for all of its output; ``hit`` is the share of a prompt
+    that the cache already has. ``apart`` is ``prefill`` or ``decode`` where they run on separate engines.
+    """
+
+    __slots__ = ("apart", "chunk", "hit", "sequences", "tokens", "whole")
+
+    def __init__(
+        self, sequences: float, tokens: float, chunk: int | None, *, whole: bool, hit: float, apart: str = ""
+    ) -> None:
+        self.sequences, self.tokens, self.chunk = max(1, int(sequences + TINY)), tokens, chunk
+        self.whole, self.hit, self.apart = whole, hit, apart
+
+
+class SimulatedEngine:
+    """One engine with its attention ranks, whose steps start together and end with the slowest.
+
+    ``requests`` wait or run. ``gaps`` collects the seconds between tokens, with the number of sequences that waited so
+    long.
+    """
+
+    def __init__(self, tables: StepTables, limits: Limits, gaps: dict[float, float]) -> None:
+        self.tables, self.limits, self.gaps = tables, limits, gaps
+        self.lanes = [Lane() for _ in range(tables.ranks)]
+        self.step = 0
+        self.version = 0
+        self.started, self.each, self.steps = 0.0, 0.0, 0
+        self.running = self.mixed = False
+        self.preempted = 0
+        self.requests = 0
+        self.chunks: list[list[tuple[Request, float]]] = []
+
+    def receive(self, request: Request) -> None:
+        """Put a request into the queue of the rank with the fewest requests."""
+        lane = min(self.lanes, key=lambda each: each.requests) if len(self.lanes) > 1 else self.lanes[0]
+        lane.waiting.append(request)
+        self.requests += 1
+
+    def shortened_end(self, now: float) -> float | None:
+        """The end of the running step, where a request that arrives now cuts off the steps behind it; None if none is.
+
+        A request joins at the end of the step in which it arrives.
+        """
+        if self.mixed or self.steps <= 1:
+            return None
+        done = max(1, ceil((now - self.started) / self.each - TINY))
+        if done >= self.steps:
+            return None
+        self.steps = done
+        self.version += 1
+        return self.started + done * self.each
+
+    def begin(self, now: float) -> float | None:
+        """Admit requests and start the next steps; their end, or None where nothing is to do."""
+        for lane in self.lanes:
+            self._admit(lane, now)
+        self.version += 1
+        self.started = now
+        if any(lane.prompts for lane in self.lanes):
+            self._begin_mixed_step()
+        elif any(lane.count for lane in self.lanes):
+            self._begin_decoding()
+        else:
+            self.running = False
+            return None
+        self.running = True
+        return now + self.steps * self.each
+
+    def end(self, now: float) -> list[Request]:
+        """Finish the running steps; the requests that ended with them."""
+        gained = self.tables.gained
+        self.step += self.steps
+        ended: list[Request] = []
+        decoded = 0
+        for lane in self.lanes:
+            if lane.count:
+                lane.context += lane.count * gained * self.steps
+                if not self.limits.whole:
+                    lane.used += lane.count * gained * self.steps
+                decoded += lane.count
+            while lane.decoding and lane.decoding[0][0] <= self.step:
+                self._finish(lane, heappop(lane.decoding)[2], now, ended)
+        if decoded:
+            gap = self.each
+            self.gaps[gap] = self.gaps.get(gap, 0.0) + decoded * self.steps
+        if self.mixed:
+            self._end_prompts(now, ended)
+        self.requests -= len(ended)
+        return ended
+
+    def _admit(self, lane: Lane, now: float) -> None:
+        limits = self.limits
+        while lane.waiting and len(lane.prompts) + lane.count < limits.sequences:
+            request = lane.waiting[0]
+            wanted = request.held or request.prompt
+            room = wanted + (request.output if limits.whole else 0)
+            if lane.used + room > limits.tokens and (lane.count or lane.prompts):
+                return
+            lane.waiting.popleft()
+            lane.used += room
+            if request.admitted < 0:
+                request.admitted = now
+            if limits.apart == "decode":
+                request.first = now
+                self._join(lane, request)
+                continue
+            request.todo = request.held or max(1.0, request.prompt * (1 - limits.hit))
+            request.held = wanted
+            lane.prompts.append(request)
+
+    def _join(self, lane: Lane, request: Request) -> None:
+        """Let a request with a computed prompt decode from the next step on."""
+        if not request.left:
+            request.left = max(1, ceil((request.output - 1) / self.tables.gained - TINY))
+        request.held = request.held or request.prompt
+        request.joined = self.step
+        lane.count += 1
+        lane.context += request.held
+        lane.order.append(request)
+        heappush(lane.decoding, (self.step + request.left, request.index, request))
+
+    def _finish(self, lane: Lane, request: Request, now: float, ended: list[Request]) -> None:
+        """Take a request that decoded its last token out of its rank."""
+        held = request.held + (self.step - request.joined) * self.tables.gained
+        lane.count -= 1
+        lane.context -= held
+        lane.used -= request.prompt + request.output if self.limits.whole else held
+        lane.order.remove(request)
+        request.ended = max(now, request.first)
+        ended.append(request)
+
+    def _begin_decoding(self) -> None:
+        """Start as many steps as no request ends in, and as the cache has room for."""
+        gained = self.tables.gained
+        most = inf
+        for lane in self.lanes:
+            if not lane.count:
+                continue
+            while not self.limits.whole and lane.count > 1 and lane.used + lane.count * gained > self.limits.tokens:
+                self._preempt(lane)
+            free = self.limits.tokens - lane.used
+            room = inf if self.limits.whole or lane.count == 1 else max(1.0, free // (lane.count * gained))
+            most = min(most, lane.decoding[0][0] - self.step, room)
+        self.mixed, self.steps = False, max(1, int(most))
+        fullest = max(self.lanes, key=lambda lane: lane.context)
+        count = max(lane.count for lane in self.lanes)
+        mean = sum(lane.count for lane in self.lanes) / len(self.lanes)
+        context = fullest.context / fullest.count + gained * (self.steps - 1) / 2
+        self.each = self.tables.decoding(count, context, mean)
+
+    def _preempt(self, lane: Lane) -> None:
+        """Send the youngest request back to the queue; its prompt and its tokens are computed again."""
+        request = lane.order.pop()
+        lane.decoding = [each for each in lane.decoding if each[2] is not request]
+        lane.decoding.sort()
+        past = self.step - request.joined
+        lane.count -= 1
+        lane.context -= request.held + past * self.tables.gained
+        request.held += past * self.tables.gained
+        request.left -= past
+        lane.used -= request.held
+        lane.waiting.appendleft(request)
+        self.preempted += 1
+
+    def _begin_mixed_step(self) -> None:
+        """Start one step with a part of the prompts on each rank, and with all sequences that decode."""
+        self.mixed, self.steps = True, 1
+        self.chunks = [self._chunk(lane) for lane in self.lanes]
+        drafted, stages = self.tables.drafted, self.tables.stages
+        pairs = list(zip(self.lanes, self.chunks, strict=True))
+        tokens = [sum(part for _, part in taken) + lane.count * drafted for lane, taken in pairs]
+        busy = sum(tokens) / max(tokens)
+        self.each = max(self._mixed_seconds(lane, taken, busy) for lane, taken in pairs)
+        decoding = [lane for lane in self.lanes if lane.count]
+        if not decoding:
+            self.each = max(self.each, self.tables.floor)
+        elif stages > 1:  # a prompt delays each stage by its own layers alone
+            mean = sum(lane.count for lane in decoding) / len(self.lanes)
+            alone = max(self.tables.decoding(lane.count, lane.context / lane.count, mean) for lane in decoding)
+            self.each = alone + max(0.0, self.each - alone) / stages
+
+    def _mixed_seconds(self, lane: Lane, taken: list[tuple[Request, float]], busy: float) -> float:
+        """A step with these parts of prompts on one rank."""
+        here = sum(part for _, part in taken)
+        seen = sum(part * (each.held - each.todo + part / 2) for each, part in taken) / here if here else 0.0
+        decoding = (float(lane.count), lane.context / lane.count if lane.count else 0.0)
+        return self.tables.mixed(decoding, (here, seen), busy)
+
+    def _chunk(self, lane: Lane) -> list[tuple[Request, float]]:
+        """The tokens of each prompt of a rank in the next step."""
+        if self.limits.chunk is None:
+            return [(lane.prompts[0], lane.prompts[0].todo)] if lane.prompts else []
+        room, found = max(1.0, self.limits.chunk - lane.count * self.tables.drafted), []
+        for request in lane.prompts:
+            if room <= 0:
+                break
+            part = min(room, request.todo)
+            found.append((request, part))
+            room -= part
+        return found
+
+    def _end_prompts(self, now: float, ended: list[Request]) -> None:
+        """Count the computed tokens of prompts; those that are complete decode, or end."""
+        for lane, taken in zip(self.lanes, self.chunks, strict=True):
+            for request, part in taken:
+                request.todo -= part
+                request.chunks += 1
+                if request.began < 0:
+                    request.began = self.started
+                if request.todo > TINY:
+                    continue
+                lane.prompts.popleft()
+                if request.first < 0:
+                    request.first = max(now, request.began + request.chunks * self.tables.floor)
+                if self.limits.apart == "prefill" or request.output <= 1:
+                    lane.used -= request.held + (request.output if self.limits.whole else 0)
+                    if self.limits.apart != "prefill":
+                        request.ended = request.first
+                    ended.append(request)
+                else:
+                    self._join(lane, request)

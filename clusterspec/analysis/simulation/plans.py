@@ -1,0 +1,123 @@
+"""The simulation of a serving plan: its engines, the routing of its requests, and what they experience."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heappop, heappush
+
+from clusterspec.analysis.simulation.arrivals import Arrival
+from clusterspec.analysis.simulation.engines import Limits, Request, SimulatedEngine
+from clusterspec.analysis.simulation.steps import StepTables
+from clusterspec.cost.serving.steady import Pools
+from clusterspec.records import dataclass
+
+ARRIVAL, STEP_END, HANDED_OVER = 0, 1, 2
+"""Kinds of events."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What a simulation needs of a plan: the tables and limits of its engines, their number, and fixed times.
+
+    ``prefill`` is None where the same engines decode; ``handoff`` seconds pass between the two, ``request`` seconds
+    outside the engines.
+    """
+
+    decode: tuple[StepTables, Limits, int]
+    prefill: tuple[StepTables, Limits, int] | None
+    handoff: float
+    request: float
+
+
+def plan_timing(pools: Pools, tokens: float, handoff: float) -> Timing:
+    """The tables and limits of the engines of a plan, where one attention rank holds ``tokens``."""
+    load, apart = pools.load, pools.has_prefill_engines
+
+    def limits(kind: str) -> Limits:
+        most = pools.sequences
+        room = tokens if kind != "prefill" else float("inf")
+        return Limits(most, room, load.chunk_tokens, whole=load.whole_requests, hit=load.prefix_hit, apart=kind)
+
+    engine, prompts = pools.decode, pools.prompts
+    return Timing(
+        decode=(StepTables.of(engine), limits("decode" if apart else ""), engine.replicas),
+        prefill=(StepTables.of(prompts), limits("prefill"), prompts.replicas) if apart else None,
+        handoff=handoff,
+        request=engine.habits.request,
+    )
+
+
+class Simulation:
+    """Requests that arrive at times, or, with ``in_flight``, each when another ends, so that as many are in flight."""
+
+    def __init__(self, timing: Timing, arrivals: Sequence[Arrival], in_flight: int | None = None) -> None:
+        self.timing = timing
+        self.gaps: dict[float, float] = {}
+        self.requests = [Request(index, each.time, each.prompt, each.output) for index, each in enumerate(arrivals)]
+        self.decode = self._engines(timing.decode)
+        self.prefill = self._engines(timing.prefill) if timing.prefill else []
+        self.events: list[tuple[float, int, int, Request | SimulatedEngine, int]] = []
+        self.order = 0
+        self.next = 0
+        self.closed = in_flight is not None
+        self.ended = 0.0
+        for _ in range(min(in_flight, len(self.requests)) if in_flight is not None else 1):
+            self._arrive(0.0)
+
+    def _engines(self, kind: tuple[StepTables, Limits, int]) -> list[SimulatedEngine]:
+        tables, limits, count = kind
+        return [SimulatedEngine(tables, limits, self.gaps) for _ in range(count)]
+
+    def _push(self, time: float, kind: int, what: Request | SimulatedEngine, version: int = 0) -> None:
+        self.order += 1
+        heappush(self.events, (time, self.order, kind, what, version))
+
+    def _arrive(self, now: float) -> None:
+        """Schedule the next request; in a closed loop it arrives now."""
+        if self.next < len(self.requests):
+            request = self.requests[self.next]
+            self.next += 1
+            if self.closed:
+                request.arrival = now
+            self._push(request.arrival, ARRIVAL, request)
+
+    def run(self) -> None:
+        """Process all events."""
+        while self.events:
+            now, _, kind, what, version = heappop(self.events)
+            if isinstance(what, SimulatedEngine):
+                if what.version == version:
+                    self._end_steps(what, now)
+                continue
+            if kind == ARRIVAL and not self.closed:
+                self._arrive(now)
+            pool = self.prefill if kind == ARRIVAL and self.prefill else self.decode
+            self._route(what, pool, now)
+
+    def _route(self, request: Request, pool: list[SimulatedEngine], now: float) -> None:
+        """Send a request to the engine with the fewest requests."""
+        engine = min(pool, key=lambda each: each.requests) if len(pool) > 1 else pool[0]
+        engine.receive(request)
+        end = engine.shortened_end(now) if engine.running else engine.begin(now)
+        if end is not None:
+            self._push(end, STEP_END, engine, engine.version)
+
+    def _end_steps(self, engine: SimulatedEngine, now: float) -> None:
+        """Finish the steps of an engine, hand over what it ended, and start the next ones."""
+        for request in engine.end(now):
+            if engine.limits.apart == "prefill":
+                self._push(max(now, request.first) + self.timing.handoff, HANDED_OVER, request)
+                if request.output <= 1:
+                    request.ended = request.first
+            else:
+                self.ended = max(self.ended, request.ended)
+                if self.closed:
+                    self._arrive(max(now, request.ended))
+        end = engine.begin(now)
+        if end is not None:
+            self._push(end, STEP_END, engine, engine.version)
+
+    @property
+    def preempted(self) -> int:
+        """How often a request lost its cache to others."""
+        return sum(each.preempted for each in self.decode)

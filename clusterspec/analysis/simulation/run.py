@@ -1,0 +1,206 @@
+"""The verb ``simulate``: the requests of a serving plan, event by event, and what they experience."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from math import ceil, inf
+from pathlib import Path
+
+from clusterspec.analysis.simulation.arrivals import Arrival, drawn_arrivals, trace_arrivals
+from clusterspec.analysis.simulation.engines import Request
+from clusterspec.analysis.simulation.plans import Simulation, Timing, plan_timing
+from clusterspec.cluster.model import Serving
+from clusterspec.cost.serving.steady import Pools
+from clusterspec.cost.serving.times import cache_handoff, serving_pools, serving_times
+from clusterspec.records import NamedTuple
+from clusterspec.results.simulation import Percentiles, QueuePoint, SimulationReport
+from clusterspec.studies.study import Study
+
+USUAL_REQUESTS = 5_000
+MOST_REQUESTS = 1_000_000
+MOST_STEPS = 5_000_000
+"""Steps with prompts that are simulated."""
+MOST_RANKS = 5_000
+"""Attention ranks that double the time of each of them."""
+ROUNDS = 20
+"""A closed loop simulates at least this many requests for each one in flight."""
+WARM_UP = 0.1
+"""The share of requests at the start that find an emptier plan than the steady state has."""
+PROBED, MOST_PROBED = 2_000, 40_000
+"""Requests that are offered at once to find the rate that a plan sustains."""
+FILLINGS = 6.0
+"""How many times as many they are as the plan holds."""
+POINTS = 50
+"""Points of the queue over time."""
+OVERLOAD = 1.001
+
+
+class SimulationFault(Exception):
+    """A plan that cannot be simulated, with the reason."""
+
+
+class Traffic(NamedTuple):
+    """The requests of a simulation, those in flight in a closed loop, and how many do not count."""
+
+    arrivals: list[Arrival]
+    in_flight: int | None
+    warm_up: int
+    load: str
+
+
+def simulate(
+    study: Study, *, seed: int = 0, requests: int | None = None, trace: Path | None = None
+) -> SimulationReport:
+    """The simulation of a serving plan. Raises `SimulationFault`, and `TraceFault` for a trace that cannot be read."""
+    pools = serving_pools(study.design)
+    expected = serving_times(study.design)
+    if pools is None or expected is None:
+        raise SimulationFault("there is no serving plan to simulate: `workload.serving` and `layout` describe one")
+    traffic = plan_traffic(pools.load, seed, requests, trace)
+    _refuse_endless_work(pools, traffic.arrivals)
+    sent = cache_handoff(pools)
+    timing = plan_timing(pools, pools.tokens, sent.seconds if sent else 0.0)
+    run = Simulation(timing, traffic.arrivals, traffic.in_flight)
+    run.run()
+    counted = run.requests[traffic.warm_up :]
+    saturation = sustained_rate(timing, traffic.arrivals, pools.limit * pools.decode.attention_ranks)
+    return SimulationReport(
+        tool=study.settings.tool,
+        input=study.input,
+        seed=seed,
+        requests=len(run.requests),
+        warm_up=traffic.warm_up,
+        load=traffic.load,
+        engines=len(run.decode) + len(run.prefill),
+        accelerators=expected.accelerators,
+        ttft=percentiles([first_token_seconds(each, timing) for each in counted]),
+        tpot=_token_percentiles(counted),
+        itl=_gap_percentiles(run.gaps),
+        end_to_end=percentiles([each.ended - each.arrival + timing.request for each in counted]),
+        goodput=_goodput(counted, pools.load, timing),
+        hit_rate={"accelerator": pools.load.prefix_hit} if pools.load.prefix_hit else {},
+        request_rate=len(run.requests) / run.ended,
+        output_tokens_per_second=sum(each.output for each in run.requests) / run.ended,
+        saturation=saturation,
+        preemptions=run.preempted,
+        expected=(expected.ttft, expected.tpot),
+        queue=queue_over_time(run.requests, run.ended),
+        notes=tuple(_notes(pools, traffic, saturation, run.preempted)),
+    )
+
+
+def _refuse_endless_work(pools: Pools, arrivals: Sequence[Arrival]) -> None:
+    """Raise `SimulationFault` for a simulation that would take very long."""
+    if len(arrivals) > MOST_REQUESTS:
+        raise SimulationFault(f"{len(arrivals):,} requests are more than the {MOST_REQUESTS:,} that are simulated")
+    chunk = pools.load.chunk_tokens or inf
+    steps = sum(1 + each.prompt / chunk for each in arrivals)
+    ranks = pools.decode.attention_ranks + (pools.prompts.attention_ranks if pools.has_prefill_engines else 0)
+    if steps * (1 + ranks / MOST_RANKS) > MOST_STEPS:
+        raise SimulationFault(
+            f"{len(arrivals):,} requests have {steps:,.0f} chunks of prompts on {ranks:,} attention ranks, more than "
+            "are simulated: take fewer with `--requests`"
+        )
+
+
+def plan_traffic(load: Serving, seed: int, requests: int | None, trace: Path | None) -> Traffic:
+    """The requests of the load of a spec, or of a trace, whose times count only for an open load."""
+    if load.load == "static":
+        raise SimulationFault("a static batch starts and ends together: `estimate` computes it without a simulation")
+    lengths = (load.input_tokens, load.output_tokens)
+    if trace is not None:
+        found = trace_arrivals(trace)[:requests]
+        return Traffic(found, load.concurrency, 0, f"trace {trace.name}")
+    least = ROUNDS * load.concurrency if load.load == "closed" and load.concurrency else 0
+    count = requests or load.requests or max(USUAL_REQUESTS, least)
+    if count > MOST_REQUESTS:
+        raise SimulationFault(f"{count:,} requests are more than the {MOST_REQUESTS:,} that are simulated")
+    warm_up = 0 if load.requests or load.load == "offline" else int(WARM_UP * count)
+    if load.load == "open" and load.request_rate:
+        found = drawn_arrivals(seed, count, load.request_rate, 1.0, lengths)
+        return Traffic(found, None, warm_up, f"{load.request_rate:g} requests a second, Poisson")
+    once = [Arrival(0.0, *lengths)] * count
+    if load.load == "offline":
+        return Traffic(once, None, 0, "all requests at once")
+    return Traffic(once, load.concurrency, warm_up, f"{load.concurrency:,} requests in flight")
+
+
+def sustained_rate(timing: Timing, arrivals: Sequence[Arrival], places: float) -> float | None:
+    """Requests per second that a plan of so many ``places`` completes while others always wait; None for few requests.
+
+    The first and the last fifth of them do not count: the plan fills and empties.
+    """
+    count = min(MOST_PROBED, max(PROBED, ceil(FILLINGS * places)))
+    some = [arrivals[place % len(arrivals)]._replace(time=0.0) for place in range(count)]
+    run = Simulation(timing, some)
+    run.run()
+    ends = sorted(each.ended for each in run.requests)
+    first, last = len(ends) // 5, len(ends) * 4 // 5
+    return (last - first) / (ends[last] - ends[first]) if ends[last] > ends[first] else None
+
+
+def first_token_seconds(request: Request, timing: Timing) -> float:
+    """The time to the first token of a request."""
+    return request.first - request.arrival + timing.request
+
+
+def percentiles(values: Iterable[float]) -> Percentiles:
+    """The percentiles of values, each of them one of the values (nearest rank)."""
+    found = sorted(values)
+    return Percentiles(*(found[max(0, ceil(share * len(found)) - 1)] for share in (0.5, 0.9, 0.99)))
+
+
+def _mean_gap(request: Request) -> float:
+    return (request.ended - request.first) / (request.output - 1)
+
+
+def _token_percentiles(requests: Sequence[Request]) -> Percentiles | None:
+    found = [_mean_gap(each) for each in requests if each.output > 1]
+    return percentiles(found) if found else None
+
+
+def _gap_percentiles(gaps: dict[float, float]) -> Percentiles | None:
+    """The percentiles of single gaps, each counted as often as it occurs."""
+    if not gaps:
+        return None
+    found, total, sums = sorted(gaps), 0.0, []
+    for gap in found:
+        total += gaps[gap]
+        sums.append(total)
+    return Percentiles(*(found[min(len(found) - 1, bisect_right(sums, share * total))] for share in (0.5, 0.9, 0.99)))
+
+
+def _goodput(requests: Sequence[Request], load: Serving, timing: Timing) -> float | None:
+    """The share of requests within both targets; None where there are none."""
+    first, each = load.ttft_target, load.tpot_target
+    if first is None and each is None:
+        return None
+    good = sum(
+        (first is None or first_token_seconds(one, timing) <= first)
+        and (each is None or one.output <= 1 or _mean_gap(one) <= each)
+        for one in requests
+    )
+    return good / len(requests)
+
+
+def queue_over_time(requests: Sequence[Request], end: float) -> tuple[QueuePoint, ...]:
+    """The requests that wait and run at equal distances from the first arrival to the last end."""
+    came, began, left = (sorted(getattr(each, name) for each in requests) for name in ("arrival", "admitted", "ended"))
+    found = []
+    for place in range(POINTS + 1):
+        now = end * place / POINTS
+        arrived, admitted, ended = (bisect_right(times, now) for times in (came, began, left))
+        found.append(QueuePoint(now, arrived - admitted, admitted - ended))
+    return tuple(found)
+
+
+def _notes(pools: Pools, traffic: Traffic, saturation: float | None, preempted: int) -> Iterable[str]:
+    """What a reader of the figures has to know."""
+    load = pools.load
+    if saturation and load.load == "open" and (load.request_rate or 0.0) > saturation * OVERLOAD and traffic.warm_up:
+        yield "The load exceeds what the plan sustains: the queue grows as long as requests arrive."
+    if traffic.in_flight is not None and len({each[1:] for each in traffic.arrivals}) == 1:
+        yield "All requests are equally long: those that start together end together. A trace has lengths that vary."
+    if preempted:
+        yield f"Requests lost their cache to older ones {preempted:,} times, and computed it again."

@@ -1,0 +1,136 @@
+"""Seconds of the steps of a serving engine, tabulated from the functions of the cost model for a simulation."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+
+from clusterspec.cost.serving.constants import LAUNCH
+from clusterspec.cost.serving.engine import Engine, cache_reading_parts, prompt_attention_parts, step_parts
+from clusterspec.records import dataclass, replace
+from clusterspec.summation import sum_of
+
+RATIO = 1.2
+"""Each point of a curve is this many times the one before."""
+REFERENCE = 4096.0
+"""Tokens of the sequences for which reading the cache is tabulated over its bytes."""
+MOST_TOKENS = float(2**24)
+"""Tokens up to which curves have points; beyond it the last two points are extended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A function of one number, linear between points whose distances grow by `RATIO`."""
+
+    at: tuple[float, ...]
+    values: tuple[float, ...]
+
+    @classmethod
+    def of(cls, function: Callable[[float], float], low: float, high: float) -> Curve:
+        """The curve of a function from ``low`` to at least ``high``."""
+        at = [low]
+        while at[-1] < high:
+            at.append(at[-1] * RATIO)
+        at = at if len(at) > 1 else [low, low * RATIO]
+        return cls(tuple(at), tuple(map(function, at)))
+
+    def __call__(self, size: float) -> float:
+        """The value at a size: that of the first point below it."""
+        if size <= self.at[0]:
+            return self.values[0]
+        place = min(bisect_right(self.at, size), len(self.at) - 1)
+        before, after = self.at[place - 1], self.at[place]
+        low, high = self.values[place - 1], self.values[place]
+        return low + (high - low) * (size - before) / (after - before)
+
+
+@dataclass(frozen=True, slots=True)
+class StepTables:
+    """Seconds of one step of an engine, on the attention rank with the most work.
+
+    A step is the sum of what depends on its tokens (``alone`` where one attention rank has tokens, ``together`` where
+    all have as many), on the sequences that produce a token (``ending``), on the bytes of cache that they read
+    (``reading``; ``stored`` bytes of a sequence over its tokens), and on the position of a prompt's tokens (``seeing``,
+    of one token). ``floor`` is the least time of a prompt without captured graphs; ``drafted`` tokens of each sequence
+    are computed in a step, of which it gains ``gained``. ``stages`` work on different batches.
+    """
+
+    alone: Curve
+    together: Curve
+    ending: Curve
+    stored: Curve
+    reading: Curve
+    seeing: Curve
+    floor: float
+    ranks: int
+    drafted: float
+    gained: float
+    stages: int
+
+    @classmethod
+    def of(cls, engine: Engine) -> StepTables:
+        """The tables of an engine."""
+        even = _evenly_loaded_engine(engine)
+        load = even.workload.serving
+        assert load is not None
+        drafted, ranks = 1.0 + load.draft_tokens, even.layout.attention_dp
+        unit = even.sequence_bytes(REFERENCE) or 1.0
+        least = _step_seconds(even, 1.0, 0.0, 1.0)
+        return cls(
+            alone=Curve.of(lambda tokens: _step_seconds(even, tokens, 0.0, 1.0), 1.0, MOST_TOKENS),
+            together=Curve.of(lambda tokens: _step_seconds(even, tokens, 0.0, float(ranks)), 1.0, MOST_TOKENS),
+            ending=Curve.of(lambda count: _step_seconds(even, 1.0, count, 1.0) - least, 1.0, 2.0**16),
+            stored=Curve.of(even.sequence_bytes, 1.0, MOST_TOKENS),
+            reading=Curve.of(lambda size: _reading_seconds(even, size / unit, drafted), unit / REFERENCE, unit * 2**14),
+            seeing=Curve.of(lambda place: _seeing_seconds(even, place), 1.0, MOST_TOKENS),
+            floor=even.launch_floor(1.0),
+            ranks=ranks,
+            drafted=drafted,
+            gained=1.0 + load.draft_tokens * load.draft_acceptance,
+            stages=even.layout.pp,
+        )
+
+    def decoding(self, sequences: float, context: float, mean: float) -> float:
+        """A step that decodes ``sequences`` of ``context`` tokens on the fullest rank, where ranks have ``mean``."""
+        batch = max(1.0, sequences / self.stages)
+        tokens = batch * self.drafted
+        read = self.reading(batch * self.stored(context)) if context else 0.0
+        return self.work(tokens, mean / sequences * self.ranks if sequences else 1.0) + self.ending(tokens) + read
+
+    def work(self, tokens: float, busy: float) -> float:
+        """What depends on the tokens of the fullest rank, with ``busy`` times as many on all ranks of an engine."""
+        alone = self.alone(tokens)
+        if self.ranks == 1:
+            return alone
+        return alone + (self.together(tokens) - alone) * min(1.0, max(0.0, (busy - 1.0) / (self.ranks - 1)))
+
+    def mixed(self, decoding: tuple[float, float], prompt: tuple[float, float], busy: float) -> float:
+        """A step with ``decoding`` sequences and their context, and ``prompt`` tokens that see so many before them."""
+        (sequences, context), (tokens, before) = decoding, prompt
+        batch = max(1.0, sequences / self.stages) if sequences else 0.0
+        every = batch * self.drafted
+        read = self.reading(batch * self.stored(context)) if sequences else 0.0
+        return self.work(every + tokens, busy) + self.ending(every + 1.0) + read + tokens * self.seeing(before)
+
+
+def _evenly_loaded_engine(engine: Engine) -> Engine:
+    """The engine without the mean imbalance of attention ranks, which a simulation has itself."""
+    load = engine.workload.serving
+    assert load is not None
+    return replace(engine, workload=replace(engine.workload, serving=replace(load, load="static")))
+
+
+def _step_seconds(engine: Engine, tokens: float, sequences: float, busy: float) -> float:
+    """A step without attention."""
+    return sum_of(part.seconds for part in step_parts(engine, tokens, sequences, (), busy))
+
+
+def _reading_seconds(engine: Engine, sequences: float, drafted: float) -> float:
+    """Reading the caches of sequences of `REFERENCE` tokens."""
+    return sum_of(part.seconds for part in cache_reading_parts(engine, sequences, REFERENCE, drafted))
+
+
+def _seeing_seconds(engine: Engine, place: float) -> float:
+    """Attention of one token of a prompt over the tokens before it."""
+    found = sum_of(part.seconds for part in prompt_attention_parts(engine, 1.0, place, 0.0) if part.name != LAUNCH)
+    return float(found)

@@ -1,0 +1,84 @@
+"""The result of the simulation of a serving plan, and its JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clusterspec.records import NamedTuple, dataclass
+from clusterspec.results import Input, Json, Tool, head
+
+
+class Percentiles(NamedTuple):
+    """The values that half, nine tenths and 99 % of the requests, or tokens, do not exceed."""
+
+    p50: float
+    p90: float
+    p99: float
+
+    def to_json(self) -> Json:
+        return self._asdict()
+
+
+class QueuePoint(NamedTuple):
+    """Requests that wait and that run at a time, in seconds since the first arrival."""
+
+    time: float
+    waiting: int
+    running: int
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationReport:
+    """What the requests of a serving plan experience. Times in seconds.
+
+    ``tpot`` is a request's mean time per token after the first, ``itl`` each single gap between tokens (None where
+    answers have one token). ``requests`` are simulated, of which the first ``warm_up`` do not count. ``goodput`` is the
+    share of requests within the targets, None without targets. ``saturation`` is the highest rate of requests per
+    second that the plan sustains. ``expected`` are the time to first token and the time per output token of the
+    formulas.
+    """
+
+    tool: Tool
+    input: Input
+    seed: int
+    requests: int
+    warm_up: int
+    load: str
+    engines: int
+    accelerators: float
+    ttft: Percentiles
+    tpot: Percentiles | None
+    itl: Percentiles | None
+    end_to_end: Percentiles
+    goodput: float | None
+    hit_rate: Mapping[str, float]
+    request_rate: float
+    output_tokens_per_second: float
+    saturation: float | None
+    preemptions: int
+    expected: tuple[float, float]
+    queue: tuple[QueuePoint, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> Json:
+        return head(self.tool, self.input) | {
+            "seed": self.seed,
+            "requests": self.requests,
+            "warm_up": self.warm_up,
+            "load": self.load,
+            "engines": self.engines,
+            "accelerators": self.accelerators,
+            "ttft": self.ttft.to_json(),
+            "tpot": self.tpot.to_json() if self.tpot else None,
+            "itl": self.itl.to_json() if self.itl else None,
+            "end_to_end": self.end_to_end.to_json(),
+            "goodput": self.goodput,
+            "hit_rate": dict(self.hit_rate),
+            "request_rate": self.request_rate,
+            "output_tokens_per_second": self.output_tokens_per_second,
+            "saturation": self.saturation,
+            "preemptions": self.preemptions,
+            "formulas": {"ttft": self.expected[0], "tpot": self.expected[1]},
+            "queue": [point._asdict() for point in self.queue],
+            "notes": list(self.notes),
+        }

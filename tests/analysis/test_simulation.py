@@ -1,0 +1,276 @@
+"""The simulation of serving plans: laws of queues, agreement with the formulas, and requests that are never lost."""
+
+from __future__ import annotations
+
+import json
+from math import isclose
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from clusterspec import analysis
+from clusterspec.analysis.simulation.arrivals import Arrival, TraceFault, drawn_arrivals, trace_arrivals
+from clusterspec.analysis.simulation.plans import Simulation, plan_timing
+from clusterspec.analysis.simulation.run import SimulationFault, percentiles
+from clusterspec.analysis.simulation.steps import Curve, StepTables
+from clusterspec.cost.serving.engine import Decoding
+from clusterspec.cost.serving.steady import Pools
+from clusterspec.cost.serving.times import ServingTimes, cache_handoff, serving_pools, serving_times
+from clusterspec.studies.study import Study
+from tests.analysis.jobs import study_of
+
+PLAN = """
+cluster: {{accelerator: {machine}, accelerators_per_node: {per}, nodes: {nodes}}}
+workload:
+  kind: serve
+  model: {model}
+  precision: fp8
+  parameter_precision: fp8
+  serving: {{input_tokens: {input}, output_tokens: {output}, {load}}}
+layout: {{framework: {framework}, tp: {tp}}}
+"""
+
+
+def plan(load: str, **changes: object) -> Study:
+    base: dict[str, object] = {"machine": "h100-sxm-80gb", "per": 1, "nodes": 1, "model": "llama-3.1-8b", "tp": 1}
+    return study_of(PLAN.format(**(base | {"input": 1000, "output": 200, "framework": "vllm", "load": load} | changes)))
+
+
+def parts(study: Study) -> tuple[Pools, ServingTimes]:
+    pools, found = serving_pools(study.design), serving_times(study.design)
+    assert pools is not None and found is not None
+    return pools, found
+
+
+def simulated(study: Study, arrivals: list[Arrival], in_flight: int | None = None) -> Simulation:
+    pools = parts(study)[0]
+    sent = cache_handoff(pools)
+    run = Simulation(plan_timing(pools, pools.tokens, sent.seconds if sent else 0.0), arrivals, in_flight)
+    run.run()
+    return run
+
+
+def mean_wait(run: Simulation) -> float:
+    return sum(each.first - each.arrival for each in run.requests) / len(run.requests)
+
+
+def varied(count: int, prompt: int, output: int, seed: int = 1) -> list[Arrival]:
+    """Requests at once whose lengths vary by a fifth."""
+    random = Random(seed)
+    return [
+        Arrival(0.0, round(prompt * random.uniform(0.8, 1.2)), round(output * random.uniform(0.8, 1.2)))
+        for _ in range(count)
+    ]
+
+
+EXPERTS = {"machine": "h200-sxm-141gb", "per": 8, "model": "deepseek-v3", "framework": "sglang", "tp": 8}
+APART = "disaggregated: {prefill: {replicas: 1, tp: 1}, decode: {replicas: 1, tp: 1}}"
+PLANS: dict[str, tuple[str, dict[str, object]]] = {
+    "one": ("", {}),
+    "tensor parallel": ("", {"tp": 4, "per": 4, "model": "llama-3.1-70b"}),
+    "pipeline": ("", {"tp": 2, "per": 4, "framework": "vllm, pp: 2", "model": "llama-3.1-70b"}),
+    "chunks": (", chunk_tokens: 256", {}),
+    "drafts": (", speculative: {tokens: 3, acceptance: 0.5}", {}),
+    "cached prefix": (", prefix_hit: 0.5", {}),
+    "experts": ("", EXPERTS),
+    "attention replicas": ("", EXPERTS | {"tp": 1, "framework": "sglang, attention_dp: 8, ep: 8"}),
+    "apart": (f", {APART}", {"per": 2}),
+    "window": ("", {"model": "gpt-oss-20b", "input": 20000}),
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_request_alone_takes_as_long_as_the_formulas_say(name: str) -> None:
+    more, changes = PLANS[name]
+    study = plan(f"concurrency: 1{more}", **changes)
+    pools, expected = parts(study)
+    run = simulated(study, [Arrival(0.0, pools.load.input_tokens, pools.load.output_tokens)] * 3, 1)
+    request = run.requests[1]
+    first = request.first - request.arrival + run.timing.request
+    each = (request.ended - request.first) / 199
+    decode = expected.decode.total / expected.tokens_per_step
+    if name == "attention replicas":  # the formulas have a request on each of them, the simulation one in all
+        assert first < expected.ttft and each < decode
+        return
+    # the formula has half a step until a prompt can start, which a request alone does not wait for
+    assert first == pytest.approx(expected.ttft - 0.5 * expected.tpot, rel=0.02)
+    assert each == pytest.approx(decode, rel=0.02)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_closed_loop_of_varied_requests_agrees_with_the_steady_state(name: str) -> None:
+    more, changes = PLANS[name]
+    study = plan(f"concurrency: 32{more}", **changes)
+    pools, expected = parts(study)
+    run = simulated(study, varied(1200, pools.load.input_tokens, pools.load.output_tokens), 32)
+    counted = run.requests[200:]
+    found = percentiles([(each.ended - each.first) / (each.output - 1) for each in counted])
+    assert found.p50 == pytest.approx(expected.tpot, rel=0.12)
+    rate = sum(each.output for each in run.requests) / run.ended
+    assert rate == pytest.approx(expected.output_tokens_per_second, rel=0.12)
+
+
+@pytest.mark.parametrize("load", [0.3, 0.6, 0.85])
+def test_prompts_alone_wait_as_in_a_queue_with_one_server(load: float) -> None:
+    # M/G/1: two lengths of whole chunks, so that no two prompts share a step; Pollaczek-Khinchine
+    study = plan("load: open, request_rate: 1, chunk_tokens: 2048", output=1)
+    run = simulated(study, [Arrival(1e6 * place, length, 1) for place, length in enumerate((2048, 8192))])
+    short, long = (each.first - each.arrival for each in run.requests)
+    mean, square = (short + long) / 2, (short**2 + long**2) / 2
+    random = Random(3)
+    times = drawn_arrivals(5, 40_000, load / mean, 1.0, (1, 1))
+    run = simulated(study, [Arrival(each.time, random.choice((2048, 8192)), 1) for each in times])
+    waits = [each.first - each.arrival - (short if each.prompt == 2048 else long) for each in run.requests]
+    expected = load / mean * square / (2 * (1 - load))
+    assert sum(waits) / len(waits) == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize("name", ["one", "chunks", "drafts", "attention replicas", "apart"])
+def test_more_load_never_shortens_a_wait(name: str) -> None:
+    more, changes = PLANS[name]
+    study = plan(f"load: open, request_rate: 1{more}", **changes)
+    highest = 1.2 * parts(study)[1].output_tokens_per_second / 200
+    length = parts(study)[0].load.input_tokens
+    waits = [
+        mean_wait(simulated(study, drawn_arrivals(1, 600, highest * share, 1.0, (length, 200))))
+        for share in (0.2, 1.0, 3.0, 10.0, 50.0)
+    ]
+    assert all(after >= before * 0.99 for before, after in zip(waits, waits[1:], strict=False))
+
+
+def test_bursts_wait_longer_than_a_poisson_process_of_the_same_rate() -> None:
+    study = plan("load: open, request_rate: 20")
+    calm, bursts = (mean_wait(simulated(study, drawn_arrivals(2, 3000, 20.0, cv, (1000, 200)))) for cv in (1.0, 4.0))
+    assert bursts > 1.2 * calm
+
+
+def test_more_engines_never_wait_longer() -> None:
+    arrivals = drawn_arrivals(4, 1500, 40.0, 1.0, (1000, 200))
+    waits = [mean_wait(simulated(plan("load: open, request_rate: 40", per=per), arrivals)) for per in (1, 2, 4)]
+    assert waits == sorted(waits, reverse=True)
+
+
+@pytest.mark.parametrize("framework", ["vllm", "trt-llm"])
+def test_a_cache_that_overflows_loses_no_request_and_no_token(framework: str) -> None:
+    # eight requests fit: with their output, or until they grow
+    study = plan("load: offline, memory_fraction: 0.2", framework=framework, output=4000)
+    pools, _ = parts(study)
+    timing = plan_timing(pools, 9000.0, 0.0)
+    run = Simulation(timing, [Arrival(0.0, 1000, 4000)] * 60)
+    run.run()
+    assert (run.preempted > 0) == (framework == "vllm")
+    assert all(each.ended > each.first >= each.admitted >= 0 for each in run.requests)
+    for engine in run.decode:
+        assert engine.requests == 0
+        for lane in engine.lanes:
+            assert not lane.waiting and not lane.prompts and not lane.decoding and not lane.order
+            assert isclose(lane.used, 0, abs_tol=1e-3) and isclose(lane.context, 0, abs_tol=1e-3)
+
+
+def test_a_larger_cache_is_never_slower() -> None:
+    pools, _ = parts(plan("load: offline", output=2000))
+    ends = []
+    for tokens in (10_000.0, 40_000.0, 400_000.0):
+        run = Simulation(plan_timing(pools, tokens, 0.0), varied(120, 1000, 2000))
+        run.run()
+        ends.append(run.ended)
+    assert ends == sorted(ends, reverse=True)
+
+
+@pytest.mark.parametrize("sequences", [1, 3, 40, 700])
+@pytest.mark.parametrize("name", PLANS)
+def test_tabulated_steps_are_those_of_the_engine(name: str, sequences: int) -> None:
+    more, changes = PLANS[name]
+    engine = parts(plan(f"concurrency: 32, load: static{more}", **changes))[0].decode
+    tables = StepTables.of(engine)
+    for context in (150.0, 5000.0):
+        exact = engine.decode(max(1.0, sequences / tables.stages), context, tables.drafted).total
+        assert tables.decoding(sequences, context, sequences) == pytest.approx(exact, rel=0.02)
+        chunk = 900.0
+        beside = Decoding(max(1.0, sequences / tables.stages), context, tables.drafted)
+        mixed = engine.prefill(chunk, chunk, float(tables.ranks), beside)
+        found = tables.mixed((sequences, context), (chunk / mixed.steps, chunk / 2), float(tables.ranks))
+        assert found == pytest.approx(mixed.total / mixed.steps, rel=0.08)
+
+
+def test_a_curve_is_exact_at_its_points_and_linear_beyond_them() -> None:
+    curve = Curve.of(lambda size: 3 * size + 1, 1.0, 100.0)
+    assert [curve(size) for size in (1.0, 7.5, 100.0, 1e6)] == pytest.approx([4, 23.5, 301, 3e6 + 1])
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_does_not() -> None:
+    study = plan("load: open, request_rate: 20, targets: {ttft: 100 ms, tpot: 20 ms}")
+    texts = [json.dumps(analysis.simulate(study, seed=seed, requests=400).to_json()) for seed in (1, 1, 2)]
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_the_report_has_the_fields_of_its_interface() -> None:
+    report = analysis.simulate(
+        plan("load: open, request_rate: 20, prefix_hit: 0.3, targets: {tpot: 9 ms}"), requests=500
+    )
+    found = report.to_json()
+    for name in ("ttft", "tpot", "itl", "end_to_end"):
+        assert 0 < found[name]["p50"] <= found[name]["p90"] <= found[name]["p99"]
+    assert 0 < found["goodput"] < 1 and found["hit_rate"] == {"accelerator": 0.3}
+    assert found["requests"] == 500 and found["seed"] == 0
+    assert found["queue"][0]["time"] == 0 and found["queue"][-1] == {
+        "time": found["queue"][-1]["time"],
+        "waiting": 0,
+        "running": 0,
+    }
+    assert report.saturation is not None and report.saturation > 20
+
+
+def test_no_load_beyond_the_saturation_is_served_faster() -> None:
+    report = analysis.simulate(plan("load: open, request_rate: 500", output=50), requests=4000)
+    assert report.saturation is not None and report.request_rate <= report.saturation * 1.05
+    assert any("exceeds" in note for note in report.notes)
+
+
+def test_what_cannot_be_simulated_is_refused_with_the_reason() -> None:
+    with pytest.raises(SimulationFault, match="no serving plan"):
+        analysis.simulate(study_of("cluster: {platform: dgx-h100, nodes: 1}"))
+    with pytest.raises(SimulationFault, match="static batch"):
+        analysis.simulate(plan("concurrency: 8, load: static"))
+    with pytest.raises(SimulationFault, match="chunks of prompts"):
+        analysis.simulate(plan("concurrency: 8", input=100_000_000))
+    with pytest.raises(SimulationFault, match="more than the 1,000,000"):
+        analysis.simulate(plan("concurrency: 8"), requests=1_000_001)
+
+
+HEAD = "time,input_tokens,output_tokens,session\n"
+
+
+def test_a_trace_is_read_by_the_names_of_its_columns(tmp_path: Path) -> None:
+    file = tmp_path / "trace.csv"
+    file.write_text("session,output_tokens,time,input_tokens\na,20,7.5,100\n\nb,10,5,300\n")
+    assert trace_arrivals(file) == [Arrival(0.0, 300, 10), Arrival(2.5, 100, 20)]
+    report = analysis.simulate(plan("load: open, request_rate: 1"), trace=file)
+    assert report.requests == 2 and report.load == "trace trace.csv"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no column time"),
+        ("time,input_tokens\n1,2\n", "no column output_tokens"),
+        (HEAD, "no requests"),
+        (HEAD + "1,2,3,a\n1,x,3,a\n", "line 3"),
+        (HEAD + "1,2\n", "line 2"),
+        (HEAD + "nan,2,3,a\n", "line 2"),
+        (HEAD + "1,0,3,a\n", "at least one token"),
+        (HEAD + "1,2.5,3,a\n", "whole numbers"),
+        (HEAD + "1,1e99,3,a\n", "line 2"),
+        (b"\xff\xfe\x00", "UTF-8"),
+    ],
+)
+def test_a_bad_trace_is_refused_with_its_line(tmp_path: Path, text: str | bytes, said: str) -> None:
+    file = tmp_path / "trace.csv"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(TraceFault, match=said):
+        trace_arrivals(file)
+    with pytest.raises(TraceFault, match="no such file|ordinary"):
+        trace_arrivals(tmp_path / "absent.csv")
+    with pytest.raises(TraceFault, match="ordinary"):
+        trace_arrivals(tmp_path)
