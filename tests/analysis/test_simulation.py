@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from math import isclose
 from pathlib import Path
 from random import Random
@@ -136,7 +137,7 @@ def test_more_load_never_shortens_a_wait(name: str) -> None:
         mean_wait(simulated(study, drawn_arrivals(1, 600, highest * share, 1.0, (length, 200))))
         for share in (0.2, 1.0, 3.0, 10.0, 50.0)
     ]
-    assert all(after >= before * 0.99 for before, after in zip(waits, waits[1:], strict=False))
+    assert all(after >= before * 0.99 for before, after in pairwise(waits))
 
 
 def test_bursts_wait_longer_than_a_poisson_process_of_the_same_rate() -> None:
@@ -270,7 +271,7 @@ def test_a_bad_trace_is_refused_with_its_line(tmp_path: Path, text: str | bytes,
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(TraceFault, match=said):
         trace_arrivals(file)
-    with pytest.raises(TraceFault, match="no such file|ordinary"):
+    with pytest.raises(TraceFault, match="no such file"):
         trace_arrivals(tmp_path / "absent.csv")
     with pytest.raises(TraceFault, match="ordinary"):
         trace_arrivals(tmp_path)

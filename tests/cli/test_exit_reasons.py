@@ -48,6 +48,7 @@ COMMANDS_OF_A_SPEC = (
     "estimate spec.yaml --explain step_time",
     "collective spec.yaml all-reduce --ranks 8",
     "search spec.yaml",
+    "simulate spec.yaml",
     "solve spec.yaml --for nodes --until fits",
     "sensitivity spec.yaml",
     "cost spec.yaml",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from clusterspec.cost.serving.constants import LAUNCH
 from clusterspec.cost.serving.engine import Engine, cache_reading_parts, prompt_attention_parts, step_parts
-from clusterspec.records import dataclass, replace
+from clusterspec.records import dataclass
 from clusterspec.summation import sum_of
 
 RATIO = 1.2
@@ -70,24 +70,25 @@ class StepTables:
     @classmethod
     def of(cls, engine: Engine) -> StepTables:
         """The tables of an engine."""
-        even = _evenly_loaded_engine(engine)
-        load = even.workload.serving
+        load = engine.workload.serving
         assert load is not None
-        drafted, ranks = 1.0 + load.draft_tokens, even.layout.attention_dp
-        unit = even.sequence_bytes(REFERENCE) or 1.0
-        least = _step_seconds(even, 1.0, 0.0, 1.0)
+        drafted, ranks = 1.0 + load.draft_tokens, engine.layout.attention_dp
+        unit = engine.sequence_bytes(REFERENCE) or 1.0
+        least = _step_seconds(engine, 1.0, 0.0, 1.0)
         return cls(
-            alone=Curve.of(lambda tokens: _step_seconds(even, tokens, 0.0, 1.0), 1.0, MOST_TOKENS),
-            together=Curve.of(lambda tokens: _step_seconds(even, tokens, 0.0, float(ranks)), 1.0, MOST_TOKENS),
-            ending=Curve.of(lambda count: _step_seconds(even, 1.0, count, 1.0) - least, 1.0, 2.0**16),
-            stored=Curve.of(even.sequence_bytes, 1.0, MOST_TOKENS),
-            reading=Curve.of(lambda size: _reading_seconds(even, size / unit, drafted), unit / REFERENCE, unit * 2**14),
-            seeing=Curve.of(lambda place: _seeing_seconds(even, place), 1.0, MOST_TOKENS),
-            floor=even.launch_floor(1.0),
+            alone=Curve.of(lambda tokens: _step_seconds(engine, tokens, 0.0, 1.0), 1.0, MOST_TOKENS),
+            together=Curve.of(lambda tokens: _step_seconds(engine, tokens, 0.0, float(ranks)), 1.0, MOST_TOKENS),
+            ending=Curve.of(lambda count: _step_seconds(engine, 1.0, count, 1.0) - least, 1.0, 2.0**16),
+            stored=Curve.of(engine.sequence_bytes, 1.0, MOST_TOKENS),
+            reading=Curve.of(
+                lambda size: _reading_seconds(engine, size / unit, drafted), unit / REFERENCE, unit * 2**14
+            ),
+            seeing=Curve.of(lambda place: _seeing_seconds(engine, place), 1.0, MOST_TOKENS),
+            floor=engine.launch_floor(1.0),
             ranks=ranks,
             drafted=drafted,
             gained=1.0 + load.draft_tokens * load.draft_acceptance,
-            stages=even.layout.pp,
+            stages=engine.layout.pp,
         )
 
     def decoding(self, sequences: float, context: float, mean: float) -> float:
@@ -113,13 +114,6 @@ class StepTables:
         return self.work(every + tokens, busy) + self.ending(every + 1.0) + read + tokens * self.seeing(before)
 
 
-def _evenly_loaded_engine(engine: Engine) -> Engine:
-    """The engine without the mean imbalance of attention ranks, which a simulation has itself."""
-    load = engine.workload.serving
-    assert load is not None
-    return replace(engine, workload=replace(engine.workload, serving=replace(load, load="static")))
-
-
 def _step_seconds(engine: Engine, tokens: float, sequences: float, busy: float) -> float:
     """A step without attention."""
     return sum_of(part.seconds for part in step_parts(engine, tokens, sequences, (), busy))
@@ -127,7 +121,7 @@ def _step_seconds(engine: Engine, tokens: float, sequences: float, busy: float) 
 
 def _reading_seconds(engine: Engine, sequences: float, drafted: float) -> float:
     """Reading the caches of sequences of `REFERENCE` tokens."""
-    return sum_of(part.seconds for part in cache_reading_parts(engine, sequences, REFERENCE, drafted))
+    return sum_of(part.seconds for part in cache_reading_parts(engine, sequences, REFERENCE, drafted, fullest=True))
 
 
 def _seeing_seconds(engine: Engine, place: float) -> float:

@@ -107,11 +107,16 @@ def _doubled_part(part: Part) -> Part:
     return part._replace(numbers=part.numbers | doubled)
 
 
-def cache_reading_parts(engine: Engine, sequences: float, context: float, tokens: float = 1.0) -> tuple[Part, ...]:
-    """Attention over the cache for ``tokens`` of each sequence, on the rank with the most sequences."""
+def cache_reading_parts(
+    engine: Engine, sequences: float, context: float, tokens: float = 1.0, *, fullest: bool = False
+) -> tuple[Part, ...]:
+    """Attention over the cache for ``tokens`` of each sequence, on the rank with the most sequences.
+
+    ``sequences`` are the mean of all ranks, or, with ``fullest``, those of that rank.
+    """
     model, whole, rates = engine.model, engine.whole, engine.rates
     calls = float(max(1, whole.full_layers + whole.window_layers + whole.linear_layers))
-    most = requests_on_fullest(sequences, unevenly_loaded_ranks(engine))
+    most = sequences if fullest else requests_on_fullest(sequences, unevenly_loaded_ranks(engine))
     read = most * engine.sequence_bytes(context) / calls
     software = engine.layout.capabilities.framework.stacks or engine.layout.framework  # a fork runs its base's kernels
     table = DECODE if model.latent else rates.decode_table(software, engine.workload.kv_precision)
