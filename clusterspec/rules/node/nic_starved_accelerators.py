@@ -72,8 +72,10 @@ RULE = Rule.of(__name__, "warning", "likely", yields_to=("fewer-nics-than-instan
 def check(
     deviations: Deviations, training: Workload, cluster: Cluster, scale_out: ScaleOut, what_if: WhatIf
 ) -> Iterator[Problem]:
+    if cluster.nic_share is None:
+        return
     usual = network_of_peak(cluster.accelerator)
-    if usual is None or cluster.nic_share is None or not starved(cluster, deviations):
+    if usual is None or not starved(cluster, deviations):
         return
     saved, times = what_if.with_nic_rate(usual * cluster.accelerators_per_node / scale_out.nics_per_node)
     yield RULE.problem(

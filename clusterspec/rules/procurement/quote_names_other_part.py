@@ -64,7 +64,9 @@ RULE = Rule.of(__name__, "error", "likely")
 def check(
     procurement: ProcurementSpec, cluster: Cluster, catalog: Catalog, written_scale_out: ScaleOutSpec | None
 ) -> Iterator[Problem]:
-    for offered in offered_lines(procurement.quote or (), cluster):
+    if not procurement.quote:
+        return
+    for offered in offered_lines(procurement.quote, cluster):
         kind, own = _expected_entry(offered, cluster, written_scale_out)
         if not own:
             continue
