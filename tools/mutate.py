@@ -39,7 +39,7 @@ TESTS = {
     "results": ["tests/results"],
     "rules": ["tests/rules"],
     "spec": ["tests/spec"],
-    "studies": ["tests/studies"],
+    "studies": ["tests/studies", "tests/cluster/test_variation.py"],
     "units": ["tests/units", "tests/rules/test_deviations.py", "tests/prose/test_planted_errors.py"],
     TOP: ["tests"],
 }

@@ -6,8 +6,24 @@ from math import log, sqrt
 
 import pytest
 
-from clusterspec.analysis.survival import SAME, TAPER_POINTS, TOLERANCE, Seconds, interpolated, tabulated
-from clusterspec.results.machine import SPAN, TAPERS, Curve
+from clusterspec.analysis.survival import (
+    SAME,
+    TAPER_POINTS,
+    TOLERANCE,
+    Seconds,
+    VariedRates,
+    interpolated,
+    survival,
+    tabulated,
+    varied_cluster,
+    varied_design,
+    wire_times,
+)
+from clusterspec.cluster.model import Design
+from clusterspec.cost.communication import transfer_rows
+from clusterspec.cost.estimate import estimate
+from clusterspec.results.machine import SPAN, STAGES, STRATEGIES, TAPERS, Curve
+from tests.analysis.jobs import design_of
 
 UP, NIC = 400e9, 50e9
 """B/s per direction of an accelerator in its domain, and of a NIC."""
@@ -76,3 +92,86 @@ def test_between_two_tables_logarithms_are_linear_in_the_oversubscription() -> N
     curve = Curve((0.0,), (0.0,), (0.0, log(4.0)), False, (((1.0,),), ((3.0,),)))
     assert log(interpolated(curve, 5.0, 7.0, 2.0)) == pytest.approx(2.0)
     assert log(interpolated(curve, 5.0, 7.0, 4.0)) == pytest.approx(3.0)
+
+
+def training(nodes: int = 4, model: str = "llama-3.1-8b", platform: str = "dgx-h100") -> Design:
+    work = f"{{model: {model}, sequence_length: 4096, global_batch: {nodes * 16}}}"
+    return design_of(f"cluster: {{platform: {platform}, nodes: {nodes}}}\nworkload: {work}\nlayout: {{tp: 2}}\n")
+
+
+def test_a_case_has_the_seconds_of_its_transfers_at_the_rates_of_the_machine() -> None:
+    """What the shared timings give is what the estimate of the case gives."""
+    design = training()
+    assert design.cluster is not None and design.cluster.scale_out is not None
+    rates = (design.cluster.scale_up.bandwidth.value, design.cluster.scale_out.nic_bandwidth.value, 1.0)
+    axes = {one.name: one.axes for one in STRATEGIES}
+    for strategy in ("TP", "DDP", "FSDP", "HSDP"):
+        other = varied_design(design, 4, "llama-3.1-8b", 2, strategy)
+        assert other is not None and other.cluster is not None
+        step = estimate(other).step
+        assert step is not None
+        rows = [pair for pair in transfer_rows(step) if pair[0].axis in axes[strategy]]
+        machine, times = VariedRates(other.cluster), wire_times(estimate(other), rows)
+        assert times
+        seconds = sum(one.calls * machine.device_seconds(rates, one) for one in times)
+        assert seconds == pytest.approx(sum(row.seconds for row, _ in rows), rel=1e-9)
+        halved = (rates[0] / 2, rates[1] / 2, 1.0)
+        slower = sum(one.calls * machine.device_seconds(halved, one) for one in times)
+        assert seconds < slower < 2.01 * seconds
+
+
+def test_a_survival_table_has_a_quarter_the_nodes_of_the_spec_and_four_times_as_many() -> None:
+    found = survival(training())
+    assert found is not None
+    assert found.nodes == (2, 4, 16) and found.sequences == 2
+    assert [name for name, _ in found.models] == ["llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b"]
+    assert {case.strategy for case in found.cases} == {"TP", "PP", "DDP", "FSDP", "HSDP"}
+    assert {(case.nodes, case.model) for case in found.cases} == {
+        (nodes, name) for nodes in found.nodes for name, _ in found.models
+    }
+    rates = (found.bandwidth, found.nic, found.taper)
+    assert rates == (450e9, 50e9, 1.0)
+    for case in found.cases:
+        assert case.communication == interpolated(case.curve, *rates) > 0 and case.compute > 0
+    assert 0 < found.error < 0.05 and found.checked == 4 * len(found.cases)
+
+
+def test_a_printed_report_has_the_case_of_the_spec_alone() -> None:
+    found = survival(training(8), live=False)
+    assert found is not None
+    assert found.nodes == (8,) and [name for name, _ in found.models] == ["llama-3.1-8b"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cluster: {platform: dgx-h100, nodes: 1}\nworkload: {model: llama-3.1-8b, global_batch: 16}\nlayout: {tp: 2}\n",
+        "cluster: {platform: dgx-h100, nodes: 4}\n",
+        "cluster: {platform: dgx-h100, nodes: 4}\nworkload: {kind: serve, model: llama-3.1-8b}\nlayout: {tp: 2}\n",
+    ],
+)
+def test_one_node_serving_and_no_workload_have_no_table(text: str) -> None:
+    assert survival(design_of(text)) is None
+
+
+def test_a_strategy_has_its_degrees_and_the_machine_no_other_levels() -> None:
+    design = training(16, "mixtral-8x7b")
+    layouts = {}
+    for strategy in STRATEGIES:
+        other = varied_design(design, 16, "mixtral-8x7b", 2, strategy.name)
+        assert other is not None and other.layout is not None and other.cluster is not None
+        assert other.cluster.nodes == 16 and other.workload is not None and other.workload.global_batch == 256
+        layouts[strategy.name] = other.layout
+    assert (layouts["TP"].tp, layouts["TP"].dp, layouts["PP"].pp, layouts["EP"].ep) == (8, 16, STAGES, 8)
+    assert [layouts[name].sharding for name in ("DDP", "FSDP", "HSDP")] == ["none", "fsdp", "hsdp"]
+    assert {layout.micro_batch for layout in layouts.values()} == {1}
+
+
+def test_rates_are_varied_together_and_the_oversubscription_at_the_leaf() -> None:
+    cluster = training().cluster
+    assert cluster is not None
+    other = varied_cluster(cluster, 225e9, 25e9, 2.0)
+    assert other.scale_up.bandwidth.value == 225e9
+    assert other.scale_up.peer_bandwidth.value == cluster.scale_up.peer_bandwidth.value / 2
+    assert other.scale_out is not None and other.scale_out.nic_bandwidth.value == 25e9
+    assert other.scale_out.oversubscription == (2.0,)

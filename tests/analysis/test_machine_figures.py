@@ -1,0 +1,137 @@
+"""The levels, tiers and paths of two machines, worked out by hand."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+import clusterspec
+from clusterspec.analysis.machine import machine, message_rows, pod, tiers
+from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cluster.model import Cluster
+
+GB = 1e9
+NDR = {"nics_per_node": 8, "nic_bandwidth": "400 Gb/s", "technology": "infiniband-ndr", "switch_ports": 64}
+
+
+def cluster_of(**section: Any) -> Cluster:
+    found = clusterspec.load({"clusterspec": 1, "cluster": section}).cluster
+    assert found is not None
+    return found
+
+
+RAILS = cluster_of(
+    platform="hgx-h100", nodes=64, scale_out=NDR | {"topology": "rail-optimized", "oversubscription": "2:1"}
+)
+"""64 ports at 2:1 are 42 down and 21 up: a leaf per rail for 42 nodes, so 2 blocks of 8 leaves."""
+TREE = cluster_of(platform="hgx-h100", nodes=16, scale_out=NDR | {"topology": "fat-tree"})
+"""32 ports down are 8 NICs of 4 nodes: 4 leaves with 32 uplinks each."""
+ALONE = cluster_of(accelerator="mi300x", accelerators_per_node=8, nodes=1)
+"""Eight accelerators in a full mesh with seven links of 64 GB/s per direction each; 448 GB/s to all of them."""
+
+
+def fabric_of(cluster: Cluster) -> Fabric:
+    found = count_fabric(cluster)
+    assert isinstance(found, Fabric)
+    return found
+
+
+def test_a_machine_of_rails_has_a_leaf_for_each_rail_of_a_block() -> None:
+    found = machine(RAILS, fabric_of(RAILS), None)
+    assert (found.accelerators, found.domains, found.nics_per_node, found.rails, found.planes) == (512, 64, 8, 8, 1)
+    assert (found.nodes_per_leaf, found.topology, found.rack) == (42, "rail-optimized", None)
+    nodes, leaves, *_ = found.rows
+    assert (nodes.name, nodes.count, nodes.links, nodes.ratio, nodes.nodes) == ("nodes", 64, 512, None, 1)
+    assert (leaves.name, leaves.count, leaves.ratio, leaves.nodes) == ("leaf switches", 16, 2.0, 42)
+
+
+def test_a_fat_tree_has_no_rails_and_a_machine_without_a_network_has_none_of_its_figures() -> None:
+    tree, alone = machine(TREE, fabric_of(TREE), None), machine(ALONE, None, None)
+    assert (tree.rails, tree.nodes_per_leaf, tree.rows[1].count, tree.rows[1].links) == (1, 4, 4, 128)
+    assert (alone.rails, alone.nics_per_node, alone.planes, alone.topology, alone.nodes_per_leaf) == (
+        1,
+        0,
+        0,
+        "none",
+        1,
+    )
+    assert alone.failures == () and [row.name for row in alone.rows] == ["nodes"]
+
+
+def test_a_failed_switch_takes_its_share() -> None:
+    lost = {failure.part: failure.lost for failure in machine(TREE, fabric_of(TREE), None).failures}
+    spines = fabric_of(TREE).spine_switches
+    assert lost == {"one NIC or its link": 1 / 8, "one leaf switch": 1.0, "one spine switch": 1 / spines}
+    assert machine(RAILS, None, None).failures[1:] == ()
+
+
+def test_the_classes_of_pairs_go_from_the_domain_to_the_whole_fabric() -> None:
+    found = pod(RAILS, 4)
+    assert (found.nodes, found.block, found.rails, found.racks, found.domain_nodes, found.shape) == (
+        64,
+        42,
+        8,
+        4,
+        1,
+        (),
+    )
+    inside, leaf, whole = found.classes
+    assert (inside.nodes, inside.switches, inside.bandwidth, inside.shared) == (1, 1, 450 * GB, 450 * GB)
+    assert inside.parts[1:-1] == ("NVLink 4 link", "NVLink 4 switch", "NVLink 4 link")
+    assert (leaf.nodes, leaf.switches, leaf.bandwidth, leaf.shared) == (42, 1, 50 * GB, 50 * GB)
+    assert leaf.bottleneck == "one NIC"
+    assert (whole.nodes, whole.switches, whole.bandwidth, whole.shared) == (64, 3, 50 * GB, 25 * GB)
+    assert whole.bottleneck == "one NIC; 2:1 where all send" and whole.name == "the whole fabric"
+    assert whole.parts == ("accelerator", "NIC", "leaf switch", "spine switch", "leaf switch", "NIC", "accelerator")
+
+
+def test_two_accelerators_of_a_mesh_have_one_link_and_no_switch() -> None:
+    found = pod(ALONE, None)
+    (pair,) = found.classes
+    assert (pair.switches, pair.bandwidth, pair.shared, len(pair.parts)) == (0, 64 * GB, 64 * GB, 3)
+    assert (found.block, found.rails, found.racks, found.nics_per_node) == (1, 1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "expected"),
+    [
+        (RAILS, [("memory", 1, 3350), ("scale-up", 8, 450), ("scale-out", 336, 50), ("level", 512, 25)]),
+        (TREE, [("memory", 1, 3350), ("scale-up", 8, 450), ("scale-out", 32, 50)]),
+        (ALONE, [("memory", 1, 5300), ("scale-up", 8, 448), ("peer", 2, 64)]),
+    ],
+)
+def test_a_tier_has_its_reach_its_rate_and_the_fall_to_the_next(
+    cluster: Cluster, expected: list[tuple[str, int, float]]
+) -> None:
+    found = tiers(cluster)
+    assert [(tier.kind, tier.accelerators, tier.line_rate / GB) for tier in found] == expected
+    for tier, after in itertools.pairwise(found):
+        assert tier.fall == pytest.approx(tier.line_rate / after.line_rate)
+        assert tier.bits == 8 * tier.line_rate
+    assert found[-1].fall is None
+    for tier in found[1:]:
+        assert tier.duplex == 2 * tier.line_rate
+        assert tier.latency and tier.predicted and tier.predicted < tier.line_rate
+        assert tier.crossover == pytest.approx(tier.latency * tier.predicted)
+
+
+def test_a_measured_share_stands_beside_the_line_rate_of_its_tier() -> None:
+    measured = clusterspec.load(
+        {
+            "clusterspec": 1,
+            "cluster": {"platform": "hgx-h100", "nodes": 16, "scale_out": NDR},
+            "measured": [{"collective": "all-reduce", "nodes": 16, "size": "8 GiB", "busbw": "200 GB/s"}],
+        }
+    ).cluster
+    assert measured is not None
+    (share,) = (each.share.value for each in measured.measured if each.part == "network")
+    for tier in tiers(measured):
+        assert tier.measured == (pytest.approx(share * 50 * GB) if tier.kind == "scale-out" else None)
+
+
+def test_a_group_of_one_rank_sends_nothing() -> None:
+    assert message_rows(ALONE, 1) == ()
+    short, long = message_rows(ALONE, 2)
+    assert (short.size, long.size) == (8.0, 2.0**30)

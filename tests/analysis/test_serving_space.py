@@ -1,0 +1,89 @@
+"""The engines that a serving search looks at are all those of a product, counted by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.analysis.serving_plans.space import ServingJob, designed, engines, replicated, serving_job
+from clusterspec.analysis.studied import NO_PINS, Pins
+from clusterspec.cluster.model import Engines
+from tests.analysis.test_serving_search import DENSE, EXPERT, study
+
+
+def job_of(described: dict[str, object], **changes: object) -> ServingJob:
+    found = serving_job(study(described | changes).design)
+    assert found is not None
+    return found
+
+
+def degrees(job: ServingJob, pins: Pins = NO_PINS) -> list[tuple[int, int, int, int]]:
+    return [(each.tp, each.attention_dp, each.ep, each.pp) for each in engines(job, pins)]
+
+
+def test_a_dense_model_has_every_width_and_number_of_stages_that_fit() -> None:
+    """Two nodes of 8: tp 1, 2, 4, 8 and pp 1, 2, 4, 8 with at most 16 ranks are 13 engines."""
+    expected = {(tp, 1, 1, pp) for tp in (1, 2, 4, 8) for pp in (1, 2, 4, 8) if tp * pp <= 16}
+    found = degrees(job_of(DENSE))
+    assert {*found} == expected and len(found) == len(expected) == 13
+
+
+def test_a_model_with_experts_has_every_attention_dp_and_both_ways_to_place_experts() -> None:
+    """Of 16 ranks, attention_dp is a power of two up to 16 / tp; experts are whole on ranks, or sharded over them."""
+    expected = {
+        (tp, attention, ep, 1)
+        for tp in (1, 2, 4, 8)
+        for attention in (1, 2, 4, 8, 16)
+        for ep in (1, tp * attention)
+        if tp * attention <= 16
+    }
+    found = degrees(job_of(EXPERT))
+    assert {*found} == expected and len(found) == len(expected) == 27
+
+
+def test_engines_of_72_ranks_have_attention_dp_with_factors_of_three() -> None:
+    job = job_of(EXPERT, cluster={"platform": "gb200-nvl72", "nodes": 18}, layout={"framework": "sglang", "tp": 4})
+    found = {attention for tp, attention, *_ in degrees(job, Pins({"tp": 1, "pp": 1}))}
+    assert {1, 2, 3, 4, 8, 9, 12, 24, 36, 48, 72} & found == {1, 2, 4, 8, 12, 24, 36, 48, 72}  # whole nodes, or parts
+
+
+@pytest.mark.parametrize(("key", "value", "index"), [("tp", 4, 0), ("attention_dp", 2, 1), ("ep", 8, 2), ("pp", 1, 3)])
+def test_a_pinned_degree_is_kept_and_leaves_the_others(key: str, value: int, index: int) -> None:
+    every, found = degrees(job_of(EXPERT)), degrees(job_of(EXPERT), Pins({key: value}))
+    assert {each[index] for each in found} == {value}
+    assert {*found} >= {each for each in every if each[index] == value}
+
+
+def test_experts_are_cut_over_the_ranks_that_no_expert_parallelism_takes() -> None:
+    for engine in engines(job_of(EXPERT)):
+        assert engine.ep * engine.expert_tp == engine.tp * engine.attention_dp
+        assert (256 + engine.redundant_experts) % engine.ep == 0
+        assert engine.replicas == 1
+
+
+@pytest.mark.parametrize(
+    ("tp", "numbers"), [(8, [1, 2]), (4, [1, 2, 3, 4]), (2, [1, 2, 3, 4, 5, 6, 7, 8]), (1, [*range(1, 17)])]
+)
+def test_an_engine_is_replicated_up_to_the_ranks_of_the_job(tp: int, numbers: list[int]) -> None:
+    plans = list(replicated(job_of(DENSE), Engines(tp=tp)))
+    assert [decode.replicas for _, decode in plans] == numbers
+    assert {prefill for prefill, _ in plans} == {None}
+
+
+def test_a_plan_takes_the_ranks_of_both_kinds_of_engines_and_the_nodes_that_hold_them() -> None:
+    job = job_of(DENSE)
+    alone = designed(job, (None, Engines(replicas=3, tp=2)), concurrency=40)
+    assert alone.layout is not None and (alone.layout.ranks, alone.layout.nodes) == (6, 1)
+    assert not alone.layout.separate_engines and alone.workload is not None and alone.workload.serving is not None
+    load = alone.workload.serving
+    assert (load.load, load.concurrency, load.prefill, load.decode, load.ttft_target) == (
+        "closed",
+        40,
+        None,
+        None,
+        None,
+    )
+    apart = designed(job, (Engines(replicas=1, tp=8), Engines(replicas=1, tp=2)))
+    assert apart.layout is not None and (apart.layout.ranks, apart.layout.nodes) == (10, 2)
+    assert apart.layout.separate_engines and apart.workload is not None and apart.workload.serving is not None
+    assert apart.workload.serving.prefill == Engines(replicas=1, tp=8)
+    assert apart.workload.serving.concurrency == job.load.concurrency
