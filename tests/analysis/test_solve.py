@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.conditions import ConditionFault, parse
-from clusterspec.analysis.levers import LEVERS, next_steps, sensitivity
+from clusterspec.analysis.levers import LEVERS, WORDS, next_steps, sensitivity
+from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.serving.explain import missed_targets
 from clusterspec.cost.serving.times import ServingTimes
-from tests.analysis.jobs import study_of
+from clusterspec.studies import variation
+from tests.analysis.jobs import DENSE, study_of
+from tests.spec_keys import unknown_keys
 
 JOB = """
 cluster: {platform: dgx-h100, nodes: 16, scale_out: {technology: infiniband-ndr, topology: fat-tree}}
@@ -192,3 +197,26 @@ def test_the_best_plan_of_serving_meets_a_condition_at_no_less_load() -> None:
     assert best.value >= fixed.value * (1 - 1e-3)
     assert best.searched and (best.layout or best.disaggregated)
     assert best.estimate["serving"]["tpot"] <= 0.030
+
+
+def test_every_key_that_is_named_is_a_key_of_the_spec() -> None:
+    assert unknown_keys("analysis") == []
+
+
+def test_the_steps_of_a_count_are_powers_of_two_and_those_of_all_levers_ascend() -> None:
+    for lever in LEVERS.values():
+        assert list(lever.steps) == sorted({*lever.steps}), lever.name
+    counted = {name: LEVERS[name].steps for name in ("nodes", "global_batch", "sequence_length", "concurrency")}
+    for name, steps in [*counted.items(), ("micro_batch", WORDS["micro_batch"][1])]:
+        assert all(after == 2 * before for before, after in pairwise(map(float, map(str, steps)))), name
+
+
+def test_a_lever_of_words_has_the_value_that_the_design_has_and_words_that_the_reader_takes() -> None:
+    text = DENSE.replace("tp: 2", "tp: 2, micro_batch: 2, recompute: full, overlap: {tp: partial, dp: true}")
+    one = study_of(text.replace("global_batch: 32", "global_batch: 32, precision: fp8"))
+    present = {name: value(one.design) for name, (_, _, value) in WORDS.items()}
+    assert present["micro_batch"] == 2 and present["precision"] == "fp8" and present["overlap.dp"] is True
+    for name, (path, values, value) in WORDS.items():
+        for each in values:
+            assert value(variation.varied(one, {path: each}).design) == each, name
+        assert value(Design(one.spec)) is None

@@ -13,6 +13,7 @@ import pytest
 import clusterspec.cost as package
 from clusterspec.cost.constants import CONSTANTS
 from clusterspec.origin import Assumed, Cited
+from tests.spec_keys import unknown_keys
 
 COST = Path(package.__file__).parent
 MODULES = sorted(
@@ -72,3 +73,7 @@ def test_no_constant_is_a_bare_number(path: Path) -> None:
 def test_no_fraction_in_the_code_lacks_a_reason(path: Path) -> None:
     found = [value for value in bare(ast.parse(path.read_text("utf-8"))) if value not in {0.5}]
     assert found == []
+
+
+def test_every_key_that_is_named_is_a_key_of_the_spec() -> None:
+    assert unknown_keys("cost") == []

@@ -11,6 +11,7 @@ from clusterspec.exchange.documents import flow_text, yaml_scalar
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, combined_result
 from clusterspec.exchange.merge import merge, new_spec, spec_tree
 from clusterspec.source import Source
+from tests.spec_keys import unknown_keys
 
 
 def reading(
@@ -172,3 +173,7 @@ VALUES = strategies.recursive(
 @drawn(VALUES)
 def test_any_value_comes_back_from_its_flow_form(value: object) -> None:
     assert value_of(f"key: {flow_text(value)}\n") == {"key": value}  # type: ignore[arg-type]
+
+
+def test_every_key_that_is_named_is_a_key_of_the_spec() -> None:
+    assert unknown_keys("exchange") == []

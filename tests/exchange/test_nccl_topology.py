@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.import_result import FormatError, InputFile
+from clusterspec.exchange.machines.pcie import matches_nccl_topo
 from tests.exchange.imports import counts, given, read, unknown
 
 H100 = 'class="0x030200" vendor="0x10de" device="0x2330" link_speed="32.0 GT/s PCIe" link_width="16"'
@@ -126,3 +127,17 @@ OUTSIDE = '<?xml version="1.0"?><!DOCTYPE s SYSTEM "file:///etc/passwd"><system 
 def test_what_is_no_topology_is_refused_by_name(text: str, why: str) -> None:
     with pytest.raises(FormatError, match=why):
         read(text, "nccl-topo")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        (system(""), True),
+        ("  <graphs version='1'>\n</graphs>\n", True),
+        ("<svg><g/></svg>\n", False),
+        ("# a note on <system version='1'>\n", False),
+        ("<systems/>\n", False),
+    ],
+)
+def test_a_topology_file_is_known_by_its_root(text: str, is_one: bool) -> None:
+    assert matches_nccl_topo(InputFile("x", text.encode())) is is_one

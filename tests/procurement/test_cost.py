@@ -8,6 +8,7 @@ from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import Cost, cheaper_neighbor, cost, yearly_costs
 from tests.cluster.resolving import clean, resolve_text
 from tests.cost.expressions import evaluate
+from tests.spec_keys import unknown_keys
 
 OWNED = """
 cluster:
@@ -217,3 +218,7 @@ def test_an_unknown_id_of_a_network_is_a_problem_at_its_key(network: str, key: s
     [problem] = [one for one in problems if one.rule == "unknown-catalog-id"]
     assert problem.path == ("cluster", "networks", network, key)
     assert {"switch": "spectrum-4-sn5600", "technology": "ethernet"}[key] in (problem.help or "")
+
+
+def test_every_key_that_is_named_is_a_key_of_the_spec() -> None:
+    assert unknown_keys("procurement") == []

@@ -29,6 +29,7 @@ from clusterspec.source import Position, Span, dotted
 from clusterspec.spec.model import Spec
 from clusterspec.studies.study import Settings, study_text
 from tests.effort import each
+from tests.spec_keys import unknown_keys
 
 ROOT = Path(clusterspec.__file__).parent
 POD = """\
@@ -223,3 +224,7 @@ def test_a_configured_threshold_replaces_the_default(settings: Settings) -> None
     strict = Settings(settings.catalog, Config(thresholds={"pipeline-bubble": 0.01}), settings.today)
     assert "pipeline-bubble" not in own | lenient
     assert "pipeline-bubble" in {finding.rule for finding in study_text(text, strict).findings}
+
+
+def test_every_key_that_is_named_is_a_key_of_the_spec() -> None:
+    assert unknown_keys("rules") == []
