@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from clusterspec.catalog.entries import Optics
+from clusterspec.cluster.cabling import LevelOptics, level_optics
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.fabric import Fabric, count_fabric
-from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cluster.levels import FIBER
+from clusterspec.cluster.model import Cluster, Design, ScaleOut
 from clusterspec.cluster.planes import parts_needed
 from clusterspec.cluster.scaleout import broken_out_ports
 from clusterspec.money import Money
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import ClusterSpec, NetworkSpec, NetworksSpec, Price, ProcurementSpec
-from clusterspec.units import display_bits, plural
+from clusterspec.units import display, display_bits, plural
 
 # The bill of materials: parts, the derivation of their quantities, and prices
 
@@ -184,7 +187,7 @@ def bill(design: Design) -> Bill:
         return Bill(why="the cluster cannot be resolved; `clusterspec check` reports the reason")
     found = count_fabric(cluster, written.scale_out if written else None)
     built = found if isinstance(found, Fabric) else None
-    lines = [*_node_items(cluster), *(_fabric_items(built) if built else ())]
+    lines = [*_node_items(cluster), *(_fabric_items(built, cluster.scale_out) if built and cluster.scale_out else ())]
     others = list(_other_items(cluster, written or ClusterSpec(), design.spec.procurement))
     lines += [line for line in others if isinstance(line, Item)]
     assumed = {key: why for key, _, why in design.assumptions}
@@ -214,17 +217,55 @@ def _node_name(platform: str, cluster: Cluster) -> str:
     return f"{platform}, one of the {nodes} nodes of a domain" if nodes > 1 else platform
 
 
-def _fabric_items(built: Fabric) -> Iterator[Item]:
+def _fabric_items(built: Fabric, scale_out: ScaleOut) -> Iterator[Item]:
     how = built.derivations
     rows = {"leaf": built.leaf_switches, "spine": built.spine_switches, "core": built.core_switches}
     for row, count in rows.items():
         yield Item(f"{row}_switch", built.switch, count, how[f"{row}_switches"])
+    named = {one.level: one for one in level_optics(scale_out)}
     titles = {"node_leaf": "node to leaf", "leaf_spine": "leaf to spine", "spine_core": "spine to core"}
     for level, title in titles.items():
-        yield Item("cable", f"{title} cable", built.cables[level], f"{how[level]}; {how[f'cables_{level}']}")
+        fixed = named[level].lower.name if level in named and named[level].cable_type != FIBER else ""
+        part = f"{title} cable" + f", {fixed}" * bool(fixed)
+        yield Item("cable", part, built.cables[level], f"{how[level]}; {how[f'cables_{level}']}")
     unknown = " and ".join(built.modules.assumed)
     assumed = f"cages of the {unknown} are not known: one module for each port" if unknown else ""
-    yield Item("transceiver", "transceiver module", built.transceivers, how["transceivers"], assumed=assumed)
+    if not any(one.cable_type == FIBER for one in named.values()):
+        yield Item("transceiver", "transceiver module", built.transceivers, how["transceivers"], assumed=assumed)
+        return
+    for tier in _ENDS:
+        count = getattr(built.modules, tier)
+        part, derivation = _module_part(tier, named), _module_derivation(tier, count, named)
+        yield Item("transceiver", part, count, derivation, assumed=assumed)
+
+
+_ENDS = {
+    "node": (("node_leaf", 0),),
+    "leaf": (("node_leaf", -1), ("leaf_spine", 0)),
+    "spine": (("leaf_spine", -1), ("spine_core", 0)),
+    "core": (("spine_core", -1),),
+}
+"""The levels whose ends are at a tier, each with the index of that end."""
+
+
+def _modules_at(tier: str, named: Mapping[str, LevelOptics]) -> list[Optics]:
+    """The modules at a tier, each once."""
+    ends = [named[level].ends[end] for level, end in _ENDS[tier] if level in named and named[level].cable_type == FIBER]
+    return list(dict.fromkeys(ends))
+
+
+def _module_part(tier: str, named: Mapping[str, LevelOptics]) -> str:
+    parts = " and ".join(module.name for module in _modules_at(tier, named))
+    return f"transceiver module at the {tier}" + f", {parts}" * bool(parts)
+
+
+def _module_derivation(tier: str, count: int, named: Mapping[str, LevelOptics]) -> str:
+    """How modules are counted, and their power; switches and nodes supply it."""
+    powers = [module.power.value for module in _modules_at(tier, named) if module.power is not None]
+    if not powers or len(powers) < len(_modules_at(tier, named)):
+        return f"one for each cage in use at the {tier}"
+    total = f"{max(powers):g} W each, {display(max(powers) * count, 'W')} in all, from the ports"
+    return f"one for each cage in use at the {tier}; {total}"
 
 
 def _other_items(cluster: Cluster, written: ClusterSpec, procurement: ProcurementSpec | None) -> Iterator[Item | str]:

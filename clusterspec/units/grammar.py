@@ -312,7 +312,7 @@ def _quantity_with_unit(written: str, kind: Kind) -> Quantity:
     example = f"1 {kind.suggestions[0]}"
     number, rest = split_number(written, False, example)
     symbol, spelling, words = symbol_and_words(rest)
-    if symbol is None:
+    if symbol is None or (symbol == "m" and kind.unit == "s"):  # minutes or milliseconds are meant
         raise unknown_unit_fault(written, rest, spelling, kind)
     if TABLE[symbol][0] != kind.unit:
         raise other_unit_fault(written, rest, spelling, symbol, kind)

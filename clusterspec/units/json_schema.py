@@ -86,6 +86,7 @@ def _unit_patterns() -> dict[str, str]:
         "B/s": f"(?:{word}{per_any_case}|{letter}{per}|[GT]bE)",
         "FLOP/s": f"(?:{flop}(?:[sS]{per_any_case}?|{per_any_case}))",
         "W": f"(?:[kMGTPEZY]?W|KW|kw|(?:{decimal})?{_caseless_pattern('watt')}[sS]?)",
+        "m": f"(?:[ck]?m|{_either_pattern(map(_caseless_pattern, ('meter', 'metre')))}[sS]?)",
         "s": f"(?:{words_of_time}|{_either_pattern(time_spellings(words=False))})",
     }
 

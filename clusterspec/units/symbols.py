@@ -71,6 +71,7 @@ KINDS = {
     "ratio": Kind("1", "a ratio", (":1",)),
     "time": Kind("s", "a time", ("s", "min", "h")),
     "power": Kind("W", "a power", ("kW", "W")),
+    "length": Kind("m", "a length", ("m",)),
     "work": Kind("FLOP", "an amount of work", ("EFLOP",)),
     "peak": Kind("FLOP/s", "a peak", ("TFLOP/s dense", "TFLOP/s sparse"), zero=False),
 }
@@ -83,6 +84,7 @@ MEANING = {
     "FLOP": "an amount of work",
     "T/s": "a transfer rate of one lane",
     "W": "a power",
+    "m": "a length",
     "s": "a time",
     "1": "a number",
 }
@@ -130,6 +132,8 @@ def time_spellings(words: bool) -> list[str]:
     return [*_TIME_SYMBOLS, *(symbol for symbol, (unit, _, _) in TABLE.items() if unit == "s")]
 
 
+_LENGTH_WORDS = {"meter": "m", "meters": "m", "metre": "m", "metres": "m"}
+
 COUNTS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9, "G": 10**9, "T": 10**12}
 COUNTS |= {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 
@@ -147,6 +151,7 @@ def symbol_of(spelling: str) -> str | None:
         or _operations_symbol(spelling)
         or _power_symbol(spelling)
         or _time_symbol(spelling)
+        or _LENGTH_WORDS.get(spelling.lower())
     )
 
 

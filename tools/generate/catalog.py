@@ -31,6 +31,7 @@ TITLES = {
     "interconnect": "Interconnects",
     "nic": "Network adapters",
     "switch": "Switches",
+    "optics": "Optics and cables",
     "platform": "Platforms",
     "model": "Models",
     "framework": "Frameworks",

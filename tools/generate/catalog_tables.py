@@ -22,6 +22,7 @@ FACTS = {
     "interconnect": ("scope", "family", "generation", "year", "lane.bandwidth", "link.bandwidth", "bandwidth"),
     "nic": ("ports", "port_bandwidth", "pcie", "lanes", "cages", "connector", "power"),
     "switch": ("ports", "port_bandwidth", "capacity", "cages", "connector", "splits", "rack_units", "power"),
+    "optics": ("type", "reach_class", "media", "bandwidth", "ports", "reach", "cages", "top", "power"),
     "platform": (
         *("accelerator", "accelerators_per_node", "domain", "scale_up_bandwidth", "nics_per_node", "nic_bandwidth"),
         *("node_bandwidth", "cages", "rack_units", "power"),

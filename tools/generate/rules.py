@@ -25,6 +25,7 @@ GROUPS = (
     "scale_up",
     "fabric",
     "networks",
+    "physical",
     "layout",
     "placement",
     "memory",

@@ -32,6 +32,8 @@ def symbols() -> Iterator[tuple[str, str]]:
             yield f"{prefix}{base}", base
     for unit in ("ns", "us", "ms", "s", "min", "h", "day", "week", "month", "year"):
         yield unit, "s"
+    for unit in ("cm", "m", "km"):
+        yield unit, "m"
 
 
 def table() -> str:

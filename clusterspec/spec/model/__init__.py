@@ -28,6 +28,7 @@ from clusterspec.spec.model.business import (
 from clusterspec.spec.model.cluster import (
     AcceleratorSpec,
     ClusterSpec,
+    FloorSpec,
     FlowControlSpec,
     LevelSpec,
     LinkCounts,
@@ -74,6 +75,7 @@ __all__ = [
     "DispatcherSpec",
     "DocumentSpec",
     "EnginesSpec",
+    "FloorSpec",
     "FlowControlSpec",
     "LatentAttentionSpec",
     "LayoutSpec",

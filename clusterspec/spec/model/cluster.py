@@ -97,6 +97,9 @@ class ScaleOutSpec:
     cables: LinkCounts | None = None
     links_per_cable: LinkCounts | None = None
     cable_type: dict[str, str] | None = None
+    distance: dict[str, Quantity] | None = None
+    optics: dict[str, tuple[str, ...]] | None = None
+    transceivers: int | None = None
     extra_endpoints: int | None = None
     in_network_reduction: bool | None = None
     flow_control: FlowControlSpec | None = None
@@ -134,13 +137,29 @@ class NetworksSpec:
 
 @dataclass(frozen=True, slots=True)
 class PowerSpec:
-    """Electrical power of a node, a switch and a rack, in watts."""
+    """Electrical power of a node, a switch and a rack in watts, its limits, and the cooling of the racks."""
 
     node: Quantity | None = None
     switch: Quantity | None = None
     rack_overhead: Quantity | None = None
     rack_limit: Quantity | None = None
     nodes_per_rack: int | None = None
+    node_idle: Quantity | None = None
+    accelerator_cap: Quantity | None = None
+    cooling: str | None = None
+    budget: Quantity | None = None
+    row_limit: Quantity | None = None
+    feeds: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FloorSpec:
+    """The room: rows of racks, and where the network racks are."""
+
+    racks_per_row: int | None = None
+    rack_pitch: Quantity | None = None
+    row_pitch: Quantity | None = None
+    network_racks: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,4 +179,5 @@ class ClusterSpec:
     networks: NetworksSpec | None = None
     software: tuple[str, ...] | None = None
     host_memory: Quantity | None = None
+    floor: FloorSpec | None = None
     power: PowerSpec | None = None
