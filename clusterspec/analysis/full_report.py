@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from clusterspec import document as documents
 from clusterspec.analysis.diagnosis import planned_tests
 from clusterspec.analysis.outputs import bill, cost, estimate, influences
-from clusterspec.cluster.legality import cut_heads, demands_of, refusals
+from clusterspec.cluster.demands import demands_of
+from clusterspec.cluster.legality import cut_heads, refusals
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys, layout_changes
 from clusterspec.cost.compute.kernels import Kernel

@@ -12,14 +12,13 @@ from clusterspec.catalog.entries import (
     Interconnect,
     Kernels,
     Nic,
-    Optics,
     Platform,
     ServingSoftware,
     Spread,
     Stack,
     Switch,
 )
-from clusterspec.catalog.frameworks import Framework, Library, dated, features, statements
+from clusterspec.catalog.frameworks import Framework, Library, dated, features, multiples, statements
 from clusterspec.catalog.models import (
     CompressedAttention,
     Entry,
@@ -311,25 +310,6 @@ def switch(read: FactReader) -> Switch:
     )
 
 
-def optics(read: FactReader) -> Optics:
-    """A transceiver module, or a cable with fixed ends."""
-    return Optics(
-        **_header_fields(read),
-        type=read.text("type") or "",
-        reach_class=read.text("reach_class") or "",
-        media=read.text("media") or "",
-        bandwidth=read.bandwidth("bandwidth"),
-        ports=read.count("ports") or 1,
-        lane_bandwidth=read.bandwidth("lane_bandwidth"),
-        reach=read.figure("reach", "length"),
-        cages=read.texts("cages"),
-        top=read.text("top") or "",
-        power=read.figure("power", "power"),
-        part_numbers=read.texts("part_numbers"),
-        families=read.texts("families"),
-    )
-
-
 def platform(read: FactReader) -> Platform:
     """A node, rack, instance or slice as sold."""
     return Platform(
@@ -409,6 +389,7 @@ def framework(read: FactReader) -> Framework:
         synonyms=read.texts("synonyms"),
         features=dict(features(read, releases)),
         statements=dict(statements(read, releases)),
+        multiples=dict(multiples(read, releases)),
     )
 
 
@@ -440,7 +421,6 @@ BUILDERS: Mapping[str, Callable[[FactReader], Entry]] = {
     "interconnect": interconnect,
     "nic": nic,
     "switch": switch,
-    "optics": optics,
     "platform": platform,
     "model": model,
     "framework": framework,

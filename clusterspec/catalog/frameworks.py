@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 from clusterspec.catalog.models import Entry
 from clusterspec.catalog.reader import Fact, FactReader, Status
-from clusterspec.catalog.support import Combination, UnreadableCombination, combination
+from clusterspec.catalog.support import Combination, Multiple, UnreadableCombination, combination, multiple
 from clusterspec.origin import Cited, Origin
 from clusterspec.records import dataclass, field, replace
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 GROUP = "features."
 SUPPORT = "support."
+MULTIPLES = "multiples."
 OWN = "custom"
 """The framework of a layout that names none, in results."""
 UNNAMED = "unnamed"
@@ -65,6 +66,14 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
+class Requirement:
+    """A number that has to be a multiple of another, and the releases that require it."""
+
+    multiple: Multiple
+    feature: Feature
+
+
+@dataclass(frozen=True, slots=True)
 class Framework(Entry):
     """A framework. A fact that an entry does not state is that of its ``base``.
 
@@ -85,6 +94,8 @@ class Framework(Entry):
     features: Mapping[str, Feature] = field(default_factory=dict)
     statements: Mapping[str, Statement] = field(default_factory=dict)
     """The lines of the support matrix, by their text."""
+    multiples: Mapping[str, Requirement] = field(default_factory=dict)
+    """The numbers that have to be multiples, by their text."""
 
     @property
     def trains(self) -> bool:
@@ -99,6 +110,10 @@ class Framework(Entry):
             text: replace(each, feature=_by_year(each.feature)) if own else each
             for text, each in base.statements.items()
         }
+        required = {
+            text: replace(each, feature=_by_year(each.feature)) if own else each
+            for text, each in base.multiples.items()
+        }
         return replace(
             self,
             vendors=self.vendors or base.vendors,
@@ -108,6 +123,7 @@ class Framework(Entry):
             releases=self.releases if own else base.releases,
             features=inherited | dict(self.features),
             statements=lines | dict(self.statements),
+            multiples=required | dict(self.multiples),
         )
 
 
@@ -132,6 +148,8 @@ class Capabilities:
     """The lines of the support matrix whose combination it is known not to support."""
     release: str | None = None
     """Framework and release as the spec names them; None where it names none."""
+    required: tuple[Requirement, ...] = ()
+    """The numbers that have to be multiples of others."""
 
     @property
     def written(self) -> str:
@@ -173,7 +191,9 @@ def capabilities(framework: Framework, release: str | None, year: int, *, named:
 
     held = {name: holds(each) for name, each in framework.features.items()}
     refused = tuple(each for each in framework.statements.values() if not holds(each.feature))
-    return Capabilities(framework, held, named, refused, f"{framework.id} {release}" if release is not None else None)
+    required = tuple(each for each in framework.multiples.values() if holds(each.feature))
+    written = f"{framework.id} {release}" if release is not None else None
+    return Capabilities(framework, held, named, refused, written, required)
 
 
 def framework_of(name: str, catalog: Catalog) -> Framework:
@@ -233,12 +253,29 @@ def features(read: FactReader, releases: Mapping[str, int | None]) -> Iterator[t
 
 def statements(read: FactReader, releases: Mapping[str, int | None]) -> Iterator[tuple[str, Statement]]:
     """The lines of the support matrix of an entry, by their text."""
+    for text, named, feature in _lines(read, releases, SUPPORT, combination):
+        yield text, Statement(named, feature)
+
+
+def multiples(read: FactReader, releases: Mapping[str, int | None]) -> Iterator[tuple[str, Requirement]]:
+    """The numbers that an entry requires to be multiples of others, by their text."""
+    for text, named, feature in _lines(read, releases, MULTIPLES, multiple):
+        yield text, Requirement(named, feature)
+
+
+_Named = TypeVar("_Named", Combination, Multiple)
+
+
+def _lines(
+    read: FactReader, releases: Mapping[str, int | None], start: str, parsed: Callable[[str], _Named]
+) -> Iterator[tuple[str, _Named, Feature]]:
+    """The facts of a group whose names are texts to parse. One that cannot be parsed is a problem."""
     for name, fact in read.raw_entry.facts.items():
-        if not name.startswith(SUPPORT) or (found := _feature(read, fact, releases)) is None:
+        if not name.startswith(start) or (found := _feature(read, fact, releases)) is None:
             continue
-        text = name.removeprefix(SUPPORT)
+        text = name.removeprefix(start)
         try:
-            yield text, Statement(combination(text), found)
+            yield text, parsed(text), found
         except UnreadableCombination as fault:
             read.refuse(fact, "unknown-choice", str(fault), "`docs/company-catalogs.md` lists the uses")
 

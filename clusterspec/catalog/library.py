@@ -29,7 +29,6 @@ FOLDER_OF_KIND = {
     "interconnect": "interconnects",
     "nic": "nics",
     "switch": "switches",
-    "optics": "optics",
     "platform": "platforms",
     "model": "models",
     "framework": "frameworks",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import prod
 
 from clusterspec.records import dataclass
 
@@ -167,3 +168,46 @@ def undecided(combinations: Iterable[Combination], settled: frozenset[str]) -> t
         if not each.without & settled and all(clause & DEGREES.keys() for clause in clauses):
             found.append(Combination(clauses, frozenset(), each.without & frozenset(DEGREES)))
     return tuple(found)
+
+
+# Numbers that a release requires to be multiples of others
+
+QUANTITIES: Mapping[str, str] = {
+    "hidden": "workload.model",
+    "ffn_hidden": "workload.model",
+    "expert_ffn_hidden": "workload.model",
+    "linear_key_heads": "workload.model",
+    "linear_value_heads": "workload.model",
+    "tp": "layout.tp",
+}
+"""Numbers of a design that may have to be multiples, each with the key that states it."""
+AXES = ("tp", "cp", "ep", "expert_tp", "pp")
+"""Degrees of a layout that such numbers are divided by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Multiple:
+    """A number of a design that must be a multiple of ``number`` × the degrees of ``axes``, where ``when`` applies."""
+
+    quantity: str
+    number: int
+    axes: tuple[str, ...]
+    when: Combination = Combination(())
+
+
+def multiple(text: str) -> Multiple:
+    """The requirement that a line of an entry names: ``QUANTITY of NUMBER * AXIS * … with A + B/C``.
+
+    >>> multiple("ffn_hidden of 128 * tp with quantization-awq").number
+    128
+    >>> multiple("linear_key_heads of tp * cp").axes
+    ('tp', 'cp')
+    """
+    named, _, when = text.partition(" with ")
+    quantity, _, product = named.partition(" of ")
+    factors = product.split(" * ")
+    numbers = [int(each) for each in factors if each.isdecimal() and len(each) < 9]
+    axes = tuple(each for each in factors if each in AXES)
+    if quantity not in QUANTITIES or len(numbers) + len(axes) != len(factors) or 0 in numbers:
+        raise UnreadableCombination(f"`{named}` is not `QUANTITY of NUMBER * AXIS` with names that the program knows")
+    return Multiple(quantity, prod(numbers), axes, combination(when) if when else Combination(()))

@@ -203,6 +203,7 @@ def resolve_layout(
         software=software.release,
         stack=software.stack,
         capabilities=software.capabilities,
+        stated=frozenset(key for key in ("cp_method", "dispatcher") if getattr(section, key) is not None),
         ranks=_job_ranks(degrees, workload),
         separate_engines=_has_separate_engines(workload),
         nodes=nodes,

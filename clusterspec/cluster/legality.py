@@ -6,14 +6,13 @@ Rules, their advice and search share these conditions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from math import lcm
+from math import lcm, prod
 
 from clusterspec.catalog.frameworks import Capabilities, Statement
 from clusterspec.catalog.models import Model
-from clusterspec.catalog.support import Combination, undecided
-from clusterspec.cluster.model import Cluster, Design, Layout, Workload
-from clusterspec.cluster.uses import recomputation_uses, settings, sharding_use
-from clusterspec.records import dataclass
+from clusterspec.catalog.support import Multiple
+from clusterspec.cluster.demands import Demands, LayoutNumbers, demands_of, design_uses, layout_uses, numbers_of
+from clusterspec.cluster.model import Design, Layout
 
 ENDS = 2
 """The first and the last stage."""
@@ -38,118 +37,6 @@ def forbids_uneven_stages(capabilities: Capabilities, virtual_stages: int, short
         capabilities.refuses("stages.uneven")
         or (virtual_stages > 1 and not capabilities.has("stages.uneven_virtual"))
         or (shorter > ENDS and capabilities.refuses("stages.uneven_inside"))
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Demands:
-    """The inputs of the conditions: the ranks of the job, the framework, the model, the global batch in sequences and
-    the sequence length in tokens. A part that is None imposes no condition.
-    """
-
-    ranks: int
-    capabilities: Capabilities
-    model: Model | None
-    batch: int | None
-    sequence: int | None
-    fp8_weights: bool = False
-    """The engine loads an fp8 checkpoint."""
-    refused: tuple[Combination, ...] = ()
-    """What the framework does not combine, as far as the layout decides it."""
-
-
-@dataclass(frozen=True, slots=True)
-class LayoutNumbers:
-    """The numbers of a layout; dp follows from the ranks."""
-
-    tp: int
-    cp: int
-    ep: int
-    expert_tp: int
-    pp: int
-    virtual_stages: int
-    micro_batch: int
-    interleaved: bool
-    sequence_parallel: bool
-    own_stages: bool
-    ring: bool
-    """Context parallelism gives each rank two chunks; otherwise one."""
-    attention_dp: int = 1
-    redundant_experts: int = 0
-    sharding: str = ""
-    """Of model states; empty where it is not decided."""
-    schedule: str = ""
-    """Of the pipeline; empty where it is not decided."""
-    recompute: str | tuple[str, ...] = ""
-    """Of activations; empty where it is not decided."""
-
-    @property
-    def replica(self) -> int:
-        """Ranks of one replica."""
-        return self.tp * self.attention_dp * self.cp * self.pp
-
-    def dp(self, demands: Demands) -> int:
-        return max(1, demands.ranks // self.replica)
-
-    def micro_batches(self, demands: Demands) -> int | None:
-        """Micro-batches per replica and step; None where that is not an integer, or the batch is not known."""
-        if demands.batch is None or demands.batch % (self.dp(demands) * self.micro_batch):
-            return None
-        return demands.batch // (self.dp(demands) * self.micro_batch)
-
-
-def demands_of(design: Design) -> Demands:
-    """The inputs of the conditions of a design with a cluster and a layout."""
-    cluster, layout, workload = design.cluster, design.layout, design.workload
-    assert cluster is not None and layout is not None
-    training = workload if workload and workload.kind == "train" else None
-    ranks = layout.tp * layout.data_ranks * layout.cp * layout.pp
-    return Demands(
-        ranks if layout.separate_engines else layout.nodes * cluster.ranks_per_node,
-        layout.capabilities,
-        workload.model if workload else None,
-        training.global_batch if training else None,
-        training.sequence_length if training else None,
-        serves_fp8(workload),
-        undecided_refusals(cluster, workload, layout),
-    )
-
-
-def serves_fp8(workload: Workload | None) -> bool:
-    """Whether a workload serves from fp8 weights."""
-    if workload is None or workload.serving is None:
-        return False
-    kept = workload.expert_parameter_precision if workload.model.experts else workload.parameter_precision
-    return kept == "fp8"
-
-
-def undecided_refusals(cluster: Cluster, workload: Workload | None, layout: Layout) -> tuple[Combination, ...]:
-    """What the framework does not combine, as far as degrees, sharding, schedule and recomputation decide."""
-    refused = layout.capabilities.refused
-    return undecided((each.combination for each in refused), settings(cluster, workload, layout)) if refused else ()
-
-
-def numbers_of(design: Design) -> LayoutNumbers:
-    """The layout of a design in numbers."""
-    layout = design.layout
-    assert layout is not None
-    return LayoutNumbers(
-        layout.tp,
-        layout.cp,
-        layout.ep,
-        layout.expert_tp,
-        layout.pp,
-        layout.virtual_stages,
-        layout.micro_batch,
-        layout.schedule == "interleaved",
-        layout.sequence_parallel,
-        design.spec.layout is not None and design.spec.layout.stage_layers is not None,
-        layout.cp_method != "all-to-all",
-        layout.attention_dp,
-        layout.redundant_experts,
-        layout.sharding,
-        layout.schedule,
-        layout.recompute,
     )
 
 
@@ -284,26 +171,6 @@ def combination_refused(numbers: LayoutNumbers, demands: Demands) -> bool:
     return any(each.applies(used) for each in demands.refused)
 
 
-def layout_uses(numbers: LayoutNumbers, demands: Demands) -> frozenset[str]:
-    """What a layout uses, in the words of the support matrix."""
-    return frozenset((*_uses_of_degrees(numbers, demands), *recomputation_uses(numbers.recompute))) - {""}
-
-
-def _uses_of_degrees(numbers: LayoutNumbers, demands: Demands) -> Iterator[str]:
-    for axis in ("tp", "cp", "ep", "pp"):
-        yield axis if getattr(numbers, axis) > 1 else ""
-    yield "sequence-parallel" if numbers.sequence_parallel and numbers.tp > 1 else ""
-    yield "attention-dp" if numbers.attention_dp > 1 else ""
-    yield "data-parallel" if numbers.dp(demands) > 1 else ""
-    if demands.model is not None and demands.model.experts:
-        yield "expert-tp" if numbers.expert_tp > 1 else ""
-    if numbers.pp > 1:
-        stages = numbers.pp * numbers.virtual_stages
-        yield "virtual-stages" if numbers.virtual_stages > 1 else numbers.schedule
-        yield "uneven-stages" if demands.model is not None and demands.model.layers % stages else ""
-    yield sharding_use(numbers.sharding) if numbers.dp(demands) * numbers.cp > 1 else ""
-
-
 def _fp8_blocks_cut(numbers: LayoutNumbers, demands: Demands) -> bool:
     if demands.model is None or not demands.fp8_weights:
         return False
@@ -322,6 +189,35 @@ def cut_blocks(model: Model, tp: int, expert_tp: int) -> tuple[tuple[str, int, i
     return tuple(each for each in found if each[1] // each[2] % model.fp8_block)
 
 
+def _indivisible_for_framework(numbers: LayoutNumbers, demands: Demands) -> bool:
+    return any(True for _ in broken_multiples(numbers, demands))
+
+
+def broken_multiples(numbers: LayoutNumbers, demands: Demands) -> Iterator[tuple[Multiple, int, int]]:
+    """The numbers that are not the multiples that the framework requires, with their value and the required divisor."""
+    used = layout_uses(numbers, demands) if demands.required else frozenset()
+    for each in demands.required:
+        value = _quantity(each.quantity, numbers, demands.model)
+        step = each.number * prod(getattr(numbers, axis) for axis in each.axes)
+        if value % step and each.when.applies(used):
+            yield each, value, step
+
+
+def _quantity(name: str, numbers: LayoutNumbers, model: Model | None) -> int:
+    """A number of a design; 0, of which every number is a divisor, where the design does not have it."""
+    if name == "tp":
+        return numbers.tp
+    if (
+        model is None
+        or (name == "ffn_hidden" and not model.dense_layers)
+        or (name == "expert_ffn_hidden" and not model.experts)
+    ):
+        return 0
+    if name.startswith("linear_"):
+        return getattr(model.linear, name.removeprefix("linear_")) if model.linear else 0
+    return int(getattr(model, name))
+
+
 CONDITIONS: Mapping[str, Callable[[LayoutNumbers, Demands], bool]] = {
     "world-size-mismatch": _world_size_differs,
     "heads-indivisible-by-tp": _heads_indivisible,
@@ -337,6 +233,7 @@ CONDITIONS: Mapping[str, Callable[[LayoutNumbers, Demands], bool]] = {
     "sequence-indivisible-by-tp": _sequence_indivisible_by_shards,
     "framework-lacks-feature": combination_refused,
     "fp8-blocks-cut-by-tp": _fp8_blocks_cut,
+    "indivisible-for-framework": _indivisible_for_framework,
 }
 """Functions that return True where the rule of that name is violated."""
 
@@ -353,27 +250,11 @@ def refusals(design: Design) -> frozenset[str]:
     return found | {name for name, refused in _OF_DESIGNS.items() if refused(design, design.layout)}
 
 
-def design_uses(design: Design) -> frozenset[str]:
-    """What a design uses, in the words of the support matrix; empty without a cluster."""
-    cluster, layout = design.cluster, design.layout
-    if cluster is None:
-        return frozenset()
-    if layout is None:
-        return frozenset({cluster.accelerator.architecture}) - {""}
-    return settings(cluster, design.workload, layout) | layout_uses(numbers_of(design), demands_of(design))
-
-
 def refused_statements(design: Design) -> Iterator[tuple[Statement, frozenset[str]]]:
     """The statements of the support matrix that the framework's release contradicts, with what the design uses."""
     refused = design.layout.capabilities.refused if design.layout else ()
     used = design_uses(design) if refused else frozenset()
     yield from ((each, used) for each in refused if each.combination.applies(used))
-
-
-def schedule_refused(workload: Workload | None, layout: Layout) -> bool:
-    """Whether the framework is known not to have the pipeline schedule of a layout with one stage on each rank."""
-    trains = workload is not None and workload.serving is None and layout.virtual_stages == 1
-    return layout.pp > 1 and trains and layout.capabilities.refuses(f"schedule.{layout.schedule}")
 
 
 def stages_exceed_layers(design: Design, layout: Layout) -> bool:
@@ -427,6 +308,5 @@ _OF_DESIGNS: Mapping[str, Callable[[Design, Layout], bool]] = {
     "sharding-forbids-expert-parallel": _expert_parallel_refused,
     "tied-embeddings-with-pipeline": _pipeline_of_tied_model_refused,
     "ep-without-experts": _lacks_experts,
-    "framework-lacks-feature": lambda design, layout: schedule_refused(design.workload, layout),
 }
 """Functions that return True where the rule of that name finds an error in a whole design."""

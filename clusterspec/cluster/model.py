@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Nic, Optics, Platform, Stack, Switch
+from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Nic, Platform, Stack, Switch
 from clusterspec.catalog.frameworks import NOTHING_KNOWN, Capabilities
 from clusterspec.catalog.models import Model
 from clusterspec.quantity import Bandwidth, Figure, Peak
@@ -176,8 +176,6 @@ class ScaleOut:
     nic: Nic | None = None
     collective_library: str | None = None
     """Name and release, as written; None where the spec states none."""
-    optics: tuple[tuple[str, tuple[Optics, ...]], ...] = ()
-    """Modules or cables by level, each from the lower to the upper end; one where both ends have the same."""
 
     @property
     def node_bandwidth(self) -> float:
@@ -338,6 +336,8 @@ class Layout:
 
     capabilities: Capabilities = field(default=NOTHING_KNOWN, compare=False, repr=False)
     """What the framework supports and requires in this release or year."""
+    stated: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    """The settings that the spec states, of those for which an assumption stands otherwise and rules must not err."""
     separate_engines: bool = False
     """Prefill and decode run on separate engines: the degrees are those of decode, ``ranks`` those of both."""
 

@@ -11,7 +11,7 @@ import pytest
 from clusterspec.analysis.serving_plans.space import engines, serving_job
 from clusterspec.analysis.space.families import families, section_of
 from clusterspec.analysis.studied import choices, whole_section
-from clusterspec.catalog.frameworks import Framework, Library, capabilities, framework_of
+from clusterspec.catalog.frameworks import NOTHING_KNOWN, Framework, Library, capabilities, framework_of
 from clusterspec.catalog.support import (
     DEGREES,
     USES,
@@ -19,11 +19,13 @@ from clusterspec.catalog.support import (
     Combination,
     UnreadableCombination,
     combination,
+    multiple,
     undecided,
 )
-from clusterspec.cluster.legality import refusals, refused_statements
-from clusterspec.cluster.uses import settings
+from clusterspec.cluster.demands import Demands, demands_of, numbers_of, settings
+from clusterspec.cluster.legality import broken_multiples, refusals, refused_statements
 from clusterspec.finding import Severity
+from clusterspec.records import replace
 from clusterspec.studies import variation
 from tests.analysis.jobs import design_of, job, study_of
 from tests.catalog.shipped import CATALOG
@@ -114,7 +116,7 @@ RELEASES: list[tuple[str, str, str, frozenset[str], bool, str]] = [  # kind, nam
     ("framework", "megatron-core", "0.19", uses("recipe-mxfp8", "sm_100"), True, "quantization.py 166"),
     ("framework", "megatron-core", "0.19", uses("recipe-mxfp8", "sm_120"), False, "quantization.py 164"),
     ("framework", "megatron-core", "0.11", uses("deepep"), False, "no moe_enable_deepep"),
-    ("framework", "megatron-core", "0.19", uses("deepep", "sm_89"), False, "DeepEP README 45 to 52"),
+    ("framework", "megatron-core", "0.19", uses("ep", "deepep", "sm_89"), False, "DeepEP README 45 to 52"),
     ("framework", "torchtitan", "0.2", uses("recipe-mxfp8", "gfx950"), False, "mx.py 70"),
     ("framework", "torchtitan", "0.2", uses("recipe-delayed"), False, "float8.py 58"),
     ("framework", "torchtitan", "0.2", uses("optimizer-lion"), False, "optimizer.py 148"),
@@ -255,6 +257,56 @@ def test_search_proposes_no_pipeline_for_speculation_that_the_release_refuses(so
     assert served is not None and {each.pp for each in engines(served)} == stages
 
 
+# Numbers that have to be multiples
+
+
+@pytest.mark.parametrize("text", ["ffn_hidden", "heads of 2 * tp", "ffn_hidden of 0 * tp", "tp of cp with speculashun"])
+def test_a_requirement_that_names_something_unknown_is_refused(text: str) -> None:
+    with pytest.raises(UnreadableCombination):
+        multiple(text)
+
+
+ENGINE = "kind: serve, model: {model}, {weights}, serving: {{input_tokens: 2000, output_tokens: 500, concurrency: 32}}"
+AWQ = "parameter_precision: int4, quantization: awq"
+
+
+@pytest.mark.parametrize(
+    ("work", "layout", "broken"),
+    [  # 29,568 / 8 = 3,696 = 28.9 × 128; 28,672 / 8 = 28 × 128; 29,568 / 8 = 231 × 16
+        (ENGINE.format(model="qwen2.5-72b", weights=AWQ), "software: vllm 0.11, tp: 8", [(29568, 1024)]),
+        (ENGINE.format(model="qwen2.5-72b", weights=AWQ), "software: sglang 0.5.9, tp: 2", [(29568, 256)]),
+        (ENGINE.format(model="qwen2.5-72b", weights=AWQ), "software: vllm 0.11, tp: 1", []),
+        (ENGINE.format(model="llama-3.1-70b", weights=AWQ), "software: vllm 0.11, tp: 8", []),
+        (ENGINE.format(model="qwen2.5-72b", weights="parameter_precision: nvfp4"), "software: vllm 0.11, tp: 8", []),
+        (ENGINE.format(model="qwen2.5-72b", weights=AWQ), "framework: custom, tp: 8", []),
+    ],
+)
+def test_widths_are_whole_groups_of_each_rank(work: str, layout: str, broken: list[tuple[int, int]]) -> None:
+    design = design_of(SPEC.format(machine="platform: dgx-h100", work=work, layout=layout))
+    found = [(value, step) for _, value, step in broken_multiples(numbers_of(design), demands_of(design))]
+    assert found == broken
+    assert ("indivisible-for-framework" in refusals(design)) is bool(broken)
+
+
+def test_heads_of_linear_attention_divide_over_tp_and_cp_from_the_release_that_has_it() -> None:
+    # 16 key heads over 4 × 8 ranks
+    numbers = numbers_of(design_of(SPEC.format(machine="platform: dgx-h100", work=MODELS["dense"], layout="tp: 4")))
+    demands = Demands(32, NOTHING_KNOWN, CATALOG.model("qwen3-next-80b-a3b"), None, None)
+    linear = demands.model.linear if demands.model else None
+    assert linear is not None and linear.key_heads == 16
+    asked = replace(demands, required=(multiple("linear_key_heads of tp * cp"),))
+    broken = [list(broken_multiples(replace(numbers, tp=4, cp=cp), asked)) for cp in (4, 8)]
+    assert broken[0] == [] and [(value, step) for _, value, step in broken[1]] == [(16, 32)]
+
+
+def test_search_proposes_no_engine_that_cuts_a_group() -> None:
+    work = ENGINE.format(model="qwen2.5-72b", weights=AWQ)
+    for software, widths in (("vllm 0.11", {1}), ("trt-llm 1.0", {1, 2, 4, 8})):
+        text = SPEC.format(machine="platform: dgx-h100", work=work, layout=f"software: {software}")
+        served = serving_job(design_of(text))
+        assert served is not None and {each.tp for each in engines(served)} == widths
+
+
 # What a design uses, and entries of a company
 
 
@@ -266,7 +318,7 @@ def test_a_design_uses_what_its_keys_say() -> None:
     found = settings(design.cluster, design.workload, design.layout)
     assert {"train", "sm_90", "precision-fp8", "recipe-blockwise", "deepep", "moments-bf16", "master-fp32"} <= found
     assert {"experts", "latent-attention"} <= found
-    assert not {"grouped-query-attention", "serve", "tied-embeddings", "speculation"} & found
+    assert not {"ring", "grouped-query-attention", "serve", "tied-embeddings", "speculation"} & found
 
 
 FORK = """\

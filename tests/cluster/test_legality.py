@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
+from clusterspec.cluster.demands import Demands, LayoutNumbers
 from clusterspec.cluster.legality import (
-    Demands,
-    LayoutNumbers,
     forbids_expert_parallel,
     forbids_pipeline,
     forbids_uneven_stages,

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from clusterspec.analysis.studied import NO_PINS, Pins, divisors
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies, layout_of_engines
-from clusterspec.cluster.legality import Demands, LayoutNumbers, serves_fp8, undecided_refusals, violations
+from clusterspec.cluster.demands import Demands, LayoutNumbers, serves_fp8, undecided_multiples, undecided_refusals
+from clusterspec.cluster.legality import violations
 from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Serving, Workload
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.memory.fullest import design_memory, spare_cache
@@ -124,7 +125,8 @@ def _legal(job: ServingJob, engine: Engines) -> bool:
     )
     refused = undecided_refusals(job.cluster, job.workload, job.layout)
     held, fp8 = job.layout.capabilities, serves_fp8(job.workload)
-    demands = Demands(engine.ranks, held, job.workload.model, None, None, fp8, refused)
+    required = undecided_multiples(job.cluster, job.workload, job.layout)
+    demands = Demands(engine.ranks, held, job.workload.model, None, None, fp8, refused, required)
     return not violations(numbers, demands)
 
 

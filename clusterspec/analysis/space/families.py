@@ -8,15 +8,13 @@ from itertools import permutations, product
 from clusterspec.analysis.studied import NO_PINS, Choice, Family, Pins, Pipeline, SearchJob, Sharding, divisors
 from clusterspec.catalog.support import CHOSEN, undecided
 from clusterspec.cluster.degrees import even_stages
+from clusterspec.cluster.demands import Demands, LayoutNumbers, layout_uses
 from clusterspec.cluster.layout import ORDER
 from clusterspec.cluster.legality import (
-    Demands,
-    LayoutNumbers,
     combination_refused,
     forbids_expert_parallel,
     forbids_pipeline,
     forbids_uneven_stages,
-    layout_uses,
     violations,
 )
 from clusterspec.cluster.model import Layout
@@ -242,8 +240,7 @@ def _schedules(job: SearchJob, pins: Pins, pp: int, virtual: int) -> tuple[str, 
     if pp == 1:
         return ("1f1b",)
     found = pins.choices("schedule", _single_stage_schedules(job) or SCHEDULES)
-    refused = job.layout.capabilities.refuses
-    return tuple(str(each) for each in found if each != "interleaved" and not refused(f"schedule.{each}"))
+    return tuple(str(each) for each in found if each != "interleaved")
 
 
 def _single_stage_schedules(job: SearchJob) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from math import log2
 
-from clusterspec.cluster.legality import CONDITIONS, Demands, LayoutNumbers, demands_of, numbers_of, violations
+from clusterspec.cluster.demands import Demands, LayoutNumbers, demands_of, numbers_of
+from clusterspec.cluster.legality import CONDITIONS, violations
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.records import fields, replace
 from clusterspec.rules.words import either

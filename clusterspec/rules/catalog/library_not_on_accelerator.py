@@ -52,7 +52,7 @@ from collections.abc import Iterator
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.frameworks import Framework, capabilities, named_library
-from clusterspec.cluster.legality import design_uses
+from clusterspec.cluster.demands import design_uses
 from clusterspec.cluster.model import Design
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.support import refusal

@@ -2,9 +2,11 @@
 
 ## What it finds
 
-A pipeline schedule, or speculative decoding over a pipeline, that the catalog entry of the framework states as not
-supported in the named release (`software`) or year (`software_year`). An error where the entry cites a document, else a
-warning. Features that the entry does not state are not reported; `clusterspec catalog show framework/ID` lists them.
+A feature, or a combination of features, that the support matrix in the catalog entry of the framework refuses for the
+named release (`software`) or year (`software_year`): schedules, shardings, expert and context parallelism, kinds of
+attention, precision recipes, formats of weights and caches, optimizers, speculation, on this accelerator. An error where
+the entry cites a document, else a warning. Combinations that the entry does not state are not reported; `clusterspec
+catalog show framework/ID` prints the matrix.
 
 ## Why it matters
 
@@ -53,8 +55,8 @@ layout: {framework: megatron-core, pp: 4, schedule: 1f1b}
 
 ## Sources
 
-- vLLM 0.9 on pipelines: https://docs.vllm.ai/en/v0.9.1/features/spec_decode.html
-- SGLang asserts it: https://github.com/sgl-project/sglang/blob/001067fffe33427bee0ed2f007fb7551a1d76b44/python/sglang/srt/server_args.py
+- vLLM up to 0.15 on pipelines: https://github.com/vllm-project/vllm/blob/v0.19.0/docs/features/speculative_decoding/README.md
+- SGLang asserted it up to 0.5.20: https://github.com/sgl-project/sglang/blob/v0.5.20/python/sglang/srt/arg_groups/validation_hook.py#L83
 - The schedules of Megatron Core: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/core/pipeline_parallel/schedules.py#L53
 """
 
@@ -62,9 +64,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.catalog.frameworks import Feature
-from clusterspec.cluster.legality import refused_statements, schedule_refused
-from clusterspec.cluster.model import Design, Layout, Workload
+from clusterspec.catalog.entries import Accelerator
+from clusterspec.cluster.legality import refused_statements
+from clusterspec.cluster.model import Design, Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.support import refusal
 from clusterspec.rules.rule import Rule
@@ -72,26 +74,12 @@ from clusterspec.rules.rule import Rule
 RULE = Rule.of(__name__, "error")
 
 
-def check(design: Design, workload: Workload, layout: Layout) -> Iterator[Problem]:
-    if not layout.capabilities.refused and not layout.capabilities.refuses(f"schedule.{layout.schedule}"):
+def check(design: Design, accelerator: Accelerator, layout: Layout) -> Iterator[Problem]:
+    if not layout.capabilities.refused:
         return
+    release = layout.capabilities.release or f"{layout.framework} of {layout.software_year}"
     for statement, used in refused_statements(design):
-        if statement.combination.uses and design.cluster is not None:  # the others concern the accelerator alone
-            found = refusal(_release(layout), statement, used, design.cluster.accelerator.id)
+        if statement.combination.uses:  # the others concern the accelerator alone
+            found = refusal(release, statement, used, accelerator.id)
             severity = "error" if statement.feature.sourced else "warning"
             yield RULE.problem(statement.combination.key(used), found.message, found.help, severity=severity)
-    if schedule_refused(workload, layout):
-        feature = layout.capabilities.framework.features[f"schedule.{layout.schedule}"]
-        message = f"{_release(layout)} does not have the {layout.schedule} schedule (pp {layout.pp})"
-        severity = "error" if feature.sourced else "warning"
-        yield RULE.problem("layout.schedule", message, f"write `schedule: 1f1b`{_later(feature)}", severity=severity)
-
-
-def _release(layout: Layout) -> str:
-    """The framework with its release, or its year where the spec states no release."""
-    return layout.capabilities.release or f"{layout.framework} of {layout.software_year}"
-
-
-def _later(feature: Feature) -> str:
-    """The release from which the framework has the feature, as an alternative; empty where none is known."""
-    return f", or use release {feature.since} or later" if feature.value and feature.since else ""

@@ -1,0 +1,244 @@
+"""The inputs of the conditions of legality: the numbers of a layout, and what a design uses (`catalog.support`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.frameworks import Capabilities
+from clusterspec.catalog.models import Model
+from clusterspec.catalog.support import Combination, Multiple, undecided
+from clusterspec.cluster.model import Cluster, Design, Layout, Serving, Workload
+from clusterspec.records import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """The inputs of the conditions: the ranks of the job, the framework, the model, the global batch in sequences and
+    the sequence length in tokens. A part that is None imposes no condition.
+    """
+
+    ranks: int
+    capabilities: Capabilities
+    model: Model | None
+    batch: int | None
+    sequence: int | None
+    fp8_weights: bool = False
+    """The engine loads an fp8 checkpoint."""
+    refused: tuple[Combination, ...] = ()
+    """What the framework does not combine, as far as the layout decides it."""
+    required: tuple[Multiple, ...] = ()
+    """Numbers that have to be multiples of others."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutNumbers:
+    """The numbers of a layout; dp follows from the ranks."""
+
+    tp: int
+    cp: int
+    ep: int
+    expert_tp: int
+    pp: int
+    virtual_stages: int
+    micro_batch: int
+    interleaved: bool
+    sequence_parallel: bool
+    own_stages: bool
+    ring: bool
+    """Context parallelism gives each rank two chunks; otherwise one."""
+    attention_dp: int = 1
+    redundant_experts: int = 0
+    sharding: str = ""
+    """Of model states; empty where it is not decided."""
+    schedule: str = ""
+    """Of the pipeline; empty where it is not decided."""
+    recompute: str | tuple[str, ...] = ""
+    """Of activations; empty where it is not decided."""
+
+    @property
+    def replica(self) -> int:
+        """Ranks of one replica."""
+        return self.tp * self.attention_dp * self.cp * self.pp
+
+    def dp(self, demands: Demands) -> int:
+        return max(1, demands.ranks // self.replica)
+
+    def micro_batches(self, demands: Demands) -> int | None:
+        """Micro-batches per replica and step; None where that is not an integer, or the batch is not known."""
+        if demands.batch is None or demands.batch % (self.dp(demands) * self.micro_batch):
+            return None
+        return demands.batch // (self.dp(demands) * self.micro_batch)
+
+
+def demands_of(design: Design) -> Demands:
+    """The inputs of the conditions of a design with a cluster and a layout."""
+    cluster, layout, workload = design.cluster, design.layout, design.workload
+    assert cluster is not None and layout is not None
+    training = workload if workload and workload.kind == "train" else None
+    ranks = layout.tp * layout.data_ranks * layout.cp * layout.pp
+    return Demands(
+        ranks if layout.separate_engines else layout.nodes * cluster.ranks_per_node,
+        layout.capabilities,
+        workload.model if workload else None,
+        training.global_batch if training else None,
+        training.sequence_length if training else None,
+        serves_fp8(workload),
+        undecided_refusals(cluster, workload, layout),
+        undecided_multiples(cluster, workload, layout),
+    )
+
+
+def serves_fp8(workload: Workload | None) -> bool:
+    """Whether a workload serves from fp8 weights."""
+    if workload is None or workload.serving is None:
+        return False
+    kept = workload.expert_parameter_precision if workload.model.experts else workload.parameter_precision
+    return kept == "fp8"
+
+
+def undecided_refusals(cluster: Cluster, workload: Workload | None, layout: Layout) -> tuple[Combination, ...]:
+    """What the framework does not combine, as far as degrees, sharding, schedule and recomputation decide."""
+    refused = layout.capabilities.refused
+    return undecided((each.combination for each in refused), settings(cluster, workload, layout)) if refused else ()
+
+
+def undecided_multiples(cluster: Cluster, workload: Workload | None, layout: Layout) -> tuple[Multiple, ...]:
+    """The numbers that have to be multiples for a design, each with the uses that its layout still decides."""
+    required = layout.capabilities.required
+    settled = settings(cluster, workload, layout) if required else frozenset()
+    return tuple(
+        replace(each.multiple, when=left) for each in required for left in undecided([each.multiple.when], settled)
+    )
+
+
+def numbers_of(design: Design) -> LayoutNumbers:
+    """The layout of a design in numbers."""
+    layout = design.layout
+    assert layout is not None
+    return LayoutNumbers(
+        layout.tp,
+        layout.cp,
+        layout.ep,
+        layout.expert_tp,
+        layout.pp,
+        layout.virtual_stages,
+        layout.micro_batch,
+        layout.schedule == "interleaved",
+        layout.sequence_parallel,
+        design.spec.layout is not None and design.spec.layout.stage_layers is not None,
+        layout.cp_method != "all-to-all",
+        layout.attention_dp,
+        layout.redundant_experts,
+        layout.sharding,
+        layout.schedule,
+        layout.recompute,
+    )
+
+
+# What a design uses, in the words of the support matrix
+
+_SHARDED = {"none": "unsharded"}
+
+
+def settings(cluster: Cluster, workload: Workload | None, layout: Layout) -> frozenset[str]:
+    """The uses that search does not vary: those of the machine, the workload and the settings of the layout.
+
+    The method of context parallelism and the dispatcher count where the spec states them: software may use others than
+    those assumed.
+    """
+    found = {cluster.accelerator.architecture, *_settings_of_layout(layout)}
+    if workload is not None:
+        found |= {*_settings_of_workload(workload), *model_uses(workload.model)}
+        found |= {*_settings_of_serving(workload.serving)} if workload.serving else set()
+        if workload.kind == "train":
+            found |= {f"master-{layout.master_precision}", f"moments-{layout.moments_precision}"}
+    return frozenset(found - {""})
+
+
+def _settings_of_layout(layout: Layout) -> Iterator[str]:
+    yield layout.cp_method if "cp_method" in layout.stated else ""
+    stated = layout.dispatcher.kind if "dispatcher" in layout.stated else ""
+    yield {"deepep": "deepep", "hybrid": "hybrid-dispatcher"}.get(stated, "")
+    yield "optimizer-offload" if layout.offload_optimizer else ""
+    yield "activation-offload" if layout.offload_activations else ""
+    yield "tp-overlap" if layout.overlap.tp == "full" else ""
+
+
+def _settings_of_workload(workload: Workload) -> Iterator[str]:
+    yield workload.kind
+    yield f"precision-{workload.precision}"
+    yield f"weights-{workload.parameter_precision}"
+    yield f"expert-weights-{workload.expert_parameter_precision}" if workload.model.experts else ""
+    yield f"recipe-{workload.recipe}" if workload.recipe else ""
+    yield f"quantization-{workload.quantization}" if workload.quantization else ""
+    yield "plain-attention" if workload.attention == "plain" else ""
+    if workload.kind == "train":
+        yield f"optimizer-{workload.optimizer}"
+        yield f"gradients-{workload.gradient_precision}"
+    else:
+        yield f"cache-{workload.kv_precision}"
+
+
+def model_uses(model: Model) -> Iterator[str]:
+    """The uses that follow from a model: its kinds of attention, its experts, its head."""
+    yield "experts" if model.experts else ""
+    yield "latent-attention" if model.latent else ""
+    yield "compressed-attention" if model.compressed else ""
+    yield "sparse-attention" if model.sparse else ""
+    yield "linear-attention" if model.linear else ""
+    yield "sliding-window" if model.window else ""
+    yield "tied-embeddings" if model.tied_embeddings else ""
+    yield "token-prediction" if model.prediction else ""
+    grouped = not model.latent and not model.compressed and 0 < model.kv_heads < model.heads
+    yield "grouped-query-attention" if grouped else ""
+
+
+def _settings_of_serving(serving: Serving) -> Iterator[str]:
+    if serving.draft_tokens:
+        yield "speculation"
+        yield f"speculation-{serving.draft_method}" if serving.draft_method else ""
+    yield "prefix-cache" if serving.prefix_hit else ""
+    yield "disaggregation" if serving.prefill else ""
+
+
+def sharding_use(sharding: str) -> str:
+    """The use that a sharding is; empty where it is not decided."""
+    return _SHARDED.get(sharding, sharding)
+
+
+def recomputation_uses(recompute: str | tuple[str, ...]) -> Iterator[str]:
+    """The uses that a recomputation is; none where it is not decided."""
+    if recompute and recompute != "none":
+        yield "recomputation"
+    if recompute == "full":
+        yield "full-recomputation"
+
+
+def layout_uses(numbers: LayoutNumbers, demands: Demands) -> frozenset[str]:
+    """What a layout uses, in the words of the support matrix."""
+    return frozenset((*_uses_of_degrees(numbers, demands), *recomputation_uses(numbers.recompute))) - {""}
+
+
+def _uses_of_degrees(numbers: LayoutNumbers, demands: Demands) -> Iterator[str]:
+    for axis in ("tp", "cp", "ep", "pp"):
+        yield axis if getattr(numbers, axis) > 1 else ""
+    yield "sequence-parallel" if numbers.sequence_parallel and numbers.tp > 1 else ""
+    yield "attention-dp" if numbers.attention_dp > 1 else ""
+    yield "data-parallel" if numbers.dp(demands) > 1 else ""
+    if demands.model is not None and demands.model.experts:
+        yield "expert-tp" if numbers.expert_tp > 1 else ""
+    if numbers.pp > 1:
+        stages = numbers.pp * numbers.virtual_stages
+        yield "virtual-stages" if numbers.virtual_stages > 1 else numbers.schedule
+        yield "uneven-stages" if demands.model is not None and demands.model.layers % stages else ""
+    yield sharding_use(numbers.sharding) if numbers.dp(demands) * numbers.cp > 1 else ""
+
+
+def design_uses(design: Design) -> frozenset[str]:
+    """What a design uses, in the words of the support matrix; empty without a cluster."""
+    cluster, layout = design.cluster, design.layout
+    if cluster is None:
+        return frozenset()
+    if layout is None:
+        return frozenset({cluster.accelerator.architecture}) - {""}
+    return settings(cluster, design.workload, layout) | layout_uses(numbers_of(design), demands_of(design))

@@ -1,1 +1,0 @@
-"""Rules about the networks other than the fabric: frontend, storage, out-of-band."""
