@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_rack
 from clusterspec.cluster.model import ScaleUp
 from tests.cluster.resolving import assumed, clean, cluster_of, resolve_text
 
@@ -134,3 +135,15 @@ def test_the_interconnect_is_the_stated_one_else_that_of_the_accelerator(
     assert design.cluster is not None and design.cluster.scale_up.interconnect is not None
     assert design.cluster.scale_up.interconnect.id == found
     assert len([one for one in faults if one.rule == "unknown-catalog-id"]) == problems
+
+
+@pytest.mark.parametrize(
+    ("platform", "nodes", "of_rack", "of_domain"),
+    [("gb200-nvl72", 18, 18, 18), ("gb200-nvl72", 36, 18, 18), ("dgx-h100", 4, 1, 1)],  # 18 trays of 4 accelerators
+)
+def test_a_rack_scale_machine_has_the_nodes_of_its_domain(
+    platform: str, nodes: int, of_rack: int, of_domain: int
+) -> None:
+    cluster = cluster_of(f"cluster: {{platform: {platform}, nodes: {nodes}}}")
+    assert cluster.platform is not None
+    assert (nodes_of_rack(cluster.platform), nodes_of_domain(cluster)) == (of_rack, of_domain)

@@ -212,3 +212,12 @@ def test_folders_are_searched_for_specs_and_files_are_taken_as_named(tmp_path: P
     assert spec_paths("-") == ["-"]
     with pytest.raises(FileNotFoundError):
         spec_paths(str(tmp_path / "missing"))
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("gone.yaml", "gone.yaml: No such file or directory"), ("a\0b", "a\0b: embedded null")]
+)
+def test_a_file_that_cannot_be_opened_is_named_with_the_reason(name: str, why: str) -> None:
+    with pytest.raises(CannotOpenError) as raised:
+        load(name)
+    assert str(raised.value).startswith(why)
