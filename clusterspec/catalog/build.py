@@ -12,6 +12,7 @@ from clusterspec.catalog.entries import (
     Interconnect,
     Kernels,
     Nic,
+    Optics,
     Platform,
     ServingSoftware,
     Spread,
@@ -310,6 +311,25 @@ def switch(read: FactReader) -> Switch:
     )
 
 
+def optics(read: FactReader) -> Optics:
+    """A transceiver module, or a cable with fixed ends."""
+    return Optics(
+        **_header_fields(read),
+        type=read.text("type") or "",
+        reach_class=read.text("reach_class") or "",
+        media=read.text("media") or "",
+        bandwidth=read.bandwidth("bandwidth"),
+        ports=read.count("ports") or 1,
+        lane_bandwidth=read.bandwidth("lane_bandwidth"),
+        reach=read.figure("reach", "length"),
+        cages=read.texts("cages"),
+        top=read.text("top") or "",
+        power=read.figure("power", "power"),
+        part_numbers=read.texts("part_numbers"),
+        families=read.texts("families"),
+    )
+
+
 def platform(read: FactReader) -> Platform:
     """A node, rack, instance or slice as sold."""
     return Platform(
@@ -421,6 +441,7 @@ BUILDERS: Mapping[str, Callable[[FactReader], Entry]] = {
     "interconnect": interconnect,
     "nic": nic,
     "switch": switch,
+    "optics": optics,
     "platform": platform,
     "model": model,
     "framework": framework,

@@ -100,7 +100,19 @@ class ServingSoftware:
 FULLY = frozenset({"fsdp", "hsdp"})
 """The shardings that shard weights."""
 
-__all__ = ["Accelerator", "Entry", "Interconnect", "Kernels", "Model", "Nic", "Platform", "Stack", "Status", "Switch"]
+__all__ = [
+    "Accelerator",
+    "Entry",
+    "Interconnect",
+    "Kernels",
+    "Model",
+    "Nic",
+    "Optics",
+    "Platform",
+    "Stack",
+    "Status",
+    "Switch",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +273,31 @@ class Switch(Entry):
     cage_power: Figure | None = None
     module_top: str | None = None
     year: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Optics(Entry):
+    """A transceiver module, or a cable with fixed ends.
+
+    ``type`` is ``module``, ``dac``, ``acc``, ``aec`` or ``aoc``; ``media`` is ``copper``, ``multimode`` or
+    ``singlemode``; ``reach_class`` (``SR``, ``DR``, ``FR``, ``LR``) and ``lane_bandwidth`` (B/s per direction) have to
+    agree at both ends of a fiber. ``bandwidth`` is the line rate of one end, B/s per direction, over its ``ports``;
+    ``reach`` the longest run in meters; ``power`` the maximum of one end in watts; ``top`` its heat sink, ``finned`` or
+    ``flat``, empty if unknown.
+    """
+
+    type: str = ""
+    reach_class: str = ""
+    media: str = ""
+    bandwidth: Bandwidth | None = None
+    ports: int = 1
+    lane_bandwidth: Bandwidth | None = None
+    reach: Figure | None = None
+    cages: tuple[str, ...] = ()
+    top: str = ""
+    power: Figure | None = None
+    part_numbers: tuple[str, ...] = ()
+    families: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

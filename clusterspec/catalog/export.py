@@ -149,6 +149,13 @@ def _switch_figures(raw_entry: RawEntry) -> Iterator[str]:
     yield _fact_text(raw_entry, "families")
 
 
+def _optics_figures(raw_entry: RawEntry) -> Iterator[str]:
+    yield f"{_fact_text(raw_entry, 'type')}, {_fact_text(raw_entry, 'media')}"
+    yield _fact_text(raw_entry, "bandwidth")
+    yield _fact_text(raw_entry, "reach")
+    yield _fact_text(raw_entry, "cages")
+
+
 def _platform_figures(raw_entry: RawEntry) -> Iterator[str]:
     yield f"{_fact_text(raw_entry, 'accelerators_per_node')} × {_fact_text(raw_entry, 'accelerator')}"
     domain = _fact_text(raw_entry, "domain")
@@ -189,6 +196,7 @@ _HEADLINES: dict[str, Callable[[RawEntry], Iterator[str]]] = {
     "interconnect": _interconnect_figures,
     "nic": _nic_figures,
     "switch": _switch_figures,
+    "optics": _optics_figures,
     "platform": _platform_figures,
     "model": _model_figures,
     "framework": _framework_figures,

@@ -29,6 +29,7 @@ FOLDER_OF_KIND = {
     "interconnect": "interconnects",
     "nic": "nics",
     "switch": "switches",
+    "optics": "optics",
     "platform": "platforms",
     "model": "models",
     "framework": "frameworks",

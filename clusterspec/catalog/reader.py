@@ -166,7 +166,7 @@ class _Writer:
 
 # Quantities and texts of catalog facts, for arithmetic, tables and documentation alike
 
-_KINDS = ("rate", "bytes", "power", "time")
+_KINDS = ("rate", "bytes", "power", "time", "length")
 """Kinds of quantities whose units exclude each other, so that their order does not matter."""
 _COUNTS = ("parameters", "active_parameters", "encoder_parameters")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from clusterspec.cluster.cabling import cable_types
 from clusterspec.cluster.levels import ModuleCount, count_levels, count_modules
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.planes import SwitchCount, count_plane
@@ -14,7 +15,7 @@ from clusterspec.spec.model import LinkCounts, ScaleOutSpec
 
 TREES = ("fat-tree", "rail-optimized", "rail-only", "single-switch", "unknown")
 """Topologies that are counted; an unknown topology is counted as a fat tree."""
-STATED = ("leaf_switches", "spine_switches", "core_switches", "links", "cables", "links_per_cable")
+STATED = ("leaf_switches", "spine_switches", "core_switches", "transceivers", "links", "cables", "links_per_cable")
 LEVELS = ("node_leaf", "leaf_spine", "spine_core")
 """The keys of links and cables: the two tiers that they connect."""
 
@@ -118,7 +119,7 @@ def _fabric_of_planes(cluster: Cluster, count: SwitchCount, written: ScaleOutSpe
     carries = _links_of_cable(scale_out, written.links_per_cable or LinkCounts())
     per_cable = {level: carries[level][0] for level in LEVELS}
     cables = {level: -(-number // per_cable[level]) for level, number in links.items()}
-    modules = count_modules(cluster, count, written.cable_type or {}, per_cable)
+    modules = count_modules(cluster, count, cable_types(scale_out, written.cable_type), per_cable)
     return Fabric(
         tiers=count.tiers,
         planes=planes,

@@ -105,7 +105,7 @@ def _level_derivations(rows: list[_Row]) -> dict[str, str]:
 
 # Transceiver modules of the scale-out fabric, counted by cage
 
-FIXED_ENDS = frozenset({"dac", "aec", "aoc"})
+FIXED_ENDS = frozenset({"dac", "acc", "aec", "aoc"})
 """Cable types whose ends are part of the cable."""
 FIBER = "fiber"
 """The default cable type, with a module at each end, as in reference designs that state no cables."""

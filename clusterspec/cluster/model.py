@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Nic, Platform, Stack, Switch
+from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Nic, Optics, Platform, Stack, Switch
 from clusterspec.catalog.frameworks import NOTHING_KNOWN, Capabilities
 from clusterspec.catalog.models import Model
 from clusterspec.quantity import Bandwidth, Figure, Peak
@@ -176,6 +176,8 @@ class ScaleOut:
     nic: Nic | None = None
     collective_library: str | None = None
     """Name and release, as written; None where the spec states none."""
+    optics: tuple[tuple[str, tuple[Optics, ...]], ...] = ()
+    """Modules or cables by level, each from the lower to the upper end; one where both ends have the same."""
 
     @property
     def node_bandwidth(self) -> float:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TypeVar
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import REFUSED_SCOPES, Accelerator, Interconnect, Kernels, Nic, Platform, Switch
+from clusterspec.catalog.entries import (
+    REFUSED_SCOPES,
+    Accelerator,
+    Interconnect,
+    Kernels,
+    Nic,
+    Optics,
+    Platform,
+    Switch,
+)
 from clusterspec.catalog.models import Entry, Model
 from clusterspec.cluster.model import Assumption
 from clusterspec.finding import Fix, Problem, Replacement
@@ -113,6 +122,9 @@ class Lookup:
 
     def switch(self, name: str, path: Path) -> Switch | None:
         return self._find("switch", Switch, name, path)
+
+    def optics(self, name: str, path: Path) -> Optics | None:
+        return self._find("optics", Optics, name, path)
 
     def model(self, name: str, path: Path) -> Model | None:
         return self._find("model", Model, name, path)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from clusterspec.catalog.entries import Accelerator, Interconnect, Nic, Platform, Switch
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Accelerator, Interconnect, Nic, Optics, Platform, Switch
 from clusterspec.cluster.model import Level, ScaleOut
 from clusterspec.cluster.resolution import Parts, ResolutionLog, written_bandwidth
 from clusterspec.quantity import Bandwidth
@@ -195,7 +197,17 @@ def _scale_out(sources: _FabricSources, technology: Interconnect, nics: int, rat
         placement=section.placement,
         nic=sources.nic,
         collective_library=section.collective_library,
+        optics=tuple(_named_optics(sources)),
     )
+
+
+def _named_optics(sources: _FabricSources) -> Iterator[tuple[str, tuple[Optics, ...]]]:
+    for level, names in (sources.section.optics or {}).items():
+        at = [(*PATH, "optics", level, *((end,) if len(names) > 1 else ())) for end in range(len(names))]
+        ends = [sources.parts.lookup.optics(name, path) for name, path in zip(names, at, strict=True)]
+        known = tuple(end for end in ends if end is not None)
+        if known and len(known) == len(names):
+            yield level, known
 
 
 def _leaf_switch(sources: _FabricSources, technology: Interconnect) -> Switch | None:

@@ -14,7 +14,7 @@ from tests.catalog.shipped import CARDS, CATALOG, NAMES, every_fact
 from tests.effort import each
 
 PROMISED = (Path(__file__).parent / "promised_ids.txt").read_text().split()
-FOLDERS = {"switch": "switches", "kernels": "kernels", "library": "libraries"}
+FOLDERS = {"switch": "switches", "kernels": "kernels", "library": "libraries", "optics": "optics"}
 
 
 def name_of(raw_entry: RawEntry) -> str:

@@ -57,14 +57,14 @@ def test_a_nic_fits_the_technologies_of_its_families_alone(id_: str, check: Chec
         assert told(check, "nic-of-another-technology", keys) == want, technology
 
 
-def test_a_nic_that_drops_reordered_packets_is_a_warning_under_spraying(check: Check) -> None:
-    keys = (
-        "technology: roce-v2, nics_per_node: 8, nic: {}, flow_control: {{pfc: true, ecn: true}}, load_balancing: spray"
-    )
-    assert told(check, "part-lacks-feature", keys.format("connectx-4")) == [
-        ("warning", "cluster.scale_out.load_balancing")
-    ]
-    assert told(check, "part-lacks-feature", keys.format("connectx-7")) == []
+@pytest.mark.parametrize(("how", "severity"), [("spray", "error"), ("adaptive", "warning")])
+def test_a_nic_that_drops_reordered_packets_is_reported_where_packets_overtake(
+    how: str, severity: str, check: Check
+) -> None:
+    for nic, lacks in (("connectx-4", True), ("e810", True), ("connectx-7", False), ("thor-2", False)):
+        keys = f"technology: roce-v2, nics_per_node: 8, nic: {nic}, {FLOW}, load_balancing: {how}"
+        want = [(severity, "cluster.scale_out.load_balancing")] if lacks else []
+        assert told(check, "part-lacks-feature", keys) == want
 
 
 @pytest.mark.parametrize(("accelerator", "wrong"), [("rtx-4090", True), ("rtx-5090", True), ("l40s", False)])

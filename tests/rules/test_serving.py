@@ -128,3 +128,30 @@ def test_a_serving_plan_is_told_nothing_of_jobs_and_checkpoints(check: Check) ->
     assert not [one.rule for one in findings if "checkpoint" in one.rule]
     (spares,) = (one for one in findings if one.rule == "procurement-without-spares")
     assert "engines" in spares.message and "job" not in spares.message
+
+
+@pytest.mark.parametrize(
+    ("rate", "severity"),
+    [
+        # 256 tokens a request: the engines produce 1,840 a second, that is 7.2 requests, and 2,200 at the high end
+        (4, None),
+        (7, "note"),
+        (8, "warning"),
+        (9, "error"),
+        (12, "error"),
+    ],
+)
+def test_a_load_above_the_throughput_queues_without_end(rate: float, severity: str | None, check: Check) -> None:
+    text = f"""clusterspec: 1
+cluster: {{platform: dgx-h100, nodes: 1}}
+workload:
+  kind: serve
+  model: llama-3.1-70b
+  precision: fp8
+  parameter_precision: fp8
+  serving: {{input_tokens: 4096, output_tokens: 256, request_rate: {rate}}}
+layout: {{framework: vllm, tp: 4}}
+"""
+    found = {one.rule: str(one.severity) for one in check(text)}
+    assert found.get("requests-queue") == severity
+    assert severity in {None, "note"} or "concurrency-beyond-cache" not in found

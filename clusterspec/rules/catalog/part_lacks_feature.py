@@ -4,8 +4,8 @@
 
 A key that relies on a feature, where the catalog entry of the part says that it lacks it (an error unless noted):
 
-- `load_balancing: adaptive` or `spray` on a NIC that does not place packets out of order (a warning), or on a switch that
-  does not choose ports by load
+- `load_balancing: adaptive` or `spray` on a NIC that does not place packets out of order (for `adaptive`, which moves flows
+  and fewer packets, a warning), or on a switch that does not choose ports by load
 - `flow_control.trimming` on a NIC or switch that cannot trim packets
 - `gpudirect_rdma: true` with an accelerator, cloud instance or NIC without it
 - `subnet_manager: switch` on an unmanaged switch
@@ -82,6 +82,10 @@ BY_LOAD = ("adaptive", "spray")
 
 
 def check(written_scale_out: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+    written, how = written_scale_out, scale_out.load_balancing
+    used = written.flow_control or written.mtu or written.subnet_manager or written.gpudirect_rdma
+    if how is None and not used:
+        return
     yield from _reordering_problems(scale_out)
     yield from _trimming_problems(written_scale_out.flow_control or FlowControlSpec(), scale_out)
     yield from _gpudirect_problems(written_scale_out, cluster, scale_out)
@@ -102,7 +106,8 @@ def _reordering_problems(scale_out: ScaleOut) -> Iterator[Problem]:
             f"`{how}` lets packets overtake each other, and {nic.id} does not place packets that arrive out of order: "
             "it treats them as lost"
         )
-        yield RULE.problem(at, message, "use a NIC that places packets out of order, or `ecmp`", severity="warning")
+        severity = "error" if how == "spray" else "warning"
+        yield RULE.problem(at, message, "use a NIC that places packets out of order, or `ecmp`", severity=severity)
 
 
 def _trimming_problems(flow: FlowControlSpec, scale_out: ScaleOut) -> Iterator[Problem]:

@@ -64,7 +64,6 @@ from clusterspec.rules.knowledge.quotes import offered_lines
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import Price, ProcurementSpec
-from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 CHEAP, DEAR = 0.6, 2.5
@@ -112,12 +111,12 @@ def _problem(
         return
     amount = high if high / count < limits[0] else low
     named = (
-        f"{plain(amount / count)} {currency or 'USD'}{unit} for one of {count} accelerators"
+        f"{_amount(amount / count)} {currency or 'USD'}{unit} for one of {count} accelerators"
         if count > 1
-        else f"{plain(amount)} {currency or 'USD'}{unit}"
+        else f"{_amount(amount)} {currency or 'USD'}{unit}"
     )
-    usual = f"{plain(band[0])} to {plain(band[1])}" if band[0] < band[1] else f"about {plain(band[0])}"
-    message = f"{plain(amount)} for a node is {named}; {cluster.accelerator.name} costs {usual}{unit}"
+    usual = f"{_amount(band[0])} to {_amount(band[1])}" if band[0] < band[1] else f"about {_amount(band[0])}"
+    message = f"{_amount(amount)} for a node is {named}; {cluster.accelerator.name} costs {usual}{unit}"
     reading = _other_reading(amount, limits, cluster)
     help_ = (
         f"it looks like the price of {reading}: write the price of a node"
@@ -135,3 +134,12 @@ def _other_reading(amount: float, limits: tuple[float, float], cluster: Cluster)
     return (
         "a whole rack" if domain > cluster.accelerators_per_node and limits[0] <= amount / domain <= limits[1] else ""
     )
+
+
+def _amount(value: float) -> str:
+    """An amount as text, without cents from a hundred on.
+
+    >>> _amount(45000.0), _amount(2.5)
+    ('45,000', '2.50')
+    """
+    return f"{value:,.0f}" if value >= 100 else f"{value:,.2f}"

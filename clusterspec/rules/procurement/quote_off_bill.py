@@ -4,7 +4,8 @@
 
 Each kind of part of `clusterspec bom` against the lines of `quote`. Fewer nodes, switches or NICs than needed is an error,
 and fewer cables or transceivers by more than 2 % too; so is a quote of a fabric that lacks a kind of part, except that a
-quote of nodes alone, or with assumed modules, is a warning. A number of nodes that equals the number of accelerators is an
+quote of nodes alone is a warning, and so is all that rests on parts that
+the spec does not name. A number of nodes that equals the number of accelerators is an
 error. More than 10 % too many is a note.
 
 ## Why it matters
@@ -133,9 +134,11 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
     counted = bill(design)
     needed = _needed_parts(counted, lines)
     yield from _node_problem(lines, needed.get("node", 0), cluster)
+    assumed = {item.kind for item in counted.items if item.assumed}
     for kind, count in needed.items():
         if kind != "node":
-            yield from _count_problem(kind, count, [line for line in lines if line.kind == kind])
+            guessed = kind in assumed or (kind == "switch" and bool(assumed & {*SWITCHES}))
+            yield from _count_problem(kind, count, [line for line in lines if line.kind == kind], guessed)
     yield from _missing_parts(lines, needed, counted)
 
 
@@ -175,7 +178,7 @@ def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Ite
         yield from _difference(unit, total, needed, _place(offered[0]))
 
 
-def _count_problem(kind: str, needed: int, lines: Sequence[Offered]) -> Iterator[Problem]:
+def _count_problem(kind: str, needed: int, lines: Sequence[Offered], guessed: bool) -> Iterator[Problem]:
     counted = [line for line in lines if line.quantity is not None]
     if not counted or any(line.is_lot for line in counted):
         return
@@ -183,17 +186,19 @@ def _count_problem(kind: str, needed: int, lines: Sequence[Offered]) -> Iterator
     name = {"switch": "switches", "nic": "NICs"}.get(
         kind, kind.replace("_", " ") + ("es" if kind.endswith("switch") else "s")
     )
-    yield from _difference(name, _sum_of(counted), needed, _place(counted[0]), least)
+    yield from _difference(name, _sum_of(counted), needed, _place(counted[0]), least, guessed)
 
 
 def _difference(
-    name: str, total: float, needed: int, at: tuple[str | int, ...], least: float | None = None
+    name: str, total: float, needed: int, at: tuple[str | int, ...], least: float | None = None, guessed: bool = False
 ) -> Iterator[Problem]:
     if total < (needed if least is None else least):
         message = (
             f"the quote has {total:,.0f} {name}, and the design needs {needed:,}: {needed - total:,.0f} are missing"
         )
-        yield RULE.problem(at, message, HELP)
+        if guessed:
+            message += ", with the parts that the spec leaves open as assumed"
+        yield RULE.problem(at, message, HELP, severity="warning" if guessed else "error")
     elif total > SURPLUS * needed:
         message = f"the quote has {total:,.0f} {name}, and the design needs {needed:,}"
         yield RULE.problem(at, message, f"ask what the other {total - needed:,.0f} are for", severity="note")

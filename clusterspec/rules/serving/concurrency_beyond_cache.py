@@ -58,7 +58,7 @@ from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent, plural
 
-RULE = Rule.of(__name__, "warning", "likely")
+RULE = Rule.of(__name__, "warning", "likely", yields_to=("requests-queue",))
 NARROW = ("fp8", "int8", "fp4", "int4", "nvfp4", "mxfp4")
 """Precisions of the cache of at most a byte."""
 MARGIN = 1.1

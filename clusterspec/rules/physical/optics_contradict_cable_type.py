@@ -1,0 +1,81 @@
+"""The optics of a level contradict its cable type.
+
+## What it finds
+
+A level in `cable_type` whose `optics` are of another type: `dac` beside a transceiver module.
+
+## Why it matters
+
+One of the two is what will be bought. Modules and fibers are counted apart from cables with fixed ends.
+
+## What to do
+
+Remove `cable_type`: it follows from the optics.
+
+## When to ignore it
+
+Do not ignore it.
+
+## Fix safety
+
+The fix is unsafe: it writes the type of the optics. The optics may be the wrong ones instead.
+
+## Fires
+
+```yaml cluster.scale_out.cable_type.leaf_spine
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out:
+    technology: infiniband-ndr
+    switch: quantum-2-qm9700
+    topology: rail-optimized
+    optics: {leaf_spine: mms4x00-ns}
+    cable_type: {leaf_spine: dac}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out:
+    technology: infiniband-ndr
+    switch: quantum-2-qm9700
+    topology: rail-optimized
+    optics: {leaf_spine: mms4x00-ns}
+    cable_type: {leaf_spine: fiber}
+```
+
+## Sources
+
+- Types of the parts: `clusterspec catalog list --kind optics`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.cabling import level_optics
+from clusterspec.cluster.model import ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.spec.model import ScaleOutSpec
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+    if not scale_out.optics:
+        return
+    for one in level_optics(scale_out):
+        stated = (written_scale_out.cable_type or {}).get(one.level)
+        if stated is not None and stated != one.cable_type:
+            at = f"cluster.scale_out.cable_type.{one.level}"
+            message = f"`{stated}` contradicts {one.lower.name}, which is {one.cable_type}"
+            yield RULE.problem(
+                at, message, "remove the key: it follows from the optics", fix=rewrite(at, one.cable_type)
+            )

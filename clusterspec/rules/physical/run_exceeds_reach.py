@@ -1,0 +1,132 @@
+"""A cable run is longer than its cable or optics reach.
+
+## What it finds
+
+The longest run of a level above the reach of the optics that the spec names for it, or, where it names only a
+`cable_type`, above the longest reach of any such cable in the catalog at the rate of the links. Runs are stated in
+`distance`; else they follow from `nodes_per_rack` and `floor`: the racks that share a leaf, side by side, and 1.5 m from
+port to tray at both ends. In a rail fabric one leaf serves a NIC of every node, so its cables leave the rack.
+
+## Why it matters
+
+The link does not come up, or drops under load. Passive copper ends at 2 to 3 m at 100 Gb/s a lane, multimode fiber at 50 m,
+and a DR4 module for 100 m is another part than the one for 500 m.
+
+## What to do
+
+Use a cable or module of longer reach, or put the switches nearer: in the middle of the row instead of its end.
+
+## When to ignore it
+
+Ignore it where the racks stand nearer than the run that the message derives, and state `distance`.
+
+## Fires
+
+```yaml cluster.scale_out.optics.leaf_spine
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out:
+    technology: infiniband-ndr
+    topology: rail-optimized
+    switch: quantum-2-qm9700
+    optics: {leaf_spine: mma4z00-ns}
+    distance: {leaf_spine: 60 m}
+```
+
+```yaml cluster.scale_out.cable_type.node_leaf
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 32
+  scale_out: {technology: infiniband-ndr, topology: rail-optimized, switch: quantum-2-qm9700, cable_type: {node_leaf: dac}}
+  power: {nodes_per_rack: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  scale_out:
+    technology: infiniband-ndr
+    topology: rail-optimized
+    switch: quantum-2-qm9700
+    optics: {leaf_spine: mms4x00-ns}
+    distance: {leaf_spine: 60 m}
+```
+
+## Sources
+
+- Reach of copper: https://docs.nvidia.com/networking/display/400g100gpam4ovpub/copper-dac-and-lacc-cables-overview
+- Reach of modules: `clusterspec catalog list --kind optics`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Optics
+from clusterspec.cluster.cabling import RISE, Run, level_optics
+from clusterspec.cluster.levels import FIBER
+from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.cabling import known_runs, link_rate
+from clusterspec.rules.knowledge.fabric_counts import FabricCount
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ClusterSpec
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "error")
+SAME = 0.01
+"""Relative tolerance of rates."""
+TITLES = {"node_leaf": "node to leaf", "leaf_spine": "leaf to spine", "spine_core": "spine to core"}
+
+
+def check(
+    counts: FabricCount, written_cluster: ClusterSpec, cluster: Cluster, scale_out: ScaleOut, catalog: Catalog
+) -> Iterator[Problem]:
+    section = written_cluster.scale_out
+    if section is None or not (section.optics or section.cable_type):
+        return
+    runs = known_runs(counts, written_cluster, cluster, scale_out)
+    for one in level_optics(scale_out):
+        if one.level in runs:
+            end = min(one.ends, key=lambda part: part.reach.value if part.reach else float("inf"))
+            yield from _too_long(f"optics.{one.level}", one.level, runs[one.level], end.name, _reach(end))
+    for level, kind in (section.cable_type or {}).items():
+        if kind != FIBER and level in runs and level not in (section.optics or {}):
+            longest = max(_reaches(catalog, kind, link_rate(scale_out)), default=None)
+            yield from _too_long(f"cable_type.{level}", level, runs[level], f"a {kind.upper()} at this rate", longest)
+
+
+def _too_long(key: str, level: str, run: Run, part: str, reach: float | None) -> Iterator[Problem]:
+    if reach is None or run.meters <= reach:
+        return
+    known = "" if run.stated else f" ({run.how}, with {2 * RISE:g} m up and down)"
+    message = f"the longest run {TITLES[level]} is {display(run.meters, 'm')}{known}, and {part} reaches {display(reach, 'm')}"
+    yield RULE.problem(
+        f"cluster.scale_out.{key}",
+        message,
+        "use optics or a cable of longer reach, or place the switches nearer",
+        confidence="certain" if run.stated else "likely",
+        related=[(f"cluster.scale_out.distance.{level}", "the run")] if run.stated else (),
+    )
+
+
+def _reach(part: Optics) -> float | None:
+    return part.reach.value if part.reach else None
+
+
+def _reaches(catalog: Catalog, kind: str, rate: float) -> Iterator[float]:
+    """The reach of each cable of a type whose ports run at ``rate`` B/s per direction."""
+    for id_ in catalog.ids("optics"):
+        part = catalog.get("optics", id_) if id_.startswith(f"{kind}-") else None
+        if not isinstance(part, Optics) or part.bandwidth is None or part.reach is None:
+            continue
+        if any(abs(whole / rate - 1) < SAME for whole in (part.bandwidth.value, part.bandwidth.value / part.ports)):
+            yield part.reach.value

@@ -1,0 +1,80 @@
+"""The ordered transceivers differ from what the links need.
+
+## What it finds
+
+Stated `transceivers` below the modules of all cages in use (an error), or more than a tenth above them (a note). Cables
+with fixed ends need none; a twin-port module carries two links.
+
+## Why it matters
+
+A link without a module at one end is dark. Spare modules are wanted, at a few percent of them.
+
+## What to do
+
+Order the number in the message, with spares.
+
+## When to ignore it
+
+Ignore it for a store of modules for later nodes.
+
+## Options
+
+`thresholds = {transceivers-off-count = 0.1}` in the configuration sets the share of additional modules above which the rule
+reports a note. The default is 0.1.
+
+## Fix safety
+
+The fix is unsafe: it writes the number that the links need. The cable types may be the wrong ones instead.
+
+## Fires
+
+```yaml cluster.scale_out.transceivers
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 127
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized, transceivers: 2000}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 127
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized, transceivers: 2044}
+```
+
+## Sources
+
+- Modules in each cage: https://docs.nvidia.com/networking/display/400g100gpam4ovpub/linkx-100g-pam4-product-line-overview
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.fabric_counts import FabricCount
+from clusterspec.rules.parts import Thresholds
+from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.spec.model import ScaleOutSpec
+
+RULE = Rule.of(__name__, "error")
+AT = "cluster.scale_out.transceivers"
+MOST = 0.1
+"""Share of spare modules above which an order is unusual; the project's choice."""
+
+
+def check(counts: FabricCount, written_scale_out: ScaleOutSpec, thresholds: Thresholds) -> Iterator[Problem]:
+    ordered, fabric = written_scale_out.transceivers, counts.fabric
+    if ordered is None or fabric is None or not fabric.fits or fabric.modules.assumed:
+        return
+    needed, fix = fabric.transceivers, rewrite(AT, str(fabric.transceivers))
+    if ordered < needed:
+        message = f"{ordered:,} transceivers, but the links need {needed:,}: {fabric.modules.how}"
+        yield RULE.problem(AT, message, f"order at least {needed:,}", fix=fix)
+    elif ordered > needed * (1 + thresholds.of(RULE.name, MOST)):
+        message = f"{ordered:,} transceivers, and the links need {needed:,}: {ordered - needed:,} are spare"
+        yield RULE.problem(AT, message, f"order {needed:,} and a few percent of spares", severity="note", fix=fix)

@@ -1,0 +1,91 @@
+"""Requests arrive faster than the engines serve them, or wait for most of the time to first token.
+
+## What it finds
+
+An open load (`request_rate`) whose output tokens exceed the predicted throughput by more than 2 %: an error where they
+exceed the high end of its range too, else a warning. The rule is silent for a finite run (`requests`). A load that is
+served, and whose mean wait for prefill is more than half of the mean time to first token: a note.
+
+## Why it matters
+
+Above the throughput, the queue grows for as long as the load lasts: no latency holds, whatever the median of the
+estimate. Near it, small changes of the load double the wait.
+
+## What to do
+
+Use more engines, shorter prompts, a prefix cache, or a lower rate. Plan for a utilization of 60 to 80 %.
+
+## When to ignore it
+
+Ignore it where a load balancer sheds the excess.
+
+## Fires
+
+```yaml workload.serving.request_rate
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.1-70b
+  precision: fp8
+  parameter_precision: fp8
+  serving: {input_tokens: 4096, output_tokens: 256, request_rate: 12}
+layout: {framework: vllm, tp: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.1-70b
+  precision: fp8
+  parameter_precision: fp8
+  serving: {input_tokens: 4096, output_tokens: 256, request_rate: 4}
+layout: {framework: vllm, tp: 4}
+```
+
+## Sources
+
+- Waiting time against utilization: Kleinrock, Queueing Systems, 1975
+- Throughput and latency of engines: https://arxiv.org/abs/2401.09670
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.serving.explain import serving_range
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.served import LOAD, Served
+from clusterspec.rules.rule import Rule
+from clusterspec.units import display, percent, plain
+
+RULE = Rule.of(__name__, "error", "likely")
+ABOVE = 1.02
+"""Offered over predicted throughput: what iteration to a steady state leaves open."""
+MOST = 0.5
+KEY = f"{LOAD}.request_rate"
+
+
+def check(served: Served) -> Iterator[Problem]:
+    load, times = served.load, served.times
+    if load.load != "open" or load.request_rate is None or load.requests is not None:
+        return
+    offered, each = load.request_rate * load.output_tokens, times.output_tokens_per_second
+    if offered > ABOVE * each:
+        low, high = serving_range(times, "output_tokens_per_second")
+        message = (
+            f"{plain(load.request_rate)} requests a second ask for {plain(offered, 3)} output tokens a second, and the engines "
+            f"produce {plain(each, 3)} ({plain(low, 3)} to {plain(high, 3)}): the queue grows without end"
+        )
+        help_ = f"use {plain(1.25 * offered / each, 2)} times as many engines, or at most {plain(each / load.output_tokens, 2)} requests a second"
+        yield RULE.problem(KEY, message, help_, severity="error" if offered > high else "warning")
+    elif times.wait > MOST * times.ttft_mean:
+        message = (
+            f"requests wait {display(times.wait, 's')} for prefill, {percent(times.wait / times.ttft_mean, 2)} of the mean time to first "
+            f"token of {display(times.ttft_mean, 's')}"
+        )
+        yield RULE.problem(KEY, message, "use more prefill engines, or a lower rate", severity="note")

@@ -1,0 +1,267 @@
+"""Charts draw each value where its axis puts it, and nothing outside their frame or over another text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import combinations
+from math import log10
+from xml.etree import ElementTree
+
+import pytest
+
+from clusterspec.report.charts import bars, curves, svg
+from clusterspec.report.charts.bars import DrawnLevel, HeatCell, Sent, StackPart, Year
+from clusterspec.report.charts.curves import DotRow, FrontPoint, LeverBar, RooflinePoint, WireRow
+from clusterspec.report.charts.svg import LinearAxis, LogAxis
+
+GB = 1e9
+PARTS = [StackPart("weights", "weights", 3.0, "3 GB"), StackPart("gradients", "gradients", 1.0, "1 GB")]
+YEARS = [Year("1", tuple(PARTS), 3.5, 4.5), Year("2", tuple(PARTS[:1]), 3.0, 3.0)]
+CELLS = [
+    HeatCell(0.0, "1 s"),
+    HeatCell(1.0, "9 s", hatched=True),
+    HeatCell(None, ""),
+    HeatCell(0.5, "4 s", marked=True),
+]
+ROWS = [DotRow("memory", "memory", 3350 * GB, None, None), DotRow("scale-out", "dp", 50 * GB, 48 * GB, 25 * GB, "64")]
+KERNELS = [RooflinePoint("GEMM", 900.0, 600e12, 0.7), RooflinePoint("norm", 1.0, 3e12, 0.2)]
+FRONT = [FrontPoint(20.0, 900.0, "2 × tp 8", "64 in flight"), FrontPoint(80.0, 300.0, "4 × tp 4", "8 in flight")]
+LEVERS = [
+    LeverBar("nodes", "128", 0.5, "+50 %"),
+    LeverBar("tp", "4", -0.05, "−5 %"),
+    LeverBar("pp", "8", 1.5, "+150 %"),
+]
+
+
+def seconds(value: float) -> str:
+    return f"{value:g} s"
+
+
+CHARTS: dict[str, Callable[[], str]] = {
+    "timeline": lambda: bars.timeline_chart(PARTS, PARTS[1:], seconds, "alt"),
+    "memory": lambda: bars.capacity_chart(PARTS, 5.0, (3.5, 4.5), seconds, "alt"),
+    "stages": lambda: bars.stage_chart([("0", PARTS), ("1", PARTS[:1])], 5.0, seconds, "alt"),
+    "years": lambda: bars.yearly_chart(YEARS, seconds, "alt"),
+    "layouts": lambda: bars.heatmap_chart([1, 2], [1, 2], CELLS, "alt"),
+    "bytes": lambda: bars.traffic_matrix(["tp", "dp"], ["up", "out"], {("tp", "up"): Sent("1 GB", 0.5, "50 %")}, "alt"),
+    "fabric": lambda: bars.level_chart(
+        [DrawnLevel("leaf switch", 16, "dp", "2:1"), DrawnLevel("node", 64, "tp", "", 32)], "alt"
+    ),
+    "goodput": lambda: curves.goodput_chart([(60.0, 0.9), (600.0, 0.97), (6000.0, 0.95)], (600.0, 0.97), "alt"),
+    "tornado": lambda: curves.tornado_chart(LEVERS, "alt"),
+    "bandwidth": lambda: curves.dot_chart(ROWS, "alt"),
+    "survival": lambda: curves.wire_chart([WireRow("TP", "tp", 0.1, 1.0), WireRow("DDP", "dp", 2.0, 1.0)], "alt"),
+    "roofline": lambda: curves.roofline_chart(989e12, 3350 * GB, KERNELS, "alt"),
+    "front": lambda: curves.front_chart(FRONT, FrontPoint(40.0, 400.0, "tp 8", "32 in flight"), "alt"),
+}
+
+
+def shapes(chart: str, tag: str) -> list[dict[str, str]]:
+    found = ElementTree.fromstring(chart).iter(f"{{http://www.w3.org/2000/svg}}{tag}")
+    return [dict(each.attrib) | {"text": "".join(each.itertext())} for each in found]
+
+
+def number(shape: dict[str, str], name: str) -> float:
+    return float(shape[name])
+
+
+def spans(chart: str) -> list[tuple[float, float, float, str]]:
+    """Start and end of each text, about 0.5 of its size for a letter, with its baseline."""
+    found = []
+    for each in shapes(chart, "text"):
+        x, wide = number(each, "x"), 0.5 * number(each, "font-size") * len(each["text"])
+        start = x - {"start": 0.0, "middle": 0.5, "end": 1.0}[each["text-anchor"]] * wide
+        found.append((start, start + wide, number(each, "y"), each["text"]))
+    return found
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_chart_names_itself_and_stays_in_its_frame(name: str) -> None:
+    chart = CHARTS[name]()
+    root = ElementTree.fromstring(chart)
+    assert (root.attrib["data-chart"], root.attrib["aria-label"]) == (name, "alt")
+    wide, high = map(float, root.attrib["viewBox"].split()[2:])
+    assert wide == svg.WIDTH
+    for each in shapes(chart, "rect"):
+        assert number(each, "x") >= -1 and number(each, "x") + number(each, "width") <= wide + 1, each
+        assert number(each, "y") >= -1 and number(each, "y") + number(each, "height") <= high + 1, each
+    for each in shapes(chart, "circle"):
+        assert 0 <= number(each, "cx") <= wide and 0 <= number(each, "cy") <= high, each
+    for start, end, base, text in spans(chart):
+        assert start >= -20 and end <= wide + 20 and 0 < base <= high + 1, text
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_no_text_of_a_chart_covers_another(name: str) -> None:
+    for one, other in combinations(spans(CHARTS[name]()), 2):
+        apart = one[1] <= other[0] or other[1] <= one[0] or abs(one[2] - other[2]) >= 9
+        assert apart, (one, other)
+
+
+@pytest.mark.parametrize(
+    ("value", "place"), [(1.0, 10.0), (10.0, 60.0), (100.0, 110.0), (0.1, 10.0), (1e9, 110.0), (10**0.5, 35.0)]
+)
+def test_a_decade_is_as_long_as_the_next(value: float, place: float) -> None:
+    assert LogAxis(1.0, 100.0, 10.0, 110.0)(value) == pytest.approx(place)
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high"),
+    [([3.0, 40.0], 1.0, 100.0), ([10.0], 10.0, 100.0), ([], 1.0, 10.0), ([0.0, float("inf"), 5.0], 1.0, 10.0)],
+)
+def test_an_axis_covers_whole_decades_around_its_values(values: list[float], low: float, high: float) -> None:
+    axis = LogAxis.around(values, 0.0, 1.0)
+    assert (axis.low, axis.high) == pytest.approx((low, high))
+
+
+def test_a_logarithmic_axis_has_at_most_seven_ticks() -> None:
+    assert LogAxis(1.0, 1e3, 0.0, 1.0).ticks == pytest.approx([1.0, 10.0, 100.0, 1000.0])
+    assert LogAxis(1.0, 1e6, 0.0, 1.0).ticks == pytest.approx([10.0**power for power in range(7)])
+    assert LogAxis(1.0, 1e8, 0.0, 1.0).ticks == pytest.approx([1.0, 1e2, 1e4, 1e6, 1e8])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (0.0, 1.0, [0, 0.25, 0.5, 0.75, 1.0]),
+        (0.0, 8.0, [0, 2, 4, 6, 8]),
+        (-1.0, 1.0, [-1, -0.5, 0, 0.5, 1]),
+        (0.0, 36.0, [0, 10, 20, 30]),
+        (0.9, 1.0, [0.9, 0.925, 0.95, 0.975, 1.0]),
+    ],
+)
+def test_a_linear_axis_has_about_five_round_ticks(low: float, high: float, ticks: list[float]) -> None:
+    axis = LinearAxis(low, high, 20.0, 120.0)
+    assert axis.ticks == pytest.approx(ticks)
+    assert (axis(low), axis(high), axis((low + high) / 2)) == pytest.approx((20.0, 120.0, 70.0))
+    assert (axis(low - 1), axis(high + 1)) == (20.0, 120.0)
+
+
+def test_parts_of_a_stack_are_as_long_as_their_values_and_follow_each_other() -> None:
+    lane = svg.drawing(20, bars.lane_shapes(PARTS, LinearAxis(0.0, 4.0, 0.0, 400.0), 5.0, 9.0), "alt")
+    first, second = shapes(lane, "rect")
+    assert [number(first, name) for name in ("x", "width", "y", "height")] == [0.0, 300.0 - bars.GAP, 5.0, 9.0]
+    assert [number(second, name) for name in ("x", "width")] == [300.0, 100.0 - bars.GAP]
+    assert first["text"] == "weights: 3 GB"
+
+
+def test_a_stack_ends_at_the_capacity_or_beyond() -> None:
+    chart = CHARTS["memory"]()
+    (limit,) = (each for each in shapes(chart, "line") if number(each, "stroke-width") == 3)
+    assert number(limit, "x1") == svg.WIDTH - 4  # a capacity of 5 above a total of 4
+    _, weights, gradients, *_ = shapes(chart, "rect")
+    assert number(gradients, "x") == pytest.approx((svg.WIDTH - 4) * 3 / 5, abs=0.1)
+    assert number(weights, "width") == pytest.approx((svg.WIDTH - 4) * 3 / 5 - bars.GAP, abs=0.1)
+    over = bars.capacity_chart(PARTS, 2.0, None, seconds, "alt")
+    (limit,) = (each for each in shapes(over, "line") if number(each, "stroke-width") == 3)
+    assert number(limit, "x1") == pytest.approx((svg.WIDTH - 4) / 2, abs=0.1)
+
+
+def test_columns_by_year_stand_on_each_other_and_their_legend_has_the_sums() -> None:
+    chart = CHARTS["years"]()
+    weights, gradients, later, *legend = shapes(chart, "rect")
+    assert number(weights, "y") == pytest.approx(
+        number(gradients, "y") + number(gradients, "height") + bars.GAP, abs=0.1
+    )
+    assert number(later, "height") == number(weights, "height") and number(later, "x") > number(weights, "x")
+    assert len(legend) == 2
+    told = [each["text"] for each in shapes(chart, "text")]
+    assert {"6 s", "1 s"} <= {*told}
+    (whisker,) = (each for each in shapes(chart, "line") if number(each, "stroke-width") == 2)
+    assert abs(number(whisker, "y1") - number(whisker, "y2")) == pytest.approx(190 / 4.5, abs=0.1)
+
+
+@pytest.mark.parametrize(("level", "step"), [(0.0, 0), (0.19, 0), (0.2, 1), (0.59, 2), (0.6, 3), (0.99, 4), (1.0, 4)])
+def test_a_cell_has_the_color_of_its_level(level: float, step: int) -> None:
+    chart = bars.heatmap_chart([1], [1], [HeatCell(level, "1 s")], "alt")
+    assert shapes(chart, "rect")[0]["fill"] == svg.HEAT[step]
+    (text,) = (each for each in shapes(chart, "text") if each["text"] == "1 s")
+    assert text["fill"] == (bars.WHITE if step > 2 else bars.DARK)
+
+
+def test_cells_lie_row_by_row_and_the_present_one_is_framed() -> None:
+    chart = CHARTS["layouts"]()
+    rects = shapes(chart, "rect")
+    places = [(number(each, "x"), number(each, "y")) for each in rects if number(each, "height") == 38]
+    wide = (svg.WIDTH - 56) / 2
+    corners = [(54 + wide * column, 46 + 40 * row) for row in (0, 1) for column in (0, 1)]
+    assert {*places} == {(round(x, 1), float(y)) for x, y in corners}
+    (frame,) = (each for each in rects if each["fill"] == "none" and number(each, "height") == 38)
+    assert (number(frame, "x"), number(frame, "y")) == (round(corners[3][0], 1), corners[3][1])
+
+
+@pytest.mark.parametrize(("busy", "share"), [(0.5, 0.5), (0.0, 0.0), (1.7, 1.0)])
+def test_the_bar_of_a_link_is_the_share_of_the_step_in_which_it_is_busy(busy: float, share: float) -> None:
+    whole, bar = shapes(bars.traffic_matrix(["tp"], ["up"], {("tp", "up"): Sent("1 GB", busy, "")}, "alt"), "rect")
+    assert number(bar, "width") == pytest.approx(share * number(whole, "width"), abs=0.1)
+
+
+@pytest.mark.parametrize(("count", "drawn", "note"), [(64, 64, ""), (2400, 2400, ""), (2401, 1201, "one square is 2")])
+def test_a_level_has_a_square_for_each_part_up_to_2400(count: int, drawn: int, note: str) -> None:
+    chart = bars.level_chart([DrawnLevel("node", count, "tp", "", 8)], "alt")
+    (path,) = shapes(chart, "path")
+    assert path["d"].count("M") == drawn
+    assert note in " ".join(each["text"] for each in shapes(chart, "text"))
+    corners = re.findall(r"M([\d.]+) ([\d.]+)h([\d.]+)", path["d"])
+    assert len({corner[:2] for corner in corners}) == drawn
+    assert all(float(x) + float(side) <= svg.WIDTH + 1 for x, _, side in corners)
+
+
+def test_a_bar_of_a_tornado_ends_at_its_change_and_is_cut_beyond_all() -> None:
+    axis = LinearAxis(-1.0, 1.0, 8, svg.WIDTH - 8)
+    up, down, cut = shapes(CHARTS["tornado"](), "rect")
+    assert (number(up, "x"), number(up, "width")) == pytest.approx((axis(0.0), axis(0.5) - axis(0.0)), abs=0.1)
+    assert (number(down, "x"), number(down, "width")) == pytest.approx((axis(-0.05), axis(0.0) - axis(-0.05)), abs=0.1)
+    assert number(cut, "width") == pytest.approx(axis(1.0) - axis(0.0), abs=0.1)
+    told = [each["text"] for each in shapes(CHARTS["tornado"](), "text")]
+    assert "+150 % →" in told and "+50 %" in told and {"0", "+50 %", "−100 %"} <= {*told}
+
+
+def test_dots_of_a_tier_stand_at_their_rates() -> None:
+    axis = LogAxis(10 * GB, 10_000 * GB, 8, svg.WIDTH - 16)
+    chart = CHARTS["bandwidth"]()
+    _, _, memory, line, predicted = shapes(chart, "circle")
+    for dot, rate in ((memory, 3350 * GB), (line, 50 * GB), (predicted, 48 * GB)):
+        share = log10(rate / (10 * GB)) / 3
+        assert (
+            number(dot, "cx")
+            == pytest.approx(8 + (svg.WIDTH - 24) * share, abs=0.1)
+            == pytest.approx(axis(rate), abs=0.1)
+        )
+    _, measured = shapes(chart, "polygon")
+    assert float(measured["points"].split(",")[0]) + 6 == pytest.approx(axis(25 * GB), abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("wire", "word"), [(0.5, "can be hidden"), (1.0, "exceeds the computation"), (2.0, "exceeds the computation")]
+)
+def test_communication_shorter_than_the_computation_can_be_hidden(wire: float, word: str) -> None:
+    told = [each["text"] for each in shapes(curves.wire_chart([WireRow("TP", "tp", wire, 1.0)], "alt"), "text")]
+    assert [text.partition(", ")[2] for text in told if ", " in text] == [word]
+
+
+def test_the_roofline_bends_at_the_peak_over_the_bandwidth_and_numbers_kernels_by_share() -> None:
+    chart = CHARTS["roofline"]()
+    (line,) = shapes(chart, "polyline")
+    (_, low), (bend, flat), (_, end) = (tuple(map(float, pair.split(","))) for pair in line["points"].split())
+    ridge = 989e12 / (3350 * GB)  # 295 FLOP/B
+    assert bend == pytest.approx(LogAxis.around([ridge / 30, ridge, 900.0, 1.0], 96, svg.WIDTH - 12)(ridge), abs=0.1)
+    assert flat == end < low
+    told = [each["text"] for each in shapes(chart, "text")]
+    assert told.index("GEMM") < told.index("norm") and "70 % of time" in told
+
+
+def test_ticks_of_a_front_are_one_two_and_five() -> None:
+    assert curves._decade_ticks(LogAxis(15.0, 600.0, 0, 1)) == pytest.approx([20, 50, 100, 200, 500])
+    axis = curves._log_axis([20.0, 80.0], 0.0, 1.0)
+    assert (axis.low, axis.high) == (16.0, 100.0)
+    first, second = shapes(CHARTS["front"](), "circle")
+    assert number(first, "cx") < number(second, "cx") and number(first, "cy") < number(second, "cy")
+
+
+def test_marks_are_moved_apart_until_none_covers_another() -> None:
+    marks = curves.separated_marks([(50.0, 50.0)] * 9)
+    assert len({*marks}) == 9
+    for one, other in combinations(marks, 2):
+        assert (one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2 >= (2 * curves.RADIUS + 1) ** 2
