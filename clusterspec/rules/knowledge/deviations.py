@@ -153,7 +153,7 @@ def _deviation(stated: StatedFigure) -> Deviation | None:
             return Deviation(stated, known, causes)
     if impossible := _impossible(stated):
         return Deviation(stated, stated.known[0], impossible)
-    return Deviation(stated, stated.known[0], ()) if stated.kind in {"scale-up", "nic"} else None
+    return Deviation(stated, stated.known[0], ()) if stated.kind in {"scale-up", "nic", "accelerator"} else None
 
 
 def _halved_line_rate(stated: StatedFigure) -> Deviation | None:
