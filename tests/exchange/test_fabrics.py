@@ -248,6 +248,27 @@ def test_an_mpi_job_states_nodes_and_accelerators() -> None:
     assert counts(reading)["NCCL_ALGO"] == "RING"
 
 
+@pytest.mark.parametrize(
+    ("changes", "expected", "accelerators"),
+    [
+        ({"gpu: 8, rdma": "gpu: many, rdma"}, {"layout.nodes": 4}, None),
+        ({"replicas: 4": "replicas: true"}, {"cluster.accelerators_per_node": 8}, 8),
+        ({"replicas: 4": "replicas: four"}, {"cluster.accelerators_per_node": 8}, 8),
+        ({"gpu: 8, rdma": "gpu: '4', rdma"}, {"layout.nodes": 4, "cluster.accelerators_per_node": 4}, 16),
+        ({"nvidia.com/gpu: 8": "cpu: 8"}, {"layout.nodes": 4}, None),
+    ],
+)
+def test_a_count_of_a_job_that_is_no_number_is_not_stated(
+    changes: dict[str, str], expected: dict[str, object], accelerators: int | None
+) -> None:
+    text = MPIJOB.replace("slotsPerWorker: 8\n", "runPolicy: {}\n")
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    reading = read(text)
+    assert given(reading) == expected and counts(reading).get("accelerators") == accelerators
+
+
 def test_a_kueue_topology_names_levels_and_no_nodes() -> None:
     text = """\
         apiVersion: kueue.x-k8s.io/v1beta1

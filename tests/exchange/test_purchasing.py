@@ -12,6 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.purchasing.numbers import written_number
 from tests.exchange.imports import counts, given, read, unknown
 
 
@@ -222,3 +223,39 @@ def test_a_truncated_workbook_is_refused() -> None:
     assert counts(read(data))["quote_lines"] == 1
     with pytest.raises(FormatError):
         read(data[: len(data) // 2])
+
+
+@pytest.mark.parametrize(
+    ("text", "point", "comma"),
+    [
+        ("999999999999999", 999999999999999, 999999999999999),  # 15 digits, which a float keeps
+        ("1000000000000000", None, None),
+        ("99999999999999.9", 99999999999999.9, None),
+        ("999999999999999.9", None, None),
+        ("1,234", 1234, 1.234),
+        ("1.234,5", None, 1234.5),
+        ("0,5", None, 0.5),
+        ("12,34,567", None, None),
+        ("(36.5)", -36.5, None),
+        ("36.5-", -36.5, None),
+        ("+8", 8, 8),
+        ("1.250,-", None, 1250),
+        ("1 250 000", 1250000, 1250000),
+        ("8.", None, None),
+        ("$ 64 pcs", 64, 64),
+        ("64 racks", None, None),
+        ("", None, None),
+    ],
+)
+def test_a_number_is_read_with_each_decimal_mark_that_it_may_have(
+    text: str, point: float | None, comma: float | None
+) -> None:
+    found = written_number(text)
+    assert (found.by_mark.get("."), found.by_mark.get(",")) == (point, comma)
+    assert found.ambiguous == (point is not None and comma is not None and point != comma)
+    assert found.decides == {(True, False): ".", (False, True): ","}.get((point is not None, comma is not None))
+
+
+@pytest.mark.parametrize(("text", "loose"), [("1234.5", True), ("123.5", False), ("1,234", False), ("$12345", True)])
+def test_four_digits_in_a_row_group_no_thousands(text: str, loose: bool) -> None:
+    assert written_number(text).groups_nothing is loose
