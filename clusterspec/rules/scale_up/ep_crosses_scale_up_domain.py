@@ -65,7 +65,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import display, percent
 
-RULE = Rule.of(__name__, "warning", yields_to=("expert-exchange-exposed",))
+RULE = Rule.of(__name__, "warning", yields_to=("expert-exchange-exposed", "experts-wider-than-replica"))
 
 
 def check(

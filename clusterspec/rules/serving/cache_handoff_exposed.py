@@ -68,7 +68,7 @@ from clusterspec.rules.knowledge.shares import cost_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
 
-RULE = Rule.of(__name__, "warning", "likely")
+RULE = Rule.of(__name__, "warning", "likely", yields_to=("handoff-slower-than-prefill",))
 MOST = 0.10
 
 

@@ -1,0 +1,108 @@
+"""A step with a chunk of a prompt takes longer than the target between tokens.
+
+## What it finds
+
+A target for the time per output token at a percentile above the median, on engines that run both prefill and decode,
+where a step that carries a chunk takes longer than the target, and such steps are more frequent than the percentile
+leaves out. The finding is a warning where the low end of the range of the prediction is above the target, too; else a
+note.
+
+## Why it matters
+
+Every request of the engine waits for the step in which a prompt is computed. The mean of a request can meet its target
+while every tenth gap between two tokens is several times as long, which readers see as a stutter.
+
+## What to do
+
+Use smaller chunks (`chunk_tokens`), which make each step shorter and the prompt longer, or separate engines for prefill
+(`disaggregated`).
+
+## When to ignore it
+
+Ignore it where the target holds for the mean of a request, not for each gap.
+
+## Fires
+
+```yaml workload.serving.chunk_tokens
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.1-70b
+  serving: {input_tokens: 8000, output_tokens: 500, concurrency: 32, chunk_tokens: 8192, targets: {tpot: 60 ms, percentile: 99}}
+layout: {tp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.1-70b
+  serving: {input_tokens: 8000, output_tokens: 500, concurrency: 32, chunk_tokens: 512, targets: {tpot: 60 ms, percentile: 99}}
+layout: {tp: 8}
+```
+
+## Sources
+
+- Chunked prefill and gaps between tokens: https://arxiv.org/abs/2403.02310
+- Measured gaps at the 99th percentile: https://docs.vultr.com/inference-cookbook/cuda/optimization/concurrency-tuning
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.serving.explain import range_factors
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.served import LOAD, Served
+from clusterspec.rules.knowledge.shares import target_severity
+from clusterspec.rules.rule import Rule
+from clusterspec.units import display, percent, plain
+
+RULE = Rule.of(__name__, "warning", "likely")
+SMALLER = (4096, 2048, 1024, 512, 256)
+"""Chunks in tokens that are tried as the remedy, the largest first."""
+
+
+def check(served: Served) -> Iterator[Problem]:
+    load, target = served.load, served.load.tpot_target
+    if target is None or load.percentile <= 50 or load.prefill is not None or load.load not in {"closed", "open"}:
+        return
+    gap, share = _step_with_chunk(served), _share_of_steps(served)
+    if gap <= target or share <= 1 - load.percentile / 100:
+        return
+    chunk = load.chunk_tokens
+    yield RULE.problem(
+        f"{LOAD}.chunk_tokens" if chunk else f"{LOAD}.targets.tpot",
+        f"a step with a chunk{f' of {chunk:,} tokens' if chunk else ''} takes {display(gap, 's')}, and {percent(share, 2)} of the steps carry one: "
+        f"percentile {plain(load.percentile)} of the gaps between tokens is above the target of {display(target, 's')}",
+        _remedy(served, target),
+        severity=target_severity(target, gap, range_factors(served.times, "tpot")),
+    )
+
+
+def _step_with_chunk(served: Served) -> float:
+    """Seconds of a step that carries a chunk of a prompt, with the sequences that decode beside it."""
+    prefill = served.times.prefill
+    return prefill.total / prefill.steps
+
+
+def _share_of_steps(served: Served) -> float:
+    """The share of the steps of an engine that carry a chunk: as many prompts start as requests end."""
+    times = served.times
+    ended = times.sequences * times.tokens_per_step / times.output_tokens
+    return min(1.0, ended * times.prefill.steps)
+
+
+def _remedy(served: Served, target: float) -> str:
+    """The largest smaller chunk whose step meets the target; else separate engines."""
+    for chunk in SMALLER:
+        if chunk >= (served.load.chunk_tokens or served.load.input_tokens):
+            continue
+        other = served.with_load(chunk_tokens=chunk)
+        if other is not None and _step_with_chunk(other) <= target:
+            return f"use `chunk_tokens: {chunk}`, predicted at {display(_step_with_chunk(other), 's')} for such a step and {display(other.times.ttft, 's')} to the first token"
+    return "run prefill on separate engines (`disaggregated`), or raise the target"

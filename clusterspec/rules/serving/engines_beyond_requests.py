@@ -1,0 +1,90 @@
+"""Half of the engines would serve all requests within the targets.
+
+## What it finds
+
+Several engines, an even number, with stated targets and a stated load, where half of them hold all requests in their
+cache and meet every target at the high end of the range of the prediction. The finding is a note; it is a warning where
+a quarter of them does.
+
+## Why it matters
+
+The memory of the other engines stays empty. They cost as much as those that work.
+
+## What to do
+
+Plan fewer engines, or state the load that they are for.
+
+## When to ignore it
+
+Ignore it where the other engines are for growth, peaks or failures.
+
+## Fires
+
+```yaml workload.serving.concurrency
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 1000, output_tokens: 500, concurrency: 64, targets: {ttft: 2 s, tpot: 50 ms}}}
+layout: {tp: 1}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 1000, output_tokens: 500, concurrency: 2048, targets: {ttft: 2 s, tpot: 50 ms}}}
+layout: {tp: 1}
+```
+
+## Sources
+
+- Engines for a goodput under targets: https://arxiv.org/abs/2401.09670
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.serving.explain import percentile_factors, tpot_percentile, ttft_percentile
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.served import LOAD, Served
+from clusterspec.rules.rule import Rule
+from clusterspec.units import display, percent, plural
+
+RULE = Rule.of(__name__, "note", "likely")
+
+
+def check(served: Served) -> Iterator[Problem]:
+    load, engines = served.load, served.layout.dp
+    if load.load not in {"closed", "open"} or load.prefill is not None or engines < 2 or engines % 2:
+        return
+    if load.tpot_target is None and load.ttft_target is None:
+        return
+    half = _with_engines(served, engines // 2)
+    if half is None:
+        return
+    quarter = _with_engines(served, engines // 4) if engines % 4 == 0 else None
+    enough, found = (engines // 4, quarter) if quarter else (engines // 2, half)
+    times = found.times
+    used = times.offered / max(1, times.places * found.layout.data_ranks)
+    yield RULE.problem(
+        f"{LOAD}.{'concurrency' if load.concurrency is not None else 'request_rate'}",
+        f"{plural(enough, 'engine')} of {engines:,} would serve the {plural(round(times.offered), 'request')} in flight, in {percent(min(1.0, used), 2)} "
+        f"of their cache: predicted {display(times.ttft, 's')} to the first token and {display(times.tpot, 's')} per output token",
+        "plan fewer engines, or state the load that the others are for",
+        severity="warning" if quarter else "note",
+    )
+
+
+def _with_engines(served: Served, engines: int) -> Served | None:
+    """The plan with another number of engines, if they surely meet all targets and hold all requests."""
+    found = served.with_layout(dp=engines)
+    if found is None or found.layout.dp != engines or found.plan.fits is False:
+        return None
+    times, load = found.times, served.load
+    ends = {
+        load.ttft_target: ttft_percentile(times, load) * percentile_factors(times, load, "ttft")[1],
+        load.tpot_target: tpot_percentile(times, load) * percentile_factors(times, load, "tpot")[1],
+    }
+    held = times.offered <= times.kv_capacity_sequences
+    return found if held and all(target is None or end <= target for target, end in ends.items()) else None
