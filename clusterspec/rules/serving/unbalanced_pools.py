@@ -5,8 +5,7 @@
 Disaggregated serving in which the requests in flight generate more than twice the prompts per second that the prefill
 engines process; or in which several prefill engines process more than twice the requests per second that the decode
 engines complete at the highest concurrency that the cache and the targets allow. The share of all accelerators that then idles
-decides the severity: a note below the half-width of the range of the predicted throughput, a warning above it, and an
-error from a quarter on, if the low end of the range is a quarter, too.
+decides the severity: a note below the half-width of the range of the predicted throughput, a warning above it.
 
 ## Why it matters
 
@@ -104,7 +103,7 @@ def _severity(served: Served, idle: float, *, prompts: bool) -> str:
     kinds = (served.load.decode, served.load.prefill)
     ranks = [kind.ranks * kind.replicas if kind else 0 for kind in kinds]
     lost = idle * ranks[prompts] / max(1, sum(ranks))
-    return cost_severity(lost, range_factors(served.times, "output_tokens_per_second"))
+    return cost_severity(lost, range_factors(served.times, "output_tokens_per_second"), most="warning")
 
 
 def _answers(served: Served) -> float | None:
