@@ -121,7 +121,7 @@ def _step_seconds(engine: Engine, tokens: float, sequences: float, busy: float) 
 
 def _reading_seconds(engine: Engine, sequences: float, drafted: float) -> float:
     """Reading the caches of sequences of `REFERENCE` tokens."""
-    return sum_of(part.seconds for part in cache_reading_parts(engine, sequences, REFERENCE, drafted, fullest=True))
+    return sum_of(part.seconds for part in cache_reading_parts(engine, sequences, REFERENCE, drafted, most=sequences))
 
 
 def _seeing_seconds(engine: Engine, place: float) -> float:

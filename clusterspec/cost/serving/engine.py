@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, inf
 
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Layout, Workload
@@ -108,16 +108,16 @@ def _doubled_part(part: Part) -> Part:
 
 
 def cache_reading_parts(
-    engine: Engine, sequences: float, context: float, tokens: float = 1.0, *, fullest: bool = False
+    engine: Engine, sequences: float, context: float, tokens: float = 1.0, *, most: float = inf
 ) -> tuple[Part, ...]:
     """Attention over the cache for ``tokens`` of each sequence, on the rank with the most sequences.
 
-    ``sequences`` are the mean of all ranks, or, with ``fullest``, those of that rank.
+    ``sequences`` are the mean of all ranks, of which one has at most ``most``.
     """
     model, whole, rates = engine.model, engine.whole, engine.rates
     calls = float(max(1, whole.full_layers + whole.window_layers + whole.linear_layers))
-    most = sequences if fullest else requests_on_fullest(sequences, unevenly_loaded_ranks(engine))
-    read = most * engine.sequence_bytes(context) / calls
+    fullest = min(most, requests_on_fullest(sequences, unevenly_loaded_ranks(engine)))
+    read = fullest * engine.sequence_bytes(context) / calls
     software = engine.layout.capabilities.framework.stacks or engine.layout.framework  # a fork runs its base's kernels
     table = DECODE if model.latent else rates.decode_table(software, engine.workload.kv_precision)
     numbers = {
@@ -131,7 +131,7 @@ def cache_reading_parts(
         return (Part("cache", cache_time, numbers, origins),)
     elements = 2 * model.latent_kv + model.latent_rope
     rows = max(tokens * model.heads / engine.layout.tp, rates.latent_rows)
-    flops = 2 * most * context * rows * elements * whole.full_layers / calls
+    flops = 2 * fullest * context * rows * elements * whole.full_layers / calls
     rate, measured = rates.latent_rate(engine.workload.kv_precision)
     numbers |= {"flops": flops, "rate": rate}
     return (Part("latent_attention", latent_time, numbers, origins | table_origins(engine, rate=measured)),)
@@ -326,9 +326,11 @@ class Engine:
 
     def decode(self, sequences: float, context: float, tokens: float = 1.0) -> StepTime:
         """One step that decodes ``tokens`` of each of ``sequences`` on every attention rank: one, or drafted ones."""
-        attention = cache_reading_parts(self, sequences, context, tokens)
-        every = sequences * tokens
-        return StepTime.of(step_parts(self, every, every, attention, float(self.layout.attention_dp)))
+        ranks = float(self.layout.attention_dp)
+        busy = min(ranks, max(1.0, sequences * ranks))
+        attention = cache_reading_parts(self, max(1.0, sequences), context, tokens, most=max(1.0, sequences * ranks))
+        every = max(1.0, sequences) * tokens
+        return StepTime.of(step_parts(self, every, every, attention, busy))
 
     def prefill(self, tokens: float, length: float, busy: float, beside: Decoding = NOTHING) -> StepTime:
         """``tokens`` of prompts of ``length`` on each of ``busy`` attention ranks, through all layers.

@@ -88,7 +88,8 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
     context = load.input_tokens + load.output_tokens / 2
     each = max(1.0, sequences / engine.layout.pp)
     drafted = 1.0 + load.draft_tokens
-    decode = engine.decode(each, context, drafted)
+    few = max(1.0 / engine.layout.attention_dp, sequences / engine.layout.pp)
+    decode = engine.decode(few, context, drafted)
     gained = 1 + load.draft_tokens * load.draft_acceptance
     fresh = load.input_tokens * (1 - load.prefix_hit)
     together = NOTHING if pools.has_prefill_engines or static else Decoding(each, context, drafted)

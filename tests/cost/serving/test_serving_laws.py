@@ -281,3 +281,14 @@ def test_attention_replicas_wait_for_the_one_that_runs_a_prompt() -> None:
     found = times(model="qwen3-235b-a22b", framework=layout, tp=1, input=4096, memory=141)
     alone = found.prefill.device - found.prefill.steps * found.decode.device
     assert found.carried_prefill > 2 * alone > 0
+
+
+def test_fewer_requests_than_attention_replicas_leave_the_others_idle() -> None:
+    def found(requests: int) -> ServingTimes:
+        layout = "sglang, attention_dp: 8, ep: 8"
+        return times(model="deepseek-v3", framework=layout, tp=1, memory=141, load=f"concurrency: {requests}")
+
+    alone, eight = found(1), found(8)
+    reading = [next(part for part in one.decode.parts if part.name == "latent_attention") for one in (alone, eight)]
+    assert reading[1].numbers["bytes_read"] > 2 * reading[0].numbers["bytes_read"]
+    assert alone.decode.total < eight.decode.total
