@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import exp, log, prod, sqrt
 from typing import Any
 
 from clusterspec.catalog import Catalog
@@ -67,6 +67,29 @@ class Engines:
 
 
 @dataclass(frozen=True, slots=True)
+class Lengths:
+    """A log-normal distribution of lengths in tokens: its mean and 99th percentile, cut at ``most``."""
+
+    mean: int
+    p99: int
+    most: int | None
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation of the logarithms, from the ratio of 99th percentile and mean."""
+        return NORMAL_99 - sqrt(max(0.0, NORMAL_99 * NORMAL_99 - 2 * log(self.p99 / self.mean)))
+
+    @property
+    def variation(self) -> float:
+        """The square of the coefficient of variation, before the cut."""
+        return exp(self.sigma * self.sigma) - 1
+
+
+NORMAL_99 = 2.3263478740408408
+"""The 99th percentile of the standard normal distribution."""
+
+
+@dataclass(frozen=True, slots=True)
 class Serving:
     """The requests of a serving plan and their engines. Lengths in tokens, times in seconds, shares from 0 to 1.
 
@@ -76,7 +99,9 @@ class Serving:
     of one engine, None where there is none. ``memory_fraction`` is the share of the memory available to weights and
     cache, or, with ``of_free``, the share for the cache of the memory left by the weights. With ``whole_requests`` a
     request starts only if the cache can hold it to its end; with ``raised`` the fraction rises where the requests need
-    it. ``prefill`` and ``decode`` are set where they run on separate engines.
+    it. ``prefill`` and ``decode`` are set where they run on separate engines. Requests of an open load arrive with the
+    coefficient of variation ``arrival_cv`` of the times between them, or as in the file ``trace``. Lengths that vary
+    have ``input_lengths`` and ``output_lengths``, of which ``input_tokens`` and ``output_tokens`` are the means.
     """
 
     input_tokens: int
@@ -102,6 +127,10 @@ class Serving:
     decode: Engines | None = None
     draft_method: str | None = None
     """What drafts tokens; None where the spec does not say."""
+    arrival_cv: float = 1.0
+    trace: str | None = None
+    input_lengths: Lengths | None = None
+    output_lengths: Lengths | None = None
 
     @property
     def tokens(self) -> int:

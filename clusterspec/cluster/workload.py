@@ -6,9 +6,10 @@ from clusterspec.catalog.entries import Accelerator, ServingSoftware, Stack
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies
 from clusterspec.cluster.machine import written_peak
-from clusterspec.cluster.model import Engines, Serving, Workload
+from clusterspec.cluster.model import Engines, Lengths, Serving, Workload
 from clusterspec.cluster.resolution import Lookup, ResolutionLog
 from clusterspec.cluster.transformer import resolve_model
+from clusterspec.finding import Problem
 from clusterspec.precision import NARROW
 from clusterspec.quantity import Peak, Quantity
 from clusterspec.records import NamedTuple
@@ -31,7 +32,8 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
             log.report_missing(
                 (*SERVING_PATH, key), "the cache and every time depend on it", f"write the tokens {what}"
             )
-    if section.input_tokens is None or section.output_tokens is None:
+    prompt, answer = (_resolved_lengths(section, key, log) for key in ("input_tokens", "output_tokens"))
+    if prompt is None or answer is None:
         return None
     speculative, targets = section.speculative or SpeculativeSpec(), section.targets or TargetsSpec()
     sides = section.disaggregated
@@ -40,8 +42,8 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
     why = f"the default of {named}"
     share = f"{why}, {OF_FREE if software.of_free else RAISED}"
     return Serving(
-        input_tokens=section.input_tokens,
-        output_tokens=section.output_tokens,
+        input_tokens=prompt.mean,
+        output_tokens=answer.mean,
         load=_load_kind(section, log),
         concurrency=section.concurrency,
         request_rate=section.request_rate,
@@ -68,7 +70,52 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
         prefill=_resolved_engines(sides.prefill, "prefill", experts, section, log) if sides else None,
         decode=_resolved_engines(sides.decode, "decode", experts, section, log) if sides else None,
         draft_method=speculative.method,
+        arrival_cv=_arrival_variation(section, log),
+        trace=section.arrivals.trace if section.arrivals else None,
+        input_lengths=prompt if prompt.p99 > prompt.mean else None,
+        output_lengths=answer if answer.p99 > answer.mean else None,
     )
+
+
+MOST_SPREAD = 14.0
+"""The highest 99th percentile of a log-normal distribution over its mean is 14.97 times."""
+
+
+def _resolved_lengths(section: ServingSpec, key: str, log: ResolutionLog) -> Lengths | None:
+    """The lengths of prompts or answers; without a 99th percentile all are equal. None where there is no mean."""
+    written = getattr(section, key)
+    if isinstance(written, int):
+        return Lengths(written, written, None)
+    if written is None:
+        return None
+    if written.mean is None:
+        log.report_missing(
+            (*SERVING_PATH, key, "mean"), "the formulas use it", "write the mean of the lengths in tokens"
+        )
+        return None
+    mean, p99, most = written.mean, written.p99 or written.mean, written.max
+    if mean <= p99 <= MOST_SPREAD * mean and (most is None or most >= p99):
+        return Lengths(mean, p99, most)
+    end = f" and a maximum of {most:,}" if most else ""
+    message = f"`{key}` has a mean of {mean:,}, a 99th percentile of {p99:,}{end}"
+    advice = f"state them in ascending order, the 99th percentile at most {MOST_SPREAD:g} times the mean"
+    log.problems.append(Problem("keys-disagree", (*SERVING_PATH, key), message, advice))
+    return Lengths(mean, mean, None)
+
+
+def _arrival_variation(section: ServingSpec, log: ResolutionLog) -> float:
+    """The coefficient of variation of the times between arrivals: 1 for a Poisson process."""
+    arrivals, path = section.arrivals, (*SERVING_PATH, "arrivals")
+    if arrivals is None:
+        return 1.0
+    if section.concurrency is not None:
+        message = "`concurrency` keeps requests in flight, and `arrivals` says when requests of an open load arrive"
+        log.problems.append(Problem("keys-disagree", path, message, "keep one of the two, `arrivals` with a rate"))
+    if arrivals.process == "poisson" and arrivals.cv not in {None, 1}:
+        message = f"the times between arrivals of a Poisson process have a variation of 1, not {arrivals.cv:g}"
+        log.problems.append(Problem("keys-disagree", (*path, "cv"), message, "drop `cv`, or set `process: gamma`"))
+        return 1.0
+    return arrivals.cv or 1.0
 
 
 def _load_kind(section: ServingSpec, log: ResolutionLog) -> str:

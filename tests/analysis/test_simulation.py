@@ -11,13 +11,15 @@ from random import Random
 import pytest
 
 from clusterspec import analysis
-from clusterspec.analysis.simulation.arrivals import Arrival, TraceFault, drawn_arrivals, trace_arrivals
+from clusterspec.analysis.simulation.arrivals import Arrival, TraceFault, drawn_lengths, drawn_times, trace_arrivals
 from clusterspec.analysis.simulation.plans import Simulation, plan_timing
 from clusterspec.analysis.simulation.run import SimulationFault, percentiles
 from clusterspec.analysis.simulation.steps import Curve, StepTables
+from clusterspec.cluster.model import Lengths
 from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.steady import Pools
 from clusterspec.cost.serving.times import ServingTimes, cache_handoff, serving_pools, serving_times
+from clusterspec.records import replace
 from clusterspec.studies.study import Study
 from tests.analysis.jobs import study_of
 
@@ -50,6 +52,10 @@ def simulated(study: Study, arrivals: list[Arrival], in_flight: int | None = Non
     run = Simulation(plan_timing(pools, pools.tokens, sent.seconds if sent else 0.0), arrivals, in_flight)
     run.run()
     return run
+
+
+def drawn_arrivals(seed: int, count: int, rate: float, cv: float, lengths: tuple[int, int]) -> list[Arrival]:
+    return [Arrival(time, *lengths) for time in drawn_times(seed, count, rate, cv)]
 
 
 def mean_wait(run: Simulation) -> float:
@@ -143,6 +149,73 @@ def test_bursts_wait_longer_than_a_poisson_process_of_the_same_rate() -> None:
     study = plan("load: open, request_rate: 20")
     calm, bursts = (mean_wait(simulated(study, drawn_arrivals(2, 3000, 20.0, cv, (1000, 200)))) for cv in (1.0, 4.0))
     assert bursts > 1.2 * calm
+
+
+@pytest.mark.parametrize("cv", [0.5, 1.0, 3.0])
+def test_drawn_times_have_their_rate_and_their_variation(cv: float) -> None:
+    times = drawn_times(7, 40_000, 5.0, cv)
+    gaps = [after - before for before, after in pairwise(times)]
+    mean = sum(gaps) / len(gaps)
+    assert mean == pytest.approx(0.2, rel=0.05)
+    assert sum((gap - mean) ** 2 for gap in gaps) / len(gaps) == pytest.approx((cv * mean) ** 2, rel=0.1)
+
+
+@pytest.mark.parametrize(("mean", "p99"), [(2000, 2000), (2000, 3000), (500, 4000), (100, 1400)])
+def test_drawn_lengths_have_their_mean_their_percentile_and_their_maximum(mean: int, p99: int) -> None:
+    found = sorted(drawn_lengths("a", 60_000, mean, Lengths(mean, p99, None)))
+    assert sum(found) / len(found) == pytest.approx(mean, rel=0.08)
+    assert found[int(0.99 * len(found))] == pytest.approx(p99, rel=0.08)
+    assert max(drawn_lengths("a", 10_000, mean, Lengths(mean, p99, p99))) <= p99
+    assert drawn_lengths("a", 3, mean, None) == [mean] * 3
+
+
+def test_prompts_that_come_in_bursts_and_differ_wait_as_the_formula_says() -> None:
+    # Kingman: the squared variations of both, 4 and 1, over the 1 of a Poisson process of equal prompts
+    calm, rough = "input_tokens: 2048", "input_tokens: {mean: 2048, p99: 8192}"
+    text = "load: open, request_rate: {rate}, chunk_tokens: 2048"
+    rate = 0.6 / parts(plan(text.format(rate=1), input=2048, output=1))[1].prompt_time
+    one, other = (
+        plan(text.format(rate=rate) + more, input=lengths.removeprefix("input_tokens: "), output=1)
+        for lengths, more in ((calm, ""), (rough, ", arrivals: {process: gamma, cv: 2}"))
+    )
+    lengths = parts(other)[0].load.input_lengths
+    assert lengths is not None
+    assert parts(other)[1].wait == pytest.approx(parts(one)[1].wait * (4 + lengths.variation), rel=0.05)
+    found = [analysis.simulate(each, requests=20_000).ttft for each in (one, other)]
+    assert found[1].p90 > 2 * found[0].p90
+
+
+def test_a_trace_of_a_spec_lies_in_its_folder(tmp_path: Path) -> None:
+    study = plan("load: open, request_rate: 1, arrivals: {trace: trace.csv}")
+    (tmp_path / "trace.csv").write_text("time,input_tokens,output_tokens\n0,5,6\n1,7,8\n")
+    here = replace(study, folder=tmp_path)
+    assert analysis.simulate(here).requests == 2
+    (tmp_path / "inside").mkdir()
+    with pytest.raises(TraceFault, match="no such file"):
+        analysis.simulate(replace(study, folder=tmp_path / "inside"))
+    for name in ("../trace.csv", str(tmp_path / "trace.csv")):
+        outside = plan(f"load: open, request_rate: 1, arrivals: {{trace: {name}}}")
+        with pytest.raises(TraceFault, match="outside the folder"):
+            analysis.simulate(replace(outside, folder=tmp_path / "inside"))
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        "concurrency: 8, arrivals: {process: gamma, cv: 2}",
+        "request_rate: 1, arrivals: {process: poisson, cv: 2}",
+        "request_rate: 1, chunk_tokens: 10, input_tokens: {mean: 100, p99: 50}",
+        "request_rate: 1, input_tokens: {mean: 100, p99: 1500}",
+        "request_rate: 1, input_tokens: {mean: 100, p99: 500, max: 400}",
+    ],
+)
+def test_keys_of_the_load_that_disagree_are_errors(load: str) -> None:
+    own = "input_tokens: " in load
+    text = PLAN.replace("input_tokens: {input}, ", "") if own else PLAN
+    base = {"machine": "h100-sxm-80gb", "per": 1, "nodes": 1, "model": "llama-3.1-8b", "tp": 1}
+    study = study_of(text.format(**base, input=1000, output=200, framework="vllm", load=load))
+    assert [finding.rule for finding in study.findings if finding.rule == "keys-disagree"] == ["keys-disagree"]
+    assert study.plan.serving is not None
 
 
 def test_more_engines_never_wait_longer() -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from math import isfinite
+from math import isfinite, log
 from pathlib import Path
 from random import Random
 
+from clusterspec.cluster.model import Lengths
 from clusterspec.records import NamedTuple
 
 MOST_BYTES = 64 * 2**20
@@ -28,8 +29,8 @@ class Arrival(NamedTuple):
     output: int
 
 
-def drawn_arrivals(seed: int, count: int, rate: float, cv: float, lengths: tuple[int, int]) -> list[Arrival]:
-    """Requests that arrive at a rate per second, with a coefficient of variation ``cv`` of the times between them.
+def drawn_times(seed: int, count: int, rate: float, cv: float) -> list[float]:
+    """Times of requests that arrive at a rate per second, with a coefficient of variation ``cv`` between them.
 
     1 is a Poisson process, others are gamma-distributed: above 1 the requests come in bursts.
     """
@@ -37,8 +38,18 @@ def drawn_arrivals(seed: int, count: int, rate: float, cv: float, lengths: tuple
     shape = 1 / (cv * cv)
     for _ in range(count):
         now += random.expovariate(rate) if cv == 1 else random.gammavariate(shape, cv * cv / rate)
-        found.append(Arrival(now, *lengths))
+        found.append(now)
     return found
+
+
+def drawn_lengths(seed: str, count: int, mean: int, lengths: Lengths | None) -> list[int]:
+    """Lengths in tokens: those of a distribution, or all equal to the mean."""
+    if lengths is None:
+        return [mean] * count
+    random, sigma = Random(seed), lengths.sigma
+    middle = log(lengths.mean) - sigma * sigma / 2
+    most = lengths.most or MOST_ROW_TOKENS
+    return [max(1, min(most, round(random.lognormvariate(middle, sigma)))) for _ in range(count)]
 
 
 def trace_arrivals(path: Path) -> list[Arrival]:

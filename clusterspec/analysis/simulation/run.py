@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from math import ceil, inf
 from pathlib import Path
 
-from clusterspec.analysis.simulation.arrivals import Arrival, drawn_arrivals, trace_arrivals
+from clusterspec.analysis.simulation.arrivals import Arrival, TraceFault, drawn_lengths, drawn_times, trace_arrivals
 from clusterspec.analysis.simulation.engines import Request
 from clusterspec.analysis.simulation.plans import Simulation, Timing, plan_timing
 from clusterspec.cluster.model import Serving
@@ -57,7 +57,7 @@ def simulate(
     expected = serving_times(study.design)
     if pools is None or expected is None:
         raise SimulationFault("there is no serving plan to simulate: `workload.serving` and `layout` describe one")
-    traffic = plan_traffic(pools.load, seed, requests, trace)
+    traffic = plan_traffic(pools.load, seed, requests, trace or _trace_of_spec(study, pools.load))
     _refuse_endless_work(pools, traffic.arrivals)
     sent = cache_handoff(pools)
     timing = plan_timing(pools, pools.tokens, sent.seconds if sent else 0.0)
@@ -90,6 +90,20 @@ def simulate(
     )
 
 
+def _trace_of_spec(study: Study, load: Serving) -> Path | None:
+    """The trace that a spec names, in its own folder. Raises `TraceFault` for one outside of it."""
+    if load.trace is None:
+        return None
+    try:
+        path = (study.folder / load.trace).resolve()
+        inside = path.is_relative_to(study.folder.resolve()) and not Path(load.trace).is_absolute()
+    except (OSError, ValueError, RuntimeError):
+        raise TraceFault(f"the trace {load.trace!r} cannot be opened") from None
+    if not inside:
+        raise TraceFault(f"the trace {load.trace!r} lies outside the folder of the spec")
+    return path
+
+
 def _refuse_endless_work(pools: Pools, arrivals: Sequence[Arrival]) -> None:
     """Raise `SimulationFault` for a simulation that would take very long."""
     if len(arrivals) > MOST_REQUESTS:
@@ -108,7 +122,6 @@ def plan_traffic(load: Serving, seed: int, requests: int | None, trace: Path | N
     """The requests of the load of a spec, or of a trace, whose times count only for an open load."""
     if load.load == "static":
         raise SimulationFault("a static batch starts and ends together: `estimate` computes it without a simulation")
-    lengths = (load.input_tokens, load.output_tokens)
     if trace is not None:
         found = trace_arrivals(trace)[:requests]
         return Traffic(found, load.concurrency, 0, f"trace {trace.name}")
@@ -117,13 +130,16 @@ def plan_traffic(load: Serving, seed: int, requests: int | None, trace: Path | N
     if count > MOST_REQUESTS:
         raise SimulationFault(f"{count:,} requests are more than the {MOST_REQUESTS:,} that are simulated")
     warm_up = 0 if load.requests or load.load == "offline" else int(WARM_UP * count)
+    prompts = drawn_lengths(f"input {seed}", count, load.input_tokens, load.input_lengths)
+    answers = drawn_lengths(f"output {seed}", count, load.output_tokens, load.output_lengths)
+    times, in_flight, said = [0.0] * count, None, "all requests at once"
     if load.load == "open" and load.request_rate:
-        found = drawn_arrivals(seed, count, load.request_rate, 1.0, lengths)
-        return Traffic(found, None, warm_up, f"{load.request_rate:g} requests a second, Poisson")
-    once = [Arrival(0.0, *lengths)] * count
-    if load.load == "offline":
-        return Traffic(once, None, 0, "all requests at once")
-    return Traffic(once, load.concurrency, warm_up, f"{load.concurrency:,} requests in flight")
+        times = drawn_times(seed, count, load.request_rate, load.arrival_cv)
+        process = "Poisson" if load.arrival_cv == 1 else f"gamma with a variation of {load.arrival_cv:g}"
+        said = f"{load.request_rate:g} requests a second, {process}"
+    elif load.load == "closed" and load.concurrency:
+        in_flight, said = load.concurrency, f"{load.concurrency:,} requests in flight"
+    return Traffic([*map(Arrival, times, prompts, answers)], in_flight, warm_up, said)
 
 
 def sustained_rate(timing: Timing, arrivals: Sequence[Arrival], places: float) -> float | None:
@@ -201,6 +217,6 @@ def _notes(pools: Pools, traffic: Traffic, saturation: float | None, preempted: 
     if saturation and load.load == "open" and (load.request_rate or 0.0) > saturation * OVERLOAD and traffic.warm_up:
         yield "The load exceeds what the plan sustains: the queue grows as long as requests arrive."
     if traffic.in_flight is not None and len({each[1:] for each in traffic.arrivals}) == 1:
-        yield "All requests are equally long: those that start together end together. A trace has lengths that vary."
+        yield "All requests are equally long: those that start together end together. State `p99` of the lengths."
     if preempted:
         yield f"Requests lost their cache to older ones {preempted:,} times, and computed it again."

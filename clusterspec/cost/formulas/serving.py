@@ -243,21 +243,23 @@ def queue_wait(concurrency: float, places: float, output_tokens: float, tpot: fl
     return larger(0.0, concurrency - places) / places * output_tokens * tpot
 
 
-@formula("busy * prompt / 2 + load * load / (2 * (1 - load)) * service")
-def prompt_wait(load: float, service: float, busy: float, prompt: float) -> float:
+@formula("(busy * prompt / 2 + load * load / (2 * (1 - load)) * service) * variation")
+def prompt_wait(load: float, service: float, busy: float, prompt: float, *, variation: float = 1) -> float:
     """The mean wait of a prompt: half of the running step with probability ``busy``, and the prompts before it.
 
-    ``service`` is the time of each at a ``load`` below 1, ``prompt`` that of a step.
+    ``service`` is the time of each at a ``load`` below 1, ``prompt`` that of a step. ``variation`` is the sum of the
+    squared coefficients of variation of the times between arrivals and of the prompts: 1 for Poisson arrivals of equal
+    prompts.
 
     Source: the Pollaczek–Khinchine formula of a queue with one server and equal service times (M/D/1), of which the
-    residual step is the first part.
+    residual step is the first part; with other distributions Kingman, Proc. Camb. Phil. Soc. 57(4), 1961.
 
     Range: load < 1.
 
-    >>> prompt_wait(0.5, 0.2, 0.5, 0.2)
-    0.1
+    >>> prompt_wait(0.5, 0.2, 0.5, 0.2), prompt_wait(0.5, 0.2, 0.5, 0.2, variation=4)
+    (0.1, 0.4)
     """
-    return busy * prompt / 2 + load * load / (2 * (1 - load)) * service
+    return (busy * prompt / 2 + load * load / (2 * (1 - load)) * service) * variation
 
 
 def highest_load(requests: float) -> float:

@@ -162,7 +162,9 @@ def _prompt_wait(pools: Pools, share: float, rate: float, each: tuple[float, flo
         used, busy = wave_load(used, constants.WAVE.value), wave_load(busy, constants.WAVE.value)
     requests = pools.load.concurrency
     if requests is None:
-        return prompt_wait(min(used, constants.MOST_LOAD), service, busy, prompt)
+        lengths = pools.load.input_lengths
+        variation = pools.load.arrival_cv**2 + (lengths.variation if lengths else 0.0)
+        return prompt_wait(min(used, constants.MOST_LOAD), service, busy, prompt, variation=variation)
     others = (requests - 1) / requests
     most = highest_load(max(1.0, requests / pools.prompts.attention_ranks))
     return prompt_wait(min(used * others, most), service, busy * others, prompt)

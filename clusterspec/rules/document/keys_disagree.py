@@ -1,9 +1,11 @@
-"""Two keys that state the same figure disagree.
+"""Two keys that state the same figure, or parts of one, disagree.
 
 ## What it finds
 
 A key and its nested form with different values: `operations.checkpoint_interval` and `operations.checkpoint.interval`,
-`operations.checkpoint_time` and `operations.checkpoint.pause`.
+`operations.checkpoint_time` and `operations.checkpoint.pause`. In `workload.serving`: `arrivals` of an open load beside
+`concurrency`, which keeps requests in flight; a Poisson process with a coefficient of variation other than 1; lengths
+with a 99th percentile below their mean, above 14 times the mean, or above their maximum.
 
 ## Why it matters
 
@@ -25,7 +27,21 @@ cluster: {platform: dgx-h100, nodes: 8}
 operations: {checkpoint_interval: 30 min, checkpoint: {interval: 60 min}, burn_in: 72 h}
 ```
 
+```yaml workload.serving.arrivals
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 8, arrivals: {process: gamma, cv: 2}}}
+layout: {framework: vllm, tp: 8}
+```
+
 ## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: {mean: 2000, p99: 9000}, output_tokens: 500, request_rate: 1, arrivals: {process: gamma, cv: 2}}}
+layout: {framework: vllm, tp: 8}
+```
 
 ```yaml
 clusterspec: 1

@@ -47,11 +47,13 @@ from clusterspec.spec.model.layout import (
     OverlapSpec,
 )
 from clusterspec.spec.model.workload import (
+    ArrivalsSpec,
     AttentionWindowSpec,
     CompressedAttentionSpec,
     DisaggregatedSpec,
     EnginesSpec,
     LatentAttentionSpec,
+    LengthsSpec,
     LinearAttentionSpec,
     ModelSpec,
     MultiTokenSpec,
@@ -66,6 +68,7 @@ from clusterspec.spec.model.workload import (
 __all__ = [
     "AcceleratorSpec",
     "AcceptanceSpec",
+    "ArrivalsSpec",
     "AttentionWindowSpec",
     "CheckpointSpec",
     "ClusterSpec",
@@ -79,6 +82,7 @@ __all__ = [
     "FlowControlSpec",
     "LatentAttentionSpec",
     "LayoutSpec",
+    "LengthsSpec",
     "LevelSpec",
     "LinearAttentionSpec",
     "LinkCounts",

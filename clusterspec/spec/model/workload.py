@@ -133,6 +133,24 @@ class SpeculativeSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class LengthsSpec:
+    """A distribution of lengths in tokens: log-normal, cut at ``max``."""
+
+    mean: int | None = None
+    p99: int | None = None
+    max: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivalsSpec:
+    """The process by which requests arrive, or a trace of them."""
+
+    process: str | None = None
+    cv: float | None = None
+    trace: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TargetsSpec:
     """Latency targets in seconds, and the percentile of requests that must meet them."""
 
@@ -164,10 +182,11 @@ class DisaggregatedSpec:
 class ServingSpec:
     """The requests: lengths in tokens, concurrency or arrival rate, and engine options."""
 
-    input_tokens: int | None = None
-    output_tokens: int | None = None
+    input_tokens: int | LengthsSpec | None = None
+    output_tokens: int | LengthsSpec | None = None
     concurrency: int | None = None
     request_rate: float | None = None
+    arrivals: ArrivalsSpec | None = None
     load: str | None = None
     requests: int | None = None
     redundant_experts: int | None = None
