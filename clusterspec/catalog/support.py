@@ -86,6 +86,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "speculation": ("workload.serving.speculative", "speculative decoding"),
     "prefix-cache": ("workload.serving.prefix_hit", "prefix caching"),
     "disaggregation": ("workload.serving.disaggregated", "separate engines for prefill and decode"),
+    "tcp-fabric": ("cluster.scale_out.technology", "a fabric without RDMA"),
     "deepep": ("layout.dispatcher", "the DeepEP dispatcher"),
     "hybrid-dispatcher": ("layout.dispatcher", "the hybrid dispatcher"),
     "optimizer-offload": ("layout.offload", "an optimizer in host memory"),

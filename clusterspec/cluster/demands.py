@@ -146,7 +146,9 @@ def settings(cluster: Cluster, workload: Workload | None, layout: Layout) -> fro
     The method of context parallelism and the dispatcher count where the spec states them: software may use others than
     those assumed.
     """
-    found = {cluster.accelerator.architecture, *_settings_of_layout(layout)}
+    fabric = cluster.scale_out
+    sockets = fabric is not None and layout.nodes > 1 and fabric.technology.family == "tcp"
+    found = {cluster.accelerator.architecture, "tcp-fabric" if sockets else "", *_settings_of_layout(layout)}
     if workload is not None:
         found |= {*_settings_of_workload(workload), *model_uses(workload.model)}
         found |= {*_settings_of_serving(workload.serving)} if workload.serving else set()
