@@ -29,8 +29,9 @@ def test_there_are_enough_of_them() -> None:
 def test_what_ran_is_not_called_impossible(path: Path) -> None:
     one = study(path)
     assert not [finding for finding in one.findings if finding.severity is Severity.ERROR]
-    assert one.plan.memory is not None
-    assert one.plan.memory.fits is not False
+    for part in one.fleet.jobs.values() if one.fleet else [one]:
+        assert part.plan.memory is not None
+        assert part.plan.memory.fits is not False
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

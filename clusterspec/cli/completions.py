@@ -203,8 +203,8 @@ def editor_schema(catalog: Catalog) -> str:
     made = _draft_7_node(spec, catalog)
     made["$schema"] = "http://json-schema.org/draft-07/schema#"
     made["$id"] = ADDRESS
-    made["required"] = [key for key in spec["required"] if key != "cluster"]
-    made["anyOf"] = [{"required": ["cluster"]}, {"required": ["extends"]}]
+    made = {key: value for key, value in made.items() if key not in {"if", "then", "else"}}  # a base may have the keys
+    made["anyOf"] = [{"required": keys} for keys in (["cluster"], ["extends"], ["pools", "jobs"])]
     return json_text(made, indent=1)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -198,8 +198,40 @@ def _refuse_link_out(name: str) -> None:
 
 
 def study_of(args: argparse.Namespace, name: str) -> Study:
-    """A study of the spec of a command."""
-    return StudyReader(args).study(name)
+    """A study of the spec of a command; of a fleet, that of the chosen job or pool. Raises `UsageFault`."""
+    return chosen_part(args, StudyReader(args).study(name))
+
+
+def chosen_part(args: argparse.Namespace, whole: Study) -> Study:
+    """The study of the job or pool that a call names; of a spec of one cluster, or of one job, the only one.
+
+    Raises `UsageFault` where a fleet has several jobs and the call names none, and for an unknown name.
+    """
+    job, pool, name = getattr(args, "job", None), getattr(args, "pool", None), whole.source.name
+    if whole.fleet is None:
+        if job or pool:
+            raise UsageFault(f"{name} describes one cluster: --job and --pool choose a part of a fleet")
+        return whole
+    jobs, pools = whole.fleet.jobs, whole.fleet.pools
+    if job or pool:
+        return _named_part("pool" if pool else "job", str(job or pool), pools if pool else jobs)
+    if len(jobs) == 1 and len(pools) == 1:
+        return next(iter(jobs.values()))
+    named = ", ".join(jobs) or "none that can be resolved"
+    raise UsageFault(f"{name} is a fleet, and this command needs one design: choose with --job ({named}) or --pool")
+
+
+def refuse_part_of_fleet(option: str, study: Study) -> None:
+    """Raises `UsageFault` where an option would write keys of one design into the file of a fleet."""
+    if study.fleet_part is not None:
+        raise UsageFault(f"{option}: {study.source.name} is a fleet; copy the printed keys into the job")
+
+
+def _named_part(kind: str, name: str, parts: Mapping[str, Study]) -> Study:
+    """The study of a part by its name. Raises `UsageFault` with the known names."""
+    if name not in parts:
+        raise UsageFault(f"no {kind} is called {name!r}; there are {', '.join(parts) or 'none that can be resolved'}")
+    return parts[name]
 
 
 MOST_NAMED = 20

@@ -218,9 +218,17 @@ def format_option(parser: argparse.ArgumentParser, *choices: str) -> None:
 
 
 def spec_argument(parser: argparse.ArgumentParser) -> None:
-    """Add the spec argument and ``--stdin-filename``."""
+    """Add the spec argument, ``--stdin-filename``, and the choice of a part of a fleet."""
     parser.add_argument("spec", metavar="SPEC", type=path, help="the spec; - reads standard input")
     stdin_filename(parser)
+    fleet_options(parser)
+
+
+def fleet_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``--job`` and ``--pool``."""
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument("--job", metavar="NAME", type=nonempty_name, help="of a fleet: this job, on its part of its pool")
+    one.add_argument("--pool", metavar="NAME", type=nonempty_name, help="of a fleet: this pool, without a workload")
 
 
 def stdin_filename(parser: argparse.ArgumentParser) -> None:

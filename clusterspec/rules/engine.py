@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from clusterspec.finding import Problem
@@ -62,9 +62,10 @@ class PartCache(dict[str, Any]):
             return None
 
 
-def run_rules(facts: Facts) -> list[Problem]:
-    """The problems of all rules, in the order of the index. Where several rules report one figure, only the most
-    precise rule's problem is kept.
+def run_rules(facts: Facts, names: Collection[str] = RULES) -> list[Problem]:
+    """The problems of all rules, or of those with some ``names``, in the order of the index.
+
+    Where several rules report one figure, only the most precise rule's problem is kept.
 
     Raises `RulesFailedError` after the last rule when one of them crashed.
     """
@@ -72,7 +73,7 @@ def run_rules(facts: Facts) -> list[Problem]:
     faults: list[tuple[str, Exception]] = []
     parts = PartCache(facts)
     for name, (_, needs) in RULES.items():
-        if not needs or not parts.absent.isdisjoint(needs):
+        if not needs or name not in names or not parts.absent.isdisjoint(needs):
             continue
         try:
             known = parts.of(needs)

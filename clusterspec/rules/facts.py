@@ -24,6 +24,7 @@ from clusterspec.rules.written_parts import WrittenParts
 from clusterspec.spec.model import LayoutSpec, Spec
 
 if TYPE_CHECKING:
+    from clusterspec.cluster.fleet import Fleet
     from clusterspec.cost.measured import Measurement
     from clusterspec.rules.knowledge.served import Served
 
@@ -54,6 +55,8 @@ class Facts(WrittenParts):
         self._thresholds = thresholds or {}
         self._measurements = measurements
         self.thresholds = Thresholds(thresholds or {})
+        self.fleet: Fleet | None = None
+        """The pools and jobs of a fleet; None for a design of its own."""
 
     @cached_property
     def deviations(self) -> Deviations:

@@ -52,9 +52,9 @@ def check_quantity(path: Path, quantity: Quantity, notes: Schema) -> Problem | N
 
 def list_problem(path: Path, items: tuple[Any, ...]) -> Problem | None:
     """The problem with a list whose items are individually valid, or None."""
-    if path == ("layout", "order"):
+    if path[-2:] == ("layout", "order"):
         return _axis_order_problem(path, items)
-    if path[:2] == ("procurement", "prices") and items[0] > items[1]:
+    if path[-2:-1] == ("prices",) and items[0] > items[1]:
         message = f"the range of `{_key_name(path)}` goes from the higher price to the lower"
         return Problem("wrong-type", path, message, f"write `[{items[1]}, {items[0]}]`")
     return None

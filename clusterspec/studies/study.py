@@ -33,6 +33,7 @@ from clusterspec.spec.reader import read, schema
 if TYPE_CHECKING:
     from clusterspec.cost.measured import Measurement
     from clusterspec.rules.policy import CompanyRule
+    from clusterspec.studies.fleet import FleetPart, FleetStudy
 
 
 Part = TypeVar("Part")
@@ -107,6 +108,17 @@ class Study:
     """The problems of keys and values; ``problems`` also has those of the catalog lookup."""
     failures: list[tuple[str, Exception]] = field(default_factory=list, compare=False, repr=False)
     """The parts of results that could not be computed because of an internal error, with the exception."""
+    fleet_part: tuple[Document, FleetPart] | None = None
+    """The document of the fleet, and the place in it, of a study of one pool or job."""
+
+    @cached_property
+    def fleet(self) -> FleetStudy | None:
+        """The studies of the pools and jobs of a fleet; None for a spec of one cluster."""
+        if self.document is None or not is_fleet(self.document):
+            return None
+        from clusterspec.studies.fleet import FleetStudy
+
+        return FleetStudy(self, self.document)
 
     @property
     def sources(self) -> dict[str, Source]:
@@ -116,6 +128,8 @@ class Study:
     @property
     def logs(self) -> tuple[str, ...]:
         """The names of the logs of measurements."""
+        if self.fleet is not None:
+            return tuple(dict.fromkeys(log for each in self.fleet.jobs.values() for log in each.logs))
         return tuple(str(self.folder / one.log) for one in self.spec.measured or () if one.log)
 
     @property
@@ -137,15 +151,20 @@ class Study:
 
         Raises `BrokenEntry` if a rule needs an unreadable entry of a company catalog.
         """
-        found, fault = self._found
-        problems = rules.bounded(found)
-        findings = [model.to_finding(problem, self.document, self.source) for problem in problems]
+        fault = self.found[1]
+        problems, written = (
+            rules.bounded(self.problems_in_file),
+            self.fleet_part[0] if self.fleet_part else self.document,
+        )
+        findings = [model.to_finding(problem, written, self.source) for problem in problems]
         waived: list[Waived] = []
-        if self.document is not None:
-            document = self.settings.trusted(self.document)
+        if written is not None:
+            document = self.settings.trusted(written)
             findings, waived = waivers.split(
                 findings, document, self.settings.today, known=self._exists, alike=self._alike
             )
+        if self.fleet_part is not None:  # another part may need the waiver
+            findings = [finding for finding in findings if finding.rule != "unused-waiver"]
         config = self.settings.config
         selected = tuple(sorted(rules.bounded(rules.choose(findings, config)), key=_position))
         chosen = (replace(one, finding=found) for one in waived for found in rules.choose([one.finding], config))
@@ -184,15 +203,26 @@ class Study:
         return run_company_rules(self.settings.own_rules, figures | {"spec": written})
 
     @cached_property
-    def _found(self) -> tuple[list[Problem], Exception | None]:
+    def found(self) -> tuple[list[Problem], Exception | None]:
         """All problems, whatever the configuration selects, and the exception of a rule that failed."""
+        if self.fleet is not None:
+            return self.fleet.found
         found, fault = self._rule_problems()
         return [*self._read(), *found], fault
 
     @property
+    def problems_in_file(self) -> list[Problem]:
+        """All problems at the keys of the file, which for a part of a fleet are not those of its spec."""
+        if self.fleet_part is None:
+            return self.found[0]
+        from clusterspec.studies.fleet import problem_in_fleet
+
+        return [problem_in_fleet(*self.fleet_part, problem) for problem in self.found[0]]
+
+    @property
     def errors_before_waivers(self) -> dict[tuple[str, Path], Problem]:
         """The errors by rule and key path, whatever the configuration selects and whatever is waived."""
-        return {(one.rule, one.path): one for one in self._found[0] if one.severity is Severity.ERROR}
+        return {(one.rule, one.path): one for one in self.found[0] if one.severity is Severity.ERROR}
 
     def _rule_problems(self) -> tuple[list[Problem], Exception | None]:
         """The problems of all rules, and the exception of the first that failed."""
@@ -276,15 +306,41 @@ def _position(finding: Finding) -> tuple[str, int, int, int, str]:
 def study(source: Source, data: bytes, settings: Settings, folder: FilePath) -> Study:
     """A study of a text; ``folder`` is the base of its ``extends`` paths."""
     document, loaded = documents.load_source(source, folder, schema()["properties"])
-    spec, found = read(document) if document is not None else (Spec(source.name), [])
-    design, further = Design(spec, catalog=settings.catalog), list[Problem]()
-    if document is not None:
-        design, further = resolve(spec, settings.catalog)
-    design, measurements, unread = calibrated_by_logs(spec, design, folder)
+    return _study(Read(Input(source.name, data), source, settings, folder), document, tuple(loaded))
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The text of a study with what it was read with."""
+
+    input: Input
+    source: Source
+    settings: Settings
+    folder: FilePath
+
+
+def study_of_document(whole: Study, document: Document, part: tuple[Document, FleetPart]) -> Study:
+    """The study of a part of a fleet, whose document has the text of the ``whole``."""
+    return replace(_study(Read(whole.input, whole.source, whole.settings, whole.folder), document, ()), fleet_part=part)
+
+
+def _study(text: Read, document: Document | None, loaded: tuple[Problem, ...]) -> Study:
+    """The study of a document. Of a fleet, only the keys are read: its parts are resolved where they are used."""
+    spec, found = read(document) if document is not None else (Spec(text.source.name), [])
+    design, further = Design(spec, catalog=text.settings.catalog), list[Problem]()
+    if document is not None and not is_fleet(document):
+        design, further = resolve(spec, text.settings.catalog)
+    design, measurements, unread = calibrated_by_logs(spec, design, text.folder)
     problems = (*loaded, *found, *further, *unread)
-    read_from = Input(source.name, data)
     texts = (*loaded, *unread), tuple(found)
-    return Study(settings, read_from, source, document, spec, design, problems, folder, measurements, *texts)
+    return Study(
+        text.settings, text.input, text.source, document, spec, design, problems, text.folder, measurements, *texts
+    )
+
+
+def is_fleet(document: Document) -> bool:
+    """Whether a spec describes pools and jobs rather than one cluster."""
+    return isinstance(document.value, dict) and ("pools" in document.value or "jobs" in document.value)
 
 
 def calibrated_by_logs(

@@ -19,6 +19,7 @@ RULES = Path(__file__).resolve().parents[2] / "clusterspec" / "rules"
 
 GROUPS = (
     "document",
+    "fleet",
     "units",
     "catalog",
     "node",

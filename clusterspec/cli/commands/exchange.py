@@ -11,7 +11,7 @@ from clusterspec import document as documents
 from clusterspec.cli import OK, SpecFault, UsageFault
 from clusterspec.cli.choices import chosen_config
 from clusterspec.cli.inputs import STDIN, StudyReader, folder_of, read_bytes, status_of, study_with_errors_named
-from clusterspec.cli.options import format_option, path, positive_integer, stdin_filename
+from clusterspec.cli.options import fleet_options, format_option, path, positive_integer, stdin_filename
 from clusterspec.cli.output import refuse_input_as_output, refuse_study_as_output, write_whole
 from clusterspec.cli.terminal import ink_of, print_error, print_json, print_text
 from clusterspec.exchange import import_formats, merge
@@ -38,6 +38,7 @@ from clusterspec.exchange.import_result import (
 from clusterspec.report.ink import text_table
 from clusterspec.results import Input, head
 from clusterspec.source import dotted
+from clusterspec.studies.study import is_fleet
 from clusterspec.units import plural
 
 # Options of ``clusterspec import``
@@ -68,6 +69,7 @@ def describe_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", metavar="KIND", nargs="?", help="the format; --list names all")
     parser.add_argument("spec", metavar="SPEC", type=path, nargs="?", help="the spec; - reads standard input")
     stdin_filename(parser)
+    fleet_options(parser)
     parser.add_argument("-o", "--output", metavar="FILE", type=path, help="output file instead of standard output")
     parser.add_argument("--list", action="store_true", help="list the formats that can be exported")
 
@@ -143,6 +145,9 @@ def _insert_import(args: argparse.Namespace, reading: ImportResult, digest: str)
     """
     data = read_bytes(args.into)
     source = documents.decode(args.into, data)
+    document, _ = documents.parse(source)
+    if document is not None and is_fleet(document):
+        raise UsageFault(f"--into: {args.into} is a fleet; import to standard output, and copy what belongs to a part")
     mark = "\ufeff" if source.text.startswith("\ufeff") else ""
     try:
         merged = merge.merge(source.text.removeprefix(mark), reading, args.into)

@@ -10,8 +10,8 @@ from pathlib import Path
 from clusterspec import analysis
 from clusterspec.cli import FOUND, UsageFault
 from clusterspec.cli.git import checked_out, revision_of
-from clusterspec.cli.inputs import StudyReader, status_of, study_of, study_with_errors_named
-from clusterspec.cli.options import format_option, nonempty_name, path, spec_argument
+from clusterspec.cli.inputs import StudyReader, chosen_part, status_of, study_of, study_with_errors_named
+from clusterspec.cli.options import fleet_options, format_option, nonempty_name, path, spec_argument
 from clusterspec.cli.output import refuse_listed_as_output, refuse_study_as_output, writable_place, write_whole
 from clusterspec.cli.terminal import Progress, ink_of, print_error, print_json, print_text
 from clusterspec.report import cost_text, paper
@@ -68,6 +68,7 @@ def describe_diff(parser: argparse.ArgumentParser) -> None:
             type=revision,
             help=f"the {name} spec: a file, or REVISION:PATH of the git repository here",
         )
+    fleet_options(parser)
     format_option(parser, "text", "markdown", "json")
 
 
@@ -86,7 +87,7 @@ def run_report(args: argparse.Namespace) -> int:
         raise UsageFault(f"--against: compares with at most {MOST_AGAINST} specs, got {len(args.against)}")
     refuse_listed_as_output("-o", args.output, [args.spec, *args.against])
     reader = StudyReader(args)
-    one, *others = (reader.study(name) for name in (args.spec, *args.against))
+    one, *others = (chosen_part(args, reader.study(name)) for name in (args.spec, *args.against))
     unread = next((each for each in (one, *others) if each.document is None), None)
     if unread is not None:
         for finding in unread.checked.findings:
@@ -150,9 +151,9 @@ def compared_study(reader: StudyReader, name: str, folder: Path) -> Study:
     """One of the two specs: a file, or ``REVISION:PATH``. Raises `UsageFault`."""
     revision = revision_of(name)
     if revision is None:
-        return reader.study(name)
+        return chosen_part(reader.asked, reader.study(name))
     folder.mkdir()
-    return reader.study_at(checked_out(*revision, folder), Path.cwd())
+    return chosen_part(reader.asked, reader.study_at(checked_out(*revision, folder), Path.cwd()))
 
 
 def caller_names(study: Study, name: str, folder: Path) -> dict[str, str]:

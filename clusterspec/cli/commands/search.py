@@ -17,7 +17,7 @@ from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.analysis.rewrite import with_row
 from clusterspec.analysis.sweeps import Axes, SweepFault, point, read_axes
 from clusterspec.cli import FOUND, InternalError, SpecFault, UsageFault
-from clusterspec.cli.inputs import status_of, study_with_errors_named
+from clusterspec.cli.inputs import refuse_part_of_fleet, status_of, study_with_errors_named
 from clusterspec.cli.options import format_option, nonempty_name, path, positive_integer, spec_argument
 from clusterspec.cli.output import refuse_study_as_output, write_whole
 from clusterspec.cli.terminal import Bar, ink_of, print_json, print_text
@@ -180,6 +180,7 @@ def run_search(args: argparse.Namespace) -> int:
     options = SearchOptions(pinned_keys(args.set), args.objective, args.top, args.min_headroom, args.grid, args.explain)
     study = study_with_errors_named(args, args.spec)
     if args.write:
+        refuse_part_of_fleet("--write", study)
         refuse_study_as_output(args, "--write", args.write, study)
     serves = study.spec.workload is not None and study.spec.workload.kind == "serve"
     _check_options(options, serves)

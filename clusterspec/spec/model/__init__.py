@@ -39,6 +39,7 @@ from clusterspec.spec.model.cluster import (
     ScaleOutSpec,
     ScaleUpSpec,
 )
+from clusterspec.spec.model.fleet import JobSpec, PhaseSpec, PoolLinkSpec, PoolSpec
 from clusterspec.spec.model.layout import (
     DispatcherSpec,
     LayoutSpec,
@@ -80,6 +81,7 @@ __all__ = [
     "EnginesSpec",
     "FloorSpec",
     "FlowControlSpec",
+    "JobSpec",
     "LatentAttentionSpec",
     "LayoutSpec",
     "LengthsSpec",
@@ -99,6 +101,9 @@ __all__ = [
     "OverlapSpec",
     "PaymentSpec",
     "PcieSpec",
+    "PhaseSpec",
+    "PoolLinkSpec",
+    "PoolSpec",
     "PowerSpec",
     "Price",
     "ProcurementSpec",
@@ -126,6 +131,9 @@ class Spec:
     cluster: ClusterSpec | None = None
     workload: WorkloadSpec | None = None
     layout: LayoutSpec | None = None
+    pools: dict[str, PoolSpec] | None = None
+    pool_links: tuple[PoolLinkSpec, ...] | None = None
+    jobs: dict[str, JobSpec] | None = None
     measured: tuple[MeasuredSpec, ...] | None = None
     acceptance: tuple[AcceptanceSpec, ...] | None = None
     operations: OperationsSpec | None = None

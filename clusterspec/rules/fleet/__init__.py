@@ -1,0 +1,1 @@
+"""Rules about fleets: jobs on their parts of pools."""

@@ -1,0 +1,112 @@
+"""The jobs of a rack-scale pool do not fit into whole domains.
+
+## What it finds
+
+Jobs whose nodes cannot be placed so that each job has whole scale-up domains and at most one part of a further one.
+Pools whose domain is one node are not concerned.
+
+## Why it matters
+
+The estimate of a job fills the nodes of one domain before the next. Where the free nodes are spread over more domains
+than that, groups that should lie within a domain cross the scale-out network, which is many times slower.
+
+## What to do
+
+Give jobs whole domains, or parts that complete each other to a domain.
+
+## When to ignore it
+
+Ignore it where no group of the affected job needs a whole domain.
+
+## Fires
+
+```yaml jobs.c.nodes
+clusterspec: 1
+pools:
+  racks: {platform: gb200-nvl72, nodes: 36}
+jobs:
+  a: {pool: racks, nodes: 12}
+  b: {pool: racks, nodes: 12}
+  c: {pool: racks, nodes: 12}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+pools:
+  racks: {platform: gb200-nvl72, nodes: 36}
+jobs:
+  a: {pool: racks, nodes: 12}
+  b: {pool: racks, nodes: 6}
+  c: {pool: racks, nodes: 18}
+```
+
+```yaml
+clusterspec: 1
+pools:
+  racks: {platform: gb200-nvl72, nodes: 36}
+jobs:
+  a: {pool: racks, nodes: 30}
+  b: {pool: racks, nodes: 6}
+```
+
+## Sources
+
+- Pools and jobs: docs/fleet.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.fleet import Fleet, NodeSet, nodes_path
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.units import plural
+
+RULE = Rule.of(__name__, "error", "likely")
+MOST_PLACED = 10
+"""Parts of domains, the largest first, of which every placement is tried."""
+
+
+def check(fleet: Fleet) -> Iterator[Problem]:
+    for pool in fleet.pools.values():
+        size = nodes_of_domain(pool.cluster) if pool.cluster else 1
+        if size > 1 and pool.nodes is not None and pool.promised <= pool.nodes:
+            spread = _first_spread(pool.sets, pool.nodes, size)
+            if spread is not None:
+                message = f"the {spread.nodes} nodes left for `{spread.jobs[0]}` lie in more domains of {size} nodes than {plural(spread.nodes or 0, 'node')} need"
+                yield RULE.problem(
+                    nodes_path(fleet, spread.jobs[0]),
+                    message,
+                    f"give jobs multiples of {size} nodes, or parts that complete each other to {size}",
+                )
+
+
+def _first_spread(sets: tuple[NodeSet, ...], nodes: int, size: int) -> NodeSet | None:
+    """The set that does not fit with the larger ones: whole domains first, then parts of domains."""
+    whole = sum((each.nodes or 0) // size for each in sets)
+    free = [size] * max(0, nodes // size - whole) + [nodes % size]
+    partial = sorted((each for each in sets if (each.nodes or 0) % size), key=lambda one: -((one.nodes or 0) % size))
+    for count, each in enumerate(partial[:MOST_PLACED], 1):
+        if not _can_hold(tuple((one.nodes or 0) % size for one in partial[:count]), tuple(sorted(free))):
+            return each
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _can_hold(parts: tuple[int, ...], free: tuple[int, ...]) -> bool:
+    """Whether domains with some free nodes can hold parts, each in one domain."""
+    if not parts:
+        return True
+    first, rest = parts[0], parts[1:]
+    for left in {*free}:
+        if left >= first:
+            others = [*free]
+            others.remove(left)
+            if _can_hold(rest, tuple(sorted([*others, left - first]))):
+                return True
+    return False

@@ -1,0 +1,1 @@
+"""Fleets: pools of nodes and the jobs on them."""

@@ -1,0 +1,84 @@
+"""Planted conflicts of a fleet, and sound fleets beside them, by hand-worked numbers of nodes and rates."""
+
+from __future__ import annotations
+
+from clusterspec.source import dotted
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
+
+RACKS = "clusterspec: 1\npools:\n  p: {platform: gb200-nvl72, nodes: 54}\njobs:\n"
+NODES = "clusterspec: 1\npools:\n  p: {platform: dgx-b200, nodes: 16, spare_nodes: 2}\njobs:\n"
+SPLIT = {
+    (18, 18, 18): False,
+    (36, 18): False,
+    (27, 27): False,
+    (10, 8, 36): False,
+    (26, 28): False,
+    (30, 24): False,
+    (20, 20, 14): False,
+    (20, 17, 17): True,
+    (12, 12, 12, 12): True,
+    (9, 9, 9, 9, 9, 9): False,
+    (10, 10, 10, 10): True,
+}
+"""Nodes of jobs on three domains of 18, and whether one job has to lie in more domains than its nodes need: 27 + 27 are
+18 + 9 each, and the two nines complete a domain; 20 + 17 + 17 are a whole one, 2, 17 and 17, and two domains hold only
+17 and 17."""
+
+
+def fired(text: str, group: tuple[str, ...]) -> dict[str, list[str]]:
+    """The paths at which each of some rules reports."""
+    found: dict[str, list[str]] = {}
+    for one in study_text(text, SETTINGS).findings:
+        if one.rule in group:
+            found.setdefault(one.rule, []).append(dotted(one.path))
+    return found
+
+
+def jobs(*rows: str) -> str:
+    return "".join(f"  j{number}: {{pool: p{row}}}\n" for number, row in enumerate(rows))
+
+
+def test_jobs_of_racks_have_whole_domains_and_one_part() -> None:
+    for nodes, split in SPLIT.items():
+        text = RACKS + jobs(*(f", nodes: {count}" for count in nodes))
+        assert bool(fired(text, ("jobs-split-domains",))) == split, nodes
+
+
+BOOKED = {
+    (", nodes: 16",): {},
+    (", nodes: 17",): {"nodes-promised-twice": ["jobs.j0.nodes"]},
+    (", nodes: 10", ", nodes: 6"): {},
+    (", nodes: 10", ", nodes: 7"): {"nodes-promised-twice": ["jobs.j1.nodes"]},
+    (", nodes: 10", ""): {},
+    (", nodes: 16", ""): {"nodes-promised-twice": ["jobs.j1"]},
+    ("", ""): {"nodes-promised-twice": ["jobs.j1"]},
+    (", nodes: 16, share: 0.4", ", nodes_of: j0, share: 0.6"): {},
+    (", nodes: 16, share: 0.5", ", nodes_of: j0, share: 0.6"): {"shares-exceed-term": ["jobs.j1.share"]},
+    (", share: 1.5",): {"shares-exceed-term": ["jobs.j0.share"]},
+    (", nodes_of: x, share: 0.5", ", nodes_of: x, share: 0.5"): {},
+    (", nodes_of: x", ", nodes_of: x"): {"shares-exceed-term": ["jobs.j1.share"]},
+    (", nodes: 8, layout: {nodes: 8}",): {},
+    (", nodes: 8, layout: {nodes: 9}",): {"job-nodes-disagree": ["jobs.j0.layout.nodes"]},
+}
+"""Jobs on 16 nodes with two spares, and what is reported."""
+
+
+def test_each_node_is_promised_once() -> None:
+    rules = ("nodes-promised-twice", "shares-exceed-term", "job-nodes-disagree", "pool-without-job", "unknown-pool")
+    for rows, wanted in BOOKED.items():
+        assert fired(NODES + jobs(*rows), rules) == wanted, rows
+
+
+def test_stores_are_shared_by_jobs_at_the_same_time_only() -> None:
+    store = ", networks: {storage: {bandwidth: 40 GB/s}}}"
+    pool = NODES.replace(", spare_nodes: 2}", store).replace("jobs:\n", "")
+    # 70.6B parameters at 14 bytes are 988 GB: 33 GB/s while one job saves for 30 s, 66 GB/s for two
+    operations = "operations: {checkpoint_interval: %s, checkpoint_time: 30 s}\n"
+    work = ", workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}"
+    together = jobs(f", nodes: 8{work}", f", nodes: 8{work}")
+    in_turn = jobs(f", share: 0.5{work}", f", nodes_of: j0, share: 0.5{work}")
+    cases = {(together, "30 min"): ["warning"], (in_turn, "30 min"): [], (together, "40 s"): ["error"]}
+    for (rows, interval), wanted in cases.items():
+        found = study_text(pool + operations % interval + "jobs:\n" + rows, SETTINGS).findings
+        assert [str(one.severity) for one in found if one.rule == "store-overcommitted"] == wanted, interval

@@ -1,0 +1,159 @@
+"""A fleet is its jobs, each on its part of a pool, with findings at the keys of the fleet's file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from clusterspec.cost.plan import Plan
+from clusterspec.finding import Finding
+from clusterspec.source import dotted
+from clusterspec.studies.fleet import FleetStudy
+from clusterspec.studies.study import Study, study_text
+from tests.settings import SETTINGS
+
+ROOT = Path(__file__).resolve().parents[2]
+SINGLE = [path for path in sorted((ROOT / "examples").glob("*.yaml")) if "\npools:" not in path.read_text("utf-8")]
+
+POOLS = """clusterspec: 1
+name: two
+pools:
+  train: {platform: dgx-b200, nodes: 16, spare_nodes: 1}
+  serve: {platform: dgx-h200, nodes: 4}
+jobs:
+"""
+TRAINING = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}"
+WORK = TRAINING + ", layout: {framework: megatron-core, tp: 2}"
+
+
+def study(text: str) -> Study:
+    return study_text(text, SETTINGS, "fleet.yaml")
+
+
+def fleet_of(text: str) -> FleetStudy:
+    found = study(text).fleet
+    assert found is not None
+    return found
+
+
+def as_fleet(spec: dict[str, Any]) -> dict[str, Any]:
+    """A spec of one cluster as a fleet of one pool and one job."""
+    job = {key: spec[key] for key in ("workload", "layout", "operations") if key in spec}
+    rest = {key: value for key, value in spec.items() if key not in {"cluster", *job}}
+    return rest | {"pools": {"p": spec["cluster"]}, "jobs": {"j": {"pool": "p"} | job}}
+
+
+def reports(findings: tuple[Finding, ...]) -> set[tuple[str, str, str]]:
+    return {(one.rule, str(one.severity), one.message) for one in findings}
+
+
+def test_a_fleet_of_one_job_is_the_design_of_the_job() -> None:
+    assert len(SINGLE) >= 6
+    for path in SINGLE:
+        spec = yaml.safe_load(path.read_text("utf-8"))
+        single, whole = (study(yaml.safe_dump(value, sort_keys=False)) for value in (spec, as_fleet(spec)))
+        assert whole.fleet is not None
+        (job,) = whole.fleet.jobs.values()
+        assert job.design == single.design, path.stem
+        assert reports(whole.findings) == reports(single.findings), path.stem
+        assert single.fleet is None
+
+
+def test_a_job_on_a_part_of_a_pool_is_a_layout_on_that_many_nodes() -> None:
+    part = f"  a: {{pool: train, nodes: 6, {WORK}}}\n"
+    fleet = fleet_of(POOLS + part + f"  b: {{pool: train, {WORK}}}\n  c: {{pool: serve}}\n")
+    single = study(
+        "clusterspec: 1\ncluster: {platform: dgx-b200, nodes: 16, spare_nodes: 1}\n"
+        + WORK.replace(", layout", "\nlayout").replace("tp: 2", "tp: 2, nodes: 6")
+    )
+    nodes = {name: job.nodes for name, job in fleet.fleet.jobs.items()}
+    assert nodes == {"a": 6, "b": 10, "c": 4}, "b takes what a leaves of 16, and c the whole pool"
+    plans: list[Plan] = [fleet.jobs["a"].plan, single.plan]
+    assert plans[0].step_time == plans[1].step_time
+    assert plans[0].memory_bytes == plans[1].memory_bytes
+    assert fleet.fleet.pools["train"].idle == 0
+
+
+def test_jobs_in_turn_have_the_same_nodes() -> None:
+    turns = "  a: {pool: train, nodes: 12, share: 0.5}\n  b: {pool: train, nodes_of: a, share: 0.5}\n"
+    fleet = fleet_of(POOLS + turns + "  c: {pool: serve, nodes: 3}\n").fleet
+    (turn,) = fleet.pools["train"].sets
+    assert (turn.jobs, turn.nodes, fleet.jobs["b"].nodes) == (("a", "b"), 12, 12)
+    assert (fleet.pools["train"].idle, fleet.pools["serve"].idle) == (4, 1)
+
+
+PLACES = {
+    "layout: {framework: megatron-core, tp: 3}": ("jobs.a.layout.tp", "heads-indivisible-by-tp"),
+    "layout: {tpp: 3}": ("jobs.a.layout.tpp", "unknown-key"),
+    "nodes: 20": ("jobs.a.nodes", "nodes-promised-twice"),
+    "layout: {nodes: 20}": ("jobs.a.layout.nodes", "nodes-promised-twice"),
+}
+
+
+def test_findings_are_at_the_keys_of_the_file() -> None:
+    for text, (path, rule) in PLACES.items():
+        found = study(POOLS + f"  a: {{pool: train, {TRAINING}, {text}}}\n  c: {{pool: serve}}\n").findings
+        assert {(dotted(one.path), one.span.start.line) for one in found if one.rule == rule} == {(path, 7)}, text
+        assert all(one.path[0] in {"pools", "jobs"} for one in found if one.path), text
+
+
+def test_a_flaw_of_a_pool_is_reported_once() -> None:
+    text = POOLS.replace("dgx-h200, nodes: 4", "dgx-h200, nodes: 4, scale_up: {bandwidth: 900 GB/s}")
+    found = study(text + "  a: {pool: serve, nodes: 2}\n  b: {pool: serve, nodes: 2}\n  c: {pool: train}\n").findings
+    (direction,) = [one for one in found if one.rule == "missing-direction"]
+    assert dotted(direction.path) == "pools.serve.scale_up.bandwidth"
+    assert direction.span.start.line == 5
+    assert "h200-sxm-141gb" in direction.message, "the catalog's reading of the figure is named"
+    assert direction.edits[0].span == direction.span
+
+
+def test_sections_of_the_file_hold_for_all_parts_and_own_ones_win() -> None:
+    fleet = fleet_of(
+        POOLS.replace("nodes: 4}", "nodes: 4, prices: {node: 300}}")
+        + "  a: {pool: train, operations: {repair_time: 2 h}}\n  b: {pool: serve}\n"
+        + "operations: {repair_time: 24 h, burn_in: 72 h}\n"
+        + "procurement: {currency: USD, prices: {node: 400, cable: 1}, budget: 10000}\n"
+    )
+    repair = [each.spec.operations.repair_time for each in fleet.jobs.values() if each.spec.operations]
+    assert [time.value for time in repair if time] == [2 * 3600.0, 24 * 3600.0]
+    bought = [each.spec.procurement for each in fleet.jobs.values()]
+    assert [each.prices for each in bought if each] == [{"node": 400, "cable": 1}, {"node": 300, "cable": 1}]
+    assert all(each and each.budget is None for each in bought), "a budget is for all pools"
+
+
+def test_a_waiver_holds_for_the_job_that_it_stands_at() -> None:
+    job = "    pool: {pool}\n    nodes: 2\n    " + TRAINING.replace("{", "{{").replace("}", ", tokens: 1B}}")
+    waived = "  # clusterspec: ignore[few-steps]: a benchmark"
+    text = POOLS + "  a:\n" + job.format(pool="train") + waived + "\n  b:\n" + job.format(pool="serve") + "\n"
+    rules = [one.rule for one in study(text).findings]
+    assert rules.count("few-steps") == 1
+    assert "unused-waiver" not in rules
+
+
+HOSTILE = {
+    "no pools": "clusterspec: 1\njobs: {a: {pool: b}}\n",
+    "no jobs": "clusterspec: 1\npools: {a: {platform: dgx-h100, nodes: 2}}\n",
+    "empty": "clusterspec: 1\npools: {}\njobs: {}\n",
+    "null": "clusterspec: 1\npools:\njobs:\n",
+    "lists": "clusterspec: 1\npools: []\njobs: [1]\n",
+    "a pool that is text": "clusterspec: 1\npools: {a: b}\njobs: {c: {pool: a}}\n",
+    "a job that is text": "clusterspec: 1\npools: {a: {platform: dgx-h100, nodes: 2}}\njobs: {c: a}\n",
+    "a name with a line break": 'clusterspec: 1\npools: {"a\\nb": {nodes: 2}}\njobs: {c: {pool: "a\\nb"}}\n',
+    "a job of itself": "clusterspec: 1\npools: {a: {platform: dgx-h100}}\njobs: {c: {pool: a, nodes_of: c}}\n",
+    "procurement that is text": POOLS + "  c: {pool: train}\nprocurement: cheap\noperations: [1]\n",
+    "no nodes": "clusterspec: 1\npools: {a: {platform: dgx-h100}}\njobs: {c: {pool: a}, d: {pool: a, nodes: 3}}\n",
+    "share zero": POOLS + "  c: {pool: train, share: 0}\n",
+    "many": "clusterspec: 1\npools: {a: {platform: dgx-h100, nodes: 2}}\njobs: {"
+    + ", ".join(f"j{number}: {{pool: a, nodes: 1}}" for number in range(60))
+    + "}\n",
+}
+
+
+def test_no_fleet_crashes_the_check() -> None:
+    for what, text in HOSTILE.items():
+        found = study(text)
+        assert found.checked.fault is None, what
+        assert found.findings, what
+        assert found.logs == ()
