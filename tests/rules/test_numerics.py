@@ -61,6 +61,8 @@ FORMATS: list[tuple[str, Reported]] = [
     (trained("global_batch: 512, precision: fp16, tokens: 3T"), []),
     (trained("global_batch: 512, precision: int8"), one("integer-training", "workload.precision")),
     (trained("global_batch: 512, parameter_precision: int8"), one("integer-training", "workload.parameter_precision")),
+    (trained("global_batch: 512, precision: fp32"), one("wide-products", "workload.precision")),
+    (trained("global_batch: 512, precision: tf32"), []),
     (trained("global_batch: 512, optimizer: momentum"), one("optimizer-without-adaptation", "workload.optimizer")),
     (trained("global_batch: 512, optimizer: lion"), []),
     (

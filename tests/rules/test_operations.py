@@ -156,6 +156,21 @@ GOODPUT: list[tuple[str, Reported]] = [
         + RUN,
         one("low-goodput", "operations.targets.goodput", "error"),
     ),
+    # 25 s of a checkpoint at 40 GB/s every 2 min is a fifth, and told once, at the storage system
+    (
+        NETWORKS.replace("nodes: 16", "nodes: 16\n  spare_nodes: 1")
+        + RUN
+        + "operations: {checkpoint_interval: 2 min, mean_time_between_failures: 30 h, burn_in: 72 h}\n",
+        [
+            *one("checkpoint-outlasts-interval", "cluster.networks.storage.bandwidth"),
+            *one("checkpoint-interval-off-optimum", INTERVAL),
+        ],
+    ),
+    # the time of one node, written as that of the job
+    (
+        operated("checkpoint_interval: 3 h, checkpoint_time: 60 s, mean_time_between_failures: 30000 h", 64, 5) + RUN,
+        one("optimistic-failure-rate", "operations.mean_time_between_failures"),
+    ),
     # a failure every 10 h that stops the job for 5 h is half of the time
     (
         operated("repair_time: 5 h, checkpoint_time: 60 s, restart_time: 5 h, mean_time_between_failures: 10 h", 16, 3)

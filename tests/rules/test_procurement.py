@@ -28,6 +28,7 @@ procurement:
   currency: USD
   as_of: 2026-11-01
   term: 4 years
+  warranty: 4 years
   prices: {node: 310000, leaf_switch: 36000, spine_switch: 36000, cable: 900, transceiver: 1200}
   electricity: 0.12
   pue: 1.3
@@ -159,6 +160,8 @@ def test_the_lines_of_the_own_bill_are_a_complete_quote(check: Check) -> None:
 
 TERMS: list[tuple[str, Reported]] = [
     ("warranty: 4 years", []),
+    ("budget: 99000000", one("warranty-shorter-than-term", "procurement", "note")),
+    ("term: 2 years", []),
     ("warranty: 3 years", one("warranty-shorter-than-term", "procurement.warranty")),
     ("warranty: 3 years, support: {term: 4 years}", []),
     ("warranty: 1 year, support: {term: 2 years}", one("warranty-shorter-than-term", "procurement.support.term")),
@@ -208,6 +211,8 @@ TERMS: list[tuple[str, Reported]] = [
 @pytest.mark.parametrize(("keys", "wanted"), TERMS)
 def test_the_terms_of_a_purchase_are_judged(keys: str, wanted: Reported, check: Check) -> None:
     given = {"currency": "USD", "as_of": "2026-11-01", "term": "4 years", "prices": "{node: 310000}"}
+    if "warranty" not in keys and "99000000" not in keys:
+        given["support"] = "{term: 15 years}"
     usual = {"electricity": "0.12", "pue": "1.3", "utilization": "0.85"} | given
     stated = ", ".join(
         f"{key}: {value}" for key, value in usual.items() if not keys.startswith(f"{key}:") and f", {key}:" not in keys

@@ -4,7 +4,8 @@
 
 A global batch, in tokens, above the critical batch size of a run of `tokens`: a warning within the measured range
 (models up to 1.2 billion parameters and runs of 1.7 to 24.6 billion tokens). Outside that range the size is
-extrapolated, and the rule gives a note from four times the extrapolated size on.
+extrapolated, and the rule gives a note from four times the extrapolated size on. Without `tokens`, a batch above 134
+million tokens, the largest published one, is a note.
 
 ## Why it matters
 
@@ -49,6 +50,7 @@ layout: {tp: 1}
 
 - The law, its constants and the range of its measurements: Zhang et al., https://arxiv.org/abs/2410.21676
 - The same exponent from other experiments: https://arxiv.org/abs/2505.13738
+- Batches of 128M tokens, section 4.2: MiniMax-01, https://arxiv.org/abs/2501.08313
 - Batch and tokens of DeepSeek-V3, section 4.2: https://arxiv.org/abs/2412.19437
 """
 
@@ -72,12 +74,18 @@ SHORTEST = 1.7e9
 """Tokens of the shortest run measured."""
 LARGEST_MODEL = 1.2e9
 """Parameters of the largest model measured."""
+LARGEST = 128 * 1024**2
+"""Tokens of a step: MiniMax-01 ended with batches of 128M tokens."""
 MARGIN = 4.0
 """Times the extrapolated size from which a batch is reported: published runs used up to 2.3 times without a reported loss."""
 
 
 def check(thresholds: Thresholds, training: Workload) -> Iterator[Problem]:
     tokens, step = training.tokens, training.global_batch * training.sequence_length
+    if tokens is None and step > LARGEST:
+        message = f"{_tokens(step)} tokens per step are more than the {_tokens(LARGEST)} of the largest published batch"
+        help_ = "use a smaller batch, and put the accelerators into tp, pp or cp"
+        yield RULE.problem("workload.global_batch", message, help_)
     if tokens is None or tokens < SHORTEST or step >= tokens:
         return
     critical = critical_batch(tokens)

@@ -5,7 +5,7 @@
 A `checkpoint_interval` more than twice, or less than half, the optimum √(2 × time between failures × checkpoint time).
 Without a stated failure rate, more than three times the optimum at the rate of Llama 3's training (one interruption for
 each 50,700 accelerator-hours). Without a stated checkpoint time, the time follows from the bandwidth of the storage
-system and the model.
+system and the model. A stated rate that `optimistic-failure-rate` doubts is not judged here.
 
 The finding is a warning, and an error where a stated failure rate makes the interval lose a quarter of the time more
 than the optimum.
@@ -74,6 +74,8 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely")
 OFF = 2.0
 FAR_OFF = 3.0
+OPTIMISTIC = 3.0
+"""Times the usual time between failures, from which `optimistic-failure-rate` doubts the stated one."""
 """Ratio to the optimum that is reported without a stated failure rate: a rate three times as low moves the optimum by 1.7."""
 
 
@@ -85,6 +87,8 @@ def check(
     workload: Workload | None,
 ) -> Iterator[Problem]:
     stated = failures.stated
+    if stated and failures.usual and stated > OPTIMISTIC * failures.usual:
+        return
     between = stated or failures.usual
     saving = checkpoint_time(operations, networks, model, workload)
     if operations.interval is None or saving is None or not between:

@@ -101,7 +101,7 @@ def check(
     kept = interruptions(cluster, layout, operations, networks, timed.parameters, step=timed.step.seconds)
     best = max(kept.share, kept.high, kept.low)
     target = operations.targets.goodput if operations.targets else None
-    parts = _lost_parts(kept, cluster)
+    parts = _lost_parts(kept, cluster, _saving_key(operations, networks))
     shares = "; ".join(f"{percent(min(share, 1.0), 2)} {what}" for share, what, _ in parts)
     help_ = "reduce the largest part first: asynchronous saving, the best interval, or spare nodes and a faster restart"
     if target is not None and kept.share < target:
@@ -112,7 +112,15 @@ def check(
         yield RULE.problem(max(parts)[2], message, help_, severity=cost_severity(1 - best, EXACT))
 
 
-def _lost_parts(kept: Interruptions, cluster: Cluster) -> list[tuple[float, str, str]]:
+def _saving_key(operations: OperationsSpec, networks: NetworksSpec | None) -> str:
+    """The key that the pause of a checkpoint rests on; empty where it is assumed."""
+    if operations.pause is not None:
+        return operations.pause_key
+    storage = networks.storage if networks and not operations.asynchronous else None
+    return "cluster.networks.storage.bandwidth" if storage and storage.bandwidth else ""
+
+
+def _lost_parts(kept: Interruptions, cluster: Cluster, saving_key: str) -> list[tuple[float, str, str]]:
     """The three parts of the lost time: share, description, and the key that it rests on."""
     saving, repeated, restarts = (
         kept.checkpoint.value / kept.interval.value,
@@ -122,7 +130,7 @@ def _lost_parts(kept: Interruptions, cluster: Cluster) -> list[tuple[float, str,
     waits = isinstance(kept.restart.origin, Written) and kept.restart.origin.key == "operations.repair_time"
     restarting = "cluster.spare_nodes" if waits and cluster.spare_nodes == 0 else _key(kept, "restart", "between")
     return [
-        (saving, "saves checkpoints", _key(kept, "checkpoint", "interval")),
+        (saving, "saves checkpoints", saving_key or _key(kept, "interval")),
         (repeated, "repeats steps after failures", _key(kept, "interval", "between")),
         (restarts, "waits for restarts", restarting),
     ]

@@ -54,8 +54,8 @@ RULE = Rule.of(__name__, "warning", "heuristic")
 MOST = 3.0
 
 
-def check(failures: FailureRate, operations: OperationsSpec) -> Iterator[Problem]:
-    between, usual = failures.stated, failures.usual
+def check(failures: FailureRate, operations: OperationsSpec, job_nodes: int | None) -> Iterator[Problem]:
+    between, usual, nodes = failures.stated, failures.usual, job_nodes
     if not between or not usual:
         return
     if between > MOST * usual:
@@ -64,6 +64,7 @@ def check(failures: FailureRate, operations: OperationsSpec) -> Iterator[Problem
             f"one failure every {display(between, 's')} is {plain(between / usual)} times as rare as in Llama 3's training, which had "
             f"one every {display(usual, 's')} at this size"
         )
-        yield RULE.problem(
-            f"operations.{key}", message, f"plan with {display(usual, 's')}, or cite the log of this machine"
-        )
+        help_ = f"plan with {display(usual, 's')}, or cite the log of this machine"
+        if key == "mean_time_between_failures" and nodes and between / nodes <= MOST * usual:
+            help_ = f"it looks like the figure of one node: write `node_mtbf`; else {help_}"
+        yield RULE.problem(f"operations.{key}", message, help_)

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`term` and `prices` without `electricity`, `pue` or `utilization`.
+`term` and `prices` without `electricity`, `pue` or `utilization`, or with an `electricity` of 0.
 
 ## Why it matters
 
@@ -54,6 +54,8 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     if procurement.term is None or not procurement.prices or procurement.prices.get("node_hour"):
         return
     lacking = [key for key in ("electricity", "pue", "utilization") if getattr(procurement, key) is None]
+    if procurement.electricity == 0:
+        lacking.insert(0, "electricity")
     if lacking:
         named = both(f"`{key}`" for key in lacking)
         message = f"without {named} the cost over {procurement.term.written} {_lacks(lacking)}"

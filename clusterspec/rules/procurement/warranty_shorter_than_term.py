@@ -3,8 +3,8 @@
 ## What it finds
 
 A bought machine whose `term` is longer than `warranty`, and than `support.term` where that is stated, without a price of
-support (`prices.support_per_year`, or a line of the quote that names support). The difference has to be more than a
-month.
+support (`prices.support_per_year`, or a line of the quote that names support): a warning. The difference has to be more
+than a month. A priced machine with a term of three years or more that states none of them: a note.
 
 ## Why it matters
 
@@ -60,13 +60,21 @@ from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "warning", "likely")
 MONTH = YEAR / 12
+LONG = 2.99 * YEAR
 NAMES = ("support", "warranty", "care pack")
 
 
 def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     term, support = procurement.term, procurement.support.term if procurement.support else None
     stated = support or procurement.warranty
-    if term is None or stated is None or not bought(procurement, cluster):
+    if term is None or not bought(procurement, cluster):
+        return
+    if stated is None:
+        if term.value >= LONG and procurement.prices and not _priced_support(procurement):
+            message = f"neither a warranty nor support is stated for the term of {term.written}"
+            yield RULE.problem(
+                "procurement", message, "state `warranty`, or `prices.support_per_year`", severity="note"
+            )
         return
     covered = max(part.value for part in (support, procurement.warranty) if part is not None)
     years = (term.value - covered) / YEAR
