@@ -119,7 +119,20 @@ QUOTES: list[tuple[str, str, Reported]] = [
     (
         "quantity: 556, unit_price: 900, price: 500400",
         "quantity: 544, unit_price: 900, price: 489600",
+        one("quote-off-bill", LINE.format(3, "quantity")),
+    ),
+    # 85 % are 472.6
+    (
+        "quantity: 556, unit_price: 900, price: 500400",
+        "quantity: 472, unit_price: 900, price: 424800",
         one("quote-off-bill", LINE.format(3, "quantity"), "error"),
+    ),
+    # two thirds of 5 spines are 3.3: the bill may take more than the ports need
+    ("quantity: 5, unit_price: 36000, price: 180000", "quantity: 4, unit_price: 36000, price: 144000", []),
+    (
+        "quantity: 5, unit_price: 36000, price: 180000",
+        "quantity: 3, unit_price: 36000, price: 108000",
+        one("quote-off-bill", LINE.format(2, "quantity"), "error"),
     ),
     (
         "    - {part: transceiver, quantity: 560, unit_price: 1200, price: 672000}\n",
@@ -143,6 +156,33 @@ QUOTES: list[tuple[str, str, Reported]] = [
 def test_a_quote_is_compared_with_the_bill(old: str, new: str, wanted: Reported, check: Check) -> None:
     assert old in QUOTE
     assert reported(check, "procurement", SOUND + (QUOTE.replace(old, new, 1) if old else QUOTE + new)) == wanted
+
+
+def test_cables_with_their_ends_take_no_transceivers(check: Check) -> None:
+    without = QUOTE[: QUOTE.index("    - {part: transceiver")]
+    for cable, missing in (("400G DAC, 2 m", False), ("active optical cable", False), ("MPO fiber", True)):
+        found = reported(check, "procurement", SOUND + without.replace("part: cable", f'part: "{cable}"'))
+        assert (one("quote-off-bill", "procurement.quote", "error")[0] in found) == missing
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "part", "other"),
+    [
+        ("gb200-nvl72", "GB200 NVL72 rack with 72 B200", False),
+        ("gb200-nvl72", "GB300 NVL72 rack", True),
+        ("dgx-b200", "GB200 NVL72 rack", True),
+        ("dgx-h200", "DGX H200, successor of DGX H100", False),
+        ("dgx-h200", "HGX H100 server", True),
+        ("mi325x-ubb8", "8x MI300X server", True),
+    ],
+)
+def test_a_quote_of_another_generation_is_an_error(accelerator: str, part: str, other: bool, check: Check) -> None:
+    text = f"""
+cluster: {{platform: {accelerator}, nodes: 36, spare_nodes: 2}}
+procurement: {{currency: USD, as_of: 2026-11-01, quote: [{{part: "{part}", quantity: 38}}]}}
+"""
+    found = reported(check, "procurement", text)
+    assert (("quote-names-other-part", "procurement.quote[0].part", "error") in found) == other
 
 
 def test_the_lines_of_the_own_bill_are_a_complete_quote(check: Check) -> None:

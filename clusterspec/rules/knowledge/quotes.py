@@ -27,6 +27,7 @@ WORDS: tuple[tuple[str, str], ...] = (
 _KINDS = {word: kind for kind, words in WORDS for word in words.split("|")}
 _WORD = pattern(r"[a-z0-9][a-z0-9.\-]*")
 _HEAD = pattern(r"\b(?:for|with|incl|including|per|each)\b|[,;:(\[+]")
+_COMPLETE = pattern(r"\b(?:dac|aoc|aec|acc|lacc|direct[- ]attach|active optical|copper)s?\b")
 _RACK = pattern(r"\bnvl ?\d{2,3}\b|\brack[- ]scale\b|\bhelios\b")
 SWITCHES = ("leaf_switch", "spine_switch", "core_switch")
 NETWORKED = (*SWITCHES, "cable", "transceiver", "nic")
@@ -50,6 +51,11 @@ class Offered:
     def is_lot(self) -> bool:
         """Whether the line may offer several parts as one lot."""
         return self.line.quantity == 1 and self.kind in {"cable", "transceiver"}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether a cable comes with its ends, and takes no transceivers."""
+        return _COMPLETE.search((self.line.part or "").lower()) is not None
 
 
 def offered_lines(lines: tuple[QuoteLine, ...], cluster: Cluster) -> Iterator[Offered]:

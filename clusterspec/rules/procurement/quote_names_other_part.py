@@ -71,7 +71,8 @@ def check(
         if not own:
             continue
         named = named_entries(offered.line.part or "", catalog, kind)
-        if named and not named & named_entries(own, catalog, kind):
+        known = named_entries(own, catalog, kind)
+        if named and not any(one.endswith(other) for one in known for other in named):
             message = f"`{(offered.line.part or '')[:60]}` is {both(sorted(named))}, and the design has {own}"
             help_ = "correct the line or the design"
             yield RULE.problem(("procurement", "quote", offered.index, "part"), message, help_)

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Each kind of part of `clusterspec bom` against the lines of `quote`. Fewer nodes, switches or NICs than needed is an error,
-and fewer cables or transceivers by more than 2 % too; so is a quote of a fabric that lacks a kind of part, except that a
+Each kind of part of `clusterspec bom` against the lines of `quote`. Fewer nodes, leaf switches or NICs than needed is an
+error, and so is a third fewer spines, or fewer cables or transceivers by 15 % (from 2 % on a warning); so is a quote of a fabric that lacks a kind of part, except that a
 quote of nodes alone is a warning, and so is all that rests on parts that
 the spec does not name. A number of nodes that equals the number of accelerators is an
 error. More than 10 % too many is a note.
@@ -121,8 +121,11 @@ from clusterspec.rules.words import both
 from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "error", "likely")
-ENOUGH = 0.98
-"""Share of cables and modules from which the difference may be a way of counting."""
+ENOUGH = {"cable": 0.98, "transceiver": 0.98, "spine_switch": 2 / 3, "core_switch": 2 / 3, "switch": 0.85}
+"""Share of the bill that is enough, by kind: the bill cables every uplink, and takes up to half more spines than the
+ports need, so that uplinks spread evenly."""
+FAR = 0.85
+"""Share of cables and modules below which no way of counting explains the difference."""
 SURPLUS = 1.10
 HELP = "compare the quote with `clusterspec bom`, line by line"
 
@@ -152,6 +155,8 @@ def _needed_parts(counted: Bill, lines: Sequence[Offered]) -> dict[str, int]:
     if any(line.kind == "switch" for line in lines):
         tiers = [kind for kind in SWITCHES if not any(line.kind == kind for line in lines)]
         needed["switch"] = sum(needed.pop(kind, 0) for kind in tiers)
+    if any(line.kind == "cable" and line.is_complete for line in lines):
+        needed.pop("transceiver", None)
     return {kind: count for kind, count in needed.items() if count}
 
 
@@ -182,7 +187,8 @@ def _count_problem(kind: str, needed: int, lines: Sequence[Offered], guessed: bo
     counted = [line for line in lines if line.quantity is not None]
     if not counted or any(line.is_lot for line in counted):
         return
-    least = needed * (ENOUGH if kind in {"cable", "transceiver"} else 1.0)
+    least = needed * ENOUGH.get(kind, 1.0)
+    guessed = guessed or (kind in {"cable", "transceiver"} and _sum_of(counted) >= FAR * needed)
     name = {"switch": "switches", "nic": "NICs"}.get(
         kind, kind.replace("_", " ") + ("es" if kind.endswith("switch") else "s")
     )
@@ -197,7 +203,7 @@ def _difference(
             f"the quote has {total:,.0f} {name}, and the design needs {needed:,}: {needed - total:,.0f} are missing"
         )
         if guessed:
-            message += ", with the parts that the spec leaves open as assumed"
+            message += "; the count rests on parts that the spec leaves open, or on a way of counting"
         yield RULE.problem(at, message, HELP, severity="warning" if guessed else "error")
     elif total > SURPLUS * needed:
         message = f"the quote has {total:,.0f} {name}, and the design needs {needed:,}"
