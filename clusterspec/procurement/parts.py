@@ -15,6 +15,7 @@ from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import PowerSpec
 from clusterspec.summation import sum_of
+from clusterspec.units import display, plural
 
 # Racks and electrical power of nodes, spare nodes, switches and scale-up domains
 
@@ -86,6 +87,35 @@ def power_draw(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | Non
         node_range=(low, high) if low and high else None,
         accelerator=cluster.accelerator.id,
     )
+
+
+def rack_power(cluster: Cluster, written: PowerSpec) -> float | None:
+    """Watts of a full rack: its nodes, and the stated overhead or the switches of whole domains; None if not known."""
+    if cluster.node_power is None or written.nodes_per_rack is None:
+        return None
+    return cluster.node_power.value * written.nodes_per_rack + overhead_of_rack(cluster, written)
+
+
+def overhead_of_rack(cluster: Cluster, written: PowerSpec) -> float:
+    """Watts of a rack besides its nodes: as stated, else those of the whole rack-scale domains in it."""
+    if written.rack_overhead is not None:
+        return written.rack_overhead.value
+    if cluster.platform is None or written.nodes_per_rack is None:
+        return 0.0
+    return domain_overhead(cluster) * (written.nodes_per_rack // nodes_of_rack(cluster.platform))
+
+
+def it_power(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | None) -> tuple[float, str] | None:
+    """Watts of nodes, spares, switches, domains and racks at full load, with the sum as text; None if a part lacks."""
+    draw = power_draw(cluster, fabric, written)
+    if draw.missing or draw.node is None:
+        return None
+    parts = [(draw.nodes, "node", draw.node.value)]
+    parts += [(draw.switches, "switch", draw.switch.value)] if draw.switch and draw.switches else []
+    parts += [(draw.domains, "rack-scale domain", draw.domain_overhead.value)] if draw.domain_overhead else []
+    parts += [(draw.racks, "rack", draw.rack_overhead.value)] if draw.racks and draw.rack_overhead.value else []
+    how = " + ".join(f"{plural(count, name)} of {display(each, 'W')}" for count, name, each in parts)
+    return sum_of(count * each for count, _, each in parts), how
 
 
 def _assumed_range(cluster: Cluster) -> tuple[float, float] | tuple[None, None]:

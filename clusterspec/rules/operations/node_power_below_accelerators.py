@@ -54,9 +54,10 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
     each = cluster.accelerator.power
     if power.node is None or each is None or deviations.concern("power"):
         return
-    parts = each.value * cluster.accelerators_per_node
+    own = min(each.value, power.accelerator_cap.value) if power.accelerator_cap else each.value
+    parts = own * cluster.accelerators_per_node
     if power.node.value < parts:
-        message = f"{cluster.accelerators_per_node} accelerators of {display(each.value, 'W')} draw {display(parts, 'W')}, more than the {power.node.written} of the node"
+        message = f"{cluster.accelerators_per_node} accelerators of {display(own, 'W')} draw {display(parts, 'W')}, more than the {power.node.written} of the node"
         known = cluster.platform.power if cluster.platform else None
         help_ = (
             f"use the {display(known.value, 'W')} of {cluster.platform.id}"

@@ -56,9 +56,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.degrees import domain_overhead, nodes_of_rack
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.procurement.parts import overhead_of_rack
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
@@ -71,7 +71,7 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
     each, limit, nodes = cluster.node_power, power.rack_limit, power.nodes_per_rack
     if each is None or limit is None or nodes is None or deviations.concern("power"):
         return
-    overhead = power.rack_overhead.value if power.rack_overhead else _besides_nodes(cluster, nodes)
+    overhead = overhead_of_rack(cluster, power)
     drawn = each.value * nodes + overhead
     if drawn <= limit.value or each.value <= 0:
         return
@@ -85,8 +85,3 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
         if fit
         else "use a rack with more power",
     )
-
-
-def _besides_nodes(cluster: Cluster, nodes: int) -> float:
-    """Watts of a rack without its nodes, where the rack has whole domains; else 0."""
-    return domain_overhead(cluster) * (nodes // nodes_of_rack(cluster.platform)) if cluster.platform else 0.0

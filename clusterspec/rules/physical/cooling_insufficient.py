@@ -1,0 +1,85 @@
+"""Air cannot cool the racks.
+
+## What it finds
+
+`power.cooling: air` for a platform that is sold with liquid cooling only (an error), or for racks that draw more than 50 kW
+(a warning).
+
+## Why it matters
+
+Cold plates need a coolant loop that an air-cooled hall does not have. Air carries some 20 to 50 kW out of a rack; above,
+nodes throttle.
+
+## What to do
+
+Plan liquid cooling and coolant distribution, or put fewer nodes into a rack.
+
+## When to ignore it
+
+Ignore it for racks with rear-door heat exchangers that are rated for the load.
+
+## Options
+
+`thresholds = {cooling-insufficient = 50.0}` in the configuration sets the power of a rack above which the rule reports. The
+number is in kW. The default is 50.0.
+
+## Fires
+
+```yaml cluster.power.cooling
+clusterspec: 1
+cluster:
+  platform: gb200-nvl72
+  nodes: 18
+  power: {nodes_per_rack: 18, cooling: air}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  power: {nodes_per_rack: 4, cooling: air}
+```
+
+## Sources
+
+- No air-cooled option: https://www.leviathansystems.co/blog/liquid-cooling-requirements-blackwell
+- What air carries: https://manishklach.github.io/writings/blackwell-gb300-nvl72-cooling-stack.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.procurement.parts import rack_power
+from clusterspec.rules.knowledge.deviations import Deviations
+from clusterspec.rules.parts import Thresholds
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import both
+from clusterspec.spec.model import PowerSpec
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "warning", "heuristic")
+AT = "cluster.power.cooling"
+MOST = 50.0
+"""Kilowatts of a rack that air cools at most; rows with containment and rear doors differ, so the threshold is a choice."""
+
+
+def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds: Thresholds) -> Iterator[Problem]:
+    if power.cooling != "air":
+        return
+    sold = cluster.platform.cooling if cluster.platform else ()
+    if cluster.platform is not None and sold and "air" not in sold:
+        message = f"{cluster.platform.id} is sold with {both(sold)} cooling only, and the room cools by air"
+        yield RULE.problem(
+            AT, message, "plan liquid cooling, or another platform", severity="error", confidence="certain"
+        )
+        return
+    rack, limit = rack_power(cluster, power), 1000 * thresholds.of(RULE.name, MOST)
+    if rack is not None and rack > limit and not deviations.concern("power"):
+        message = f"a rack of {display(rack, 'W')} is above the {display(limit, 'W')} that air usually cools"
+        yield RULE.problem(AT, message, "use fewer nodes in a rack, or liquid cooling")

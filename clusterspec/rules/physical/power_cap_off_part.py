@@ -1,0 +1,75 @@
+"""A power cap or idle power contradicts the part.
+
+## What it finds
+
+`accelerator_cap` above the power of the accelerator (an error); a cap below it, which the estimate does not count (a
+note); and `node_idle` at or above the power of a node at full load (an error).
+
+## Why it matters
+
+A cap above the rating limits nothing, so the power that it was to save is not saved. A cap below it lowers clocks, and
+estimated times are too short by an amount that depends on the kernels.
+
+## What to do
+
+Write the configured cap, and measure the machine with it.
+
+## When to ignore it
+
+Ignore it where the cap costs less than the range of the estimate.
+
+## Fires
+
+```yaml cluster.power.accelerator_cap
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  power: {accelerator_cap: 1000 W}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  power: {accelerator_cap: 700 W, node_idle: 2.9 kW}
+```
+
+## Sources
+
+- 700 W of an H100: `clusterspec catalog show h100-sxm-80gb`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import PowerSpec
+from clusterspec.units import display, percent
+
+RULE = Rule.of(__name__, "note")
+AT = "cluster.power.accelerator_cap"
+
+
+def check(power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
+    cap, own, node, idle = power.accelerator_cap, cluster.accelerator.power, cluster.node_power, power.node_idle
+    if idle is not None and node is not None and idle.value >= node.value:
+        message = (
+            f"an idle node of {display(idle.value, 'W')} draws as much as one at full load, {display(node.value, 'W')}"
+        )
+        yield RULE.problem("cluster.power.node_idle", message, "correct one of the two figures", severity="error")
+    if cap is None or own is None or cap.value == own.value:
+        return
+    if cap.value > own.value:
+        message = f"a cap of {display(cap.value, 'W')} is above the {display(own.value, 'W')} of {cluster.accelerator.id}: it limits nothing"
+        yield RULE.problem(AT, message, "write the cap that is configured, or remove the key", severity="error")
+    else:
+        share = percent(cap.value / own.value)
+        message = f"accelerators are capped at {share} of their power, and estimated times assume all of it"
+        yield RULE.problem(AT, message, "state what the capped machine reaches under `measured`")

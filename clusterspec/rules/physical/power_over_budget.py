@@ -1,0 +1,71 @@
+"""The machine draws more than its power budget.
+
+## What it finds
+
+Nodes with spares, switches, rack-scale domains and racks at full load above `power.budget`, the power for IT equipment.
+Power that the spec does not state is that of the catalog; where that has none for a node, the rule assumes a share for the
+host and says `likely`.
+
+## Why it matters
+
+The hall cannot feed the last racks, or every node has to run below its rating. Cooling comes on top of IT power.
+
+## What to do
+
+Use fewer nodes, state capped power, or find more power.
+
+## When to ignore it
+
+Ignore it where nodes never reach their rating together and a cap is enforced; state the capped power of a node.
+
+## Fires
+
+```yaml cluster.power.budget
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 200
+  power: {budget: 2 MW}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 180
+  power: {budget: 2 MW}
+```
+
+## Sources
+
+- 10.2 kW of a DGX H100: `clusterspec catalog show dgx-h100`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.procurement.parts import it_power
+from clusterspec.rules.knowledge.deviations import Deviations
+from clusterspec.rules.knowledge.fabric_counts import FabricCount
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import PowerSpec
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(deviations: Deviations, power: PowerSpec, counts: FabricCount, cluster: Cluster) -> Iterator[Problem]:
+    budget = power.budget
+    if budget is None or deviations.concern("power"):
+        return
+    drawn = it_power(cluster, counts.fabric, power)
+    if drawn is None or drawn[0] <= budget.value:
+        return
+    assumed = "likely" if cluster.node_power is None else "certain"
+    message = f"the machine draws {display(drawn[0], 'W')} at full load, above the budget of {display(budget.value, 'W')}: {drawn[1]}"
+    yield RULE.problem("cluster.power.budget", message, "use fewer nodes, or cap their power", confidence=assumed)

@@ -1,0 +1,88 @@
+"""Power and cooling of the machine against the room, by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.source import dotted
+
+from .conftest import Check
+
+
+def told(check: Check, rule: str, cluster: str) -> list[tuple[str, str]]:
+    """Severity and key of the findings of a rule on a cluster."""
+    findings = check(f"clusterspec: 1\ncluster: {{{cluster}}}\n")
+    assert {"unknown-key", "wrong-type", "unknown-choice"}.isdisjoint(one.rule for one in findings)
+    return [(str(one.severity), dotted(one.path)) for one in findings if one.rule == rule]
+
+
+def test_the_budget_holds_nodes_spares_and_switches(check: Check) -> None:
+    # 64 + 2 nodes × 10.2 kW = 673.2 kW. 66 × 8 NICs: 8 rails × ceil(66 / 32) = 24 leaves, 24 × 32 uplinks / 64 =
+    # 12 spines, 16 by an even spread: 40 switches × 1.72 kW = 68.8 kW; in all 742 kW.
+    fabric = "scale_out: {technology: infiniband-ndr, topology: rail-optimized, switch: quantum-2-qm9700}"
+    pod = f"platform: dgx-h100, nodes: 64, spare_nodes: 2, {fabric}, power: {{budget: %s}}"
+    assert told(check, "power-over-budget", pod % "741.9 kW") == [("error", "cluster.power.budget")]
+    assert told(check, "power-over-budget", pod % "742.1 kW") == []
+
+
+def test_a_rack_scale_domain_draws_more_than_its_nodes(check: Check) -> None:
+    # 18 trays draw 97 kW, the rack with its NVLink switches 120 kW; switches of the fabric are set to almost nothing
+    for budget, wrong in (("119 kW", True), ("121 kW", False)):
+        power = f"power: {{switch: 1 W, budget: {budget}}}"
+        assert bool(told(check, "power-over-budget", f"platform: gb200-nvl72, nodes: 18, {power}")) == wrong
+
+
+@pytest.mark.parametrize(
+    ("racks", "limit", "wrong"),
+    [
+        (9, "367 kW", True),  # 9 × 4 × 10.2 = 367.2 kW
+        (9, "368 kW", False),
+        (100, "653 kW", False),  # 64 nodes are sixteen racks: 652.8 kW
+        (100, "652 kW", True),
+    ],
+)
+def test_a_row_has_no_more_racks_than_the_machine(racks: int, limit: str, wrong: bool, check: Check) -> None:
+    power = f"power: {{nodes_per_rack: 4, row_limit: {limit}}}"
+    cluster = f"platform: dgx-h100, nodes: 64, floor: {{racks_per_row: {racks}}}, {power}"
+    want = [("error", "cluster.power.row_limit")] if wrong else []
+    assert told(check, "row-over-power-limit", cluster) == want
+
+
+@pytest.mark.parametrize(
+    ("cluster", "want"),
+    [
+        ("platform: gb200-nvl72, nodes: 18, power: {cooling: air}", "error"),  # sold with liquid cooling only
+        ("platform: gb300-nvl72, nodes: 18, power: {cooling: liquid}", None),
+        ("platform: dgx-h100, nodes: 8, power: {nodes_per_rack: 4, cooling: air}", None),  # 40.8 kW
+        ("platform: dgx-h100, nodes: 8, power: {nodes_per_rack: 5, cooling: air}", "warning"),  # 51 kW
+        ("platform: dgx-h100, nodes: 8, power: {nodes_per_rack: 5, cooling: liquid}", None),
+        ("platform: dgx-h100, nodes: 8, power: {nodes_per_rack: 5}", None),
+    ],
+)
+def test_air_cools_what_is_sold_for_it_up_to_a_limit(cluster: str, want: str | None, check: Check) -> None:
+    assert told(check, "cooling-insufficient", cluster) == ([(want, "cluster.power.cooling")] if want else [])
+
+
+@pytest.mark.parametrize(
+    ("power", "want"),
+    [
+        ("accelerator_cap: 701 W", [("error", "accelerator_cap")]),
+        ("accelerator_cap: 700 W", []),
+        ("accelerator_cap: 500 W", [("note", "accelerator_cap")]),
+        ("node_idle: 10.2 kW", [("error", "node_idle")]),
+        ("node_idle: 2.9 kW", []),
+    ],
+)
+def test_a_cap_lies_below_the_rating_and_idle_power_below_full_load(
+    power: str, want: list[tuple[str, str]], check: Check
+) -> None:
+    found = told(check, "power-cap-off-part", f"platform: dgx-h100, nodes: 8, power: {{{power}}}")
+    assert found == [(severity, f"cluster.power.{key}") for severity, key in want]
+
+
+def test_a_capped_node_may_draw_less_than_its_accelerators_are_rated(check: Check) -> None:
+    # 8 × 700 W = 5.6 kW; capped at 500 W, 4 kW
+    for power, wrong in (("node: 5 kW", True), ("node: 5 kW, accelerator_cap: 500 W", False)):
+        cluster = f"accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 1, power: {{{power}}}"
+        want = [("error", "cluster.power.node")] if wrong else []
+        assert told(check, "node-power-below-accelerators", cluster) == want
