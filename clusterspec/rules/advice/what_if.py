@@ -22,6 +22,7 @@ TRIED = 8
 """Layouts estimated for one piece of advice; each takes a few milliseconds."""
 FULLEST = 0.95
 """Share of the memory above which no layout is offered, since the allocator fragments memory."""
+FULL = (Quantity(1.0, "1", "1:1"),)
 INTERLEAVES = "requires.interleaved_micro_batch_groups"
 """A condition that only frameworks with interleaved stages have."""
 NOTICEABLE = 0.02
@@ -173,6 +174,18 @@ class WhatIf:
         saved = 1 - other.step_seconds / now
         times = f"{display(now, 's')} per step, {display(other.step_seconds, 's')} with it"
         return saved, f"; predicted {times} ({percent(max(0.0, saved), 2)} less)"
+
+    @cached_property
+    def at_full_bandwidth(self) -> tuple[float | None, str]:
+        """The share of the step that a fabric of full bandwidth would save, and the end of the sentence that states it;
+        None and empty where a time is not known.
+        """
+        now, full = self.step_time, self.with_scale_out(oversubscription=FULL, levels=None)
+        if not now or full is None or full.step_seconds is None:
+            return None, ""
+        saved = 1 - full.step_seconds / now
+        times = f"{display(now, 's')} per step, {display(full.step_seconds, 's')} at 1:1"
+        return saved, f"; predicted {times} ({percent(saved, 2)} less)"
 
     def compared(self, alternative: Alternative) -> str:
         """The comparison as text: `predicted 3.1 s per step, 1.9 s with tp: 8, pp: 4 (39 % less; 61.2 GB per rank)`."""

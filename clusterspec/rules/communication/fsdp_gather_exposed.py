@@ -67,7 +67,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import display, percent
 
-RULE = Rule.of(__name__, "warning", "likely")
+RULE = Rule.of(__name__, "warning", "likely", yields_to=("hot-axis-over-oversubscription",))
 MOST = 0.05
 
 

@@ -3,7 +3,9 @@
 ## What it finds
 
 A total oversubscription of 2:1 or more, with tensor-parallel groups, expert-parallel groups or fsdp shard groups that
-cross it.
+cross it. The finding is a note where a fabric of full bandwidth would save less of the step than the half-width of the
+range of the prediction, a warning above it and where the time is not known, and an error from a quarter of the step on,
+if the low end of the range is a quarter, too.
 
 ## Why it matters
 
@@ -52,6 +54,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plain
@@ -60,7 +63,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 2.0
 
 
-def check(placements: Placements, training: Workload, layout: Layout) -> Iterator[Problem]:
+def check(placements: Placements, training: Workload, layout: Layout, what_if: WhatIf) -> Iterator[Problem]:
     shards = layout.sharding in {"fsdp", "hsdp"}
     axes = (
         ("tp", "layout.tp", layout.tp > 1),
@@ -73,4 +76,6 @@ def check(placements: Placements, training: Workload, layout: Layout) -> Iterato
         placement, ratio = placements.of(axis), placements.oversubscription(axis)
         if placement is not None and ratio >= LEAST:
             message = f"{axis} groups of {placement.ranks:,} ranks cross a level oversubscribed {plain(ratio)}:1 in every layer"
-            yield RULE.problem(at, message, "confine the axis to a full-bandwidth block")
+            saved, times = what_if.at_full_bandwidth
+            help_ = "confine the axis to a full-bandwidth block"
+            yield RULE.problem(at, message + times, help_, severity=what_if.severity(saved, "warning"))

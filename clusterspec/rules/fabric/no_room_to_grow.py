@@ -53,7 +53,7 @@ from clusterspec.rules.knowledge.fabric_counts import FabricCount
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plural
 
-RULE = Rule.of(__name__, "note")
+RULE = Rule.of(__name__, "note", yields_to=("no-port-for-fabric-manager",))
 
 
 def check(counts: FabricCount, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:

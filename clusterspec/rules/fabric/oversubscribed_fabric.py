@@ -57,16 +57,14 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.finding import Problem
-from clusterspec.quantity import Quantity
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_counts import crossed, oversubscription_key
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
-from clusterspec.units import display, percent, plain
+from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning")
-FULL = (Quantity(1.0, "1", "1:1"),)
 
 
 def check(
@@ -81,7 +79,7 @@ def check(
     if cluster.nodes < 2 or share is None or ratio <= 1 or cluster.accelerators <= cluster.scale_up.domain:
         return
     named = both(level.name for level in crossed(cluster, job_nodes) if level.oversubscription > 1)
-    saved, times = _loss(what_if)
+    saved, times = what_if.at_full_bandwidth
     rates = f": {display(share / ratio, 'B/s')} per accelerator under full load instead of {display(share, 'B/s')}"
     yield RULE.problem(
         oversubscription_key(cluster),
@@ -90,16 +88,4 @@ def check(
         + times,
         "build 1:1 within the job, or keep the job within one full-bandwidth block",
         severity=what_if.severity(saved, "warning"),
-    )
-
-
-def _loss(what_if: WhatIf) -> tuple[float | None, str]:
-    """The share of the step that a full-bandwidth fabric would save, and the end of the sentence that states it."""
-    now, full = what_if.step_time, what_if.with_scale_out(oversubscription=FULL, levels=None)
-    if not now or full is None or full.step_seconds is None:
-        return None, ""
-    saved = 1 - full.step_seconds / now
-    return (
-        saved,
-        f"; predicted {display(now, 's')} per step, {display(full.step_seconds, 's')} at 1:1 ({percent(saved, 2)} less)",
     )

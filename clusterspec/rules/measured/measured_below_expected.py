@@ -54,7 +54,7 @@ from clusterspec.rules.knowledge.benchmarks import GIB, SOCKETS, measurement_nam
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
 
-RULE = Rule.of(__name__, "warning", "likely")
+RULE = Rule.of(__name__, "warning", "likely", yields_to=("measured-suggests-duplex-mistake",))
 LEAST = 0.90
 
 

@@ -56,7 +56,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import percent, plain
 
-RULE = Rule.of(__name__, "warning", "likely")
+RULE = Rule.of(__name__, "warning", "likely", yields_to=("stage-layers-mismatch",))
 MOST = 1.05
 
 

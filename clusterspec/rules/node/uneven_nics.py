@@ -53,7 +53,7 @@ from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 
-RULE = Rule.of(__name__, "warning")
+RULE = Rule.of(__name__, "warning", yields_to=("frontend-counted-in-fabric",))
 
 
 def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:

@@ -60,7 +60,7 @@ from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
 
-RULE = Rule.of(__name__, "note")
+RULE = Rule.of(__name__, "note", yields_to=("rack-domain-misaligned",))
 
 
 def check(placements: Placements, cluster: Cluster, layout: Layout, timed: Plan | None) -> Iterator[Problem]:

@@ -65,7 +65,11 @@ from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import display, percent
 
-RULE = Rule.of(__name__, "warning", yields_to=("expert-exchange-exposed", "experts-wider-than-replica"))
+RULE = Rule.of(
+    __name__,
+    "warning",
+    yields_to=("expert-exchange-exposed", "experts-wider-than-replica", "ep-not-dividing-ranks"),
+)
 
 
 def check(

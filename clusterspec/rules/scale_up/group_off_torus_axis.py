@@ -55,7 +55,9 @@ from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.units import plural
 
-RULE = Rule.of(__name__, "warning", "likely")
+RULE = Rule.of(
+    __name__, "warning", "likely", yields_to=("neuron-core-group-unsupported", "tp-straddles-scale-up-domain")
+)
 
 
 def check(assumed: Mapping[str, str], cluster: Cluster, layout: Layout, scale_up: ScaleUp) -> Iterator[Problem]:
