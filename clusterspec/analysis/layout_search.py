@@ -118,7 +118,7 @@ def _reported(studied: Studied, job: SearchJob, space: Space, found: Found, pick
         _front_rows(studied, job, space, found, picks),
         None,
         smallest=_smallest(studied, section_of(job, space.choice(least.number))) if least else None,
-        why=_why(found, rows),
+        why=_why(found, rows, job),
         currency=currency_of(study),
         may_fit=found.may_fit,
         refused_by=dict(picks.refused),
@@ -126,9 +126,11 @@ def _reported(studied: Studied, job: SearchJob, space: Space, found: Found, pick
     )
 
 
-def _why(found: Found, rows: tuple[LayoutRow, ...]) -> str:
+def _why(found: Found, rows: tuple[LayoutRow, ...], job: SearchJob) -> str:
     if rows:
         return ""
+    if any(not each.clauses for each in job.demands.refused):
+        return f"{job.layout.framework} does not support what every layout of this job uses; `check` names it"
     if not found.evaluated:
         return "no layout divides the ranks, heads, layers and batch of this job with the keys that are fixed"
     if found.fits_nowhere:

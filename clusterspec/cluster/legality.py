@@ -10,7 +10,7 @@ from math import lcm, prod
 
 from clusterspec.catalog.frameworks import Capabilities, Statement
 from clusterspec.catalog.models import Model
-from clusterspec.catalog.support import Multiple
+from clusterspec.catalog.support import DEGREES, Multiple
 from clusterspec.cluster.demands import Demands, LayoutNumbers, demands_of, design_uses, layout_uses, numbers_of
 from clusterspec.cluster.model import Design, Layout
 
@@ -246,8 +246,17 @@ def refusals(design: Design) -> frozenset[str]:
     """
     if design.cluster is None or design.layout is None or design.workload is None:
         return frozenset()
-    found = violations(numbers_of(design), demands_of(design)) - {"layers-indivisible-by-pp"}
-    return found | {name for name, refused in _OF_DESIGNS.items() if refused(design, design.layout)}
+    found = violations(numbers_of(design), demands_of(design)) - {"layers-indivisible-by-pp", LACKS}
+    found |= {name for name, refused in _OF_DESIGNS.items() if refused(design, design.layout)}
+    return found | {LACKS for each, _ in refused_statements(design) if _refuses_layout(each)}
+
+
+LACKS = "framework-lacks-feature"
+
+
+def _refuses_layout(statement: Statement) -> bool:
+    """Whether a document says that the framework does not run layouts of this kind, whatever else they run on."""
+    return statement.feature.sourced and any(clause & DEGREES.keys() for clause in statement.combination.uses)
 
 
 def refused_statements(design: Design) -> Iterator[tuple[Statement, frozenset[str]]]:

@@ -235,6 +235,20 @@ def test_a_setting_that_the_release_refuses_leaves_search_nothing() -> None:
     assert not list(families(job(hopper))) and list(families(job(blackwell)))
 
 
+def test_a_release_that_refuses_the_accelerator_or_a_setting_hides_no_figure() -> None:
+    """What cannot run in any layout is an error of `check`; a layout that cannot run has no time either."""
+    work = "model: llama-3.1-8b, sequence_length: 8192, global_batch: 256"
+    rows = {
+        "software: megatron-core 0.19, pp: 4, schedule: dualpipe": {"framework-lacks-feature"},
+        "software: megatron-core 0.15, sharding: fsdp": set(),
+        "framework: neuronx-distributed, sharding: fsdp": set(),  # assumed: a warning
+    }
+    for layout, wanted in rows.items():
+        assert refusals(design_of(SPEC.format(machine="platform: dgx-h100", work=work, layout=layout))) == wanted
+    setting = SPEC.format(machine="platform: dgx-h100", work=MODELS["window"], layout="software: megatron-core 0.19")
+    assert "framework-lacks-feature" not in refusals(design_of(setting))
+
+
 def test_search_drops_only_what_the_line_names() -> None:
     """Llama 3.2 3B ties its embeddings, which FSDP2 of 0.11 refuses: every other sharding is proposed as before."""
     old, new = (

@@ -104,3 +104,39 @@ def test_search_proposes_no_engine_that_the_framework_refuses(work: str, layout:
     assert refused and found
     model = CATALOG.model("qwen3-235b-a22b")
     assert all(pp > 1 if work == DRAFTED else cut_blocks(model, tp, expert_tp) for tp, expert_tp, pp in refused)
+
+
+LIBRARY = "library-not-on-accelerator"
+NODES = """\
+clusterspec: 1
+cluster: {{accelerator: {machine}, accelerators_per_node: 8, nodes: 2, {keys}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("machine", "keys", "wanted"),
+    [
+        ("b200-sxm-180gb", "software: [nvidia-driver 565.57, cuda 12.8]", {0: "error"}),
+        ("b200-sxm-180gb", "software: [driver 570.86.15, CUDA v12.8, torch 2.7.1]", {}),
+        ("b200-sxm-180gb", "software: [cuda 12.6, pytorch 2.6]", {0: "error", 1: "error"}),
+        ("h100-sxm-80gb", "software: [nvidia-driver 535.129, cuda 12.2, pytorch 2.3]", {}),
+        ("h100-sxm-80gb", "software: [cuda 11.7]", {0: "error"}),
+        ("v100-sxm-32gb", "software: [cuda 12.8]", {}),
+        ("v100-sxm-32gb", "software: [cuda 13.0]", {0: "error"}),
+        ("mi355x", "software: [rocm 6.4]", {0: "error"}),
+        ("mi355x", "software: [rocm 7.0.2]", {}),
+        ("mi300x", "software: [cuda 12.8]", {0: "error"}),
+        ("trainium2", "software: [neuron 2.19]", {0: "error"}),
+        ("trainium2", "software: [neuron 2.26]", {}),
+        ("b200-sxm-180gb", "software: [hpc-x 2.21]", {0: "warning"}),  # no entry: nothing is compared
+        ("b200-sxm-180gb", "scale_out: {collective_library: nccl 2.23}", {"collective_library": "error"}),
+        ("b200-sxm-180gb", "scale_out: {collective_library: nccl}", {}),
+        ("b200-sxm-180gb", "scale_out: {collective_library: nvshmem 3.0}", {}),
+        ("b200-sxm-180gb", "scale_out: {collective_library: nccl 2.26.2}", {}),
+    ],
+)
+def test_a_release_of_a_library_is_compared_with_the_accelerator(
+    machine: str, keys: str, wanted: dict[int | str, str], check: Check
+) -> None:
+    findings = check(NODES.format(machine=machine, keys=keys))
+    assert {one.path[-1]: one.severity.value for one in findings if one.rule == LIBRARY} == wanted
