@@ -266,6 +266,14 @@ procurement: {{{stated}, {keys}}}
     assert [row for row in reported(check, "procurement", text) if row[0] != "unpriced-part"] == wanted
 
 
+def test_a_delivery_after_the_last_day_of_the_calendar_is_late(check: Check) -> None:
+    text = """
+cluster: {platform: dgx-h100, nodes: 2}
+procurement: {currency: USD, as_of: 9999-12-30, delivery: {weeks: 10000}, needed_by: 9999-12-31}
+"""
+    assert one("delivery-misses-date", "procurement.delivery.weeks", "error")[0] in reported(check, "procurement", text)
+
+
 @pytest.mark.parametrize(
     ("cluster", "wanted"),
     [

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`tokens` / (`global_batch` × `sequence_length`) below 100: a warning; below 1,000 a note, or a warning on 256 and more
-accelerators. More than 5 million steps are a warning.
+`tokens` / (`global_batch` × `sequence_length`) below 100: a warning; below 300 a note, since it may be fine-tuning. On 256
+and more accelerators fewer than 1,000 are a warning. More than 5 million steps are a warning.
 
 ## Why it matters
 
@@ -61,7 +61,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("run-shorter-than-step",))
-FEW, VERY_FEW = 1000.0, 100.0
+FEW, FEW_OF_TUNING, VERY_FEW = 1000.0, 300.0, 100.0
 MANY = 5e6
 """Steps of a run: published ones have up to about two million."""
 LARGE = 256
@@ -73,8 +73,8 @@ def check(training: Workload, layout: Layout | None) -> Iterator[Problem]:
         return
     step = training.global_batch * training.sequence_length
     steps = training.tokens / step
-    if 1 <= steps < FEW:
-        large = layout is not None and layout.ranks >= LARGE
+    large = layout is not None and layout.ranks >= LARGE
+    if 1 <= steps < (FEW if large else FEW_OF_TUNING):
         message = f"{plain(steps, 3)} steps of {display(step, '1')} tokens are the whole run; warm-up alone takes 2,000 in published runs"
         help_ = "use a smaller global batch or more tokens"
         severity = "warning" if steps < VERY_FEW or large else "note"

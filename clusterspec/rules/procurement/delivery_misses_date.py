@@ -48,16 +48,16 @@ procurement: {currency: USD, as_of: 2026-11-01, needed_by: 2027-06-01, delivery:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
 
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
-from clusterspec.rules.knowledge.purchases import WEEK, day
+from clusterspec.rules.knowledge.purchases import day
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
 from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "error")
+DAY = 86_400.0
 _WEEK = pattern(r"\bweeks? (\d{1,4})\b")
 
 
@@ -68,10 +68,9 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> It
     ordered, needed = day(procurement.as_of), day(procurement.needed_by)
     burn_in = operations.burn_in.value if operations and operations.burn_in else 0.0
     if ordered is not None and needed is not None:
-        ready = ordered + timedelta(weeks=min(float(delivery.weeks), 10_000.0), seconds=burn_in)
-        if ready > needed:
-            late = plain((ready - needed).total_seconds() / WEEK, 2)
-            message = f"{delivery.weeks:g} weeks after {ordered} is {ready}, {late} weeks after {needed}, when the machine is needed"
+        late = ordered.toordinal() + 7 * delivery.weeks + burn_in / DAY - needed.toordinal()
+        if late > 0:
+            message = f"{delivery.weeks:g} weeks after {ordered}, with the burn-in, are {plain(late, 2)} days after {needed}, when the machine is needed"
             yield RULE.problem("procurement.delivery.weeks", message, "order earlier, or move the date")
     for index, milestone in enumerate(delivery.milestones or ()):
         named = [int(week) for week in _WEEK.findall(milestone.lower())]
