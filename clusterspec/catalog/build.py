@@ -251,6 +251,7 @@ def interconnect(read: FactReader) -> Interconnect:
         lossless=read.text("lossless") or "",
         cloud=read.flag("cloud") or False,
         proprietary=read.flag("proprietary") or False,
+        single_vendor=read.flag("single_vendor") or False,
         in_network_reduction=read.flag("in_network_reduction") or False,
         plugins=read.texts("plugins"),
         protocols=read.texts("protocols"),

@@ -181,6 +181,7 @@ class Interconnect(Entry):
     technology fixes them; ``port_rates`` the possible line rates of a port, empty for any;
     ``plugins`` the collective plugins, most common first; ``protocols`` the supported NCCL
     protocols, empty for all; ``algorithms`` those that its settings leave for an all-reduce, empty for all;
+    ``single_vendor`` whether switches and NICs have to be the vendor's;
     ``overlapped_latency`` whether latency overlaps with transmission; ``mtu`` the largest payload of a packet in
     bytes, or the largest frame of Ethernet.
     """
@@ -201,6 +202,7 @@ class Interconnect(Entry):
     lossless: str = ""
     cloud: bool = False
     proprietary: bool = False
+    single_vendor: bool = False
     in_network_reduction: bool = False
     plugins: tuple[str, ...] = ()
     protocols: tuple[str, ...] = ()

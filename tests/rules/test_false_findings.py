@@ -79,7 +79,7 @@ KINDS = [
     ("shared-nic", P5.replace("nodes: 4", "nodes: 4, accelerators_per_node: 8") + SERVED + "layout: {tp: 8}\n", None),
     # 128 × 8 NICs take every port: a managed switch runs the subnet manager itself, an unmanaged one does not
     ("no-port-for-fabric-manager", ndr("topology: rail-optimized, switch: quantum-2-qm9700", 128), None),
-    ("no-port-for-fabric-manager", ndr("topology: rail-optimized, switch: quantum-2-qm9790", 128), "warning"),
+    ("no-port-for-fabric-manager", ndr("topology: rail-optimized, switch: quantum-2-qm9790", 128), "error"),
     ("no-port-for-fabric-manager", ndr("topology: rail-optimized, switch_ports: 64", 128), "note"),
     # more NICs than accelerators starve none
     ("uneven-nics", AURORA.format(8), "note"),

@@ -3,7 +3,8 @@
 ## What it finds
 
 A `technology` whose catalog entry is discontinued, and GPUDirect-TCPX and -TCPXO, which no instance after the A3 Mega
-uses. A warning for new machines; a note where the accelerators are discontinued as well: such a machine exists already.
+uses. A warning for new machines; a note where the accelerators are discontinued as well, and in a cloud: such machines exist
+already.
 
 ## Why it matters
 
@@ -62,6 +63,6 @@ def check(scale_out: ScaleOut, accelerator: Accelerator) -> Iterator[Problem]:
     if successor is None and entry.status.state != "discontinued":
         return
     why = f"is superseded by {successor}" if successor else f"was discontinued (as of {entry.status.as_of})"
-    severity = "note" if old else "warning"
+    severity = "note" if old or entry.cloud else "warning"
     help_ = "use its successor for new machines"
     yield RULE.problem("cluster.scale_out.technology", f"{entry.name} {why}", help_, severity=severity)

@@ -3,7 +3,7 @@
 ## What it finds
 
 InfiniBand with a stated switch (or its ports, or the number of leaves), where the down ports of all leaves equal the
-nodes × NICs exactly, and no `extra_endpoints`. The finding is a warning for switches without a subnet manager of their
+nodes × NICs exactly, and no `extra_endpoints`. The finding is an error for switches without a subnet manager of their
 own, and a note where it is not known which switch is used. The rule is silent for managed switches (see
 `subnet-manager-limit`), for those with a management port of their own (Quantum-X800 Q3400), and in fabrics of three
 tiers, which have free ports higher up.
@@ -67,7 +67,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import plural
 
-RULE = Rule.of(__name__, "warning", "likely")
+RULE = Rule.of(__name__, "error", "likely")
 
 
 def check(
@@ -90,5 +90,5 @@ def check(
             "cluster.nodes",
             message,
             "leave the ports of one node free, or add a leaf, and declare `extra_endpoints`",
-            severity="warning" if switch is not None and switch.managed is False else "note",
+            severity="error" if switch is not None and switch.managed is False else "note",
         )

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-An Ethernet switch with InfiniBand NICs or the reverse, and a switch whose ports are slower than a NIC's share of a
-plane. RoCE, TCP and Ultra Ethernet are transports between end points: every Ethernet switch forwards their packets.
+An Ethernet switch with InfiniBand NICs or the reverse, a switch of another vendor under a technology that works between
+one vendor's switches and NICs (Spectrum-X), and a switch whose ports are slower than a NIC's share of a plane. RoCE, TCP and Ultra Ethernet are transports between end points: every Ethernet switch forwards their packets.
 
 ## Why it matters
 
@@ -77,6 +77,12 @@ def check(deviations: Deviations, scale_out: ScaleOut) -> Iterator[Problem]:
         carries = both(switch.families)
         yield RULE.problem(
             at, f"{switch.name} supports {carries}, not {technology.name}", f"use a switch for {technology.family}"
+        )
+        return
+    if technology.single_vendor and switch.vendor not in {"", technology.vendor}:
+        message = f"{technology.name} works between {technology.vendor}'s own switches and NICs, and {switch.name} is of {switch.vendor}"
+        yield RULE.problem(
+            at, message, f"use a switch of {technology.vendor}, or write `roce-v2`"
         )
         return
     port = switch.port_bandwidth

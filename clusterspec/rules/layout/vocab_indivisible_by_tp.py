@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A `vocab` that tp does not divide. The rule is silent for frameworks that pad the vocabulary or shard it unevenly by
+A `vocab` that tp does not divide: a warning where the framework is known not to pad, else a note. The rule is silent for frameworks that pad the vocabulary or shard it unevenly by
 themselves: Megatron, NeMo, Megatron-DeepSpeed, torchtitan, vLLM, SGLang and TensorRT-LLM.
 
 ## Why it matters
@@ -73,4 +73,5 @@ def check(written_model: ModelSpec | None, model: Model, layout: Layout) -> Iter
     )
     at = "workload.model.vocab" if written_model and written_model.vocab is not None else "workload.model"
     help_ = f"state the padded vocabulary, such as {padded:,} (a multiple of {STEP} × tp)"
-    yield RULE.problem(at, message, help_)
+    refused = layout.capabilities.refuses("pads.vocabulary")
+    yield RULE.problem(at, message, help_, severity="" if refused else "note")

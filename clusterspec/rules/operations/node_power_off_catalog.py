@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`power.node` more than 15 % from the platform's entry, and above the power of its accelerators alone.
+`power.node` more than 15 % from the platform's entry: a warning, and an error where the figure is the power of the accelerators
+alone, without processors, NICs, switches and fans.
 
 ## Why it matters
 
@@ -48,6 +49,8 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 OFF = 0.15
+ALONE = 1.03
+"""A stated power up to this multiple of that of the accelerators is theirs: no host draws 3 % of them."""
 
 
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
@@ -61,4 +64,10 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
     if abs(off) > OFF and cluster.platform is not None:
         way = "above" if off > 0 else "below"
         message = f"{power.node.written} per node is {percent(abs(off), 2)} {way} the {display(known.value, 'W')} of {cluster.platform.name}"
-        yield RULE.problem("cluster.power.node", message, "use the platform's figure, or state what was measured")
+        alone = parts is not None and power.node.value < parts.value * cluster.accelerators_per_node * ALONE
+        yield RULE.problem(
+            "cluster.power.node",
+            message + (f": it is the power of its {cluster.accelerators_per_node} accelerators alone" if alone else ""),
+            "use the platform's figure, or state what was measured",
+            severity="error" if alone else "",
+        )

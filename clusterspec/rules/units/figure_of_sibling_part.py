@@ -2,8 +2,9 @@
 
 ## What it finds
 
-With `accelerator: {like: …}`, a memory, memory bandwidth or peak that differs from the entry by more than 5 % and equals
-the figure of another entry of the same family, such as the SXM module of a PCIe card.
+With `accelerator: {like: …}`, a memory, memory bandwidth or peak that alone differs from the entry by more than 5 %, and
+equals the figure of another entry of the same family, such as the SXM module of a PCIe card. A part of which several
+figures differ is one of its own.
 
 ## Why it matters
 
@@ -60,8 +61,11 @@ RULE = Rule.of(__name__, "error", "likely")
 
 
 def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
-    for deviation in deviations.found:
-        if deviation.stated.kind == "accelerator" and deviation.known and not deviation.causes:
+    changed = deviations.of("accelerator")
+    if len(changed) != 1:
+        return  # a part of its own differs in more than one figure
+    for deviation in changed:
+        if deviation.known and not deviation.causes:
             sibling = _sibling_with(deviation, deviation.known.whose, catalog)
             if sibling is not None:
                 yield RULE.problem(

@@ -128,7 +128,7 @@ MACHINES = [
         "cluster:\n  platform: dgx-h100\n  nodes: 128\n"
         "  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9790, topology: rail-optimized}\n",
         "cluster.nodes",
-        "warning",
+        "error",
         "extra_endpoints",
         # 72 ports down on each of 8 leaves are the 576 NICs of 144 nodes, and the switch has a management port
         "cluster:\n  platform: gb300-nvl72\n  nodes: 144\n"
