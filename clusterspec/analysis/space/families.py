@@ -8,7 +8,7 @@ from itertools import permutations, product
 from clusterspec.analysis.studied import NO_PINS, Choice, Family, Pins, Pipeline, SearchJob, Sharding, divisors
 from clusterspec.catalog.support import CHOSEN, undecided
 from clusterspec.cluster.degrees import even_stages
-from clusterspec.cluster.demands import Demands, LayoutNumbers, layout_uses
+from clusterspec.cluster.demands import Demands, LayoutNumbers, layout_uses, recomputation_uses, sharding_use
 from clusterspec.cluster.layout import ORDER
 from clusterspec.cluster.legality import (
     combination_refused,
@@ -74,11 +74,12 @@ def _combined(
     """The choices of a family as products whose members the framework combines; all in one where it combines all."""
     base = layout_uses(_numbers(job, degrees, 1, 1), demands)
     pending = undecided(demands.refused, base - CHOSEN) if demands.refused else ()
-    if not any(all(clause & CHOSEN for clause in each.clauses) for each in pending):
+    pipelines, shardings, recompute = every
+    choosable = _choosable(every) if pending else frozenset()
+    if not any(all(clause & choosable for clause in each.clauses) for each in pending):
         yield every
         return
     narrowed = replace(demands, refused=pending)
-    pipelines, shardings, recompute = every
     together: dict[tuple[tuple[Pipeline, ...], str], list[Sharding]] = {}
     for (kind, of_kind), modules in product(_by_kind(shardings).items(), recompute):
         legal = _legal_pipelines(job, narrowed, degrees, pipelines, (kind, modules))
@@ -86,6 +87,14 @@ def _combined(
     for (legal, names), kinds in _joined(together):
         if legal:
             yield legal, kinds, names
+
+
+def _choosable(every: Product) -> frozenset[str]:
+    """The uses that the choices of a family may add to those of its degrees."""
+    pipelines, shardings, recompute = every
+    found = {"virtual-stages", "uneven-stages", *(each.schedule for each in pipelines)}
+    found |= {sharding_use(each.kind) for each in shardings}
+    return frozenset(found.union(*(recomputation_uses(modules) for modules in recompute)))
 
 
 def _by_kind(shardings: Sequence[Sharding]) -> Mapping[str, list[Sharding]]:
