@@ -307,7 +307,11 @@ def test_what_cannot_be_simulated_is_refused_with_the_reason() -> None:
     with pytest.raises(SimulationFault, match="static batch"):
         analysis.simulate(plan("concurrency: 8, load: static"))
     with pytest.raises(SimulationFault, match="chunks of prompts"):
-        analysis.simulate(plan("concurrency: 8", input=100_000_000))
+        analysis.simulate(plan("concurrency: 8, chunk_tokens: 1", input=20_000))
+    with pytest.raises(SimulationFault, match="does not fit in the cache"):
+        analysis.simulate(plan("concurrency: 8", output=1_000_000_000))
+    with pytest.raises(SimulationFault, match="`request_rate` is missing"):
+        analysis.simulate(plan("load: open"))
     with pytest.raises(SimulationFault, match="more than the 1,000,000"):
         analysis.simulate(plan("concurrency: 8"), requests=1_000_001)
 

@@ -105,9 +105,14 @@ def _trace_of_spec(study: Study, load: Serving) -> Path | None:
 
 
 def _refuse_endless_work(pools: Pools, arrivals: Sequence[Arrival]) -> None:
-    """Raise `SimulationFault` for a simulation that would take very long."""
+    """Raise `SimulationFault` for a simulation that would take very long, and for requests that no engine takes."""
     if len(arrivals) > MOST_REQUESTS:
         raise SimulationFault(f"{len(arrivals):,} requests are more than the {MOST_REQUESTS:,} that are simulated")
+    longest = max(each.prompt + each.output for each in arrivals)
+    if longest > pools.tokens:
+        raise SimulationFault(
+            f"a request of {longest:,} tokens does not fit in the cache of an engine, which holds {pools.tokens:,.0f}"
+        )
     chunk = pools.load.chunk_tokens or inf
     steps = sum(1 + each.prompt / chunk for each in arrivals)
     ranks = pools.decode.attention_ranks + (pools.prompts.attention_ranks if pools.has_prefill_engines else 0)
@@ -122,6 +127,10 @@ def plan_traffic(load: Serving, seed: int, requests: int | None, trace: Path | N
     """The requests of the load of a spec, or of a trace, whose times count only for an open load."""
     if load.load == "static":
         raise SimulationFault("a static batch starts and ends together: `estimate` computes it without a simulation")
+    needed = {"open": ("request_rate", load.request_rate), "closed": ("concurrency", load.concurrency)}
+    key, value = needed.get(load.load, ("", 1))
+    if not value and trace is None:
+        raise SimulationFault(f"the load is {load.load}, and `{key}` is missing")
     if trace is not None:
         found = trace_arrivals(trace)[:requests]
         return Traffic(found, load.concurrency, 0, f"trace {trace.name}")
@@ -218,5 +227,7 @@ def _notes(pools: Pools, traffic: Traffic, saturation: float | None, preempted: 
         yield "The load exceeds what the plan sustains: the queue grows as long as requests arrive."
     if traffic.in_flight is not None and len({each[1:] for each in traffic.arrivals}) == 1:
         yield "All requests are equally long: those that start together end together. State `p99` of the lengths."
+    if traffic.in_flight is not None and traffic.in_flight > len(traffic.arrivals):
+        yield "There are fewer requests than are to be in flight: `--requests` takes more."
     if preempted:
         yield f"Requests lost their cache to older ones {preempted:,} times, and computed it again."
