@@ -115,11 +115,14 @@ RANGES = {
     "ttft alone": (0.75, 1.50),
     "ttft experts": (0.58, 2.2),
     "ttft apart": (0.55, 4.0),
+    "ttft static": (0.80, 6.5),
     "output_tokens_per_second": (0.75, 1.20),
+    "output_tokens_per_second experts": (0.62, 1.30),
 }
 """Ends of the uncertainty ranges relative to the prediction, which contain four in five published figures: ``alone``
-with one request in flight, ``experts`` of models with experts, ``apart`` with separate prefill engines, whose range
-contains three in four. The others wait up to fifteen times as long as predicted, at any load.
+with one request in flight, ``experts`` of models with experts, ``static`` of batches that start together, ``apart``
+with separate prefill engines, whose range contains three in four. The others wait up to fifteen times as long as
+predicted, at any load.
 """
 TAILS = {"tpot": (0.84, 1.34), "ttft": (0.70, 7.3), "ttft apart": (0.36, 4.2)}
 """Ends of the ranges of 99th percentiles relative to the prediction, which contain four in five of 298 published 99th

@@ -35,16 +35,18 @@ def serving_range(times: ServingTimes, name: str) -> list[float]:
 def range_factors(times: ServingTimes, quantity: str) -> tuple[float, float]:
     """The ends of the range of a quantity over its prediction.
 
-    The time to first token is least certain with separate prefill engines, which queue, and with experts.
+    The time to first token is least certain with separate prefill engines, which queue, with experts, and in a batch
+    that starts together; throughput with experts.
     """
-    if quantity != "ttft":
-        return RANGES[quantity]
-    if times.offered <= 1.0:
-        return RANGES["ttft alone"]
-    if times.handoff > 0:
-        return RANGES["ttft apart"]
+    kind = quantity
     routed = any(part.name == "experts" for part in times.prefill.parts)
-    return RANGES["ttft experts" if routed else "ttft"]
+    if quantity == "output_tokens_per_second" and routed:
+        kind = "output_tokens_per_second experts"
+    elif quantity == "ttft":
+        cases = ("alone", times.offered <= 1.0), ("apart", times.handoff > 0), ("static", not times.started)
+        found = next((name for name, holds in (*cases, ("experts", routed)) if holds), "")
+        kind = f"ttft {found}".strip()
+    return RANGES[kind]
 
 
 def tail_factors(times: ServingTimes, quantity: str, share: float) -> tuple[float, float]:
