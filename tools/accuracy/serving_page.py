@@ -14,7 +14,7 @@ Published serving plans (`tests/accuracy/serving.csv`): medians where they are p
 to the first token, TPOT the time per output token; throughput is that of the whole plan, compared where the load is
 static or offline. Figures of kernels are measured ones (`catalog/kernels`). Seven constants were fitted to 992 plans,
 of which this file has every fifth; further down they are fitted again without some of the plans. Nothing was fitted to
-the plans of H20: their kernels were measured one by one elsewhere.
+the plans of H20: their kernels were measured one by one.
 """
 FOLDS = """
 ### Serving plans held out

@@ -70,6 +70,6 @@ def check(served: Served) -> Iterator[Problem]:
         LOAD,
         f"prefill takes {percent(times.prefill_share, 2)} of the engines' time: of {display(times.tpot, 's')} per output token, "
         f"{display(pure, 's')} are decoding",
-        "run prefill on separate engines (`disaggregated`), or limit the step time by smaller chunks (`chunk_tokens`)",
+        "run prefill on separate engines (`disaggregated`), or shorten each step by smaller chunks (`chunk_tokens`)",
         severity=target_severity(target, times.tpot, range_factors(times, "tpot")) if caused else "note",
     )
