@@ -71,6 +71,20 @@ class LoadedDesign:
         """The assumptions: key, value and reason of every default applied."""
         return self.study.design.assumptions
 
+    @cached_property
+    def jobs(self) -> dict[str, LoadedDesign]:
+        """The jobs of a fleet by name, each as a design on its part of its pool; empty for a spec of one cluster."""
+        return {
+            name: LoadedDesign(study) for name, study in (self.study.fleet.jobs if self.study.fleet else {}).items()
+        }
+
+    @cached_property
+    def pools(self) -> dict[str, LoadedDesign]:
+        """The pools of a fleet by name, each as a design without a workload; empty for a spec of one cluster."""
+        return {
+            name: LoadedDesign(study) for name, study in (self.study.fleet.pools if self.study.fleet else {}).items()
+        }
+
     def to_mapping(self) -> dict[str, Any]:
         """The spec as plain values, with its bases merged in."""
         document = self.study.document

@@ -227,6 +227,13 @@ def refuse_part_of_fleet(option: str, study: Study) -> None:
         raise UsageFault(f"{option}: {study.source.name} is a fleet; copy the printed keys into the job")
 
 
+def fleet_or_study(args: argparse.Namespace, name: str) -> Study:
+    """The study of a whole fleet where a call chooses no part of it, else as `study_of`."""
+    whole = StudyReader(args).study(name)
+    several = whole.fleet is not None and (len(whole.fleet.jobs), len(whole.fleet.pools)) != (1, 1)
+    return whole if several and not (args.job or args.pool) else chosen_part(args, whole)
+
+
 def _named_part(kind: str, name: str, parts: Mapping[str, Study]) -> Study:
     """The study of a part by its name. Raises `UsageFault` with the known names."""
     if name not in parts:
@@ -240,7 +247,11 @@ MOST_NAMED = 20
 
 def study_with_errors_named(args: argparse.Namespace, name: str) -> Study:
     """A study of the spec of a command; its errors are named on standard error, since all figures rest on them."""
-    found = study_of(args, name)
+    return with_errors_named(args, study_of(args, name), name)
+
+
+def with_errors_named(args: argparse.Namespace, found: Study, name: str) -> Study:
+    """A study whose errors are named on standard error."""
     errors = [finding for finding in found.checked.findings if finding.severity is Severity.ERROR]
     for finding in errors[:MOST_NAMED]:
         print_error(f"{location_text(finding.span)}: {finding.severity}[{finding.rule}] {finding.message}")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import yaml
 
+from clusterspec import load
 from tests.cli.conftest import Call, call  # noqa: F401 - the fixture
 from tests.fleet.test_fleet_studies import POOLS, SINGLE, WORK, as_fleet
 
@@ -48,3 +49,58 @@ def test_a_fleet_of_one_prints_the_figures_of_the_short_form(call: Call) -> None
     single = call("estimate", "x.yaml"), call("bom", "x.yaml"), call("cost", "x.yaml")
     Path("x.yaml").write_text(yaml.safe_dump(as_fleet(spec), sort_keys=False))
     assert (call("estimate", "x.yaml"), call("bom", "x.yaml"), call("cost", "x.yaml")) == single
+
+
+PRICED = """clusterspec: 1
+name: priced
+pools:
+  train: {platform: dgx-b200, nodes: 16, prices: {node: 500}}
+  serve: {platform: dgx-h200, nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 300}}
+jobs:
+"""
+
+
+def test_the_cost_of_a_pool_is_billed_by_nodes_and_share(call: Call) -> None:  # noqa: F811
+    parts = ("nodes: 8, share: 0.5", "nodes_of: a, share: 0.25", "nodes: 4")
+    rows = [f"  {name}: {{pool: train, {part}, {WORK}}}\n" for name, part in zip("abc", parts, strict=True)]
+    Path("x.yaml").write_text(PRICED + "".join(rows) + "  d: {pool: serve}\n")
+    made = json.loads(call("cost", "x.yaml", "--format", "json").out)
+    assert {name: pool["cost"] for name, pool in made["pools"].items()} == {"train": 16 * 500, "serve": 4 * 300}
+    billed = {name: job["billed"] for name, job in made["jobs"].items()}
+    assert billed == {"a": 8 * 500 * 0.5, "b": 8 * 500 * 0.25, "c": 4 * 500, "d": 4 * 300}
+    train = made["pools"]["train"]
+    assert (train["used"], train["idle"], train["used_share"]) == (12, 4, (8 * 0.75 + 4) / 16)
+    assert made["total"] is None
+
+
+def test_the_fields_of_a_job_are_those_of_its_design(call: Call) -> None:  # noqa: F811
+    Path("x.yaml").write_text(FLEET)
+    for verb in ("estimate", "bom", "cost"):
+        whole = json.loads(call(verb, "x.yaml", "--format", "json").out)
+        for name in "ac":
+            single = json.loads(call(verb, "x.yaml", "--job", name, "--format", "json").out)
+            of_file = {"version", "tool", "input", *whole["jobs"][name]} - single.keys()
+            assert of_file == {"pool", "nodes", "share", "elapsed", "billed"}
+            wanted = {key: value for key, value in single.items() if key not in {"version", "tool", "input"}}
+            assert {key: whole["jobs"][name][key] for key in wanted} == wanted, (verb, name)
+            assert all(whole[key] is None for key in wanted if key not in {"name", "summary"}), verb
+
+
+def test_the_table_of_a_fleet_has_a_row_for_each_job_and_pool(call: Call) -> None:  # noqa: F811
+    Path("x.yaml").write_text(FLEET)
+    for words in (("estimate",), ("cost",), ("bom", "--format", "csv"), ("bom",), ("cost", "--format", "csv")):
+        done = call(words[0], "x.yaml", *words[1:])
+        names = ("train", "serve") if words[0] == "bom" else ("a", "b", "c", "train", "serve")
+        shown = {line.partition(" ")[0].partition(",")[0] for line in done.out.splitlines()}
+        shown |= {"train", "serve"} if words == ("cost", "--format", "csv") else set()
+        assert set(names) <= shown, words
+        assert done.status == 0, done.error
+
+
+def test_parts_of_a_fleet_are_designs_of_the_library() -> None:
+    design = load(FLEET)
+    assert [*design.jobs] == ["a", "b", "c"]
+    assert design.jobs["a"].with_layout(tp=4).estimate().plan.step_time
+    assert design.pools["serve"].cluster is not None
+    assert load("clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\n").jobs == {}

@@ -124,12 +124,12 @@ def test_sections_of_the_file_hold_for_all_parts_and_own_ones_win() -> None:
 
 
 def test_a_waiver_holds_for_the_job_that_it_stands_at() -> None:
-    job = "    pool: {pool}\n    nodes: 2\n    " + TRAINING.replace("{", "{{").replace("}", ", tokens: 1B}}")
-    waived = "  # clusterspec: ignore[few-steps]: a benchmark"
-    text = POOLS + "  a:\n" + job.format(pool="train") + waived + "\n  b:\n" + job.format(pool="serve") + "\n"
-    rules = [one.rule for one in study(text).findings]
-    assert rules.count("few-steps") == 1
-    assert "unused-waiver" not in rules
+    job = f"    nodes: 2\n    {TRAINING}\n    layout: {{framework: megatron-core, tp: 3}}"
+    waived = "  # clusterspec: ignore[heads-indivisible-by-tp]: to show a waiver"
+    text = POOLS + f"  a:\n    pool: train\n{job}{waived}\n  b:\n    pool: serve\n{job}\n"
+    found = study(text).findings
+    assert [dotted(one.path) for one in found if one.rule == "heads-indivisible-by-tp"] == ["jobs.b.layout.tp"]
+    assert "unused-waiver" not in [one.rule for one in found]
 
 
 HOSTILE = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from clusterspec import analysis, units
 from clusterspec.cli import SpecFault, UsageFault
-from clusterspec.cli.inputs import status_of, study_of, study_with_errors_named
+from clusterspec.cli.inputs import fleet_or_study, status_of, study_of, study_with_errors_named
 from clusterspec.cli.options import format_option, nonempty_name, path, positive_integer, spec_argument, suggestion_text
 from clusterspec.cli.terminal import ink_of, print_json, print_text
 from clusterspec.cost.collectives.algorithms import algorithm_names
@@ -103,7 +103,12 @@ MOST_NAMED = 12
 
 def run_estimate(args: argparse.Namespace) -> int:
     """Print what can be estimated of a design. Returns 1 if the spec has errors."""
-    study = study_of(args, args.spec)
+    detailed = args.explain or args.assumptions or args.constants
+    study = study_of(args, args.spec) if detailed else fleet_or_study(args, args.spec)
+    if study.fleet is not None:
+        from clusterspec.cli.commands.fleets import print_fleet
+
+        return print_fleet(args, study, "estimate")
     report = analysis.estimate(study)
     if args.explain:
         print_text(explanation(report, args))

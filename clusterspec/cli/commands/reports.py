@@ -10,7 +10,7 @@ from pathlib import Path
 from clusterspec import analysis
 from clusterspec.cli import FOUND, UsageFault
 from clusterspec.cli.git import checked_out, revision_of
-from clusterspec.cli.inputs import StudyReader, chosen_part, status_of, study_of, study_with_errors_named
+from clusterspec.cli.inputs import StudyReader, chosen_part, fleet_or_study, status_of, with_errors_named
 from clusterspec.cli.options import fleet_options, format_option, nonempty_name, path, spec_argument
 from clusterspec.cli.output import refuse_listed_as_output, refuse_study_as_output, writable_place, write_whole
 from clusterspec.cli.terminal import Progress, ink_of, print_error, print_json, print_text
@@ -184,7 +184,9 @@ def describe_cost(parser: argparse.ArgumentParser) -> None:
 
 def run_bom(args: argparse.Namespace) -> int:
     """Print the bill of materials."""
-    study = study_of(args, args.spec)
+    study = fleet_or_study(args, args.spec)
+    if study.fleet is not None:
+        return _print_fleet(args, study, "bom")
     report = analysis.bill(study)
     if args.format == "json":
         print_json(report.to_json())
@@ -198,10 +200,20 @@ def run_bom(args: argparse.Namespace) -> int:
 
 def run_cost(args: argparse.Namespace) -> int:
     """Print the cost of a design over its term."""
-    study = study_with_errors_named(args, args.spec)
+    study = fleet_or_study(args, args.spec)
+    if study.fleet is not None:
+        return _print_fleet(args, study, "cost")
+    with_errors_named(args, study, args.spec)
     report = analysis.cost(study)
     if args.format == "json":
         print_json(report.to_json())
     else:
         print_text(cost_text.cost_csv(report) if args.format == "csv" else cost_text.cost_text(report, ink_of(args)))
     return status_of(study, told=True)
+
+
+def _print_fleet(args: argparse.Namespace, study: Study, verb: str) -> int:
+    """Print the result of a fleet."""
+    from clusterspec.cli.commands.fleets import print_fleet
+
+    return print_fleet(args, study, verb)

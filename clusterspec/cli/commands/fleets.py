@@ -1,0 +1,28 @@
+"""The output of ``estimate``, ``cost`` and ``bom`` for a whole fleet."""
+
+from __future__ import annotations
+
+import argparse
+
+from clusterspec.analysis.fleets import fleet_report
+from clusterspec.cli.inputs import status_of
+from clusterspec.cli.terminal import ink_of, print_json, print_text
+from clusterspec.report import fleet_text
+from clusterspec.results.fleet import FleetReport
+from clusterspec.studies.study import Study
+
+
+def print_fleet(args: argparse.Namespace, study: Study, verb: str) -> int:
+    """Print the result of a command for all jobs and pools. Returns 1 if the spec has errors."""
+    report = fleet_report(study, verb)
+    if args.format == "json":
+        print_json(report.to_json())
+    elif args.format == "csv":
+        print_text(fleet_text.fleet_bill_csv(report) if verb == "bom" else fleet_text.fleet_csv(report))
+    else:
+        print_text(_shown(report, verb, args))
+    return status_of(study, told=args.format == "text")
+
+
+def _shown(report: FleetReport, verb: str, args: argparse.Namespace) -> str:
+    return (fleet_text.fleet_bill_text if verb == "bom" else fleet_text.fleet_text)(report, ink_of(args))

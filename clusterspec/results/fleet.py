@@ -1,0 +1,86 @@
+"""The result of a command on a fleet: the single results of its jobs, and the use, power and money of its pools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from clusterspec.finding import Finding
+from clusterspec.records import asdict, dataclass
+from clusterspec.results import BillReport, EstimateReport, Input, Json, Tool, count, head
+
+if TYPE_CHECKING:
+    from clusterspec.procurement.cost import Cost
+    from clusterspec.results.decision import CostReport
+
+OF_FILE = frozenset({"version", "tool", "input"})
+"""Fields of a single result that are those of the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolUse:
+    """The use of a pool: nodes with and without a job, watts of IT power at full load, and its cost over the term.
+
+    ``used`` counts nodes of jobs that take turns once; ``used_share`` is the mean share of the nodes that have a job
+    during the term. Figures that are not known are None.
+    """
+
+    nodes: int | None
+    used: int
+    idle: int | None
+    used_share: float | None
+    power: float | None
+    cost: float | None
+    currency: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobUse:
+    """The part of a fleet that a job has: its pool, nodes, share of the term, and what it is billed of the pool's cost.
+
+    ``elapsed`` is the time of its run in seconds with the pauses in which other jobs have its nodes.
+    """
+
+    pool: str | None
+    nodes: int | None
+    share: float
+    elapsed: float | None
+    billed: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class FleetReport:
+    """The results of one command for all jobs of a fleet, and its pools.
+
+    ``reports`` are those of jobs, and of pools where a command counts machines (``bom``); ``costs`` are by job.
+    """
+
+    tool: Tool
+    input: Input
+    name: str
+    jobs: Mapping[str, JobUse]
+    pools: Mapping[str, PoolUse]
+    reports: Mapping[str, EstimateReport | BillReport | CostReport]
+    pool_bills: Mapping[str, BillReport]
+    estimates: Mapping[str, EstimateReport]
+    costs: Mapping[str, Cost | None]
+    findings: tuple[Finding, ...] = ()
+
+    def to_json(self) -> Json:
+        """The JSON document; the fields of a single design are null at the top."""
+        single = {name: _single_json(report) for name, report in self.reports.items()}
+        fields = dict.fromkeys(key for each in single.values() for key in each)
+        jobs = {name: asdict(use) | single.get(name, {}) for name, use in self.jobs.items()}
+        pools = {name: asdict(use) for name, use in self.pools.items()}
+        bills = {name: _single_json(bill) for name, bill in self.pool_bills.items()}
+        return (
+            head(self.tool, self.input)
+            | dict.fromkeys(fields)
+            | {"name": self.name, "jobs": jobs, "pools": {name: pools[name] | bills.get(name, {}) for name in pools}}
+            | {"summary": count(self.findings)}
+        )
+
+
+def _single_json(report: EstimateReport | BillReport | CostReport) -> Json:
+    """The fields of a single design."""
+    return {key: value for key, value in report.to_json().items() if key not in OF_FILE}
