@@ -55,7 +55,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.spec.model import Spec
 
-RULE = Rule.of(__name__, "error", "likely")
+RULE = Rule.of(__name__, "error", "likely", yields_to=("domain-not-whole-nodes",))
 APART = frozenset({"pcie", "torus"})
 """Topologies whose domains are no product of their own: slots of a host, slices of a pod."""
 
