@@ -3,8 +3,9 @@
 ## What it finds
 
 4 bytes × micro-batch × sequence × vocabulary / (tp × cp) above 10 % of a rank's memory. The rule is silent where the
-plan, logits included, leaves a tenth of the memory free. The finding is a note where the plan fits with less, and a
-warning where it does not fit or its memory is not known.
+plan, logits included, leaves a tenth of the memory free, also at the upper end of its range: a loss that is not fused
+keeps several copies. The finding is a note where the plan fits with less, and a warning where it may not fit or its
+memory is not known.
 
 ## Why it matters
 
@@ -93,6 +94,8 @@ def check(
 def _severity(plan: Plan | None) -> str:
     """By the memory of the plan, logits included; empty where it leaves room."""
     if plan is None or plan.memory_bytes is None or plan.memory_capacity is None:
+        return "warning"
+    if plan.surely_fits is False:
         return "warning"
     if plan.memory_bytes <= ROOM * plan.memory_capacity:
         return ""
