@@ -182,8 +182,12 @@ class StepTime(NamedTuple):
 
 # The links between the ranks of one engine
 
-DIRECT = frozenset({"switched", "full-mesh", "partial-mesh", "bridge", "pcie"})
+DIRECT = frozenset({"switched", "full-mesh", "partial-mesh", "bridge"})
 """Topologies on which engines run small all-reduces with their own kernels."""
+PEERS_OVER_HOST = 2
+"""Ranks over PCIe up to which they do; more use the collective library (vLLM, custom_all_reduce.py: "not supported on
+more than two PCIe-only GPUs").
+"""
 
 
 class RankLinks(NamedTuple):
@@ -215,7 +219,8 @@ def rank_links(cluster: Cluster, ranks: int) -> RankLinks | None:
         return None
     inside = paths.inside.line.value if paths.inside.ranks > 1 else float("inf")
     if paths.between is None:
-        return RankLinks(inside, float("inf"), 1, cluster.scale_up.topology in DIRECT, library)
+        direct = ranks <= PEERS_OVER_HOST or paths.inside.topology in DIRECT
+        return RankLinks(inside, float("inf"), 1, direct, library)
     return RankLinks(inside, busbw_ceiling("all-to-all", paths, reduces=False), paths.between.islands, False, library)
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.formulas.serving import highest_load
+from clusterspec.cost.serving.constants import rank_links
 from clusterspec.cost.serving.steady import least_prompt_time, least_token_time
 from clusterspec.cost.serving.times import ServingTimes
 from tests.cluster.resolving import clean
@@ -292,3 +293,35 @@ def test_fewer_requests_than_attention_replicas_leave_the_others_idle() -> None:
     reading = [next(part for part in one.decode.parts if part.name == "latent_attention") for one in (alone, eight)]
     assert reading[1].numbers["bytes_read"] > 2 * reading[0].numbers["bytes_read"]
     assert alone.decode.total < eight.decode.total
+
+
+@pytest.mark.parametrize(
+    ("machine", "ranks", "own"),
+    [
+        ("l4", 2, True),
+        ("l4", 4, False),
+        ("a100-pcie-80gb", 2, True),
+        ("a100-pcie-80gb", 4, False),
+        ("h100-sxm-80gb", 8, True),
+    ],
+)
+def test_more_than_two_ranks_over_pcie_use_the_collective_library(machine: str, ranks: int, own: bool) -> None:
+    # the kernels of engines were measured over NVLink, and are not used where ranks meet in the host
+    cluster = clean(PLAN.format(machine=machine, **PCIE, tp=ranks)).cluster
+    assert cluster is not None
+    links = rank_links(cluster, ranks)
+    assert links is not None and links.direct == own
+
+
+@pytest.mark.parametrize("machine", ["l4", "a10g", "l40s", "rtx-4090"])
+def test_an_all_reduce_over_more_ranks_of_a_host_is_never_faster(machine: str) -> None:
+    def each(ranks: int) -> float:
+        found = estimate(clean(PLAN.format(machine=machine, **PCIE, tp=ranks))).serving
+        assert found is not None
+        return next(part.numbers["each"] for part in found.decode.parts if part.name == "all_reduce")
+
+    assert each(2) < each(4) < each(8)
+
+
+PCIE = {"nodes": 1, "scale_up": "", "model": "llama-3.1-8b", "input": 500, "output": 100, "load": "concurrency: 16"}
+PCIE |= {"framework": "vllm"}
