@@ -120,10 +120,13 @@ def test_a_port_splits_only_as_far_as_the_switch_offers(
     [
         (256, "switch: quantum-2-qm9700, subnet_manager: switch", []),  # 256 × 8 = 2,048, what the switch supports
         (257, "switch: quantum-2-qm9700, subnet_manager: switch", [("error", "cluster.scale_out.subnet_manager")]),
-        (257, "switch: quantum-2-qm9700", [("note", "cluster.scale_out.switch")]),
+        (257, "switch: quantum-2-qm9700", []),  # who runs it is not stated
         (257, "switch: quantum-2-qm9700, extra_endpoints: 2", []),
         (257, "switch: quantum-2-qm9700, subnet_manager: host", []),
         (16, "switch: quantum-2-qm9790", [("warning", "cluster.scale_out.switch")]),
+        (16, "switch: quantum-2-qm9790, extra_endpoints: 0", [("error", "cluster.scale_out.switch")]),
+        (32, "switch: quantum-2-qm9790", [("error", "cluster.scale_out.switch")]),  # 8 leaves × 32 ports = 32 × 8 NICs
+        (31, "switch: quantum-2-qm9790", [("warning", "cluster.scale_out.switch")]),
         (16, "switch: quantum-2-qm9790, extra_endpoints: 2", []),
         (16, "switch: quantum-2-qm9790, subnet_manager: host", []),
         (16, "switch: quantum-2-qm9790, subnet_manager: switch", []),  # part-lacks-feature reports it
@@ -210,3 +213,39 @@ def test_every_entry_is_read_with_its_features() -> None:
     assert managed.cage_power is not None and managed.cage_power.value == 17.0
     nic = CATALOG.get("nic", "connectx-4")
     assert isinstance(nic, Nic) and nic.out_of_order is False
+
+
+@pytest.mark.parametrize(
+    ("switch", "wrong"), [("arista-7060x6-64pe", True), ("spectrum-4-sn5600", False), ("spectrum-6-sn6600", False)]
+)
+def test_a_technology_of_one_vendor_runs_on_its_switches(switch: str, wrong: bool, check: Check) -> None:
+    for technology, reported in (("spectrum-x", wrong), ("roce-v2", False)):
+        keys = f"technology: {technology}, nics_per_node: 8, nic_bandwidth: 400 Gb/s, switch: {switch}, {FLOW}"
+        want = [("error", "cluster.scale_out.switch")] if reported else []
+        assert told(check, "switch-of-another-technology", keys) == want
+
+
+def test_a_technology_of_one_vendor_runs_on_its_adapters(check: Check) -> None:
+    for nic, wrong in (("thor-2", True), ("bluefield-3", False)):
+        keys = f"technology: spectrum-x, nics_per_node: 8, nic: {nic}, switch: spectrum-4-sn5600, {FLOW}"
+        want = [("error", "cluster.scale_out.nic")] if wrong else []
+        assert told(check, "nic-of-another-technology", keys) == want
+
+
+@pytest.mark.parametrize(
+    ("technology", "planes", "want"),
+    [
+        ("roce-v2", "planes: 1", "planes"),  # an Ethernet port of ConnectX-8 runs at 400 Gb/s
+        ("roce-v2", "planes: 2", None),
+        ("roce-v2", "", "nic_bandwidth"),
+        ("infiniband-xdr", "planes: 1", None),
+    ],
+)
+def test_a_link_is_no_faster_than_an_ethernet_port(
+    technology: str, planes: str, want: str | None, check: Check
+) -> None:
+    keys = (
+        f"technology: {technology}, nics_per_node: 8, nic: connectx-8, nic_bandwidth: 800 Gb/s, {planes or 'tiers: 2'}"
+    )
+    found = told(check, "nic-rate-off-technology", f"{keys}, {FLOW}", accelerator="b300-sxm-288gb")
+    assert found == ([("error", f"cluster.scale_out.{want}")] if want else [])

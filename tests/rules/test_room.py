@@ -82,7 +82,13 @@ def test_a_cap_lies_below_the_rating_and_idle_power_below_full_load(
 
 def test_a_capped_node_may_draw_less_than_its_accelerators_are_rated(check: Check) -> None:
     # 8 × 700 W = 5.6 kW; capped at 500 W, 4 kW
-    for power, wrong in (("node: 5 kW", True), ("node: 5 kW, accelerator_cap: 500 W", False)):
+    for power, wrong in (
+        ("node: 5 kW", True),
+        ("node: 5.6 kW", True),  # nothing is left for the host
+        ("node: 5.7 kW", False),
+        ("node: 5 kW, accelerator_cap: 500 W", False),
+        ("node: 4 kW, accelerator_cap: 500 W", True),
+    ):
         cluster = f"accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 1, power: {{{power}}}"
         want = [("error", "cluster.power.node")] if wrong else []
         assert told(check, "node-power-below-accelerators", cluster) == want

@@ -3,7 +3,8 @@
 ## What it finds
 
 A named `nic` whose families of technology do not include that of `technology`: an Ethernet adapter in an InfiniBand
-fabric, or an adapter for Omni-Path under RoCE.
+fabric, or an adapter for Omni-Path under RoCE. Also, an adapter of another vendor under a technology that one vendor's
+adapters provide, such as Spectrum-X.
 
 ## Why it matters
 
@@ -61,7 +62,10 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
     nic, technology = scale_out.nic, scale_out.technology
     if written_scale_out.nic is None or nic is None or not nic.families or technology.cloud:
         return
-    if technology.family not in nic.families:
+    if technology.single_vendor and nic.vendor not in {"", technology.vendor}:
+        message = f"{technology.name} works between {technology.vendor}'s own switches and NICs, and {nic.name} is of {nic.vendor}"
+        yield RULE.problem("cluster.scale_out.nic", message, f"use a NIC of {technology.vendor}, or write `roce-v2`")
+    elif technology.family not in nic.families:
         yield RULE.problem(
             "cluster.scale_out.nic",
             f"{nic.name} supports {both(nic.families)}, not {technology.name}",

@@ -3,7 +3,7 @@
 ## What it finds
 
 A `nic_bandwidth` that the technology does not have, such as 800 Gb/s of NDR or 100 Gb/s of Slingshot 11; or one above
-the rate of the named `nic`. Technologies of any rate (`roce-v2`, `gcp-dcn`, `ethernet`) are not checked. Other rules
+the rate of the named `nic`; or a link above one port of a NIC that has slower ports with Ethernet than with InfiniBand. Technologies of any rate (`roce-v2`, `gcp-dcn`, `ethernet`) are not checked. Other rules
 report a wrong unit, a wrong prefix, and lanes counted as NICs.
 
 ## Why it matters
@@ -61,10 +61,13 @@ from clusterspec.units.readings import agrees_within
 
 RULE = Rule.of(__name__, "error")
 SAME = 0.03
+ETHERNET = ("roce", "tcp", "ultra-ethernet")
+"""Families that run over Ethernet ports."""
 
 
 def check(deviations: Deviations, written_scale_out: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
     yield from _above_nic(deviations, written_scale_out, scale_out)
+    yield from _above_ethernet_port(deviations, written_scale_out, scale_out)
     ports = [port.value for port in scale_out.technology.port_rates]
     for deviation in deviations.found:
         if deviation.stated.kind != "nic" or deviation.causes or not ports:
@@ -87,6 +90,24 @@ def _above_nic(deviations: Deviations, written: ScaleOutSpec | None, scale_out: 
         message = f"{scale_out.nic.id} carries {display_bits(own.value)} per direction, not {display_bits(rate)}"
         help_ = "leave `nic_bandwidth` out, or name the NIC that has this rate"
         yield RULE.problem("cluster.scale_out.nic_bandwidth", message, help_)
+
+
+def _above_ethernet_port(
+    deviations: Deviations, written: ScaleOutSpec | None, scale_out: ScaleOut
+) -> Iterator[Problem]:
+    """The problem of a link faster than one Ethernet port of a NIC whose ports are slower with Ethernet."""
+    nic, own = scale_out.nic, scale_out.nic.ethernet_port_bandwidth if scale_out.nic else None
+    if written is None or nic is None or own is None or scale_out.technology.family not in ETHERNET:
+        return
+    if written.planes is None and written.nic is None:
+        return  # a platform alone does not say how its ports are cabled
+    link = scale_out.nic_bandwidth.value / scale_out.planes
+    if link > own.value * (1 + SAME) and not deviations.concern("nic"):
+        ports = nic.ethernet_ports or round(link / own.value)
+        message = f"with Ethernet {nic.id} has {ports} ports of {display_bits(own.value)}, and a link would run at {display_bits(link)}"
+        at = "cluster.scale_out.planes" if written.planes else "cluster.scale_out.nic_bandwidth"
+        at = at if written.planes or written.nic_bandwidth else "cluster.scale_out.nic"
+        yield RULE.problem(at, message, f"plan `planes: {ports}`: each port goes to a switch of its own plane")
 
 
 def _doubled(rate: float, ports: list[float]) -> str:

@@ -4,9 +4,9 @@
 
 InfiniBand with a stated switch, where
 
-- the switch is externally managed, and the spec has neither `extra_endpoints` nor `subnet_manager: host` (a warning)
+- the switch is externally managed, and the spec has neither `extra_endpoints` nor `subnet_manager: host` (a warning; an error
+  where it states `extra_endpoints: 0`, or where the NICs take every leaf port)
 - `subnet_manager: switch`, and the NICs of one plane exceed what the manager on the switch supports (an error)
-- the same without the key and without `extra_endpoints` (a note)
 
 ## Why it matters
 
@@ -60,6 +60,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.fabric_counts import FabricCount
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 
@@ -67,7 +68,9 @@ RULE = Rule.of(__name__, "warning")
 HELP = "run it on two hosts (OpenSM, UFM): `subnet_manager: host`, with their ports under `extra_endpoints`"
 
 
-def check(written_scale_out: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(
+    counts: FabricCount, written_scale_out: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut
+) -> Iterator[Problem]:
     switch, stated = scale_out.switch, written_scale_out.subnet_manager
     if scale_out.technology.family != "infiniband" or switch is None or not written_scale_out.switch:
         return
@@ -75,10 +78,15 @@ def check(written_scale_out: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut
     limit = switch.subnet_manager_nodes
     if switch.managed is False and stated is None and not scale_out.extra_endpoints:
         message = f"{switch.id} is externally managed, and the spec names no host for the subnet manager"
-        yield RULE.problem("cluster.scale_out.switch", message, HELP)
-    elif limit is not None and ends > limit and stated != "host":
+        none_left = written_scale_out.extra_endpoints == 0 or _takes_every_port(counts, ends)
+        yield RULE.problem("cluster.scale_out.switch", message, HELP, severity="error" if none_left else "warning")
+    elif limit is not None and ends > limit and stated == "switch":
         message = f"the fabric has {ends:,} NICs, and the subnet manager on {switch.id} supports {limit:,} nodes"
-        if stated == "switch":
-            yield RULE.problem("cluster.scale_out.subnet_manager", message, HELP, severity="error")
-        elif not scale_out.extra_endpoints:
-            yield RULE.problem("cluster.scale_out.switch", message, HELP, severity="note")
+        yield RULE.problem("cluster.scale_out.subnet_manager", message, HELP, severity="error")
+
+
+def _takes_every_port(counts: FabricCount, ends: int) -> bool:
+    fabric = counts.fabric
+    return (
+        fabric is not None and fabric.tiers <= 2 and fabric.leaf_switches // fabric.planes * fabric.down_ports == ends
+    )

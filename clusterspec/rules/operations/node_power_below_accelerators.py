@@ -1,8 +1,8 @@
-"""The stated power of a node is below that of its accelerators.
+"""The stated power of a node is not above that of its accelerators.
 
 ## What it finds
 
-`power.node` below accelerators per node × the accelerator's power.
+`power.node` at or below accelerators per node × the accelerator's power, or `accelerator_cap` where that is lower.
 
 ## Why it matters
 
@@ -15,7 +15,7 @@ Use the platform's figure, or a measured one.
 
 ## When to ignore it
 
-Do not ignore it. If power is capped, lower the accelerator's `power` as well.
+Do not ignore it. If power is capped, state `accelerator_cap`.
 
 ## Fires
 
@@ -56,8 +56,9 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
         return
     own = min(each.value, power.accelerator_cap.value) if power.accelerator_cap else each.value
     parts = own * cluster.accelerators_per_node
-    if power.node.value < parts:
-        message = f"{cluster.accelerators_per_node} accelerators of {display(own, 'W')} draw {display(parts, 'W')}, more than the {power.node.written} of the node"
+    if power.node.value <= parts:
+        drawn = f"{cluster.accelerators_per_node} accelerators of {display(own, 'W')} draw {display(parts, 'W')}"
+        message = f"{drawn}: the {power.node.written} of the node leave nothing for processors, NICs and fans"
         known = cluster.platform.power if cluster.platform else None
         help_ = (
             f"use the {display(known.value, 'W')} of {cluster.platform.id}"

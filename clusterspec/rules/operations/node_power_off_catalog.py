@@ -47,7 +47,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
 from clusterspec.units import display, percent
 
-RULE = Rule.of(__name__, "warning", "likely")
+RULE = Rule.of(__name__, "warning", "likely", yields_to=("node-power-below-accelerators",))
 OFF = 0.15
 ALONE = 1.03
 """A stated power up to this multiple of that of the accelerators is theirs: no host draws 3 % of them."""
