@@ -42,6 +42,19 @@ def band_in(currency: str | None, band: tuple[Figure, Figure]) -> tuple[float, f
     return None if rate is None else (band[0].value * rate, band[1].value * rate)
 
 
+CHEAP, DEAR = 0.6, 2.5
+"""Of the lowest and the highest price of an accelerator: orders of hundreds get up to a third off, and a node of a
+brand doubles the price of its accelerators."""
+
+
+def is_off_market(node: Price, cluster: Cluster, currency: str | None) -> bool:
+    """Whether the price of a node, over its accelerators, is far from the market; False where the market is not known."""
+    market = cluster.accelerator.market_price
+    band = band_in(currency, market) if market is not None else None
+    low, high = (end / cluster.accelerators_per_node for end in ends(node))
+    return band is not None and (high < CHEAP * band[0] or low > DEAR * band[1])
+
+
 def day(text: str | None) -> date | None:
     """A date of a spec; None without one, and for a day that no calendar has."""
     try:

@@ -3,7 +3,7 @@
 ## What it finds
 
 Switches, cables, transceivers and NICs below 3 % or above 25 % of their sum with the nodes; only where all of them are
-priced.
+priced, and the price of a node is that of the market.
 
 ## Why it matters
 
@@ -60,6 +60,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.finding import Problem
 from clusterspec.money import Money
 from clusterspec.procurement.bill import Item, bill
+from clusterspec.rules.knowledge.purchases import is_off_market
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent
@@ -72,6 +73,9 @@ FABRIC = frozenset({"nic", "leaf_switch", "spine_switch", "core_switch", "cable"
 def check(design: Design, procurement: ProcurementSpec) -> Iterator[Problem]:
     if not procurement.prices:
         return
+    node = procurement.prices.get("node")
+    if node and design.cluster is not None and is_off_market(node, design.cluster, procurement.currency):
+        return  # `price-outside-market` reports the cause
     counted = bill(design)
     fabric_lines = [item for item in counted.items if item.kind in FABRIC]
     if counted.fabric is None or any(item.price is None for item in fabric_lines):

@@ -59,16 +59,13 @@ from collections.abc import Iterator
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import band_in, ends
+from clusterspec.rules.knowledge.purchases import CHEAP, DEAR, band_in, ends
 from clusterspec.rules.knowledge.quotes import offered_lines
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import Price, ProcurementSpec
 
 RULE = Rule.of(__name__, "warning", "heuristic")
-CHEAP, DEAR = 0.6, 2.5
-"""Of the lowest and the highest price of an accelerator: orders of hundreds get up to a third off, and a node of a
-brand doubles the price of its accelerators."""
 CHEAP_RENT = 0.5
 """Of the lowest rent: reservations of years get up to half off."""
 
