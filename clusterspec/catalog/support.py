@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 
 from clusterspec.records import dataclass
@@ -86,6 +86,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "speculation": ("workload.serving.speculative", "speculative decoding"),
     "prefix-cache": ("workload.serving.prefix_hit", "prefix caching"),
     "disaggregation": ("workload.serving.disaggregated", "separate engines for prefill and decode"),
+    "switch-reduction": ("cluster.scale_up.in_network_reduction", "reduction in the switches of a domain (NVLS)"),
     "tcp-fabric": ("cluster.scale_out.technology", "a fabric without RDMA"),
     "deepep": ("layout.dispatcher", "the DeepEP dispatcher"),
     "hybrid-dispatcher": ("layout.dispatcher", "the hybrid dispatcher"),
@@ -95,6 +96,13 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
 }
 """Uses that follow from the workload and the settings that search does not vary."""
 USES: Mapping[str, tuple[str, str]] = {**DEGREES, **SETTINGS}
+MODEL = "model-"
+"""The start of a use that is a model: its id, or the part of the id before a dash, which names its family."""
+
+
+def key_and_words(use: str) -> tuple[str, str]:
+    """The key that states a use, and its words in messages."""
+    return ("workload.model", f"the model {use.removeprefix(MODEL)}") if use.startswith(MODEL) else USES[use]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +125,19 @@ class Combination:
 
     def words(self, used: frozenset[str]) -> str:
         """The uses of a design that it names, as words joined by ``and``; the others as words that say so."""
-        there = [USES[each][1] for clause in self.uses for each in USES if each in clause & used]
+        there = [key_and_words(each)[1] for each in self._named(used)]
         lacking = [f"no {USES[each][1]}" for each in sorted(self.without)]
         return " and ".join(dict.fromkeys((*there, *lacking)))
 
+    def _named(self, used: frozenset[str]) -> Iterator[str]:
+        """The uses of a design that it names, in the order of the clauses and of `USES`."""
+        order = {name: place for place, name in enumerate(USES)}
+        for clause in self.uses:
+            yield from sorted(clause & used, key=lambda name: (order.get(name, len(order)), name))
+
     def key(self, used: frozenset[str]) -> str:
         """The key of a spec that states the first use of a design that it names: one of the layout, if there is one."""
-        named = (each for clause in self.uses for each in USES if each in clause & used)
-        keys = [USES[each][0] for each in named]
+        keys = [key_and_words(each)[0] for each in self._named(used)]
         return next((key for key in keys if key.startswith("layout.")), keys[0] if keys else "cluster.accelerator")
 
 
@@ -154,7 +167,7 @@ def combination(text: str) -> Combination:
 def _known_uses(text: str) -> frozenset[str]:
     """The uses of a text, separated by slashes."""
     names = frozenset(text.split("/")) if text else frozenset()
-    for unknown in sorted(names - USES.keys()):
+    for unknown in sorted(each for each in names - USES.keys() if not each.startswith(MODEL)):
         raise UnreadableCombination(f"`{unknown}` is not a use of a design that the program knows")
     return names
 

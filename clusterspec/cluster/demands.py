@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.frameworks import Capabilities
 from clusterspec.catalog.models import Model
-from clusterspec.catalog.support import Combination, Multiple, undecided
+from clusterspec.catalog.support import MODEL, Combination, Multiple, undecided
 from clusterspec.cluster.model import Cluster, Design, Layout, Serving, Workload
 from clusterspec.records import dataclass, replace
 
@@ -182,7 +182,9 @@ def _settings_of_workload(workload: Workload) -> Iterator[str]:
 
 
 def model_uses(model: Model) -> Iterator[str]:
-    """The uses that follow from a model: its kinds of attention, its experts, its head."""
+    """The uses that follow from a model: its name and family, its kinds of attention, its experts, its head."""
+    parts = model.id.split("-")
+    yield from (MODEL + "-".join(parts[:count]) for count in range(1, len(parts) + 1))
     yield "experts" if model.experts else ""
     yield "latent-attention" if model.latent else ""
     yield "compressed-attention" if model.compressed else ""
@@ -242,5 +244,14 @@ def design_uses(design: Design) -> frozenset[str]:
     if cluster is None:
         return frozenset()
     if layout is None:
-        return frozenset({cluster.accelerator.architecture}) - {""}
-    return settings(cluster, design.workload, layout) | layout_uses(numbers_of(design), demands_of(design))
+        return frozenset({cluster.accelerator.architecture, *_stated_reduction(design)}) - {""}
+    found = settings(cluster, design.workload, layout) | layout_uses(numbers_of(design), demands_of(design))
+    return found | _stated_reduction(design)
+
+
+def _stated_reduction(design: Design) -> frozenset[str]:
+    """The use of reduction in the switches of a domain, where the spec asks for it."""
+    written, tests = design.spec.cluster, design.spec.acceptance or ()
+    up = written.scale_up if written is not None else None
+    asked = up is not None and up.in_network_reduction is True
+    return frozenset({"switch-reduction"} if asked or any(each.algorithm == "nvls" for each in tests) else ())

@@ -14,6 +14,7 @@ from clusterspec.analysis.studied import choices, whole_section
 from clusterspec.catalog.frameworks import NOTHING_KNOWN, Framework, Library, capabilities, framework_of
 from clusterspec.catalog.support import (
     DEGREES,
+    MODEL,
     USES,
     VALUED,
     Combination,
@@ -22,7 +23,7 @@ from clusterspec.catalog.support import (
     multiple,
     undecided,
 )
-from clusterspec.cluster.demands import Demands, demands_of, numbers_of, settings
+from clusterspec.cluster.demands import Demands, demands_of, model_uses, numbers_of, settings
 from clusterspec.cluster.legality import broken_multiples, refusals, refused_statements
 from clusterspec.finding import Severity
 from clusterspec.records import replace
@@ -31,6 +32,7 @@ from tests.analysis.jobs import design_of, job, study_of
 from tests.catalog.shipped import CATALOG
 
 ENTRIES = [(kind, name) for kind in ("framework", "library") for name in CATALOG.ids(kind)]
+MODELS_NAMED = {use for name in CATALOG.ids("model") for use in model_uses(CATALOG.model(name))}
 ARCHITECTURES = {CATALOG.accelerator(name).architecture for name in CATALOG.ids("accelerator")} - {""}
 
 
@@ -79,11 +81,13 @@ def test_what_is_left_to_decide_applies_exactly_where_the_whole_line_does(seed: 
 
 
 @pytest.mark.parametrize(("kind", "name"), ENTRIES)
-def test_lines_of_shipped_entries_name_architectures_of_the_catalog(kind: str, name: str) -> None:
+def test_lines_of_shipped_entries_name_architectures_and_models_of_the_catalog(kind: str, name: str) -> None:
     entry = CATALOG.get(kind, name)
     assert isinstance(entry, Framework)
     for text, statement in entry.statements.items():
         assert statement.combination.architectures <= ARCHITECTURES, text
+        named = {each for clause in statement.combination.uses for each in clause if each.startswith(MODEL)}
+        assert named <= MODELS_NAMED, text
 
 
 RELEASES: list[tuple[str, str, str, frozenset[str], bool, str]] = [  # kind, name, release, uses, supported, the source
@@ -148,6 +152,13 @@ RELEASES: list[tuple[str, str, str, frozenset[str], bool, str]] = [  # kind, nam
     ("framework", "sglang", "0.5.12", uses("weights-nvfp4", "sm_90"), False, "modelopt_quant.py 1135"),
     ("framework", "sglang", "0.5.16", uses("weights-nvfp4", "sm_90"), True, "modelopt_quant.py 1209"),
     ("framework", "sglang", "0.5.16", uses("ep", "deepep", "tcp-fabric", "sm_90"), False, "DeepEP README 52"),
+    ("framework", "sglang", "0.4.3", uses("model-qwen3", "experts"), False, "srt/models at v0.4.3"),
+    ("framework", "sglang", "0.4.6", uses("model-qwen3", "experts"), True, "srt/models at v0.4.6"),
+    ("framework", "sglang", "0.5.9", uses("model-deepseek-v4"), False, "srt/models at v0.5.9"),
+    ("framework", "vllm", "0.8.3", uses("model-qwen3"), False, "the model card"),
+    ("framework", "vllm", "0.10.1", uses("model-qwen3", "model-qwen3-next"), False, "the model card"),
+    ("library", "nccl", "2.14", uses("switch-reduction", "sm_90"), False, "notes of the tag v2.17.1-1"),
+    ("library", "nccl", "2.17.1", uses("switch-reduction", "sm_90"), True, "notes of the tag v2.17.1-1"),
     ("framework", "trt-llm", "0.19", uses("sm_120"), False, "release notes, 0.20.0"),
     ("framework", "trt-llm", "0.21", uses("pp", "disaggregation"), False, "release notes, 1.0"),
     ("framework", "trt-llm", "1.0", uses("weights-nvfp4", "sm_90"), False, "0.18.2, support matrix"),
@@ -337,7 +348,7 @@ def test_a_design_uses_what_its_keys_say() -> None:
     assert design.cluster is not None and design.layout is not None
     found = settings(design.cluster, design.workload, design.layout)
     assert {"train", "sm_90", "precision-fp8", "recipe-blockwise", "deepep", "moments-bf16", "master-fp32"} <= found
-    assert {"experts", "latent-attention"} <= found
+    assert {"experts", "latent-attention", "model-deepseek", "model-deepseek-v3"} <= found
     assert not {"ring", "grouped-query-attention", "serve", "tied-embeddings", "speculation"} & found
 
 
