@@ -180,3 +180,13 @@ def test_what_an_optic_is_agrees_with_itself(part: Optics) -> None:
     elif part.type == "module":
         assert part.media == "singlemode" and part.reach.value >= 100
     assert part.power is None or part.power.value < 40
+
+
+@pytest.mark.parametrize(
+    ("kinds", "wrong"),
+    [("{node_leaf: aoc, leaf_spine: aoc}", True), ("{node_leaf: aoc}", False), ("{node_leaf: fiber}", False)],
+)
+def test_quoted_transceivers_need_a_fiber(kinds: str, wrong: bool, check: Check) -> None:
+    more = "procurement: {quote: [{part: node, quantity: 31}, {part: transceiver, quantity: 640}]}"
+    found = told(check, "transceivers-off-count", f"cable_type: {kinds}", more)
+    assert found == ([("error", "procurement.quote[1]")] if wrong else [])

@@ -3,7 +3,8 @@
 ## What it finds
 
 Stated `transceivers` below the modules of all cages in use (an error), or more than a tenth above them (a note). Cables
-with fixed ends need none; a twin-port module carries two links.
+with fixed ends need none; a twin-port module carries two links. Also, a line of the `quote` with transceivers where every
+cable of the fabric has fixed ends (an error).
 
 ## Why it matters
 
@@ -53,13 +54,13 @@ cluster:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_counts import FabricCount
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule, rewrite
-from clusterspec.spec.model import ScaleOutSpec
+from clusterspec.spec.model import ProcurementSpec, QuoteLine, ScaleOutSpec
 
 RULE = Rule.of(__name__, "error")
 AT = "cluster.scale_out.transceivers"
@@ -67,9 +68,20 @@ MOST = 0.1
 """Share of spare modules above which an order is unusual; the project's choice."""
 
 
-def check(counts: FabricCount, written_scale_out: ScaleOutSpec, thresholds: Thresholds) -> Iterator[Problem]:
+def check(
+    counts: FabricCount,
+    written_scale_out: ScaleOutSpec,
+    thresholds: Thresholds,
+    procurement: ProcurementSpec | None,
+) -> Iterator[Problem]:
     ordered, fabric = written_scale_out.transceivers, counts.fabric
-    if ordered is None or fabric is None or not fabric.fits or fabric.modules.assumed:
+    if ordered is None and (procurement is None or not procurement.quote):
+        return
+    if fabric is None or not fabric.fits:
+        return
+    if fabric.transceivers == 0 and fabric.links["node_leaf"] and procurement is not None:
+        yield from _without_a_place(procurement.quote or ())
+    if ordered is None or fabric.modules.assumed:
         return
     needed, fix = fabric.transceivers, rewrite(AT, str(fabric.transceivers))
     if ordered < needed:
@@ -78,3 +90,12 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, thresholds: Thre
     elif ordered > needed * (1 + thresholds.of(RULE.name, MOST)):
         message = f"{ordered:,} transceivers, and the links need {needed:,}: {ordered - needed:,} are spare"
         yield RULE.problem(AT, message, f"order {needed:,} and a few percent of spares", severity="note", fix=fix)
+
+
+def _without_a_place(quote: Sequence[QuoteLine]) -> Iterator[Problem]:
+    """The problems of quoted transceivers where no cable takes one."""
+    for number, line in enumerate(quote):
+        if "transceiver" in (line.part or "").lower() and line.quantity:
+            message = f"{line.quantity:,} transceivers are quoted, and every cable of the fabric has fixed ends: none has a place"
+            help_ = "remove the line, or quote fibers instead of cables with fixed ends"
+            yield RULE.problem(f"procurement.quote.{number}", message, help_, confidence="likely")
