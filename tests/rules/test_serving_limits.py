@@ -176,3 +176,13 @@ HIT = "input_tokens: 8000, output_tokens: 500, concurrency: 4, prefix_hit: {}, t
 def test_a_target_that_rests_on_hits_is_named(hit: float, target: int, fires: bool, check: Check) -> None:
     design = served(LARGE, HIT.format(hit, target), "tp: 8")
     assert bool(of("target-rests-on-prefix-hits", design, check)) == fires
+
+
+LATENT = "input_tokens: 4096, output_tokens: 2048, concurrency: {}, memory_fraction: 0.9"
+
+
+@pytest.mark.parametrize(("requests", "severity"), [(16, "note"), (512, "warning")])
+def test_copies_of_the_cache_matter_where_requests_find_no_room(requests: int, severity: str, check: Check) -> None:
+    """Beside 84 GB of weights a rank holds some 0.6 M tokens of 70 kB: a hundred requests, and each rank the same ones."""
+    design = served(QUANTIZED, LATENT.format(requests), "framework: sglang, tp: 8, ep: 8", 1, "dgx-h200")
+    assert severities("tp-over-latent-attention", design, check) == [severity]

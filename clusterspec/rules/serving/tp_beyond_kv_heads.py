@@ -2,10 +2,11 @@
 
 ## What it finds
 
-A serving layout whose tp exceeds the `kv_heads` of the model. The present layout loses the share of the
-throughput that a layout on the same accelerators with tp equal to `kv_heads` is predicted to gain within the targets: a
-note below the half-width of the range of the prediction, a warning above it, and, where there is a target for the time
-per output token, an error from a quarter on, if the low end of the range is a quarter, too.
+A serving layout whose tp exceeds the `kv_heads` of the model. The present layout loses the share of the throughput that
+a layout on the same accelerators with tp equal to `kv_heads` is predicted to gain within the targets: a note below the
+half-width of the range of the prediction, a warning above it, and, where there is a target for the time per output
+token, an error from a quarter on, if the low end of the range is a quarter, too. It is a warning, too, where more
+requests are in flight than the cache holds with its copies.
 
 ## Why it matters
 
@@ -77,8 +78,13 @@ def _problem(served: Served, legality: Legality, model: Model, layout: Layout, k
         f"{key}.tp",
         f"tp {layout.tp} exceeds the {model.kv_heads} key-value heads of the model: the ranks store {copies} copies of the cache{beside}",
         f"use tp {model.kv_heads}, and `attention_dp` or replicas for the rest",
-        severity=gain.severity if gain else "note",
+        severity="warning" if _cache_is_short(served) else gain.severity if gain else "note",
     )
+
+
+def _cache_is_short(served: Served) -> bool:
+    """Whether more requests are in flight than the cache holds with its copies."""
+    return served.load.load != "offline" and served.times.offered > served.times.kv_capacity_sequences
 
 
 def _candidates(model: Model, layout: Layout) -> Iterator[dict[str, object]]:

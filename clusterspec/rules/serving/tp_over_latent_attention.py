@@ -2,10 +2,11 @@
 
 ## What it finds
 
-A serving layout with tp above 1 for a model with latent attention. The present layout loses the share of the
-throughput that attention data parallelism over the same ranks is predicted to gain within the targets: a note below
-the half-width of the range of the prediction, a warning above it, and, where there is a target for the time per output
-token, an error from a quarter on, if the low end of the range is a quarter, too.
+A serving layout with tp above 1 for a model with latent attention. The present layout loses the share of the throughput
+that attention data parallelism over the same ranks is predicted to gain within the targets: a note below the half-width
+of the range of the prediction, a warning above it, and, where there is a target for the time per output token, an error
+from a quarter on, if the low end of the range is a quarter, too. It is a warning, too, where more requests are in
+flight than the cache holds with its copies.
 
 ## Why it matters
 
@@ -73,8 +74,13 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
             f"tp {layout.tp} does not shard the cache of latent attention ({display(served.times.kv_bytes_per_token, 'B')} per token): "
             f"every rank stores all of it{beside}",
             f"use `{gain.words}`" if gain and gain.share > 0 else "use `attention_dp` when many requests are in flight",
-            severity=gain.severity if gain else "note",
+            severity="warning" if _cache_is_short(served) else gain.severity if gain else "note",
         )
+
+
+def _cache_is_short(served: Served) -> bool:
+    """Whether more requests are in flight than the cache holds with its copies."""
+    return served.load.load != "offline" and served.times.offered > served.times.kv_capacity_sequences
 
 
 def _candidates(layout: Layout) -> Iterator[dict[str, object]]:
