@@ -115,7 +115,7 @@ def test_a_company_describes_its_fork_by_an_entry(tmp_path: Path) -> None:
     assert problems == [] and design.layout is not None and design.layout.stack is not None
     assert (design.layout.framework, design.layout.stack.id) == ("acme-megatron", "megatron-core-2025")
     assert design.layout.capabilities.has("pipeline.fsdp")
-    assert design.layout.capabilities.refuses("expert_parallel.fsdp")  # of the base, before its 0.15
+    assert design.layout.capabilities.refuses("expert_parallel.hsdp")  # of the base, before its 0.15
     assert capabilities(framework_of("megatron-core", catalog), "0.12", 2025).refuses("pipeline.fsdp")
 
 
