@@ -39,8 +39,8 @@ FORMATS: list[tuple[str, Reported]] = [
         one("narrow-optimizer-states", MASTER, "note"),
     ),
     (states("none", tokens=""), one("narrow-optimizer-states", MASTER)),
-    (states("fp32", "fp8"), one("narrow-optimizer-states", MOMENTS)),
-    (states("fp32", "fp16"), one("narrow-optimizer-states", MOMENTS, "note")),
+    (states("fp32", "fp8"), one("narrow-optimizer-states", MOMENTS, "error")),
+    (states("fp32", "fp16"), one("narrow-optimizer-states", MOMENTS, "error")),
     # 8 × 31 replicas are fewer than 256, 8 × 32 as many; 8 × 128 are 1,024
     (trained("global_batch: 7936, gradient_precision: bf16", nodes=31), []),
     (trained("global_batch: 8192, gradient_precision: bf16", nodes=32), one("narrow-gradients", GRADIENTS, "note")),
@@ -80,7 +80,7 @@ def test_number_formats_of_training_are_judged(text: str, wanted: Reported, chec
 
 MIXTRAL = "model: mixtral-8x7b"
 RUNS: list[tuple[str, Reported]] = [
-    # 8.03 billion parameters: five tokens each are 40.2 billion, one each 8.03 billion
+    # 8.03 billion parameters: five tokens each are 40.2 billion
     (trained("global_batch: 512, tokens: 41B"), []),
     (trained("global_batch: 512, tokens: 39B"), one("tokens-off-model-size", TOKENS, "note")),
     (

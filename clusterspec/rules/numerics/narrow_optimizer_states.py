@@ -4,8 +4,8 @@
 
 Weights that the optimizer updates in bf16 or narrower: `master: none` with `parameter_precision` below fp32, or a
 `master` below fp32. The finding is a warning for runs of at least 20 billion tokens, or of unknown length, and a note
-for shorter ones; 8 bits and fewer are always a warning. `master: fp16` is a note. Moments in fp8 are a warning for the
-same runs, moments in fp16 a note.
+for shorter ones; 8 bits and fewer are always a warning. `master: fp16` is a note. Moments in fp16 or fp8 are an error for
+the same runs, and a warning for shorter ones.
 
 ## Why it matters
 
@@ -80,7 +80,7 @@ def check(training: Workload, layout: Layout) -> Iterator[Problem]:
     moments = layout.moments_precision
     if moments in NARROW_MOMENTS:
         lost = "the second moment, a square, underflows without scaling"
-        severity = "note" if short or moments == "fp16" else "warning"
+        severity = "warning" if short else "error"
         message = f"{run} keeps the moments in {moments}: {lost}"
         help_ = "use bf16 or fp32, or confirm that the optimizer scales blocks of the moments"
         yield RULE.problem("layout.optimizer_states.moments", message, help_, severity=severity)

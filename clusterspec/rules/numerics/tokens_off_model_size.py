@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`tokens` over the parameters that a token uses. Below 1 the finding is a warning, below 5 a note, for runs of at least 20
+`tokens` over the parameters that a token uses. Below 2 the finding is a warning, below 5 a note, for runs of at least 20
 billion tokens or on at least 256 accelerators; shorter runs on fewer accelerators are taken for fine-tuning. On
 accelerators from before 2022 only less than 0.5 is reported: their runs followed an older law. Above 100,000 it is a
 warning.
@@ -65,7 +65,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("run-shorter-than-step", "few-steps"))
-FEW, VERY_FEW = 5.0, 1.0
+FEW, VERY_FEW = 5.0, 2.0
 """Tokens per active parameter: GPT-3 has 1.7, BLOOM 2.1, and both count as trained on too few."""
 MANY = 100_000.0
 LAW = 2022
