@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from clusterspec.finding import Finding
     from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
     from clusterspec.results.decision import CostReport, DiffReport
+    from clusterspec.results.faults import FaultsReport
     from clusterspec.results.full import FullReport
     from clusterspec.results.search import SearchReport, SensitivityReport, SolveReport
     from clusterspec.results.simulation import SimulationReport
@@ -159,6 +160,10 @@ class LoadedDesign:
     def sensitivity(self) -> SensitivityReport:
         """The effect of each parameter, moved to the next value that is sold."""
         return analysis.sensitivity(self.study)
+
+    def faults(self) -> FaultsReport:
+        """The failures of single parts by class: how often, what they stop or slow, hours and money lost."""
+        return analysis.faults(self.study)
 
     def cost(self) -> CostReport:
         """The cost over the term, by year, run and token."""

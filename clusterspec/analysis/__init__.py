@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from clusterspec.analysis.boundaries import solve
     from clusterspec.analysis.comparison import diff
     from clusterspec.analysis.diagnosis import accept, diagnose, planned_tests
+    from clusterspec.analysis.failures_of_parts import faults
     from clusterspec.analysis.full_report import report, tender
     from clusterspec.analysis.layout_search import search
     from clusterspec.analysis.levers import sensitivity
@@ -28,6 +29,7 @@ HOMES = {
     "diagnose": "diagnosis",
     "diff": "comparison",
     "estimate": "outputs",
+    "faults": "failures_of_parts",
     "influences": "outputs",
     "planned_tests": "diagnosis",
     "report": "full_report",
@@ -48,6 +50,7 @@ __all__ = [
     "diagnose",
     "diff",
     "estimate",
+    "faults",
     "influences",
     "planned_tests",
     "report",

@@ -47,6 +47,7 @@ COMMANDS = {
     "sweep": Command("finds the best layout for each point of a grid of specs", "search"),
     "bom": Command("prints the bill of materials: nodes, switches, cables, with derivations", "reports"),
     "cost": Command("computes capital, energy, support and rent over the term, by year, run and token", "reports"),
+    "faults": Command("lists what each single failure stops or slows, how often, and what it costs", "reports"),
     "report": Command("writes a report as HTML or PDF", "reports"),
     "diff": Command(
         "shows what changed between two specs, and what it does to bandwidth, memory, time and cost", "reports"

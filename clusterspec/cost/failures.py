@@ -29,6 +29,16 @@ MOST_BETWEEN_FAILURES = 1000 * DAY / 2.34 * 8
 """The same of two research clusters of DGX A100 nodes, 6.50 and 2.34 failures in 1,000 node-days of 8 accelerators
 (Revisiting Reliability in Large-Scale Machine Learning Research Clusters, arXiv:2410.21680). They are the range of
 the default."""
+CAUSES = {"accelerator": 268, "nic": 7, "node": 46, "network": 35, "software": 63}
+"""The 419 interruptions of `ACCELERATOR_BETWEEN_FAILURES` by the kind of part that failed (The Llama 3 Herd of Models,
+arXiv:2407.21783, table 5). ``accelerator``: the GPU with its memory, processor and sensors, and silent data corruption.
+``node``: maintenance of the host, power supply, drive, chassis, processor, memory, I/O board. ``network``: switches and
+cables, which the source counts together. ``software``: software, its dependencies, and timeouts of unknown cause."""
+REPAIR = Figure(
+    DAY,
+    "s",
+    Assumed("operations.repair_time", "a day until a failed part is replaced; no published figure holds for all parts"),
+)
 RESTART = Figure(
     600.0,
     "s",
@@ -100,7 +110,7 @@ def interruptions(
     """
     written = operations or OperationsSpec()
     accelerators = layout.nodes * cluster.accelerators_per_node
-    between, rates = _time_between_failures(written, layout.nodes, accelerators)
+    between, rates = time_between_failures(written, layout.nodes, accelerators)
     checkpoint = _checkpoint_time(written, networks, parameters)
     restart = _restart_time(cluster, written)
     interval = _stated_time(written.interval, written.interval_key) or Figure(
@@ -123,10 +133,8 @@ def stated_time_between_failures(written: OperationsSpec, nodes: int | None) -> 
     return Figure(value, "s", Written("operations.node_mtbf"))
 
 
-def _time_between_failures(
-    written: OperationsSpec, nodes: int, accelerators: int
-) -> tuple[Figure, tuple[float, float]]:
-    """Seconds between failures of the job, and its range."""
+def time_between_failures(written: OperationsSpec, nodes: int, accelerators: int) -> tuple[Figure, tuple[float, float]]:
+    """Seconds between failures of a job on some nodes with their accelerators, and the range."""
     stated = stated_time_between_failures(written, nodes)
     if stated is not None:
         return stated, (stated.value, stated.value)

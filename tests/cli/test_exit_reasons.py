@@ -52,6 +52,7 @@ COMMANDS_OF_A_SPEC = (
     "solve spec.yaml --for nodes --until fits",
     "sensitivity spec.yaml",
     "cost spec.yaml",
+    "faults spec.yaml",
     "bom spec.yaml",
     "report spec.yaml -o out.json --kind procurement",
     "diff whole.yaml spec.yaml",

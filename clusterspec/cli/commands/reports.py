@@ -1,4 +1,4 @@
-"""``clusterspec bom``, ``cost``, ``report`` and ``diff``."""
+"""``clusterspec bom``, ``cost``, ``faults``, ``report`` and ``diff``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from pathlib import Path
 from clusterspec import analysis
 from clusterspec.cli import FOUND, UsageFault
 from clusterspec.cli.git import checked_out, revision_of
-from clusterspec.cli.inputs import StudyReader, chosen_part, fleet_or_study, status_of, with_errors_named
+from clusterspec.cli.inputs import (
+    StudyReader,
+    chosen_part,
+    fleet_or_study,
+    status_of,
+    study_with_errors_named,
+    with_errors_named,
+)
 from clusterspec.cli.options import fleet_options, format_option, nonempty_name, path, spec_argument
 from clusterspec.cli.output import refuse_listed_as_output, refuse_study_as_output, writable_place, write_whole
 from clusterspec.cli.terminal import Progress, ink_of, print_error, print_json, print_text
@@ -179,6 +186,12 @@ def describe_cost(parser: argparse.ArgumentParser) -> None:
     format_option(parser, "text", "json", "csv")
 
 
+def describe_faults(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    spec_argument(parser)
+    format_option(parser, "text", "json", "csv")
+
+
 # ``clusterspec bom SPEC``
 
 
@@ -196,6 +209,21 @@ def run_bom(args: argparse.Namespace) -> int:
 
 
 # ``clusterspec cost SPEC``
+
+
+def run_faults(args: argparse.Namespace) -> int:
+    """Print the failures of single parts by class."""
+    from clusterspec.report import faults_text
+
+    study = study_with_errors_named(args, args.spec)
+    report = analysis.faults(study)
+    if args.format == "json":
+        print_json(report.to_json())
+    elif args.format == "csv":
+        print_text(faults_text.faults_csv(report))
+    else:
+        print_text(faults_text.faults_as_text(report, ink_of(args)))
+    return status_of(study, told=True)
 
 
 def run_cost(args: argparse.Namespace) -> int:

@@ -1,0 +1,82 @@
+"""The failures of single parts as text and CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.procurement.bill import money_text
+from clusterspec.quantity import Figure
+from clusterspec.report.ink import PLAIN, Ink, csv_text, text_table, wrapped_lines
+from clusterspec.results.faults import FaultRow, FaultsReport, YearlyGoodput
+from clusterspec.units import display, percent, plain
+
+FIELDS = ("part", "count", "failures_per_year", "effect", "bandwidth_lost", "step_time", "hours_lost_per_year")
+UNKNOWN = "–"
+ROUNDED = 100
+"""Numbers from here on are printed whole."""
+
+
+def faults_as_text(report: FaultsReport, ink: Ink = PLAIN) -> str:
+    """A row for each class of parts, the goodput, and what the figures assume."""
+    notes = "".join("\n".join(wrapped_lines(line, ink.measure)) + "\n" for line in _closing_lines(report))
+    if not report.rows:
+        return notes
+    return _table(report, ink) + "\n" + notes
+
+
+def _table(report: FaultsReport, ink: Ink) -> str:
+    priced = report.hour is not None
+    heads = ("one failed", "count", "failures/year", "the job", "step", "hours lost/year")
+    money = (f"cost/year {report.currency}".rstrip(),) if priced else ()
+    rows = [(*_cells(row), *((_cost_text(row),) if priced else ()), row.why) for row in report.rows]
+    right = (1, 2, 4, 5, 6) if priced else (1, 2, 4, 5)
+    return text_table((*heads, *money, "why"), rows, right=right, wrap=(len(heads) + len(money),), ink=ink)
+
+
+def _cells(row: FaultRow) -> tuple[str, ...]:
+    return (
+        row.part,
+        f"{row.count:,}" if row.count is not None else UNKNOWN,
+        _number_text(row.failures),
+        "does not notice" if row.effect == "none" else row.effect,
+        display(row.step_time, "s", 4) if row.step_time is not None else UNKNOWN,
+        _number_text(row.hours),
+    )
+
+
+def _number_text(value: float | None) -> str:
+    if value is None:
+        return UNKNOWN
+    return f"{value:,.0f}" if value >= ROUNDED else plain(value, 3)
+
+
+def _cost_text(row: FaultRow) -> str:
+    return money_text(round(row.cost)) if row.cost is not None else UNKNOWN
+
+
+def _closing_lines(report: FaultsReport) -> Iterator[str]:
+    if report.step_time is not None:
+        yield f"The step takes {display(report.step_time, 's', 4)} on the whole machine."
+    if report.goodput is not None:
+        yield _goodput_sentence(report.goodput)
+    if report.repairs:
+        listed = ", ".join(f"{part} {number:,}" for part, number in report.repairs.items())
+        yield f"In repair at once, 95 % of the time at most: {listed}."
+    yield from report.notes
+    for key, value, why in report.assumptions:
+        shown = display(value.value, value.unit) if isinstance(value, Figure) else value
+        yield f"Assumed: {key}: {shown}: {why}."
+
+
+def _goodput_sentence(goodput: YearlyGoodput) -> str:
+    spread = ""
+    if goodput.p5 is not None and goodput.p95 is not None:
+        spread = f"; 9 years of 10 lie between {percent(goodput.p5, 4)} and {percent(goodput.p95, 4)}"
+    return f"Goodput with failures of known rate: {percent(goodput.mean, 4)} of the year{spread}."
+
+
+def faults_csv(report: FaultsReport) -> str:
+    """One row per class of parts; times of a step in seconds."""
+    heads = (*FIELDS, "cost_per_year", "currency", "why")
+    rows = [row.to_json() | {"currency": report.currency} for row in report.rows]
+    return csv_text(heads, ([("" if row[name] is None else row[name]) for name in heads] for row in rows))

@@ -1,0 +1,284 @@
+"""Failures of single parts: laws of redundancy, counts against an enumeration of links, and hand-worked hours."""
+
+from __future__ import annotations
+
+from collections import Counter
+from csv import DictReader
+from io import StringIO
+
+import pytest
+
+from clusterspec import analysis
+from clusterspec.analysis.failures_of_parts import FailingMachine
+from clusterspec.cost.estimate import legal_estimate
+from clusterspec.cost.failures import ACCELERATOR_BETWEEN_FAILURES, CAUSES
+from clusterspec.exchange.exporters.fabric import fabric_links
+from clusterspec.exchange.exporters.registry import ExportInput
+from clusterspec.procurement.total import YEAR
+from clusterspec.report.faults_text import faults_as_text, faults_csv
+from clusterspec.results.faults import FaultRow, FaultsReport
+from clusterspec.studies.study import Study
+from tests.analysis.jobs import study_of
+
+JOB = """
+cluster:
+  platform: dgx-h100
+  nodes: {nodes}
+  spare_nodes: {spares}
+  scale_out: {{{fabric}}}
+workload: {{model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}}
+layout: {{tp: {tp}, pp: {pp}, sharding: fsdp}}
+operations: {{restart_time: 20 min, repair_time: 12 h, checkpoint_interval: 60 min, checkpoint_time: 1 min{operations}}}
+"""
+FAT_TREE = "topology: fat-tree, switch_ports: 64"
+FABRICS = {
+    "fat tree": FAT_TREE,
+    "oversubscribed": f"{FAT_TREE}, oversubscription: 2",
+    "three tiers": "topology: fat-tree, switch_ports: 16, tiers: 3",
+    "rails": "topology: rail-optimized, switch_ports: 16, tiers: 2",
+    "rails apart": "topology: rail-only, switch_ports: 8, tiers: 2",
+    "planes": f"{FAT_TREE}, planes: 2",
+    "one switch": "topology: single-switch, switch_ports: 256",
+    "a pod": f"{FAT_TREE}, pod_nodes: 8, oversubscription: 2",
+}
+
+
+def job(
+    fabric: str = FAT_TREE, *, nodes: int = 16, spares: int = 0, tp: int = 1, pp: int = 1, operations: str = ""
+) -> Study:
+    more = f", {operations}" if operations else ""
+    return study_of(JOB.format(nodes=nodes, spares=spares, fabric=fabric, tp=tp, pp=pp, operations=more))
+
+
+def found(study: Study) -> FaultsReport:
+    report = analysis.faults(study)
+    assert not study.failures
+    return report
+
+
+def rows_of(study: Study) -> dict[str, FaultRow]:
+    return {row.part: row for row in found(study).rows}
+
+
+def lost_hours(study: Study) -> float:
+    return sum(row.hours or 0.0 for row in found(study).rows)
+
+
+@pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)
+def test_counts_are_those_of_every_link_and_switch_listed(fabric: str) -> None:
+    study = job(fabric, spares=1)
+    links = list(fabric_links(ExportInput(study.design)))
+    listed = Counter(link.level for link in links)
+    ends = {(link.plane, end.kind, end.number) for link in links for end in (link.low, link.high)}
+    switches = Counter(kind for _, kind, _ in ends)
+    rows = rows_of(study)
+    names = {"node_leaf": "NIC-leaf link", "leaf_spine": "leaf-spine link", "spine_core": "spine-core link"}
+    assert {name: rows[name].count for name in names.values() if name in rows} == {
+        names[level]: number for level, number in listed.items()
+    }
+    switch = {"leaf": "leaf switch", "spine": "spine switch", "core": "core switch"}
+    assert {name: rows[name].count for name in switch.values() if name in rows} == {
+        switch[kind]: number for kind, number in switches.items() if kind in switch
+    }
+    assert (rows["node"].count, rows["accelerator"].count, rows["NIC"].count) == (16, 128, 128)
+
+
+@pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)
+def test_the_bandwidth_lost_is_the_share_of_the_links_cut(fabric: str) -> None:
+    """Brute force: cut one spine, or one uplink, of the enumerated fabric; the worst leaf loses that share."""
+    study = job(fabric)
+    rows, cut = rows_of(study), Counter[tuple[str, int]]()
+    planes = study.design.cluster.scale_out.planes if study.design.cluster and study.design.cluster.scale_out else 1
+    links = [link for link in fabric_links(ExportInput(study.design)) if link.level == "leaf_spine"]
+    if not links:
+        assert "spine switch" not in rows
+        return
+    of_leaf = Counter(link.low.number for link in links if link.plane == 1)
+    for link in links:
+        if link.plane == 1:
+            cut[(str(link.low.number), link.high.number)] += 1
+    worst = max(number / of_leaf[int(leaf)] for (leaf, _), number in cut.items()) / planes
+    assert rows["spine switch"].lost == pytest.approx(worst)
+    assert rows["leaf-spine link"].lost == pytest.approx(1 / max(of_leaf.values()) / planes)
+
+
+@pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)
+@pytest.mark.parametrize("degrees", [(1, 1), (8, 2)])
+def test_a_failure_never_makes_a_step_faster(fabric: str, degrees: tuple[int, int]) -> None:
+    report = found(job(fabric, tp=degrees[0], pp=degrees[1]))
+    assert report.step_time is not None
+    for row in report.rows:
+        assert row.step_time is None or row.step_time >= report.step_time * (1 - 1e-12), row
+        assert (row.step_time is None) == (row.effect == "stops"), row
+        assert row.effect != "none" or row.step_time == pytest.approx(report.step_time)
+
+
+@pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)
+def test_a_machine_with_nothing_lost_is_the_machine_of_the_spec(fabric: str) -> None:
+    design = job(fabric).design
+    step = legal_estimate(design).step_seconds
+    machine = FailingMachine(design, step, None)
+    for tier in ("nic", *(("leaf", "pod") if machine.levels else ())):
+        assert legal_estimate(machine.degraded_design(tier, 0.0)).step_seconds == pytest.approx(step)
+
+
+@pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)
+@pytest.mark.parametrize(
+    ("stated", "between"),
+    [
+        ("", ACCELERATOR_BETWEEN_FAILURES.value / 128),
+        ("mean_time_between_failures: 5 h", 5 * 3600.0),
+        ("node_mtbf: 900 h", 900 * 3600.0 / 16),
+    ],
+)
+def test_failures_of_all_classes_are_those_that_the_goodput_counts(fabric: str, stated: str, between: float) -> None:
+    report = found(job(fabric, spares=1, operations=stated))
+    assert sum(row.failures or 0.0 for row in report.rows) == pytest.approx(YEAR / between)
+
+
+def test_without_a_network_the_other_causes_share_the_failures() -> None:
+    rows = rows_of(job(nodes=1))
+    assert set(rows) == {"accelerator", "node", "software"}
+    assert rows["accelerator"].failures == pytest.approx(YEAR / ACCELERATOR_BETWEEN_FAILURES.value * 8 * 268 / 377)
+
+
+def test_the_causes_are_the_interruptions_of_the_published_rate() -> None:
+    assert sum(CAUSES.values()) == 419
+
+
+@pytest.mark.parametrize(
+    ("fewer", "more"),
+    [
+        (job(FABRICS["fat tree"]), job(FABRICS["planes"])),
+        (job(FABRICS["planes"]), job(f"{FAT_TREE}, planes: 4")),
+        (job(FABRICS["oversubscribed"]), job(FABRICS["fat tree"])),
+        (job(spares=0), job(spares=4)),
+        (job(f"{FAT_TREE}, planes: 2", spares=0), job(f"{FAT_TREE}, planes: 2", spares=4)),
+    ],
+    ids=["two planes", "four planes", "more uplinks", "spare nodes", "spare nodes under planes"],
+)
+def test_more_redundancy_never_costs_more_hours(fewer: Study, more: Study) -> None:
+    assert lost_hours(more) <= lost_hours(fewer) * (1 + 1e-12)
+
+
+def test_each_failure_of_a_redundant_part_costs_no_more_than_without_the_redundancy() -> None:
+    alone, doubled = rows_of(job(FABRICS["fat tree"])), rows_of(job(FABRICS["planes"]))
+    for name in ("NIC-leaf link", "leaf switch"):
+        one, two = alone[name], doubled[name]
+        assert one.hours and two.hours is not None and one.failures and two.failures
+        assert (one.effect, two.effect) == ("stops", "slows")
+        assert two.hours / two.failures <= one.hours / one.failures
+
+
+def test_hours_lost_worked_out_by_hand() -> None:
+    """A failure every 5 h; 268 of 419 are accelerators; each takes 20 min of restart and half of an hour's steps.
+
+    8766 h / 5 h × 268 / 419 = 1121.4 failures, × 50 min = 934.5 h. A leaf takes its four nodes along: without four
+    spare nodes the job waits 12 h for the repair, 12.5 h with the steps repeated.
+    """
+    rows = rows_of(job(operations="mean_time_between_failures: 5 h"))
+    assert rows["accelerator"].failures == pytest.approx(1121.4, rel=1e-4)
+    assert rows["accelerator"].hours == pytest.approx(934.5, rel=1e-4)
+    leaf = rows["leaf switch"]
+    assert leaf.hours is not None and leaf.failures
+    assert leaf.hours / leaf.failures == pytest.approx(12.5)
+    spared = rows_of(job(spares=4, operations="mean_time_between_failures: 5 h"))["leaf switch"]
+    assert spared.hours is not None and spared.failures
+    assert spared.hours / spared.failures == pytest.approx(50 / 60)
+
+
+def test_a_slow_job_loses_the_slowdown_until_the_repair() -> None:
+    """12 h at a step that takes s instead of b keep 12 h × b / s of the steps."""
+    report = found(job(FABRICS["oversubscribed"], operations="mean_time_between_failures: 5 h"))
+    spine = next(row for row in report.rows if row.part == "spine switch")
+    assert report.step_time and spine.step_time and spine.hours and spine.failures
+    assert spine.step_time > report.step_time
+    assert spine.hours / spine.failures == pytest.approx(12 * (1 - report.step_time / spine.step_time))
+
+
+def test_the_goodput_is_that_of_the_cost_where_every_failure_stops_the_job() -> None:
+    study = job(FABRICS["one switch"], spares=16, operations="mean_time_between_failures: 5 h")
+    report, costs = found(study), analysis.cost(study).cost
+    assert report.goodput is not None and costs is not None and costs.goodput is not None
+    assert report.goodput.mean == pytest.approx(costs.goodput.value)
+    assert report.goodput.p5 is not None and report.goodput.p95 is not None
+    assert report.goodput.p5 < report.goodput.mean < report.goodput.p95
+
+
+def test_few_failures_a_year_have_no_percentiles() -> None:
+    goodput = found(job(operations="mean_time_between_failures: 1000 h")).goodput
+    assert goodput is not None and (goodput.p5, goodput.p95) == (None, None)
+
+
+def test_an_hour_lost_costs_an_hour_of_the_machine() -> None:
+    """A term of 2 years has 17,532 h; the accelerators take 934.5 h of them in each."""
+    bare = found(job(operations="mean_time_between_failures: 5 h"))
+    assert bare.hour is None and all(row.cost is None for row in bare.rows)
+    text = JOB.format(nodes=16, spares=0, fabric=FAT_TREE, tp=1, pp=1, operations=", mean_time_between_failures: 5 h")
+    prices = "procurement: {currency: USD, term: 2 y, prices: {node: 100000, leaf_switch: 1000, spine_switch: 1000}}\n"
+    priced = study_of(text + prices)
+    costs = analysis.cost(priced).cost
+    report = found(priced)
+    assert costs is not None and costs.total is not None and report.hour is not None
+    assert report.hour == pytest.approx(costs.total.value / 17_532)
+    row = next(row for row in report.rows if row.part == "accelerator")
+    assert row.cost == pytest.approx(934.5 * report.hour, rel=1e-4)
+    assert report.currency == "USD"
+
+
+def test_parts_without_a_published_rate_say_so() -> None:
+    power = "  power: {nodes_per_rack: 4, feeds: 2N, cooling: liquid}\n"
+    power += "  networks: {storage: {bandwidth: 100 GB/s}}\n"
+    text = JOB.format(nodes=16, spares=0, fabric=FAT_TREE, tp=1, pp=1, operations="")
+    report = found(study_of(text.replace("workload:", f"{power}workload:", 1)))
+    rows = {row.part: row for row in report.rows}
+    unknown = ("rack", "power feed", "cooling distribution unit", "storage system")
+    assert all(rows[name].failures is None and rows[name].hours is None for name in unknown)
+    assert [rows[name].effect for name in unknown] == ["stops", "none", "stops", "stops"]
+    assert rows["rack"].count == 4
+    assert any(all(name in note for name in unknown) for note in report.notes)
+
+
+def test_a_machine_without_a_job_has_counts_and_no_hours() -> None:
+    report = found(study_of("cluster: {platform: dgx-h100, nodes: 16}\n"))
+    rows = {row.part: row for row in report.rows}
+    assert rows["accelerator"].count == 128
+    assert rows["spine switch"].effect == "slows"
+    assert report.step_time is None and report.goodput is None
+    assert all(row.hours is None for row in report.rows)
+
+
+def test_a_rack_scale_domain_stops_with_all_its_nodes() -> None:
+    rows = rows_of(study_of("cluster: {platform: gb200-nvl72, nodes: 36}\n"))
+    assert rows["scale-up domain"].count == 2
+
+
+CONTRACT = {"part", "count", "failures_per_year", "effect", "step_time", "hours_lost_per_year", "cost_per_year"}
+
+
+def test_the_document_has_the_fields_of_the_contract() -> None:
+    body = found(job(operations="mean_time_between_failures: 5 h")).to_json()
+    assert set(body["goodput"]) == {"mean", "p5", "p95"}
+    assert body["spares"]["accelerator"] == {"p95": 4}  # Poisson of 12 h / 5 h × 268 / 419 = 1.54 in repair
+    assert all(set(row) >= CONTRACT and row["effect"] in {"stops", "slows", "none"} for row in body["rows"])
+    hours = [row["hours_lost_per_year"] or 0 for row in body["rows"]]
+    assert hours == sorted(hours, reverse=True)
+
+
+def test_text_and_table_print_every_row() -> None:
+    report = found(job(operations="mean_time_between_failures: 5 h"))
+    text, table = faults_as_text(report), list(DictReader(StringIO(faults_csv(report))))
+    assert [row["part"] for row in table] == [row.part for row in report.rows]
+    assert table[0]["part"] == "accelerator"
+    assert float(table[0]["hours_lost_per_year"]) == pytest.approx(934.5, rel=1e-4)
+    assert text.splitlines()[1].split()[:5] == ["accelerator", "128", "1,121", "stops", "–"]
+    assert "Goodput with failures of known rate: " in text
+
+
+def test_rows_do_not_depend_on_the_size_of_a_class() -> None:
+    """One degraded machine is estimated for each class: a large machine has as many as a small one."""
+    small, large = (FailingMachine(job(nodes=nodes).design, 1.0, None) for nodes in (32, 64))
+    assert [part.name for part in small.classes] == [part.name for part in large.classes]
+    for machine in (small, large):
+        list(machine.rows(None))
+    assert len(small._steps) == len(large._steps) == 2
