@@ -44,6 +44,9 @@ def fleet_report(study: Study, verb: str) -> FleetReport:
         estimates={name: estimate(one) for name, one in jobs.items()},
         costs={name: _job_cost(one) for name, one in jobs.items()},
         findings=study.checked.findings,
+        sources=study.sources,
+        today=study.settings.today,
+        spec=study.spec,
     )
 
 

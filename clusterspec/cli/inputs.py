@@ -208,6 +208,8 @@ def chosen_part(args: argparse.Namespace, whole: Study) -> Study:
     Raises `UsageFault` where a fleet has several jobs and the call names none, and for an unknown name.
     """
     job, pool, name = getattr(args, "job", None), getattr(args, "pool", None), whole.source.name
+    if whole.document is None:
+        return whole
     if whole.fleet is None:
         if job or pool:
             raise UsageFault(f"{name} describes one cluster: --job and --pool choose a part of a fleet")

@@ -6,52 +6,62 @@ from collections.abc import Callable, Iterator, Sequence
 
 from clusterspec.procurement.bill import money_text
 from clusterspec.report import cost_text
-from clusterspec.report.ink import PLAIN, Ink, csv_text, errors_text, text_table, title_text
+from clusterspec.report.ink import PLAIN, Ink, csv_text, errors_text, text_table, title_text, wrapped_lines
 from clusterspec.results.fleet import FleetReport, JobUse, PoolUse
 from clusterspec.units import display, percent, plain, plural
 
 UNKNOWN = "–"
+JOB_HEADS = ("job", "pool", "nodes", "share", "time", "MFU", "memory", "run")
+MONEY_HEADS = ("job", "billed", "of a run or a million tokens")
+POOL_HEADS = ("pool", "nodes", "used", "idle", "in use", "power", "cost")
+CHOICE = "`--job NAME` shows one job, `--pool NAME` one pool."
 JOB_FIELDS = ("job", "pool", "nodes", "share", "step_time", "mfu", "ttft", "tpot", "memory", "elapsed", "billed")
 
 
 def fleet_text(report: FleetReport, ink: Ink = PLAIN) -> str:
     """The title, the jobs with time, MFU or latency, memory and cost, and the pools with use, power and money."""
-    heads = (
-        "job",
-        "pool",
-        "nodes",
-        "share",
-        "step or first / next token",
-        "MFU",
-        "memory",
-        "run",
-        "billed",
-        "unit cost",
-    )
-    jobs = text_table(heads, [_job_row(report, name) for name in report.jobs], right=range(2, len(heads)), ink=ink)
-    pool_heads = ("pool", "nodes", "used", "idle", "in use", "power", "cost")
-    rows = [_pool_row(name, use) for name, use in report.pools.items()]
-    pools = text_table(pool_heads, [*rows, _sum_row(report)], right=range(1, len(pool_heads)), ink=ink)
+    jobs = text_table(JOB_HEADS, job_rows(report), right=range(2, len(JOB_HEADS)), wrap=(0, 1), ink=ink)
+    if has_costs(report):
+        jobs += "\n" + text_table(MONEY_HEADS, money_rows(report), right=(1, 2), wrap=(0,), ink=ink)
+    pools = text_table(POOL_HEADS, pool_rows(report), right=range(1, len(POOL_HEADS)), wrap=(0,), ink=ink)
     title = f"{title_text(report.name)}: {plural(len(report.jobs), 'job')} on {plural(len(report.pools), 'pool')}"
-    shown = f"{ink.paint('bold', title)}\n\n{jobs}\n{pools}\n{_legend(report)}"
+    told = "\n".join(wrapped_lines(f"{legend(report)} {CHOICE}", ink.measure))
+    shown = f"{ink.paint('bold', title)}\n\n{jobs}\n{pools}\n{told}\n"
     return shown + errors_text(report.findings, report.input.name, ink)
 
 
-def _legend(report: FleetReport) -> str:
-    """What the columns mean, and where the figures of one job are."""
-    lines = ["memory: of the fullest accelerator. run: with the pauses in which other jobs have the nodes."]
-    if any(use.cost is not None for use in report.pools.values()):
-        lines.append(
-            "billed: the part of the pool's cost over the term. unit cost: of a run, or of a million output tokens."
-        )
-    return "\n".join([*lines, "`--job NAME` shows one job, `--pool NAME` one pool."]) + "\n"
+def legend(report: FleetReport) -> str:
+    """What the columns mean."""
+    text = "time: of a step, or to the first / of each next token. memory: of the fullest accelerator. run: with pauses"
+    money = " billed: the job's part of the cost of its pool over the term." if has_costs(report) else ""
+    return f"{text} in which other jobs have the nodes.{money}"
+
+
+def has_costs(report: FleetReport) -> bool:
+    """Whether the cost of some pool is known."""
+    return any(use.cost is not None for use in report.pools.values())
+
+
+def money_rows(report: FleetReport) -> list[tuple[str, ...]]:
+    """The cells of `MONEY_HEADS` for each job."""
+    return [(name, *_money_cells(report, name, use)) for name, use in report.jobs.items()]
+
+
+def job_rows(report: FleetReport) -> list[tuple[str, ...]]:
+    """The cells of `JOB_HEADS` for each job."""
+    return [_job_row(report, name) for name in report.jobs]
+
+
+def pool_rows(report: FleetReport) -> list[tuple[str, ...]]:
+    """The cells of `POOL_HEADS` for each pool, and the sums."""
+    return [*(_pool_row(name, use) for name, use in report.pools.items()), _sum_row(report)]
 
 
 def _job_row(report: FleetReport, name: str) -> tuple[str, ...]:
     use = report.jobs[name]
     share = percent(use.share) if use.share < 1 else "1"
     where = (name, use.pool or UNKNOWN, _count(use.nodes), share)
-    return (*where, *_predicted_cells(report, name), *_money_cells(report, name, use))
+    return (*where, *_predicted_cells(report, name))
 
 
 def _predicted_cells(report: FleetReport, name: str) -> tuple[str, str, str, str]:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from typing import TYPE_CHECKING
 
-from clusterspec.finding import Finding
-from clusterspec.records import asdict, dataclass
+from clusterspec.finding import Finding, Severity
+from clusterspec.records import asdict, dataclass, field
 from clusterspec.results import BillReport, EstimateReport, Input, Json, Tool, count, head
+from clusterspec.results.verdict import Verdict, VerdictStatus
+from clusterspec.source import Source
+from clusterspec.spec.model import Spec
 
 if TYPE_CHECKING:
     from clusterspec.procurement.cost import Cost
     from clusterspec.results.decision import CostReport
 
+WORST_FIRST = (VerdictStatus.FAILS, VerdictStatus.NOT_JUDGED, VerdictStatus.RESERVATIONS, VerdictStatus.CLEAR)
 OF_FILE = frozenset({"version", "tool", "input"})
 """Fields of a single result that are those of the file."""
 
@@ -65,6 +70,20 @@ class FleetReport:
     estimates: Mapping[str, EstimateReport]
     costs: Mapping[str, Cost | None]
     findings: tuple[Finding, ...] = ()
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    today: date | None = None
+    spec: Spec | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict of a job, or the errors of the fleet, with the reasons of all jobs."""
+        verdicts = {name: report.verdict for name, report in self.estimates.items()}
+        statuses = [each.status for each in verdicts.values()]
+        wrong = any(finding.severity is Severity.ERROR for finding in self.findings)
+        worst = VerdictStatus.FAILS if wrong else next((one for one in WORST_FIRST if one in statuses), WORST_FIRST[0])
+        reasons = [f"{name}: {reason}" for name, each in verdicts.items() for reason in each.reasons]
+        unjudged = [f"{name}: {reason}" for name, each in verdicts.items() for reason in each.not_judged]
+        return Verdict(worst, tuple(reasons), tuple(unjudged))
 
     def to_json(self) -> Json:
         """The JSON document; the fields of a single design are null at the top."""

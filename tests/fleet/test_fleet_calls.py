@@ -72,6 +72,9 @@ def test_the_cost_of_a_pool_is_billed_by_nodes_and_share(call: Call) -> None:  #
     train = made["pools"]["train"]
     assert (train["used"], train["idle"], train["used_share"]) == (12, 4, (8 * 0.75 + 4) / 16)
     assert made["total"] is None
+    shown = call("cost", "x.yaml").out
+    assert "2,000 USD" in shown, "a is billed 8 × 500 / 2"
+    assert "9,200 USD" in shown, "8,000 and 1,200"
 
 
 def test_the_fields_of_a_job_are_those_of_its_design(call: Call) -> None:  # noqa: F811
@@ -96,6 +99,25 @@ def test_the_table_of_a_fleet_has_a_row_for_each_job_and_pool(call: Call) -> Non
         shown |= {"train", "serve"} if words == ("cost", "--format", "csv") else set()
         assert set(names) <= shown, words
         assert done.status == 0, done.error
+
+
+def test_the_report_of_a_fleet_has_its_jobs_pools_parts_and_findings(call: Call) -> None:  # noqa: F811
+    Path("x.yaml").write_text(FLEET.replace("serve: {", "serve: {prices: {node: 987123}, "))
+    assert call("report", "x.yaml", "-o", "x.html").status == 0
+    page = Path("x.html").read_text("utf-8")
+    assert all(f"<td>{name}</td>" in page or f">{name}<" in page for name in ("a", "b", "c", "train", "serve"))
+    assert "dgx-b200" in page
+    assert "Materials of serve" in page
+    for options in (("--audience", "tender"), ("--kind", "procurement"), ("--against", "x.yaml")):
+        done = call("report", "x.yaml", "-o", "y.html", *options)
+        assert (done.status, Path("y.html").exists()) == (2, False), options
+    assert call("report", "x.yaml", "--pool", "serve", "--audience", "tender", "-o", "z.html").status == 0
+    assert "987123" not in Path("z.html").read_text("utf-8").replace(",", "")
+
+
+def test_an_unreadable_file_is_no_fleet_and_no_cluster(call: Call) -> None:  # noqa: F811
+    Path("x.yaml").write_text("clusterspec: [\n")
+    assert call("estimate", "x.yaml", "--job", "a").status == 1
 
 
 def test_parts_of_a_fleet_are_designs_of_the_library() -> None:

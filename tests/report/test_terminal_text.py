@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterspec import analysis, rules, studies
+from clusterspec.analysis.fleets import fleet_report
 from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Bandwidth, Figure
-from clusterspec.report import cost_text, estimate_text, findings_text, measurement_text
+from clusterspec.report import cost_text, estimate_text, findings_text, fleet_text, measurement_text
 from clusterspec.report import estimate_text as estimate_explain
 from clusterspec.report import ink as page_text
 from clusterspec.report.estimate_rows import value_text
@@ -26,7 +27,9 @@ from clusterspec.results.verdict import Influence
 from clusterspec.rules.index import RULES
 from tests.effort import each
 
-EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
+FOLDER = Path(__file__).resolve().parents[2] / "examples"
+FLEETS = sorted(FOLDER.glob("*-fleet.yaml"))
+EXAMPLES = sorted({*FOLDER.glob("*.yaml")} - {*FLEETS})
 SETTINGS = studies.Settings(Catalog.open(), Config(), date(2026, 11, 20))
 WIDTHS = (84, 100, 120)
 """At 80 columns one id is too long for its place: it is never broken."""
@@ -74,6 +77,15 @@ def test_findings_bills_and_collectives_fit_the_terminal(path: Path, width: int)
         measurement_text.collective_text(table, ink),
     ):
         assert max(map(text_width, said.splitlines())) <= width
+
+
+def test_a_fleet_fits_the_terminal() -> None:
+    assert FLEETS
+    for path in FLEETS:
+        report = fleet_report(study(path), "bom")
+        for width in WIDTHS:
+            for write in (fleet_text.fleet_text, fleet_text.fleet_bill_text):
+                assert max(map(text_width, write(report, Ink(width=width)).splitlines())) <= width
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

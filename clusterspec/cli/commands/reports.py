@@ -94,7 +94,10 @@ def run_report(args: argparse.Namespace) -> int:
         raise UsageFault(f"--against: compares with at most {MOST_AGAINST} specs, got {len(args.against)}")
     refuse_listed_as_output("-o", args.output, [args.spec, *args.against])
     reader = StudyReader(args)
-    one, *others = (chosen_part(args, reader.study(name)) for name in (args.spec, *args.against))
+    whole = fleet_or_study(args, args.spec)
+    if whole.fleet is not None:
+        return _write_fleet_report(args, whole, target)
+    one, *others = (whole, *(chosen_part(args, reader.study(name)) for name in args.against))
     unread = next((each for each in (one, *others) if each.document is None), None)
     if unread is not None:
         for finding in unread.checked.findings:
@@ -118,6 +121,32 @@ def run_report(args: argparse.Namespace) -> int:
     print_error(f"wrote {target}")
     status, *_ = (status_of(each) for each in (one, *others))
     return status
+
+
+def _write_fleet_report(args: argparse.Namespace, study: Study, target: Path) -> int:
+    """Write the report of a whole fleet. Raises `UsageFault` for what only a report of one design has."""
+    written = study.spec.document.audience if study.spec.document else None
+    if args.against or args.kind != "design" or (args.audience or written) == "tender":
+        raise UsageFault(
+            "a comparison, a procurement report or a tender is of one machine: choose with --job or --pool"
+        )
+    from clusterspec.analysis.fleets import fleet_report
+    from clusterspec.report.paper.fleet import composed_fleet
+
+    refuse_study_as_output(args, "-o", args.output, study)
+    writable_place(target)
+    report, suffix = fleet_report(study, "bom"), target.suffix.lower()
+    if suffix == ".json":
+        data = json_text(fleet_report(study, "estimate").to_json()).encode("utf-8", "backslashreplace")
+    else:
+        try:
+            made = composed_fleet(report)
+            data = paper.paper_as_pdf(made) if suffix == ".pdf" else paper.paper_as_html(made).encode()
+        except paper.MissingLibrary as fault:
+            raise UsageFault(str(fault)) from None
+    write_whole(target, data)
+    print_error(f"wrote {target}")
+    return status_of(study)
 
 
 def report_bytes(report: FullReport, suffix: str) -> bytes:

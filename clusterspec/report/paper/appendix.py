@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Term
@@ -172,13 +172,16 @@ LEAD = "Long formulas are cut here; `clusterspec estimate --explain TERM` prints
 
 def findings_section(report: FullReport) -> Section | None:
     """The findings, most severe first, grouped by rule."""
-    if report.tender:
-        return None
-    found = list(enumerate(report.estimate.findings))
+    return None if report.tender else section_of_findings(report.estimate.findings, report.estimate.sources)
+
+
+def section_of_findings(findings: Sequence[Finding], sources: Mapping[str, Source]) -> Section:
+    """The section of some findings, with the lines of the texts that they are about."""
+    found = list(enumerate(findings))
     if not found:
         return Section("findings", "Findings", (Text("The check found nothing."),))
     found.sort(key=lambda pair: (pair[1].severity.rank, pair[1].rule, pair[0]))
-    shown = tuple(_shown_finding(number, finding, report.estimate.sources) for number, finding in found[:MOST_FINDINGS])
+    shown = tuple(_shown_finding(number, finding, sources) for number, finding in found[:MOST_FINDINGS])
     blocks: list[Block] = [Findings(shown)]
     if len(found) > MOST_FINDINGS:
         text = f"{plural(len(found) - MOST_FINDINGS, 'more finding')}: `clusterspec check` lists all."
