@@ -14,12 +14,15 @@ from clusterspec.source import Path as KeyPath
 from clusterspec.spec.reader import schema
 from tests.cli.conftest import ROOT
 
-FILES = [*sorted((ROOT / "examples").glob("*.yaml")), ROOT / "tests" / "spec" / "every_key.yaml"]
-TEXTS = {path.name: path.read_bytes() for path in FILES}
+FOLDER = ROOT / "examples"
+SINGLE = sorted({*FOLDER.glob("*.yaml")} - {*FOLDER.glob("*-fleet.yaml")})
+FILES = [*SINGLE, ROOT / "tests" / "spec" / "every_key.yaml"]
+"""Specs of one cluster; `tests.fleet` has hostile fleets."""
+TEXTS = {path.name: path.read_bytes().partition(b"\npools:")[0] + b"\n" for path in FILES}
 DOCUMENTS = {name: parse(decode(name, data))[0] for name, data in TEXTS.items()}
 VALUES = {name: document.value for name, document in DOCUMENTS.items() if document is not None}
 KEYS = sorted({path for document in DOCUMENTS.values() if document for path in document.places if path}, key=str)
-"""Every key path that any of the files holds; together they hold every key."""
+"""Every key path that any of the files holds; together they hold every key of a spec of one cluster."""
 
 WHOLE = [0, 1, 2, 3, 5, 7, 8, 13, 64, 97, 1000, 4096, 65_537, 10**6, 10**9, 10**12, 10**18, 10**30, -1, -(10**18)]
 BROKEN = [0.5, 1e-300, 1e300, float("inf"), float("-inf"), float("nan"), -0.0, 1.0000001]

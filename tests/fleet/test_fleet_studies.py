@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from clusterspec.analysis.fleets import fleet_report
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Finding
 from clusterspec.source import dotted
+from clusterspec.studies import variation
 from clusterspec.studies.fleet import FleetStudy
 from clusterspec.studies.study import Study, study_text
 from tests.settings import SETTINGS
@@ -157,3 +160,19 @@ def test_no_fleet_crashes_the_check() -> None:
         assert found.checked.fault is None, what
         assert found.findings, what
         assert found.logs == ()
+
+
+VALUES: list[object] = [None, 0, -1, 10**18, "", "2:1", [], {}, [{}], True, "a\x00b"]
+
+
+def test_no_value_of_a_key_crashes_the_check_of_a_fleet() -> None:
+    document = study((ROOT / "examples" / "lab-fleet.yaml").read_text("utf-8")).document
+    assert document is not None
+    paths = [path for path in document.places if path]
+    for number, path in enumerate(paths[::2]):
+        value = VALUES[number % len(VALUES)]
+        changed = variation.changed_document(document, {path: value}).value
+        found = study(json.dumps(changed))
+        assert found.checked.fault is None, (path, value)
+        if found.fleet is not None:
+            assert fleet_report(found, "estimate").to_json()["jobs"].keys() <= {"pretrain", "tune", "distil", "chat"}
