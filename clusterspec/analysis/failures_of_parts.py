@@ -133,7 +133,7 @@ class FailingMachine:
             step = self.step if part.lost >= 1 else self.degraded_step(part)
             failures = rates.get(part.name)
             each = self.hours_of_failure(part, step)
-            hours = failures * each if failures is not None and each is not None else None
+            hours = min(failures * each, YEAR / HOUR) if failures is not None and each is not None else None
             yield FaultRow(
                 part=part.name,
                 count=part.count,
@@ -207,7 +207,7 @@ class FailingMachine:
     def repairs(self, rows: Iterable[FaultRow]) -> Mapping[str, int]:
         """By part, the number in repair at once that 95 % of the time do not exceed."""
         away = self.repair.value / YEAR
-        known = [(row.part, row.failures) for row in rows if row.failures and row.part != "software"]
+        known = [(row.part, row.failures) for row in rows if row.failures and row.count is not None]
         return {part: poisson_percentile(number * away, SURE) for part, number in known}
 
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -271,6 +271,9 @@ def part_classes(machine: FailingMachine) -> Iterator[PartClass]:
         if machine.fabric is not None:
             yield from _edge_classes(machine, machine.fabric)
             yield from _tree_classes(machine, machine.fabric)
+        else:
+            why = "its parts are not counted, so each failure is taken to stop the job"
+            yield PartClass("network", None, 1, "network", 1.0, "", 0, why)
     yield from _room_classes(machine)
     yield PartClass("software", None, 1, "software", 1.0, "", 0, "software and what it depends on; not a part")
 

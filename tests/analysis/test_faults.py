@@ -248,6 +248,24 @@ def test_a_machine_without_a_job_has_counts_and_no_hours() -> None:
     assert all(row.hours is None for row in report.rows)
 
 
+UNCOUNTED = ("platform: aws-p5-48xlarge", "platform: dgx-h100, scale_out: {topology: dragonfly}")
+
+
+@pytest.mark.parametrize("cluster", UNCOUNTED)
+def test_a_network_that_is_not_counted_keeps_its_share_of_the_failures(cluster: str) -> None:
+    report = found(study_of(f"cluster: {{{cluster}, nodes: 16}}\n"))
+    network = next(row for row in report.rows if row.part == "network")
+    assert network.count is None and network.effect == "stops"
+    assert network.failures == pytest.approx(YEAR / ACCELERATOR_BETWEEN_FAILURES.value * 128 * 35 / 419)
+    assert any("Links and switches are not counted" in note for note in report.notes)
+
+
+def test_a_class_of_parts_loses_at_most_the_year() -> None:
+    report = found(job(operations="mean_time_between_failures: 1 s"))
+    assert max(row.hours or 0.0 for row in report.rows) == pytest.approx(8766)
+    assert report.goodput is not None and report.goodput.mean == 0
+
+
 def test_a_rack_scale_domain_stops_with_all_its_nodes() -> None:
     rows = rows_of(study_of("cluster: {platform: gb200-nvl72, nodes: 36}\n"))
     assert rows["scale-up domain"].count == 2
