@@ -240,10 +240,11 @@ def _known_errors(study: Study) -> frozenset[str]:
 
 
 def with_a_layout(study: Study) -> Study:
-    """The study, with an empty layout where the spec has none."""
+    """The study, with an empty layout where the spec has none; for a job of a fleet with the nodes of the job."""
     if study.document is None or study.design.layout is not None:
         return study
-    return variation.rewritten(study, {("layout",): {}})
+    nodes = study.fleet_part[1].nodes if study.fleet_part else None
+    return variation.rewritten(study, {("layout",): {} if nodes is None else {"nodes": nodes}})
 
 
 def missing_for_search(study: Study) -> str:

@@ -38,6 +38,8 @@ class FleetPart:
 
     pool: str
     job: str | None = None
+    nodes: int | None = None
+    """The nodes of the job where they are not all nodes of the pool."""
 
     @property
     def pool_path(self) -> Path:
@@ -49,8 +51,8 @@ class FleetPart:
         return ("jobs", self.job) if self.job is not None else self.pool_path
 
 
-def part_value(document: Document, part: FleetPart, nodes: int | None) -> Value:
-    """The values of the spec of a part; ``nodes`` are those of the job where they are not all nodes of the pool."""
+def part_value(document: Document, part: FleetPart) -> Value:
+    """The values of the spec of a part."""
     whole: Value = document.value
     pool = _mapping(whole, part.pool_path)
     job = _mapping(whole, part.path) if part.job is not None else {}
@@ -60,8 +62,8 @@ def part_value(document: Document, part: FleetPart, nodes: int | None) -> Value:
     value |= {key: job[key] for key in ("workload", "layout") if key in job}
     if "operations" in job:
         value["operations"] = merged_value(whole.get("operations"), job["operations"])
-    if nodes is not None and isinstance(value.get("layout"), dict):
-        value["layout"] = value["layout"] | {"nodes": nodes}
+    if part.nodes is not None and isinstance(value.get("layout"), dict):
+        value["layout"] = value["layout"] | {"nodes": part.nodes}
     if "procurement" in value or "prices" in pool:
         value["procurement"] = _procurement(value.get("procurement"), pool, alone=len(_mapping(whole, ("pools",))) < 2)
     return value
@@ -108,9 +110,9 @@ def _path_of_shared_section(document: Document, part: FleetPart, path: Path) -> 
     return own if own in document.places or (absent and own[:3] in document.places) else path
 
 
-def part_document(document: Document, part: FleetPart, nodes: int | None) -> Document:
+def part_document(document: Document, part: FleetPart) -> Document:
     """The document of a part, with the positions of its values in the text of the fleet."""
-    value = part_value(document, part, nodes)
+    value = part_value(document, part)
     known = document.places.offsets
     top = known[part.path]
     offsets = {path: known.get(path_in_fleet(document, part, path), top) for path in _paths(value)}
@@ -155,9 +157,7 @@ class FleetStudy:
     def pools(self) -> dict[str, Study]:
         """The study of each pool, without a workload."""
         names = islice(_mapping(self.document.value, ("pools",)), MOST_PARTS)
-        return {
-            name: self._study(FleetPart(name), None) for name in names if _mapping(self.document.value, ("pools", name))
-        }
+        return {name: self._study(FleetPart(name)) for name in names if _mapping(self.document.value, ("pools", name))}
 
     @cached_property
     def jobs(self) -> dict[str, Study]:
@@ -166,7 +166,7 @@ class FleetStudy:
         for name, job in islice((self.study.spec.jobs or {}).items(), MOST_PARTS):
             if job.pool in self._pools:
                 pool, nodes = self._pools[job.pool], nodes_of_job(name, job, self._pools[job.pool].sets)
-                found[name] = self._study(FleetPart(job.pool, name), nodes if nodes != pool.nodes else None)
+                found[name] = self._study(FleetPart(job.pool, name, nodes if nodes != pool.nodes else None))
         return found
 
     @cached_property
@@ -190,10 +190,10 @@ class FleetStudy:
             jobs[name] = Job(name, job, nodes_of_job(name, job, sets), design)
         return Fleet(self.study.spec, self._pools, jobs)
 
-    def _study(self, part: FleetPart, nodes: int | None) -> Study:
+    def _study(self, part: FleetPart) -> Study:
         from clusterspec.studies.study import study_of_document
 
-        return study_of_document(self.study, part_document(self.document, part, nodes), (self.document, part))
+        return study_of_document(self.study, part_document(self.document, part), (self.document, part))
 
     @cached_property
     def found(self) -> tuple[list[Problem], Exception | None]:

@@ -120,6 +120,16 @@ def test_an_unreadable_file_is_no_fleet_and_no_cluster(call: Call) -> None:  # n
     assert call("estimate", "x.yaml", "--job", "a").status == 1
 
 
+def test_the_search_of_a_job_without_a_layout_keeps_to_its_nodes() -> None:
+    work = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}"
+    single = f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: 16}}\n{work}\nlayout: {{nodes: 4}}\n"
+    pools = "clusterspec: 1\npools: {p: {platform: dgx-h100, nodes: 16}}\n"
+    fleet = load(pools + f"jobs: {{a: {{pool: p, nodes: 4, {work}}}, b: {{pool: p}}}}\n")
+    pins = {"tp": 2, "pp": 1, "cp": 1}
+    (best,), (wanted,) = (each.search(pins=pins, top=1).layouts for each in (fleet.jobs["a"], load(single)))
+    assert (best.layout["nodes"], best.step_time) == (4, wanted.step_time)
+
+
 def test_parts_of_a_fleet_are_designs_of_the_library() -> None:
     design = load(FLEET)
     assert [*design.jobs] == ["a", "b", "c"]
