@@ -219,6 +219,8 @@ def chosen_part(args: argparse.Namespace, whole: Study) -> Study:
         return _named_part("pool" if pool else "job", str(job or pool), pools if pool else jobs)
     if len(jobs) == 1 and len(pools) == 1:
         return next(iter(jobs.values()))
+    if not hasattr(args, "job"):
+        raise UsageFault(f"{name} is a fleet, and `{args.command}` takes a spec of one cluster")
     named = ", ".join(jobs) or "none that can be resolved"
     raise UsageFault(f"{name} is a fleet, and this command needs one design: choose with --job ({named}) or --pool")
 

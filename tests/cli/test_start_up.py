@@ -64,6 +64,7 @@ def test_a_clean_check_loads_few_modules(tmp_path: Path) -> None:
     assert len(names) <= MOST_MODULES
     assert not [name for name in names if name.split(".")[0] in {"yaml", "jsonschema", "dataclasses", "inspect"}]
     assert not [name for name in names if name.startswith("clusterspec.rules.layout.")], "rules that report nothing"
+    assert not [name for name in names if "fleet" in name], "the spec has one cluster"
     own = {name for name in names if name.startswith("clusterspec")}
     assert len([name for name in own if not name.startswith("clusterspec.rules")]) <= MOST_OUTSIDE_RULES
 

@@ -15,6 +15,7 @@ FLEET = POOLS + f"  a: {{pool: train, nodes: 8, {WORK}}}\n  b: {{pool: train, {W
 REFUSED = {
     ("search", "x.yaml"): "x.yaml is a fleet, and this command needs one design: choose with --job (a, b, c) or --pool",
     ("diff", "x.yaml", "x.yaml"): "choose with --job (a, b, c) or --pool",
+    ("sweep", "axes.yaml"): "is a fleet, and `sweep` takes a spec of one cluster",
     ("search", "x.yaml", "--job", "d"): "no job is called 'd'; there are a, b, c",
     ("estimate", "x.yaml", "--pool", "d"): "no pool is called 'd'; there are train, serve",
     ("estimate", "one.yaml", "--job", "a"): "one.yaml describes one cluster",
@@ -25,6 +26,7 @@ REFUSED = {
 def test_a_call_without_a_design_says_so_in_one_line(call: Call) -> None:  # noqa: F811
     Path("x.yaml").write_text(FLEET)
     Path("one.yaml").write_text("clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\n")
+    Path("axes.yaml").write_text("base: x.yaml\naxes: {layout.tp: [1, 2]}\n")
     for words, message in REFUSED.items():
         done = call(*words)
         assert done.status == 2, words
