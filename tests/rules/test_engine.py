@@ -14,6 +14,7 @@ import pytest
 
 import clusterspec
 from clusterspec.catalog import Catalog
+from clusterspec.cluster.fleet import Fleet
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes
 from clusterspec.config import Config
@@ -64,7 +65,14 @@ def optional(hint: Any) -> bool:
 
 
 def offered(parameter: str) -> tuple[Any, ...]:
-    whole = {"spec": Spec, "catalog": Catalog, "design": Design, "thresholds": Thresholds, "today": date}
+    whole = {
+        "spec": Spec,
+        "catalog": Catalog,
+        "design": Design,
+        "thresholds": Thresholds,
+        "today": date,
+        "fleet": Fleet,
+    }
     if parameter in whole:
         return (whole[parameter],)
     namespace = (
