@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice, product
 
 from clusterspec.catalog import BrokenEntry, Catalog
@@ -139,10 +140,12 @@ def starting_spec(
     if not isinstance(machine, Platform) or not isinstance(network, Model):
         raise UsageFault("the catalog entry is of another kind")
     chip = settings.catalog.find("accelerator", machine.accelerator or "")
-    framework = _usual_framework(settings.catalog, chip.vendor if isinstance(chip, Accelerator) else "", kind)
     best: tuple[tuple[int, float], str] | None = None
     tried = candidate_layouts(machine, chip if isinstance(chip, Accelerator) else None, network, kind, nodes)
+    usual = [*_usual_frameworks(settings.catalog, chip.vendor if isinstance(chip, Accelerator) else "", kind)]
+    framework = ""
     for attempt in islice(tried, MOST_TRIED):
+        framework = framework or _running_framework(usual, partial(attempt.text, machine, network, kind), settings)
         text = attempt.text(machine, network, kind, framework)
         study = study_text(text, settings)
         flaws = _spec_rank(study)
@@ -153,9 +156,24 @@ def starting_spec(
     return (best[1], best[0] < UNSOUND) if best else ("", False)
 
 
-def _usual_framework(catalog: Catalog, vendor: str, kind: str) -> str:
-    """The most usual framework that runs on the accelerators of a vendor."""
-    return next((name for name in FRAMEWORKS[kind] if vendor in framework_of(name, catalog).vendors), OTHER_FRAMEWORK)
+def _usual_frameworks(catalog: Catalog, vendor: str, kind: str) -> Iterator[str]:
+    """The frameworks that run on accelerators of a vendor, the most usual first."""
+    yield from (name for name in FRAMEWORKS[kind] if vendor in framework_of(name, catalog).vendors)
+    yield OTHER_FRAMEWORK
+
+
+def _running_framework(usual: Sequence[str], text_with: Callable[[str], str], settings: Settings) -> str:
+    """The first framework whose release of today runs on the accelerator."""
+    return next(
+        (
+            name
+            for name in usual
+            if all(
+                each.rule != "framework-not-on-accelerator" for each in study_text(text_with(name), settings).findings
+            )
+        ),
+        OTHER_FRAMEWORK,
+    )
 
 
 def _waived_spec(text: str, study: Study) -> str:

@@ -19,6 +19,7 @@ from clusterspec.config import Config, discover
 from clusterspec.cost.plan import Plan
 from clusterspec.document import Document, model, waivers
 from clusterspec.document.extends import KEY as EXTENDS
+from clusterspec.document.validation_error import kind_of_other_file
 from clusterspec.document.waivers import Waived
 from clusterspec.finding import Finding, Problem, Severity
 from clusterspec.records import dataclass, field, replace
@@ -340,7 +341,8 @@ def _study(text: Read, document: Document | None, loaded: tuple[Problem, ...]) -
 
 def is_fleet(document: Document) -> bool:
     """Whether a spec describes pools and jobs rather than one cluster."""
-    return isinstance(document.value, dict) and ("pools" in document.value or "jobs" in document.value)
+    value = document.value
+    return isinstance(value, dict) and ("pools" in value or "jobs" in value) and not kind_of_other_file(value)
 
 
 def calibrated_by_logs(
