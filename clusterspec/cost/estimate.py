@@ -8,13 +8,12 @@ from math import hypot
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost import parameters
-from clusterspec.cost.communication import communication_rows, transfer_rows
 from clusterspec.cost.compute.rates import share_precision
 from clusterspec.cost.constants import assumed
 from clusterspec.cost.formulas.compute import recomputation_factor, utilization
 from clusterspec.cost.memory import fullest as memory
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.record import StepRecord
+from clusterspec.cost.record import StepRecord, communication_rows, transfer_rows
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.quantity import Figure

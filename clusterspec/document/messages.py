@@ -117,7 +117,8 @@ def _not_a_mapping_problem(fault: ValidationError) -> Problem:
 
 def _missing_value_problem(fault: ValidationError) -> Problem:
     key = fault.path[-1]
-    if key in conforms.node_at(fault.schema, fault.path[:-1]).get("required", ()):
+    node = conforms.node_at(fault.schema, fault.path[:-1])
+    if key in node.get("required", ()) or key in node.get("else", {}).get("required", ()):
         return fault.problem("missing-key", f"{fault.name} has no value", fault.advice)
     message = f"{fault.name} has no value and counts as absent"
     line = example_line(fault.path, fault.field)

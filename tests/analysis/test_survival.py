@@ -20,8 +20,8 @@ from clusterspec.analysis.survival import (
     wire_times,
 )
 from clusterspec.cluster.model import Design
-from clusterspec.cost.communication import transfer_rows
 from clusterspec.cost.estimate import estimate
+from clusterspec.cost.record import transfer_rows
 from clusterspec.results.machine import SPAN, STAGES, STRATEGIES, TAPERS, Curve
 from tests.analysis.jobs import design_of
 
