@@ -103,7 +103,7 @@ def scalar_value(text: str) -> Scalar:
 
 # Parser of plain YAML, the subset in which nearly all specs and catalog entries are written
 
-_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}(?=:(?: |\n|\Z))")
+_KEY = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_./+*-]| (?=[A-Za-z0-9_./+*-])){0,199}(?=:(?: |\n|\Z))")
 _QUOTED = re.compile(r""""[^"\\\n]*"|'(?:[^'\n]|'')*'""")
 _GAP = re.compile(r"(?:(?: |\n(?=[ \n]))+(?:#[^\n]*)?)*")
 """Space between two tokens of a flow collection; continuation lines are indented."""
