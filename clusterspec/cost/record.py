@@ -17,7 +17,6 @@ from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
 from clusterspec.summation import sum_of
 
-
 PHASES = ("forward", "backward", "recomputation")
 
 

@@ -3,9 +3,9 @@
 ## What it finds
 
 4 bytes × micro-batch × sequence × vocabulary / (tp × cp) above 10 % of a rank's memory. The rule is silent where the
-plan, logits included, leaves a tenth of the memory free, also at the upper end of its range: a loss that is not fused
-keeps several copies. The finding is a note where the plan fits with less, and a warning where it may not fit or its
-memory is not known.
+plan, logits included, leaves a tenth of the memory free. The finding is a warning where the plan does not fit or its
+memory is not known, and a note where it fits with less room, or where 1.5 times the logits more do not fit: a loss that
+is not fused keeps them in 16 and in 32 bits, and their gradient.
 
 ## Why it matters
 
@@ -71,6 +71,8 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.10
+MORE_COPIES = 1.5
+"""Further fp32 logits of a loss that is not fused: those in 16 bits, and the gradient in 32."""
 ROOM = 0.9
 """Share of the memory up to which a plan has room, as in `tight-memory`."""
 FP32 = 4
@@ -84,19 +86,18 @@ def check(
     memory = cluster.accelerator.memory.value / cluster.ranks_per_accelerator
     tokens = layout.micro_batch * training.sequence_length / layout.cp
     logits = logits_bytes(tokens, model.vocab, layout.tp, FP32)
-    severity = _severity(plan) if logits > thresholds.of(RULE.name, MOST) * memory else ""
+    severity = _severity(plan, logits) if logits > thresholds.of(RULE.name, MOST) * memory else ""
     if severity:
         message = f"the fp32 logits of one micro-batch take {display(logits, 'B')} on the last stage, {percent(logits / memory, 2)} of its memory"
         help_ = "use a fused or chunked cross-entropy, more tp, or a smaller micro-batch"
         yield RULE.problem("layout.micro_batch", message, help_, severity=severity)
 
 
-def _severity(plan: Plan | None) -> str:
+def _severity(plan: Plan | None, logits: float) -> str:
     """By the memory of the plan, logits included; empty where it leaves room."""
     if plan is None or plan.memory_bytes is None or plan.memory_capacity is None:
         return "warning"
-    if plan.surely_fits is False:
+    if not plan.fits:
         return "warning"
-    if plan.memory_bytes <= ROOM * plan.memory_capacity:
-        return ""
-    return "note" if plan.fits else "warning"
+    copies_fit = plan.memory_bytes + MORE_COPIES * logits <= plan.memory_capacity
+    return "" if copies_fit and plan.memory_bytes <= ROOM * plan.memory_capacity else "note"

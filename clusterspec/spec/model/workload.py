@@ -5,7 +5,6 @@ from __future__ import annotations
 from clusterspec.quantity import Quantity
 from clusterspec.records import dataclass
 
-
 # A language model as described in a spec
 
 
