@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tools.generate.rules import rules
-from tools.review import Case, Subject, first_score, rounds, rules_by_subject, subjects
+from tools.review import PLACED, Case, Subject, first_score, rounds, rules_by_subject, subjects
 
 HEAD = """# What a review looks at
 
@@ -41,15 +41,18 @@ def section(subject: Subject, rules_of_subject: list[str]) -> str:
 
 def round_section(name: str, cases: list[Case]) -> str:
     """The first scores of one round, by subject."""
-    rows = "".join(
-        f"| {subject} | {first_score(members, 'flawed').text} | {first_score(members, 'sound').text} |\n"
-        for subject, members in by_subject(cases).items()
-    )
+    rows = "".join(f"| {subject} | {score_cells(members)} |\n" for subject, members in by_subject(cases).items())
     return (
         f"\n### {name.replace('-', ' ').capitalize()}\n\n"
-        f"| subject | flaws found | sound designs without a false finding |\n|---|---|---|\n{rows}"
-        f"| **all** | {first_score(cases, 'flawed').text} | {first_score(cases, 'sound').text} |\n"
+        f"| subject | flaws found | found with another severity | sound designs without a false finding |\n|---|---|---|---|\n{rows}"
+        f"| **all** | {score_cells(cases)} |\n"
     )
+
+
+def score_cells(cases: list[Case]) -> str:
+    """The first scores of some designs as cells of a row."""
+    elsewhere = sum(case.first == PLACED for case in cases)
+    return f"{first_score(cases, 'flawed').text} | {elsewhere} | {first_score(cases, 'sound').text}"
 
 
 def by_subject(cases: list[Case]) -> dict[str, list[Case]]:
