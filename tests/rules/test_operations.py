@@ -38,8 +38,9 @@ OPERATIONS: list[tuple[str, Reported]] = [
         one("checkpoint-interval-off-optimum", INTERVAL),
     ),
     (
+        # 60 s / 29 min + 14.5 min / 30 h are 4.25 %, the hour loses 3.33 %: less than one percent more
         operated("checkpoint_interval: 29 min, checkpoint_time: 60 s, mean_time_between_failures: 30 h"),
-        one("checkpoint-interval-off-optimum", INTERVAL),
+        one("checkpoint-interval-off-optimum", INTERVAL, "note"),
     ),
     (operated("checkpoint_interval: 119 min, checkpoint_time: 60 s, mean_time_between_failures: 30 h"), []),
     (operated("checkpoint_interval: 31 min, checkpoint_time: 60 s, mean_time_between_failures: 30 h"), []),
@@ -85,6 +86,8 @@ OPERATIONS: list[tuple[str, Reported]] = [
         operated("checkpoint_interval: 60 h, checkpoint_time: 60 s, mean_time_between_failures: 30 h"),
         one("checkpoint-interval-off-optimum", INTERVAL, "error"),
     ),
+    # 0.8 nodes are away on average
+    (operated("mean_time_between_failures: 30 h, repair_time: 24 h", 64, 1), one("too-few-spares", SPARES, "note")),
     # 2.4 nodes are away on average, 5 one time in twenty
     (operated("mean_time_between_failures: 10 h, repair_time: 24 h", 64, 4), one("too-few-spares", SPARES)),
     (operated("mean_time_between_failures: 10 h, repair_time: 24 h", 64, 5), []),
@@ -197,6 +200,10 @@ CASES: list[tuple[str, Reported]] = [
     (H100, []),
     (
         NETWORKS.replace("nodes: 16", "nodes: 2").replace("200 Gb/s", "50 Gb/s"),
+        one("frontend-slower-than-storage", STORE, "note"),
+    ),
+    (
+        NETWORKS.replace("nodes: 16", "nodes: 2").replace("200 Gb/s", "25 Gb/s"),
         one("frontend-slower-than-storage", STORE),
     ),
     (

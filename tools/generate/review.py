@@ -44,7 +44,8 @@ def round_section(name: str, cases: list[Case]) -> str:
     rows = "".join(f"| {subject} | {score_cells(members)} |\n" for subject, members in by_subject(cases).items())
     return (
         f"\n### {name.replace('-', ' ').capitalize()}\n\n"
-        f"| subject | flaws found | found with another severity | sound designs without a false finding |\n|---|---|---|---|\n{rows}"
+        "| subject | flaws found | found with another severity | sound designs without a false finding |\n"
+        f"|---|---|---|---|\n{rows}"
         f"| **all** | {score_cells(cases)} |\n"
     )
 

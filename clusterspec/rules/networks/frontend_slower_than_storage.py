@@ -3,7 +3,8 @@
 ## What it finds
 
 `networks.storage.bandwidth` above nodes × frontend NICs × their rate, where storage has no NICs of its own and does not
-share the fabric.
+share the fabric. The finding is a note below twice that rate, since a storage system may serve other machines, too, and
+a warning from there on.
 
 ## Why it matters
 
@@ -60,6 +61,8 @@ from clusterspec.spec.model import NetworksSpec
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning")
+MUCH = 2.0
+"""Times the rate that the nodes reach, above which most of a storage system is idle."""
 
 
 def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:
@@ -77,4 +80,9 @@ def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:
             f"{cluster.nodes:,} nodes with {nics} × {path_to_store.nic_bandwidth.written} of {which} reach {display(total, 'B/s')}, less than the "
             f"{storage.bandwidth.written} of the storage system"
         )
-        yield RULE.problem("cluster.networks.storage.bandwidth", message, "use more NICs, or a smaller storage system")
+        yield RULE.problem(
+            "cluster.networks.storage.bandwidth",
+            message,
+            "use more NICs, or a smaller storage system",
+            severity="warning" if storage.bandwidth.per_direction >= MUCH * total else "note",
+        )

@@ -7,8 +7,8 @@ Without a stated failure rate, more than three times the optimum at the rate of 
 each 50,700 accelerator-hours). Without a stated checkpoint time, the time follows from the bandwidth of the storage
 system and the model. A stated rate that `optimistic-failure-rate` doubts is not judged here.
 
-The finding is a warning, and an error where a stated failure rate makes the interval lose a quarter of the time more
-than the optimum.
+The finding is a note where the optimum would save less than one percent of the time, else a warning, and an error where
+a stated failure rate makes the interval lose a quarter of the time more than the optimum.
 
 ## Why it matters
 
@@ -74,6 +74,8 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely")
 OFF = 2.0
 FAR_OFF = 3.0
+WORTH = 0.01
+"""The share of the time from which a better interval is more than a note."""
 OPTIMISTIC = 3.0
 """Times the usual time between failures, from which `optimistic-failure-rate` doubts the stated one."""
 """Ratio to the optimum that is reported without a stated failure rate: a rate three times as low moves the optimum by 1.7."""
@@ -106,9 +108,16 @@ def check(
         f"a checkpoint of {display(cost, 's')} every {display(interval, 's')} loses {percent(min(lost, 1.0), 2)} of the time at {rate}; an interval "
         f"of {display(best, 's')} loses {percent(least, 2)}",
         f"use about {display(best, 's')}, which is √(2 × time between failures × checkpoint time)",
-        severity=cost_severity(lost - least, EXACT) if stated else "warning",
+        severity=_severity(lost - least, stated is not None),
         confidence="" if stated else "heuristic",
     )
+
+
+def _severity(gain: float, stated: bool) -> str:
+    """By the share of the time that the optimum saves."""
+    if gain < WORTH:
+        return "note"
+    return cost_severity(gain, EXACT) if stated else "warning"
 
 
 def _near_enough(ratio: float, stated: bool) -> bool:

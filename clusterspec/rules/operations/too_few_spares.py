@@ -3,7 +3,8 @@
 ## What it finds
 
 `spare_nodes` below the 95th percentile of nodes in repair at once: Poisson with the mean `repair_time` / time between
-failures. The rule applies only where the spec states both.
+failures. The rule applies only where the spec states both. The finding is a note where less than one node is in repair on
+average, else a warning.
 
 ## Why it matters
 
@@ -69,5 +70,8 @@ def check(failures: FailureRate, operations: OperationsSpec, cluster: Cluster) -
         )
         nodes = "node" if needed == 1 else "nodes"
         yield RULE.problem(
-            "cluster.spare_nodes", message, f"add {needed} spare {nodes} on the same spine, or shorten the repair"
+            "cluster.spare_nodes",
+            message,
+            f"add {needed} spare {nodes} on the same spine, or shorten the repair",
+            severity="warning" if away >= 1 else "note",
         )
