@@ -1,0 +1,75 @@
+"""A rack holds more nodes than fit into it, or another number than the rack is sold with.
+
+## What it finds
+
+`power.nodes_per_rack` times the height of the platform above 48 rack units: an error above, a warning where the nodes
+take all 48. For platforms that are sold as a rack, any other number than the nodes of that rack is an error.
+
+## Why it matters
+
+A DGX B200 is 10 units high, so five take 50, and racks of 42 to 48 units are usual; power distribution and switches
+need units, too. The scale-up domain of an NVL72 runs over the copper cartridge of its rack: 18 compute trays are
+neither spread over two racks nor doubled in one.
+
+## What to do
+
+Use fewer nodes in a rack, or the number that the rack is sold with.
+
+## When to ignore it
+
+Ignore the limit of 48 units where the racks of the room are taller.
+
+## Fires
+
+```yaml cluster.power.nodes_per_rack
+clusterspec: 1
+cluster: {platform: dgx-b200, nodes: 20, power: {nodes_per_rack: 5}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-b200, nodes: 20, power: {nodes_per_rack: 4}}
+```
+
+## Sources
+
+- Height and power of a node: https://docs.nvidia.com/dgx/dgxh100-user-guide/introduction-to-dgxh100.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.entries import Platform
+from clusterspec.cluster.degrees import nodes_of_rack
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import PowerSpec
+
+RULE = Rule.of(__name__, "error", "likely")
+TALL = 48
+"""Rack units of a tall rack that is usual."""
+AT = "cluster.power.nodes_per_rack"
+
+
+def check(power: PowerSpec, platform: Platform) -> Iterator[Problem]:
+    stated = power.nodes_per_rack
+    if stated is None:
+        return
+    if platform.form == "rack":
+        sold = nodes_of_rack(platform)
+        if sold > 1 and stated != sold:
+            message = f"a rack of {platform.name} has {sold} nodes around its scale-up switches, not {stated}"
+            yield RULE.problem(AT, message, f"write `nodes_per_rack: {sold}`, or remove the key")
+    elif platform.rack_units and stated * platform.rack_units >= TALL:
+        height = stated * platform.rack_units
+        message = f"{stated} nodes of {platform.rack_units} rack units take {height} units, and a tall rack has {TALL}"
+        most = (TALL - 1) // platform.rack_units
+        yield RULE.problem(
+            AT,
+            message,
+            f"use at most {most} nodes in a rack: power distribution and switches need units, too",
+            severity="error" if height > TALL else "warning",
+        )
