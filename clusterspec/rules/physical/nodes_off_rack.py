@@ -17,7 +17,7 @@ Use fewer nodes in a rack, or the number that the rack is sold with.
 
 ## When to ignore it
 
-Ignore the limit of 48 units where the racks of the room are taller.
+Ignore it where the racks of the room are taller than 48 units.
 
 ## Fires
 
@@ -61,15 +61,15 @@ def check(power: PowerSpec, platform: Platform) -> Iterator[Problem]:
     if platform.form == "rack":
         sold = nodes_of_rack(platform)
         if sold > 1 and stated != sold:
-            message = f"a rack of {platform.name} has {sold} nodes around its scale-up switches, not {stated}"
+            message = f"a rack of {platform.name} has {sold} nodes and its scale-up switches, not {stated} nodes"
             yield RULE.problem(AT, message, f"write `nodes_per_rack: {sold}`, or remove the key")
     elif platform.rack_units and stated * platform.rack_units >= TALL:
         height = stated * platform.rack_units
-        message = f"{stated} nodes of {platform.rack_units} rack units take {height} units, and a tall rack has {TALL}"
+        message = f"{stated} nodes of {platform.rack_units} rack units take {height} units, and a large rack has {TALL}"
         most = (TALL - 1) // platform.rack_units
         yield RULE.problem(
             AT,
             message,
-            f"use at most {most} nodes in a rack: power distribution and switches need units, too",
+            f"use at most {most} nodes in a rack: switches and power supplies need units, too",
             severity="error" if height > TALL else "warning",
         )
