@@ -59,7 +59,7 @@ def pool_rows(report: FleetReport) -> list[tuple[str, ...]]:
 
 def _job_row(report: FleetReport, name: str) -> tuple[str, ...]:
     use = report.jobs[name]
-    share = percent(use.share) if use.share < 1 else "1"
+    share = percent(use.share)
     where = (name, use.pool or UNKNOWN, _count(use.nodes), share)
     return (*where, *_predicted_cells(report, name))
 
