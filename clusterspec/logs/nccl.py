@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from math import ceil, floor, isclose
 
 from clusterspec.logs.benchmark import Benchmark, Evidence, Series, SizePoint, largest_communicator, log_evidence
@@ -83,7 +84,11 @@ class NcclLog:
 
 def read_log(text: str) -> NcclLog:
     """The log in a text. Raises `NotALogError` if there is none, or a row contradicts itself."""
-    lines = tuple(row for _, row in _table_lines(text) if row is not None)
+    return _log_of_rows(text, tuple(row for _, row in _table_lines(text) if row is not None))
+
+
+def _log_of_rows(text: str, lines: tuple[LogRow, ...]) -> NcclLog:
+    """The log with these rows of a text. Raises `NotALogError` if there is none, or a row contradicts itself."""
     if not lines:
         raise NotALogError("there is no row of sizes, times, algbw and busbw as nccl-tests prints them")
     for line in lines:
@@ -298,34 +303,43 @@ def matches(head: str) -> bool:
 
 def read(text: str) -> Benchmark:
     """The series of a log. Raises `NotALogError` if there is none, or where its rows contradict themselves."""
-    evidence, tables = log_evidence(text), table_texts(text)
-    each = [(table, evidence if len(tables) == 1 else log_evidence(table)) for table in tables]
-    return Benchmark(TOOL, tuple(_series_of(*table) for table in each), evidence=evidence)
+    evidence, tables = log_evidence(text), _log_tables(text)
+    logs = [(_log_of_rows(*table), evidence if len(tables) == 1 else log_evidence(table[0])) for table in tables]
+    return Benchmark(TOOL, tuple(_series_of(*log) for log in logs), evidence=evidence)
 
 
-def table_texts(text: str) -> list[str]:
-    """The text of each table, from the end of the table before it; lines before are empty, so that numbers hold.
+def _log_tables(text: str) -> list[tuple[str, tuple[LogRow, ...]]]:
+    """The text and the rows of each table; a table ends with the last row before another heading.
 
-    A table ends with the last row before another heading. Raises `NotALogError` for more than `MOST_TABLES`.
+    Raises `NotALogError` for more than `MOST_TABLES`.
     """
-    starts, last_row, headed = [0], 0, False
-    for number, row in _table_lines(text):
+    tables: list[list[LogRow]] = [[]]
+    headed = False
+    for _, row in _table_lines(text):
         if row is None:
-            headed = last_row > 0
-        elif headed:
-            starts.append(last_row)
-        if row is not None:
-            last_row, headed = number, False
+            headed = bool(tables[-1])
+            continue
+        if headed:
+            tables.append([])
+        tables[-1].append(row)
+        headed = False
+    texts = table_texts(text.splitlines(), [0, *(rows[-1].number for rows in tables[:-1])])
+    return [(part, tuple(rows)) for part, rows in zip(texts, tables, strict=True)]
+
+
+def table_texts(lines: list[str], starts: list[int]) -> list[str]:
+    """The text of each table, from the line (counted from 0) at which it starts to the start of the next.
+
+    Raises `NotALogError` for more than `MOST_TABLES`.
+    """
     if len(starts) > MOST_TABLES:
         raise NotALogError(f"more than {MOST_TABLES} tables", starts[MOST_TABLES] + 1)
-    lines = text.splitlines()
-    ends = [*starts[1:], len(lines)]
-    return ["\n" * start + "\n".join(lines[start:end]) for start, end in zip(starts, ends, strict=True)]
+    return ["\n".join(lines[start:end]) for start, end in pairwise([*starts, len(lines)])]
 
 
-def _series_of(text: str, evidence: tuple[Evidence, ...]) -> Series:
+def _series_of(log: NcclLog, evidence: tuple[Evidence, ...]) -> Series:
     """The series of one table, with the ranks that its head states, else those that its columns imply."""
-    log, (most, hosts) = read_log(text), largest_communicator(evidence)
+    most, hosts = largest_communicator(evidence)
     collective = collective_of(log)
     ranks = log.ranks or most or ranks_of(log, collective)
     nodes = log.nodes or (hosts if most == ranks else None)

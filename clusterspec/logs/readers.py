@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 
 from clusterspec.logs import nccl, vendors
 from clusterspec.logs.benchmark import Benchmark, PairTable, Series, SizePoint, size_of
-from clusterspec.logs.nccl import MOST_ROWS, NotALogError
+from clusterspec.logs.nccl import MOST_ROWS, MOST_TABLES, NotALogError, table_texts
 from clusterspec.records import dataclass
 
 # `p2pBandwidthLatencyTest` and `nvbandwidth`: bandwidth between pairs of accelerators of one node
@@ -18,7 +17,6 @@ _TITLE = re.compile(
     r"(?P<p2p>(?:Uni|Bi)directional P2P=(?:En|Dis)abled Bandwidth[^\n]{0,80}?Matrix \((?P<unit>[GM]B/s)\))"
     r"|(?P<nvb>memcpy (?:CE|SM) GPU\(row\) (?:<-|->|<->) GPU\(column\) .{0,80}?bandwidth \((?P<unit2>[GM]B/s)\))"
 )
-MOST_TABLES = 100
 _RUNNING = re.compile(r"Running (\w+)\.?")
 _SUM = re.compile(r"SUM (\w+) ([0-9]{1,9}(?:\.[0-9]{1,6})?)")
 _NUMBER = re.compile(r"[0-9]{1,7}(?:\.[0-9]{1,6})?")
@@ -109,29 +107,29 @@ def is_markdown_table(head: str) -> bool:
 
 def read_markdown_table(text: str) -> Benchmark:
     """The series of each table. Raises `NotALogError` if there is none."""
-    every = [series for table in _table_texts(text) if (series := _series_of(table))]
+    lines = text.split("\n")
+    starts = _table_starts(lines)
+    tables = zip(starts, table_texts(lines, starts), strict=True)
+    every = [series for start, table in tables if (series := _series_of(table, start))]
     if not every:
         raise NotALogError("there is no table of bandwidths by message size")
     return Benchmark(TABLE_TOOL, tuple(every))
 
 
-def _table_texts(text: str) -> list[str]:
-    """The text of each table and before it; lines before that are empty, so that numbers hold."""
-    lines = text.split("\n")
+def _table_starts(lines: list[str]) -> list[int]:
+    """The lines, counted from 0, at which the tables and the text before each begin."""
     starts, inside, ended = [0], False, 0
     for number, line in enumerate(lines):
         is_row = line.lstrip().startswith("|") and len(line) <= 2_000
         if is_row and not inside and ended and _size_and_busbw_columns(_row_cells(line)):
             starts.append(ended)
         inside, ended = is_row, number if inside and not is_row else ended
-    if len(starts) > MOST_TABLES:
-        raise NotALogError(f"more than {MOST_TABLES} tables", starts[MOST_TABLES] + 1)
-    return ["\n" * start + "\n".join(lines[start:end]) for start, end in pairwise([*starts, len(lines)])]
+    return starts
 
 
-def _series_of(text: str) -> Series | None:
-    """The series of a table, with what the text before it states; None if it has no rows."""
-    points = tuple(_size_points(text))
+def _series_of(text: str, start: int) -> Series | None:
+    """The series of a table after ``start`` lines, with what the text before it states; None if it has no rows."""
+    points = tuple(_size_points(text, start))
     found = {name for pattern, name in _COLLECTIVES if pattern.search(text)}
     collective = found.pop() if len(found) == 1 else None
     algorithm = "nvls" if re.search(r"\bNVLS\b", text) else None
@@ -153,9 +151,9 @@ def _size_and_busbw_columns(cells: list[str]) -> tuple[int, int] | None:
     return None if bus is None else (size, bus)
 
 
-def _size_points(text: str) -> Iterator[SizePoint]:
+def _size_points(text: str, start: int) -> Iterator[SizePoint]:
     columns, rows = None, 0
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), start + 1):
         if not line.lstrip().startswith("|") or len(line) > 2_000:
             continue
         cells = _row_cells(line)
