@@ -236,9 +236,9 @@ def test_a_cache_that_overflows_loses_no_request_and_no_token(framework: str) ->
     assert all(each.ended > each.first >= each.admitted >= 0 for each in run.requests)
     for engine in run.decode:
         assert engine.requests == 0
-        for lane in engine.lanes:
-            assert not lane.waiting and not lane.prompts and not lane.decoding and not lane.order
-            assert isclose(lane.used, 0, abs_tol=1e-3) and isclose(lane.context, 0, abs_tol=1e-3)
+        for rank in engine.ranks:
+            assert not rank.waiting and not rank.prompts and not rank.decoding and not rank.order
+            assert isclose(rank.used, 0, abs_tol=1e-3) and isclose(rank.context, 0, abs_tol=1e-3)
 
 
 def test_a_larger_cache_is_never_slower() -> None:

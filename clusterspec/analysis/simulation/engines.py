@@ -30,7 +30,7 @@ class Request:
         self.left = self.joined = self.chunks = 0
 
 
-class Lane:
+class AttentionRank:
     """The requests of one attention rank: waiting, with a prompt in progress, and decoding by their last step."""
 
     __slots__ = ("context", "count", "decoding", "order", "prompts", "used", "waiting")
@@ -52,8 +52,8 @@ class Lane:
 class Limits:
     """Limits of one attention rank: sequences, tokens of cache, and tokens of a step (none: one whole prompt).
 
-    ``whole`` is whether a request is admitted only with room for all of its output; ``hit`` is the share of a prompt
-    that the cache already has. ``apart`` is ``prefill`` or ``decode`` where they run on separate engines.
+    ``whole`` is whether a request is admitted only where the cache holds all of its output; ``hit`` is the share of a
+    prompt that the cache already has. ``apart`` is ``prefill`` or ``decode`` where they run on separate engines.
     """
 
     __slots__ = ("apart", "chunk", "hit", "sequences", "tokens", "whole")
@@ -74,7 +74,7 @@ class SimulatedEngine:
 
     def __init__(self, tables: StepTables, limits: Limits, gaps: dict[float, float]) -> None:
         self.tables, self.limits, self.gaps = tables, limits, gaps
-        self.lanes = [Lane() for _ in range(tables.ranks)]
+        self.ranks = [AttentionRank() for _ in range(tables.ranks)]
         self.step = 0
         self.version = 0
         self.started, self.each, self.steps = 0.0, 0.0, 0
@@ -85,8 +85,8 @@ class SimulatedEngine:
 
     def receive(self, request: Request) -> None:
         """Put a request into the queue of the rank with the fewest requests."""
-        lane = min(self.lanes, key=lambda each: each.requests) if len(self.lanes) > 1 else self.lanes[0]
-        lane.waiting.append(request)
+        rank = min(self.ranks, key=lambda each: each.requests) if len(self.ranks) > 1 else self.ranks[0]
+        rank.waiting.append(request)
         self.requests += 1
 
     def shortened_end(self, now: float) -> float | None:
@@ -105,13 +105,13 @@ class SimulatedEngine:
 
     def begin(self, now: float) -> float | None:
         """Admit requests and start the next steps; their end, or None where nothing is to do."""
-        for lane in self.lanes:
-            self._admit(lane, now)
+        for rank in self.ranks:
+            self._admit(rank, now)
         self.version += 1
         self.started = now
-        if any(lane.prompts for lane in self.lanes):
+        if any(rank.prompts for rank in self.ranks):
             self._begin_mixed_step()
-        elif any(lane.count for lane in self.lanes):
+        elif any(rank.count for rank in self.ranks):
             self._begin_decoding()
         else:
             self.running = False
@@ -125,14 +125,14 @@ class SimulatedEngine:
         self.step += self.steps
         ended: list[Request] = []
         decoded = 0
-        for lane in self.lanes:
-            if lane.count:
-                lane.context += lane.count * gained * self.steps
+        for rank in self.ranks:
+            if rank.count:
+                rank.context += rank.count * gained * self.steps
                 if not self.limits.whole:
-                    lane.used += lane.count * gained * self.steps
-                decoded += lane.count
-            while lane.decoding and lane.decoding[0][0] <= self.step:
-                self._finish(lane, heappop(lane.decoding)[2], now, ended)
+                    rank.used += rank.count * gained * self.steps
+                decoded += rank.count
+            while rank.decoding and rank.decoding[0][0] <= self.step:
+                self._finish(rank, heappop(rank.decoding)[2], now, ended)
         if decoded:
             gap = self.each
             self.gaps[gap] = self.gaps.get(gap, 0.0) + decoded * self.steps
@@ -141,120 +141,120 @@ class SimulatedEngine:
         self.requests -= len(ended)
         return ended
 
-    def _admit(self, lane: Lane, now: float) -> None:
+    def _admit(self, rank: AttentionRank, now: float) -> None:
         limits = self.limits
-        while lane.waiting and len(lane.prompts) + lane.count < limits.sequences:
-            request = lane.waiting[0]
+        while rank.waiting and len(rank.prompts) + rank.count < limits.sequences:
+            request = rank.waiting[0]
             wanted = request.held or request.prompt
-            room = wanted + (request.output if limits.whole else 0)
-            if lane.used + room > limits.tokens and (lane.count or lane.prompts):
+            reserved = wanted + (request.output if limits.whole else 0)
+            if rank.used + reserved > limits.tokens and (rank.count or rank.prompts):
                 return
-            lane.waiting.popleft()
-            lane.used += room
+            rank.waiting.popleft()
+            rank.used += reserved
             if request.admitted < 0:
                 request.admitted = now
             if limits.apart == "decode":
                 request.first = now
-                self._join(lane, request)
+                self._join(rank, request)
                 continue
             request.todo = request.held or max(1.0, request.prompt * (1 - limits.hit))
             request.held = wanted
-            lane.prompts.append(request)
+            rank.prompts.append(request)
 
-    def _join(self, lane: Lane, request: Request) -> None:
+    def _join(self, rank: AttentionRank, request: Request) -> None:
         """Let a request with a computed prompt decode from the next step on."""
         if not request.left:
             request.left = max(1, ceil((request.output - 1) / self.tables.gained - TINY))
         request.held = request.held or request.prompt
         request.joined = self.step
-        lane.count += 1
-        lane.context += request.held
-        lane.order.append(request)
-        heappush(lane.decoding, (self.step + request.left, request.index, request))
+        rank.count += 1
+        rank.context += request.held
+        rank.order.append(request)
+        heappush(rank.decoding, (self.step + request.left, request.index, request))
 
-    def _finish(self, lane: Lane, request: Request, now: float, ended: list[Request]) -> None:
+    def _finish(self, rank: AttentionRank, request: Request, now: float, ended: list[Request]) -> None:
         """Take a request that decoded its last token out of its rank."""
         held = request.held + (self.step - request.joined) * self.tables.gained
-        lane.count -= 1
-        lane.context -= held
-        lane.used -= request.prompt + request.output if self.limits.whole else held
-        lane.order.remove(request)
+        rank.count -= 1
+        rank.context -= held
+        rank.used -= request.prompt + request.output if self.limits.whole else held
+        rank.order.remove(request)
         request.ended = max(now, request.first)
         ended.append(request)
 
     def _begin_decoding(self) -> None:
-        """Start as many steps as no request ends in, and as the cache has room for."""
+        """Start as many steps as no request ends in, and as the free cache allows."""
         gained = self.tables.gained
         most = inf
-        for lane in self.lanes:
-            if not lane.count:
+        for rank in self.ranks:
+            if not rank.count:
                 continue
-            while not self.limits.whole and lane.count > 1 and lane.used + lane.count * gained > self.limits.tokens:
-                self._preempt(lane)
-            free = self.limits.tokens - lane.used
-            room = inf if self.limits.whole or lane.count == 1 else max(1.0, free // (lane.count * gained))
-            most = min(most, lane.decoding[0][0] - self.step, room)
+            while not self.limits.whole and rank.count > 1 and rank.used + rank.count * gained > self.limits.tokens:
+                self._preempt(rank)
+            free = self.limits.tokens - rank.used
+            fitting = inf if self.limits.whole or rank.count == 1 else max(1.0, free // (rank.count * gained))
+            most = min(most, rank.decoding[0][0] - self.step, fitting)
         self.mixed, self.steps = False, max(1, int(most))
-        fullest = max(self.lanes, key=lambda lane: lane.context)
-        count = max(lane.count for lane in self.lanes)
-        mean = sum(lane.count for lane in self.lanes) / len(self.lanes)
+        fullest = max(self.ranks, key=lambda rank: rank.context)
+        count = max(rank.count for rank in self.ranks)
+        mean = sum(rank.count for rank in self.ranks) / len(self.ranks)
         context = fullest.context / fullest.count + gained * (self.steps - 1) / 2
         self.each = self.tables.decoding(count, context, mean)
 
-    def _preempt(self, lane: Lane) -> None:
+    def _preempt(self, rank: AttentionRank) -> None:
         """Send the youngest request back to the queue; its prompt and its tokens are computed again."""
-        request = lane.order.pop()
-        lane.decoding = [each for each in lane.decoding if each[2] is not request]
-        lane.decoding.sort()
+        request = rank.order.pop()
+        rank.decoding = [each for each in rank.decoding if each[2] is not request]
+        rank.decoding.sort()
         past = self.step - request.joined
-        lane.count -= 1
-        lane.context -= request.held + past * self.tables.gained
+        rank.count -= 1
+        rank.context -= request.held + past * self.tables.gained
         request.held += past * self.tables.gained
         request.left -= past
-        lane.used -= request.held
-        lane.waiting.appendleft(request)
+        rank.used -= request.held
+        rank.waiting.appendleft(request)
         self.preempted += 1
 
     def _begin_mixed_step(self) -> None:
         """Start one step with a part of the prompts on each rank, and with all sequences that decode."""
         self.mixed, self.steps = True, 1
-        self.chunks = [self._chunk(lane) for lane in self.lanes]
+        self.chunks = [self._chunk(rank) for rank in self.ranks]
         drafted, stages = self.tables.drafted, self.tables.stages
-        pairs = list(zip(self.lanes, self.chunks, strict=True))
-        tokens = [sum(part for _, part in taken) + lane.count * drafted for lane, taken in pairs]
+        pairs = list(zip(self.ranks, self.chunks, strict=True))
+        tokens = [sum(part for _, part in taken) + rank.count * drafted for rank, taken in pairs]
         busy = sum(tokens) / max(tokens)
-        self.each = max(self._mixed_seconds(lane, taken, busy) for lane, taken in pairs)
-        decoding = [lane for lane in self.lanes if lane.count]
+        self.each = max(self._mixed_seconds(rank, taken, busy) for rank, taken in pairs)
+        decoding = [rank for rank in self.ranks if rank.count]
         if not decoding:
             self.each = max(self.each, self.tables.floor)
         elif stages > 1:  # a prompt delays each stage by its own layers alone
-            mean = sum(lane.count for lane in decoding) / len(self.lanes)
-            alone = max(self.tables.decoding(lane.count, lane.context / lane.count, mean) for lane in decoding)
+            mean = sum(rank.count for rank in decoding) / len(self.ranks)
+            alone = max(self.tables.decoding(rank.count, rank.context / rank.count, mean) for rank in decoding)
             self.each = alone + max(0.0, self.each - alone) / stages
 
-    def _mixed_seconds(self, lane: Lane, taken: list[tuple[Request, float]], busy: float) -> float:
+    def _mixed_seconds(self, rank: AttentionRank, taken: list[tuple[Request, float]], busy: float) -> float:
         """A step with these parts of prompts on one rank."""
         here = sum(part for _, part in taken)
         seen = sum(part * (each.held - each.todo + part / 2) for each, part in taken) / here if here else 0.0
-        decoding = (float(lane.count), lane.context / lane.count if lane.count else 0.0)
+        decoding = (float(rank.count), rank.context / rank.count if rank.count else 0.0)
         return self.tables.mixed(decoding, (here, seen), busy)
 
-    def _chunk(self, lane: Lane) -> list[tuple[Request, float]]:
+    def _chunk(self, rank: AttentionRank) -> list[tuple[Request, float]]:
         """The tokens of each prompt of a rank in the next step."""
         if self.limits.chunk is None:
-            return [(lane.prompts[0], lane.prompts[0].todo)] if lane.prompts else []
-        room, found = max(1.0, self.limits.chunk - lane.count * self.tables.drafted), []
-        for request in lane.prompts:
-            if room <= 0:
+            return [(rank.prompts[0], rank.prompts[0].todo)] if rank.prompts else []
+        budget, found = max(1.0, self.limits.chunk - rank.count * self.tables.drafted), []
+        for request in rank.prompts:
+            if budget <= 0:
                 break
-            part = min(room, request.todo)
+            part = min(budget, request.todo)
             found.append((request, part))
-            room -= part
+            budget -= part
         return found
 
     def _end_prompts(self, now: float, ended: list[Request]) -> None:
         """Count the computed tokens of prompts; those that are complete decode, or end."""
-        for lane, taken in zip(self.lanes, self.chunks, strict=True):
+        for rank, taken in zip(self.ranks, self.chunks, strict=True):
             for request, part in taken:
                 request.todo -= part
                 request.chunks += 1
@@ -262,13 +262,13 @@ class SimulatedEngine:
                     request.began = self.started
                 if request.todo > TINY:
                     continue
-                lane.prompts.popleft()
+                rank.prompts.popleft()
                 if request.first < 0:
                     request.first = max(now, request.began + request.chunks * self.tables.floor)
                 if self.limits.apart == "prefill" or request.output <= 1:
-                    lane.used -= request.held + (request.output if self.limits.whole else 0)
+                    rank.used -= request.held + (request.output if self.limits.whole else 0)
                     if self.limits.apart != "prefill":
                         request.ended = request.first
                     ended.append(request)
                 else:
-                    self._join(lane, request)
+                    self._join(rank, request)

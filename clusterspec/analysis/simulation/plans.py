@@ -35,8 +35,8 @@ def plan_timing(pools: Pools, tokens: float, handoff: float) -> Timing:
 
     def limits(kind: str) -> Limits:
         most = pools.sequences
-        room = tokens if kind != "prefill" else float("inf")
-        return Limits(most, room, load.chunk_tokens, whole=load.whole_requests, hit=load.prefix_hit, apart=kind)
+        held = tokens if kind != "prefill" else float("inf")
+        return Limits(most, held, load.chunk_tokens, whole=load.whole_requests, hit=load.prefix_hit, apart=kind)
 
     engine, prompts = pools.decode, pools.prompts
     return Timing(
