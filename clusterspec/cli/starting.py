@@ -164,16 +164,11 @@ def _usual_frameworks(catalog: Catalog, vendor: str, kind: str) -> Iterator[str]
 
 def _running_framework(usual: Sequence[str], text_with: Callable[[str], str], settings: Settings) -> str:
     """The first framework whose release of today runs on the accelerator."""
-    return next(
-        (
-            name
-            for name in usual
-            if all(
-                each.rule != "framework-not-on-accelerator" for each in study_text(text_with(name), settings).findings
-            )
-        ),
-        OTHER_FRAMEWORK,
-    )
+    for name in usual:
+        findings = study_text(text_with(name), settings).findings
+        if all(each.rule != "framework-not-on-accelerator" for each in findings):
+            return name
+    return OTHER_FRAMEWORK
 
 
 def _waived_spec(text: str, study: Study) -> str:

@@ -237,7 +237,7 @@ def run_bom(args: argparse.Namespace) -> int:
     return status_of(study, told=args.format == "text")
 
 
-# ``clusterspec cost SPEC``
+# ``clusterspec faults SPEC``
 
 
 def run_faults(args: argparse.Namespace) -> int:
@@ -253,6 +253,9 @@ def run_faults(args: argparse.Namespace) -> int:
     else:
         print_text(faults_text.faults_as_text(report, ink_of(args)))
     return status_of(study, told=True)
+
+
+# ``clusterspec cost SPEC``
 
 
 def run_cost(args: argparse.Namespace) -> int:

@@ -307,8 +307,8 @@ def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
     if stated is None:
         return
     shared = [path for path in ("layout.tp", "layout.cp", "layout.pp") if keys.find(*_degree_names(path))]
-    stated_keys = {".".join(map(str, each.path)): each.value for each in builder.given}
-    degrees = {path: stated_keys.get(path) for path in shared}
+    given = builder.reading()
+    degrees = {path: given.value(tuple(path.split("."))) for path in shared}
     steps = keys.whole("gradient_accumulation_steps") or 1
     parts = keys.whole("num_pipeline_microbatches") if (degrees.get("layout.pp") or 1) != 1 else 1
     counts = [degree for degree in degrees.values() if isinstance(degree, int)]
