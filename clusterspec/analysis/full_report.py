@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from clusterspec import document as documents
 from clusterspec.analysis.diagnosis import planned_tests
+from clusterspec.analysis.gates import purchase
 from clusterspec.analysis.outputs import bill, cost, estimate, influences
 from clusterspec.cluster.demands import demands_of
 from clusterspec.cluster.legality import cut_heads, refusals
@@ -103,8 +104,12 @@ def _report(study: Study, kind: str, audience: str, *, live: bool) -> FullReport
 
     cluster = study.design.cluster
     power = study.design.spec.cluster.power if study.design.spec.cluster else None
+    compared = _compared(study, kind, audience)
     whole = replace(
-        _compared(study, kind, audience),
+        compared,
+        purchase=study.part("purchase", lambda: purchase(compared), None)
+        if kind == "procurement" and audience != "tender"
+        else None,
         tiers=study.part("tiers", lambda: tiers(cluster, _without_folders(study)) if cluster else (), ()),
         tests=study.part("acceptance tests", lambda: planned_tests(study), ()),
         influences=influences(study),

@@ -13,7 +13,7 @@ from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.estimate_json import assumption_json
 from clusterspec.results.machine import LayoutGrid, Machine, Pod, Reliability, Roofline, StageMemory, Survival, Tier
 from clusterspec.results.search import SearchReport, SensitivityReport
-from clusterspec.results.verdict import Area, Influence
+from clusterspec.results.verdict import Area, Influence, Purchase
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,8 @@ class FullReport:
     bill: BillReport
     cost: CostReport
     areas: tuple[Area, ...] = ()
+    purchase: Purchase | None = None
+    """Of a procurement report that is not a tender: the amount, the gates before a signature, and the risks."""
     machine: Machine | None = None
     tiers: tuple[Tier, ...] = ()
     tests: tuple[PlannedTest, ...] = ()
@@ -83,6 +85,7 @@ class FullReport:
             "verdict": estimate.verdict.to_json(),
             "accelerators_used": estimate.accelerators_used,
             "areas": [area.to_json() for area in self.areas],
+            "purchase": self.purchase.to_json() if self.purchase else None,
             "estimate": _estimate(estimate),
             "bill": _bill(self.bill),
             "cost": _bare(self.cost.to_json()),

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clusterspec.cluster.model import Assumption
+from clusterspec.money import Money
 from clusterspec.records import asdict, dataclass
+
+if TYPE_CHECKING:
+    from clusterspec.procurement.quotes import QuotedPart
 
 REQUESTS = "requests"
 """The unit of a count of requests."""
@@ -73,3 +77,84 @@ class Influence:
     @property
     def size(self) -> float:
         return max(abs(self.step_time), abs(self.memory))
+
+
+# The decision of a buyer
+
+
+class GateStatus(StrEnum):
+    """The state of a gate before a signature."""
+
+    MET = "met"
+    OPEN = "open"
+    FAILED = "failed"
+    NOT_NEEDED = "not needed"
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A condition of a signature, its state, and the reason with its numbers."""
+
+    gate: str
+    status: GateStatus
+    text: str
+
+    def to_json(self) -> dict[str, str]:
+        return {"gate": self.gate, "status": str(self.status), "text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """A risk in ``days`` of the run and in ``money``; None where one of them cannot be computed."""
+
+    risk: str
+    days: float | None
+    money: Money | None
+    text: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "risk": self.risk,
+            "days": self.days,
+            "money": self.money.to_json() if self.money else None,
+            "text": self.text,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Purchase:
+    """The decision on a purchase or a rent.
+
+    ``amount`` is what is signed: the total of the ``quote``, else the sum of the ``prices`` of the spec or the ``rent``
+    over its term, named by ``basis``. ``expected`` is the cost at the prices of the spec, with their range.
+    """
+
+    amount: Money | None
+    basis: str
+    expected: Money | None
+    gates: tuple[Gate, ...]
+    parts: tuple[QuotedPart, ...] = ()
+    risks: tuple[Risk, ...] = ()
+
+    @property
+    def status(self) -> str:
+        """``do not sign`` if a gate failed, ``not ready`` if one is open, else ``ready``."""
+        states = {gate.status for gate in self.gates}
+        if GateStatus.FAILED in states:
+            return "do not sign"
+        return "not ready" if GateStatus.OPEN in states else "ready"
+
+    def gates_in(self, status: GateStatus) -> tuple[Gate, ...]:
+        """The gates with a status."""
+        return tuple(gate for gate in self.gates if gate.status is status)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "status": self.status,
+            "amount": self.amount.to_json() if self.amount else None,
+            "basis": self.basis or None,
+            "expected": self.expected.to_json() if self.expected else None,
+            "gates": [gate.to_json() for gate in self.gates],
+            "quote": [part.to_json() for part in self.parts],
+            "risks": [risk.to_json() for risk in self.risks],
+        }

@@ -98,8 +98,8 @@ def test_a_failing_design_is_a_draft(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "word"),
     [
-        ("too-large", "Do not sign: does not work as written"),
-        ("bare", "Not ready to be signed: not all of it was judged"),
+        ("too-large", "Do not sign: 1 gate fails"),
+        ("bare", "Not ready to be signed"),
     ],
 )
 def test_the_first_page_states_whether_to_sign(name: str, word: str) -> None:

@@ -170,7 +170,7 @@ def compose(report: FullReport) -> Paper:
         kind=KINDS[report.kind] + (" for tender" if report.tender else ""),
         subtitle=subtitle(report.estimate),
         description=design.spec.description or "",
-        verdict_block=decision.verdict_block(verdict, report.kind, tender=report.tender),
+        verdict_block=decision.verdict_block(report),
         facts=title_facts(report),
         sections=tuple(section for section in sections if section is not None and section.blocks),
         colophon=f"clusterspec {tool.version}, catalog {tool.catalog}",
@@ -223,7 +223,7 @@ def procurement_sections(report: FullReport) -> list[Section | None]:
     if cost is not None and moved is not None:
         cost = Section(cost.key, cost.title, (*cost.blocks, moved), cost.lead)
     return [
-        Section(first.key, first.title, blocks),
+        Section(first.key, first.title, blocks, first.lead),
         options.comparison_section(report),
         materials.materials_section(report),
         cost,
@@ -275,12 +275,13 @@ def signed_facts(report: FullReport) -> tuple[TitleFact, ...]:
         TitleFact("Date", report.today.isoformat(), "date"),
         TitleFact("SHA-256 of the spec", report.estimate.input.sha256 or "unknown", "input.sha256"),
     ]
-    if bill.total is not None:
-        rows.append(
-            TitleFact(
-                "Amount", f"{money_text(bill.total, bill.currency)} ({bill.total_title.lower()})", "bill.total.price"
-            )
-        )
+    if report.purchase is not None and report.purchase.amount is not None:
+        basis = {"quote": "as quoted", "prices": bill.total_title.lower(), "rent": "rent over the term"}
+        amount = f"{report.purchase.amount} ({basis[report.purchase.basis]})"
+        rows.append(TitleFact("Amount", amount, "purchase.amount"))
+    elif bill.total is not None:
+        amount = f"{money_text(bill.total, bill.currency)} ({bill.total_title.lower()})"
+        rows.append(TitleFact("Amount", amount, "bill.total.price"))
     waived = [one.finding.rule for one in report.estimate.waived]
     if not report.tender:
         rows.append(TitleFact("Waivers accepted", ", ".join(dict.fromkeys(waived)) or "none", "waived"))

@@ -1,10 +1,11 @@
-"""The first page: verdict, areas, waivers, headline figures, the checklist for buyers, and risks."""
+"""The first page: verdict, areas, waivers, headline figures; for buyers the gates before a signature, and risks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from clusterspec.finding import Severity
+from clusterspec.money import Money
 from clusterspec.report.estimate_rows import VERDICT_WORDS, joined_notes, serving_rows
 from clusterspec.report.paper.blocks import (
     Block,
@@ -18,8 +19,8 @@ from clusterspec.report.paper.blocks import (
     VerdictBlock,
 )
 from clusterspec.results.full import FullReport
-from clusterspec.results.verdict import REQUESTS, Area, Verdict, VerdictStatus
-from clusterspec.units import display, percent, plain, portion
+from clusterspec.results.verdict import REQUESTS, Area, GateStatus, Purchase, Risk, Verdict, VerdictStatus
+from clusterspec.units import display, percent, plain, plural, portion
 
 # Checklist of delivery, warranty, spares and single points of failure with spec keys, and risks
 
@@ -83,7 +84,7 @@ def risks_table(report: FullReport) -> PaperTable | None:
         for number, finding in found[:3]
     )
     return PaperTable(
-        (TableColumn("Risk"), TableColumn("Severity")), rows, "findings", caption="The three most severe risks"
+        (TableColumn("Finding"), TableColumn("Severity")), rows, "findings", caption="The three most severe findings"
     )
 
 
@@ -105,33 +106,133 @@ STATES: dict[str, tuple[str, Tone]] = {
 }
 
 
-SIGNING = {
-    VerdictStatus.FAILS: "Do not sign",
-    VerdictStatus.RESERVATIONS: "Sign only if you accept these reservations",
-    VerdictStatus.CLEAR: "Nothing found against signing",
-    VerdictStatus.NOT_JUDGED: "Not ready to be signed: not all of it was judged",
+SIGNING = {"do not sign": "Do not sign", "not ready": "Not ready to be signed", "ready": "Nothing against signing"}
+"""The decision that a buyer takes from the gates."""
+SIGNING_TONES: dict[str, Tone] = {"do not sign": "bad", "not ready": "fair", "ready": "good"}
+GATES: dict[GateStatus, tuple[str, Tone]] = {
+    GateStatus.FAILED: ("fails", "bad"),
+    GateStatus.OPEN: ("open", "fair"),
+    GateStatus.MET: ("met", "good"),
+    GateStatus.NOT_NEEDED: ("not needed", "plain"),
 }
-"""The decision that a buyer takes from a verdict."""
 
 
-def verdict_block(verdict: Verdict, kind: str, *, tender: bool) -> VerdictBlock:
-    """The verdict of the first page; for buyers with the decision first."""
-    word = VERDICT_WORDS[verdict.status]
-    if kind == "procurement" and not tender:
-        word = f"{SIGNING[verdict.status]}: {word[0].lower()}{word[1:]}"
-    return VerdictBlock(word, TONES[verdict.status], verdict.reasons, verdict.not_judged)
+def verdict_block(report: FullReport) -> VerdictBlock:
+    """The verdict of the first page; for buyers the decision, with what stands against a signature."""
+    purchase = report.purchase
+    if purchase is None:
+        return stated_verdict(report.estimate.verdict)
+    failed, open_ = purchase.gates_in(GateStatus.FAILED), purchase.gates_in(GateStatus.OPEN)
+    counted = [f"{plural(len(failed), 'gate')} fail{'s' if len(failed) == 1 else ''}"] if failed else []
+    counted += [f"{plural(len(open_), 'gate')} {'is' if len(open_) == 1 else 'are'} open"] if open_ else []
+    word = SIGNING[purchase.status] + (f": {', '.join(counted)}" if counted else ": every gate is met")
+    return VerdictBlock(word, SIGNING_TONES[purchase.status], (), ())
+
+
+def stated_verdict(verdict: Verdict) -> VerdictBlock:
+    """The verdict on a design with its reasons, for engineers."""
+    return VerdictBlock(VERDICT_WORDS[verdict.status], TONES[verdict.status], verdict.reasons, verdict.not_judged)
+
+
+def decision_sentence(report: FullReport) -> str:
+    """What is bought or rented, for which amount, and what it does: the first sentence of a procurement report."""
+    purchase, cluster = report.purchase, report.estimate.design.cluster
+    if purchase is None or cluster is None:
+        return ""
+    verb = "Rent" if purchase.basis == "rent" or cluster.cloud else "Buy"
+    bare = f"{plural(cluster.all_nodes, 'node')} of {cluster.accelerators_per_node} {cluster.accelerator.name}"
+    what = f"{cluster.all_nodes:,} × {cluster.platform.name}" if cluster.platform else bare
+    done = work_sentence(report)
+    return f"{verb} {what} for {_amount_phrase(purchase)}{': ' if done else ''}{done}."
+
+
+def _amount_phrase(purchase: Purchase) -> str:
+    """The amount, where it is from, and beside a quote the cost at the prices of the spec."""
+    if purchase.amount is None:
+        return "an amount that the spec does not state"
+    origin = {"quote": "as quoted", "prices": "at the prices of the spec", "rent": "over the term"}[purchase.basis]
+    beside = ""
+    if purchase.basis == "quote" and purchase.expected is not None:
+        beside = f"; {rounded_money(purchase.expected)} at the prices of the spec"
+    return f"{rounded_money(purchase.amount)} ({origin}{beside})"
+
+
+def rounded_money(amount: Money) -> str:
+    """An amount for a sentence, in millions or thousands.
+
+    >>> rounded_money(Money(21_940_000, 25_040_000, "USD")), rounded_money(Money.of(950, "EUR"))
+    ('21.9 – 25 M USD', '950 EUR')
+    """
+    scale, name = next(((s, n) for s, n in ((1e9, "G"), (1e6, "M"), (1e3, "k")) if amount.high >= s), (1.0, ""))
+    ends = dict.fromkeys(plain(abs(end) / scale) for end in (amount.low, amount.high))
+    return " ".join(part for part in (" – ".join(ends), name, amount.currency) if part)
+
+
+def work_sentence(report: FullReport) -> str:
+    """What the machine does with the planned work: days of the run, or tokens per second."""
+    plan, kept = report.estimate.plan, report.reliability
+    work, held = plan.design.workload, report.estimate.condition
+    if work is None:
+        return ""
+    tail = f", {held}" if held else ""
+    if plan.serving is not None:
+        rate = display(plan.serving.output_tokens_per_second, "1")
+        return f"serves {work.model.name} with {rate} output tokens per second{tail}"
+    seconds = (kept.with_interruptions if kept else None) or plan.time_to_train
+    if seconds is None:
+        rate = f" at {percent(plan.mfu)} MFU" if plan.mfu is not None else ""
+        return f"trains {work.model.name}{rate}{tail}"
+    tokens = f" on {display(work.tokens, '1')} tokens" if work.tokens else ""
+    return f"trains {work.model.name}{tokens} in {display(seconds, 's')}{tail}"
+
+
+def gates_table(purchase: Purchase) -> PaperTable:
+    """The gates before a signature: what fails first, then what is open."""
+    order = (GateStatus.FAILED, GateStatus.OPEN, GateStatus.MET, GateStatus.NOT_NEEDED)
+    ranked = sorted(enumerate(purchase.gates), key=lambda pair: order.index(pair[1].status))
+    rows = []
+    for number, gate in ranked:
+        word, tone = GATES[gate.status]
+        rows.append(TableRow((gate.gate.capitalize(), gate.text, word), f"purchase.gates[{number}]", tone))
+    columns = (TableColumn("Gate", key="gate"), TableColumn("Why", key="text"), TableColumn("Status", key="status"))
+    return PaperTable(columns, tuple(rows), "purchase.gates", caption="Before a signature")
+
+
+def risks_of_purchase(purchase: Purchase) -> PaperTable | None:
+    """The largest risks, in money and in days of the run."""
+    if not purchase.risks:
+        return None
+    rows = tuple(_risk_row(risk, number) for number, risk in enumerate(purchase.risks))
+    columns = (
+        TableColumn("Risk", key="risk"),
+        TableColumn("Money", "right", "money"),
+        TableColumn("Days", "right", "days"),
+        TableColumn("Why", key="text"),
+    )
+    return PaperTable(columns, rows, "purchase.risks", caption="The largest risks")
+
+
+def _risk_row(risk: Risk, number: int) -> TableRow:
+    money = rounded_money(risk.money) if risk.money is not None else "–"
+    days = plain(risk.days, 2) if risk.days is not None else "–"
+    return TableRow((risk.risk.capitalize(), money, days, risk.text), f"purchase.risks[{number}]")
 
 
 def decision_section(report: FullReport) -> Section:
     """Headline figures, the verdict by area, and the waivers."""
     blocks: list[Block] = []
+    if report.purchase is not None:
+        blocks.append(gates_table(report.purchase))
     if shown := headline_cards(report):
         blocks.append(Cards(shown))
+    if report.purchase is not None and (risks := risks_of_purchase(report.purchase)) is not None:
+        blocks.append(risks)
     if report.areas:
         blocks.append(areas_table(report.areas))
     if report.estimate.waived and not report.tender:
         blocks.append(waivers_table(report))
-    return Section("decision", "Decision" if report.kind == "procurement" else "At a glance", tuple(blocks))
+    title = "Decision" if report.kind == "procurement" else "At a glance"
+    return Section("decision", title, tuple(blocks), lead=decision_sentence(report))
 
 
 def areas_table(found: tuple[Area, ...]) -> PaperTable:

@@ -6,7 +6,7 @@ from clusterspec.procurement.bill import Item
 from clusterspec.report import fleet_text
 from clusterspec.report.paper.appendix import section_of_findings
 from clusterspec.report.paper.blocks import Block, Paper, PaperTable, Section, TableColumn, TableRow, Text, TitleFact
-from clusterspec.report.paper.decision import verdict_block
+from clusterspec.report.paper.decision import stated_verdict
 from clusterspec.results import BillReport, count
 from clusterspec.results.fleet import FleetReport
 from clusterspec.results.verdict import VerdictStatus
@@ -22,7 +22,7 @@ def composed_fleet(report: FleetReport) -> Paper:
         kind="Fleet report",
         subtitle=f"{plural(len(report.jobs), 'job')} on {plural(len(report.pools), 'pool')}",
         description=(spec.description if spec else None) or "",
-        verdict_block=verdict_block(verdict, "design", tender=False),
+        verdict_block=stated_verdict(verdict),
         facts=_facts(report),
         sections=(_jobs_section(report), _pools_section(report), *_bill_sections(report), _findings_section(report)),
         colophon=f"clusterspec {report.tool.version}, catalog {report.tool.catalog}",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clusterspec.procurement.bill import PRICED_AS, Item, money_text
+from clusterspec.procurement.bill import Item, money_text
 from clusterspec.procurement.cost import Cost
+from clusterspec.procurement.quotes import QuotedPart
 from clusterspec.report.charts.bars import StackPart, Year, yearly_chart
 from clusterspec.report.charts.svg import cause_of
 from clusterspec.report.paper.blocks import (
@@ -21,7 +22,6 @@ from clusterspec.report.paper.blocks import (
 )
 from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.full import FullReport
-from clusterspec.spec.model import QuoteLine
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plain, plural, portion
 
@@ -29,58 +29,49 @@ from clusterspec.units import display, percent, plain, plural, portion
 
 
 def quote_table(report: FullReport) -> PaperTable | None:
-    """Counted and quoted quantities by part; parts in only one of the two are marked."""
-    procurement = report.estimate.design.spec.procurement
-    if procurement is None or not procurement.quote:
+    """Needed and quoted quantities by part, with the value of what the quote lacks."""
+    parts = report.purchase.parts if report.purchase else ()
+    if not parts:
         return None
-    counted: dict[str, int] = {}
-    for item in report.bill.items:
-        kind = PRICED_AS.get(item.kind, item.kind)
-        counted[kind] = counted.get(kind, 0) + item.quantity
-    quoted = {_line_kind(line): line for line in procurement.quote}
-    rows = [_quote_row(kind, counted.get(kind), line, report.bill.bill.currency) for kind, line in quoted.items()]
-    rows += [_quote_row(kind, number, None, "") for kind, number in counted.items() if kind not in quoted]
     columns = (
-        TableColumn("Part"),
-        TableColumn("Needed", "right"),
-        TableColumn("Quoted", "right"),
-        TableColumn("Difference", "right"),
-        TableColumn("Quoted price", "right"),
-        TableColumn("Remark"),
+        TableColumn("Part", key="part"),
+        TableColumn("Needed", "right", "needed"),
+        TableColumn("Quoted", "right", "quoted"),
+        TableColumn("Difference", "right", "quoted"),
+        TableColumn("Quoted price", "right", "price"),
+        TableColumn("Value missing", "right", "missing"),
+        TableColumn("Remark", key="state"),
     )
-    return PaperTable(columns, tuple(rows), "bill.items", caption="Bill of materials against the quote")
+    rows = tuple(_quote_row(part, number) for number, part in enumerate(parts))
+    return PaperTable(columns, rows, "purchase.quote", caption="Bill of materials against the quote")
 
 
-def _line_kind(line: QuoteLine) -> str:
-    return (line.part or "?").strip().lower().replace(" ", "_").replace("-", "_")
+REMARKS: dict[str, tuple[str, Tone]] = {
+    "quoted": ("quoted", "good"),
+    "surplus": ("more than needed", "fair"),
+    "short": ("short", "bad"),
+    "missing": ("missing from the quote", "bad"),
+    "no quantity": ("no quantity quoted", "fair"),
+    "elsewhere": ("no line; from another supplier?", "fair"),
+    "not needed": ("not in the bill", "plain"),
+}
 
 
-def _quote_row(kind: str, needed: int | None, line: QuoteLine | None, currency: str) -> TableRow:
-    quoted = line.quantity if line else None
-    difference, remark, tone = "–", "", "plain"
-    if line is None:
-        remark, tone = "missing from the quote", "bad"
-    elif needed is None:
-        remark, tone = "not in the bill", "fair"
-    elif quoted is None:
-        remark, tone = "no quantity quoted", "fair"
-    else:
-        missing = float(quoted) - needed
-        difference = f"{missing:+,.0f}" if missing else "0"
-        remark, tone = (
-            ("short", "bad") if missing < 0 else ("more than needed", "fair") if missing > 0 else ("", "good")
-        )
-    price = money_text(line.price, currency) if line and line.price is not None else "–"
+def _quote_row(part: QuotedPart, number: int) -> TableRow:
+    remark, tone = REMARKS[part.state]
+    difference = "–"
+    if part.needed is not None and part.quoted is not None:
+        difference = f"{part.quoted - part.needed:+,.0f}" if part.quoted != part.needed else "0"
     cells = (
-        kind.replace("_", " "),
-        f"{needed:,}" if needed is not None else "–",
-        f"{quoted:,.0f}" if quoted is not None else "–",
+        part.kind.replace("_", " "),
+        f"{part.needed:,}" if part.needed is not None else "–",
+        f"{part.quoted:,.0f}" if part.quoted is not None else "–",
         difference,
-        price,
+        str(part.price) if part.price else "–",
+        str(part.missing) if part.missing else "–",
         remark,
     )
-    shown: Tone = tone  # type: ignore[assignment]
-    return TableRow(cells, "bill.items", shown)
+    return TableRow(cells, f"purchase.quote[{number}]", tone)
 
 
 # Bill of materials with quotes, cost by year, and acceptance plan

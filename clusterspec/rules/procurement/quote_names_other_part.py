@@ -53,7 +53,7 @@ from collections.abc import Iterator
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.quotes import SWITCHES, Offered, named_entries, offered_lines
+from clusterspec.procurement.quotes import SWITCHES, Offered, named_entries, offered_lines
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.spec.model import ProcurementSpec, ScaleOutSpec

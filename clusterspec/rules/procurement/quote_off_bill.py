@@ -113,9 +113,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
-from clusterspec.procurement.bill import PRICED_AS, Bill, bill
+from clusterspec.procurement.bill import Bill, bill
+from clusterspec.procurement.quotes import NETWORKED, SWITCHES, Offered, needed_parts, offered_lines
 from clusterspec.rules.knowledge.purchases import bought
-from clusterspec.rules.knowledge.quotes import NETWORKED, SWITCHES, Offered, offered_lines
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.spec.model import ProcurementSpec
@@ -135,7 +135,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         return
     lines = list(offered_lines(procurement.quote, cluster))
     counted = bill(design)
-    needed = _needed_parts(counted, lines)
+    needed = needed_parts(counted, lines)
     yield from _node_problem(lines, needed.get("node", 0), cluster)
     assumed = {item.kind for item in counted.items if item.assumed}
     for kind, count in needed.items():
@@ -143,21 +143,6 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             guessed = kind in assumed or (kind == "switch" and bool(assumed & {*SWITCHES}))
             yield from _count_problem(kind, count, [line for line in lines if line.kind == kind], guessed)
     yield from _missing_parts(lines, needed, counted)
-
-
-def _needed_parts(counted: Bill, lines: Sequence[Offered]) -> dict[str, int]:
-    """The parts of the bill by kind; switches of all tiers together where the quote does not tell them apart."""
-    needed: dict[str, int] = {}
-    for item in counted.items:
-        kind = PRICED_AS.get(item.kind, item.kind)
-        if kind == "node" or kind in NETWORKED:
-            needed[kind] = needed.get(kind, 0) + item.quantity
-    if any(line.kind == "switch" for line in lines):
-        tiers = [kind for kind in SWITCHES if not any(line.kind == kind for line in lines)]
-        needed["switch"] = sum(needed.pop(kind, 0) for kind in tiers)
-    if any(line.kind == "cable" and line.is_complete for line in lines):
-        needed.pop("transceiver", None)
-    return {kind: count for kind, count in needed.items() if count}
 
 
 def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Iterator[Problem]:

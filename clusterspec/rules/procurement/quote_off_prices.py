@@ -61,8 +61,8 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
+from clusterspec.procurement.quotes import offered_lines
 from clusterspec.rules.knowledge.purchases import bought, ends
-from clusterspec.rules.knowledge.quotes import offered_lines
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent, plain

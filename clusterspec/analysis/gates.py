@@ -1,0 +1,284 @@
+"""What a buyer decides: the amount to sign, the gates before a signature, and the largest risks in money and days."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.money import Money
+from clusterspec.procurement.bill import Bill
+from clusterspec.procurement.cost import Cost
+from clusterspec.procurement.quotes import QuotedPart, quoted_parts, quoted_total
+from clusterspec.procurement.total import YEAR
+from clusterspec.results.full import FullReport
+from clusterspec.results.verdict import Area, Gate, GateStatus, Purchase, Risk, Verdict, VerdictStatus
+from clusterspec.spec.model import ProcurementSpec, Spec
+from clusterspec.units import display, percent, plural
+
+DAY = 86_400.0
+IDLE = 0.05
+"""Share of accelerators without planned work below which it is the reserve that schedulers keep."""
+CONDITIONS = {
+    VerdictStatus.FAILS: GateStatus.FAILED,
+    VerdictStatus.RESERVATIONS: GateStatus.OPEN,
+    VerdictStatus.NOT_JUDGED: GateStatus.OPEN,
+    VerdictStatus.CLEAR: GateStatus.MET,
+}
+
+
+def purchase(report: FullReport) -> Purchase | None:
+    """The decision on a purchase or a rent; None if the cluster cannot be resolved."""
+    design, bill, cost = report.estimate.design, report.bill.bill, report.cost.cost
+    cluster, spec = design.cluster, design.spec
+    if cluster is None or cost is None:
+        return None
+    buying = spec.procurement or ProcurementSpec()
+    parts = quoted_parts(bill, buying.quote or (), cluster)
+    quoted = quoted_total(buying.quote, buying.quoted_total, bill.currency) if buying.quote else None
+    if quoted is None and buying.quoted_total is not None:
+        quoted = Money.of(float(buying.quoted_total), bill.currency)
+    expected = _expected_amount(cost, bill)
+    rents = _rents(cost, cluster)
+    gates = (
+        _design_gate(report.estimate.verdict),
+        _price_gate(bill, cost, rents=rents),
+        _quote_gate(parts, quoted, expected, rents=rents),
+        _use_gate(cost, bill),
+        _budget_gate(buying, quoted, expected, bill.currency),
+        _power_gate(report.areas, cost, cluster),
+        _term_gate(buying),
+        _delivery_gate(buying, rents=rents),
+        _warranty_gate(buying, rents=rents),
+        _acceptance_gate(spec, rents=rents),
+    )
+    amount, basis = (quoted, "quote") if quoted else (expected, "rent" if rents else "prices")
+    return Purchase(
+        amount=amount,
+        basis=basis if amount else "",
+        expected=expected,
+        gates=gates,
+        parts=parts,
+        risks=tuple(_largest(_risks(report, cost, parts))),
+    )
+
+
+def _expected_amount(cost: Cost, bill: Bill) -> Money | None:
+    """What the design costs at the prices of the spec: the rent over the term, else the sum of the priced lines."""
+    rent = next((part for part in (cost.total.parts if cost.total else ()) if part.name == "rent"), None)
+    if rent is None:
+        return bill.total
+    low, high = rent.value if rent.low is None else rent.low, rent.value if rent.high is None else rent.high
+    return Money(low, high, cost.currency)
+
+
+def _rents(cost: Cost, cluster: Cluster) -> bool:
+    rent = cost.total is not None and any(part.name == "rent" for part in cost.total.parts)
+    return rent or cluster.cloud
+
+
+# Gates, each from what the spec states and what was computed
+
+
+def _design_gate(verdict: Verdict) -> Gate:
+    reasons = (*verdict.reasons, *(f"not judged: {part}" for part in verdict.not_judged))
+    return Gate("design", CONDITIONS[verdict.status], "; ".join(reasons) or "checked, nothing found against it")
+
+
+def _price_gate(bill: Bill, cost: Cost, *, rents: bool) -> Gate:
+    if rents and cost.total is not None:
+        return Gate("prices", GateStatus.MET, "the rent has a price" + (f" of {cost.as_of}" if cost.as_of else ""))
+    if rents:
+        return Gate("prices", GateStatus.OPEN, "the rent has no price (`procurement.prices.node_hour`), or no term")
+    if bill.total is None:
+        return Gate("prices", GateStatus.OPEN, "no part has a price (`procurement.prices`)")
+    lines = len(bill.items)
+    if bill.unpriced or bill.not_counted:
+        parts = [item.part for item in bill.unpriced] + [text.partition(":")[0] for text in bill.not_counted]
+        without = f"{len(bill.unpriced)} of {plural(lines, 'line')} of the bill have no price"
+        what = without if bill.unpriced else f"{plural(len(parts), 'part')} are not counted"
+        return Gate("prices", GateStatus.OPEN, f"{what}: {', '.join(dict.fromkeys(parts))}")
+    if cost.as_of is None:
+        return Gate("prices", GateStatus.OPEN, "the prices have no date (`procurement.as_of`)")
+    return Gate("prices", GateStatus.MET, f"{plural(lines, 'line')} of the bill are priced, as of {cost.as_of}")
+
+
+def _quote_gate(parts: tuple[QuotedPart, ...], quoted: Money | None, expected: Money | None, *, rents: bool) -> Gate:
+    if not parts:
+        if rents and quoted is None:
+            return Gate("quote", GateStatus.NOT_NEEDED, "rented")
+        return Gate("quote", GateStatus.OPEN, "no quote is entered (`procurement.quote`)")
+    lacking = [part for part in parts if part.lacks]
+    if lacking:
+        return Gate("quote", GateStatus.FAILED, f"the quote lacks {_lacking_text(lacking)}")
+    open_ = [part.kind.replace("_", " ") for part in parts if part.state in {"no quantity", "elsewhere"}]
+    if open_:
+        return Gate("quote", GateStatus.OPEN, f"no quantity, or no line, for {', '.join(dict.fromkeys(open_))}")
+    beside = f"; the design costs {expected} at the prices of the spec" if expected and quoted else ""
+    return Gate("quote", GateStatus.MET, f"each part that the design needs is quoted{beside}")
+
+
+def _lacking_text(lacking: list[QuotedPart]) -> str:
+    """The units that a quote lacks, with their value where a price is known."""
+    texts = []
+    for part in lacking:
+        units = (part.needed or 0) - (part.quoted or 0.0)
+        value = f" ({part.missing})" if part.missing else ""
+        texts.append(f"{units:,.0f} × {part.kind.replace('_', ' ')}{value}")
+    return ", ".join(texts)
+
+
+def _use_gate(cost: Cost, bill: Bill) -> Gate:
+    used, whole = cost.accelerators_used, cost.accelerators
+    if used is None:
+        return Gate("use", GateStatus.OPEN, "no planned work: the spec has no layout")
+    idle = 1 - used / whole if whole else 0.0
+    if idle <= IDLE:
+        return Gate("use", GateStatus.MET, f"the planned work uses {used:,.0f} of {whole:,} accelerators")
+    value = _idle_value(idle, bill)
+    worth = f", {value} of the nodes" if value else ""
+    return Gate(
+        "use",
+        GateStatus.OPEN,
+        f"{whole - used:,.0f} of {whole:,} accelerators ({percent(idle, 2)}{worth}) have no work",
+    )
+
+
+def _idle_value(idle: float, bill: Bill) -> Money | None:
+    """The price of the nodes that do no planned work."""
+    prices = [item.price for item in bill.items if item.kind == "node" and item.price is not None]
+    if not prices:
+        return None
+    value = Money.total(prices) * idle
+    return Money(round(value.low), round(value.high), value.currency)
+
+
+def _budget_gate(buying: ProcurementSpec, quoted: Money | None, expected: Money | None, currency: str) -> Gate:
+    if buying.budget is None:
+        return Gate("budget", GateStatus.NOT_NEEDED, "no budget is stated")
+    limit, amount = Money.of(float(buying.budget), currency), quoted or expected
+    if amount is None:
+        return Gate("budget", GateStatus.OPEN, f"{limit}, and nothing has a price")
+    if amount.low > limit.high:
+        return Gate("budget", GateStatus.FAILED, f"{amount} exceeds the budget of {limit}")
+    status = GateStatus.OPEN if amount.high > limit.high else GateStatus.MET
+    return Gate("budget", status, f"{amount} of {limit}")
+
+
+def _power_gate(areas: tuple[Area, ...], cost: Cost, cluster: Cluster) -> Gate:
+    if cluster.cloud:
+        return Gate("power", GateStatus.NOT_NEEDED, "the operator of the cloud supplies it")
+    drawn = display(cost.watts.value, "W") if cost.watts.parts else ""
+    judged = [area for area in areas if area.area == "power" and area.limit is not None]
+    if any(area.state == "bad" for area in judged):
+        worst = next(area for area in judged if area.state == "bad")
+        limit = display(worst.limit or 0.0, "W")
+        return Gate(
+            "power", GateStatus.FAILED, f"{worst.constraint} needs {display(worst.value or 0.0, 'W')} of {limit}"
+        )
+    if judged:
+        return Gate(
+            "power", GateStatus.MET, f"within the limit of a rack; the machine draws {drawn or 'an unknown power'}"
+        )
+    needs = f"the machine draws {drawn} and no limit is stated" if drawn else "neither the power nor a limit is known"
+    return Gate("power", GateStatus.OPEN, f"{needs} (`cluster.power`)")
+
+
+def _term_gate(buying: ProcurementSpec) -> Gate:
+    if buying.term is None:
+        return Gate("term", GateStatus.OPEN, "not stated, so that no cost of operation is counted (`procurement.term`)")
+    return Gate("term", GateStatus.MET, buying.term.written)
+
+
+def _delivery_gate(buying: ProcurementSpec, *, rents: bool) -> Gate:
+    weeks = buying.delivery.weeks if buying.delivery else None
+    if weeks is None:
+        if rents:
+            return Gate("delivery", GateStatus.NOT_NEEDED, "rented")
+        return Gate("delivery", GateStatus.OPEN, "not stated (`procurement.delivery.weeks`)")
+    late = _days_late(buying, float(weeks))
+    if late is not None and late > 0:
+        return Gate("delivery", GateStatus.FAILED, f"{weeks:g} weeks end {late:,.0f} days after {buying.needed_by}")
+    return Gate("delivery", GateStatus.MET, f"{weeks:g} weeks")
+
+
+def _days_late(buying: ProcurementSpec, weeks: float) -> float | None:
+    """Days between the day when the machine is needed and its delivery; None if a date is absent or unreadable."""
+    try:
+        ordered, needed = date.fromisoformat(buying.as_of or ""), date.fromisoformat(buying.needed_by or "")
+    except ValueError:
+        return None
+    return ordered.toordinal() + 7 * weeks - needed.toordinal()
+
+
+def _warranty_gate(buying: ProcurementSpec, *, rents: bool) -> Gate:
+    if rents:
+        return Gate("warranty", GateStatus.NOT_NEEDED, "rented")
+    if buying.warranty is None:
+        return Gate("warranty", GateStatus.OPEN, "not stated (`procurement.warranty`)")
+    if buying.term is not None and buying.warranty.value < buying.term.value:
+        short = (buying.term.value - buying.warranty.value) / YEAR
+        text = f"{buying.warranty.written}, {short:.1f} years less than the term of {buying.term.written}"
+        return Gate("warranty", GateStatus.OPEN, text)
+    return Gate("warranty", GateStatus.MET, buying.warranty.written)
+
+
+def _acceptance_gate(spec: Spec, *, rents: bool) -> Gate:
+    demanded = len(spec.acceptance or ())
+    if demanded:
+        return Gate("acceptance", GateStatus.MET, f"{plural(demanded, 'test')} demanded")
+    if rents:
+        return Gate("acceptance", GateStatus.NOT_NEEDED, "rented")
+    return Gate("acceptance", GateStatus.OPEN, "no test is demanded (`acceptance`); this report proposes some")
+
+
+# Risks in money and in days
+
+
+def _risks(report: FullReport, cost: Cost, parts: tuple[QuotedPart, ...]) -> Iterator[Risk]:
+    """What can cost more, or take longer, than the amount and the time on the first page."""
+    plan, kept, bill = report.estimate.plan, report.reliability, report.bill.bill
+    price = _price_of_days(cost)
+    if kept is not None and kept.with_interruptions is not None and plan.time_to_train is not None:
+        days = (kept.with_interruptions - plan.time_to_train) / DAY
+        text = f"failures interrupt the run every {display(kept.between, 's')}; goodput {percent(kept.goodput)}"
+        yield Risk("interruptions", days, price(days), text)
+        if plan.step_time_range is not None and plan.step_time is not None and plan.step_time.value > 0:
+            share = plan.step_time_range[1] / plan.step_time.value - 1
+            slow = share * kept.with_interruptions / DAY
+            yield Risk(
+                "slower steps", slow, price(slow), f"the upper end of the predicted range, {percent(share, 2)} longer"
+            )
+    total = bill.total
+    if total is not None and total.high > total.low:
+        yield Risk(
+            "prices", None, Money.of((total.high - total.low) / 2, bill.currency), f"the bill ranges over {total}"
+        )
+    missing = [part.missing for part in parts if part.missing is not None]
+    if missing:
+        lacking = [part.kind.replace("_", " ") for part in parts if part.missing is not None]
+        yield Risk("parts without a quote", None, Money.total(missing).middle, ", ".join(dict.fromkeys(lacking)))
+    used = cost.accelerators_used
+    if used is not None and cost.accelerators and (idle := 1 - used / cost.accelerators) > IDLE:
+        value = _idle_value(idle, bill)
+        text = f"{percent(idle, 2)} of the accelerators have no planned work"
+        yield Risk("idle accelerators", None, value.middle if value else None, text)
+
+
+def _price_of_days(cost: Cost) -> Callable[[float], Money | None]:
+    """The money that some days of the job cost, from the cost of its run."""
+    run, each = cost.run, cost.per_run
+    if run is None or each is None or run.value <= 0:
+        return lambda days: None
+    rate = each.value / (run.value / DAY)
+    return lambda days: Money.of(days * rate, cost.currency)
+
+
+MOST_RISKS = 3
+
+
+def _largest(risks: Iterator[Risk]) -> list[Risk]:
+    """The largest risks: those with the most money first, then those with the most days."""
+    real = [risk for risk in risks if (risk.money and risk.money.high > 0) or (risk.days or 0.0) > 0]
+    real.sort(key=lambda risk: (-(risk.money.high if risk.money else 0.0), -(risk.days or 0.0)))
+    return real[:MOST_RISKS]

@@ -1,0 +1,136 @@
+"""What stands against a signature: the gates of a purchase, the quote against the bill, and the risks."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from clusterspec.analysis.full_report import report
+from clusterspec.money import Money
+from clusterspec.results.verdict import GateStatus, Purchase
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
+
+ASKED = "acceptance:\n  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 300 GB/s}\n"
+READY = """
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 31
+  spare_nodes: 1
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: rail-optimized, nics_per_node: 8}
+  networks:
+    frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s, switch: spectrum-3-sn4600}
+    out_of_band: {nics_per_node: 1, nic_bandwidth: 100 Gb/s, switch: spectrum-2-sn3700}
+    storage: {bandwidth: 40 GB/s, capacity: 1 PB}
+  power: {nodes_per_rack: 4, rack_limit: 45 kW}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 496, tokens: 1T}
+layout: {tp: 1, pp: 1, micro_batch: 1, framework: megatron-core}
+ASKED
+procurement:
+  currency: EUR
+  as_of: 2026-11-01
+  needed_by: 2027-06-01
+  term: 4 years
+  warranty: 4 years
+  delivery: {weeks: 16}
+  prices: {node: [280000, 340000], leaf_switch: 36000, spine_switch: 36000, cable: 300, transceiver: 1200, QUOTED}
+  quote:
+    - {part: DGX H100 system, quantity: 32, unit_price: 310000, price: 9920000}
+    - {part: QM9700 leaf switch, quantity: 8, unit_price: 36000, price: 288000}
+    - {part: QM9700 spine switch, quantity: 4, unit_price: 36000, price: 144000}
+    - {part: node to leaf cable, quantity: 512, unit_price: 300, price: 153600}
+    - {part: OSFP transceiver, quantity: 512, unit_price: 1200, price: 614400}
+    - {part: storage system, quantity: 1, unit_price: 500000, price: 500000}
+    - {part: rack, quantity: 8, unit_price: 3000, price: 24000}
+    - {part: frontend switches and cables, quantity: 1, unit_price: 90000, price: 90000}
+    - {part: out-of-band switches and cables, quantity: 1, unit_price: 9000, price: 9000}
+  budget: 15000000
+""".replace(
+    "QUOTED",
+    "storage: 500000, rack: 3000, frontend_switch: 20000, frontend_cable: 100, out_of_band_switch: 3000, "
+    "out_of_band_cable: 10",
+).replace("ASKED\n", ASKED)
+
+
+def decided(text: str) -> Purchase:
+    found = report(study_text(text, SETTINGS), "procurement").purchase
+    assert found is not None
+    json.dumps(found.to_json(), allow_nan=False)
+    return found
+
+
+def status(purchase: Purchase, gate: str) -> GateStatus:
+    return next(each.status for each in purchase.gates if each.gate == gate)
+
+
+def why(purchase: Purchase, gate: str) -> str:
+    return next(each.text for each in purchase.gates if each.gate == gate)
+
+
+def test_a_complete_purchase_leaves_only_what_the_check_found() -> None:
+    found = decided(READY)
+    against = {gate.gate: gate.text for gate in found.gates if gate.status in {GateStatus.OPEN, GateStatus.FAILED}}
+    assert not against.keys() - {"design"}, against
+    assert found.amount == Money.of(11_743_000.0, "EUR") and found.basis == "quote"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "gate", "expected", "words"),
+    [
+        ("quantity: 512, unit_price: 1200, price: 614400", "quantity: 500, unit_price: 1200, price: 600000", "quote",
+         "failed", "12 × transceiver (14,400 EUR)"),
+        ("    - {part: QM9700 spine switch, quantity: 4, unit_price: 36000, price: 144000}\n", "", "quote", "failed",
+         "4 × spine switch (144,000 EUR)"),
+        ("    - {part: storage system, quantity: 1, unit_price: 500000, price: 500000}\n", "", "quote", "open",
+         "storage"),
+        ("cable: 300, ", "", "prices", "open", "have no price: node to leaf cable"),
+        ("  as_of: 2026-11-01\n", "", "prices", "open", "no date"),
+        ("{tp: 1,", "{nodes: 16, tp: 1,", "use", "open", "120 of 248 accelerators (48 %, 4,200,000 – 5,100,000 EUR"),
+        ("budget: 15000000", "budget: 11000000", "budget", "failed", "exceeds the budget of 11,000,000 EUR"),
+        ("rack_limit: 45 kW", "rack_limit: 30 kW", "power", "failed", "of 30 kW"),
+        ("{nodes_per_rack: 4, rack_limit: 45 kW}", "{nodes_per_rack: 4}", "power", "open", "no limit is stated"),
+        ("weeks: 16", "weeks: 32", "delivery", "failed", "12 days after 2027-06-01"),
+        ("  warranty: 4 years\n", "", "warranty", "open", "not stated"),
+        ("warranty: 4 years", "warranty: 3 years", "warranty", "open", "1.0 years less"),
+        ("  term: 4 years\n", "", "term", "open", "not stated"),
+        (ASKED, "", "acceptance", "open", "no test is demanded"),
+    ],
+)  # fmt: skip
+def test_each_gate_states_its_numbers(old: str, new: str, gate: str, expected: str, words: str) -> None:
+    assert old in READY
+    found = decided(READY.replace(old, new))
+    assert status(found, gate) == expected, why(found, gate)
+    assert words in why(found, gate)
+    assert found.status == ("do not sign" if expected == "failed" else found.status) != "ready"
+
+
+def test_a_rent_asks_for_no_quote_delivery_or_warranty() -> None:
+    found = decided(
+        "clusterspec: 1\ncluster: {platform: aws-p5-48xlarge, nodes: 2}\n"
+        "procurement: {currency: USD, as_of: 2026-11-01, term: 1 year, prices: {node_hour: 50}}\n"
+    )
+    assert found.basis == "rent" and found.amount == Money.of(2 * 50 * 8766.0, "USD")
+    for gate in ("quote", "delivery", "warranty", "power"):
+        assert status(found, gate) == GateStatus.NOT_NEEDED
+
+
+def test_nothing_stated_is_never_ready_to_sign() -> None:
+    found = decided("clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 4}\n")
+    assert found.status == "not ready" and found.amount is None
+    assert status(found, "prices") == status(found, "quote") == status(found, "use") == GateStatus.OPEN
+
+
+def test_risks_are_in_money_and_days_and_the_largest_is_first() -> None:
+    found = decided(READY.replace("{tp: 1,", "{nodes: 16, tp: 1,"))
+    assert [risk.risk for risk in found.risks][:2] == ["idle accelerators", "prices"]
+    assert found.risks[0].money == Money.of(4_650_000, "EUR")  # 15 of 31 nodes at 310,000
+    assert found.risks[1].money == Money.of(32 * 30_000, "EUR")
+    amounts = [risk.money.high for risk in found.risks if risk.money]
+    assert amounts == sorted(amounts, reverse=True)
+
+
+def test_a_tender_decides_nothing() -> None:
+    assert report(study_text(READY, SETTINGS), "procurement", "tender").purchase is None
+    assert report(study_text(READY, SETTINGS), "design").purchase is None
