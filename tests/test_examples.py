@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec import analysis, studies
-from clusterspec.cost.serving.explain import serving_range
+from clusterspec.cost.serving.latency import serving_range
 from clusterspec.finding import Severity
 from clusterspec.report import findings_text
 from tests.golden import assert_golden

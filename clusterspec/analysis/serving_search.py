@@ -24,7 +24,7 @@ from clusterspec.analysis.studied import (
 from clusterspec.cluster.model import Design, Engines
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.serving.explain import missed_targets, serving_range
+from clusterspec.cost.serving.latency import missed_targets, serving_range
 from clusterspec.records import replace
 from clusterspec.results import Json
 from clusterspec.results.estimate_json import serving_json
@@ -44,7 +44,7 @@ Progress = Callable[[int, int], None]
 def default_objective(design: Design) -> str:
     """The default objective: fewest accelerators where the spec has targets, else most tokens per accelerator."""
     load = design.workload.serving if design.workload else None
-    targeted = load is not None and (load.ttft_target is not None or load.tpot_target is not None)
+    targeted = load is not None and bool(load.targets)
     return "accelerators" if targeted else "tokens_per_accelerator"
 
 
@@ -201,7 +201,7 @@ def best_by(design: Design, metric: str) -> tuple[ServingJob, Rated] | None:
     if job is None:
         return None
     if metric != "targets":
-        job = replace(job, load=replace(job.load, ttft_target=None, tpot_target=None))
+        job = replace(job, load=replace(job.load, targets=()))
     memory = job.cluster.accelerator.memory
     objective = metric if metric in METRICS else "accelerators"
     found = run_search(

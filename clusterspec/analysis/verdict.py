@@ -83,23 +83,20 @@ def _schedule(plan: Plan) -> Iterator[Area]:
         yield Area("step time", "time of one step", None, None, "s", None, "open", "not judged")
 
 
+AREAS = {"ttft": "first token", "tpot": "output token", "itl": "token gap", "end_to_end": "whole request"}
+
+
 def _requests(plan: Plan) -> Iterator[Area]:
     """Serving: latencies against the targets, and requests in flight against the KV cache capacity."""
     work, found = plan.design.workload, plan.serving
     if found is None or work is None or work.serving is None:
         return
-    from clusterspec.cost.serving.explain import tpot_percentile, ttft_percentile
+    from clusterspec.cost.serving.latency import QUANTITIES, target_results
 
     load = work.serving
-    at = f"percentile {load.percentile:g}"
-    if load.ttft_target is not None:
-        yield _area(
-            "first token", f"time to first token, {at}", ttft_percentile(found, load), load.ttft_target, unit="s"
-        )
-    if load.tpot_target is not None:
-        yield _area(
-            "output token", f"time per output token, {at}", tpot_percentile(found, load), load.tpot_target, unit="s"
-        )
+    for target, seconds, _ in target_results(found, load):
+        what = f"{QUANTITIES[target.quantity]}, percentile {target.percentile:g}"
+        yield _area(AREAS[target.quantity], what, seconds, target.seconds, unit="s")
     if load.load != "offline":
         yield _area("cache", "requests in flight", found.offered, found.kv_capacity_sequences, unit=REQUESTS)
 

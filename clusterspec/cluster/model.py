@@ -10,7 +10,7 @@ from clusterspec.catalog.entries import Accelerator, Interconnect, Kernels, Nic,
 from clusterspec.catalog.frameworks import NOTHING_KNOWN, Capabilities
 from clusterspec.catalog.models import Model
 from clusterspec.quantity import Bandwidth, Figure, Peak
-from clusterspec.records import dataclass, field
+from clusterspec.records import NamedTuple, dataclass, field
 from clusterspec.spec.model import Spec
 
 
@@ -89,6 +89,18 @@ NORMAL_99 = 2.3263478740408408
 """The 99th percentile of the standard normal distribution."""
 
 
+class Target(NamedTuple):
+    """A latency in seconds that ``percentile`` of 100 requests, of ``itl`` of the gaps between tokens, do not exceed.
+
+    ``quantity`` is ``ttft``, ``tpot``, ``itl`` or ``end_to_end``; ``key`` is its place below `targets` in a spec.
+    """
+
+    quantity: str
+    percentile: float
+    seconds: float
+    key: str
+
+
 @dataclass(frozen=True, slots=True)
 class Serving:
     """The requests of a serving plan and their engines. Lengths in tokens, times in seconds, shares from 0 to 1.
@@ -113,8 +125,7 @@ class Serving:
     prefix_hit: float
     draft_tokens: int
     draft_acceptance: float
-    ttft_target: float | None
-    tpot_target: float | None
+    targets: tuple[Target, ...]
     percentile: float
     chunk_tokens: int | None
     max_sequences: int | None
@@ -136,6 +147,12 @@ class Serving:
     def tokens(self) -> int:
         """Tokens of one request at its end."""
         return self.input_tokens + self.output_tokens
+
+    def tightest(self, quantity: str) -> Target | None:
+        """The shortest target of a latency; None where there is none."""
+        return min(
+            (each for each in self.targets if each.quantity == quantity), key=lambda each: each.seconds, default=None
+        )
 
 
 # The resolved cluster, workload and layout: catalog entries instead of names, a value for every key

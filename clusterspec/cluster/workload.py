@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from clusterspec.catalog.entries import Accelerator, ServingSoftware, Stack
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies
 from clusterspec.cluster.machine import written_peak
-from clusterspec.cluster.model import Engines, Lengths, Serving, Workload
+from clusterspec.cluster.model import Engines, Lengths, Serving, Target, Workload
 from clusterspec.cluster.resolution import Lookup, ResolutionLog
 from clusterspec.cluster.transformer import resolve_model
 from clusterspec.finding import Problem
@@ -36,6 +38,7 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
     if prompt is None or answer is None:
         return None
     speculative, targets = section.speculative or SpeculativeSpec(), section.targets or TargetsSpec()
+    percentile = 50.0 if targets.percentile is None else targets.percentile
     sides = section.disaggregated
     software = stack.serving if stack is not None and stack.serving is not None else USUAL
     named = stack.name if stack is not None and software is not USUAL else "most software"
@@ -51,9 +54,8 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
         prefix_hit=section.prefix_hit or 0.0,
         draft_tokens=speculative.tokens or 0,
         draft_acceptance=speculative.acceptance or 0.0,
-        ttft_target=targets.ttft.value if targets.ttft else None,
-        tpot_target=targets.tpot.value if targets.tpot else None,
-        percentile=50.0 if targets.percentile is None else targets.percentile,
+        targets=tuple(_resolved_targets(targets, percentile)),
+        percentile=percentile,
         chunk_tokens=log.written_or_assumed(
             section.chunk_tokens, f"{KEY}.chunk_tokens", software.chunk_tokens or CHUNK, why
         ),
@@ -75,6 +77,17 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
         input_lengths=prompt if prompt.p99 > prompt.mean else None,
         output_lengths=answer if answer.p99 > answer.mean else None,
     )
+
+
+def _resolved_targets(section: TargetsSpec, percentile: float) -> Iterator[Target]:
+    """The targets by latency and percentile; a plain time holds at ``percentile``."""
+    for quantity in ("ttft", "tpot", "itl", "end_to_end"):
+        written: Quantity | dict[str, Quantity] | None = getattr(section, quantity)
+        if isinstance(written, dict):
+            for name, time in written.items():
+                yield Target(quantity, float(name[1:]), time.value, f"{quantity}.{name}")
+        elif written is not None:
+            yield Target(quantity, percentile, written.value, quantity)
 
 
 MOST_SPREAD = 14.0

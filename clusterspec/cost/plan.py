@@ -22,7 +22,7 @@ from clusterspec.records import dataclass, field
 from clusterspec.units import display, percent
 
 if TYPE_CHECKING:
-    from clusterspec.cost.serving.times import ServingTimes
+    from clusterspec.cost.serving.latency import ServingTimes
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.failures import Interruptions, interruptions
 from clusterspec.cost.formulas.failures import goodput
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.serving.explain import serving_range
-from clusterspec.cost.serving.times import ServingTimes
+from clusterspec.cost.serving.latency import ServingTimes, serving_range
 from clusterspec.cost.term import Term
 from clusterspec.money import Money
 from clusterspec.origin import Assumed, Computed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clusterspec.cluster.model import Assumption, Serving
+from clusterspec.cluster.model import Assumption, Serving, Target
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, Term
 from clusterspec.quantity import Bandwidth, Figure, Quantity
@@ -15,17 +15,11 @@ from clusterspec.results.verdict import LEAST, Influence, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion
 
 if TYPE_CHECKING:
-    from clusterspec.cost.serving.explain import Tail
-    from clusterspec.cost.serving.times import ServingTimes
+    from clusterspec.cost.serving.latency import ServingTimes
 
 # Rows shared by writers of estimates: serving latencies, verdict colors, communication, and parts of sums
 
 # The headline figures of a serving plan: latencies with ranges and targets, throughput, and cache
-
-TIMES = (
-    ("time to first token", "ttft", "ttft_target"),
-    ("time per output token", "tpot", "tpot_target"),
-)
 
 
 class ServingRow(NamedTuple):
@@ -39,17 +33,10 @@ class ServingRow(NamedTuple):
 
 def serving_rows(times: ServingTimes, load: Serving, held: str) -> Iterator[ServingRow]:
     """The figures of a plan; ``held`` is the condition under which they hold, empty if it can run."""
-    from clusterspec.cost.serving.explain import latency_tail, serving_range  # training needs none of its modules
-
-    at = latency_tail(times, load)
-    for title, name, target in TIMES:
-        goal = getattr(load, target)
-        aim = f"target {display(goal, 's')}" if goal is not None else ""
-        span = _span_text(serving_range(times, name))
-        value = display(getattr(times, name), "s")
-        yield ServingRow(title, value, joined_notes(span, "" if at else aim, _speculation_text(load), held), name)
-        if at is not None:
-            yield _percentile_row(at, name, aim, held)
+    for title, seconds, span, target, field in latency_rows(times, load):
+        aim = f"target {display(target.seconds, 's')}" if target is not None else ""
+        drafted = _speculation_text(load) if field in {"ttft", "tpot"} else ""
+        yield ServingRow(title, display(seconds, "s"), joined_notes(_span_text(span), aim, drafted, held), field)
     rate = f"{times.output_tokens_per_second:,.0f}"
     each = f"{times.per_accelerator:,.0f} per accelerator of {times.accelerators:,.0f}"
     yield ServingRow("output tokens per second", rate, joined_notes(each, held), "output_tokens_per_second")
@@ -62,11 +49,49 @@ def serving_rows(times: ServingTimes, load: Serving, held: str) -> Iterator[Serv
         yield ServingRow("most concurrency", f"{times.most_in_flight:,}", limit_note(load), "max_concurrency")
 
 
-def _percentile_row(at: Tail, name: str, aim: str, held: str) -> ServingRow:
-    value, span = display(getattr(at, name), "s"), _span_text(getattr(at, f"{name}_range"))
-    return ServingRow(
-        f"  {percentile_name(at.percentile)}", value, joined_notes(span, aim, held), f"at_percentile.{name}"
-    )
+class LatencyRow(NamedTuple):
+    """A latency: what it is, its seconds and their range, its target, and its field in ``estimate.serving``."""
+
+    title: str
+    seconds: float
+    span: tuple[float, float]
+    target: Target | None
+    field: str
+
+
+def latency_rows(times: ServingTimes, load: Serving) -> Iterator[LatencyRow]:
+    """The medians of both latencies, then each at the percentiles of its targets; other latencies that have targets.
+
+    Rows of percentiles are indented. Where `targets` state a percentile, both latencies have it without a target too.
+    """
+    from clusterspec.cost.serving.latency import MEDIAN, QUANTITIES, latency_at, latency_range, latency_tail
+
+    tail = latency_tail(times, load)
+    for quantity, title in QUANTITIES.items():
+        targets = {each.percentile: each for each in load.targets if each.quantity == quantity}
+        own = quantity in {"ttft", "tpot"}
+        at = {*targets, *({tail.percentile} if tail and own else ())}
+        if own or at:
+            middle = next((each for each in targets.values() if each.percentile <= MEDIAN), None)
+            value, span = latency_at(times, load, quantity, MEDIAN), latency_range(times, load, quantity, MEDIAN)
+            field = quantity if own else _target_field(load, middle) if middle else ""
+            yield LatencyRow(title, value, span, middle, field)
+        for percentile in sorted(each for each in at if each > MEDIAN):
+            target = targets.get(percentile)
+            field = (
+                f"at_percentile.{quantity}"
+                if tail and own and percentile == tail.percentile
+                else _target_field(load, target)
+            )
+            value, span = (
+                latency_at(times, load, quantity, percentile),
+                latency_range(times, load, quantity, percentile),
+            )
+            yield LatencyRow(f"  {percentile_name(percentile)}", value, span, target, field)
+
+
+def _target_field(load: Serving, target: Target | None) -> str:
+    return f"targets[{load.targets.index(target)}].value" if target is not None else ""
 
 
 def percentile_name(value: float) -> str:
@@ -86,9 +111,9 @@ def prefill_note(times: ServingTimes, load: Serving) -> str:
 
 def limit_note(load: Serving) -> str:
     """The limits that determine the highest concurrency."""
-    if load.ttft_target is None and load.tpot_target is None:
+    if not load.targets:
         return "in flight that the engines run at once"
-    return "in flight within the cache, at which the median meets the targets"
+    return "in flight within the cache, at which the targets are met"
 
 
 def _speculation_text(load: Serving) -> str:

@@ -47,6 +47,12 @@ def _percentile_table(report: SimulationReport, ink: Ink) -> str:
 def _figure_lines(report: SimulationReport) -> Iterator[str]:
     if report.goodput is not None:
         yield f"  within targets           {percent(report.goodput)} of requests"
+    for quantity, percentile, target, value in report.targets:
+        if value is not None:
+            met = "met" if value <= target else "missed"
+            name = f"{quantity.replace('_', ' ')} p{plain(percentile)}"
+            yield f"  {name:<24} {display(value, 's')}, target {display(target, 's')}: {met}"
+    yield f"  waiting for admission    {percent(report.queue_share, 2)} of the time to the first token"
     yield f"  throughput               {display(report.output_tokens_per_second, 'T/s')} of output"
     yield f"  requests                 {plain(report.request_rate)}/s"
     if report.saturation is not None:

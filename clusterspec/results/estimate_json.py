@@ -19,8 +19,7 @@ from clusterspec.source import Path, Span
 from clusterspec.units import percent
 
 if TYPE_CHECKING:
-    from clusterspec.cost.serving.explain import Tail
-    from clusterspec.cost.serving.times import ServingTimes
+    from clusterspec.cost.serving.latency import ServingTimes, Tail
 
 _STEP = pattern(r"([^.\[\]]+)|\[(\d+)\]")
 
@@ -139,6 +138,7 @@ SERVING_FIELDS = (
     "kv_capacity_sequences",
     "max_concurrency",
     "prefill_share",
+    "queue_share",
 )
 MEMORY_PARTS = ("total", "weights", "gradients", "optimizer", "activations", "other")
 
@@ -146,7 +146,9 @@ MEMORY_PARTS = ("total", "weights", "gradients", "optimizer", "activations", "ot
 def figure_names() -> Json:
     """The names of `body`, nested; None at figures. Sections that a design lacks are included."""
     sections: Json = dict.fromkeys(BODY_FIELDS)
-    serving: Json = dict.fromkeys((*SERVING_FIELDS, "output_tokens_per_second_per_accelerator", "speculative"))
+    serving: Json = dict.fromkeys(
+        (*SERVING_FIELDS, "output_tokens_per_second_per_accelerator", "speculative", "targets")
+    )
     tails: Json = {"percentile": None, "ttft": None, "tpot": None, "range": dict.fromkeys(("ttft", "tpot"))}
     return sections | {
         "cluster": {
@@ -175,12 +177,29 @@ def serving_json(times: ServingTimes | None, load: Serving | None) -> Json | Non
     """The latencies (seconds) and throughput of a serving plan; None for training."""
     if times is None or load is None:
         return None
-    from clusterspec.cost.serving.explain import latency_tail, serving_range  # training needs none of its modules
+    from clusterspec.cost.serving.latency import (
+        latency_tail,
+        serving_range,
+        target_results,
+    )  # training needs none of its modules
 
     ranges = {name: serving_range(times, name) for name in RANGED}
     out = {name: getattr(times, name) for name in SERVING_FIELDS}
     out |= {"output_tokens_per_second_per_accelerator": times.per_accelerator, "range": ranges}
-    return out | {"at_percentile": _tail_json(latency_tail(times, load)), "speculative": load.draft_tokens > 0}
+    out |= {"at_percentile": _tail_json(latency_tail(times, load)), "speculative": load.draft_tokens > 0}
+    return out | {
+        "targets": [
+            {
+                "quantity": each.target.quantity,
+                "percentile": each.target.percentile,
+                "target": each.target.seconds,
+                "value": each.seconds,
+                "range": list(each.range),
+                "met": not each.missed,
+            }
+            for each in target_results(times, load)
+        ]
+    }
 
 
 def _tail_json(tail: Tail | None) -> Json | None:

@@ -19,6 +19,19 @@ class Percentiles(NamedTuple):
         return self._asdict()
 
 
+class SimulatedTarget(NamedTuple):
+    """A target of a latency in seconds at a percentile, and the simulated value, None where no request has one."""
+
+    quantity: str
+    percentile: float
+    target: float
+    value: float | None
+
+    @property
+    def met(self) -> bool:
+        return self.value is None or self.value <= self.target
+
+
 class QueuePoint(NamedTuple):
     """Requests that wait and that run at a time, in seconds since the first arrival."""
 
@@ -34,7 +47,8 @@ class SimulationReport:
     ``tpot`` is a request's mean time per token after the first, ``itl`` each single gap between tokens (None where
     answers have one token). ``requests`` are simulated, of which the first ``warm_up`` do not count. ``goodput`` is the
     share of requests within the targets, None without targets. ``saturation`` is the highest rate of requests per
-    second that the plan sustains. ``expected`` are the time to first token and the time per output token of the
+    second that the plan sustains. ``queue_share`` is the share of the times to the first token that requests wait for
+    admission. ``expected`` are the time to first token and the time per output token of the
     formulas.
     """
 
@@ -57,6 +71,8 @@ class SimulationReport:
     saturation: float | None
     preemptions: int
     expected: tuple[float, float]
+    targets: tuple[SimulatedTarget, ...]
+    queue_share: float
     queue: tuple[QueuePoint, ...]
     notes: tuple[str, ...] = ()
 
@@ -79,6 +95,8 @@ class SimulationReport:
             "saturation": self.saturation,
             "preemptions": self.preemptions,
             "formulas": {"ttft": self.expected[0], "tpot": self.expected[1]},
+            "targets": [{**each._asdict(), "met": each.met} for each in self.targets],
+            "queue_share": self.queue_share,
             "queue": [point._asdict() for point in self.queue],
             "notes": list(self.notes),
         }

@@ -75,12 +75,12 @@ def test_a_plan_takes_the_ranks_of_both_kinds_of_engines_and_the_nodes_that_hold
     assert alone.layout is not None and (alone.layout.ranks, alone.layout.nodes) == (6, 1)
     assert not alone.layout.separate_engines and alone.workload is not None and alone.workload.serving is not None
     load = alone.workload.serving
-    assert (load.load, load.concurrency, load.prefill, load.decode, load.ttft_target) == (
+    assert (load.load, load.concurrency, load.prefill, load.decode, load.targets) == (
         "closed",
         40,
         None,
         None,
-        None,
+        (),
     )
     apart = designed(job, (Engines(replicas=1, tp=8), Engines(replicas=1, tp=2)))
     assert apart.layout is not None and (apart.layout.ranks, apart.layout.nodes) == (10, 2)

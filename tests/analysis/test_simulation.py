@@ -17,8 +17,9 @@ from clusterspec.analysis.simulation.run import SimulationFault, percentiles
 from clusterspec.analysis.simulation.steps import Curve, StepTables
 from clusterspec.cluster.model import Lengths
 from clusterspec.cost.serving.engine import Decoding
+from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.steady import Pools
-from clusterspec.cost.serving.times import ServingTimes, cache_handoff, serving_pools, serving_times
+from clusterspec.cost.serving.times import cache_handoff, serving_pools, serving_times
 from clusterspec.records import replace
 from clusterspec.studies.study import Study
 from tests.analysis.jobs import study_of

@@ -9,8 +9,7 @@ from clusterspec.analysis.conditions import ConditionFault, parse
 from clusterspec.analysis.levers import LEVERS, WORDS, next_steps, sensitivity
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys
-from clusterspec.cost.serving.explain import missed_targets
-from clusterspec.cost.serving.times import ServingTimes
+from clusterspec.cost.serving.latency import ServingTimes, missed_targets
 from clusterspec.studies import variation
 from tests.analysis.jobs import DENSE, study_of
 from tests.spec_keys import unknown_keys

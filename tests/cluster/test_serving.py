@@ -55,7 +55,7 @@ def test_written_values_are_kept() -> None:
     assert (found.concurrency, found.requests, found.max_sequences, found.chunk_tokens) == (4, 40, 128, 2048)
     assert (found.prefix_hit, found.memory_fraction, found.captured_graphs) == (0.25, 0.85, False)
     assert (found.draft_tokens, found.draft_acceptance) == (3, 0.6)
-    assert (found.ttft_target, found.tpot_target, found.percentile) == (2.0, 0.03, 99.0)
+    assert found.targets == (("ttft", 99.0, 2.0, "ttft"), ("tpot", 99.0, 0.03, "tpot"))
 
 
 def test_missing_values_are_assumptions() -> None:

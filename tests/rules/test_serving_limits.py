@@ -23,8 +23,7 @@ def severities(rule: str, design: str, check: Check) -> list[str]:
 
 
 LONG = (
-    "input_tokens: 8000, output_tokens: 500, concurrency: 32, chunk_tokens: {}, "
-    "targets: {{tpot: {} ms, percentile: {}}}"
+    "input_tokens: 8000, output_tokens: 500, concurrency: 32, chunk_tokens: {}, targets: {{itl: {} ms, percentile: {}}}"
 )
 
 

@@ -7,8 +7,8 @@ from functools import cache
 from typing import Any
 
 from clusterspec.cluster.model import Design
-from clusterspec.cost.serving.explain import serving_range
-from clusterspec.cost.serving.times import ServingTimes, serving_times
+from clusterspec.cost.serving.latency import ServingTimes, serving_range
+from clusterspec.cost.serving.times import serving_times
 from tools.accuracy.cases import Case, study, table
 
 RACK = frozenset({"gb200", "gb300"})

@@ -50,7 +50,8 @@ def _one_of_each(kinds: Iterable[Engines]) -> list[Engines]:
 
 def _busiest(job: ServingJob, ladders: Mapping[Engines, Sequence[Rated]]) -> list[Engines]:
     """The engine layouts with the most output tokens per second per accelerator within the target per output token."""
-    target = job.load.tpot_target or inf
+    tightest = job.load.tightest("tpot")
+    target = tightest.seconds if tightest else inf
     best = {
         engine: max((one.per_accelerator for one in ladder if one.times.tpot <= target), default=0.0)
         for engine, ladder in ladders.items()
@@ -81,7 +82,7 @@ def _undominated(
 def _numbers(job: ServingJob, prompts: Engines, answers: Engines, rate: Callable[..., Rated | None]) -> Iterator[Rated]:
     """Plans for one prefill and one decode layout: the fewest engines that meet the targets, or splits of all ranks."""
     load = job.load
-    if load.ttft_target is None and load.tpot_target is None:
+    if not load.targets:
         for count in engine_numbers((job.ranks - answers.ranks) // prompts.ranks):
             rest = (job.ranks - count * prompts.ranks) // answers.ranks
             one = rate((replace(prompts, replicas=count), replace(answers, replicas=rest)))

@@ -11,8 +11,8 @@ from clusterspec.cluster.legality import violations
 from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Serving, Workload
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.memory.fullest import design_memory, spare_cache
-from clusterspec.cost.serving.explain import missed_targets, tpot_percentile, ttft_percentile
-from clusterspec.cost.serving.times import ServingTimes, serving_times
+from clusterspec.cost.serving.latency import ServingTimes, missed_targets, target_results
+from clusterspec.cost.serving.times import serving_times
 from clusterspec.records import dataclass, replace
 
 MOST_STAGES = 8
@@ -151,7 +151,7 @@ def designed(job: ServingJob, plan: Plan, *, concurrency: int | None = None) -> 
     ranks = decode.replicas * decode.ranks + (prefill.replicas * prefill.ranks if prefill else 0)
     nodes = -(-ranks // job.cluster.ranks_per_node)
     layout = replace(layout, ranks=ranks, nodes=nodes, separate_engines=prefill is not None)
-    load = replace(job.load, ttft_target=None, tpot_target=None, prefill=prefill, decode=decode if prefill else None)
+    load = replace(job.load, targets=(), prefill=prefill, decode=decode if prefill else None)
     if concurrency is not None:
         load = replace(load, load="closed", concurrency=concurrency, request_rate=None, requests=None)
     return with_values(job.design, {("layout",): layout, ("workload", "serving"): load})
@@ -238,9 +238,8 @@ def _sustained(job: ServingJob, times: ServingTimes, concurrency: int | None) ->
 
 def _excess(job: ServingJob, times: ServingTimes) -> float:
     load = job.load
-    pairs = ((ttft_percentile(times, load), load.ttft_target), (tpot_percentile(times, load), load.tpot_target))
     queued = times.offered / times.kv_capacity_sequences if load.load != "offline" else 0.0
-    return max([1.0, queued, *(value / target for value, target in pairs if target)])
+    return max([1.0, queued, *(each.seconds / each.target.seconds for each in target_results(times, load))])
 
 
 Key = Callable[[Rated], tuple[float, ...]]

@@ -14,7 +14,7 @@ from clusterspec.cluster.model import Serving
 from clusterspec.cost.serving.steady import Pools
 from clusterspec.cost.serving.times import cache_handoff, serving_pools, serving_times
 from clusterspec.records import NamedTuple
-from clusterspec.results.simulation import Percentiles, QueuePoint, SimulationReport
+from clusterspec.results.simulation import Percentiles, QueuePoint, SimulatedTarget, SimulationReport
 from clusterspec.studies.study import Study
 
 USUAL_REQUESTS = 5_000
@@ -34,6 +34,8 @@ FILLINGS = 6.0
 POINTS = 50
 """Points of the queue over time."""
 OVERLOAD = 1.001
+SHARES = (0.5, 0.9, 0.99)
+"""The percentiles that are always printed."""
 
 
 class SimulationFault(Exception):
@@ -85,6 +87,8 @@ def simulate(
         saturation=saturation,
         preemptions=run.preempted,
         expected=(expected.ttft, expected.tpot),
+        targets=tuple(_simulated_targets(counted, run.gaps, pools.load, timing)),
+        queue_share=_queue_share(counted, timing),
         queue=queue_over_time(run.requests, run.ended),
         notes=tuple(_notes(pools, traffic, saturation, run.preempted)),
     )
@@ -173,7 +177,11 @@ def first_token_seconds(request: Request, timing: Timing) -> float:
 def percentiles(values: Iterable[float]) -> Percentiles:
     """The percentiles of values, each of them one of the values (nearest rank)."""
     found = sorted(values)
-    return Percentiles(*(found[max(0, ceil(share * len(found)) - 1)] for share in (0.5, 0.9, 0.99)))
+    return Percentiles(*(_nearest_rank(found, share) for share in SHARES))
+
+
+def _nearest_rank(ordered: Sequence[float], share: float) -> float:
+    return ordered[max(0, ceil(share * len(ordered)) - 1)]
 
 
 def _mean_gap(request: Request) -> float:
@@ -189,21 +197,56 @@ def _gap_percentiles(gaps: dict[float, float]) -> Percentiles | None:
     """The percentiles of single gaps, each counted as often as it occurs."""
     if not gaps:
         return None
+    return Percentiles(*_gaps_at(gaps, SHARES))
+
+
+def _gaps_at(gaps: dict[float, float], shares: Iterable[float]) -> list[float]:
+    """The gaps that these shares of all gaps do not exceed."""
     found, total, sums = sorted(gaps), 0.0, []
     for gap in found:
         total += gaps[gap]
         sums.append(total)
-    return Percentiles(*(found[min(len(found) - 1, bisect_right(sums, share * total))] for share in (0.5, 0.9, 0.99)))
+    return [found[min(len(found) - 1, bisect_right(sums, share * total))] for share in shares]
+
+
+def _simulated_targets(
+    requests: Sequence[Request], gaps: dict[float, float], load: Serving, timing: Timing
+) -> Iterable[SimulatedTarget]:
+    """The targets of a load, each with the simulated latency at its percentile."""
+    values = {
+        "ttft": lambda: [first_token_seconds(each, timing) for each in requests],
+        "tpot": lambda: [_mean_gap(each) for each in requests if each.output > 1],
+        "end_to_end": lambda: [each.ended - each.arrival + timing.request for each in requests],
+    }
+    for quantity, percentile, seconds, _ in load.targets:
+        share = percentile / 100
+        if quantity == "itl":
+            value = _gaps_at(gaps, (share,))[0] if gaps else None
+        else:
+            found = sorted(values[quantity]())
+            value = _nearest_rank(found, share) if found else None
+        yield SimulatedTarget(quantity, percentile, seconds, value)
+
+
+def _queue_share(requests: Sequence[Request], timing: Timing) -> float:
+    """The share of all times to the first token in which requests wait for admission."""
+    waited = sum(each.admitted - each.arrival for each in requests)
+    whole = sum(first_token_seconds(each, timing) for each in requests)
+    return waited / whole if whole else 0.0
 
 
 def _goodput(requests: Sequence[Request], load: Serving, timing: Timing) -> float | None:
-    """The share of requests within both targets; None where there are none."""
-    first, each = load.ttft_target, load.tpot_target
-    if first is None and each is None:
+    """The share of requests within the shortest target of each latency; None without targets.
+
+    Gaps are those of all requests together, and do not count.
+    """
+    first, each, whole = (load.tightest(name) for name in ("ttft", "tpot", "end_to_end"))
+    if first is None and each is None and whole is None:
         return None
     good = sum(
-        (first is None or first_token_seconds(one, timing) <= first)
-        and (each is None or one.output <= 1 or _mean_gap(one) <= each)
+        (first is None or first_token_seconds(one, timing) <= first.seconds)
+        and (each is None or one.output <= 1 or _mean_gap(one) <= each.seconds)
+        and (whole is None or one.ended - one.arrival + timing.request <= whole.seconds)
         for one in requests
     )
     return good / len(requests)

@@ -3,66 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import log
 
-from clusterspec.cluster.model import Serving
 from clusterspec.cost.formulas.serving import (
-    burst_wait_percentile,
     handoff_time,
     output_rate,
     prompt_time,
     request_time,
     time_per_output_token,
     time_to_first_token,
-    wait_above_median,
 )
 from clusterspec.cost.serving import constants
-from clusterspec.cost.serving.constants import RANGES, TAILS, Part, StepTime
-from clusterspec.cost.serving.times import ServingTimes
+from clusterspec.cost.serving.constants import Part, StepTime
+from clusterspec.cost.serving.latency import ServingTimes, serving_range
 from clusterspec.cost.term import EXPRESSIONS, Term, formula_source, named_count
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
-from clusterspec.records import dataclass, replace
-
-
-def serving_range(times: ServingTimes, name: str) -> list[float]:
-    """The low and the high end of a field: a latency, its mean, or the output tokens per second."""
-    low, high = range_factors(times, name.removesuffix("_mean"))
-    value: float = getattr(times, name)
-    return [value * low, value * high]
-
-
-def range_factors(times: ServingTimes, quantity: str) -> tuple[float, float]:
-    """The ends of the range of a quantity over its prediction.
-
-    The time to first token is least certain with separate prefill engines, which queue, with experts, and in a batch
-    that starts together; throughput with experts.
-    """
-    kind = quantity
-    routed = any(part.name == "experts" for part in times.prefill.parts)
-    if quantity == "output_tokens_per_second" and routed:
-        kind = "output_tokens_per_second experts"
-    elif quantity == "ttft":
-        cases = ("alone", times.offered <= 1.0), ("apart", times.handoff > 0), ("static", not times.started)
-        found = next((name for name, holds in (*cases, ("experts", routed)) if holds), "")
-        kind = f"ttft {found}".strip()
-    return RANGES[kind]
-
-
-def tail_factors(times: ServingTimes, quantity: str, share: float) -> tuple[float, float]:
-    """The ends of the range of ``ttft`` or ``tpot`` at a percentile (``share`` from 0.5 to 1) over its prediction.
-
-    Those of the median and of the 99th percentile were measured. Between them the ends follow the exponential tail of
-    waits; above, they are those of the 99th.
-    """
-    kind = "ttft apart" if quantity == "ttft" and times.handoff > 0 else quantity
-    part = min(1.0, log(0.5 / (1 - share)) / log(0.5 / 0.01))
-    low, high = (
-        middle ** (1 - part) * end**part
-        for middle, end in zip(range_factors(times, quantity), TAILS[kind], strict=True)
-    )
-    return low, high
-
+from clusterspec.records import replace
 
 # The terms of a serving plan: the time per output token and the time to first token
 
@@ -173,77 +129,6 @@ def _computed(value: float, why: str, unit: str = "1") -> Figure:
 
 def _source(formula: Callable[..., float]) -> str:
     return formula_source(formula)
-
-
-# Latency of a serving plan at the percentile of its targets, and whether the targets are met
-
-MEDIAN = 50.0
-HIGHEST = 99.9
-"""The percentile up to which the exponential tail of the waits is used."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tail:
-    """The latencies that ``percentile`` of 100 requests do not exceed, in seconds, each with its range."""
-
-    percentile: float
-    ttft: float
-    tpot: float
-    ttft_range: tuple[float, float]
-    tpot_range: tuple[float, float]
-
-
-def latency_tail(times: ServingTimes, load: Serving) -> Tail | None:
-    """The latencies at the percentile of the targets; None at the median, which the plan itself has."""
-    if load.percentile <= MEDIAN:
-        return None
-    first, each = ttft_percentile(times, load), tpot_percentile(times, load)
-    low, high = percentile_factors(times, load, "ttft")
-    least, most = percentile_factors(times, load, "tpot")
-    return Tail(load.percentile, first, each, (first * low, first * high), (each * least, each * most))
-
-
-def percentile_factors(times: ServingTimes, load: Serving, quantity: str) -> tuple[float, float]:
-    """The ends of the range of ``ttft`` or ``tpot`` over its prediction, at the percentile of the targets."""
-    if load.percentile <= MEDIAN:
-        return range_factors(times, quantity)
-    return tail_factors(times, quantity, min(load.percentile, HIGHEST) / 100)
-
-
-def ttft_percentile(times: ServingTimes, load: Serving) -> float:
-    """The time to the first token that the percentile of the targets does not exceed; the median up to 50.
-
-    Waits in a steady state have an exponential tail. In a finite run the requests of the burst at its start are the
-    slowest: each waits for those before it, so that the place in the burst is the percentile.
-    """
-    if load.percentile <= MEDIAN:
-        return times.ttft
-    share = min(load.percentile, HIGHEST) / 100
-    return times.ttft + wait_above_median(times.wait, share) + _burst_wait(times, load, share)
-
-
-def _burst_wait(times: ServingTimes, load: Serving, share: float) -> float:
-    """Seconds that the request at percentile ``share`` waits in the burst at the start of a run."""
-    if not load.requests:
-        return 0.0
-    of_burst = min(1.0, times.offered / load.requests)
-    median, mean = times.burst
-    return burst_wait_percentile(mean, of_burst, share) - median if of_burst > 0 else 0.0
-
-
-def tpot_percentile(times: ServingTimes, load: Serving) -> float:
-    """The time of an output token that the percentile of the targets does not exceed.
-
-    All requests of a batch share its steps, so that the percentiles of a request's mean are close together.
-    """
-    return times.tpot if load.percentile <= MEDIAN else max(times.tpot, times.tpot_mean)
-
-
-def missed_targets(times: ServingTimes, load: Serving) -> tuple[str, ...]:
-    """The targets that a plan does not meet at its load: ``ttft``, ``tpot``, both or none."""
-    first = load.ttft_target is not None and ttft_percentile(times, load) > load.ttft_target
-    each = load.tpot_target is not None and tpot_percentile(times, load) > load.tpot_target
-    return tuple(name for name, late in (("ttft", first), ("tpot", each)) if late)
 
 
 # The headline figures of a serving plan

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from math import floor, inf
+from math import inf
 
 from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Design, Serving
 from clusterspec.cost.formulas.serving import (
     burst_wait,
     burst_wait_percentile,
-    handoff_time,
     output_rate,
     queue_wait,
     request_time,
@@ -18,7 +17,8 @@ from clusterspec.cost.formulas.serving import (
 from clusterspec.cost.mixers import next_token_elements
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.engine import Engine
+from clusterspec.cost.serving.engine import Engine, unevenly_loaded_ranks
+from clusterspec.cost.serving.latency import Handoff, ServingTimes, missed_targets
 from clusterspec.cost.serving.steady import (
     ROUNDS,
     Pools,
@@ -30,91 +30,10 @@ from clusterspec.cost.serving.steady import (
     steady_state,
 )
 from clusterspec.precision import precision_width
-from clusterspec.records import NamedTuple, dataclass, replace
+from clusterspec.records import replace
 
 MOST_SEQUENCES = 1024
 """Limit of sequences per step of an attention rank, where the spec states none: the default of vLLM since 0.9."""
-
-
-class Handoff(NamedTuple):
-    """The transfer of a request to a decode engine: fixed seconds, bytes of cache per rank, B/s of its link."""
-
-    passing: float
-    size: float
-    bandwidth: float
-
-    @property
-    def seconds(self) -> float:
-        return handoff_time(*self)
-
-
-@dataclass(frozen=True, slots=True)
-class ServingTimes:
-    """Seconds, bytes and tokens of a serving plan.
-
-    ``decode`` and ``prefill`` are the steps of one engine behind the times, ``sequences`` those in flight on one
-    attention rank. Throughput is that of the whole plan.
-    """
-
-    ttft: float
-    tpot: float
-    ttft_mean: float
-    tpot_mean: float
-    request_latency: float
-    output_tokens_per_second: float
-    accelerators: float
-    kv_bytes_per_token: float
-    kv_capacity_tokens: float
-    kv_capacity_sequences: float
-    max_concurrency: float | None
-    prefill_share: float
-    sequences: float
-    decode: StepTime
-    prefill: StepTime
-    prompt_time: float
-    wait: float
-    burst: tuple[float, float]
-    """Seconds that the burst at the start of a run adds to the median and to the mean time to first token."""
-    stages: tuple[int, int]
-    """Pipeline stages of a prefill and of a decode engine."""
-    prompt_floor: float
-    """The least seconds to launch the prompt."""
-    sent: Handoff | None
-    """The transfer of a prompt's cache to the decode engine; None where the same engine decodes."""
-    overhead: float
-    """Seconds of a request outside the engines."""
-    carried: float
-    """Sequences of one attention rank in the time per output token."""
-    output_tokens: float
-    carried_prefill: float
-    """Seconds of prompts in the steps of the same engine."""
-    tokens_per_step: float
-    offered: float
-    """Requests in flight on the whole plan, including waiting ones."""
-    started: float
-    """The time per output token, half of which passes before a prompt starts."""
-    prompt_load: float
-    """Utilization of the prefill engines."""
-
-    @property
-    def handoff(self) -> float:
-        """Seconds to transfer the cache of a prompt to its decode engine; 0 where the same engine decodes."""
-        return self.sent.seconds if self.sent else 0.0
-
-    @property
-    def places(self) -> int:
-        """Whole requests of mean length that the caches hold."""
-        return floor(self.kv_capacity_sequences * (1 + 1e-12))
-
-    @property
-    def most_in_flight(self) -> int | None:
-        """Whole requests in flight within the targets; None where there are no targets."""
-        return None if self.max_concurrency is None else floor(self.max_concurrency * (1 + 1e-12))
-
-    @property
-    def per_accelerator(self) -> float:
-        """Output tokens per second of one used accelerator."""
-        return self.output_tokens_per_second / self.accelerators
 
 
 def serving_times(design: Design) -> ServingTimes | None:
@@ -176,8 +95,13 @@ def cache_space(memory: float, taken: float, wanted: float, load: Serving) -> fl
 
 
 def _plan_times(pools: Pools) -> ServingTimes:
+    found = _times_at(pools, *_steady_load(pools))
+    return replace(found, max_concurrency=_highest_concurrency(pools))
+
+
+def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
+    """The times with ``offered`` requests in flight on the whole plan, and the steady state with them."""
     engine, prompts, load, ranks = pools.decode, pools.prompts, pools.load, pools.decode.attention_ranks
-    offered, now = _steady_load(pools)
     wait = now.wait
     if load.load in {"closed", "open", "static"}:
         wait += queue_wait(offered, pools.limit * ranks, load.output_tokens, now.tpot)
@@ -200,7 +124,7 @@ def _plan_times(pools: Pools) -> ServingTimes:
         kv_bytes_per_token=_cache_bytes_per_token(engine),
         kv_capacity_tokens=pools.tokens * ranks,
         kv_capacity_sequences=_cache_capacity(engine, load)[1] * ranks,
-        max_concurrency=_highest_concurrency(pools),
+        max_concurrency=None,
         prefill_share=prompt / latency if load.load == "static" else now.share,
         sequences=now.sequences,
         decode=now.decode,
@@ -219,6 +143,7 @@ def _plan_times(pools: Pools) -> ServingTimes:
         offered=offered,
         started=started,
         prompt_load=now.rate * now.service / prompts.attention_ranks,
+        coupled_ranks=unevenly_loaded_ranks(engine),
     )
 
 
@@ -295,25 +220,24 @@ def _cache_bytes_per_token(engine: Engine) -> float:
 
 
 def _highest_concurrency(pools: Pools) -> float | None:
-    """Highest concurrency, queued requests included, at which median TTFT and TPOT meet their targets.
+    """Highest concurrency, queued requests included, at which all targets are met; that of a steady state.
 
     Without a target, the limit of the KV cache. Prefill engines that are always busy miss any TTFT target.
     """
     load, ranks = pools.load, pools.decode.attention_ranks
-    if load.tpot_target is None and load.ttft_target is None:
+    if not load.targets:
         return pools.limit * ranks
 
-    passed = cache_handoff(pools)
-    sent = passed.seconds if passed else 0.0
     prompts = pools.prompts.attention_ranks
-    other = pools._replace(load=replace(load, concurrency=None))  # any number of requests, not that of the plan
+    steady = replace(load, concurrency=None, requests=None)  # any number of requests, not that of the plan
+    other = pools._replace(load=steady)
+    first = any(each.quantity in {"ttft", "end_to_end"} for each in load.targets)
 
     def meets_targets(sequences: float) -> bool:
         now = steady_state(other, max(1.0, sequences))
-        first = time_to_first_token(now.wait, now.prompt, sent, pools.decode.habits.request, tpot=now.tpot)
-        slow = load.tpot_target is not None and now.tpot > load.tpot_target
-        late = load.ttft_target is not None and (first > load.ttft_target or now.rate * now.service > prompts)
-        return not slow and not late
+        if first and now.rate * now.service > prompts:
+            return False
+        return not missed_targets(_times_at(other, max(1.0, sequences) * ranks, now), steady)
 
     most = largest_satisfying(meets_targets, pools.limit)
     return steady_state(other, most).requests_in_flight(ranks, load.output_tokens) if most else 0.0

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Serving
-from clusterspec.cost.serving.explain import Tail, latency_tail, serving_range, token_time_term
-from clusterspec.cost.serving.times import ServingTimes
+from clusterspec.cost.serving.explain import token_time_term
+from clusterspec.cost.serving.latency import ServingTimes, serving_range
 from clusterspec.procurement.bill import money_text
 from clusterspec.report.charts.bars import StackPart, timeline_chart
 from clusterspec.report.charts.curves import FrontPoint, front_chart
-from clusterspec.report.estimate_rows import TIMES, percentile_name
+from clusterspec.report.estimate_rows import latency_rows
 from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text
 from clusterspec.report.sweep_text import engines_text, latency_heads, target_latencies
 from clusterspec.results.full import FullReport
@@ -71,23 +71,13 @@ def _load_sentence(times: ServingTimes, load: Serving) -> str:
 
 
 def _times_table(times: ServingTimes, load: Serving) -> PaperTable:
-    at = latency_tail(times, load)
-    targets = {} if at else {"ttft": load.ttft_target, "tpot": load.tpot_target}
-    rows = list(_percentile_rows(at, load)) if at else []
+    rows = list(_latency_rows(times, load))
     for title, name, unit in (
-        ("Time to first token, median", "ttft", "s"),
         ("Time to first token, mean", "ttft_mean", "s"),
-        ("Time per output token", "tpot", "s"),
         ("Output tokens per second", "output_tokens_per_second", "1"),
     ):
         value, (low, high) = getattr(times, name), serving_range(times, name)
-        target = targets.get(name)
-        cells = (
-            title,
-            display(value, unit),
-            f"{display(low, unit)} to {display(high, unit)}",
-            display(target, unit) if target is not None else "–",
-        )
+        cells = (title, display(value, unit), f"{display(low, unit)} to {display(high, unit)}", "–")
         field = f"estimate.serving.{name}"
         rows.append(TableRow(cells, field, fields=("", field, f"estimate.serving.range.{name}", "spec")))
     each = "estimate.serving.output_tokens_per_second_per_accelerator"
@@ -107,19 +97,22 @@ def _times_table(times: ServingTimes, load: Serving) -> PaperTable:
     return PaperTable(columns, tuple(rows), "estimate.serving", caption="Times and throughput")
 
 
-def _percentile_rows(at: Tail, load: Serving) -> Iterator[TableRow]:
-    """The latencies at the percentile of the targets, beside the targets."""
-    for title, name, target in TIMES:
-        low, high = getattr(at, f"{name}_range")
-        goal = getattr(load, target)
+def _latency_rows(times: ServingTimes, load: Serving) -> Iterator[TableRow]:
+    """The latencies at the median and at the percentiles of the targets, beside the targets."""
+    name = ""
+    for title, seconds, (low, high), target, field in latency_rows(times, load):
+        middle = not title.startswith(" ")
+        name = f"{title[0].upper()}{title[1:]}" if middle else name
         cells = (
-            f"{title[0].upper()}{title[1:]}, {percentile_name(at.percentile)}",
-            display(getattr(at, name), "s"),
+            f"{name}, {'median' if middle else title.strip()}",
+            display(seconds, "s"),
             f"{display(low, 's')} to {display(high, 's')}",
-            display(goal, "s") if goal is not None else "–",
+            display(target.seconds, "s") if target is not None else "–",
         )
-        field = f"estimate.serving.at_percentile.{name}"
-        yield TableRow(cells, field, fields=("", field, f"estimate.serving.at_percentile.range.{name}", "spec"))
+        place = f"estimate.serving.{field}"
+        head, _, last = field.rpartition(".")
+        ends = f"estimate.serving.{f'{head}.' if head else ''}range{f'.{last}' if last != 'value' else ''}"
+        yield TableRow(cells, place, fields=("", place, ends, "spec"))
 
 
 def _prefill_row(times: ServingTimes, load: Serving) -> TableRow:
@@ -188,7 +181,7 @@ def _cache_table(times: ServingTimes, load: Serving) -> PaperTable:
             "kv_capacity_sequences",
         ),
     ]
-    if load.ttft_target is not None or load.tpot_target is not None:
+    if load.targets:
         shown = "none" if not most else f"{most:,}"
         rows.append(("Requests in flight within the targets", shown, "max_concurrency"))
     cells = tuple(TableRow((name, value), f"estimate.serving.{field}") for name, value, field in rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
-from clusterspec.cost.serving.explain import missed_targets, range_factors
+from clusterspec.cost.serving.latency import missed_targets, range_factors
 from clusterspec.records import dataclass
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.knowledge.served import Served
@@ -32,7 +32,7 @@ class Gain:
         latency is wanted, since a layout of less throughput may be one of less latency.
         """
         lost = self.share / (1 + self.share)
-        most = "error" if self.before.load.tpot_target is not None else "warning"
+        most = "error" if any(each.quantity in {"tpot", "itl"} for each in self.before.load.targets) else "warning"
         return cost_severity(lost, range_factors(self.before.times, "output_tokens_per_second"), most=most)
 
     @property

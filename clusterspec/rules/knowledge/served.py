@@ -10,7 +10,7 @@ from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Cluster, Design, Layout, Serving, Workload
 from clusterspec.cluster.variation import Changes
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.serving.times import ServingTimes
+from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.records import dataclass, field
 from clusterspec.spec.model import LayoutSpec
 

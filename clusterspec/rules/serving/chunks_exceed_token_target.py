@@ -2,9 +2,8 @@
 
 ## What it finds
 
-A target for the time per output token at a percentile above the median, on engines that run both prefill and decode,
-where a step that carries a chunk takes longer than the target, and such steps are more frequent than the percentile
-leaves out. The finding is a warning where the low end of the range of the prediction is above the target, too; else a
+A target for the gaps between tokens (`targets.itl`) on engines that run both prefill and decode, which a decode step
+meets, where a step that carries a chunk takes longer, and such steps are more frequent than the percentile leaves out. The finding is a warning where the low end of the range of the prediction is above the target, too; else a
 note.
 
 ## Why it matters
@@ -19,7 +18,7 @@ Use smaller chunks (`chunk_tokens`), which make each step shorter and the prompt
 
 ## When to ignore it
 
-Ignore it where the target holds for the mean of a request, not for each gap.
+Ignore it where the clients buffer the text, so that a single gap is not seen. A target for the mean of a request is `tpot`.
 
 ## Fires
 
@@ -29,7 +28,7 @@ cluster: {platform: dgx-h100, nodes: 1}
 workload:
   kind: serve
   model: llama-3.1-70b
-  serving: {input_tokens: 8000, output_tokens: 500, concurrency: 32, chunk_tokens: 8192, targets: {tpot: 60 ms, percentile: 99}}
+  serving: {input_tokens: 8000, output_tokens: 500, concurrency: 32, chunk_tokens: 8192, targets: {itl: {p99: 60 ms}}}
 layout: {tp: 8}
 ```
 
@@ -41,7 +40,7 @@ cluster: {platform: dgx-h100, nodes: 1}
 workload:
   kind: serve
   model: llama-3.1-70b
-  serving: {input_tokens: 8000, output_tokens: 500, concurrency: 32, chunk_tokens: 512, targets: {tpot: 60 ms, percentile: 99}}
+  serving: {input_tokens: 8000, output_tokens: 500, concurrency: 32, chunk_tokens: 512, targets: {itl: {p99: 60 ms}}}
 layout: {tp: 8}
 ```
 
@@ -55,7 +54,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.explain import range_factors
+from clusterspec.cost.serving.latency import caused_by_chunks, latency_at, missed_targets, range_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import target_severity
@@ -68,17 +67,19 @@ SMALLER = (4096, 2048, 1024, 512, 256)
 
 
 def check(served: Served) -> Iterator[Problem]:
-    load, target = served.load, served.load.tpot_target
-    if target is None or load.percentile <= 50 or load.prefill is not None or load.load not in {"closed", "open"}:
+    load = served.load
+    if load.tightest("itl") is None or load.prefill is not None or load.load not in {"closed", "open"}:
         return
-    gap, share = _step_with_chunk(served), _share_of_steps(served)
-    if gap <= target or share <= 1 - load.percentile / 100:
+    missed = [each for each in missed_targets(served.times, load) if caused_by_chunks(served.times, each)]
+    if not missed:
         return
+    _, percentile, target, key = min(missed, key=lambda each: each.seconds)
+    gap, share = latency_at(served.times, load, "itl", percentile), _share_of_steps(served)
     chunk = load.chunk_tokens
     yield RULE.problem(
-        f"{LOAD}.chunk_tokens" if chunk else f"{LOAD}.targets.tpot",
+        f"{LOAD}.chunk_tokens" if chunk else f"{LOAD}.targets.{key}",
         f"a step with a chunk{f' of {chunk:,} tokens' if chunk else ''} takes {display(gap, 's')}, and {percent(share, 2)} of the steps carry one: "
-        f"percentile {plain(load.percentile)} of the gaps between tokens is above the target of {display(target, 's')}",
+        f"percentile {plain(percentile)} of the gaps between tokens is above the target of {display(target, 's')}",
         _remedy(served, target),
         severity=target_severity(target, gap, range_factors(served.times, "tpot")),
     )

@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.explain import percentile_factors, tpot_percentile, ttft_percentile
+from clusterspec.cost.serving.latency import target_results
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
@@ -58,7 +58,7 @@ def check(served: Served) -> Iterator[Problem]:
     load, engines = served.load, served.layout.dp
     if load.load not in {"closed", "open"} or load.prefill is not None or engines < 2 or engines % 2:
         return
-    if load.tpot_target is None and load.ttft_target is None:
+    if not load.targets:
         return
     half = _with_engines(served, engines // 2)
     if half is None:
@@ -82,9 +82,5 @@ def _with_engines(served: Served, engines: int) -> Served | None:
     if found is None or found.layout.dp != engines or found.plan.fits is False:
         return None
     times, load = found.times, served.load
-    ends = {
-        load.ttft_target: ttft_percentile(times, load) * percentile_factors(times, load, "ttft")[1],
-        load.tpot_target: tpot_percentile(times, load) * percentile_factors(times, load, "tpot")[1],
-    }
     held = times.offered <= times.kv_capacity_sequences
-    return found if held and all(target is None or end <= target for target, end in ends.items()) else None
+    return found if held and all(each.range[1] <= each.target.seconds for each in target_results(times, load)) else None

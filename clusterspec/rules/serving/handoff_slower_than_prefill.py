@@ -58,7 +58,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.explain import range_factors
+from clusterspec.cost.serving.latency import range_factors
 from clusterspec.cost.serving.steady import handoff_time
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served

@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.explain import range_factors
+from clusterspec.cost.serving.latency import range_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import target_severity
@@ -64,12 +64,11 @@ def check(served: Served) -> Iterator[Problem]:
     if load.prefill is not None or load.load in {"offline", "static"} or times.prefill_share <= MOST:
         return
     pure = times.tpot * (1 - times.prefill_share)
-    target = load.tpot_target
-    caused = target is not None and pure <= target < times.tpot
+    missed = [each.seconds for each in load.targets if each.quantity == "tpot" and pure <= each.seconds < times.tpot]
     yield RULE.problem(
         LOAD,
         f"prefill takes {percent(times.prefill_share, 2)} of the engines' time: of {display(times.tpot, 's')} per output token, "
         f"{display(pure, 's')} are decoding",
         "run prefill on separate engines (`disaggregated`), or shorten each step by smaller chunks (`chunk_tokens`)",
-        severity=target_severity(target, times.tpot, range_factors(times, "tpot")) if caused else "note",
+        severity=target_severity(min(missed), times.tpot, range_factors(times, "tpot")) if missed else "note",
     )

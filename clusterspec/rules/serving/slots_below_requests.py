@@ -48,7 +48,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 
-from clusterspec.cost.serving.explain import range_factors, tpot_percentile
+from clusterspec.cost.serving.latency import missed_targets, range_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import cost_severity
@@ -79,8 +79,6 @@ def check(served: Served) -> Iterator[Problem]:
 
 
 def _meets_target(served: Served, more: Served) -> bool:
-    """Whether the limit keeps the time per output token within a target that is missed without it."""
-    target = served.load.tpot_target
-    return target is not None and tpot_percentile(served.times, served.load) <= target < tpot_percentile(
-        more.times, more.load
-    )
+    """Whether the limit keeps the time between tokens within a target that is missed without it."""
+    late = {each for each in missed_targets(more.times, more.load) if each.quantity in {"tpot", "itl"}}
+    return bool(late - {*missed_targets(served.times, served.load)})

@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.explain import range_factors
+from clusterspec.cost.serving.latency import range_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE
 from clusterspec.rules.knowledge.served import LOAD, Served

@@ -2,14 +2,14 @@
 
 ## What it finds
 
-A predicted time to first token or time per output token above its target at the stated load, if a single request
-meets the target. The times are those at the percentile in `targets.percentile`. The finding is a warning if the
+A predicted latency above its target at the stated load, if a single request meets the target: the time to first token,
+the time per output token, the gaps between tokens, or the whole request, each at the percentile of its target. The finding is a warning if the
 low end of the range of a prediction misses its target, too; otherwise a note.
 
 ## Why it matters
 
 Every request in flight adds the time to read its cache to a step, and every prefill interrupts decoding. The message
-states the concurrency up to which the median meets both targets.
+states the concurrency up to which all targets are met.
 
 ## What to do
 
@@ -46,7 +46,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.explain import missed_targets, percentile_factors, tpot_percentile, ttft_percentile
+from clusterspec.cluster.model import Target
+from clusterspec.cost.serving.latency import caused_by_chunks, missed_targets, target_results
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import target_severity
@@ -59,27 +60,41 @@ RULE = Rule.of(__name__, "warning", "likely")
 
 def check(served: Served) -> Iterator[Problem]:
     load, times = served.load, served.times
-    late = missed_targets(times, load)
+    late = tuple(each for each in missed_targets(times, load) if not caused_by_chunks(times, each))
     alone = served.alone() if late else None
     if alone is None:
         return
     late = tuple(name for name in late if name not in missed_targets(alone.times, load))
     if not late:
         return
-    times_of = {"ttft": (ttft_percentile, load.ttft_target), "tpot": (tpot_percentile, load.tpot_target)}
-    missed = {name: (at(times, load), target or 0.0) for name, (at, target) in times_of.items() if name in late}
+    missed = [each for each in target_results(times, load) if each.target in late]
+    percentiles = {each.target.percentile for each in missed}
     parts = [
-        f"{name} {display(seconds, 's')} against {display(target, 's')}" for name, (seconds, target) in missed.items()
+        f"{_name(each.target, percentiles)} {display(each.seconds, 's')} against {display(each.target.seconds, 's')}"
+        for each in missed
     ]
     severities = {
-        target_severity(target, seconds, percentile_factors(times, load, name))
-        for name, (seconds, target) in missed.items()
+        target_severity(each.target.seconds, each.seconds, (each.range[0] / each.seconds, each.range[1] / each.seconds))
+        for each in missed
     }
     most = times.max_concurrency or 0.0
-    bound = f"; the median meets the targets up to a concurrency of {int(most):,}" if 1 <= most < times.offered else ""
+    bound = f"; the targets are met up to a concurrency of {int(most):,}" if 1 <= most < times.offered else ""
     yield RULE.problem(
         f"{LOAD}.targets",
-        f"with {plural(round(times.offered), 'request')} in flight, {'the median' if load.percentile == 50 else f'percentile {plain(load.percentile)}'} misses its target: {both(parts)}{bound}",
+        f"with {plural(round(times.offered), 'request')} in flight, {_who(percentiles)}: {both(parts)}{bound}",
         "add replicas, lower the concurrency, or let `clusterspec search` find a layout for the load",
         severity="warning" if "warning" in severities else "note",
     )
+
+
+def _who(percentiles: set[float]) -> str:
+    """Whose latency misses a target: one percentile, or several latencies that state theirs."""
+    if len(percentiles) > 1:
+        return "targets are missed"
+    (only,) = percentiles
+    return f"{'the median' if only == 50 else f'percentile {plain(only)}'} misses its target"
+
+
+def _name(target: Target, percentiles: set[float]) -> str:
+    """``ttft``, or ``ttft p99`` where the targets hold at several percentiles."""
+    return target.quantity if len(percentiles) == 1 else f"{target.quantity} p{plain(target.percentile)}"

@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.explain import missed_targets
+from clusterspec.cost.serving.latency import latency_at, missed_targets
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
@@ -59,13 +59,14 @@ def check(served: Served) -> Iterator[Problem]:
     load = served.load
     if not load.prefix_hit or missed_targets(served.times, load):
         return
-    cold = served.with_load(prefix_hit=None) if load.ttft_target or load.tpot_target else None
+    cold = served.with_load(prefix_hit=None) if load.targets else None
     missed = missed_targets(cold.times, load) if cold else ()
     if cold is None or not missed:
         return
-    times = {"ttft": (served.times.ttft, cold.times.ttft), "tpot": (served.times.tpot, cold.times.tpot)}
     shown = both(
-        f"{name} {display(times[name][0], 's')}, and {display(times[name][1], 's')} without hits" for name in missed
+        f"{each.quantity} {display(latency_at(served.times, load, each.quantity, each.percentile), 's')}, and "
+        f"{display(latency_at(cold.times, load, each.quantity, each.percentile), 's')} without hits"
+        for each in missed
     )
     yield RULE.problem(
         f"{LOAD}.prefix_hit",

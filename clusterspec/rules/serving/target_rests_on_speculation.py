@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.explain import tpot_percentile
+from clusterspec.cost.serving.latency import latency_at
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
@@ -56,15 +56,19 @@ RULE = Rule.of(__name__, "note", "likely")
 
 
 def check(served: Served) -> Iterator[Problem]:
-    load, target = served.load, served.load.tpot_target
-    if target is None or not load.draft_tokens or tpot_percentile(served.times, load) > target:
+    load, target = served.load, served.load.tightest("tpot")
+    if (
+        target is None
+        or not load.draft_tokens
+        or latency_at(served.times, load, "tpot", target.percentile) > target.seconds
+    ):
         return
     plain = served.with_load(speculative=None)
-    if plain is None or tpot_percentile(plain.times, load) <= target:
+    if plain is None or latency_at(plain.times, load, "tpot", target.percentile) <= target.seconds:
         return
     yield RULE.problem(
         f"{LOAD}.speculative",
-        f"the plan meets the target of {display(target, 's')} per output token only with {plural(load.draft_tokens, 'draft token')} at an "
+        f"the plan meets the target of {display(target.seconds, 's')} per output token only with {plural(load.draft_tokens, 'draft token')} at an "
         f"acceptance of {percent(load.draft_acceptance, 2)}: {display(served.times.tpot, 's')}, and {display(plain.times.tpot, 's')} without them",
         "state the acceptance with the figure, and compare it only with figures for speculative decoding",
     )

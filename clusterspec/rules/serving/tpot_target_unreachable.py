@@ -55,7 +55,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.explain import range_factors, tpot_percentile
+from clusterspec.cost.serving.latency import latency_at, range_factors
 from clusterspec.cost.serving.steady import least_token_time
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
@@ -64,36 +64,36 @@ from clusterspec.rules.rule import Rule
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
-KEY = f"{LOAD}.targets.tpot"
 
 
 def check(served: Served) -> Iterator[Problem]:
-    load, target = served.load, served.load.tpot_target
-    if target is None or tpot_percentile(served.times, load) <= target:
+    load, tightest = served.load, served.load.tightest("tpot")
+    if tightest is None or latency_at(served.times, load, "tpot", tightest.percentile) <= tightest.seconds:
         return
+    target, key = tightest.seconds, f"{LOAD}.targets.{tightest.key}"
     bound = least_token_time(served.cluster, served.workload, served.layout, load)
     if bound is not None and bound > target:
         yield RULE.problem(
-            KEY,
+            key,
             f"a token reads its weights and the cache of its request in {display(bound, 's')} at the full memory bandwidth of "
             f"tp {served.layout.tp}: no engine reaches the target of {display(target, 's')}",
-            _remedy(served),
+            _remedy(served, target),
         )
         return
     alone = served.alone()
     if alone is not None and alone.times.tpot > target:
         yield RULE.problem(
-            KEY,
+            key,
             f"a single request is predicted at {display(alone.times.tpot, 's')} per output token with tp {served.layout.tp}, "
             f"above the target of {display(target, 's')}; the memory roofline is {display(bound or 0.0, 's')}",
-            _remedy(served),
+            _remedy(served, target),
             severity=target_severity(target, alone.times.tpot, range_factors(alone.times, "tpot")),
         )
 
 
-def _remedy(served: Served) -> str:
+def _remedy(served: Served, target: float) -> str:
     """The smallest larger tp within the domain that meets the target; else the other remedies."""
-    target, wider = served.load.tpot_target or 0.0, served.layout.tp * 2
+    wider = served.layout.tp * 2
     while served.load.decode is None and wider <= served.cluster.ranks_per_domain:
         other = served.with_layout(tp=wider)
         alone = other.alone() if other else None

@@ -56,7 +56,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.explain import range_factors, ttft_percentile
+from clusterspec.cost.serving.latency import latency_at, range_factors
 from clusterspec.cost.serving.steady import least_prompt_time
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
@@ -65,20 +65,20 @@ from clusterspec.rules.rule import Rule
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
-KEY = f"{LOAD}.targets.ttft"
 REMEDY = "raise the target or tp, shorten the input, or use a lower precision"
 
 
 def check(served: Served) -> Iterator[Problem]:
-    load, target = served.load, served.load.ttft_target
-    if target is None or ttft_percentile(served.times, load) <= target:
+    load, tightest = served.load, served.load.tightest("ttft")
+    if tightest is None or latency_at(served.times, load, "ttft", tightest.percentile) <= tightest.seconds:
         return
+    target, key = tightest.seconds, f"{LOAD}.targets.{tightest.key}"
     _, layout = next(iter(served.pools))
     bound = least_prompt_time(served.cluster, served.workload, layout, load)
     fresh = round(load.input_tokens * (1 - load.prefix_hit))
     if bound is not None and bound > target:
         yield RULE.problem(
-            KEY,
+            key,
             f"a prompt of {fresh:,} tokens takes {display(bound, 's')} at the dense peak of all ranks of an engine: no engine "
             f"reaches the target of {display(target, 's')}",
             REMEDY,
@@ -87,7 +87,7 @@ def check(served: Served) -> Iterator[Problem]:
     alone = served.alone()
     if alone is not None and alone.times.ttft > target:
         yield RULE.problem(
-            KEY,
+            key,
             f"a single prompt of {fresh:,} tokens is predicted at {display(alone.times.ttft, 's')}, above the target of "
             f"{display(target, 's')}; its GEMMs take {display(bound or 0.0, 's')} at the dense peak",
             REMEDY,

@@ -63,7 +63,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.explain import range_factors
+from clusterspec.cost.serving.latency import range_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import PREFILL, Served
 from clusterspec.rules.knowledge.shares import cost_severity

@@ -152,10 +152,12 @@ class ArrivalsSpec:
 
 @dataclass(frozen=True, slots=True)
 class TargetsSpec:
-    """Latency targets in seconds, and the percentile of requests that must meet them."""
+    """Latency targets: times, which hold at ``percentile``, or times by percentile (``p99``)."""
 
-    ttft: Quantity | None = None
-    tpot: Quantity | None = None
+    ttft: Quantity | dict[str, Quantity] | None = None
+    tpot: Quantity | dict[str, Quantity] | None = None
+    itl: Quantity | dict[str, Quantity] | None = None
+    end_to_end: Quantity | dict[str, Quantity] | None = None
     percentile: float | None = None
 
 

@@ -11,7 +11,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.headline import headline
 from clusterspec.cost.serving.explain import first_token_time_term, token_time_term
-from clusterspec.cost.serving.times import ServingTimes
+from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.results.estimate_json import body
 from tests.cluster.resolving import clean
 from tests.cost.expressions import evaluate

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cluster.model import Serving
+from clusterspec.cluster.model import Serving, Target
 from clusterspec.cost.serving.constants import RANGES, HostOverhead, Part, StepTime
-from clusterspec.cost.serving.explain import (
+from clusterspec.cost.serving.latency import (
+    Handoff,
+    ServingTimes,
+    latency_at,
     missed_targets,
     range_factors,
     serving_range,
-    tpot_percentile,
-    ttft_percentile,
 )
 from clusterspec.cost.serving.steady import largest_satisfying
-from clusterspec.cost.serving.times import Handoff, ServingTimes, cache_space
+from clusterspec.cost.serving.times import cache_space
 from clusterspec.records import replace
 from clusterspec.results.estimate_json import RANGED
 from tests.cost.serving.test_targets import plan
@@ -97,19 +98,21 @@ def test_without_an_entry_the_host_times_are_assumptions() -> None:
     [(1.0, 0.02, ()), (0.999, 0.02, ("ttft",)), (1.0, 0.0199, ("tpot",)), (0.5, 0.01, ("ttft", "tpot"))],
 )
 def test_a_target_is_met_at_its_limit_and_missed_below(ttft: float, tpot: float, late: tuple[str, ...]) -> None:
-    load: Serving = replace(LOAD, ttft_target=ttft, tpot_target=tpot)
-    assert missed_targets(times(ttft=1.0, tpot=0.02), load) == late
+    targets = (Target("ttft", 50.0, ttft, "ttft"), Target("tpot", 50.0, tpot, "tpot"))
+    load: Serving = replace(LOAD, targets=targets)
+    assert tuple(each.quantity for each in missed_targets(times(ttft=1.0, tpot=0.02), load)) == late
 
 
 @pytest.mark.parametrize(("percentile", "mean"), [(49.0, False), (50.0, False), (51.0, True), (99.0, True)])
 def test_above_the_median_a_token_takes_at_least_the_mean(percentile: float, mean: bool) -> None:
-    load = replace(LOAD, percentile=percentile)
-    assert tpot_percentile(times(tpot=0.02, tpot_mean=0.03), load) == (0.03 if mean else 0.02)
-    assert tpot_percentile(times(tpot=0.02, tpot_mean=0.01), load) == 0.02
-    assert (ttft_percentile(times(ttft=1.0, wait=0.5), load) > 1.0) is mean
+    def at(found: ServingTimes, quantity: str) -> float:
+        return latency_at(found, LOAD, quantity, percentile)
+
+    assert at(times(tpot=0.02, tpot_mean=0.03), "tpot") == (0.03 if mean else 0.02)
+    assert at(times(tpot=0.02, tpot_mean=0.01), "tpot") == 0.02
+    assert (at(times(ttft=1.0, wait=0.5), "ttft") > 1.0) is mean
 
 
 def test_a_percentile_beyond_the_tail_is_that_of_the_tail() -> None:
-    found = times(ttft=1.0, wait=0.5)
-    highest, beyond, below = (ttft_percentile(found, replace(LOAD, percentile=each)) for each in (99.9, 100.0, 99.8))
+    highest, beyond, below = (latency_at(times(ttft=1.0, wait=0.5), LOAD, "ttft", each) for each in (99.9, 100.0, 99.8))
     assert below < highest == beyond

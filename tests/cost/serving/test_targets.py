@@ -7,23 +7,26 @@ import math
 import pytest
 
 from clusterspec.cluster.model import Serving
-from clusterspec.cost.serving.explain import (
+from clusterspec.cost.serving.latency import (
+    ServingTimes,
+    latency_at,
     latency_tail,
     missed_targets,
     range_factors,
-    tpot_percentile,
-    ttft_percentile,
+    single_gap,
+    target_results,
 )
-from clusterspec.cost.serving.times import ServingTimes
+from clusterspec.cost.serving.quantiles import lengths_in_parts, poisson_quantile
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 
 
 def plan(load: str) -> tuple[ServingTimes, Serving]:
+    lengths = "" if "input_tokens" in load else "input_tokens: 2000, output_tokens: 500, "
     text = (
         "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\n"
         "workload: {kind: serve, model: llama-3.1-70b, "
-        f"serving: {{input_tokens: 2000, output_tokens: 500, {load}}}}}\n"
+        f"serving: {{{lengths}{load}}}}}\n"
         "layout: {framework: vllm, tp: 8}\n"
     )
     one = study_text(text, SETTINGS)
@@ -34,42 +37,60 @@ def plan(load: str) -> tuple[ServingTimes, Serving]:
 
 def test_at_the_median_the_times_are_those_of_the_estimate() -> None:
     found, load = plan("concurrency: 32, targets: {ttft: 1 s}")
-    assert (ttft_percentile(found, load), tpot_percentile(found, load)) == (found.ttft, found.tpot)
+    assert [latency_at(found, load, each, 50) for each in ("ttft", "tpot")] == [found.ttft, found.tpot]
 
 
 def test_waits_of_a_steady_state_have_an_exponential_tail() -> None:
     found, load = plan("concurrency: 32, targets: {ttft: 1 s, percentile: 95}")
-    assert ttft_percentile(found, load) == pytest.approx(found.ttft + found.wait * math.log(0.5 / 0.05))
+    assert latency_at(found, load, "ttft", load.percentile) == pytest.approx(
+        found.ttft + found.wait * math.log(0.5 / 0.05)
+    )
 
 
 def test_the_slowest_requests_of_a_run_are_the_last_of_its_burst() -> None:
     found, load = plan("concurrency: 32, requests: 320, targets: {ttft: 1 s, percentile: 99}")
     # A tenth of the requests start together. The last of them waits twice their mean, ten times that of the run.
     burst = 0.9 * 2 * (found.ttft_mean - found.ttft) / 0.1
-    assert ttft_percentile(found, load) == pytest.approx(found.ttft + found.wait * math.log(0.5 / 0.01) + burst)
+    assert latency_at(found, load, "ttft", load.percentile) == pytest.approx(
+        found.ttft + found.wait * math.log(0.5 / 0.01) + burst
+    )
     _, below = plan("concurrency: 32, requests: 320, targets: {ttft: 1 s, percentile: 85}")
-    assert ttft_percentile(found, below) == pytest.approx(found.ttft + found.wait * math.log(0.5 / 0.15))
+    assert latency_at(found, below, "ttft", 85) == pytest.approx(found.ttft + found.wait * math.log(0.5 / 0.15))
 
 
 def test_a_higher_percentile_is_never_faster() -> None:
-    at = [
-        ttft_percentile(*plan(f"concurrency: 32, requests: 320, targets: {{percentile: {p}}}"))
-        for p in (50, 80, 95, 99, 100)
-    ]
-    assert at == sorted(at) and math.isfinite(at[-1])
+    spread = "input_tokens: {mean: 2000, p99: 9000}, output_tokens: {mean: 500, p99: 2000}"
+    for written in (
+        "concurrency: 32, requests: 320",
+        "concurrency: 32",
+        "request_rate: 4",
+        f"request_rate: 4, {spread}",
+    ):
+        found, load = plan(written)
+        for quantity in ("ttft", "tpot", "itl", "end_to_end"):
+            at = [latency_at(found, load, quantity, each) for each in (50, 80, 95, 99, 100)]
+            assert at == sorted(at) and math.isfinite(at[-1]), (written, quantity)
 
 
 def test_missed_targets_are_named() -> None:
     assert missed_targets(*plan("concurrency: 1")) == ()
-    assert missed_targets(*plan("concurrency: 1, targets: {ttft: 1 ms, tpot: 1 ms}")) == ("ttft", "tpot")
-    assert missed_targets(*plan("concurrency: 1, targets: {ttft: 10 s, tpot: 1 ms}")) == ("tpot",)
+    for targets, late in (
+        ("ttft: 1 ms, tpot: 1 ms", ["ttft", "tpot"]),
+        ("ttft: 10 s, tpot: 1 ms", ["tpot"]),
+        ("ttft: {p50: 1 ms, p99: 10 s}, itl: {p99: 1 ms}, end_to_end: 1 h", ["ttft.p50", "itl.p99"]),
+    ):
+        found, load = plan(f"concurrency: 1, targets: {{{targets}}}")
+        assert [each.key for each in missed_targets(found, load)] == late
+        assert [each.target.key for each in target_results(found, load) if each.missed] == late
 
 
 def test_the_range_of_a_percentile_widens_from_that_of_the_median_to_that_of_the_99th() -> None:
     assert latency_tail(*plan("concurrency: 32, targets: {ttft: 1 s}")) is None
     found, load = plan("concurrency: 32, targets: {percentile: 99}")
     last = latency_tail(found, load)
-    assert last is not None and (last.ttft, last.tpot) == (ttft_percentile(found, load), tpot_percentile(found, load))
+    assert last is not None and (last.ttft, last.tpot) == tuple(
+        latency_at(found, load, each, 99) for each in ("ttft", "tpot")
+    )
     assert last.ttft_range == pytest.approx((0.70 * last.ttft, 7.3 * last.ttft))
     assert last.tpot_range == pytest.approx((0.84 * last.tpot, 1.34 * last.tpot))
     ends = [range_factors(found, "ttft")[1]]
@@ -78,3 +99,32 @@ def test_the_range_of_a_percentile_widens_from_that_of_the_median_to_that_of_the
         assert at is not None
         ends.append(at.ttft_range[1] / at.ttft)
     assert ends == sorted(ends)
+
+
+def test_gaps_between_tokens_are_longer_where_a_prompt_starts() -> None:
+    # 32 sequences of 500 tokens: a prompt starts in 32 / 500 = 6.4 % of the steps, two in 1 - e^-0.064 (1.064) = 0.2 %
+    found, load = plan("concurrency: 32")
+    step = found.decode.total
+    assert single_gap(found, load, 0.9) == step
+    assert single_gap(found, load, 0.99) == pytest.approx(step + found.carried_prefill)
+    assert single_gap(found, load, 0.999) == pytest.approx(step + 2 * found.carried_prefill)
+    # the mean of the gaps is the mean of a request
+    mean = step + found.sequences / 500 * found.carried_prefill
+    assert found.tpot == pytest.approx(mean)
+
+
+def test_a_whole_request_takes_its_first_token_and_its_gaps() -> None:
+    found, load = plan("concurrency: 32")
+    assert latency_at(found, load, "end_to_end", 50) == pytest.approx(found.ttft + 499 * found.tpot)
+
+
+def test_parts_of_a_distribution_have_its_mean_and_its_99th_percentile() -> None:
+    _, load = plan("request_rate: 4, input_tokens: {mean: 2000, p99: 9000}, output_tokens: 500")
+    assert load.input_lengths is not None
+    parts = lengths_in_parts(load.input_lengths)
+    assert sum(share for _, share in parts) == pytest.approx(1)
+    assert sum(length * share for length, share in parts) == pytest.approx(2000, rel=0.01)
+    # e^-1.5 = 0.22, with 1.5 e^-1.5 0.56, with 1.125 e^-1.5 0.81, with 0.5625 e^-1.5 0.93
+    assert [poisson_quantile(1.5, each) for each in (0.2, 0.5, 0.8, 0.95)] == [0, 1, 2, 4]
+    longer = sum(share for length, share in parts if length > 9000)
+    assert longer == pytest.approx(0.01, abs=0.004)

@@ -1,0 +1,357 @@
+"""The latencies of a serving plan: at the median, at percentiles, their ranges, and the targets that are missed."""
+
+from __future__ import annotations
+
+from math import exp, floor, log
+
+from clusterspec.cluster.model import Serving, Target
+from clusterspec.cost.formulas.serving import burst_wait_percentile, handoff_time, request_time, wait_above_median
+from clusterspec.cost.serving.constants import RANGES, TAILS, StepTime
+from clusterspec.cost.serving.quantiles import (
+    compound_share,
+    lengths_in_parts,
+    poisson_quantile,
+    quantile_of_sums,
+    smallest_reaching,
+)
+from clusterspec.records import NamedTuple, dataclass
+
+
+class Handoff(NamedTuple):
+    """The transfer of a request to a decode engine: fixed seconds, bytes of cache per rank, B/s of its link."""
+
+    passing: float
+    size: float
+    bandwidth: float
+
+    @property
+    def seconds(self) -> float:
+        return handoff_time(*self)
+
+
+@dataclass(frozen=True, slots=True)
+class ServingTimes:
+    """Seconds, bytes and tokens of a serving plan.
+
+    ``decode`` and ``prefill`` are the steps of one engine behind the times, ``sequences`` those in flight on one
+    attention rank. Throughput is that of the whole plan.
+    """
+
+    ttft: float
+    tpot: float
+    ttft_mean: float
+    tpot_mean: float
+    request_latency: float
+    output_tokens_per_second: float
+    accelerators: float
+    kv_bytes_per_token: float
+    kv_capacity_tokens: float
+    kv_capacity_sequences: float
+    max_concurrency: float | None
+    prefill_share: float
+    sequences: float
+    decode: StepTime
+    prefill: StepTime
+    prompt_time: float
+    wait: float
+    burst: tuple[float, float]
+    """Seconds that the burst at the start of a run adds to the median and to the mean time to first token."""
+    stages: tuple[int, int]
+    """Pipeline stages of a prefill and of a decode engine."""
+    prompt_floor: float
+    """The least seconds to launch the prompt."""
+    sent: Handoff | None
+    """The transfer of a prompt's cache to the decode engine; None where the same engine decodes."""
+    overhead: float
+    """Seconds of a request outside the engines."""
+    carried: float
+    """Sequences of one attention rank in the time per output token."""
+    output_tokens: float
+    carried_prefill: float
+    """Seconds of prompts in the steps of the same engine."""
+    tokens_per_step: float
+    offered: float
+    """Requests in flight on the whole plan, including waiting ones."""
+    started: float
+    """The time per output token, half of which passes before a prompt starts."""
+    prompt_load: float
+    """Utilization of the prefill engines."""
+    coupled_ranks: int = 1
+    """Attention ranks of an engine whose steps wait for each other, each with prompts at times of its own."""
+
+    @property
+    def handoff(self) -> float:
+        """Seconds to transfer the cache of a prompt to its decode engine; 0 where the same engine decodes."""
+        return self.sent.seconds if self.sent else 0.0
+
+    @property
+    def places(self) -> int:
+        """Whole requests of mean length that the caches hold."""
+        return floor(self.kv_capacity_sequences * (1 + 1e-12))
+
+    @property
+    def most_in_flight(self) -> int | None:
+        """Whole requests in flight within the targets; None where there are no targets."""
+        return None if self.max_concurrency is None else floor(self.max_concurrency * (1 + 1e-12))
+
+    @property
+    def queue_share(self) -> float:
+        """The share of the median time to the first token in which a request waits for cache space or other prompts."""
+        return (self.wait + self.burst[0]) / self.ttft if self.ttft else 0.0
+
+    @property
+    def per_accelerator(self) -> float:
+        """Output tokens per second of one used accelerator."""
+        return self.output_tokens_per_second / self.accelerators
+
+
+def serving_range(times: ServingTimes, name: str) -> list[float]:
+    """The low and the high end of a field: a latency, its mean, or the output tokens per second."""
+    low, high = range_factors(times, name.removesuffix("_mean"))
+    value: float = getattr(times, name)
+    return [value * low, value * high]
+
+
+def range_factors(times: ServingTimes, quantity: str) -> tuple[float, float]:
+    """The ends of the range of a quantity over its prediction.
+
+    The time to first token is least certain with separate prefill engines, which queue, with experts, and in a batch
+    that starts together; throughput with experts.
+    """
+    kind = quantity
+    routed = any(part.name == "experts" for part in times.prefill.parts)
+    if quantity == "output_tokens_per_second" and routed:
+        kind = "output_tokens_per_second experts"
+    elif quantity == "ttft":
+        cases = ("alone", times.offered <= 1.0), ("apart", times.handoff > 0), ("static", not times.started)
+        found = next((name for name, holds in (*cases, ("experts", routed)) if holds), "")
+        kind = f"ttft {found}".strip()
+    return RANGES[kind]
+
+
+def tail_factors(times: ServingTimes, quantity: str, share: float) -> tuple[float, float]:
+    """The ends of the range of ``ttft`` or ``tpot`` at a percentile (``share`` from 0.5 to 1) over its prediction.
+
+    Those of the median and of the 99th percentile were measured. Between them the ends follow the exponential tail of
+    waits; above, they are those of the 99th.
+    """
+    kind = "ttft apart" if quantity == "ttft" and times.handoff > 0 else quantity
+    part = min(1.0, log(0.5 / (1 - share)) / log(0.5 / 0.01))
+    low, high = (
+        middle ** (1 - part) * end**part
+        for middle, end in zip(range_factors(times, quantity), TAILS[kind], strict=True)
+    )
+    return low, high
+
+
+# Latencies at a percentile. TTFT is the time from a request to its first token, TPOT the mean time between the tokens
+# of one request, ITL each single gap between two tokens, end to end the time from a request to its last token
+
+MEDIAN = 50.0
+HIGHEST = 99.9
+"""The percentile up to which the exponential tail of the waits is used."""
+QUANTITIES = {
+    "ttft": "time to first token",
+    "tpot": "time per output token",
+    "itl": "gap between tokens",
+    "end_to_end": "end to end",
+}
+"""The latencies that targets may limit, by their key, as printed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The latencies that ``percentile`` of 100 requests do not exceed, in seconds, each with its range."""
+
+    percentile: float
+    ttft: float
+    tpot: float
+    ttft_range: tuple[float, float]
+    tpot_range: tuple[float, float]
+
+
+class TargetResult(NamedTuple):
+    """A target, the predicted latency at its percentile and the ends of its range, in seconds."""
+
+    target: Target
+    seconds: float
+    range: tuple[float, float]
+
+    @property
+    def missed(self) -> bool:
+        return self.seconds > self.target.seconds
+
+
+def latency_tail(times: ServingTimes, load: Serving) -> Tail | None:
+    """The latencies at the highest percentile of their targets; None at the median, which the plan itself has."""
+    at = max([load.percentile, *(each.percentile for each in load.targets if each.quantity in {"ttft", "tpot"})])
+    if at <= MEDIAN:
+        return None
+    first, each = latency_at(times, load, "ttft", at), latency_at(times, load, "tpot", at)
+    return Tail(at, first, each, latency_range(times, load, "ttft", at), latency_range(times, load, "tpot", at))
+
+
+def target_results(times: ServingTimes, load: Serving) -> tuple[TargetResult, ...]:
+    """Every target with the predicted latency at its percentile."""
+    return tuple(
+        TargetResult(
+            each,
+            latency_at(times, load, each.quantity, each.percentile),
+            latency_range(times, load, each.quantity, each.percentile),
+        )
+        for each in load.targets
+    )
+
+
+def missed_targets(times: ServingTimes, load: Serving) -> tuple[Target, ...]:
+    """The targets that a plan does not meet at its load."""
+    return tuple(
+        each for each in load.targets if latency_at(times, load, each.quantity, each.percentile) > each.seconds
+    )
+
+
+def latency_at(times: ServingTimes, load: Serving, quantity: str, percentile: float) -> float:
+    """The seconds that this percentage of the requests, or of the gaps, does not exceed; up to 50 the median."""
+    share = max(MEDIAN, min(percentile, HIGHEST)) / 100
+    if quantity == "ttft":
+        return times.ttft if percentile <= MEDIAN else _first_token(times, load, share)
+    if quantity == "tpot":
+        return times.tpot if percentile <= MEDIAN else max(times.tpot, times.tpot_mean, _mean_gap(times, load, share))
+    return single_gap(times, load, share) if quantity == "itl" else _end_to_end(times, load, share)
+
+
+def latency_range(times: ServingTimes, load: Serving, quantity: str, percentile: float) -> tuple[float, float]:
+    """The ends of the range of a latency at a percentile, in seconds.
+
+    Gaps are as uncertain as their mean; the ends of the whole request are those of its first token and of the others.
+    """
+    value = latency_at(times, load, quantity, percentile)
+    if quantity == "end_to_end":
+        first = min(value, latency_at(times, load, "ttft", percentile))
+        (low, high), (least, most) = (latency_factors(times, name, percentile) for name in ("ttft", "tpot"))
+        return first * low + (value - first) * least, first * high + (value - first) * most
+    low, high = latency_factors(times, "ttft" if quantity == "ttft" else "tpot", percentile)
+    return value * low, value * high
+
+
+def latency_factors(times: ServingTimes, quantity: str, percentile: float) -> tuple[float, float]:
+    """The ends of the range of ``ttft`` or ``tpot`` over its prediction, at a percentile."""
+    if percentile <= MEDIAN:
+        return range_factors(times, quantity)
+    return tail_factors(times, quantity, min(percentile, HIGHEST) / 100)
+
+
+def caused_by_chunks(times: ServingTimes, target: Target) -> bool:
+    """Whether a missed target of the gaps between tokens is met by steps without prompts."""
+    return target.quantity == "itl" and times.decode.total <= target.seconds
+
+
+def _first_token(times: ServingTimes, load: Serving, share: float) -> float:
+    """The time to the first token at a share of the requests above a half.
+
+    Waits in a steady state have an exponential tail. In a finite run the requests of the burst at its start are the
+    slowest: each waits for those before it, so that the place in the burst is the percentile. Prompts of varied lengths
+    take times in proportion.
+    """
+    burst = _burst_wait(times, load, share)
+    if load.input_lengths is None:
+        return times.ttft + wait_above_median(times.wait, share) + burst
+    return max(times.ttft, quantile_of_sums(_prompt_times(times, load), times.wait, share)) + burst
+
+
+def _prompt_times(times: ServingTimes, load: Serving) -> list[tuple[float, float]]:
+    """The median times to the first token of prompts of varied lengths, each with its share of the requests."""
+    if load.input_lengths is None:
+        return [(times.ttft, 1.0)]
+    return [
+        (times.ttft + times.prompt_time * (length / load.input_tokens - 1), part)
+        for length, part in lengths_in_parts(load.input_lengths)
+    ]
+
+
+def _burst_wait(times: ServingTimes, load: Serving, share: float) -> float:
+    """Seconds that the request at percentile ``share`` waits in the burst at the start of a run."""
+    if not load.requests:
+        return 0.0
+    of_burst = min(1.0, times.offered / load.requests)
+    median, mean = times.burst
+    return burst_wait_percentile(mean, of_burst, share) - median if of_burst > 0 else 0.0
+
+
+def _mean_gap(times: ServingTimes, load: Serving, share: float) -> float:
+    """The mean gap of one request at a share of the requests.
+
+    All requests of a batch share its steps, so that equal requests have equal means. Of varied or of irregular ones,
+    the prompts that start during a request's output vary as a Poisson count, most over short outputs.
+    """
+    varied = load.input_lengths or load.output_lengths or load.load == "open"
+    prompts = times.sequences / times.output_tokens * times.coupled_ranks
+    if not varied or not times.carried_prefill or times.output_tokens < 2:
+        return times.tpot
+    each = times.carried_prefill / times.stages[1] / times.coupled_ranks
+    spread = 1.0 + (load.input_lengths.variation if load.input_lengths else 0.0)
+    base = times.tpot - prompts * each
+    parts = [
+        (prompts * (length - 1), length - 1, part) for length, part in _output_parts(load) if length >= 2
+    ]  # prompts during an output, and its gaps
+
+    def within(seconds: float) -> float:
+        return sum(
+            part * compound_share((seconds - base) * gaps / each, count, spread) for count, gaps, part in parts
+        ) / sum(part for _, _, part in parts)
+
+    return smallest_reaching(within, share, base, base + each)
+
+
+def single_gap(times: ServingTimes, load: Serving, share: float) -> float:
+    """The gap between two tokens at a share of all gaps: a decode step, longer by the chunks of prompts in it."""
+    step = times.decode.total
+    if load.prefill is not None or load.load == "static" or not times.carried_prefill:
+        return step
+    ended = times.sequences * times.tokens_per_step / times.output_tokens
+    chunks, stages = times.prefill.steps, times.stages[1]
+    if chunks > 1:
+        longer = max(0.0, times.prefill.total / chunks - step) / stages
+        return step + longer if min(1.0, ended * chunks * times.coupled_ranks) > 1 - share else step
+    fresh = max(1.0, load.input_tokens * (1 - load.prefix_hit))
+    most = max(1.0, (load.chunk_tokens or fresh) // fresh)
+    prompts, each = ended * times.coupled_ranks, times.carried_prefill / stages / times.coupled_ranks
+    if load.input_lengths is None:
+        return step + min(most, poisson_quantile(prompts, share)) * each
+    return step + min(most, _prompts_in_step(load, prompts, share)) * each
+
+
+def _prompts_in_step(load: Serving, prompts: float, share: float) -> float:
+    """The work of prompts of varied lengths at a share of the steps, in prompts of mean length.
+
+    A step has a Poisson count of them, ``prompts`` on average: none, one of a drawn length, or a sum.
+    """
+    assert load.input_lengths is not None
+    none, one = exp(-prompts), prompts * exp(-prompts)
+    parts = [(length / load.input_tokens, part) for length, part in lengths_in_parts(load.input_lengths)]
+    spread = 1.0 + load.input_lengths.variation
+
+    def within(work: float) -> float:
+        single = sum(part for length, part in parts if length <= work)
+        return none + one * single + (1 - none - one) * compound_share(work, max(2.0, prompts), spread)
+
+    return 0.0 if none >= share else smallest_reaching(within, share, 0.0, 1.0)
+
+
+def _end_to_end(times: ServingTimes, load: Serving, share: float) -> float:
+    """The time of a whole request at a share of the requests: its first token, and its outputs at the mean gap."""
+    firsts = _prompt_times(times, load)
+    burst = _burst_wait(times, load, share)
+    if load.output_lengths is None and load.input_lengths is None:
+        return request_time(latency_at(times, load, "ttft", 100 * share), load.output_tokens, times.tpot)
+    sums = [
+        (first + max(0.0, length - 1) * times.tpot, here * part)
+        for first, here in firsts
+        for length, part in _output_parts(load)
+    ]
+    return quantile_of_sums(sums, times.wait, share) + burst
+
+
+def _output_parts(load: Serving) -> list[tuple[float, float]]:
+    """Lengths of outputs, each with its share of the requests."""
+    return lengths_in_parts(load.output_lengths) if load.output_lengths else [(float(load.output_tokens), 1.0)]

@@ -1,0 +1,103 @@
+"""Quantiles of the times of requests: of lengths, of counts of prompts, and of sums of waits and work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from math import erf, exp, inf, log, sqrt
+
+from clusterspec.cluster.model import Lengths
+
+PARTS = 24
+"""Parts of a distribution of lengths; the last has the longest 1/576 of the requests."""
+HALVINGS = 40
+"""Bisection steps of a quantile."""
+
+
+def lengths_in_parts(lengths: Lengths) -> list[tuple[float, float]]:
+    """The middle lengths of `PARTS` parts of a distribution, each with its share; the longest in the smallest."""
+    edges = [1 - (1 - place / PARTS) ** 2 for place in range(PARTS + 1)]
+    middle = log(lengths.mean) - lengths.sigma**2 / 2
+    most = lengths.most or inf
+    return [
+        (max(1.0, min(most, exp(middle + lengths.sigma * normal_quantile((low + high) / 2)))), high - low)
+        for low, high in pairwise(edges)
+    ]
+
+
+def normal_quantile(share: float) -> float:
+    """The value that a standard normal variable does not exceed with a probability between 0 and 1.
+
+    >>> round(normal_quantile(0.99), 6), normal_quantile(0.5)
+    (2.326348, 0.0)
+    """
+    low, high = -8.0, 8.0
+    for _ in range(HALVINGS + 10):
+        middle = (low + high) / 2
+        if middle in (low, high) or _normal_share(middle) == share:
+            return middle
+        low, high = (middle, high) if _normal_share(middle) < share else (low, middle)
+    return (low + high) / 2
+
+
+def _normal_share(value: float) -> float:
+    return (1 + erf(value / sqrt(2))) / 2
+
+
+def poisson_quantile(mean: float, share: float) -> int:
+    """The count that a Poisson variable does not exceed with probability ``share``.
+
+    >>> poisson_quantile(0.02, 0.99), poisson_quantile(0.005, 0.99), poisson_quantile(2.0, 0.5)
+    (1, 0, 2)
+    """
+    count, term = 0, exp(-mean)
+    total = term
+    while total < share and count < mean + 20 * sqrt(mean) + 20:
+        count += 1
+        term *= mean / count
+        total += term
+    return count
+
+
+def compound_share(value: float, mean: float, spread: float) -> float:
+    """The probability that a count of Poisson events, each of a size with mean 1, sums to at most ``value``.
+
+    ``spread`` is one plus the squared variation of the sizes. By the normal limit of the cube root of a gamma variable
+    (Wilson and Hilferty, Proc. Nat. Acad. Sci. 17, 1931).
+    """
+    if value < 0:
+        return 0.0
+    ninth = spread / (9 * mean)
+    return _normal_share(((value / mean) ** (1 / 3) - 1 + ninth) / sqrt(ninth))
+
+
+def quantile_of_sums(parts: list[tuple[float, float]], wait: float, share: float) -> float:
+    """The quantile of a sum of a wait and of one of several times, of which each has its share.
+
+    The wait has an exponential tail that is ``wait`` at the median, as in `wait_above_median`; the times contain it.
+    """
+    least = wait * (1 - log(2))
+
+    def within(seconds: float) -> float:
+        found = 0.0
+        for value, part in parts:
+            over = seconds - value + wait
+            if over >= least:
+                found += part * (1 - exp(-(over - least) / wait) if wait else 1.0)
+        return found
+
+    low = min(value for value, _ in parts) - wait
+    return smallest_reaching(within, share, low, max(value for value, _ in parts) + wait)
+
+
+def smallest_reaching(within: Callable[[float], float], share: float, low: float, high: float) -> float:
+    """The smallest value for which a rising function reaches ``share``, from ``low``."""
+    step = high - low or abs(high) or 1.0
+    for _ in range(HALVINGS):
+        if within(high) >= share:
+            break
+        low, high, step = high, high + step, 2 * step
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if within(middle) >= share else (middle, high)
+    return high
