@@ -19,6 +19,7 @@ from clusterspec.results.search import Section
 from clusterspec.source import Path as KeyPath
 from clusterspec.studies import variation
 from clusterspec.studies.study import Study
+from clusterspec.units import display
 
 # The space of a search: families of layouts with the same degrees, and the choices inside each family.
 #
@@ -262,6 +263,21 @@ def missing_for_search(study: Study) -> str:
     if workload is None:
         return "`workload` is missing: there is nothing to run"
     return "the workload or the layout does not resolve"
+
+
+def serving_targets_missed(study: Study) -> Iterator[str]:
+    """The latency targets that a serving plan misses, with both figures."""
+    from clusterspec.cost.serving.explain import missed_targets, tpot_percentile, ttft_percentile
+
+    work, times = study.design.workload, study.plan.serving
+    load = work.serving if work else None
+    if times is None or load is None:
+        return
+    late = missed_targets(times, load)
+    if "ttft" in late and load.ttft_target is not None:
+        yield f"TTFT is {display(ttft_percentile(times, load), 's')}, not {display(load.ttft_target, 's')}"
+    if "tpot" in late and load.tpot_target is not None:
+        yield f"TPOT is {display(tpot_percentile(times, load), 's')}, not {display(load.tpot_target, 's')}"
 
 
 def currency_of(study: Study) -> str:

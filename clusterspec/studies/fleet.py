@@ -190,6 +190,10 @@ class FleetStudy:
             jobs[name] = Job(name, job, nodes_of_job(name, job, sets), design)
         return Fleet(self.study.spec, self._pools, jobs)
 
+    def job_on(self, pool: str, job: str, nodes: int) -> Study:
+        """The study of a job on ``nodes`` nodes of any pool."""
+        return self._study(FleetPart(pool, job, nodes))
+
     def _study(self, part: FleetPart) -> Study:
         from clusterspec.studies.study import study_of_document
 

@@ -61,6 +61,12 @@ def test_a_missing_library_is_one_line(missing: str, target: str, said: str, tmp
     assert not (tmp_path / target).exists()
 
 
+def test_an_assignment_of_a_fleet_needs_the_solver_before_it_searches(tmp_path: Path) -> None:
+    done = run_without("scipy", "search", str(ROOT / "examples" / "lab-fleet.yaml"), "--fleet")
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done
+    assert "pip install 'clusterspec[fleet]'" in done.stderr
+
+
 @pytest.mark.parametrize("missing", ["tree_sitter", "tree_sitter_bash"])
 def test_a_launch_script_needs_the_parser_of_shell_scripts(missing: str, tmp_path: Path) -> None:
     (tmp_path / "run.sh").write_text("vllm serve x/Llama-3.1-8B --tensor-parallel-size 2\n")

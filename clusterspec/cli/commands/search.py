@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from clusterspec import analysis
 from clusterspec.analysis.conditions import ConditionFault
 from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.analysis.rewrite import with_row
 from clusterspec.analysis.sweeps import Axes, SweepFault, point, read_axes
-from clusterspec.cli import FOUND, InternalError, SpecFault, UsageFault
+from clusterspec.cli import FOUND, InternalError, SpecFault, UsageFault, parallel
+from clusterspec.cli.commands.assignments import goal_options, refuse_options, run_fleet_search
 from clusterspec.cli.inputs import refuse_part_of_fleet, status_of, study_with_errors_named
 from clusterspec.cli.options import format_option, nonempty_name, path, positive_integer, spec_argument
 from clusterspec.cli.output import refuse_study_as_output, write_whole
@@ -27,6 +24,8 @@ from clusterspec.results.search import SweepRow
 
 # Options of ``clusterspec search``
 
+SHOWN = 10
+"""Layouts that are shown by default."""
 TRAINING = ("step_time", "memory", "cost", "tokens_per_accelerator")
 SERVING = ("accelerators", "cost", "tokens_per_accelerator", "tokens_per_user", "memory")
 """What a search may rank by."""
@@ -36,15 +35,20 @@ def describe_search(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
     spec_argument(parser)
     parser.add_argument(
-        "--top", metavar="N", type=positive_integer, default=10, help="number of layouts to show (default: 10)"
+        "--top",
+        metavar="N",
+        type=positive_integer,
+        default=None,
+        help=f"number of layouts to show (default: {SHOWN}; 3 assignments of a fleet)",
     )
     parser.add_argument(
         "--objective",
-        choices=(*TRAINING, *(each for each in SERVING if each not in TRAINING)),
+        choices=(*TRAINING, *(each for each in SERVING if each not in TRAINING), "time", "energy"),
         default="",
         help="the objective; in training step_time (default), memory, or cost and tokens_per_accelerator, which follow "
         "the step time on one machine; in serving accelerators (default with targets), cost, "
-        "tokens_per_accelerator (default without), tokens_per_user or memory",
+        "tokens_per_accelerator (default without), tokens_per_user or memory; of a fleet time (default), "
+        "cost or energy",
     )
     parser.add_argument(
         "--set",
@@ -68,6 +72,7 @@ def describe_search(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--explain", action="store_true", help="say which parts of a step make the best layout faster than others"
     )
+    goal_options(parser)
     format_option(parser, "text", "json", "csv")
 
 
@@ -152,12 +157,7 @@ def describe_sweep(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "axes", metavar="AXES", type=path, help="a YAML file with `base`, `axes` and `layout` (docs/sweep.md)"
     )
-    parser.add_argument(
-        "--jobs", metavar="N", type=positive_integer, help="number of processes (default: one per core)"
-    )
-    parser.add_argument(
-        "--dask", metavar="ADDRESS", type=nonempty_name, help="a Dask scheduler, such as tcp://10.0.0.1:8786"
-    )
+    parallel.parallel_options(parser)
     format_option(parser, "text", "csv", "jsonl")
 
 
@@ -177,7 +177,11 @@ OF_SERVING_ALONE = ("attention_dp", "pools")
 
 def run_search(args: argparse.Namespace) -> int:
     """Prints the best layouts of a job; ``--write`` puts the best into a copy of the spec."""
-    options = SearchOptions(pinned_keys(args.set), args.objective, args.top, args.min_headroom, args.grid, args.explain)
+    if args.fleet:
+        return run_fleet_search(args)
+    refuse_options(args, "a search for layouts: add --fleet", ("within", "nodes"))
+    top = args.top or SHOWN
+    options = SearchOptions(pinned_keys(args.set), args.objective, top, args.min_headroom, args.grid, args.explain)
     study = study_with_errors_named(args, args.spec)
     if args.write:
         refuse_part_of_fleet("--write", study)
@@ -303,29 +307,6 @@ def run_sweep(args: argparse.Namespace) -> int:
 
 
 def _sweep_rows(args: argparse.Namespace, axes: Axes) -> Iterator[SweepRow]:
-    """The rows in the order of the points, computed serially, in parallel or by Dask."""
+    """The rows in the order of the points."""
     catalogs = tuple(Path(each) for each in args.catalog or ())
-    worked_out = partial(point, axes, catalogs=catalogs)
-    if args.dask:
-        yield from _dask_rows(args.dask, worked_out, axes)
-        return
-    jobs = min(args.jobs or os.cpu_count() or 1, axes.size)
-    if jobs == 1:
-        yield from analysis.sweep(axes, catalogs)
-        return
-    with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(worked_out, axes.points())
-
-
-def _dask_rows(address: str, worked_out: partial[SweepRow], axes: Axes) -> Iterator[SweepRow]:
-    """The rows from a Dask cluster with access to the same files. If a worker dies, another retries its point."""
-    try:
-        distributed: Any = import_module("distributed")
-    except ImportError:
-        raise UsageFault("--dask needs the extra `dask`: pip install 'clusterspec[dask]'") from None
-    try:
-        client = distributed.Client(address, timeout="10s")
-    except (OSError, ValueError) as fault:
-        raise UsageFault(f"--dask {address}: {fault or 'no scheduler answers'}") from None
-    with client:
-        yield from client.gather(client.map(worked_out, list(axes.points()), retries=5, pure=False))
+    return parallel.results(args, partial(point, axes, catalogs=catalogs), list(axes.points()))

@@ -1,0 +1,121 @@
+"""Assignments of jobs to pools: an integer program, solved by HiGHS through SciPy (the extra ``fleet``).
+
+Every item takes exactly one of its options, an option takes nodes of one pool, and no pool gives more than it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from clusterspec.records import NamedTuple
+from clusterspec.summation import sum_of
+
+INSTALL = "pip install 'clusterspec[fleet]'"
+TOLERANCE = 1e-9
+"""Relative difference of two values of an objective that counts as none."""
+
+
+class SolverMissing(RuntimeError):
+    """Raised where SciPy is not installed."""
+
+
+def solver() -> Any:
+    """The module of the solver. Raises `SolverMissing`."""
+    try:
+        return import_module("scipy.optimize")
+    except ImportError:
+        raise SolverMissing(f"an assignment needs the extra `fleet`: {INSTALL}") from None
+
+
+class Option(NamedTuple):
+    """One way to run an item: ``nodes`` of a pool, and its value, which the assignment minimizes in sum."""
+
+    item: str
+    pool: str
+    nodes: int
+    value: float
+
+
+class Chosen(NamedTuple):
+    """An assignment: the indices of its options, the sum of their values, and the relative gap between the sum and the
+    proven lower bound; 0 where no assignment is better."""
+
+    options: tuple[int, ...]
+    value: float
+    gap: float
+
+
+def best_assignments(
+    options: Sequence[Option], capacity: Mapping[str, int], *, top: int = 1, seconds: float = 60.0
+) -> Iterator[Chosen]:
+    """The best assignments, best first; of those with the same value, one with the fewest nodes is first.
+
+    ``capacity`` is the number of nodes of each pool, ``seconds`` the time limit of each solution. Nothing where no
+    assignment exists, or where none is found in time. Raises `SolverMissing`.
+    """
+    program = _Program(options, capacity, seconds)
+    excluded: list[tuple[int, ...]] = []
+    while len(excluded) < top:
+        found = program.solve(excluded)
+        if found is None:
+            return
+        yield found
+        excluded.append(found.options)
+
+
+class _Program:
+    """The integer program: one variable of 0 or 1 for each option."""
+
+    def __init__(self, options: Sequence[Option], capacity: Mapping[str, int], seconds: float) -> None:
+        self._optimize = solver()
+        self.options, self.seconds = options, seconds
+        self.items = list(dict.fromkeys(each.item for each in options))
+        self.scale = max((abs(each.value) for each in options), default=0.0) or 1.0
+        self.values = [each.value / self.scale for each in options]
+        pools = list(dict.fromkeys(each.pool for each in options))
+        one_each = [[float(each.item == item) for each in options] for item in self.items]
+        taken = [[each.nodes * float(each.pool == pool) for each in options] for pool in pools]
+        self.rows = [(row, 1.0, 1.0) for row in one_each]
+        self.rows += [(row, 0.0, float(capacity.get(pool, 0))) for row, pool in zip(taken, pools, strict=True)]
+
+    def solve(self, excluded: Sequence[tuple[int, ...]]) -> Chosen | None:
+        """The best assignment besides those ``excluded``."""
+        if not self.items:
+            return None
+        rows = [*self.rows, *((self._row_of(each), 0.0, len(each) - 1.0) for each in excluded)]
+        best = self._solution(self.values, rows)
+        if best is None:
+            return None
+        options, bound = best
+        value = self._value(options)
+        gap = max(0.0, value / self.scale - bound) / (abs(value / self.scale) or 1.0)
+        limit = value / self.scale + TOLERANCE * max(1.0, abs(value / self.scale))
+        smaller = self._solution([float(each.nodes) for each in self.options], [*rows, (self.values, -1e30, limit)])
+        if smaller is not None and self._value(smaller[0]) <= value * (1 + TOLERANCE):
+            options = smaller[0]
+        return Chosen(options, self._value(options), gap if gap > TOLERANCE else 0.0)
+
+    def _row_of(self, chosen: Sequence[int]) -> list[float]:
+        return [float(index in chosen) for index in range(len(self.options))]
+
+    def _value(self, chosen: Sequence[int]) -> float:
+        return sum_of(self.options[index].value for index in chosen)
+
+    def _solution(
+        self, values: Sequence[float], rows: Sequence[tuple[Sequence[float], float, float]]
+    ) -> tuple[tuple[int, ...], float] | None:
+        """The options of a solution of least value, and the proven lower bound of that; None where there is none."""
+        matrix, low, high = zip(*rows, strict=True)
+        found = self._optimize.milp(
+            values,
+            integrality=[1] * len(values),
+            bounds=self._optimize.Bounds(0, 1),
+            constraints=self._optimize.LinearConstraint(matrix, low, high),
+            options={"time_limit": self.seconds, "mip_rel_gap": 0.0},
+        )
+        if found.x is None:
+            return None
+        chosen = tuple(index for index, share in enumerate(found.x) if share > 0.5)
+        return chosen, float(found.mip_dual_bound)

@@ -1,0 +1,133 @@
+"""The best assignments of the jobs of a fleet as text, and all options as CSV."""
+
+from __future__ import annotations
+
+from clusterspec.procurement.bill import money_text
+from clusterspec.report.ink import PLAIN, Ink, csv_text, text_table, title_text, wrapped_lines
+from clusterspec.report.search_text import layout_text
+from clusterspec.results.fleet_search import Assignment, FleetSearchReport, JobOption
+from clusterspec.units import display, percent, plural
+
+UNKNOWN = "–"
+WORDS = {"time": "time of all runs", "cost": "cost", "energy": "energy"}
+HEADS = ("job", "pool", "nodes", "layout", "time", "run")
+MOST_ROWS = 40
+"""Options that are printed; CSV and JSON have all."""
+
+
+def fleet_search_text(report: FleetSearchReport, ink: Ink = PLAIN) -> str:
+    """The best assignments, the assignment of the spec, and the options that were compared."""
+    looked = f"{plural(len(report.options), 'choice')} of job, pool and nodes compared."
+    parts = ["\n".join(wrapped_lines(f"{title_text(report.name)}: {looked}", ink.measure)) + "\n"]
+    for number, assignment in enumerate(report.assignments, 1):
+        parts.append(ink.paint("bold", _title(report, assignment, number)) + "\n" + _table(report, assignment, ink))
+    if report.why:
+        parts.append("\n".join(wrapped_lines(f"No assignment: {report.why}.", ink.measure)) + "\n")
+    if report.present is not None:
+        parts.append("\n".join(wrapped_lines(_present_text(report, report.present), ink.measure)) + "\n")
+    parts.append(ink.paint("bold", "Choices") + "\n" + _options_table(report, ink))
+    return "\n".join(parts)
+
+
+def _title(report: FleetSearchReport, assignment: Assignment, number: int) -> str:
+    name = "Best" if number == 1 else f"Number {number}"
+    gap = f"; a better one is at most {percent(assignment.gap, 2)} below" if assignment.gap else ""
+    proven = "; proven" if number == 1 and not assignment.gap else ""
+    return f"{name} by {report.objective}: {_value_text(report, assignment.objective)}{gap}{proven}"
+
+
+def _value_text(report: FleetSearchReport, value: float) -> str:
+    return money_text(round(value), report.currency) if report.objective == "cost" else display(value, report.unit)
+
+
+def _table(report: FleetSearchReport, assignment: Assignment, ink: Ink) -> str:
+    extra = _extra_head(report)
+    rows = [(*_cells(option), *_extra_cells(report, option)) for option in assignment.jobs.values()]
+    return text_table((*HEADS, *extra), rows, right=(2, 4, 5, *range(6, 6 + len(extra))), wrap=(0, 1, 3), ink=ink)
+
+
+def _extra_head(report: FleetSearchReport) -> tuple[str, ...]:
+    return () if report.objective == "time" else (report.objective,)
+
+
+def _extra_cells(report: FleetSearchReport, option: JobOption) -> tuple[str, ...]:
+    if report.objective == "time":
+        return ()
+    value = option.cost if report.objective == "cost" else option.energy
+    return (_value_text(report, value) if value is not None else UNKNOWN,)
+
+
+def _cells(option: JobOption) -> tuple[str, ...]:
+    layout = {key: value for key, value in (option.layout or {}).items() if key != "nodes"}
+    mark = " ?" if option.surely_fits is False else ""
+    shown = layout_text(layout, option.disaggregated) + mark
+    run = display(option.elapsed, "s") if option.elapsed is not None else UNKNOWN
+    return (option.job, option.pool, f"{option.nodes:,}", shown, _time_text(option), run)
+
+
+def _time_text(option: JobOption) -> str:
+    if option.serving is not None:
+        return f"{display(option.serving['ttft'], 's')} / {display(option.serving['tpot'], 's')}"
+    return display(option.step_time, "s") if option.step_time is not None else UNKNOWN
+
+
+def _present_text(report: FleetSearchReport, present: Assignment) -> str:
+    where = ", ".join(f"{name} on {each.nodes} of {each.pool}" for name, each in present.jobs.items())
+    text = f"The spec ({where}, with its own layouts): {_value_text(report, present.objective)}"
+    missed = [f"{name}: {reason}" for name, each in present.jobs.items() for reason in each.missed]
+    if missed:
+        return f"{text}; it misses {'; '.join(missed)}."
+    if report.assignments and present.objective > 0:
+        saved = max(0.0, 1 - report.assignments[0].objective / present.objective)
+        return f"{text}; the best one saves {percent(saved, 2)}."
+    return f"{text}."
+
+
+def _options_table(report: FleetSearchReport, ink: Ink) -> str:
+    extra = _extra_head(report)
+    names = dict.fromkeys(option.job for option in report.options)
+    rows = [_option_row(report, option) for name in names for option in report.options if option.job == name]
+    heads = (*HEADS[:3], *HEADS[4:], *extra, "")
+    shown = text_table(heads, rows[:MOST_ROWS], right=range(2, len(heads) - 1), wrap=(0, 1, len(heads) - 1), ink=ink)
+    more = f"{len(rows) - MOST_ROWS} more with --format csv or json.\n" if len(rows) > MOST_ROWS else ""
+    note = "time: of a step, or to the first / of each next token. run: with pauses in which other jobs have the nodes."
+    return shown + more + "\n".join(wrapped_lines(note, ink.measure)) + "\n"
+
+
+def _option_row(report: FleetSearchReport, option: JobOption) -> tuple[str, ...]:
+    best = report.assignments[0].jobs.get(option.job) if report.assignments else None
+    told = "best" if best == option else "; ".join(option.missed) or option.why
+    cells = _cells(option)
+    return (*cells[:3], *cells[4:], *_extra_cells(report, option), told)
+
+
+FIELDS = (
+    "job",
+    "pool",
+    "nodes",
+    "layout",
+    "step_time",
+    "mfu",
+    "elapsed",
+    "ttft",
+    "tpot",
+    "memory",
+    "cost",
+    "energy",
+    "chosen",
+    "missed",
+    "why",
+)
+
+
+def options_csv(report: FleetSearchReport) -> str:
+    """One row per option, in SI units; ``chosen`` marks those of the best assignment."""
+    best = report.assignments[0].jobs if report.assignments else {}
+    rows = []
+    for option in report.options:
+        served = option.serving or {}
+        values = option.to_json() | {key: served.get(key) for key in ("ttft", "tpot")}
+        values["layout"] = layout_text(option.layout or {}, option.disaggregated)
+        values |= {"chosen": best.get(option.job) == option, "missed": "; ".join(option.missed)}
+        rows.append(["" if values[key] is None else values[key] for key in FIELDS])
+    return csv_text(FIELDS, rows)

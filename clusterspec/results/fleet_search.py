@@ -1,0 +1,97 @@
+"""Results of a search over a fleet: which job on which pool with how many nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clusterspec.records import asdict, dataclass
+from clusterspec.results import Input, Json, Tool, head
+from clusterspec.results.search import Section
+
+
+@dataclass(frozen=True, slots=True)
+class JobOption:
+    """The best layout of a job on some nodes of a pool.
+
+    ``elapsed`` is the time of its run in seconds with the pauses in which other jobs have the nodes. ``cost`` is that
+    of a run of training, or of the nodes of a serving plan over the term, in the currency of the spec; ``energy`` in
+    joules of IT power at full load likewise. ``missed`` are the targets that it misses, with both figures; ``why`` is
+    the reason where there is no layout.
+    """
+
+    job: str
+    pool: str
+    nodes: int
+    layout: Section | None = None
+    disaggregated: Json | None = None
+    step_time: float | None = None
+    mfu: float | None = None
+    elapsed: float | None = None
+    serving: Json | None = None
+    memory: float | None = None
+    surely_fits: bool | None = None
+    cost: float | None = None
+    energy: float | None = None
+    missed: tuple[str, ...] = ()
+    why: str = ""
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is a layout that misses no target."""
+        return self.layout is not None and not self.missed
+
+    def to_json(self) -> Json:
+        return asdict(self) | {
+            "layout": dict(self.layout) if self.layout is not None else None,
+            "missed": list(self.missed),
+            "why": self.why or None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """One option of every job. ``objective`` is the sum that was minimized; ``gap`` the largest share of it by which a
+    better assignment could be below, 0 where none is."""
+
+    jobs: Mapping[str, JobOption]
+    objective: float
+    gap: float | None
+
+    def to_json(self) -> Json:
+        jobs = {
+            name: {key: value for key, value in each.to_json().items() if key != "job"}
+            for name, each in self.jobs.items()
+        }
+        return {"jobs": jobs, "objective": self.objective, "gap": self.gap}
+
+
+@dataclass(frozen=True, slots=True)
+class FleetSearchReport:
+    """The best assignments of the jobs of a fleet, best first, and all options that were compared.
+
+    ``unit`` is that of the objective; ``present`` is the assignment of the spec, None where it has no value. ``why``
+    is the reason where there is no assignment.
+    """
+
+    tool: Tool
+    input: Input
+    name: str
+    objective: str
+    unit: str
+    assignments: tuple[Assignment, ...]
+    present: Assignment | None
+    options: tuple[JobOption, ...]
+    currency: str = ""
+    why: str = ""
+
+    def to_json(self) -> Json:
+        return head(self.tool, self.input) | {
+            "name": self.name,
+            "objective": self.objective,
+            "unit": self.unit,
+            "assignments": [each.to_json() for each in self.assignments],
+            "present": self.present.to_json() if self.present else None,
+            "options": [each.to_json() for each in self.options],
+            "currency": self.currency or None,
+            "why": self.why or None,
+        }

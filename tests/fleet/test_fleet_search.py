@@ -1,0 +1,127 @@
+"""Assignments of jobs to pools: equal to trying all of them, and never beyond what pools have or targets allow."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import isclose
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clusterspec.analysis.assignment import Option, best_assignments
+from clusterspec.analysis.fleet_search import Goal, Place, fleet_search, objective_of, options_at, places
+from clusterspec.report.fleet_search_text import options_csv
+from tests.cli.conftest import Call, call  # noqa: F401 - the fixture
+from tests.fleet.test_fleet_studies import study
+
+POOLS = {"p": 5, "q": 3}
+OPTIONS = st.lists(
+    st.builds(
+        Option, st.sampled_from("abcd"), st.sampled_from([*POOLS]), st.integers(1, 5), st.integers(0, 1000).map(float)
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def tried(options: list[Option]) -> list[tuple[float, int]]:
+    """The value and the nodes of every assignment, least first."""
+    items = dict.fromkeys(one.item for one in options)
+    found = []
+    for chosen in product(*([one for one in options if one.item == item] for item in items)):
+        taken = {pool: sum(one.nodes for one in chosen if one.pool == pool) for pool in POOLS}
+        if all(taken[pool] <= most for pool, most in POOLS.items()):
+            found.append((sum(one.value for one in chosen), sum(one.nodes for one in chosen)))
+    return sorted(found)
+
+
+@settings(max_examples=60, deadline=None)
+@given(OPTIONS)
+def test_assignments_equal_those_of_trying_all(options: list[Option]) -> None:
+    wanted = tried(options)
+    found = list(best_assignments(options, POOLS, top=3))
+    assert len(found) == min(3, len(wanted))
+    for assignment, (value, _) in zip(found, wanted, strict=False):
+        assert isclose(assignment.value, value, rel_tol=1e-9, abs_tol=1e-6)
+        assert assignment.gap == 0
+    if found:
+        nodes = sum(options[index].nodes for index in found[0].options)
+        assert nodes == wanted[0][1], "of equal assignments, one with the fewest nodes"
+
+
+WORK = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64, tokens: 1B}"
+FLEET = f"""clusterspec: 1
+name: small
+pools:
+  big: {{platform: dgx-b200, nodes: 2}}
+  old: {{platform: dgx-h100, nodes: 2}}
+procurement: {{currency: USD, as_of: 2026-11-01, term: 4 years, prices: {{node: 300000}}}}
+jobs:
+  long: {{pool: old, nodes: 1, {WORK.replace("1B", "4B")}, layout: {{framework: megatron-core, tp: 2}}}}
+  short: {{pool: big, nodes: 1, share: 0.5, {WORK}, layout: {{framework: megatron-core, tp: 2}}}}
+  turn: {{pool: big, nodes_of: short, share: 0.5, {WORK}, layout: {{framework: megatron-core, tp: 2}}}}
+  chat:
+    pool: old
+    nodes: 1
+    workload: {{kind: serve, model: llama-3.1-8b, serving: {{input_tokens: 500, output_tokens: 100, concurrency: 8}}}}
+    layout: {{framework: vllm, tp: 1}}
+"""
+
+
+def test_the_best_assignment_of_a_fleet_is_that_of_trying_all() -> None:
+    one = study(FLEET)
+    rows = {place: options_at(one, Goal(), place) for place in places(one, Goal())}
+    chosen: dict[str, list[tuple[Place, float | None]]] = {}
+    for place, options in rows.items():
+        if all(option.usable for option in options):
+            chosen.setdefault(" ".join(place.jobs), []).append((place, objective_of(options, "time")))
+    nodes = {place: max(option.nodes for option in options) for place, options in rows.items()}
+    sums = [
+        sum(value or 0.0 for _, value in picked)
+        for picked in product(*chosen.values())
+        if all(sum(nodes[place] for place, _ in picked if place.pool == pool) <= 2 for pool in ("big", "old"))
+    ]
+    priced = fleet_search(one, Goal("cost"), rows.values())
+    assert priced.unit == "USD"
+    costs = {name: option.cost for name, option in priced.assignments[0].jobs.items()}
+    assert isclose(priced.assignments[0].objective, sum(cost or 0.0 for cost in costs.values()))
+    assert sum(line.split(",")[-3] == "True" for line in options_csv(priced).splitlines()) == len(costs) == 4
+    made = fleet_search(one, Goal(), rows.values()).to_json()
+    best = made["assignments"][0]
+    assert isclose(best["objective"], min(sums), rel_tol=1e-12)
+    assert best["gap"] == 0
+    assert best["jobs"]["short"]["nodes"] == best["jobs"]["turn"]["nodes"], "they take turns"
+    assert best["objective"] <= made["present"]["objective"]
+    assert {*best["jobs"]} == {"long", "short", "turn", "chat"}
+    assert made["unit"] == "s"
+
+
+def test_a_target_that_cannot_be_met_is_said_with_its_figures(call: Call) -> None:  # noqa: F811
+    Path("x.yaml").write_text(FLEET[: FLEET.index("  short")])
+    done = call("search", "x.yaml", "--fleet", "--nodes", "1", "--within", "long=1 s", "--jobs", "1")
+    assert done.status == 1
+    assert "No assignment: long: the run takes" in done.out
+    assert "not 1 s at best, with 1 node of big" in done.out
+
+
+REFUSED = {
+    ("--fleet", "--grid", "tp,pp"): "--grid does not go with --fleet",
+    ("--fleet", "--objective", "memory"): "does not rank a fleet; take one of time, cost, energy",
+    ("--fleet", "--within", "other=1d"): "no job is called 'other'; there are long, short, turn, chat",
+    ("--fleet", "--within", "soon"): "--within soon",
+    ("--nodes", "1", "--job", "long"): "--nodes does not go with a search for layouts",
+}
+
+
+def test_a_wrong_call_is_one_line(call: Call) -> None:  # noqa: F811
+    Path("x.yaml").write_text(FLEET)
+    Path("one.yaml").write_text("clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\n")
+    Path("endless.yaml").write_text(FLEET.replace(", tokens: 1B", ""))
+    calls = {("x.yaml", *words): message for words, message in REFUSED.items()}
+    calls["one.yaml", "--fleet"] = "describes one cluster: `--fleet` takes a spec with pools and jobs"
+    calls["endless.yaml", "--fleet"] = "state `workload.tokens` of short, turn"
+    for words, message in calls.items():
+        done = call("search", *words)
+        assert (done.status, done.error.count("\n")) == (2, 1), (words, done)
+        assert message in done.error, words
