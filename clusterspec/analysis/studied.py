@@ -267,17 +267,15 @@ def missing_for_search(study: Study) -> str:
 
 def serving_targets_missed(study: Study) -> Iterator[str]:
     """The latency targets that a serving plan misses, with both figures."""
-    from clusterspec.cost.serving.explain import missed_targets, tpot_percentile, ttft_percentile
+    from clusterspec.cost.serving.latency import target_results
 
     work, times = study.design.workload, study.plan.serving
-    load = work.serving if work else None
-    if times is None or load is None:
+    if times is None or work is None or work.serving is None:
         return
-    late = missed_targets(times, load)
-    if "ttft" in late and load.ttft_target is not None:
-        yield f"TTFT is {display(ttft_percentile(times, load), 's')}, not {display(load.ttft_target, 's')}"
-    if "tpot" in late and load.tpot_target is not None:
-        yield f"TPOT is {display(tpot_percentile(times, load), 's')}, not {display(load.tpot_target, 's')}"
+    for result in target_results(times, work.serving):
+        if result.missed:
+            name = result.target.quantity.replace("_", " ").upper()
+            yield f"{name} is {display(result.seconds, 's')}, not {display(result.target.seconds, 's')}"
 
 
 def currency_of(study: Study) -> str:
