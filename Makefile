@@ -7,7 +7,7 @@ OUT    := out
 SPEC   ?= examples/dgx-h100-pod.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all browser docs accuracy fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit clean
+.PHONY: help demo test test-all browser page docs accuracy fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
@@ -26,6 +26,9 @@ test-all: $(VENV)/developed ## the tests with all cases of the tables that `make
 
 browser: $(VENV)/developed ## drive the live figures of a report in Chromium
 	CASES=all $(BIN)/pytest tests/report/browser
+
+page: ## build the page of `clusterspec edit` from web/ (needs Node; Python installs the built one)
+	cd web && npm ci --silent --ignore-scripts && npm run --silent build
 
 docs: $(VENV)/developed ## write every generated page
 	$(BIN)/python -m tools.generate write

@@ -244,6 +244,15 @@ WORDS: Mapping[str, tuple[Path, tuple[object, ...], Callable[[Design], object]]]
 """Levers whose values are a short ordered list, by name: key path, values, and the value of a design."""
 
 
+def changes_of(design: Design, name: str, value: object) -> Changes:
+    """The changes to a spec that move a lever to a value, in SI units. Raises `ValueError` for an unknown lever."""
+    if name in WORDS:
+        return {WORDS[name][0]: value}
+    if name not in LEVERS or isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < inf:
+        raise ValueError(f"no lever {name!r} has the value {value!r}")
+    return lever_of(name, design).changes(float(value))
+
+
 def next_steps(steps: Sequence[float], value: float) -> tuple[float | None, float | None]:
     """The steps next to a value, below and above; ``steps`` ascend.
 

@@ -6,16 +6,18 @@ import json
 from collections.abc import Iterator, Mapping
 
 from clusterspec import document as documents
+from clusterspec.cluster.variation import Changes
 from clusterspec.document.source_text import dump
 from clusterspec.patterns import pattern
 from clusterspec.records import NamedTuple
 from clusterspec.results.search import LayoutRow, Section
 from clusterspec.source import Path, Source
 from clusterspec.studies.study import Study
+from clusterspec.studies.variation import plain, with_value_at
 
 LAYOUT: Path = ("layout",)
 SERVING: Path = ("workload", "serving")
-_PLAIN = pattern(r"[A-Za-z_][A-Za-z0-9_./+-]*( [A-Za-z0-9_./+-]+)*")
+_PLAIN = pattern(r"[A-Za-z_][A-Za-z0-9_./+-]*( [A-Za-z0-9_./+-]+)*|[0-9]+ [A-Za-z]+(/[a-z])?( [a-z]+)?")
 """Strings that YAML reads as strings without quotes, unless they are `_RESERVED`."""
 _RESERVED = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 
@@ -40,6 +42,26 @@ def with_row(study: Study, row: LayoutRow) -> str:
 def with_layout(study: Study, section: Section) -> str:
     """The text of the spec with this layout."""
     return _rewritten(study, {LAYOUT: section})
+
+
+def with_changes(study: Study, changes: Changes) -> str:
+    """The text of the spec with other values, of the types of `spec.model` or plain; None removes a key."""
+    if study.document is None:
+        return study.source.text
+    whole: object = _own_value(study, study.source.text)
+    for path, value in changes.items():
+        whole = with_value_at(whole, path, plain(value))
+    own = _own_value(study, study.source.text)
+    sections = {_mapping_above(own, path) for path in changes}
+    outer = [path for path in sections if not any(path != one and path[: len(one)] == one for one in sections)]
+    found = {path: _value_at(whole, path) for path in outer}
+    return _rewritten(study, {path: value for path, value in found.items() if isinstance(value, dict)})
+
+
+def _mapping_above(own: Mapping[str, object], path: Path) -> Path:
+    """The path of the innermost mapping of a text above a key; of a section that is absent, its own."""
+    inner = [path[:size] for size in range(1, len(path)) if isinstance(_value_at(own, path[:size]), dict)]
+    return inner[-1] if inner else path[:1]
 
 
 def _serving(study: Study, row: LayoutRow) -> Mapping[str, object] | None:

@@ -38,7 +38,7 @@ TIMES = {"ttft": "time to first token", "tpot": "time per output token"}
 CONCURRENCY: KeyPath = ("workload", "serving", "concurrency")
 SHOWN_IN_REPORTS = 5
 ENGINE_KEYS = ("replicas", "tp", "attention_dp", "ep", "pp")
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int], object]
 
 
 def default_objective(design: Design) -> str:

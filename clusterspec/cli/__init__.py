@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from clusterspec.cli.editor.verbs import Caller
+
 OK, FOUND, CALL, INTERNAL = 0, 1, 2, 3
 
 
@@ -29,8 +31,8 @@ class InternalError(Exception):
     """Raised for an internal error, after all other output."""
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit status.
+def run(arguments: Sequence[str], caller: Caller | None = None) -> int:
+    """Run a command and return its exit status. ``caller`` is the program in whose place a person would type it.
 
     0: no finding at or above the threshold; 1: findings; 2: the call cannot be carried out; 3: an
     internal error.
@@ -41,6 +43,7 @@ def run(arguments: Sequence[str]) -> int:
     debug = "--debug" in arguments
     try:
         asked = parser(arguments).parse_args(list(arguments))
+        asked.caller = caller
         return int(asked.run(asked))
     except SystemExit as stop:  # --help and --version
         return stop.code if isinstance(stop.code, int) else CALL

@@ -83,24 +83,24 @@ def changed_document(document: Document, changes: Changes) -> Document:
     """
     value = document.value
     for path, new in changes.items():
-        value = _with_value(value, path, new)
+        value = with_value_at(value, path, new)
     offsets = document.places.offsets
     kept = {path: offset for path, offset in offsets.items() if not lies_under_change(path, changes)}
     return replace(document, value=value, places=Places(kept))
 
 
-def _with_value(value: Any, path: Path, new: object) -> Any:
+def with_value_at(value: Any, path: Path, new: object) -> Any:
     """A plain value with another value at a path; what lies beside the path is shared."""
     if not path:
         return deepcopy(new)
     key, rest = path[0], path[1:]
     if isinstance(value, list) and isinstance(key, int) and key < len(value):
-        return [*value[:key], _with_value(value[key], rest, new), *value[key + 1 :]]
+        return [*value[:key], with_value_at(value[key], rest, new), *value[key + 1 :]]
     whole = dict(value) if isinstance(value, dict) else {}
     if new is None and key not in whole:
         return value
     if rest or new is not None:
-        whole[key] = _with_value(whole.get(key), rest, new)
+        whole[key] = with_value_at(whole.get(key), rest, new)
     else:
         whole.pop(key, None)
     return whole

@@ -15,9 +15,10 @@ IN_WHEEL = (
     "clusterspec/__init__.py",
     "clusterspec/_data/schemas/spec.schema.json",
     "clusterspec/_data/catalog/VERSION",
+    "clusterspec/_data/templates/editor/page.js",
 )
-LICENSES = ("LICENSE", "LICENSES/CC-BY-4.0.txt", "templates/fonts/LICENSE.txt")
-"""The texts of the licenses of program, catalog and fonts, in both packages."""
+LICENSES = ("LICENSE", "LICENSES/CC-BY-4.0.txt", "templates/fonts/LICENSE.txt", "templates/editor/LICENSES.txt")
+"""The texts of the licenses of program, catalog, fonts and page, in both packages."""
 NOWHERE = {"__pycache__", ".venv", ".git", "node_modules", ".hypothesis", ".mypy_cache", ".ruff_cache", "out", "dist"}
 """Folders that no package holds."""
 

@@ -129,7 +129,8 @@ LADDER = 4
 """From one number of requests in flight to the next, before the front is refined."""
 LONG_WAIT = 0.25
 """Wait for a place over the time of an answer from which the front ends."""
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int], object]
+"""Called with the plans done and all of them; a true result ends the search with what it has found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +155,14 @@ class _Search:
         self.job, self.most, self._progress = job, most, progress
         self.evaluated = 0
         self.total = 1
+        self.ended = False
 
     def rate(self, plan: tuple[Engines | None, Engines], concurrency: int | None = None) -> Rated | None:
+        if self.ended:
+            return None
         found = rate(self.job, plan, self.most, concurrency)
         self.evaluated += found is not None
-        self._progress(self.evaluated, max(self.total, self.evaluated))
+        self.ended = bool(self._progress(self.evaluated, max(self.total, self.evaluated)))
         return found
 
 

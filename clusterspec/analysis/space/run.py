@@ -169,6 +169,8 @@ class EvaluatedBlock(NamedTuple):
     upper: Numbers
 
 
+GOLDEN = (5**0.5 - 1) / 2
+"""The multiples of the golden ratio, less their whole parts, are spread evenly however many there are."""
 Evaluate = Callable[[Space], Iterator[EvaluatedBlock]]
 """Evaluates a space block by block; every layout is in one block."""
 
@@ -185,7 +187,10 @@ def evaluation(design: Design, job: SearchJob) -> Evaluate:
 
 
 def one_by_one(design: Design, job: SearchJob) -> Evaluate:
-    """Each layout estimated by itself, with the tables of one design; one block a family."""
+    """Each layout estimated by itself, with the tables of one design; one block a family.
+
+    Consecutive families are far apart in the space, so that a search that is ended early has seen all kinds of layouts.
+    """
     tables = design_tables(design)
 
     def seconds_and_bytes(layout: Design) -> tuple[float, float, float]:
@@ -194,7 +199,8 @@ def one_by_one(design: Design, job: SearchJob) -> Evaluate:
         return (found.seconds if found else inf, *((held.total, held.upper) if held else (inf, inf)))
 
     def evaluate(space: Space) -> Iterator[EvaluatedBlock]:
-        for first, family in zip(space.first, space.families, strict=False):
+        members = list(zip(space.first, space.families, strict=False))
+        for _, (first, family) in sorted(enumerate(members), key=lambda one: one[0] * GOLDEN % 1):
             listed = sorted(enumerate(choices(family), first), key=lambda one: family.recompute.index(one[1].recompute))
             layouts = (layout_of(job, choice) for _, choice in listed)
             rows = [seconds_and_bytes(with_values(design, {("layout",): layout})) for layout in layouts]
@@ -213,8 +219,8 @@ LEAST_KEPT = 10 * SPARE
 NEAR = 1.35
 """The key over the best one up to which the best layout of every family is kept: above the widest range of a step."""
 
-Progress = Callable[[int, int], None]
-"""Called with the layouts done and all of them."""
+Progress = Callable[[int, int], object]
+"""Called with the layouts done and all of them; a true result ends the search with what it has found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +329,7 @@ def search(
     objective: str = "step_time",
     progress: Progress = lambda done, total: None,
 ) -> Found:
-    """Evaluates every layout; deterministic, and the same for every way to evaluate."""
+    """Evaluates every layout, or those up to where ``progress`` ends it; the same for every way to evaluate."""
     sure, unsure = (Collected(objective, top, space.first) for _ in range(2))
     least = Best(1)
     evaluated = fitting = may_fit = 0
@@ -339,7 +345,8 @@ def search(
         evaluated += len(block.number)
         fitting += len(surely)
         may_fit += len(likely) - len(surely)
-        progress(evaluated, space.size)
+        if progress(evaluated, space.size):
+            break
     kept = sure if sure.best.rows else unsure
     return Found(
         evaluated,

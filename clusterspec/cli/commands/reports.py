@@ -125,6 +125,15 @@ def run_report(args: argparse.Namespace) -> int:
 
 def _write_fleet_report(args: argparse.Namespace, study: Study, target: Path) -> int:
     """Write the report of a whole fleet. Raises `UsageFault` for what only a report of one design has."""
+    refuse_study_as_output(args, "-o", args.output, study)
+    writable_place(target)
+    write_whole(target, _fleet_report_bytes(args, study, target.suffix.lower()))
+    print_error(f"wrote {target}")
+    return status_of(study)
+
+
+def _fleet_report_bytes(args: argparse.Namespace, study: Study, suffix: str) -> bytes:
+    """The report of a whole fleet. Raises `UsageFault` for what only a report of one design has."""
     written = study.spec.document.audience if study.spec.document else None
     if args.against or args.kind != "design" or (args.audience or written) == "tender":
         raise UsageFault(
@@ -133,20 +142,27 @@ def _write_fleet_report(args: argparse.Namespace, study: Study, target: Path) ->
     from clusterspec.analysis.fleets import fleet_report
     from clusterspec.report.paper.fleet import composed_fleet
 
-    refuse_study_as_output(args, "-o", args.output, study)
-    writable_place(target)
-    report, suffix = fleet_report(study, "bom"), target.suffix.lower()
     if suffix == ".json":
-        data = json_text(fleet_report(study, "estimate").to_json()).encode("utf-8", "backslashreplace")
-    else:
-        try:
-            made = composed_fleet(report)
-            data = paper.paper_as_pdf(made) if suffix == ".pdf" else paper.paper_as_html(made).encode()
-        except paper.MissingLibrary as fault:
-            raise UsageFault(str(fault)) from None
-    write_whole(target, data)
-    print_error(f"wrote {target}")
-    return status_of(study)
+        return json_text(fleet_report(study, "estimate").to_json()).encode("utf-8", "backslashreplace")
+    try:
+        made = composed_fleet(fleet_report(study, "bom"))
+        return paper.paper_as_pdf(made) if suffix == ".pdf" else paper.paper_as_html(made).encode()
+    except paper.MissingLibrary as fault:
+        raise UsageFault(str(fault)) from None
+
+
+def whole_report(args: argparse.Namespace, suffix: str) -> tuple[bytes, int]:
+    """The report of a spec, or of a whole fleet, without comparison: its bytes, and the exit status of the command.
+
+    Raises `UsageFault`, also where the spec cannot be read.
+    """
+    study = fleet_or_study(args, args.spec)
+    if study.document is None:
+        raise UsageFault(f"there is no report: {study.checked.findings[0].message}")
+    if study.fleet is not None:
+        return _fleet_report_bytes(args, study, suffix), status_of(study, told=True)
+    report = analysis.report(study, args.kind, args.audience, live=suffix == ".html")
+    return report_bytes(report, suffix), status_of(study, told=True)
 
 
 def report_bytes(report: FullReport, suffix: str) -> bytes:

@@ -190,7 +190,7 @@ def run_search(args: argparse.Namespace) -> int:
     _check_options(options, serves)
     bar = Bar("searching")
     try:
-        report = analysis.search(study, options, bar)
+        report = analysis.search(study, options, args.caller.progress if args.caller else bar)
     finally:
         bar.close()
     if args.format == "json":

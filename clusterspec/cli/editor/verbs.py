@@ -1,0 +1,268 @@
+"""The requests of the page with an editor, and their answers: one JSON object each.
+
+A request names a verb and has the text of the spec in the editor. A verb of a command is answered with the standard
+output, the standard error and the exit status of that command for this text, so that the page shows what the command
+line prints. The other verbs answer what editors ask: hover texts, completions, changed texts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from clusterspec import __version__
+from clusterspec import document as documents
+from clusterspec.cli import CALL, is_callers_fault, one_line, run
+from clusterspec.cli.inputs import StudyReader
+from clusterspec.cli.parser import parser
+from clusterspec.records import dataclass, field
+from clusterspec.studies.study import Study
+
+Answer = dict[str, object]
+Request = Mapping[str, object]
+
+OLD = "old.yaml"
+"""The name of the other spec of a comparison, where its text and not its file is given."""
+LONGEST = 4 * documents.LARGEST
+"""Characters of a text in a request; the commands refuse specs that are larger than theirs."""
+
+
+class RequestFault(Exception):
+    """Raised for a request that no page sends; the message is one line."""
+
+
+@dataclass
+class Caller:
+    """A program that runs commands: texts in place of files, by name, and where the progress of a search goes.
+
+    ``progress`` is called with the number of layouts evaluated and that of all; a true result ends the search.
+    """
+
+    texts: Mapping[str, bytes] = field(default_factory=dict)
+    progress: Callable[[int, int], object] = lambda done, total: None
+
+
+@dataclass
+class Session:
+    """The spec that a page edits: the name of its file, and the options of the call that all commands take.
+
+    ``more`` are verbs of the program that shows the page, such as saving a file. ``progress`` is that of `Caller`.
+    """
+
+    name: str
+    options: Sequence[str] = ()
+    progress: Callable[[int, int], object] = lambda done, total: None
+    more: Mapping[str, Callable[[Request], Answer]] = field(default_factory=dict)
+    _last: tuple[str, Study] | None = None
+
+    def answer(self, request: Request) -> Answer:
+        """The answer to a request: with ``status`` as the exit status of a command, and ``err`` where it is not 0."""
+        verb = request.get("verb")
+        try:
+            if not isinstance(verb, str) or verb not in {**VERBS, **self.more}:
+                raise RequestFault(f"no verb is called {verb!r}")
+            return self.more[verb](request) if verb in self.more else VERBS[verb](self, request)
+        except RequestFault as fault:
+            return {"status": CALL, "out": "", "err": f"{fault}\n"}
+        except Exception as fault:
+            if is_callers_fault(fault):
+                return {"status": CALL, "out": "", "err": f"clusterspec: {fault}\n"}
+            return {"status": 3, "out": "", "err": f"clusterspec: internal error ({one_line(fault)})\n"}
+
+    def command(self, words: Sequence[str], names: Sequence[str], texts: Mapping[str, str]) -> Answer:
+        """What a command writes for its operands ``names``, and its exit status, with ``texts`` in place of files."""
+        read = {name: text.encode("utf-8", "surrogateescape") for name, text in texts.items()}
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = run([*words, *self.options, "--color", "never", "--", *names], Caller(read, self.progress))
+        return {"status": status, "out": out.getvalue(), "err": err.getvalue()}
+
+    def study(self, text: str) -> Study:
+        """The study of a text; that of the last text is kept."""
+        if self._last is None or self._last[0] != text:
+            self._last = (
+                text,
+                StudyReader(parser(["check"]).parse_args(["check", *self.options])).changed(self.name, text),
+            )
+        return self._last[1]
+
+
+# Fields of requests
+
+
+def text_of(request: Request, key: str = "text", default: str | None = None) -> str:
+    """A text of a request. Raises `RequestFault`."""
+    value = request.get(key, default)
+    if not isinstance(value, str) or len(value) > LONGEST:
+        raise RequestFault(f"{key} is not a text of up to {LONGEST >> 20} million characters")
+    return value
+
+
+def number_of(request: Request, key: str) -> int:
+    """A line or column of a request, from 1. Raises `RequestFault`."""
+    value = request.get(key)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise RequestFault(f"{key} is not a whole number from 1")
+    return value
+
+
+def mapping_of(request: Request, key: str) -> dict[str, object]:
+    """A mapping of a request. Raises `RequestFault`."""
+    value = request.get(key)
+    if not isinstance(value, dict):
+        raise RequestFault(f"{key} is not a mapping")
+    return value
+
+
+def options_of(request: Request, *names: str) -> Iterator[str]:
+    """The named options that a request has, as words of a command line: ``--format=json``."""
+    for name in names:
+        value = request.get(name)
+        if value is None or value == "":
+            continue
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise RequestFault(f"{name} is not a word or a number")
+        yield f"--{name.replace('_', '-')}={value}"
+
+
+# Verbs that are commands
+
+OF_DESIGN = ("job", "pool")
+"""Options that choose a part of a fleet."""
+
+
+def _of_spec(command: str, *names: str) -> Callable[[Session, Request], Answer]:
+    """The verb of a command with one spec and some of its options."""
+
+    def answer(session: Session, request: Request) -> Answer:
+        words = [command, *options_of(request, "format", *names)]
+        return session.command(words, [session.name], {session.name: text_of(request)})
+
+    return answer
+
+
+def _search(session: Session, request: Request) -> Answer:
+    """A search, with the layouts evaluated and those of the whole space where it was ended early."""
+    told: list[tuple[int, int, bool]] = []
+    progress = session.progress
+
+    def kept(done: int, total: int) -> bool:
+        ends = bool(progress(done, total))
+        told[:] = [(done, total, ends)]
+        return ends
+
+    session.progress = kept
+    try:
+        names = ("top", "objective", "min_headroom", *OF_DESIGN)
+        words = ["search", *options_of(request, "format", *names)]
+        answer = session.command(words, [session.name], {session.name: text_of(request)})
+    finally:
+        session.progress = progress
+    done, total, ends = told[0] if told else (0, 0, False)
+    return answer | {"stopped": {"evaluated": done, "of": total} if ends and done < total else None}
+
+
+def _diff(session: Session, request: Request) -> Answer:
+    """A comparison of another text with that of the editor."""
+    texts = {OLD: text_of(request, "old"), session.name: text_of(request)}
+    return session.command(["diff", *options_of(request, "format", *OF_DESIGN)], [OLD, session.name], texts)
+
+
+def _report(session: Session, request: Request) -> Answer:
+    """The report as HTML, or as JSON."""
+    from clusterspec.cli.commands.reports import whole_report
+
+    words = ["report", *options_of(request, "kind", "audience", *OF_DESIGN), "-o", "report.html", *session.options]
+    asked = parser(words).parse_args([*words, "--", session.name])
+    asked.caller = Caller({session.name: text_of(request).encode("utf-8", "surrogateescape")})
+    data, status = whole_report(asked, ".json" if request.get("format") == "json" else ".html")
+    return {"status": status, "out": data.decode(), "err": ""}
+
+
+def _without_spec(command: str, operand: str) -> Callable[[Session, Request], Answer]:
+    """The verb of a command without a spec."""
+
+    def answer(session: Session, request: Request) -> Answer:
+        return session.command([command, *options_of(request, "format")], [text_of(request, operand)], {})
+
+    return answer
+
+
+# Verbs of editors
+
+
+def _about(session: Session, _: Request) -> Answer:
+    """The versions of program and catalog, and the number of rules."""
+    from clusterspec.rules.index import RULES
+
+    tool = session.study("").settings.tool
+    return {"status": 0, "version": __version__, "catalog": tool.catalog, "rules": len(RULES), "name": session.name}
+
+
+def _hover(session: Session, request: Request) -> Answer:
+    """The hover text at a position, as Markdown."""
+    from clusterspec.cli.language_server.features import hover_text
+    from clusterspec.source import Position
+
+    study = session.study(text_of(request))
+    at = Position(number_of(request, "line"), number_of(request, "column"))
+    if study.document is None:
+        return {"status": 0, "markdown": ""}
+    return {
+        "status": 0,
+        "markdown": hover_text(study.document, study.settings.catalog, list(study.checked.findings), at),
+    }
+
+
+def _complete(session: Session, request: Request) -> Answer:
+    """The completions at a position."""
+    from clusterspec.cli.language_server.features import Place, completion_items
+
+    lines = text_of(request).split("\n")
+    catalog = session.study("").settings.catalog
+    place = Place(lines, number_of(request, "line") - 1, number_of(request, "column") - 1, Path.cwd())
+    items = completion_items(place, catalog)
+    return {"status": 0, "items": [{"text": one.text, "kind": one.kind, "detail": one.detail} for one in items]}
+
+
+def _with_layout(session: Session, request: Request) -> Answer:
+    """The text with another layout, such as one that a search found."""
+    from clusterspec.analysis.rewrite import with_layout
+
+    return {"status": 0, "text": with_layout(session.study(text_of(request)), mapping_of(request, "layout"))}
+
+
+def _vary(session: Session, request: Request) -> Answer:
+    """The text with a lever of `sensitivity` at another value."""
+    from clusterspec.analysis.levers import changes_of
+    from clusterspec.analysis.rewrite import with_changes
+
+    study = session.study(text_of(request))
+    try:
+        changes = changes_of(study.design, text_of(request, "key"), request.get("value"))
+    except ValueError as fault:
+        raise RequestFault(str(fault)) from None
+    return {"status": 0, "text": with_changes(study, changes)}
+
+
+VERBS: Mapping[str, Callable[[Session, Request], Answer]] = {
+    "check": _of_spec("check"),
+    "estimate": _of_spec("estimate", *OF_DESIGN),
+    "sensitivity": _of_spec("sensitivity", *OF_DESIGN),
+    "cost": _of_spec("cost", *OF_DESIGN),
+    "bom": _of_spec("bom", *OF_DESIGN),
+    "faults": _of_spec("faults", *OF_DESIGN),
+    "search": _search,
+    "diff": _diff,
+    "report": _report,
+    "convert": _without_spec("convert", "quantity"),
+    "explain": _without_spec("explain", "rule"),
+    "about": _about,
+    "hover": _hover,
+    "complete": _complete,
+    "with_layout": _with_layout,
+    "vary": _vary,
+}
+"""What a page can ask for. None of them writes a file or starts a program."""
