@@ -5,8 +5,10 @@ unknown name raises `KeyError`; there is no default width.
 
 Sources: OCP Microscaling Formats (MX) Specification 1.0 for mxfp8 and mxfp4 (one 8-bit scale for
 each 32 elements); NVIDIA, "Introducing NVFP4" for nvfp4 (one 8-bit scale for each 16 elements); Lin
-et al., AWQ, arXiv 2306.00978, for int4 (one 16-bit scale for each group of 128 weights). fp8, int8 and
-fp4 without a block format have one scale for a tensor or a channel, which is not counted.
+et al., AWQ, arXiv 2306.00978, for int4 (one 16-bit scale for each group of 128 weights); Dettmers et
+al., QLoRA, arXiv 2305.14314, section 3, for nf4 (one 8-bit scale for each 64 weights, and one 32-bit
+scale for each 256 of those scales). fp8, int8 and fp4 without a block format have one scale for a
+tensor or a channel, which is not counted.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ class Precision:
     name: str
     bits: int
     rates: tuple[str, ...] = ()
-    scale_bits: int = 0
+    scale_bits: float = 0
     block: int = 1
 
     @property
@@ -58,6 +60,7 @@ PRECISIONS = {
         Precision("mxfp4", 4, ("fp4", "fp8", *WIDE), 8, 32),
         Precision("nvfp4", 4, ("fp4", "fp8", *WIDE), 8, 16),
         Precision("int4", 4, ("int4", "int8", *WIDE), 16, 128),
+        Precision("nf4", 4, WIDE, 8 + 32 / 256, 64),
     )
 }
 """All formats by name. tf32 is how products round fp32 numbers; they are stored in 32 bits."""

@@ -301,6 +301,19 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
+class Trainable:
+    """Low-rank adapters of rank ``rank`` beside frozen weights.
+
+    ``method`` is ``lora``, or ``qlora`` where the frozen matrices are stored in 4 bits; ``modules`` are those that have
+    adapters: ``attention``, ``ffn`` (dense networks and shared experts) and ``experts``.
+    """
+
+    method: str
+    rank: int
+    modules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Workload:
     """The workload: a model, a sequence length in tokens, a global batch in sequences.
 
@@ -331,6 +344,16 @@ class Workload:
     """How values are scaled to narrow precisions; None where the spec does not say."""
     quantization: str | None = None
     """The method that quantized the checkpoint; None where the spec does not say."""
+    trainable: Trainable | None = None
+    """The adapters that are trained; None where training changes all weights."""
+    document_length: float | None = None
+    """Tokens of the document of a token, in the mean over tokens, where several documents are packed into a sequence
+    and attend to themselves alone; None where a sequence is one document."""
+
+    @property
+    def attended_length(self) -> float:
+        """Tokens of a sequence within which attention works: the document of a token, else the whole sequence."""
+        return self.sequence_length if self.document_length is None else self.document_length
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from clusterspec.catalog.entries import Accelerator, ServingSoftware, Stack
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies
 from clusterspec.cluster.machine import written_peak
-from clusterspec.cluster.model import Engines, Lengths, Serving, Target, Workload
+from clusterspec.cluster.model import Engines, Lengths, Serving, Target, Trainable, Workload
 from clusterspec.cluster.resolution import Lookup, ResolutionLog
 from clusterspec.cluster.transformer import resolve_model
 from clusterspec.finding import Problem
@@ -16,7 +16,7 @@ from clusterspec.precision import NARROW
 from clusterspec.quantity import Peak, Quantity
 from clusterspec.records import NamedTuple
 from clusterspec.source import Path
-from clusterspec.spec.model import EnginesSpec, ServingSpec, SpeculativeSpec, TargetsSpec, WorkloadSpec
+from clusterspec.spec.model import EnginesSpec, LengthsSpec, ServingSpec, SpeculativeSpec, TargetsSpec, WorkloadSpec
 
 KEY = "workload.serving"
 SERVING_PATH: Path = ("workload", "serving")
@@ -34,7 +34,9 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
             log.report_missing(
                 (*SERVING_PATH, key), "the cache and every time depend on it", f"write the tokens {what}"
             )
-    prompt, answer = (_resolved_lengths(section, key, log) for key in ("input_tokens", "output_tokens"))
+    prompt, answer = (
+        _resolved_lengths(getattr(section, key), (*SERVING_PATH, key), log) for key in ("input_tokens", "output_tokens")
+    )
     if prompt is None or answer is None:
         return None
     speculative, targets = section.speculative or SpeculativeSpec(), section.targets or TargetsSpec()
@@ -94,25 +96,22 @@ MOST_SPREAD = 14.0
 """The highest 99th percentile of a log-normal distribution over its mean is 14.97 times."""
 
 
-def _resolved_lengths(section: ServingSpec, key: str, log: ResolutionLog) -> Lengths | None:
-    """The lengths of prompts or answers; without a 99th percentile all are equal. None where there is no mean."""
-    written = getattr(section, key)
+def _resolved_lengths(written: int | LengthsSpec | None, path: Path, log: ResolutionLog) -> Lengths | None:
+    """The lengths under a key; without a 99th percentile all are equal. None where there is no mean."""
     if isinstance(written, int):
         return Lengths(written, written, None)
     if written is None:
         return None
     if written.mean is None:
-        log.report_missing(
-            (*SERVING_PATH, key, "mean"), "the formulas use it", "write the mean of the lengths in tokens"
-        )
+        log.report_missing((*path, "mean"), "the formulas use it", "write the mean of the lengths in tokens")
         return None
     mean, p99, most = written.mean, written.p99 or written.mean, written.max
     if mean <= p99 <= MOST_SPREAD * mean and (most is None or most >= p99):
         return Lengths(mean, p99, most)
     end = f" and a maximum of {most:,}" if most else ""
-    message = f"`{key}` has a mean of {mean:,}, a 99th percentile of {p99:,}{end}"
+    message = f"`{path[-1]}` has a mean of {mean:,}, a 99th percentile of {p99:,}{end}"
     advice = f"state them in ascending order, the 99th percentile at most {MOST_SPREAD:g} times the mean"
-    log.problems.append(Problem("keys-disagree", (*SERVING_PATH, key), message, advice))
+    log.problems.append(Problem("keys-disagree", path, message, advice))
     return Lengths(mean, mean, None)
 
 
@@ -201,7 +200,35 @@ def resolve_workload(
         serving=serving,
         recipe=section.recipe,
         quantization=section.quantization,
+        trainable=_trainable(section, kind, model.experts, log),
+        document_length=_document_length(section, log),
     )
+
+
+USUAL_RANK = 16
+ADAPTED = ("attention", "ffn")
+
+
+def _trainable(section: WorkloadSpec, kind: str, experts: int, log: ResolutionLog) -> Trainable | None:
+    """The adapters that are trained; None where all weights are."""
+    written = section.trainable
+    if kind == "serve" or written is None or (method := written.method or "lora") == "full":
+        return None
+    key = "workload.trainable"
+    if written.method is None:
+        log.assume(f"{key}.method", method, "a rank or modules of adapters are given")
+    rank = log.written_or_assumed(written.rank, f"{key}.rank", USUAL_RANK, "a usual rank")
+    usual = "all linear layers, as QLoRA finds necessary (arXiv 2305.14314, section 4)"
+    why = f"{usual}, without routed experts" if experts else usual
+    return Trainable(method, rank, log.written_or_assumed(written.modules, f"{key}.modules", ADAPTED, why))
+
+
+def _document_length(section: WorkloadSpec, log: ResolutionLog) -> float | None:
+    """Tokens of the document of a token, in the mean over tokens: E[L²] / E[L] of lengths L that vary."""
+    found = _resolved_lengths(section.document_tokens, (*WORKLOAD_PATH, "document_tokens"), log)
+    if found is None or section.sequence_length is None:
+        return None
+    return min(float(section.sequence_length), found.mean * (1 + found.variation))
 
 
 def _workload_kind(section: WorkloadSpec, log: ResolutionLog) -> str:

@@ -228,7 +228,7 @@ def _with_time(plan: Plan, record: StepRecord) -> Plan:
     assert workload.peak is not None  # there are rates
     tokens = workload.global_batch * workload.sequence_length
     rate = tokens / seconds / (layout.ranks / cluster.ranks_per_accelerator)
-    each = parameters.model_flops_per_token(workload.model, workload.sequence_length)
+    each = parameters.workload_flops_per_token(workload)
     mfu = utilization(rate * each, 1.0, 1, workload.peak.value)
     return replace(
         plan,

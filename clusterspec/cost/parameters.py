@@ -175,12 +175,23 @@ def _prediction_weights(model: Model) -> float:
     )
 
 
-def model_flops_per_token(model: Model, sequence: int) -> float:
+def model_flops_per_token(model: Model, sequence: float) -> float:
     """FLOPs per token, forward and backward, by the convention of `formulas.flops`.
 
     Without recomputation; attention counts as unmasked, over ``sequence`` tokens or the window of a layer.
     """
     return float(compute.model_flops_per_token(model_weights(model).multiplied, attention_flops(model, sequence)))
+
+
+def workload_flops_per_token(workload: Workload) -> float:
+    """FLOPs per token that training a workload needs; those of frozen weights without their gradients.
+
+    Adapters, which are a small part of the weights, do not count.
+    """
+    if workload.trainable is None:
+        return model_flops_per_token(workload.model, workload.attended_length)
+    attention = attention_flops(workload.model, workload.attended_length)
+    return float(compute.frozen_flops_per_token(model_weights(workload.model).multiplied, attention))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +201,8 @@ class Share:
     ``dense``: attention and feed-forward matrices over tensor parallelism; ``replicated``: norms, routers and latent
     compression, which every tensor-parallel rank holds; ``expert``: over expert and expert-tensor parallelism;
     ``embedding`` and ``head`` over tensor parallelism. ``unit`` is the largest layer, ``units`` the number of layers;
-    ``shapes`` one matrix of every shape, including the head.
+    ``shapes`` one matrix of every shape, including the head. ``adapters`` and ``expert_adapters`` are the weights of
+    low-rank adapters beside them, ``adapter_unit`` those of one layer.
     """
 
     dense: float
@@ -201,6 +213,17 @@ class Share:
     unit: float
     units: int
     shapes: float
+    adapters: float = 0.0
+    expert_adapters: float = 0.0
+    adapter_unit: float = 0.0
+
+    def trained(self, workload: Workload) -> Share:
+        """The weights that training changes: all of them, or the adapters alone."""
+        if workload.trainable is None:
+            return self
+        return Share(
+            self.adapters, 0.0, self.expert_adapters, 0.0, 0.0, unit=self.adapter_unit, units=self.units, shapes=0.0
+        )
 
     @property
     def outside_experts(self) -> float:
@@ -215,6 +238,16 @@ class Share:
     def output(self) -> float:
         """Weights that the output head multiplies with: those of the embedding where the two are tied on the rank."""
         return self.head or self.embedding
+
+
+def frozen_precision(workload: Workload) -> str:
+    """The precision in which the frozen matrices of layers are stored: NF4 in QLoRA (arXiv 2305.14314, section 3)."""
+    quantized = workload.trainable is not None and workload.trainable.method == "qlora"
+    return "nf4" if quantized else workload.parameter_precision
+
+
+ADAPTERS = ("adapters", "expert_adapters", "adapter_unit")
+"""The fields of `Share` that count adapters."""
 
 
 def rank_share(model: Model, layout: Layout, held: tuple[Chunk, ...]) -> Share:

@@ -56,6 +56,16 @@ def layer_kinds(model: Model) -> tuple[Layer, ...]:
     return tuple(sorted(set(model_layers(model)), key=lambda layer: (layer.network.value, layer.mixer.value)))
 
 
+def held_share(workload: Workload, layout: Layout, chunks: tuple[Chunk, ...]) -> Share:
+    """The weights of a rank that holds these chunks, with those of its adapters where the workload trains adapters."""
+    share = parameters.rank_share(workload.model, layout, chunks)
+    if workload.trainable is None:
+        return share
+    from clusterspec.cost.adapters import share_with_adapters  # few designs need it
+
+    return share_with_adapters(share, workload, layout, chunks)
+
+
 class Tables:
     """Sub-results that many layouts of one job share.
 
@@ -115,7 +125,7 @@ class Tables:
         key = (layout.tp, layout.ep, layout.expert_tp, chunks)
         found = self._shares.get(key)
         if found is None:
-            found = self._shares[key] = parameters.rank_share(self.workload.model, layout, chunks)
+            found = self._shares[key] = held_share(self.workload, layout, chunks)
         return found
 
     def part_time(self, part: Part, layout: Layout, hiding: Hiding) -> PartTime:

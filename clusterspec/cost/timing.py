@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from clusterspec.catalog.entries import FULLY
 from clusterspec.cluster.model import Design, Layout, Workload
 from clusterspec.cost import step
 from clusterspec.cost.collectives.model import CollectiveCost
@@ -12,7 +13,7 @@ from clusterspec.cost.compute.layer import update_traffic
 from clusterspec.cost.formulas.compute import is_divided, larger
 from clusterspec.cost.layer_tables import Group, Hiding, NoPathError
 from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
-from clusterspec.cost.parameters import Share
+from clusterspec.cost.parameters import Share, frozen_precision
 from clusterspec.cost.record import PartTime, ReplicaTransfers, StepRecord, TransferTime
 from clusterspec.cost.step import (
     DUALPIPE_SHARE,
@@ -33,6 +34,7 @@ from clusterspec.cost.traffic import (
     Weights,
     activation_bytes,
     gradient_reductions,
+    parameter_bytes,
     shard_group_reductions,
     weight_gathers,
 )
@@ -123,7 +125,7 @@ class LayoutTiming:
 
     def _step_inputs(self, stage: StageTime, every: float, share: Share, sends: tuple[TransferTime, ...]) -> StepInputs:
         layout = self.layout
-        weights = unsharded_weights(share, layout)
+        weights = unsharded_weights(share.trained(self.workload), layout)
         return StepInputs(
             stage=stage,
             every=every,
@@ -196,6 +198,8 @@ class LayoutTiming:
     def replica_transfers(self, share: Share) -> ReplicaGroups:
         """The data-parallel transfers of the slowest stage: of one layer where they run layer by layer."""
         layout, workload = self.layout, self.workload
+        if workload.trainable is not None:
+            return self._adapter_transfers(share)
         weights, outside = Weights.of(share, layout), Weights(share.embedding + share.head)
         each = weights * (1 / larger(1, share.units)) if self.layer_by_layer else weights + outside
         ends = weight_gathers(outside, workload, layout) + gradient_reductions(outside, workload, layout)
@@ -204,6 +208,28 @@ class LayoutTiming:
             reduce=gradient_reductions(each, workload, layout),
             outside=ends if self.layer_by_layer else (),
             across=shard_group_reductions(weights + outside, workload, layout),
+        )
+
+    def _adapter_transfers(self, share: Share) -> ReplicaGroups:
+        """The data-parallel transfers of adapters and of the frozen weights around them.
+
+        Gradients are those of adapters. Frozen weights are gathered where full sharding cuts them, as they are stored.
+        """
+        layout, workload = self.layout, self.workload
+        layers = larger(1, share.units) if self.layer_by_layer else 1
+        trained = Weights.of(share.trained(workload), layout)
+        gathers = weight_gathers(trained * (1 / layers), workload, layout)
+        ends: tuple[Transfer, ...] = ()
+        if layout.sharding in FULLY:
+            outside = weight_gathers(Weights(share.embedding + share.head), workload, layout)
+            width = precision_width(frozen_precision(workload)) / parameter_bytes(workload)
+            gathers += weight_gathers(Weights.of(share, layout) * (width / layers), workload, layout)
+            gathers, ends = (gathers, outside) if self.layer_by_layer else (gathers + outside, ())
+        return ReplicaGroups(
+            gather=gathers,
+            reduce=gradient_reductions(trained * (1 / layers), workload, layout),
+            outside=ends,
+            across=shard_group_reductions(trained, workload, layout),
         )
 
     def replica_seconds(self, share: Share) -> ReplicaSeconds:

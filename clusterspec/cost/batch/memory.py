@@ -37,8 +37,8 @@ from clusterspec.cost.memory.fullest import LayerMemory, rank_memory
 from clusterspec.cost.memory.job import Job, MemoryLine, squared_excess, summed_bytes
 from clusterspec.cost.memory.rank import Layers, Rank, distinct_groups, micro_batches_in_flight, stored_passes
 from clusterspec.cost.memory.recomputation import kept_tensors as stored_tensors
-from clusterspec.cost.parameters import Share, rank_share
-from clusterspec.cost.tables import Tables
+from clusterspec.cost.parameters import ADAPTERS, Share
+from clusterspec.cost.tables import Tables, held_share
 from clusterspec.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ LAYER_NUMBERS = 2 * (len(KINDS) + len(NETWORKS) + 1)
 """Numbers of a layer: a sum and the high end of its range for each."""
 TOGETHER = 1 << 14
 """Rows that are computed together: their columns fit the caches of one core."""
-SHARES = ("dense", "replicated", "expert", "embedding", "head", "unit", "units", "shapes")
+SHARES = ("dense", "replicated", "expert", "embedding", "head", "unit", "units", "shapes", *ADAPTERS)
 
 
 class MemoryTables:
@@ -223,7 +223,7 @@ class _MemoryRows:
         layouts = self.layouts.rows_at(rows)
         for kind, at in positions_by_number(self.library, self.kinds.values.take(rows)).items():
             layout = layouts.rows_at(at).column_layout(self.template)
-            held = rank_share(self.tables.workload.model, layout, self.groups.at(kind, place).chunks)
+            held = held_share(self.tables.workload, layout, self.groups.at(kind, place).chunks)
             for column, name in zip(found, SHARES, strict=True):
                 column[at] = getattr(held, name)
         return found

@@ -20,12 +20,12 @@ from clusterspec.cost.batch.index import Numbers, PairIndex, RowTable, joined_nu
 from clusterspec.cost.batch.layers import LayerRows, LayerTimes, StageTable, stage_kinds
 from clusterspec.cost.batch.memory import BatchTables
 from clusterspec.cost.layer_tables import Group, Hiding
-from clusterspec.cost.parameters import Share
+from clusterspec.cost.parameters import ADAPTERS, Share
 from clusterspec.cost.step import ReplicaSeconds, StageTime
 from clusterspec.cost.timing import LayoutTiming, unsharded_weights
 from clusterspec.records import NamedTuple
 
-SHARES = ("dense", "replicated", "expert", "embedding", "head", "unit", "units", "shapes")
+SHARES = ("dense", "replicated", "expert", "embedding", "head", "unit", "units", "shapes", *ADAPTERS)
 """The fields of `Share`."""
 
 
@@ -125,7 +125,7 @@ class SlowestStages:
             [rows.cut, kinds, place], lambda fresh: self.shares.computed_columns(fresh, weight_values)
         )
         held = self.share(numbers)
-        weights = unsharded_weights(held, layouts.column_layout(template))
+        weights = unsharded_weights(held.trained(tables.workload), layouts.column_layout(template))
         kind = self._kinds(virtual, place)
         send = self._send_seconds(rows, template)
         floats = (as_number(numbers.values * 1.0), as_number(kind.values * 1.0))

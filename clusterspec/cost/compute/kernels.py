@@ -7,7 +7,7 @@ from __future__ import annotations
 from enum import IntEnum, auto
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cluster.model import Layout, Trainable, Workload
 from clusterspec.cost.constants import CONSTANTS, assumed
 from clusterspec.cost.formulas import compute as formulas
 from clusterspec.cost.formulas.compute import is_absent, is_divided, larger
@@ -179,6 +179,11 @@ def gemm_kernel(name: str, shape: GemmShape, precision: str, role: Role = Role.P
     return Kernel(name, batch * formulas.gemm_flops(m, k, n), traffic, f"matmul_{precision}", shape, role=role)
 
 
+def is_product(kernel: Kernel) -> bool:
+    """Whether a kernel multiplies by a weight matrix, outside the core of attention."""
+    return kernel.shape is not None and kernel.rate.startswith("matmul")
+
+
 def linear_work(name: str, shape: GemmShape, precision: str, role: Role = Role.PLAIN) -> Work:
     """A weight matrix (k × n) applied to m rows: the forward GEMM, and the two GEMMs of its gradients.
 
@@ -286,7 +291,7 @@ class Shard:
 
     model: Model
     sequences: float
-    length: int
+    length: float
     cp: int
     tp: int
     ep: int
@@ -301,6 +306,8 @@ class Shard:
     mixer: Mixer = Mixer.FULL
     sequence_parallel: bool = False
     forwarded: bool = False
+    trainable: Trainable | None = None
+    """The adapters of frozen weights; None where all weights are trained."""
 
     @property
     def width(self) -> float:
@@ -314,10 +321,11 @@ class Shard:
         tokens = layout.micro_batch * workload.sequence_length / layout.cp
         narrow = workload.precision in NARROW
         sequence_parallel = layout.sequence_parallel and is_divided(tp)
+        documents = workload.sequence_length / workload.attended_length
         return cls(
             model=model,
-            sequences=layout.micro_batch,
-            length=workload.sequence_length,
+            sequences=layout.micro_batch * documents,
+            length=workload.attended_length,
             cp=layout.cp,
             tp=tp,
             ep=layout.ep,
@@ -332,6 +340,7 @@ class Shard:
             mixer=mixer,
             sequence_parallel=sequence_parallel,
             forwarded=layout.dispatcher.kind != "all-to-all",
+            trainable=workload.trainable,
         )
 
 

@@ -34,8 +34,10 @@ from clusterspec.records import dataclass
 
 
 def embedding_work(shard: Shard) -> Work:
-    """The lookup of every token, and the accumulation of its gradient at twice the width."""
+    """The lookup of every token, and the accumulation of its gradient at twice the width where the table is trained."""
     moved = shard.width * shard.rows * shard.model.hidden
+    if shard.trainable is not None:
+        return Work(forward=streaming_work("embedding", (2 * moved, 0.0), 2).forward)
     return streaming_work("embedding", (2 * moved, 4 * moved), 2)
 
 
@@ -47,6 +49,8 @@ def head_work(shard: Shard, loss: float, summed: float) -> Work:
     width = shard.model.vocab / shard.tp
     norm = 2 * shard.width * shard.rows * shard.model.hidden
     logits = linear_work("logits", GemmShape(shard.tokens, shard.model.hidden, width), shard.kept)
+    if shard.trainable is not None:
+        logits = Work(logits.forward, tuple(k for k in logits.backward if k.role is not Role.WEIGHT_GRADIENT))
     moved = loss * shard.tokens * width
     losses = streaming_work("loss", (LOSS_FORWARD * moved, (1 - LOSS_FORWARD) * moved), 4)
     return streaming_work("last norm", (norm, 2 * norm)) + logits + accumulation_work(logits, summed) + losses
@@ -290,6 +294,10 @@ def _layer_parts(shard: Shard, software: SoftwareBehavior, network: Parts) -> Pa
     share = (bool(mixed) + bool(network)) / 2
     moved = share * NORM_PASSES * shard.width * shard.rows * shard.model.hidden
     parts = {"norms": streaming_work("norms and residuals", (moved, moved), 4 * share, Role.LIGHT), **mixed, **network}
+    if shard.trainable is not None:
+        from clusterspec.cost.compute.frozen import frozen_work  # few designs need it
+
+        parts = {name: frozen_work(name, work, shard) for name, work in parts.items()}
     return {name: _work_of_software(work, software) for name, work in parts.items()}
 
 

@@ -251,6 +251,20 @@ def model_flops_per_token(weights: float, attention: float) -> float:
     return 6 * weights + attention
 
 
+@formula("4 * weights + attention")
+def frozen_flops_per_token(weights: float, attention: float) -> float:
+    """FLOPs per token of a model with frozen weights, forward and backward: ``F = 4·P + A``.
+
+    The backward pass computes the gradients of activations, which adapters need, and none of weights.
+
+    Source: Hu et al., *LoRA*, 2021 (arXiv 2106.09685), section 4.2; Narayanan et al., 2021 (arXiv 2104.04473).
+
+    >>> frozen_flops_per_token(7.5e9, 0)
+    30000000000.0
+    """
+    return 4 * weights + attention
+
+
 # Utilization: the share of the machine's peak that a computation achieves. Floats or arrays
 
 

@@ -178,6 +178,20 @@ def checkpoint_bytes(weights: float, width: float = 14) -> float:
     return weights * width
 
 
+@formula("rank * (inputs + outputs)")
+def adapter_weights(inputs: float, outputs: float, rank: float) -> float:
+    """Weights of the low-rank adapter of a matrix: ``P = r·(k + n)``.
+
+    ``inputs`` is the width k of its input, counted for each adapter where several matrices run as one GEMM.
+
+    Source: Hu et al., *LoRA*, 2021 (arXiv 2106.09685), section 4.1.
+
+    >>> adapter_weights(4096, 4096, 8)
+    65536
+    """
+    return rank * (inputs + outputs)
+
+
 # Time of the optimizer's step. Floats or arrays, seconds
 
 

@@ -217,7 +217,7 @@ def layer_input_tensor(job: Job, name: str = "layer inputs", source: str = KORTH
 
 def _residual_tensors(job: Job, modules: frozenset[str]) -> list[Tensor]:
     """The input and the output of each normalization; module ``norm`` recomputes the output."""
-    kept = 0.0 if "norm" in modules else job.kept
+    kept = 0.0 if "norm" in modules else job.kept * _stored_norms(job)
     sizes = {"tokens": job.tokens, "hidden": job.model.hidden, "ranks": job.residual_ranks}
     norms = memory_line(
         "normalizations", memory.residual_bytes, KORTHIKANTI, **sizes, width=job.width, kept=kept
@@ -242,6 +242,12 @@ def _norms_per_layer(job: Job) -> float:
     return (model.attention_layers + model.linear_layers + model.ffn_layers) / max(1, model.layers)
 
 
+def _stored_norms(job: Job) -> float:
+    """The share of the two norms of a layer whose output is stored: those before matrices with trained weights."""
+    network = any(job.stores_inputs_of(module) for module in ("ffn", "experts"))
+    return (job.stores_inputs_of("attention") + network) / 2
+
+
 def _feed_forward_line(job: Job, name: str, ffn: float, modules: frozenset[str]) -> MemoryLine:
     return memory_line(
         name,
@@ -252,7 +258,7 @@ def _feed_forward_line(job: Job, name: str, ffn: float, modules: frozenset[str])
         matrices=job.ffn_matrices,
         ranks=job.layout.tp,
         width=job.width,
-        kept=0.0 if "activation" in modules else job.kept,
+        kept=0.0 if "activation" in modules or not job.stores_inputs_of("ffn") else job.kept,
     )
 
 
@@ -291,5 +297,5 @@ def _routed_expert_line(job: Job, modules: frozenset[str]) -> MemoryLine:
         matrices=job.ffn_matrices,
         ranks=ranks,
         width=job.width,
-        kept=0.0 if "activation" in modules else job.kept,
+        kept=0.0 if "activation" in modules or not job.stores_inputs_of("experts") else job.kept,
     )

@@ -82,6 +82,8 @@ NUMBERS: dict[tuple[str, str], tuple[str, str]] = {
     ("", "width"): ("B", "bytes of one number in its precision"),
     ("", "kept"): ("B", "bytes per number of the stored input of a GEMM; 0 where it is recomputed"),
     ("", "weights"): ("1", "model over tp, ep, expert_tp and pp"),
+    ("adapters", "weights"): ("1", "weights of the adapters on the rank"),
+    ("dequantized matrix", "count"): ("1", "weights of the widest matrix of a layer, over tp"),
     ("moments of the tables", "weights"): ("1", "weights of embedding and head"),
     ("buckets", "weights"): ("1", "weights of the rank"),
     ("", "unit"): ("1", "weights of the largest layer"),

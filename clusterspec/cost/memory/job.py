@@ -205,6 +205,11 @@ class Job:
         work = self.workload.precision
         return operand_width(work) if self.framework.quantized_inputs and work in NARROW else self.width
 
+    def stores_inputs_of(self, module: str) -> bool:
+        """Whether the backward pass needs the inputs of a module's matrices: where the module or its adapters train."""
+        trainable = self.workload.trainable
+        return trainable is None or module in trainable.modules
+
     @property
     def shards(self) -> float:
         """Ranks that shard the states of weights outside experts."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from enum import Enum
 
 from clusterspec.cluster.model import Layout
-from clusterspec.cost import parameters
 from clusterspec.cost.formulas import memory
 from clusterspec.cost.layers import Chunk, StageGroup
 from clusterspec.cost.memory.job import Job
 from clusterspec.cost.parameters import Share
+from clusterspec.cost.tables import held_share
 from clusterspec.records import dataclass
 from clusterspec.summation import sum_of
 
@@ -102,7 +102,7 @@ class Rank:
         dense, expert = any(chunk.dense_layers for chunk in chunks), any(chunk.moe_layers for chunk in chunks)
         kinds = frozenset(kind for kind, there in ((Layers.DENSE, dense), (Layers.EXPERT, expert)) if there)
         return cls(
-            share=parameters.rank_share(job.model, job.layout, chunks),
+            share=held_share(job.workload, job.layout, chunks),
             passes=stored_passes(chunks, counts),
             in_flight=max(counts, default=0.0),
             inputs=float(not first),

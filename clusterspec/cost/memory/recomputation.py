@@ -10,7 +10,8 @@ from clusterspec.cost.formulas.memory import backward_bytes, buffer_bytes, gathe
 from clusterspec.cost.memory.activations import KORTHIKANTI, Tensor, latent_line, layer_input_tensor, layer_tensors
 from clusterspec.cost.memory.job import GATHERED, Job, Lines, MemoryLine, memory_line, squared_excess, summed_bytes
 from clusterspec.cost.memory.rank import MIXING, Layers, Rank
-from clusterspec.cost.parameters import Share
+from clusterspec.cost.parameters import Share, frozen_precision
+from clusterspec.precision import precision_width
 from clusterspec.records import NamedTuple
 from clusterspec.summation import sum_of
 
@@ -165,6 +166,7 @@ def _kept_outputs_line(job: Job, rank: Rank) -> MemoryLine:
     )
 
 
+QLORA = "Dettmers et al., QLoRA, arXiv 2305.14314, section 3"
 RING = "Liu et al., Ring Attention, arXiv 2310.01889"
 FSDP = "Zhao et al., PyTorch FSDP, arXiv 2304.11277"
 RING_COPIES = 4
@@ -198,11 +200,14 @@ def peak_at_loss(job: Job, rank: Rank, logits: Lines) -> PeakPoint:
 
 def peak_in_backward(job: Job, rank: Rank, working: Lines) -> PeakPoint:
     """The current layer, and the weights and gradients that full sharding gathers and reduces."""
+    widened = _dequantized_lines(job)
     if not job.sharded_fully:
-        return PeakPoint((), (), working)
+        return PeakPoint(widened, (), working)
     gathers, share = job.gathers_layers, rank.share
-    weights = (_gathered_layer_line(job, share).with_factor("gathers", gathers), *_gathered_table_lines(job, share, ()))
-    return PeakPoint(weights, (_reduced_layer_line(job, share).with_factor("gathers", gathers),), working)
+    layer = _gathered_layer_line(job, share).with_factor("gathers", gathers)
+    weights = (layer, *_gathered_table_lines(job, share, ()), *widened)
+    reduced = _reduced_layer_line(job, share.trained(job.workload)).with_factor("gathers", gathers)
+    return PeakPoint(weights, (reduced,), working)
 
 
 def _gathered_table_lines(job: Job, share: Share, at_work: tuple[str, ...]) -> Lines:
@@ -216,6 +221,15 @@ def _gathered_table_lines(job: Job, share: Share, at_work: tuple[str, ...]) -> L
             "gathers", job.gathers_layers
         ),
     )
+
+
+def _dequantized_lines(job: Job) -> Lines:
+    """The widest matrix of a layer, which QLoRA widens to 16 bits for its product."""
+    trainable, model = job.workload.trainable, job.model
+    if trainable is None or trainable.method != "qlora":
+        return ()
+    widest = model.hidden * max(model.ffn_hidden, model.heads * model.head_dim) / job.layout.tp
+    return (memory_line("dequantized matrix", buffer_bytes, QLORA, count=widest, each=GATHERED),)
 
 
 def _most_gathered_weights(job: Job, share: Share) -> float:
@@ -232,7 +246,7 @@ def _gathered_layer_line(job: Job, share: Share) -> MemoryLine:
         units=share.units,
         at_once=job.framework.layers_at_once,
         live=_most_gathered_weights(job, share),
-        width=GATHERED,
+        width=min(GATHERED, precision_width(frozen_precision(job.workload))) if job.workload.trainable else GATHERED,
     )
 
 

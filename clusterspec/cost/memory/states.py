@@ -8,11 +8,12 @@ from clusterspec.cost.formulas.memory import bucket_bytes, buffer_bytes, tensor_
 from clusterspec.cost.layers import Chunk
 from clusterspec.cost.memory.job import COMMUNICATOR, GATHERED, Job, Lines, MemoryLine, memory_line
 from clusterspec.cost.mixers import SequenceBytes, sequence_cache
-from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS, Share, served_weights
+from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS, Share, frozen_precision, served_weights
 from clusterspec.precision import precision_width
 from clusterspec.records import NamedTuple
 from clusterspec.summation import sum_of
 
+LORA = "Hu et al., LoRA, arXiv 2106.09685, section 4.2"
 ZERO = "Rajbhandari et al., ZeRO, arXiv 1910.02054"
 DEEPSPEED = "DeepSpeed, runtime/bf16_optimizer.py"
 TRANSFORMER_ENGINE = "Transformer Engine, get_dummy_wgrad"
@@ -40,6 +41,8 @@ def _state_lines(name: str, share: Share, each: float, shards: Shards) -> Lines:
 
 def weight_lines(job: Job, share: Share) -> Lines:
     """Weights; also those that FSDP keeps gathered from forward to backward pass."""
+    if job.workload.trainable is not None:
+        return _frozen_weight_lines(job, share)
     stored = precision_width(job.workload.parameter_precision)
     if job.framework.sharded_master:
         stored = max(stored, precision_width(job.layout.master_precision))
@@ -51,6 +54,23 @@ def weight_lines(job: Job, share: Share) -> Lines:
     return (*_stored_weight_lines(job, share, stored, gathered), *copies)
 
 
+def _frozen_weight_lines(job: Job, share: Share) -> Lines:
+    """Frozen weights as they are stored, of which only full sharding leaves each rank a part, and the adapters."""
+    work, shards = job.workload, _state_shards(job, job.sharded_fully)
+    layers, tables = precision_width(frozen_precision(work)), precision_width(work.parameter_precision)
+    kinds = (
+        ("dense", share.dense, layers, shards.dense),
+        ("tables and norms", share.replicated + share.embedding + share.head, tables, shards.dense),
+        ("expert", share.expert, layers, shards.expert),
+    )
+    frozen = tuple(
+        memory_line(f"frozen weights, {kind}", parameters.sharded_bytes, LORA, weights=count, width=width, ranks=ranks)
+        for kind, count, width, ranks in kinds
+    )
+    stored = max(tables, precision_width(job.layout.master_precision)) if job.framework.sharded_master else tables
+    return (*frozen, *_state_lines("adapters", share.trained(work), stored, shards))
+
+
 def _stored_weight_lines(job: Job, share: Share, stored: float, gathered: float) -> Lines:
     """The weights stored on a rank: its shard, or the gathered weights as well."""
     if job.sharded_fully:
@@ -60,7 +80,8 @@ def _stored_weight_lines(job: Job, share: Share, stored: float, gathered: float)
 
 
 def gradient_lines(job: Job, share: Share) -> Lines:
-    """Gradients as they are accumulated over the micro-batches of a step."""
+    """Gradients as they are accumulated over the micro-batches of a step; none of frozen weights."""
+    share = share.trained(job.workload)
     kept = precision_width(job.workload.gradient_precision) + (job.width if accumulates_in_fp32(job) else 0.0)
     found = _state_lines("gradients", share, kept, _gradient_shards(job))
     if accumulates_in_fp32(job):
@@ -92,7 +113,7 @@ def accumulates_in_fp32(job: Job) -> bool:
 
 def optimizer_lines(job: Job, share: Share) -> Lines:
     """Optimizer states on the device: master weights, moments, and a copy of gradients where the optimizer has one."""
-    shards = _state_shards(job, job.layout.sharding != "none")
+    share, shards = share.trained(job.workload), _state_shards(job, job.layout.sharding != "none")
     found = (*_master_lines(job, share, shards), *_moment_lines(job, share, shards))
     if _copies_gradients(job):
         found += _state_lines("fp32 gradients", share, job.framework.gradient_copy, shards)
@@ -158,7 +179,8 @@ def reserved_lines(job: Job, share: Share) -> Lines:
         context = memory_line("context", buffer_bytes, count=1, each=spread.value)
         found = (context._replace(low=spread.low / spread.value, high=spread.high / spread.value), *found)
     if job.framework.buckets:
-        sizes = {"buckets": job.framework.buckets, "weights": share.total, "width": GATHERED}
+        trained = share.trained(job.workload).total
+        sizes = {"buckets": job.framework.buckets, "weights": trained, "width": GATHERED}
         found += (memory_line("buckets", bucket_bytes, DEEPSPEED_BUCKETS, **sizes),)
     return found
 

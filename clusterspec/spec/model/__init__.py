@@ -61,6 +61,7 @@ from clusterspec.spec.model.workload import (
     SparseAttentionSpec,
     SpeculativeSpec,
     TargetsSpec,
+    TrainableSpec,
     WorkloadSpec,
 )
 
@@ -115,6 +116,7 @@ __all__ = [
     "SpeculativeSpec",
     "SupportSpec",
     "TargetsSpec",
+    "TrainableSpec",
     "WorkloadSpec",
 ]
 

@@ -206,13 +206,24 @@ class ServingSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class TrainableSpec:
+    """The weights that training changes: all of them, or low-rank adapters of some modules."""
+
+    method: str | None = None
+    rank: int | None = None
+    modules: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WorkloadSpec:
     """The workload planned on the machine."""
 
     kind: str | None = None
     model: str | ModelSpec | None = None
     sequence_length: int | None = None
+    document_tokens: int | LengthsSpec | None = None
     global_batch: int | None = None
+    trainable: TrainableSpec | None = None
     precision: str | None = None
     parameter_precision: str | None = None
     expert_parameter_precision: str | None = None

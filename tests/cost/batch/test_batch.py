@@ -122,6 +122,21 @@ def test_a_batch_equals_its_single_layouts(cluster: dict[str, Any], model: str, 
         assert found[1] == pytest.approx(expected[1], rel=1e-12)
 
 
+@pytest.mark.parametrize("model", ["llama-3.1-8b", "mixtral-8x7b", "deepseek-v3"])
+def test_a_batch_of_adapters_equals_its_single_layouts(model: str) -> None:
+    """Frozen weights, in 4 bits, and adapters of all modules; documents packed into each sequence."""
+    work = {"model": model, "global_batch": 512, "document_tokens": {"mean": 700, "p99": 5000}}
+    work["trainable"] = {"method": "qlora", "rank": 8, "modules": ["attention", "ffn", "experts"]}
+    for sharding in ("none", "zero1", "zero2", "fsdp", "hsdp"):
+        cut = {"tp": 1, "framework": "torchtitan", "sharding": sharding}
+        whole = design(spec({"nodes": 8}, workload=work, layout=cut))
+        assert whole.layout
+        choices, columns = variants(whole.layout), rows(whole, sharding, "1f1b", 10, Random(sharding))
+        found, expected = together(whole, choices, columns), alone(whole, choices, columns)
+        assert found[0] == pytest.approx(expected[0], rel=1e-12)
+        assert found[1] == pytest.approx(expected[1], rel=1e-12)
+
+
 def test_layouts_whose_groups_nothing_joins_have_no_time() -> None:
     whole = design(spec({"nodes": 2}, workload={"global_batch": 512}, layout={"tp": 1}))
     assert whole.cluster and whole.layout

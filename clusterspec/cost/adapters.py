@@ -1,0 +1,59 @@
+"""The weights of low-rank adapters on one rank (LoRA, QLoRA), counted from the GEMMs of a layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.compute.frozen import EXPERTS, matrices_of_kernel, module_of_kernel
+from clusterspec.cost.compute.kernels import Kernel, Shard
+from clusterspec.cost.compute.layer import Routing, dense_network_work, expert_work
+from clusterspec.cost.compute.mixing import mixing_parts
+from clusterspec.cost.formulas.compute import larger
+from clusterspec.cost.formulas.parameters import adapter_weights
+from clusterspec.cost.layers import Chunk, FeedForward, Layer
+from clusterspec.cost.parameters import Share
+from clusterspec.records import replace
+from clusterspec.summation import sum_of
+
+
+def share_with_adapters(share: Share, workload: Workload, layout: Layout, held: tuple[Chunk, ...]) -> Share:
+    """The weights of a rank whose pipeline stage has the chunks ``held``, with those of its adapters."""
+    dense, expert, unit = 0.0, 0.0, 0.0
+    for layer, count in _layer_counts(held):
+        own, routed = _adapters_of_layer(workload, layout, layer)
+        dense, expert, unit = dense + count * own, expert + count * routed, larger(unit, own + routed)
+    return replace(share, adapters=dense, expert_adapters=expert, adapter_unit=unit)
+
+
+def _layer_counts(held: tuple[Chunk, ...]) -> Iterator[tuple[Layer, int]]:
+    for chunk in held:
+        yield from chunk.kinds
+
+
+def _adapters_of_layer(workload: Workload, layout: Layout, layer: Layer) -> tuple[float, float]:
+    """Weights of the adapters of one layer on a rank: those outside routed experts, and those of its experts."""
+    shard = Shard.of(workload, layout, layer.mixer)
+    dense, expert = [0.0], [0.0]
+    for part, kernel in _forward_kernels(shard, layer):
+        module = module_of_kernel(part, kernel)
+        if module is not None and shard.trainable and module in shard.trainable.modules:
+            (expert if module == EXPERTS else dense).append(_adapter_weights(shard, kernel))
+    return sum_of(dense), sum_of(expert)
+
+
+def _forward_kernels(shard: Shard, layer: Layer) -> Iterator[tuple[str, Kernel]]:
+    parts = dict(mixing_parts(shard))
+    if layer.network is FeedForward.DENSE:
+        parts["feed-forward"] = dense_network_work(shard, shard.model.ffn_hidden)
+    if layer.network is FeedForward.EXPERTS:
+        parts["experts"] = expert_work(shard, Routing.of(shard, 0.0))
+    return ((name, kernel) for name, work in parts.items() for kernel in work.forward)
+
+
+def _adapter_weights(shard: Shard, kernel: Kernel) -> float:
+    """Weights of the adapters of one GEMM on the rank."""
+    shape, trainable = kernel.shape, shard.trainable
+    assert shape is not None and trainable is not None
+    inputs = shape.k * matrices_of_kernel(shard, kernel)
+    return shape.batch * adapter_weights(inputs, shape.n, trainable.rank)

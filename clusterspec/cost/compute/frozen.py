@@ -1,0 +1,82 @@
+"""Kernels of layers with frozen weights: no weight gradients, the GEMMs of low-rank adapters, and dequantization.
+
+Each matrix of k × n weights in an adapted module has two trained matrices, k × r and r × n (Hu et al., LoRA, arXiv
+2106.09685, section 4.1).
+"""
+
+from __future__ import annotations
+
+from clusterspec.cost.compute.kernels import Kernel, Role, Shard, Work, is_product, linear_work, streaming_work
+from clusterspec.cost.constants import assumed
+from clusterspec.precision import precision_width
+
+ATTENTION, NETWORK, EXPERTS = "attention", "ffn", "experts"
+MODULES = (ATTENTION, NETWORK, EXPERTS)
+"""The modules that adapters may have: token mixing, dense networks and shared experts, routed experts."""
+QLORA = "qlora"
+SUM_PASSES = assumed(
+    "adapters",
+    "sum.passes",
+    3.0,
+    "reads and writes of one row where the output of an adapter is added to that of its frozen matrix: two and one",
+).value
+_PARTS = {"projections": ATTENTION, "output": ATTENTION, "feed-forward": NETWORK, "experts": NETWORK}
+
+
+def module_of_kernel(part: str, kernel: Kernel) -> str | None:
+    """The module of a weight matrix by the part of the layer; None for kernels without weights, and for the router."""
+    if not is_product(kernel) or part not in _PARTS:
+        return None
+    return EXPERTS if kernel.shape is not None and kernel.shape.experts else _PARTS[part]
+
+
+def matrices_of_kernel(shard: Shard, kernel: Kernel) -> int:
+    """The matrices that a GEMM multiplies at once, each of which has an adapter of its own (as in PEFT).
+
+    Queries, keys and values are three, the two halves of a gated network two.
+    """
+    if kernel.name == "query, key, value":
+        return 2 if shard.model.shared_kv else 3
+    return 2 if kernel.name.endswith(" in") and shard.model.gated_ffn and kernel.name != "recurrence in" else 1
+
+
+def frozen_work(part: str, work: Work, shard: Shard) -> Work:
+    """The work of one part of a layer whose weights are frozen: no weight gradients, and the adapters' GEMMs.
+
+    Where weights are stored in 4 bits, each pass first widens them to 16.
+    """
+    trainable = shard.trainable
+    if trainable is None:
+        return work
+    back = tuple(kernel for kernel in work.backward if kernel.role is not Role.WEIGHT_GRADIENT)
+    result = Work(work.forward, back)
+    for kernel in work.forward:
+        module = module_of_kernel(part, kernel)
+        if module is not None and trainable.method == QLORA:
+            result += _dequantization_work(kernel)
+        if module in trainable.modules:
+            result += _adapter_work(shard, kernel)
+    return result
+
+
+def _adapter_work(shard: Shard, kernel: Kernel) -> Work:
+    """The two GEMMs of the adapters of a GEMM, both passes, and the addition of their output."""
+    shape, trainable = kernel.shape, shard.trainable
+    assert shape is not None and trainable is not None
+    rank = float(trainable.rank)
+    inner = rank * matrices_of_kernel(shard, kernel)
+    rows = shard.width * shape.m * shape.batch
+    added = streaming_work(f"{kernel.name} adapter sum", (SUM_PASSES * rows * shape.n, SUM_PASSES * rows * shape.k))
+    return (
+        linear_work(f"{kernel.name} adapter in", shape._replace(n=inner), shard.kept)
+        + linear_work(f"{kernel.name} adapter out", shape._replace(k=rank), shard.kept)
+        + added
+    )
+
+
+def _dequantization_work(kernel: Kernel) -> Work:
+    """Each pass reads a matrix in 4 bits and writes it in 16 (Dettmers et al., QLoRA, arXiv 2305.14314, section 3)."""
+    assert kernel.shape is not None
+    _, inputs, outputs, batch, _ = kernel.shape
+    moved = batch * inputs * outputs * (precision_width("nf4") + precision_width("bf16"))
+    return streaming_work(f"{kernel.name}: dequantization", (moved, moved))

@@ -1,0 +1,82 @@
+"""Full sharding gathers frozen weights that would fit whole.
+
+## What it finds
+
+Low-rank adapters (`trainable` with lora or qlora), sharding fsdp or hsdp, and a layout with `sharding: zero1` that uses
+at most 95 % of the memory and is faster by 2 % or more.
+
+The finding is a note below the half-width of the range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter, too.
+
+## Why it matters
+
+Frozen weights have no gradients and no optimizer states: 2 bytes of a weight are left of 16, or half a byte in 4 bits.
+Full sharding saves little memory then, and still gathers every layer in every pass.
+
+## What to do
+
+Keep the frozen weights whole on each rank: the gradients and states of adapters are small.
+
+## When to ignore it
+
+Ignore it where the memory is for longer sequences or larger micro-batches of other runs of the same layout.
+
+## Fires
+
+```yaml layout.sharding
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4, scale_out: {nics_per_node: 1}}
+workload: {model: llama-3.1-8b, sequence_length: 2048, global_batch: 64, trainable: {method: lora, rank: 16}}
+layout: {framework: torchtitan, sharding: fsdp}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4, scale_out: {nics_per_node: 1}}
+workload: {model: llama-3.1-8b, sequence_length: 2048, global_batch: 64, trainable: {method: lora, rank: 16}}
+layout: {framework: torchtitan, sharding: zero1}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-70b, sequence_length: 2048, global_batch: 64, trainable: {method: lora, rank: 16}}
+layout: {framework: torchtitan, sharding: fsdp, recompute: full}
+```
+
+## Sources
+
+- Memory of adapters: https://arxiv.org/abs/2106.09685
+- Memory of fully sharded states: https://arxiv.org/abs/1910.02054
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.plan import Plan
+from clusterspec.finding import Problem
+from clusterspec.rules.advice.what_if import NOTICEABLE, WhatIf
+from clusterspec.rules.knowledge.shares import step_severity
+from clusterspec.rules.rule import Rule
+from clusterspec.units import display, percent
+
+RULE = Rule.of(__name__, "warning", "likely")
+
+
+def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> Iterator[Problem]:
+    if training.trainable is None or layout.sharding not in {"fsdp", "hsdp"} or timed.step_seconds is None:
+        return
+    fitting = what_if.fitting([{"sharding": "zero1", "shard_group": None}])
+    saving = what_if.saving(fitting[0]) if fitting else None
+    if saving is None or saving <= NOTICEABLE or fitting[0].memory is None:
+        return
+    yield RULE.problem(
+        "layout.sharding",
+        f"{layout.sharding} gathers frozen weights in every pass, which costs {percent(saving, 2)} of the step "
+        f"({display(timed.step_seconds, 's')}); whole on each rank they use {display(fitting[0].memory, 'B')}, which fits",
+        f"write `sharding: zero1`: {display(fitting[0].seconds, 's')} a step",
+        severity=step_severity(saving, timed),
+    )

@@ -1,0 +1,105 @@
+"""Low-rank adapters beside frozen weights, worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clusterspec.cost.compute.kernels import Role
+from clusterspec.cost.plan import Plan
+from tests.cost.plans import plan
+
+LORA = {"method": "lora", "rank": 16, "modules": ["attention", "ffn"]}
+MATRICES = 32 * (4096 * (4096 + 2 * 1024 + 4096) + 3 * 4096 * 14336)
+"""Weights of the matrices of Llama 3.1 8B's layers: queries, keys, values, output, and three of the network."""
+TABLES = 2 * 128256 * 4096 + 65 * 4096
+"""Embedding, head, and two norms of each layer with the last one."""
+Q_AND_O, K_OR_V, NETWORK = 4096 + 4096, 4096 + 1024, 4096 + 14336
+"""Inputs and outputs of the matrices: an adapter of rank r has r of each."""
+ADAPTERS = 32 * 16 * (2 * Q_AND_O + 2 * K_OR_V + 3 * NETWORK)
+
+
+def tuned(trainable: dict[str, Any] | None, layout: dict[str, Any] | None = None, **work: Any) -> Plan:
+    """Llama 3.1 8B on one DGX H100."""
+    workload = {"global_batch": 32, "sequence_length": 4096, "trainable": trainable, **work}
+    return plan({"nodes": 1}, workload=workload, layout={"tp": 1, "sharding": "none", **(layout or {})})
+
+
+def leaves(found: Plan) -> dict[str, float]:
+    assert found.memory is not None
+    return {term.name: term.value for term in found.memory.total.walk() if not term.parts}
+
+
+def test_adapters_count_as_peft_prints_them() -> None:
+    """PEFT prints 41,943,040 trainable parameters for rank 16 on all linear layers of Llama 3.1 8B."""
+    assert ADAPTERS == 41_943_040
+    held = leaves(tuned(LORA))
+    assert held["adapters_dense"] == 2 * ADAPTERS
+    assert held["gradients_dense"] == 4 * ADAPTERS
+    assert held["master_weights_dense"] == 4 * ADAPTERS
+    assert held["moments_dense"] == 8 * ADAPTERS
+    attention = leaves(tuned({**LORA, "rank": 8, "modules": ["attention"]}))
+    assert attention["adapters_dense"] == 2 * 32 * 8 * (2 * Q_AND_O + 2 * K_OR_V)
+
+
+def test_frozen_weights_have_no_gradients_and_nf4_has_4_127_bits() -> None:
+    """A 4-bit number, an 8-bit scale for 64 of them, and a 32-bit scale for 256 of those."""
+    held, quantized = leaves(tuned(LORA)), leaves(tuned({**LORA, "method": "qlora"}))
+    assert held["frozen_weights_dense"] == 2 * MATRICES
+    assert quantized["frozen_weights_dense"] == pytest.approx((4 + 8 / 64 + 32 / 64 / 256) / 8 * MATRICES)
+    assert held["frozen_weights_tables_and_norms"] == quantized["frozen_weights_tables_and_norms"] == 2 * TABLES
+    cut = leaves(tuned({**LORA, "method": "qlora"}, {"sharding": "fsdp"}))
+    assert cut["frozen_weights_dense"] == quantized["frozen_weights_dense"] / 8
+
+
+def test_tensor_parallelism_copies_half_of_an_adapter() -> None:
+    """Whole are the inputs of queries, keys, values and two matrices of the network, and the outputs of attention and
+    network: seven times the hidden width. The other sides are divided."""
+    whole = 7 * 4096
+    cut = 4096 + 2 * 1024 + 4096 + 2 * 14336 + 14336
+    held = leaves(tuned(LORA, {"tp": 2}))
+    assert held["adapters_dense"] == 2 * 32 * 16 * (whole + cut / 2)
+
+
+def test_the_backward_pass_computes_no_weight_gradients_of_frozen_matrices() -> None:
+    frozen, full = tuned({**LORA, "rank": 1}), tuned(None)
+    assert frozen.step is not None and full.step is not None
+    layer, whole = frozen.step.parts[0][0], full.step.parts[0][0]
+
+    def flops(part: Any, role: Role) -> float:
+        return float(sum(kernel.flops for kernel, _ in part.backward.kernels if kernel.role is role))
+
+    assert flops(whole, Role.WEIGHT_GRADIENT) == flops(whole, Role.INPUT_GRADIENT)
+    assert flops(layer, Role.WEIGHT_GRADIENT) < 0.01 * flops(layer, Role.INPUT_GRADIENT)
+    assert frozen.mfu is not None and full.mfu is not None
+    sent = {row.collective: row.bytes for row in frozen.communication if row.axis == "dp_cp"}
+    assert sent == {"all-reduce": 4 * ADAPTERS / 16}
+
+
+def test_laws_of_adapters() -> None:
+    """Less is trained: less memory and time. A higher rank is never cheaper. QLoRA trades time for memory."""
+    full, lora, qlora = tuned(None), tuned(LORA), tuned({**LORA, "method": "qlora"})
+    wide = tuned({**LORA, "rank": 256})
+    times = [each.step_seconds or 0.0 for each in (full, lora, qlora, wide)]
+    sizes = [each.memory_bytes or 0.0 for each in (full, lora, qlora, wide)]
+    assert times[0] > times[1] < times[2] and times[3] > times[1]
+    assert sizes[0] > sizes[1] > sizes[2] and sizes[3] > sizes[1]
+    assert tuned({"method": "full"}).step_seconds == times[0]
+
+
+def test_packed_documents_attend_to_themselves() -> None:
+    """Four documents of 1,024 tokens in 4,096 have a quarter of the pairs of one sequence; all else is the same."""
+    packed, whole = tuned(None, document_tokens=1024), tuned(None)
+    assert packed.step is not None and whole.step is not None
+
+    def core(found: Plan) -> float:
+        assert found.step is not None
+        layer = found.step.parts[0][0]
+        return float(sum(kernel.flops for kernel, _ in layer.forward.kernels if kernel.name == "flash attention"))
+
+    assert core(packed) == pytest.approx(core(whole) / 4, rel=1e-3)
+    assert packed.step.seconds < whole.step.seconds
+    assert packed.memory_bytes == whole.memory_bytes
+    varied = tuned(None, document_tokens={"mean": 500, "p99": 3000})
+    assert core(packed) < core(varied) < core(whole)
