@@ -17,11 +17,12 @@ def attention_flops(model: Model, sequence: float) -> float:
 
     Attention counts as unmasked. A window or an index limits the tokens that one token attends to.
     """
-    found = _full_attention_flops(model, sequence) + _window_attention_flops(model, sequence)
+    found = full_attention_flops(model, sequence) + _window_attention_flops(model, sequence)
     return found + (_recurrence_flops(model.linear) if model.linear else 0.0)
 
 
-def _full_attention_flops(model: Model, sequence: float) -> float:
+def full_attention_flops(model: Model, sequence: float) -> float:
+    """FLOPs per token of the layers without a window, forward and backward, unmasked."""
     dims = (model.heads, model.head_dim + model.latent_rope, model.value_width)
     if model.compressed:
         light, heavy = _attended_entries(model, model.compressed, sequence)

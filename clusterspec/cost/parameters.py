@@ -194,6 +194,14 @@ def workload_flops_per_token(workload: Workload) -> float:
     return float(compute.frozen_flops_per_token(model_weights(workload.model).multiplied, attention))
 
 
+def causal_share(model: Model, sequence: float) -> float:
+    """The model FLOPs that a causal mask leaves, over all: it halves attention where no window limits it.
+
+    Kernels skip what the mask removes, so that utilization by the usual convention grows with the sequence alone.
+    """
+    return 1 - mixers.full_attention_flops(model, sequence) / 2 / model_flops_per_token(model, sequence)
+
+
 @dataclass(frozen=True, slots=True)
 class Share:
     """Weights of one rank before data-parallel sharding, by parallelism.

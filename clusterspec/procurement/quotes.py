@@ -21,7 +21,7 @@ WORDS: tuple[tuple[str, str], ...] = (
         "management|power",
     ),
     ("transceiver", "transceiver|transceivers|optic|optics|osfp|qsfp|qsfp56|qsfp112|module|modules"),
-    ("cable", "cable|cables|dac|dacs|aoc|aocs|aec|aecs|acc|accs|fiber|fibers|fibre|fibres|mpo|mtp|jumper|jumpers"),
+    ("cable", "cabling|cable|cables|dac|dacs|aoc|aocs|aec|aecs|acc|accs|fiber|fibers|fibre|fibres|mpo|mtp|jumper"),
     ("leaf_switch", "leaf|leaves"),
     ("spine_switch", "spine|spines"),
     ("core_switch", "core|superspine"),
@@ -35,9 +35,12 @@ _KINDS = {word: kind for kind, words in WORDS for word in words.split("|")}
 _WORD = pattern(r"[a-z0-9][a-z0-9.\-]*")
 _HEAD = pattern(r"\b(?:for|with|incl|including|per|each)\b|[,;:(\[+]")
 _COMPLETE = pattern(r"\b(?:dac|aoc|aec|acc|lacc|direct[- ]attach|active optical|copper)s?\b")
+_FABRIC = pattern(r"\b(?:networks?|networking|fabrics?|infiniband|ethernet|interconnects?|turnkey|solution|cluster)\b")
+_SIDE = pattern(r"\b(?:front-?end|storage|out-of-band|oob|management|support|service|installation|software)\b")
 _RACK = pattern(r"\bnvl ?\d{2,3}\b|\brack[- ]scale\b|\bhelios\b")
 SWITCHES = ("leaf_switch", "spine_switch", "core_switch")
 NETWORKED = (*SWITCHES, "cable", "transceiver", "nic")
+CABLING = ("cable", "transceiver")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,16 @@ class Offered:
     def is_lot(self) -> bool:
         """Whether the line may offer several parts as one lot."""
         return self.line.quantity == 1 and self.kind in {"cable", "transceiver"}
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """The kinds of part that the line offers at one price: all of a network as one lot, and the optics of a lot of
+        cabling; else its own kind."""
+        text = (self.line.part or "").lower().replace("_", " ")
+        whole = self.line.quantity in {None, 1} and self.kind in {"other", "switch"}
+        if whole and _FABRIC.search(text) is not None and _SIDE.search(text) is None:
+            return NETWORKED
+        return CABLING if self.is_lot else (self.kind,)
 
     @property
     def is_complete(self) -> bool:

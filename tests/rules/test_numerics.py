@@ -109,9 +109,9 @@ RUNS: list[tuple[str, Reported]] = [
     # 2,048 × 8,192 are 16.8 million: 40.3 billion are 2,402 steps, 5 billion 298
     (trained("global_batch: 2048, tokens: 41B"), []),
     (trained("global_batch: 2048, tokens: 5B"), one("few-steps", TOKENS)),
-    # 16 × 8,192 are 131,072: 5 million steps take 655 billion
-    (trained("global_batch: 16, tokens: 655B", nodes=2), []),
-    (trained("global_batch: 16, tokens: 656B", nodes=2), one("few-steps", BATCH)),
+    # 16 × 8,192 are 131,072: 20 million steps take 2,621 billion
+    (trained("global_batch: 16, tokens: 2.62T", nodes=2), []),
+    (trained("global_batch: 16, tokens: 2.63T", nodes=2), one("few-steps", BATCH)),
     (trained("global_batch: 512, tokens: 400B, dataset_tokens: 100B"), []),
     (
         trained("global_batch: 512, tokens: 401B, dataset_tokens: 100B"),

@@ -100,7 +100,7 @@ OPERATIONS: list[tuple[str, Reported]] = [
     (operated("mean_time_between_failures: 9 h", 2048), []),
     (operated("burn_in: 24 h"), one("short-burn-in", "operations.burn_in")),
     (operated("burn_in: 48 h"), []),
-    (f"{H100}\noperations: {{repair_time: 24 h}}\n", one("short-burn-in", "operations.burn_in")),
+    (f"{H100}\noperations: {{repair_time: 24 h}}\n", one("short-burn-in", "operations.burn_in", "note")),
     # power
     (
         powered("node: 10.2 kW, nodes_per_rack: 4, rack_limit: 40 kW"),
@@ -194,9 +194,9 @@ CASES: list[tuple[str, Reported]] = [
     (NETWORKS, []),
     (
         NETWORKS.replace("    out_of_band: {nic_bandwidth: 1 Gb/s}\n", ""),
-        one("undeclared-network", "cluster.networks.out_of_band"),
+        one("undeclared-network", "cluster.networks.out_of_band", "note"),
     ),
-    (f"{H100}\nprocurement: {{currency: USD}}\n", one("undeclared-network", "cluster.networks")),
+    (f"{H100}\nprocurement: {{currency: USD}}\n", one("undeclared-network", "cluster.networks", "note")),
     (H100, []),
     (
         NETWORKS.replace("nodes: 16", "nodes: 2").replace("200 Gb/s", "50 Gb/s"),

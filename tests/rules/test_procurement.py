@@ -53,7 +53,7 @@ CASES: list[tuple[str, str, Reported]] = [
     (", transceiver: 1200", ", transceiver: 0", []),
     (", leaf_switch: 36000", "", one("unpriced-part", PRICES)),
     ("310000", "[280000, 340000]", []),
-    ("acceptance: ", "# ", one("procurement-without-acceptance", "procurement")),
+    ("acceptance: ", "# ", one("procurement-without-acceptance", "procurement", "note")),
     ("spare_nodes: 2", "spare_nodes: 0", one("procurement-without-spares", "cluster.spare_nodes")),
     ("1.3", "0.95", one("impossible-pue", "procurement.pue", "error")),
     ("1.3", "1", []),
@@ -156,6 +156,28 @@ QUOTES: list[tuple[str, str, Reported]] = [
 def test_a_quote_is_compared_with_the_bill(old: str, new: str, wanted: Reported, check: Check) -> None:
     assert old in QUOTE
     assert reported(check, "procurement", SOUND + (QUOTE.replace(old, new, 1) if old else QUOTE + new)) == wanted
+
+
+def test_an_order_without_acceptance_is_a_warning_and_a_study_of_prices_a_note(check: Check) -> None:
+    without = SOUND.replace("acceptance: ", "# ", 1)
+    for lines, severity in (("", "note"), ("  delivery: {weeks: 20}\n", "warning"), (QUOTE, "warning")):
+        assert reported(check, "procurement", without + lines) == one(
+            "procurement-without-acceptance", "procurement", severity
+        ), lines
+
+
+def test_one_lot_of_cabling_or_of_a_whole_network_offers_all_its_parts(check: Check) -> None:
+    nodes = "  quote:\n    - {part: node, quantity: 33, unit_price: 310000, price: 10230000}\n"
+    lot = "    - {{part: {}, quantity: 1, unit_price: 1500000, price: 1500000}}\n"
+    switches = QUOTE[QUOTE.index("    - {part: leaf switch") : QUOTE.index("    - {part: cable")]
+    for lines, missing in (
+        (lot.format("InfiniBand network"), False),
+        (switches + lot.format("cabling and optics"), False),
+        (lot.format("cabling and optics"), True),  # the switches
+        (lot.format("storage network"), True),
+    ):
+        found = reported(check, "procurement", SOUND + nodes + lines)
+        assert any(rule == "quote-off-bill" for rule, *_ in found) is missing, lines
 
 
 def test_cables_with_their_ends_take_no_transceivers(check: Check) -> None:

@@ -30,6 +30,7 @@ NO_LOSS = {
     "requests-queue": "a load above the throughput has no loss: its queue grows without end",
     "optimistic-mfu": "compares a stated figure with the range; the figure is wrong, not the machine",
     "mfu-beyond-published": "says that the prediction itself is beyond what is published",
+    "full-precision-gradient-reduction": "a note always: dp-reduction-exposed and fsdp-gather-exposed report the loss",
     "activations-exceed-memory": "rests on memory; the times stand beside its remedies",
     "states-exceed-memory": "rests on memory; the times stand beside its remedies",
     "weights-leave-no-cache": "rests on memory",

@@ -2,7 +2,8 @@
 
 ## What it finds
 
-Sharding fsdp over several domains, with more than four micro-batches per step.
+Sharding fsdp over several domains, with more than four micro-batches per step. The finding is a note where the gathers
+expose less of the predicted step than the half-width of its range, a warning above it and where the time is not known.
 
 ## Why it matters
 
@@ -50,7 +51,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.shares import SHARD_AXES, exposed, share, step_severity
 from clusterspec.rules.parts import Placements, Thresholds
 from clusterspec.rules.rule import Rule
 
@@ -58,13 +61,19 @@ RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("fsdp-across-nodes",
 MOST = 4
 
 
-def check(placements: Placements, thresholds: Thresholds, training: Workload, layout: Layout) -> Iterator[Problem]:
+def check(
+    placements: Placements, thresholds: Thresholds, training: Workload, layout: Layout, timed: Plan | None
+) -> Iterator[Problem]:
     many = layout.micro_batches
     if layout.sharding != "fsdp" or layout.pp > 1 or many is None or many <= thresholds.of(RULE.name, MOST):
         return
     placement = placements.of("shard")
     if placement is not None and placement.domains > 1:
         message = f"fsdp over {placement.domains:,} domains gathers every weight twice for each of {many} micro-batches"
+        lost = share(exposed(timed, SHARD_AXES), timed) if timed and timed.step else None
         yield RULE.problem(
-            "layout.sharding", message, "use zero1 or zero2 where they fit, hsdp, or fewer and larger micro-batches"
+            "layout.sharding",
+            message,
+            "use zero1 or zero2 where they fit, hsdp, or fewer and larger micro-batches",
+            severity=step_severity(lost, timed, "warning", most="warning"),
         )

@@ -5,8 +5,7 @@
 `gradient_precision: fp32` with bf16 or fp8 compute, where exposed gradient reduction is more than 5 % of the predicted
 step.
 
-The finding is a note; it is a warning or an error where half of the exposed reduction, which bf16 would save, exceeds
-the half-width of the range of the prediction, or a quarter of the step.
+The finding is a note: `dp-reduction-exposed` and `fsdp-gather-exposed` report what the exposed reduction costs.
 
 ## Why it matters
 
@@ -62,7 +61,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import REDUCTIONS, REPLICA_AXES, SHARD_AXES, exposed, share, step_severity
+from clusterspec.rules.knowledge.shares import REDUCTIONS, REPLICA_AXES, SHARD_AXES, exposed, share
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent
@@ -77,9 +76,5 @@ def check(thresholds: Thresholds, training: Workload, layout: Layout, timed: Pla
     cost = share(exposed(timed, (*REPLICA_AXES, *SHARD_AXES), REDUCTIONS), timed)
     if cost > thresholds.of(RULE.name, MOST):
         message = f"gradients in fp32 have twice the bytes of bf16, and their reduction exposes {percent(cost, 2)} of the step"
-        yield RULE.problem(
-            "workload.gradient_precision",
-            message,
-            "use `bf16` with fp32 accumulation, if convergence allows",
-            severity=step_severity(cost / 2, timed),
-        )
+        help_ = "use `bf16` with fp32 accumulation, if convergence allows"
+        yield RULE.problem("workload.gradient_precision", message, help_)

@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A cloud platform or technology with more than one node and no `placement`, or `none`. The rule is silent for TPU slices
+A cloud platform or technology with more than one node and no `placement`, or `none`. Where `placement` is absent, the
+finding is a warning, and a note on Azure and OCI, whose instances reach each other by RDMA only inside one scale set or cluster network. The rule is silent for TPU slices
 and for nodes of one rack-scale domain, which are always close to each other, and where every group of the layout lies
 in one domain, as with engines of one node.
 
@@ -60,10 +61,14 @@ BY_VENDOR = {
     "GCP": "compact-placement-policy",
     "Google": "compact-placement-policy",
     "Azure": "availability-set",
-    "Microsoft": "availability-set",
+    "Microsoft Azure": "availability-set",
     "OCI": "cluster-network",
     "Oracle": "cluster-network",
+    "Oracle Cloud": "cluster-network",
 }
+
+IMPLIED = frozenset({"Azure", "Microsoft Azure", "OCI", "Oracle", "Oracle Cloud"})
+"""Clouds that connect instances by RDMA only inside one scale set, availability set or cluster network."""
 
 
 def check(
@@ -84,4 +89,10 @@ def check(
     vendor = (cluster.platform or scale_out.technology).vendor
     policy = BY_VENDOR.get(vendor, "the provider's placement policy")
     message = f"no placement policy for {cluster.nodes:,} cloud nodes: they may be several switches apart"
-    yield RULE.problem("cluster.scale_out.placement", message, f"write `placement: {policy}`")
+    implied = scale_out.placement is None and vendor in IMPLIED
+    yield RULE.problem(
+        "cluster.scale_out.placement",
+        message,
+        f"write `placement: {policy}`",
+        severity="note" if implied else "warning",
+    )

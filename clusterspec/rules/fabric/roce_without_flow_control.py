@@ -2,8 +2,8 @@
 
 ## What it finds
 
-RoCE v2 or Spectrum-X with `flow_control: {pfc: false, ecn: false}`: an error. The finding is a warning where neither is
-stated, and a note where one of the two is on. The rule is silent where the technology is an assumption, and for clouds,
+RoCE v2 or Spectrum-X with `flow_control: {pfc: false, ecn: false}`: an error. The finding is a note where neither is
+stated, and where one of the two is on. The rule is silent where the technology is an assumption, and for clouds,
 whose provider configures the fabric.
 
 ## Why it matters
@@ -78,7 +78,7 @@ def check(assumed: Mapping[str, str], spec: Spec, cluster: Cluster, scale_out: S
         message = (
             f"flow control of {scale_out.technology.name} is not stated: without it the fabric drops packets under load"
         )
-        yield RULE.problem(AT, message, help_, severity="warning")
+        yield RULE.problem(AT, message, help_, severity="note")
     elif not pfc and not ecn:
         yield RULE.problem(
             AT,

@@ -2,7 +2,9 @@
 
 ## What it finds
 
-`networks.storage` or `networks.frontend` with `shares: scale_out`.
+`networks.storage` or `networks.frontend` with `shares: scale_out`. The finding is a warning where the store can take more
+than a tenth of what all NICs send together, and a note otherwise: on large machines a store that sustains a percent of
+the fabric delays collectives little.
 
 ## Why it matters
 
@@ -25,7 +27,7 @@ cluster:
   nodes: 8
   networks:
     frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}
-    storage: {bandwidth: 40 GB/s, shares: scale_out}
+    storage: {bandwidth: 400 GB/s, shares: scale_out}
     out_of_band: {nic_bandwidth: 1 Gb/s}
 ```
 
@@ -51,17 +53,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import NetworksSpec
+from clusterspec.spec.model import NetworkSpec, NetworksSpec
+from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning")
+LARGE = 0.1
+"""Share of what all NICs send from which a store, writing, delays collectives noticeably."""
 
 
-def check(networks: NetworksSpec) -> Iterator[Problem]:
+def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:
     for name, network in (("storage", networks.storage), ("frontend", networks.frontend)):
         if network is not None and network.shares == "scale_out":
-            message = f"{name} traffic shares the scale-out fabric: collectives wait for it"
+            taken = _share(network, cluster)
+            part = "" if taken is None else f", of whose bandwidth it can take {percent(taken, 2)}"
             yield RULE.problem(
-                f"cluster.networks.{name}.shares", message, "use a separate network, or a limited traffic class"
+                f"cluster.networks.{name}.shares",
+                f"{name} traffic shares the scale-out fabric{part}: collectives wait for it",
+                "use a separate network, or a limited traffic class",
+                severity="warning" if taken is not None and taken > LARGE else "note",
             )
+
+
+def _share(network: NetworkSpec, cluster: Cluster) -> float | None:
+    """What the network can take of the bandwidth of all NICs; None where one of them is not known."""
+    if network.bandwidth is None or not cluster.nic_share:
+        return None
+    return network.bandwidth.per_direction / (cluster.nic_share * cluster.accelerators)

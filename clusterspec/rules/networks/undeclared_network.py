@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A spec with `cluster.networks` or `procurement`, in which the frontend, storage or out-of-band network is missing.
+A spec with `cluster.networks` or `procurement`, in which the frontend, storage or out-of-band network is missing: a
+note, since it may be part of the site.
 
 ## Why it matters
 
@@ -55,7 +56,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.spec.model import NetworksSpec, ProcurementSpec, Spec
 
-RULE = Rule.of(__name__, "warning")
+RULE = Rule.of(__name__, "note")
 NAMES = ("frontend", "storage", "out_of_band")
 
 

@@ -8,7 +8,8 @@ H100 has (126 Gb/s for an A100, 60 Gb/s for an H20).
 
 The severity follows what the usual rate would save of the step: a note below the half-width of the range of the
 prediction, a warning above it and where the time is not known, and an error from a quarter of the step on, if the low
-end of the range is a quarter, too.
+end of the range is a quarter, too. What would be a warning is a note where a cloud sells the instance with these NICs
+only: the plan already has them, and no key of the fabric can change it.
 
 ## Why it matters
 
@@ -78,9 +79,11 @@ def check(
     if usual is None or not starved(cluster, deviations):
         return
     saved, times = what_if.with_nic_rate(usual * cluster.accelerators_per_node / scale_out.nics_per_node)
+    severity = what_if.severity(saved, "warning")
+    sold = cluster.cloud and saved is not None and severity == "warning"
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",
         f"each {cluster.accelerator.name} has {display_bits(cluster.nic_share)} of network bandwidth, less than half of the usual {display_bits(usual)}{times}",
         "use more or faster NICs, or a layout that keeps traffic in the node (hsdp, pp across nodes)",
-        severity=what_if.severity(saved, "warning"),
+        severity="note" if sold else severity,
     )

@@ -3,7 +3,8 @@
 ## What it finds
 
 `tokens` over the parameters that a token uses. Below 2 the finding is a warning, below 5 a note, for runs of at least 20
-billion tokens or on at least 256 accelerators; shorter runs on fewer accelerators are taken for fine-tuning. On
+billion tokens or on at least 256 accelerators; shorter runs on fewer accelerators are taken for fine-tuning. With
+sequences of 32,768 tokens or more the run is taken for the extension of a trained model's context, and the finding is a note. On
 accelerators from before 2022 only less than 0.5 is reported: their runs followed an older law. Above 100,000 it is a
 warning.
 
@@ -77,6 +78,8 @@ TUNING = 20e9
 LARGE = 256
 """Ranks from which no run is taken for fine-tuning."""
 BEST = 20
+EXTENSION = 32_768
+"""Tokens of a sequence from which models are trained on at the end of pre-training only (Llama 3, arXiv 2407.21783, 3.4.2)."""
 
 
 def check(training: Workload, layout: Layout | None, accelerator: Accelerator) -> Iterator[Problem]:
@@ -95,4 +98,9 @@ def check(training: Workload, layout: Layout | None, accelerator: Accelerator) -
         return
     message += f"; the least loss for the compute needs about {BEST}, {display(BEST * weights, '1')} tokens"
     help_ = "use a smaller model or more tokens, or say in a waiver that this is fine-tuning or a benchmark"
-    yield RULE.problem("workload.tokens", message, help_, severity="warning" if each < VERY_FEW else "note")
+    yield RULE.problem(
+        "workload.tokens",
+        message,
+        help_,
+        severity="warning" if each < VERY_FEW and training.sequence_length < EXTENSION else "note",
+    )

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`operations` or `procurement` without `burn_in`, or with less than 48 hours.
+`operations` or `procurement` with a `burn_in` of less than 48 hours, a warning, or without one, a note.
 
 ## Why it matters
 
@@ -60,7 +60,10 @@ def check(
     if burn_in is None:
         at = "operations.burn_in" if operations else "procurement"
         yield RULE.problem(
-            at, "no burn-in is planned, so parts that fail early stop jobs and engines", "write `burn_in: 72 h`"
+            at,
+            "no burn-in is planned, so parts that fail early stop jobs and engines",
+            "write `burn_in: 72 h`",
+            severity="note",
         )
     elif burn_in.value < LEAST:
         yield RULE.problem(

@@ -2,7 +2,9 @@
 
 ## What it finds
 
-`procurement` without `acceptance`. The rule is silent for instances of a cloud that are rented by the hour.
+`procurement` without `acceptance`: a warning. The finding is a note where `procurement` has neither a quote nor a delivery nor a
+payment plan, so that it may be a study of prices, and where nodes are rented by the hour. The rule is silent for instances of a cloud that are rented by
+the hour.
 
 ## Why it matters
 
@@ -16,7 +18,7 @@ experts.
 
 ## When to ignore it
 
-Ignore it in price studies.
+Ignore it where the supplier's own acceptance procedure is part of the contract.
 
 ## Fires
 
@@ -74,4 +76,11 @@ def check(
             "procurement",
             message,
             f"add one test for each axis: all-reduce on {sizes}, and the other collectives of the layout",
+            severity="warning" if _contracted(procurement) else "note",
         )
+
+
+def _contracted(procurement: ProcurementSpec) -> bool:
+    """Whether the section describes an order: a quote, a delivery or a payment plan, and no rent."""
+    written = procurement.quote or procurement.delivery or procurement.payment
+    return bool(written) and not rented(procurement)

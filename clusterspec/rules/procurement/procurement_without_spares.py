@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`procurement` with no `spare_nodes`. The rule is silent for clouds and rents, whose providers replace nodes
+`procurement` with no `spare_nodes`: a warning. The finding is a note below 16 nodes, where a spare is a large part of the machine,
+and for serving, where the other engines go on. The rule is silent for clouds and rents, whose providers replace nodes
 themselves.
 
 ## Why it matters
@@ -50,6 +51,8 @@ from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "warning", "heuristic")
+MANY = 16
+"""Nodes from which spares are usual."""
 
 
 def check(procurement: ProcurementSpec, cluster: Cluster, workload: Workload | None) -> Iterator[Problem]:
@@ -59,4 +62,5 @@ def check(procurement: ProcurementSpec, cluster: Cluster, workload: Workload | N
         serves = workload is not None and workload.kind == "serve"
         effect = "stops its engines" if serves else "stops the job"
         message = f"{cluster.nodes:,} nodes are bought without a spare: a failure {effect} until the repair"
-        yield RULE.problem("cluster.spare_nodes", message, f"add {wanted} on the same spine")
+        severity = "note" if serves or cluster.nodes < MANY else "warning"
+        yield RULE.problem("cluster.spare_nodes", message, f"add {wanted} on the same spine", severity=severity)

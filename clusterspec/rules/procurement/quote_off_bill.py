@@ -5,7 +5,8 @@
 Each kind of part of `clusterspec bom` against the lines of `quote`. Fewer nodes, leaf switches or NICs than needed is an
 error, and so is a third fewer spines, or fewer cables or transceivers by 15 % (from 2 % on a warning); so is a quote of a fabric that lacks a kind of part, except that a
 quote of nodes alone is a warning, and so is all that rests on parts that
-the spec does not name. A number of nodes that equals the number of accelerators is an
+the spec does not name, and a lack of NICs alone, which servers often contain. A line of one lot (`cabling`, `network`)
+offers all parts of its kind. A number of nodes that equals the number of accelerators is an
 error. More than 10 % too many is a note.
 
 ## Why it matters
@@ -196,13 +197,14 @@ def _difference(
 
 
 def _missing_parts(lines: Sequence[Offered], needed: Mapping[str, int], counted: Bill) -> Iterator[Problem]:
-    kinds = {line.kind for line in lines}
+    kinds = {kind for line in lines for kind in line.covers}
     whole = bool(kinds & {*NETWORKED, "switch"})
     missing = {kind: count for kind, count in needed.items() if kind not in kinds and kind != "node"}
     if not missing or not kinds & {"node", "accelerator"}:
         return
     named = both(f"{count:,} × {kind.replace('_', ' ')}" for kind, count in missing.items())
     assumed = counted.fabric is not None and bool(counted.fabric.modules.assumed) and set(missing) == {"transceiver"}
+    assumed = assumed or set(missing) == {"nic"}
     message = f"the quote has no line for {named}, which the design needs"
     help_ = "ask for the line, or say in a waiver who delivers the parts"
     yield RULE.problem("procurement.quote", message, help_, severity="error" if whole and not assumed else "warning")

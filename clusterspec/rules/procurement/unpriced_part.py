@@ -3,7 +3,7 @@
 ## What it finds
 
 `prices` given, and a kind of part that the fabric needs (leaf, spine or core switch, cable, transceiver, NIC, node)
-without one.
+without one. Where there is a quote, `quote-off-bill` reports what it lacks, and this rule is silent.
 
 ## Why it matters
 
@@ -67,7 +67,7 @@ SITE = frozenset({"rack", "frontend_cable", "out_of_band_cable", "frontend_switc
 
 
 def check(design: Design, procurement: ProcurementSpec) -> Iterator[Problem]:
-    if not procurement.prices or procurement.prices.get("node_hour"):
+    if not procurement.prices or procurement.prices.get("node_hour") or procurement.quote:
         return
     missing: dict[str, int] = {}
     for item in bill(design).unpriced:

@@ -6,7 +6,7 @@ A model with experts, ep above 1, and an expert group, enumerated from `layout.o
 rule is silent where the spec states that the all-to-all overlaps (`overlap: {ep: true}`, or a share above 0).
 
 The exposed all-to-all decides the severity. The finding is a note below the half-width of the range of the prediction, a warning above it, and an error from a quarter of the step on, if the low end of the range is a quarter, too. It is a warning where the
-time is not known.
+time is not known, and a note for serving, where `expert-exchange-exposed` reports what the exchange costs.
 
 ## Why it matters
 
@@ -53,7 +53,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
@@ -78,6 +78,7 @@ def check(
     model: Model,
     cluster: Cluster,
     written_layout: LayoutSpec,
+    workload: Workload,
     layout: Layout,
     timed: Plan | None,
 ) -> Iterator[Problem]:
@@ -93,7 +94,8 @@ def check(
     help_ += "; or use a dispatcher that overlaps (`overlap: {ep: true}`)"
     message = f"{straddling_groups(placement)}{bandwidth_across(deviations, cluster, placement, 'all-to-all')}{_exposed(timed)}"
     lost = share(exposed(timed, {"ep"}), timed) if timed and timed.step else None
-    yield RULE.problem("layout.ep", message, help_, severity=step_severity(lost, timed, "warning"))
+    severity = "note" if workload.kind == "serve" else step_severity(lost, timed, "warning")
+    yield RULE.problem("layout.ep", message, help_, severity=severity)
 
 
 def _aligned(cluster: Cluster, layout: Layout) -> str:

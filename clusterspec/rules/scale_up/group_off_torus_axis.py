@@ -3,7 +3,9 @@
 ## What it finds
 
 `topology: torus` and a tp (or tp × cp), in accelerators, that covers no whole axis of the shape; or whole axes and a
-part of the next that does not divide it. The rule is silent for blocks such as 2 × 4 of a 4 × 4 torus, whose direct
+part of the next that does not divide it. The finding is a note where half of the exposed tensor-parallel communication
+is less of the predicted step than the half-width of its range, a warning above it and where the time is not known. The
+rule is silent for blocks such as 2 × 4 of a 4 × 4 torus, whose direct
 links form a ring.
 
 ## Why it matters
@@ -50,7 +52,9 @@ from itertools import combinations
 from math import prod
 
 from clusterspec.cluster.model import Cluster, Layout, ScaleUp
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.shares import exposed, share, step_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.units import plural
@@ -60,7 +64,9 @@ RULE = Rule.of(
 )
 
 
-def check(assumed: Mapping[str, str], cluster: Cluster, layout: Layout, scale_up: ScaleUp) -> Iterator[Problem]:
+def check(
+    assumed: Mapping[str, str], cluster: Cluster, layout: Layout, scale_up: ScaleUp, timed: Plan | None
+) -> Iterator[Problem]:
     if scale_up.topology != "torus" or not scale_up.shape or "cluster.scale_up.shape" in assumed:
         return
     closed = {1, *_ring_sizes(scale_up.shape)}
@@ -73,7 +79,9 @@ def check(assumed: Mapping[str, str], cluster: Cluster, layout: Layout, scale_up
                 f"{name} = {ranks} ranks on {plural(size, 'accelerator')} covers part of an axis of the {shape} torus: without "
                 "a wrap-around ring, its bandwidth is halved"
             )
-            yield RULE.problem(at, message, f"use groups of {fits} ranks")
+            lost = share(exposed(timed, {"tp", "cp"}) / 2, timed) if timed and timed.step else None
+            severity = step_severity(lost, timed, "warning", most="warning")
+            yield RULE.problem(at, message, f"use groups of {fits} ranks", severity=severity)
             return
 
 

@@ -5,6 +5,10 @@
 `topology: full-mesh` and a tensor-parallel group, or a shard group of fsdp or hsdp, of more than one and fewer than all
 accelerators of the domain.
 
+In training, what the idle links would save of the predicted step decides the severity: a note below the half-width of the
+range of the prediction and where the time is not known, a warning above it. In serving, where every token waits for the
+group, the finding is a warning.
+
 ## Why it matters
 
 In a full mesh each pair has its own link. A group of n uses n − 1 of the links of each accelerator: two MI300X reach
@@ -23,8 +27,11 @@ Ignore it where memory requires tp 2 or 4 and the measured time is sufficient. I
 ```yaml layout.tp
 clusterspec: 1
 cluster: {platform: mi300x-ubb8, nodes: 1}
-workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 64}
-layout: {tp: 2, sharding: fsdp}
+workload:
+  kind: serve
+  model: llama-3.1-70b
+  serving: {input_tokens: 2000, output_tokens: 500, concurrency: 64}
+layout: {framework: vllm, tp: 2}
 ```
 
 ## Silent
@@ -44,11 +51,13 @@ layout: {tp: 8, sharding: fsdp}
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from clusterspec.cluster.model import Cluster, Layout, ScaleUp
+from clusterspec.cluster.model import Cluster, Layout, ScaleUp, Workload
 from clusterspec.cost.formulas.topologies import mesh_bandwidth
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.shares import SHARD_AXES, exposed, share, step_severity
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plain, plural
@@ -56,18 +65,27 @@ from clusterspec.units import display, plain, plural
 RULE = Rule.of(__name__, "warning")
 
 
-def check(placements: Placements, cluster: Cluster, layout: Layout, scale_up: ScaleUp) -> Iterator[Problem]:
+def check(
+    placements: Placements,
+    cluster: Cluster,
+    workload: Workload,
+    layout: Layout,
+    scale_up: ScaleUp,
+    timed: Plan | None,
+) -> Iterator[Problem]:
     if scale_up.topology != "full-mesh" or scale_up.domain < 3:
         return
     size = _accelerators(placements, "tp") if layout.tp > 1 else 1
     if 1 < size < scale_up.domain:
-        yield _problem(f"tp {layout.tp}", "layout.tp", size, cluster)
+        severity = _severity(workload, timed, {"tp"}, size, scale_up)
+        yield _problem(f"tp {layout.tp}", "layout.tp", size, cluster, severity)
         return  # shard groups follow from tp
     sharded = layout.sharding in {"fsdp", "hsdp"}
     size = _accelerators(placements, "shard") if sharded else 1
     if 1 < size < scale_up.domain:
         key = "layout.shard_group" if layout.sharding == "hsdp" else "layout.sharding"
-        yield _problem(f"a shard group of {layout.shard_group}", key, size, cluster)
+        severity = _severity(workload, timed, SHARD_AXES, size, scale_up)
+        yield _problem(f"a shard group of {layout.shard_group}", key, size, cluster, severity)
 
 
 def _accelerators(placements: Placements, axis: str) -> int:
@@ -76,7 +94,17 @@ def _accelerators(placements: Placements, axis: str) -> int:
     return placement.accelerators if placement and placement.domains == 1 else 1
 
 
-def _problem(what: str, at: str, size: int, cluster: Cluster) -> Problem:
+def _severity(workload: Workload, timed: Plan | None, axes: Collection[str], size: int, scale_up: ScaleUp) -> str:
+    """The severity of what the idle links would save of the exposed communication of some axes."""
+    if workload.kind == "serve":
+        return "warning"
+    if timed is None or timed.step is None:
+        return "note"
+    idle = 1 - mesh_bandwidth(scale_up.peer_bandwidth.value, size) / scale_up.bandwidth.value
+    return step_severity(share(idle * exposed(timed, axes), timed), timed, most="warning")
+
+
+def _problem(what: str, at: str, size: int, cluster: Cluster, severity: str) -> Problem:
     scale_up = cluster.scale_up
     peer, whole = scale_up.peer_bandwidth.value, scale_up.bandwidth.value
     links, together = size - 1, mesh_bandwidth(peer, size)
@@ -86,4 +114,5 @@ def _problem(what: str, at: str, size: int, cluster: Cluster) -> Problem:
         f"{display(peer, 'B/s')} {'carries' if links == 1 else 'carry'} {display(together, 'B/s')}; all {scale_up.domain - 1} links carry {display(whole, 'B/s')}, "
         f"{plain(whole / together, 2)} times as much",
         f"use groups of one accelerator, or of all {scale_up.domain}",
+        severity=severity,
     )

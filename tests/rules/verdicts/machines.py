@@ -93,7 +93,7 @@ MACHINES = [
         "group-off-torus-axis",
         torus(8),
         "layout.tp",
-        "warning",
+        "note",
         "16, 32 or 64",
         torus(32),  # 2 × 4 chips: a ring closes around them
     ),
@@ -139,7 +139,7 @@ MACHINES = [
         "roce-without-flow-control",
         "cluster: {platform: mi300x-ubb8, nodes: 8, scale_out: {technology: roce-v2}}\n",
         "cluster.scale_out.flow_control",
-        "warning",
+        "note",
         "flow_control: {pfc: true, ecn: true}",
         "cluster: {platform: mi300x-ubb8, nodes: 8}\n",
     ),
