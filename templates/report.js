@@ -69,7 +69,7 @@
       return button;
     });
     function show(number) {
-      var tier = tiers[number], next = tiers[number + 1], at = "tiers[" + number + "].";
+      var tier = tiers[number], next = tiers.slice(number + 1).find(function (one) { return tier.fall && Math.abs(tier.line_rate / tier.fall / one.line_rate - 1) < 1e-6; }), at = "tiers[" + number + "].";
       buttons.forEach(function (button, each) {
         button.setAttribute("aria-selected", String(each === number));
         button.tabIndex = each === number ? 0 : -1;
@@ -178,7 +178,7 @@
       chain.textContent = "";
       if (number < 0) { rows(panel, [["Path", number === SAME ? "A and B are the same accelerator" : "no network between A and B is described"]]); return; }
       var one = data.classes[number], parts = one.parts.slice(), same = data.rails < 2 || rail(ends[0]) === rail(ends[1]);
-      var outside = data.domain < 2 || number > 0;
+      var outside = one.parts.indexOf("NIC") > 0;
       if (outside && !same && data.domain > 1) parts.splice(1, 0, "accelerator on rail " + (rail(ends[1]) + 1));
       parts.forEach(function (part) { chain.appendChild(el("li", { text: part })); });
       var lines = [["They meet in", one.name, at + "name"], ["Switches passed", String(one.switches), at + "switches"]];
@@ -193,7 +193,7 @@
       }
       if (data.rails > 1 && outside) lines.push(["Rails", same ? "both on rail " + (rail(ends[0]) + 1) : "rail " + (rail(ends[0]) + 1) + " and rail " + (rail(ends[1]) + 1) + ": one hop over the scale-up interconnect first", "pod.rails"]);
       lines.push(["Bottleneck", one.bottleneck, at + "bottleneck"], ["Line rate, this pair alone", display(one.bandwidth, "B/s") + " each way", at + "bandwidth"], ["Line rate, all accelerators at once", display(one.shared, "B/s") + " each way", at + "shared"]);
-      lines.push(["Predicted for a long message", display(one.predicted, "B/s"), at + "predicted"], ["Latency of a short message", display(one.latency, "s"), at + "latency"]);
+      lines.push(["Predicted for long messages, all at once", display(one.predicted, "B/s"), at + "predicted"], ["Latency of a short message", display(one.latency, "s"), at + "latency"]);
       rows(panel, lines);
     }
     var note = "Choose A and B on the map in turn, or in the fields.";

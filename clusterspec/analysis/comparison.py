@@ -127,13 +127,8 @@ def _effects(old: Side, new: Side) -> Iterator[Effect]:
         yield Effect(name, unit, _value_of(one, path), _value_of(other, path))
     yield Effect("bisection bandwidth", "B/s", _bisection(one), _bisection(other))
     for name, unit, path, band in _ESTIMATED:
-        yield Effect(
-            name,
-            unit,
-            _value_of(one, path),
-            _value_of(other, path),
-            _overlap(_value_of(one, band), _value_of(other, band)),
-        )
+        within = _overlap(_range_of(one, path, band), _range_of(other, path, band))
+        yield Effect(name, unit, _value_of(one, path), _value_of(other, path), within)
     yield Effect("memory headroom", "B", _headroom(one), _headroom(other), _overlap(*_memory(one, other)))
     kinds = dict.fromkeys(item["kind"] for side in (old, new) for item in side.bill["items"])
     for kind in kinds:
@@ -164,6 +159,8 @@ def _currency(bill: Json) -> str:
     return str(_value_of(bill, ("total", "currency")) or "")
 
 
+STEP = ("step_time",)
+STEP_RANGE = ("range", "step_time")
 _OUT = ("cluster", "scale_out")
 _FIGURES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("accelerators", "", ("cluster", "accelerators")),
@@ -172,9 +169,9 @@ _FIGURES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("oversubscription", "", (*_OUT, "oversubscription")),
 )
 _ESTIMATED: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
-    ("step time", "s", ("step_time",), ("range", "step_time")),
-    ("tokens per second of an accelerator", "1/s", ("tokens_per_second_per_accelerator",), ("range", "step_time")),
-    ("MFU", SHARE, ("mfu",), ("range", "step_time")),
+    ("step time", "s", STEP, STEP_RANGE),
+    ("tokens per second of an accelerator", "1/s", ("tokens_per_second_per_accelerator",), STEP_RANGE),
+    ("MFU", SHARE, ("mfu",), STEP_RANGE),
     *(
         (name, unit, ("serving", field), ("serving", "range", band))
         for name, unit, field, band in (
@@ -198,6 +195,22 @@ def _value_of(document: Any, path: Sequence[str]) -> Any:
     for key in path:
         document = document.get(key) if isinstance(document, dict) else None
     return document
+
+
+def _range_of(estimate: Json, path: Sequence[str], band: Sequence[str]) -> list[float] | None:
+    """The range of a figure.
+
+    That of a rate and of MFU is the inverse of the range of the step time, and that of an accelerator's share in
+    proportion to the range of the whole.
+    """
+    value, ends = _value_of(estimate, path), _value_of(estimate, band)
+    if not ends or None in ends or value is None:
+        return None
+    if band == STEP_RANGE and path != STEP:
+        step = _value_of(estimate, STEP)
+        return [value * step / end for end in reversed(ends)] if step and all(ends) else None
+    whole = _value_of(estimate, (*path[:-1], band[-1])) if band[-1] != path[-1] and len(band) > 2 else None
+    return [end * value / whole for end in ends] if whole else list(ends)
 
 
 def _overlap(one: Any, other: Any) -> bool | None:

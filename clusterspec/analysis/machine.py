@@ -11,6 +11,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.cost.collectives.model import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import CollectiveRow, collective_table
+from clusterspec.cost.formulas.topologies import slot_rate
 from clusterspec.procurement.parts import power_draw
 from clusterspec.records import replace
 from clusterspec.results.estimate_json import Provenance
@@ -128,17 +129,15 @@ def pod(cluster: Cluster, nodes_per_rack: int | None) -> Pod:
     )
 
 
-def _inside(cluster: Cluster) -> tuple[PathClass, ...]:
-    """The classes of pairs in one scale-up domain, or in one node without an interconnect."""
+def _inside(cluster: Cluster) -> Iterator[PathClass]:
+    """The classes of pairs in one scale-up domain, and in one node over the bus of its host."""
     up = cluster.scale_up
-    if up.domain < 2:
-        return ()
-    rows = message_rows(cluster, 2)
-    direct = up.topology in ("full-mesh", "partial-mesh", "bridge", "torus", "ring")
-    name = up.interconnect.name if up.interconnect else up.topology
-    middle = (f"{name} link",) if direct else (f"{name} link", f"{name} switch", f"{name} link")
-    return (
-        PathClass(
+    if up.domain > 1:
+        rows = message_rows(cluster, 2)
+        direct = up.topology in ("full-mesh", "partial-mesh", "bridge", "torus", "ring")
+        name = up.interconnect.name if up.interconnect else up.topology
+        middle = (f"{name} link",) if direct else (f"{name} link", f"{name} switch", f"{name} link")
+        yield PathClass(
             name="the same scale-up domain",
             nodes=nodes_of_domain(cluster),
             parts=("accelerator", *middle, "accelerator"),
@@ -148,8 +147,36 @@ def _inside(cluster: Cluster) -> tuple[PathClass, ...]:
             shared=up.peer_bandwidth.value if direct else up.bandwidth.value / up.oversubscription,
             predicted=rows[1].busbw if rows else None,
             latency=rows[0].seconds if rows else None,
-        ),
-    )
+        )
+    slot = host_rate(cluster)
+    if slot is not None and up.domain < cluster.accelerators_per_node:
+        rows = message_rows(cluster, 2) if up.domain < 2 else ()
+        name = f"PCIe {cluster.pcie_host} slot" if cluster.pcie_host else "slot"
+        yield PathClass(
+            name="the same node",
+            nodes=1,
+            parts=("accelerator", name, "host", name, "accelerator"),
+            switches=0,
+            bandwidth=slot,
+            bottleneck=name,
+            shared=slot,
+            predicted=rows[1].busbw if rows else None,
+            latency=rows[0].seconds if rows else None,
+        )
+
+
+def host_rate(cluster: Cluster) -> float | None:
+    """Bytes per second and direction of the slot of an accelerator; None if its generation is not known."""
+    if cluster.scale_up.topology == "pcie":
+        return cluster.scale_up.bandwidth.value
+    return slot_rate(cluster.pcie_host) if cluster.pcie_host else None
+
+
+HOP = 0.3e-6
+"""Seconds that each switch after the first adds to a message, assumed: resellers print 0.13 to 0.33 µs
+from port to port of InfiniBand, Ethernet takes 0.5 to 1 µs. The latencies of the
+cost model were measured below one leaf."""
+CLOUD = "network of the cloud"
 
 
 def _outside(cluster: Cluster) -> tuple[PathClass, ...]:
@@ -157,7 +184,7 @@ def _outside(cluster: Cluster) -> tuple[PathClass, ...]:
     out, share = cluster.scale_out, cluster.nic_share
     if out is None or share is None or cluster.nodes < 2:
         return ()
-    levels = fabric_levels(cluster)
+    levels = () if cluster.cloud else fabric_levels(cluster)
     apart = max(cluster.accelerators_per_node, cluster.scale_up.domain)
     found: list[PathClass] = []
     taper = 1.0
@@ -169,7 +196,7 @@ def _outside(cluster: Cluster) -> tuple[PathClass, ...]:
             break
         pair = max(2 * apart, 2 * below * cluster.accelerators_per_node)
         rows = message_rows(cluster, min(pair, cluster.accelerators)) if cluster.accelerators > apart else ()
-        top = ("leaf switch", "spine switch", "core switch")[min(number, 2)]
+        top = CLOUD if cluster.cloud else ("leaf switch", "spine switch", "core switch")[min(number, 2)]
         way = ("leaf switch", "spine switch", "core switch")[: min(number, 2)]
         alone = max(out.nic_bandwidth.value, share)
         nics = "one NIC" if alone == out.nic_bandwidth.value else "the NICs of one accelerator"
@@ -178,12 +205,12 @@ def _outside(cluster: Cluster) -> tuple[PathClass, ...]:
                 name=f"the same {levels[number].name}" if number < len(levels) else "the whole fabric",
                 nodes=min(here, cluster.nodes),
                 parts=("accelerator", "NIC", *way, top, *reversed(way), "NIC", "accelerator"),
-                switches=2 * len(way) + 1,
+                switches=0 if cluster.cloud else 2 * len(way) + 1,
                 bandwidth=alone,
                 bottleneck=nics if taper <= 1 else f"{nics}; {taper:g}:1 where all send",
                 shared=share / taper,
-                predicted=rows[1].busbw if rows else None,
-                latency=rows[0].seconds if rows else None,
+                predicted=rows[1].busbw * share / alone if rows else None,
+                latency=rows[0].seconds + 2 * len(way) * HOP if rows else None,
             )
         )
     return tuple(found)
@@ -198,14 +225,20 @@ SMALL = 8.0
 def tiers(cluster: Cluster, provenance: Provenance | None = None) -> tuple[Tier, ...]:
     """The tiers from memory outward."""
     found = list(_tiers(cluster, provenance or Provenance()))
-    outward = [one.line_rate for one in found[1:]]
-    falls = [one.line_rate / after if after else None for one, after in zip(found, outward, strict=False)]
+    falls = [_fall(found, number) for number in range(len(found))]
     seen = {"scale-up": "scale-up", "network": "scale-out", "ring": "scale-up", "exchange": "scale-up"}
     shares = {seen.get(each.part, ""): each.share.value for each in cluster.measured}
     return tuple(
         replace(one, fall=fall, measured=shares[one.kind] * one.line_rate if one.kind in shares else None)
-        for one, fall in zip(found, [*falls, None], strict=True)
+        for one, fall in zip(found, falls, strict=True)
     )
+
+
+def _fall(found: list[Tier], number: int) -> float | None:
+    """The ratio of the line rate of a tier to that of the next one outward; a domain spares groups the host."""
+    has_domain = any(tier.kind == "scale-up" for tier in found)
+    after = next((tier for tier in found[number + 1 :] if tier.kind != "host" or not has_domain), None)
+    return found[number].line_rate / after.line_rate if after else None
 
 
 def _tiers(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
@@ -215,15 +248,21 @@ def _tiers(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
         nothing = {"predicted": None, "measured": None, "latency": None, "crossover": None, "fall": None}
         yield Tier("device memory", "memory", 1, memory.value, None, 8 * memory.value, **nothing, origin=origin)
     if up.domain > 1:
-        rows = message_rows(cluster, min(up.domain, cluster.accelerators), "all-gather")
+        together = message_rows(cluster, min(up.domain, cluster.accelerators), "all-gather")
         name = up.interconnect.name if up.interconnect else "scale-up interconnect"
-        origin = provenance.text(up.bandwidth.origin)
-        yield _tier(f"scale-up ({name})", "scale-up", up.domain, up.bandwidth.value, rows=rows, origin=origin)
+        origin, rows = provenance.text(up.bandwidth.origin), message_rows(cluster, 2)
+        whole = _tier(f"scale-up ({name})", "scale-up", up.domain, up.bandwidth.value, rows=rows, origin=origin)
+        yield replace(whole, predicted=together[1].busbw if together else None)
         if up.peer_bandwidth < up.bandwidth:
             origin = provenance.text(up.peer_bandwidth.origin)
             yield _tier(
                 "scale-up, one peer", "peer", 2, up.peer_bandwidth.value, rows=message_rows(cluster, 2), origin=origin
             )
+    slot = host_rate(cluster)
+    if slot is not None and cluster.accelerators_per_node > 1:
+        rows = message_rows(cluster, 2) if up.domain < 2 else ()
+        origin = f"PCIe {cluster.pcie_host}, 16 lanes" if cluster.pcie_host else provenance.text(up.bandwidth.origin)
+        yield _tier("host bus (PCIe)", "host", cluster.accelerators_per_node, slot, rows=rows, origin=origin)
     yield from _scale_out(cluster, provenance)
 
 
@@ -235,6 +274,7 @@ def _scale_out(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
     apart = max(each, cluster.scale_up.domain)
     reach = [*(level.nodes or 1 for level in fabric_levels(cluster)), cluster.nodes]
     rows = message_rows(cluster, min(2 * apart, cluster.accelerators)) if cluster.accelerators > apart else ()
+    alone = max(out.nic_bandwidth.value, share)
     origin = f"{out.nics_per_node} NICs × line rate / {each} accelerators; {provenance.text(out.nic_bandwidth.origin)}"
     yield _tier(
         f"scale-out ({out.technology.name})",
@@ -243,6 +283,7 @@ def _scale_out(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
         share,
         rows=rows,
         origin=origin,
+        together=share / alone,
     )
     taper = 1.0
     for level, nodes in zip(fabric_levels(cluster), reach[1:], strict=True):
@@ -251,7 +292,8 @@ def _scale_out(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
         if taper > 1 and cluster.nodes > inside:
             rows = message_rows(cluster, min(2 * inside, cluster.nodes) * each)
             why = f"share of one accelerator / {taper:g} where all accelerators send upward at once"
-            yield _tier(f"above the {level.name}", "level", nodes * each, share / taper, rows=rows, origin=why)
+            name, rate = f"above the {level.name}", share / taper
+            yield _tier(name, "level", nodes * each, rate, rows=rows, origin=why, together=share / alone)
 
 
 def message_rows(cluster: Cluster, accelerators: int, collective: str = "send-recv") -> tuple[CollectiveRow, ...]:
@@ -263,8 +305,22 @@ def message_rows(cluster: Cluster, accelerators: int, collective: str = "send-re
         return ()
 
 
-def _tier(name: str, kind: str, reach: int, rate: float, *, rows: tuple[CollectiveRow, ...], origin: str) -> Tier:
+def _tier(
+    name: str,
+    kind: str,
+    reach: int,
+    rate: float,
+    *,
+    rows: tuple[CollectiveRow, ...],
+    origin: str,
+    together: float = 1.0,
+) -> Tier:
+    """A tier from the times of a message between two accelerators.
+
+    ``together`` is the share of its bandwidth that is left for each accelerator when all send.
+    """
     latency = rows[0].seconds if rows else None
-    predicted = rows[1].busbw if rows else None
-    crossover = latency * predicted if latency and predicted else None
+    alone = rows[1].busbw if rows else None
+    crossover = latency * alone if latency and alone else None
+    predicted = alone * together if alone else None
     return Tier(name, kind, reach, rate, 2 * rate, 8 * rate, predicted, None, latency, crossover, None, origin)

@@ -70,7 +70,8 @@ class PathClass:
     """Pairs whose path goes up to the same level: the parts on the path, including switches.
 
     ``bandwidth`` is the line rate of the bottleneck if only this pair sends, ``shared`` if all accelerators send,
-    ``predicted`` the prediction for a long message, all in B/s per direction. ``latency`` is in seconds.
+    ``predicted`` the prediction for long messages then, all in B/s per direction. ``latency`` is that of one short
+    message, in seconds.
     """
 
     name: str
@@ -110,9 +111,10 @@ class Pod:
 class Tier:
     """A tier per accelerator, in B/s per direction, bytes and seconds; None if unknown.
 
-    ``line_rate`` is nominal (memory: reads plus writes), ``predicted`` that of a long send-recv (a long all-gather in
-    a domain), ``measured`` the same with measurements. ``crossover`` is the message size that takes twice the
-    latency; ``fall`` is the ratio of the line rate to that of the next outer tier.
+    ``line_rate`` is nominal (memory: reads plus writes). ``predicted`` is that of long messages when all accelerators
+    send: an all-gather in a domain, else send-recv; ``measured`` the same with measurements. ``latency`` is that of one
+    short message between two accelerators, and ``crossover`` the size of one that takes twice as long. ``fall`` is the
+    ratio of the line rate to that of the next outer tier.
     """
 
     name: str

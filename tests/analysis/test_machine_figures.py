@@ -11,6 +11,7 @@ import clusterspec
 from clusterspec.analysis.machine import machine, message_rows, pod, tiers
 from clusterspec.cluster.fabric import Fabric, count_fabric
 from clusterspec.cluster.model import Cluster
+from tests.settings import SETTINGS
 
 GB = 1e9
 NDR = {"nics_per_node": 8, "nic_bandwidth": "400 Gb/s", "technology": "infiniband-ndr", "switch_ports": 64}
@@ -30,6 +31,9 @@ TREE = cluster_of(platform="hgx-h100", nodes=16, scale_out=NDR | {"topology": "f
 """32 ports down are 8 NICs of 4 nodes: 4 leaves with 32 uplinks each."""
 ALONE = cluster_of(accelerator="mi300x", accelerators_per_node=8, nodes=1)
 """Eight accelerators in a full mesh with seven links of 64 GB/s per direction each; 448 GB/s to all of them."""
+
+H100 = [("memory", 1, 3350), ("scale-up", 8, 450), ("host", 8, 63.015)]
+"""The tiers of an HGX H100: kind, accelerators reached, GB/s."""
 
 
 def fabric_of(cluster: Cluster) -> Fabric:
@@ -97,24 +101,61 @@ def test_two_accelerators_of_a_mesh_have_one_link_and_no_switch() -> None:
 @pytest.mark.parametrize(
     ("cluster", "expected"),
     [
-        (RAILS, [("memory", 1, 3350), ("scale-up", 8, 450), ("scale-out", 336, 50), ("level", 512, 25)]),
-        (TREE, [("memory", 1, 3350), ("scale-up", 8, 450), ("scale-out", 32, 50)]),
-        (ALONE, [("memory", 1, 5300), ("scale-up", 8, 448), ("peer", 2, 64)]),
+        (RAILS, [*H100, ("scale-out", 336, 50), ("level", 512, 25)]),
+        (TREE, [*H100, ("scale-out", 32, 50)]),
+        (ALONE, [("memory", 1, 5300), ("scale-up", 8, 448), ("peer", 2, 64), ("host", 8, 63.015)]),
     ],
 )
 def test_a_tier_has_its_reach_its_rate_and_the_fall_to_the_next(
     cluster: Cluster, expected: list[tuple[str, int, float]]
 ) -> None:
     found = tiers(cluster)
-    assert [(tier.kind, tier.accelerators, tier.line_rate / GB) for tier in found] == expected
-    for tier, after in itertools.pairwise(found):
+    assert [(tier.kind, tier.accelerators, round(tier.line_rate / GB, 3)) for tier in found] == expected
+    for tier, after in itertools.pairwise([tier for tier in found if tier.kind != "host"]):
         assert tier.fall == pytest.approx(tier.line_rate / after.line_rate)
         assert tier.bits == 8 * tier.line_rate
     assert found[-1].fall is None
     for tier in found[1:]:
         assert tier.duplex == 2 * tier.line_rate
-        assert tier.latency and tier.predicted and tier.predicted < tier.line_rate
-        assert tier.crossover == pytest.approx(tier.latency * tier.predicted)
+        if tier.kind != "host":
+            assert tier.latency and tier.predicted and tier.predicted < tier.line_rate
+    up = next(tier for tier in found if tier.kind == "scale-up")
+    short, long = message_rows(cluster, 2)
+    assert up.latency == short.seconds
+    assert up.crossover == pytest.approx(short.seconds * long.busbw)
+
+
+def test_accelerators_that_share_nics_share_the_predicted_bandwidth_too() -> None:
+    shared = cluster_of(platform="hgx-h100", nodes=64, scale_out=NDR | {"nics_per_node": 4, "oversubscription": "2:1"})
+    alone, level = (tier for tier in tiers(shared) if tier.kind in {"scale-out", "level"})
+    assert (alone.line_rate, level.line_rate) == (25 * GB, 12.5 * GB)
+    for tier in (alone, level):
+        assert tier.predicted and 0.9 * tier.line_rate < tier.predicted <= tier.line_rate
+    whole = pod(shared, None).classes[-1]
+    assert (whole.bandwidth, whole.shared, whole.predicted) == (50 * GB, 12.5 * GB, level.predicted)
+
+
+def test_no_tier_of_a_platform_is_predicted_above_its_line_rate() -> None:
+    for name in sorted(SETTINGS.catalog.ids("platform"))[::4]:
+        found = clusterspec.load({"clusterspec": 1, "cluster": {"platform": name, "nodes": 16}}).cluster
+        for tier in tiers(found) if found else ():
+            assert tier.predicted is None or tier.predicted <= 1.001 * tier.line_rate, (name, tier.name)
+
+
+def test_a_message_over_more_switches_takes_longer() -> None:
+    classes = pod(RAILS, 4).classes
+    leaf, whole = classes[-2:]
+    assert whole.latency == pytest.approx((leaf.latency or 0) + 2 * 0.3e-6, rel=1e-4)
+
+
+def test_a_cloud_names_no_switch_and_a_pair_without_a_domain_uses_the_host() -> None:
+    cloud = pod(cluster_of(platform="aws-p5-48xlarge", nodes=16), None).classes
+    assert [one.parts[2] for one in cloud[1:]] == ["network of the cloud"] and cloud[1].switches == 0
+    cards = pod(cluster_of(accelerator="l40s", accelerators_per_node=8, nodes=1), None).classes
+    assert [(one.name, one.nodes, round(one.bandwidth / GB, 1)) for one in cards] == [("the same node", 1, 31.5)]
+    assert cards[0].parts[1:-1] == ("PCIe 4 slot", "host", "PCIe 4 slot") and cards[0].predicted
+    bridged = pod(cluster_of(accelerator="h100-nvl-94gb", accelerators_per_node=8, nodes=1), None).classes
+    assert [one.name for one in bridged] == ["the same scale-up domain", "the same node"]
 
 
 def test_a_measured_share_stands_beside_the_line_rate_of_its_tier() -> None:

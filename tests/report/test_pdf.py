@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -11,13 +12,17 @@ import pytest
 
 from clusterspec import analysis, studies
 from clusterspec.report import paper
+from clusterspec.report.paper.blocks import drawable_page
 from clusterspec.report.paper.compose import compose
 from tests.cli.conftest import skip_without_pdf
 from tests.report.test_paper import PRICED
 from tests.settings import SETTINGS
 
 pypdf = pytest.importorskip("pypdf")
-NAMED = PRICED.replace("Tender for a training cluster", "Cluster 漢字").replace("cable: 919193", "cable: 900")
+NAMED = PRICED.replace("Tender for a training cluster", "Cluster \U0010fff0\U0010fff1").replace(
+    "cable: 919193", "cable: 900"
+)
+"""With a title in characters for private use, which no font has."""
 
 
 @cache
@@ -66,10 +71,40 @@ def test_only_the_shipped_font_is_used() -> None:
     assert names and all("Inter" in name for name in names), names
 
 
-def test_a_character_that_the_font_lacks_is_named() -> None:
+def test_a_character_that_no_font_has_is_named() -> None:
     text = " ".join(page.extract_text() for page in reader("procurement").pages)
-    assert "[U+6F22][U+5B57]" in text.replace(" ", "").replace("\n", "")
-    assert "lacks U+5B57, U+6F22" in " ".join(text.split())
+    assert "[U+10FFF0][U+10FFF1]" in text.replace(" ", "").replace("\n", "")
+    assert "has U+10FFF0, U+10FFF1" in " ".join(text.split())
+
+
+def test_a_character_of_a_font_of_the_system_is_kept() -> None:
+    assert drawable_page("<p>北漢</p>", ((0x5300, 0x53FF),))[0] == "<p>北[U+6F22]</p>"
+    page, told = drawable_page("<p>北京</p>", ())
+    assert page == "<p>[U+5317][U+4EAC]</p>" and "U+4EAC, U+5317" in told and "fonts-noto-cjk" in told
+
+
+def test_every_figure_has_its_text_alternative() -> None:
+    skip_without_pdf()
+    one = studies.study_text(PRICED, SETTINGS, "spec.yaml")
+    whole = compose(analysis.report(one, "design", live=False))
+    root = pypdf.PdfReader(io.BytesIO(paper.paper_as_pdf(whole))).trailer["/Root"]
+    figures = [each for each in elements(root["/StructTreeRoot"]) if each.get("/S") == "/Figure"]
+    drawn = sum(block.kind == "picture" for section in whole.sections for block in section.blocks)
+    assert len(figures) == drawn > 5
+    for figure in figures:
+        assert len(str(figure["/Alt"])) > 20
+
+
+def elements(node: Any) -> Iterator[Any]:
+    """The elements of a structure tree, depth first."""
+    node = node.get_object()
+    if isinstance(node, list):
+        for each in node:
+            yield from elements(each)
+    elif hasattr(node, "get"):
+        yield node
+        if "/K" in node:
+            yield from elements(node["/K"])
 
 
 def test_signatures_stand_on_one_page_with_what_is_signed() -> None:

@@ -205,11 +205,11 @@ def hatch(x: float, y: float, width: float, height: float, tint: str = "ink", *,
 
 
 def drawing(height: float, parts: Iterable[str], alt: str, *, name: str = "") -> str:
-    """An SVG image of shapes; ``alt`` is its text alternative."""
+    """An SVG image of shapes; ``alt`` is its text alternative, also in a tagged PDF."""
     size = f'viewBox="0 0 {WIDTH:.0f} {height:.0f}" width="{WIDTH:.0f}" height="{height:.0f}"'
     identity = f' data-chart="{escape(name)}"' if name else ""
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{escape(alt)}" {FONT}{identity}>'
-    return f"{head}{''.join(parts)}</svg>"
+    return f"{head}<title>{escape(alt)}</title>{''.join(parts)}</svg>"
 
 
 # Axes: conversion of values to coordinates, with labeled ticks

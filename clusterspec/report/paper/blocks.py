@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import re
+import shutil
+import subprocess
 from functools import cache
 from typing import Literal
 
@@ -23,6 +25,8 @@ RANGES = (
 """What both faces draw without asking the file."""
 _TAGS = re.compile(r"<style[^<]*</style>|<[^<>]*>", re.DOTALL)
 MOST_NAMED = 8
+Ranges = tuple[tuple[int, int], ...]
+"""Characters as first and last code."""
 
 
 @cache
@@ -46,22 +50,46 @@ def _font_characters() -> frozenset[int]:
         return frozenset(font.getBestCmap())
 
 
-def drawable_page(page: str) -> tuple[str, str]:
-    """The page with characters that the font lacks replaced by their code, and a sentence that states this, empty if
-    there are none.
+def drawable_page(page: str, others: Ranges | None = None) -> tuple[str, str]:
+    """The page with characters that no font has replaced by their code, and a sentence that states this, empty if
+    there are none. Characters that the font of reports lacks are drawn with other fonts; ``others`` are the
+    ranges of those, by default what the fonts of the system have.
     """
-    unknown = {
+    foreign = {
         char
         for char in set(_TAGS.sub("", page))
         if not _is_plain_character(ord(char)) and ord(char) not in _font_characters()
     }
+    ranges = _system_ranges() if others is None and foreign else others or ()
+    unknown = {char for char in foreign if not any(first <= ord(char) <= last for first, last in ranges)}
     if not unknown:
         return page, ""
     swapped = {ord(char): f"[U+{ord(char):04X}]" for char in unknown}
     named = ", ".join(f"U+{ord(char):04X}" for char in sorted(unknown)[:MOST_NAMED])
     more = f" and {len(unknown) - MOST_NAMED} more" if len(unknown) > MOST_NAMED else ""
-    alt = f"The font of this document lacks {named}{more}; the code of each character is printed instead."
+    alt = (
+        f"No font on the machine that made this document has {named}{more}; the code of each character is printed "
+        "instead. The packages fonts-noto-core and fonts-noto-cjk of Debian have most characters."
+    )
     return page.translate(swapped), alt
+
+
+@cache
+def _system_ranges() -> Ranges:
+    """The characters that fonts of the system have, as first and last code; none without fontconfig's `fc-list`.
+
+    Pango, which draws the text of a PDF, takes other fonts from fontconfig.
+    """
+    program = shutil.which("fc-list")
+    if program is None:
+        return ()
+    try:
+        done = subprocess.run([program, ":", "charset"], capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
+        return ()
+    found = {each for line in done.stdout.splitlines() for each in line.partition("charset=")[2].split()}
+    ends = (each.partition("-") for each in found if each.replace("-", "").isalnum())
+    return tuple(sorted((int(first, 16), int(last or first, 16)) for first, _, last in ends))
 
 
 def _is_plain_character(code: int) -> bool:

@@ -21,7 +21,14 @@ from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Machine, Pod, Tier
 from clusterspec.units import bandwidth_readings, display, display_bits, percent, plural
 
-TINTS = {"memory": "memory", "scale-up": "scale-up", "peer": "scale-up", "scale-out": "scale-out", "level": "scale-out"}
+TINTS = {
+    "memory": "memory",
+    "scale-up": "scale-up",
+    "peer": "scale-up",
+    "host": "other",
+    "scale-out": "scale-out",
+    "level": "scale-out",
+}
 
 
 def machine_section(report: FullReport) -> Section | None:
@@ -159,7 +166,10 @@ def bandwidth_section(report: FullReport) -> Section | None:
     alt = "; ".join(f"{row.label}: {display(row.line_rate, 'B/s')}" for row in rows)
     data = embedded_json([tier.to_json() for tier in report.tiers])
     picture = Picture(dot_chart(rows, alt), "Bandwidth of one accelerator on each tier", "tiers", "pyramid", data)
-    lead = "Line rates count one direction; device memory counts reads and writes together."
+    lead = (
+        "Line rates count one direction; device memory counts reads and writes together. Predictions are for long "
+        "messages when all accelerators send."
+    )
     return Section(
         "bandwidth",
         "Bandwidth",
@@ -220,5 +230,8 @@ def _communication_costs_table(tiers: tuple[Tier, ...]) -> PaperTable:
         for number, tier in enumerate(tiers)
     )
     return PaperTable(
-        columns, rows, "tiers", caption="Small messages: below the crossover size, latency takes most of the time"
+        columns,
+        rows,
+        "tiers",
+        caption="One message between two accelerators: below the crossover size, latency takes most of the time",
     )
