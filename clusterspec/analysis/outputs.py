@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from clusterspec.document import files
-from clusterspec.document.derived import FileFindings, attributed_findings
+from clusterspec.document.files import FileFindings, attributed_findings
 from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
 from clusterspec.studies.study import Checked, Settings, Study
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from clusterspec import resources
 from clusterspec.catalog.reader import RawEntry, read_raw_entry
 from clusterspec.document import Document, decode, parse, read_bytes, to_finding
-from clusterspec.document.plain import yaml_value
+from clusterspec.document.values import yaml_value
 from clusterspec.finding import Finding, Problem
 from clusterspec.records import dataclass
 from clusterspec.source import Source

@@ -13,8 +13,7 @@ from clusterspec.cli.inputs import STDIN, StudyReader
 from clusterspec.cli.output import write_whole
 from clusterspec.cli.terminal import print_error
 from clusterspec.document import applied_edits, apply_edits, decode, read_bytes
-from clusterspec.document.derived import Fault, fault_of
-from clusterspec.document.files import real_path
+from clusterspec.document.files import Fault, fault_of, real_path
 from clusterspec.finding import ALWAYS_REPORTED, Edit, Finding
 from clusterspec.records import dataclass
 from clusterspec.report import findings_machines

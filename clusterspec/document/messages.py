@@ -9,14 +9,13 @@ from typing import Any
 from clusterspec.document import conforms
 from clusterspec.document.conforms import Schema
 from clusterspec.document.model import Document, text_at
-from clusterspec.document.schema import alternatives_text, near_words, nearest_words, snake_case
+from clusterspec.document.schema import alternatives_text, near_words, nearest_words, one_line_text, snake_case
 from clusterspec.document.validation_error import (
     TYPES,
     ValidationError,
     coerced_text,
     example_line,
     kind_of,
-    one_line_text,
 )
 from clusterspec.finding import Fix, Problem, Replacement, Severity
 from clusterspec.source import Path, dotted

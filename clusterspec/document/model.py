@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clusterspec.document.source_text import Lines
 from clusterspec.finding import Edit, Finding, Fix, Problem
 from clusterspec.records import dataclass, field
 from clusterspec.source import Path, Position, Source, Span
 
-if TYPE_CHECKING:
-    Offsets = tuple[Lines, int, int, int, int]
-    """The lines of a text, the start and end of a key (-1 without one), and those of its value."""
+Offsets = tuple[Lines, int, int, int, int]
+"""The lines of a text, the start and end of a key (-1 without one), and those of its value."""
 
 
 # YAML documents: plain values with positions, and comments

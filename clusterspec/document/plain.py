@@ -55,66 +55,39 @@ def _event_parser(text: str) -> Any:
     try:
         from yaml.cyaml import CParser  # type: ignore[attr-defined]
     except ImportError:
-        from clusterspec.document.pure_python_parser import PurePythonParser
-
-        return PurePythonParser(text)
+        return _interpreted_parser()(text)
     return CParser(text)
 
 
-# Values of plain scalars: the core schema of YAML 1.2 without octal and hexadecimal
+def _interpreted_parser() -> type[Any]:
+    """PyYAML's parser in Python, for platforms without libyaml: the same events, a hundred times slower."""
+    from yaml.parser import Parser
+    from yaml.reader import Reader
+    from yaml.scanner import Scanner
 
-Scalar = str | int | float | bool | None
+    class PurePythonParser(Reader, Scanner, Parser):
+        def __init__(self, text: str) -> None:
+            Reader.__init__(self, text)
+            Scanner.__init__(self)
+            Parser.__init__(self)
 
-_WORDS: dict[str, bool | None] = {
-    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
-    **dict.fromkeys(("true", "True", "TRUE"), True),
-    **dict.fromkeys(("false", "False", "FALSE"), False),
-}
-_INTEGER = re.compile(r"[-+]?[0-9]+")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_ENDLESS = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
-_LONGEST_INTEGER = 100
-"""Digits beyond which an integer is read as a float: int() takes quadratic time, then refuses."""
-
-
-_SMALLEST = 1e-300
-"""Below it a number is zero: what divides by it overflows."""
-
-
-def scalar_value(text: str) -> Scalar:
-    """The value of an unquoted scalar.
-
-    >>> [scalar_value(text) for text in ("64", "4.5", "1e3", "true", "~", "no", "1:1", "0o17")]
-    [64, 4.5, 1000.0, True, None, 'no', '1:1', '0o17']
-    """
-    if text in _WORDS:
-        return _WORDS[text]
-    if text[0] not in "+-.0123456789":
-        return text
-    if _INTEGER.fullmatch(text):
-        return int(text) if len(text) <= _LONGEST_INTEGER else float(text)
-    if _FLOAT.fullmatch(text):
-        number = float(text)
-        return number if abs(number) > _SMALLEST else 0.0
-    if _ENDLESS.fullmatch(text):
-        return float(text.replace(".", "").lower())
-    return text
+    return PurePythonParser
 
 
 # Parser of plain YAML, the subset in which nearly all specs and catalog entries are written
 
-_KEY = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_./+*-]| (?=[A-Za-z0-9_./+*-])){0,199}(?=:(?: |\n|\Z))")
-_QUOTED = re.compile(r""""[^"\\\n]*"|'(?:[^'\n]|'')*'""")
+KEY = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_./+*-]| (?=[A-Za-z0-9_./+*-])){0,199}(?=:(?: |\n|\Z))")
+QUOTED = re.compile(r""""[^"\\\n]*"|'(?:[^'\n]|'')*'""")
 _GAP = re.compile(r"(?:(?: |\n(?=[ \n]))+(?:#[^\n]*)?)*")
 """Space between two tokens of a flow collection; continuation lines are indented."""
 _WORD = r"[^ \n,\[\]{}:#?]|:(?=[^ \n,\[\]{}])"
-_FLOW_SCALAR = re.compile(rf"""(?:[^ \n,\[\]{{}}:#?&*!|>'"%@`-]|-(?=[0-9A-Za-z.]))(?:{_WORD}| +(?={_WORD}))*""")
-_INDICATORS = frozenset("?:,[]{}#&*!|>'\"%@`")
-_DEEPEST = 40
+FLOW_SCALAR = re.compile(rf"""(?:[^ \n,\[\]{{}}:#?&*!|>'"%@`-]|-(?=[0-9A-Za-z.]))(?:{_WORD}| +(?={_WORD}))*""")
+INDICATORS = frozenset("?:,[]{}#&*!|>'\"%@`")
+DEEPEST = 40
 """Maximum nesting of flow collections, more than any accepted document has."""
 
 
-class _NotPlainError(Exception):
+class NotPlainError(Exception):
     """Raised for a text that is not plain YAML."""
 
 
@@ -124,7 +97,7 @@ def plain_events(text: str) -> list[Event] | None:
         return None
     try:
         return _PlainParser(text).read()
-    except _NotPlainError:
+    except NotPlainError:
         return None
 
 
@@ -149,7 +122,7 @@ class _PlainParser:
             elif at < len(text):
                 at = self._read_line(at, at - start)
         if self.waiting:
-            raise _NotPlainError  # an empty text, or a key without a value
+            raise NotPlainError  # an empty text, or a key without a value
         self._close_deeper(-1)
         return self.found
 
@@ -171,7 +144,7 @@ class _PlainParser:
             deepest, around = self.opened[-1] if self.opened else (-1, "mapping")
             beside = item and around == "mapping" and column == deepest  # a list may start at the column of its key
             if column <= deepest and not beside:
-                raise _NotPlainError
+                raise NotPlainError
             self._open_collection(kind, at, column)
         else:
             self._close_deeper(column)
@@ -179,13 +152,13 @@ class _PlainParser:
                 self.opened.pop()
                 self.found.append(Event("end", 0, 0))
             if not self.opened or self.opened[-1] != (column, kind):
-                raise _NotPlainError
+                raise NotPlainError
         if not item:
             return self._read_pair(at)
         first = at + 2
         while self.text.startswith(" ", first):
             first += 1
-        if _KEY.match(self.text, first):
+        if KEY.match(self.text, first):
             self._open_collection("mapping", first, column + first - at)
             return self._read_pair(first)
         return self._read_value(first)
@@ -207,9 +180,9 @@ class _PlainParser:
 
     def _read_key(self, at: int) -> int:
         """Reads a key; returns the offset behind its colon."""
-        match = _KEY.match(self.text, at)
+        match = KEY.match(self.text, at)
         if match is None:
-            raise _NotPlainError
+            raise NotPlainError
         self.found.append(Event("scalar", at, match.end(), match[0], bare=True))
         return match.end() + 1
 
@@ -223,10 +196,10 @@ class _PlainParser:
             return self._end_of_line(self._read_quoted(at))
         end = self._next_line(at)
         written = text[at:end].removesuffix("\n").partition(" #")[0].rstrip(" ")
-        if not written or mark in _INDICATORS or ": " in written or written.endswith(":"):
-            raise _NotPlainError
+        if not written or mark in INDICATORS or ": " in written or written.endswith(":"):
+            raise NotPlainError
         if mark == "-" and not written[1:2].isalnum() and written[1:2] != ".":
-            raise _NotPlainError
+            raise NotPlainError
         self.found.append(Event("scalar", at, at + len(written), written, bare=True))
         return end
 
@@ -235,13 +208,13 @@ class _PlainParser:
         end = self._next_line(at)
         rest = self.text[at:end].removesuffix("\n")
         if (rest.strip(" ") and not rest.lstrip(" ").startswith("#")) or rest.startswith("#"):
-            raise _NotPlainError
+            raise NotPlainError
         return end
 
     def _read_quoted(self, at: int) -> int:
-        match = _QUOTED.match(self.text, at)
+        match = QUOTED.match(self.text, at)
         if match is None:
-            raise _NotPlainError
+            raise NotPlainError
         value = match[0][1:-1]
         value = value.replace("''", "'") if match[0][0] == "'" else value
         self.found.append(Event("scalar", at, match.end(), value))
@@ -250,13 +223,13 @@ class _PlainParser:
     def _read_flow(self, at: int, depth: int = 0) -> int:
         """Reads a flow collection and those inside it; returns its end."""
         mapping = self.text[at] == "{"
-        if depth > _DEEPEST:
-            raise _NotPlainError
+        if depth > DEEPEST:
+            raise NotPlainError
         self.found.append(Event("mapping" if mapping else "list", at, at + 1))
         at, first = self._next_flow_token(at + 1), True
         while not self.text.startswith("}" if mapping else "]", at):
             if not first and not self.text.startswith(",", at):
-                raise _NotPlainError
+                raise NotPlainError
             at, first = at if first else self._next_flow_token(at + 1), False
             if mapping:
                 at = self._next_flow_token(self._read_key(at))
@@ -270,9 +243,9 @@ class _PlainParser:
             return self._read_flow(at, depth + 1)
         if mark and mark in "\"'":
             return self._read_quoted(at)
-        match = _FLOW_SCALAR.match(self.text, at)
+        match = FLOW_SCALAR.match(self.text, at)
         if match is None:
-            raise _NotPlainError
+            raise NotPlainError
         self.found.append(Event("scalar", at, match.end(), match[0], bare=True))
         return match.end()
 
@@ -280,38 +253,3 @@ class _PlainParser:
         """The offset of the next token of a flow collection."""
         match = _GAP.match(self.text, at)
         return match.end() if match else at
-
-
-# Values of a YAML text without positions, for trusted files of the program itself
-
-
-def yaml_value(text: str) -> Any:
-    """The value of a YAML text, without aliases and tags. Raises `yaml.YAMLError` if it is not YAML."""
-    stack: list[tuple[Any, str | None]] = []
-    holder: list[Any] = []
-    into: Any = holder
-    key: str | None = None
-    for event in plain_events(text) or pyyaml_events(text):
-        kind = event.kind
-        if kind == "scalar":
-            value: Any = scalar_value(event.value) if event.bare else event.value
-        elif kind == "mapping":
-            value = {}
-        elif kind == "list":
-            value = []
-        elif kind == "end":
-            into, key = stack.pop()
-            continue
-        else:
-            continue
-        if isinstance(into, list):
-            into.append(value)
-        elif key is None:
-            key = str(value)
-            continue
-        else:
-            into[key], key = value, None
-        if kind != "scalar":
-            stack.append((into, key))
-            into, key = value, None
-    return holder[0] if holder else None

@@ -233,3 +233,45 @@ def edit_distance(one: str, other: str) -> int:
                 cost = min(cost, above[j - 1] + 1)
             row.append(cost)
     return row[-1]
+
+
+# Recognition of YAML files of other programs by their top-level keys
+
+_MARKS = (
+    ({"apiVersion", "kind"}, "a Kubernetes manifest"),
+    ({"apiVersion", "name", "version"}, "a Helm chart"),
+    ({"services"}, "a Docker Compose file"),
+    ({"on", "jobs"}, "a GitHub Actions workflow"),
+    ({"stages", "script"}, "a GitLab pipeline"),
+    ({"AWSTemplateFormatVersion", "Resources"}, "a CloudFormation template"),
+    ({"repos"}, "a configuration of pre-commit"),
+    ({"openapi", "paths"}, "an OpenAPI document"),
+)
+
+
+def kind_of_other_file(value: Any) -> str:
+    """The kind of another program's file, for use in a sentence; empty if the document may be a spec.
+
+    >>> kind_of_other_file({"apiVersion": "apps/v1", "kind": "Deployment"})
+    'a Kubernetes manifest (kind `Deployment`)'
+    >>> kind_of_other_file({"clusterspec": 1, "kind": "x"})
+    ''
+    """
+    if not isinstance(value, dict) or any(key.lower() == "clusterspec" for key in value):
+        return ""
+    for keys, what in _MARKS:
+        if keys <= value.keys():
+            kind = f" (kind `{one_line_text(value['kind'])}`)" if isinstance(value.get("kind"), str) else ""
+            return what + kind
+    return ""
+
+
+_MAX_SHOWN = 48
+"""Characters."""
+
+
+def one_line_text(value: object) -> str:
+    """A text on one line, shortened, without control characters."""
+    text = str(value)
+    text = text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
+    return "".join(letter if letter.isprintable() else " " for letter in text)

@@ -1,4 +1,4 @@
-"""An error of the schema validator with the texts that describe it, and files of other programs."""
+"""An error of the schema validator with the texts that describe it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 from clusterspec.document import conforms
 from clusterspec.document.conforms import Schema
 from clusterspec.document.model import Document, text_at
-from clusterspec.document.plain import scalar_value
+from clusterspec.document.schema import one_line_text
+from clusterspec.document.values import scalar_value
 from clusterspec.finding import Fix, Problem
 from clusterspec.records import dataclass
 from clusterspec.source import Path
@@ -48,7 +49,6 @@ def _number_text(text: str, field: Schema) -> str | None:
     return f"{number:.12g}" if isinstance(number, float) else str(number)
 
 
-_MAX_SHOWN = 48
 TYPES = {
     "string": "text",
     "integer": "a whole number",
@@ -112,13 +112,6 @@ class ValidationError:
         return Problem(self.field.get("x-rule", rule), self.path, message, advice, fix=fix)
 
 
-def one_line_text(value: object) -> str:
-    """A text on one line, shortened, without control characters."""
-    text = str(value)
-    text = text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
-    return "".join(letter if letter.isprintable() else " " for letter in text)
-
-
 def expected_text(node: Schema, root: Schema) -> str:
     """The expected type or choices of a key, for use in a sentence."""
     if "x-quantity" in node:
@@ -149,34 +142,3 @@ def kind_of(value: Any) -> str:
     if isinstance(value, float):
         return "a fraction" if math.isfinite(value) else "not a finite number"
     return "a number" if isinstance(value, int) else "nothing" if value is None else "text"
-
-
-# Recognition of YAML files of other programs by their top-level keys
-
-_MARKS = (
-    ({"apiVersion", "kind"}, "a Kubernetes manifest"),
-    ({"apiVersion", "name", "version"}, "a Helm chart"),
-    ({"services"}, "a Docker Compose file"),
-    ({"on", "jobs"}, "a GitHub Actions workflow"),
-    ({"stages", "script"}, "a GitLab pipeline"),
-    ({"AWSTemplateFormatVersion", "Resources"}, "a CloudFormation template"),
-    ({"repos"}, "a configuration of pre-commit"),
-    ({"openapi", "paths"}, "an OpenAPI document"),
-)
-
-
-def kind_of_other_file(value: Any) -> str:
-    """The kind of another program's file, for use in a sentence; empty if the document may be a spec.
-
-    >>> kind_of_other_file({"apiVersion": "apps/v1", "kind": "Deployment"})
-    'a Kubernetes manifest (kind `Deployment`)'
-    >>> kind_of_other_file({"clusterspec": 1, "kind": "x"})
-    ''
-    """
-    if not isinstance(value, dict) or any(key.lower() == "clusterspec" for key in value):
-        return ""
-    for keys, what in _MARKS:
-        if keys <= value.keys():
-            kind = f" (kind `{one_line_text(value['kind'])}`)" if isinstance(value.get("kind"), str) else ""
-            return what + kind
-    return ""

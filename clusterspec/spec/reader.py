@@ -13,8 +13,7 @@ from clusterspec import resources
 from clusterspec.document import Document, intended_keys, validate
 from clusterspec.document.conforms import Schema, child_node, mapping_keys, node_branches
 from clusterspec.document.model import text_at
-from clusterspec.document.schema import alternatives_text, nearest_words
-from clusterspec.document.validation_error import kind_of_other_file, one_line_text
+from clusterspec.document.schema import alternatives_text, kind_of_other_file, nearest_words, one_line_text
 from clusterspec.finding import Fix, Problem, Replacement, Severity
 from clusterspec.quantity import Quantity
 from clusterspec.records import fields, is_dataclass

@@ -19,7 +19,7 @@ from clusterspec.config import Config, discover
 from clusterspec.cost.plan import Plan
 from clusterspec.document import Document, model, waivers
 from clusterspec.document.extends import KEY as EXTENDS
-from clusterspec.document.validation_error import kind_of_other_file
+from clusterspec.document.schema import kind_of_other_file
 from clusterspec.document.waivers import Waived
 from clusterspec.finding import Finding, Problem, Severity
 from clusterspec.records import dataclass, field, replace

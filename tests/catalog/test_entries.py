@@ -114,7 +114,7 @@ def test_no_figure_of_hardware_or_software_lacks_a_source_that_was_read() -> Non
 @each("path", sorted(resources.catalog().glob("*/*.yaml")))
 def test_reading_only_values_gives_the_same_values_as_reading_all(path: Path) -> None:
     from clusterspec.document import decode, parse
-    from clusterspec.document.plain import yaml_value
+    from clusterspec.document.values import yaml_value
 
     document, problems = parse(decode(path.name, path.read_bytes()))
     assert document is not None and problems == []

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec.document import parse, plain, to_finding, validate
-from clusterspec.document.derived import FileFindings, attributed_findings
-from clusterspec.document.files import FileName, file_name, file_names, real_path
+from clusterspec.document.files import FileFindings, FileName, attributed_findings, file_name, file_names, real_path
 from clusterspec.finding import Confidence, Finding, Problem, Severity
 from clusterspec.source import Position, Source, Span
 

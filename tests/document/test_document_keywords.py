@@ -11,7 +11,8 @@ from jsonschema import Draft202012Validator
 from clusterspec.document import Document, parse, to_finding, waivers
 from clusterspec.document.conforms import child_node, conforms, mappings_with_key, node_at
 from clusterspec.document.model import locate, text_at
-from clusterspec.document.validation_error import example_line, expected_text, kind_of, one_line_text
+from clusterspec.document.schema import one_line_text
+from clusterspec.document.validation_error import example_line, expected_text, kind_of
 from clusterspec.finding import Problem
 from clusterspec.source import Path, Source
 from tests.settings import TODAY

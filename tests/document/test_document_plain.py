@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.document import plain
+from clusterspec.document import plain, values
 from clusterspec.document.plain import Event, pyyaml_events
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import page
@@ -38,8 +38,9 @@ def shape(events: list[Event], text: str) -> list[tuple[object, ...]]:
 
 
 def agrees(text: str) -> bool:
-    """Whether a text is plain; fails where it is, and libyaml reads it otherwise."""
+    """Whether a text is plain; fails where it is, and libyaml reads it otherwise; so for its value alone."""
     events = plain.plain_events(text)
+    agrees_in_value(text)
     if events is None:
         return False
     try:
@@ -48,6 +49,19 @@ def agrees(text: str) -> bool:
         raise AssertionError(f"read as plain, but it is no YAML: {fault}\n{text!r}") from fault
     assert shape(events, text) == expected, text
     return True
+
+
+def agrees_in_value(text: str) -> None:
+    """Fails where the value of a text is read line by line, and libyaml reads another one."""
+    try:
+        value = values.value_of_lines(text)
+    except plain.NotPlainError:
+        return
+    try:
+        expected = values.value_of_events(pyyaml_events(text))
+    except yaml.YAMLError as fault:
+        raise AssertionError(f"read line by line, but it is no YAML: {fault}\n{text!r}") from fault
+    assert repr(value) == repr(expected), text
 
 
 @each("path", FILES)

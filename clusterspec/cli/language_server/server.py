@@ -16,8 +16,7 @@ from clusterspec.cli import UsageFault
 from clusterspec.cli.inputs import StudyReader
 from clusterspec.cli.language_server import features
 from clusterspec.document import LARGEST, encode, prepare, project_root
-from clusterspec.document.derived import finding_at_extends
-from clusterspec.document.files import is_derived, may_be_spec
+from clusterspec.document.files import finding_at_extends, is_derived, may_be_spec
 from clusterspec.finding import Finding, Severity
 from clusterspec.records import dataclass
 from clusterspec.report.findings_machines import rule_address
