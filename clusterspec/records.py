@@ -161,6 +161,8 @@ else:
     def _eq(self, other):
         if other.__class__ is not self.__class__:
             return NotImplemented
+        if other is self:  # parts of varied designs are mostly the same objects
+            return True
         values = getattr(type(self), _VALUES)
         return values(self) == values(other)
 

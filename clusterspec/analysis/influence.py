@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Assumption, Design, Layout
 from clusterspec.cluster.variation import design_with_keys, has_key, with_values
 from clusterspec.cost.collectives.model import falls_back_to_sockets
@@ -14,7 +15,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.origin import Assumed
 from clusterspec.precision import precision_width
 from clusterspec.quantity import Figure, Quantity
-from clusterspec.records import replace
+from clusterspec.records import fields, replace
 from clusterspec.results.verdict import LEAST, Influence
 from clusterspec.spec.reader import schema
 from clusterspec.summation import sum_of
@@ -55,7 +56,7 @@ def largest_influence(plan: Plan, assumption: Assumption) -> Influence | None:
         return spread
     known: list[Influence] = []
     for against, design_of in _variants(plan, assumption):
-        design = design_of(plan.design, assumption[0], against.value if isinstance(against, Figure) else against)
+        design = design_of(plan, assumption[0], against.value if isinstance(against, Figure) else against)
         found = _effect(plan, assumption, against, _reestimated(plan, design)) if design is not None else None
         known += [found] if found else []
         if found and isinstance(against, Figure) and found.size < LEAST / 2:
@@ -84,19 +85,21 @@ def _as_much_memory(one: Design, other: Design) -> bool:
     return memories[0] == memories[1] and _holds_as_much(one.layout, other.layout)
 
 
+_OF_MEMORY = tuple(each.name for each in fields(Layout) if each.name not in {"order", "overlap", "stack"})
+"""The fields of a layout that its memory may depend on, and the stack in part."""
+
+
 def _holds_as_much(one: Layout, other: Layout) -> bool:
     """Whether the ranks of two layouts of one workload hold the same memory."""
-    stacks = [replace(each.stack, achievable={}) if each.stack else None for each in (one, other)]
-    same = with_values(other, {("order",): one.order, ("overlap",): one.overlap})
-    return one == same and stacks[0] == stacks[1]
+    if one.stack is not other.stack:
+        stacks = [replace(each.stack, achievable={}) if each.stack else None for each in (one, other)]
+        if stacks[0] != stacks[1]:
+            return False
+    return all(getattr(one, name) == getattr(other, name) for name in _OF_MEMORY)
 
 
 def _effect(plan: Plan, assumption: Assumption, against: Any, other: Plan) -> Influence | None:
-    """The relative changes from one plan to another; None if the other lacks a figure that the first has, or cannot
-    run.
-    """
-    if other.refused and not plan.refused:
-        return None
+    """The relative changes from one plan to another; None if the other lacks a figure that the first has."""
     if (plan.step and not other.step) or (plan.stored and not other.stored):
         return None
     step = _slower(plan, other)
@@ -111,7 +114,7 @@ def _slower(plan: Plan, other: Plan) -> float:
     return other.step.seconds / plan.step.seconds - 1 if other.step and plan.step else 0.0
 
 
-Variant = tuple[Any, Callable[[Design, str, Any], Design | None]]
+Variant = tuple[Any, Callable[[Plan, str, Any], Design | None]]
 
 
 def _variants(plan: Plan, assumption: Assumption) -> list[Variant]:
@@ -186,16 +189,20 @@ def choices_of(key: str) -> tuple[Any, ...]:
     return tuple(node.get("enum", ()))
 
 
-def _unchanged(design: Design, _key: str, _value: Any) -> Design:
+def _unchanged(plan: Plan, _key: str, _value: Any) -> Design:
     """The design itself: the other value costs as much."""
-    return design
+    return plan.design
 
 
-def _rewritten(design: Design, key: str, value: Any) -> Design | None:
-    """The design with another value for a key of the spec; None if the assumption is about no key."""
+def _rewritten(plan: Plan, key: str, value: Any) -> Design | None:
+    """The design with another value for a key of the spec; None if the assumption is about no key, or if the other
+    design cannot run.
+    """
     path = tuple(key.split("."))
-    other = design_with_keys(design, {path: value}) if has_key(design.spec, path) else None
-    return other if other is not None and other.cluster is not None else None
+    other = design_with_keys(plan.design, {path: value}) if has_key(plan.design.spec, path) else None
+    if other is None or other.cluster is None or (refusals(other) and not plan.refused):
+        return None
+    return other
 
 
 def _holder(design: Design, key: str) -> str:
@@ -208,8 +215,11 @@ def _holder(design: Design, key: str) -> str:
     return "stack" if stack and owner == stack.id and name in stack.achievable else ""
 
 
-def _refigured(design: Design, key: str, value: float) -> Design:
-    """The design with another value for an ``achievable`` figure of its accelerator or its stack."""
+def _refigured(plan: Plan, key: str, value: float) -> Design:
+    """The design with another value for an ``achievable`` figure of its accelerator or its stack, which no rule of
+    legality reads.
+    """
+    design = plan.design
     name = key.partition(" ")[2]
     owner = ("cluster", "accelerator") if _holder(design, key) == "accelerator" else ("layout", "stack")
     return with_values(design, {(*owner, "achievable", name, "value"): value})

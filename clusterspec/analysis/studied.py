@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, product
 
-from clusterspec.cluster.demands import Demands, undecided_multiples, undecided_refusals
+from clusterspec.cluster.demands import Demands, undecided_conditions
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Term
@@ -134,8 +134,7 @@ class SearchJob:
         """The conditions that every layout of the job must satisfy."""
         work = self.workload
         ranks = self.layout.nodes * self.cluster.ranks_per_node
-        refused = undecided_refusals(self.cluster, work, self.layout)
-        required = undecided_multiples(self.cluster, work, self.layout)
+        refused, required = undecided_conditions(self.cluster, work, self.layout)
         held, batch = self.layout.capabilities, work.global_batch
         return Demands(ranks, held, work.model, batch, work.sequence_length, refused=refused, required=required)
 

@@ -8,6 +8,7 @@ from clusterspec.catalog.frameworks import Capabilities
 from clusterspec.catalog.models import Model
 from clusterspec.catalog.support import MODEL, Combination, Multiple, undecided
 from clusterspec.cluster.model import Cluster, Design, Layout, Serving, Workload
+from clusterspec.recent import recent
 from clusterspec.records import dataclass, replace
 
 
@@ -70,6 +71,7 @@ class LayoutNumbers:
         return demands.batch // (self.dp(demands) * self.micro_batch)
 
 
+@recent(2)  # for the conditions of the degrees, and for what the design uses
 def demands_of(design: Design) -> Demands:
     """The inputs of the conditions of a design with a cluster and a layout."""
     cluster, layout, workload = design.cluster, design.layout, design.workload
@@ -83,9 +85,26 @@ def demands_of(design: Design) -> Demands:
         training.global_batch if training else None,
         training.sequence_length if training else None,
         serves_fp8(workload),
-        undecided_refusals(cluster, workload, layout),
-        undecided_multiples(cluster, workload, layout),
+        *undecided_conditions(cluster, workload, layout),
     )
+
+
+Conditions = tuple[tuple[Combination, ...], tuple[Multiple, ...]]
+
+
+def undecided_conditions(cluster: Cluster, workload: Workload | None, layout: Layout) -> Conditions:
+    """What the framework does not combine, as far as degrees, sharding, schedule and recomputation decide; and the
+    numbers that have to be multiples for a design, each with the uses that its layout still decides.
+    """
+    held = layout.capabilities
+    if not held.refused and not held.required:
+        return (), ()
+    settled = settings(cluster, workload, layout)
+    refused = undecided((each.combination for each in held.refused), settled)
+    required = (
+        replace(each.multiple, when=left) for each in held.required for left in undecided([each.multiple.when], settled)
+    )
+    return refused, tuple(required)
 
 
 def serves_fp8(workload: Workload | None) -> bool:
@@ -94,21 +113,6 @@ def serves_fp8(workload: Workload | None) -> bool:
         return False
     kept = workload.expert_parameter_precision if workload.model.experts else workload.parameter_precision
     return kept == "fp8"
-
-
-def undecided_refusals(cluster: Cluster, workload: Workload | None, layout: Layout) -> tuple[Combination, ...]:
-    """What the framework does not combine, as far as degrees, sharding, schedule and recomputation decide."""
-    refused = layout.capabilities.refused
-    return undecided((each.combination for each in refused), settings(cluster, workload, layout)) if refused else ()
-
-
-def undecided_multiples(cluster: Cluster, workload: Workload | None, layout: Layout) -> tuple[Multiple, ...]:
-    """The numbers that have to be multiples for a design, each with the uses that its layout still decides."""
-    required = layout.capabilities.required
-    settled = settings(cluster, workload, layout) if required else frozenset()
-    return tuple(
-        replace(each.multiple, when=left) for each in required for left in undecided([each.multiple.when], settled)
-    )
 
 
 def numbers_of(design: Design) -> LayoutNumbers:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import gcd
 
+from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Stack
 from clusterspec.catalog.frameworks import (
     OWN,
@@ -28,9 +29,10 @@ from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cluster.resolution import Lookup, ResolutionLog
 from clusterspec.document.schema import alternatives_text
 from clusterspec.finding import Fix, Problem, Replacement
+from clusterspec.recent import recent
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Path
-from clusterspec.spec.model import LayoutSpec, OffloadSpec, OptimizerStatesSpec, OverlapSpec
+from clusterspec.spec.model import LayoutSpec, OffloadSpec, OptimizerStatesSpec, OverlapSpec, Spec
 
 SOFTWARE_KEY = "layout"
 SOFTWARE_PATH: Path = ("layout", "software")
@@ -59,6 +61,22 @@ def resolve_software(section: LayoutSpec, lookup: Lookup, *, serves: bool = Fals
     A release precedes a year. An unknown release is replaced by the nearest known one, as an assumption; a framework
     without stacks by another one.
     """
+    stated = LayoutSpec(framework=section.framework, software=section.software, software_year=section.software_year)
+    software, log = _logged_software(stated, serves, lookup.catalog)
+    lookup.log.assumptions += log.assumptions
+    lookup.log.problems += log.problems
+    return software
+
+
+@recent(8)
+def _logged_software(section: LayoutSpec, serves: bool, catalog: Catalog) -> tuple[Software, ResolutionLog]:
+    """The software, with the assumptions and problems: a varied design mostly keeps them."""
+    lookup = Lookup(catalog, ResolutionLog(Spec("")))
+    return _found_software(section, lookup, serves=serves), lookup.log
+
+
+def _found_software(section: LayoutSpec, lookup: Lookup, *, serves: bool) -> Software:
+    """The software of the keys that name it."""
     written, release = _named_release(section, lookup)
     named = _known_framework(section, lookup) or written
     name, framework = named or OWN, framework_of(named or UNNAMED, lookup.catalog)

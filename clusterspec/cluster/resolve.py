@@ -40,22 +40,25 @@ def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
 
 
 Resolved = tuple[Cluster | None, list[Assumption], list[Problem]]
-_RECENT: Recent[tuple[tuple[Catalog, str], Resolved]] = Recent(4)
+_RECENT: Recent[tuple[Catalog, ClusterSpec, str, Resolved]] = Recent(4)
 """The clusters of recent specs by catalog and section: many specs describe one machine, and so does one that is edited.
 """
 
 
 def _resolved_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
     """The cluster of a section. Its assumptions and problems are added to the log."""
-    log, key = lookup.log, (lookup.catalog, repr(section))
+    log = lookup.log
     if log.spec.broken:  # which keys are unreadable determines what is reported
         return resolve_cluster(section, lookup)
-    known = next((each for each in _RECENT if each[0] == key), None)
+    known = next((each for each in _RECENT if each[0] is lookup.catalog and each[1] is section), None)
     if known is None:
-        own = ResolutionLog(log.spec)
-        found = resolve_cluster(section, Lookup(lookup.catalog, own))
-        known = _RECENT.keep((key, (found, own.assumptions, own.problems)))
-    cluster, assumptions, problems = known[1]
+        text = repr(section)
+        known = next((each for each in _RECENT if each[0] is lookup.catalog and each[2] == text), None)
+        if known is None:
+            own = ResolutionLog(log.spec)
+            found = resolve_cluster(section, Lookup(lookup.catalog, own))
+            known = _RECENT.keep((lookup.catalog, section, text, (found, own.assumptions, own.problems)))
+    cluster, assumptions, problems = known[3]
     log.assumptions += assumptions
     log.problems += problems
     return cluster

@@ -13,7 +13,7 @@ from clusterspec.cost.constants import assumed
 from clusterspec.cost.formulas.compute import recomputation_factor, utilization
 from clusterspec.cost.memory import fullest as memory
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.record import StepRecord, communication_rows, transfer_rows
+from clusterspec.cost.record import StepRecord, transfer_rows
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.quantity import Figure
@@ -233,7 +233,6 @@ def _with_time(plan: Plan, record: StepRecord) -> Plan:
     return replace(
         plan,
         step=record,
-        communication=communication_rows(record),
         tokens_per_second_per_accelerator=rate,
         model_flops_per_accelerator=rate * each,
         mfu=mfu,

@@ -13,7 +13,7 @@ from clusterspec.cost.compute.kernels import FIXED, KERNELS
 from clusterspec.cost.compute.mixing import RECURRENCE
 from clusterspec.cost.constants import CONSTANTS
 from clusterspec.cost.memory.fullest import Memory
-from clusterspec.cost.record import StepRecord
+from clusterspec.cost.record import StepRecord, communication_rows
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.term import Communication, MemoryUse, Term
 from clusterspec.origin import Assumed
@@ -42,7 +42,6 @@ class Plan:
     """Tables that an estimate of another layout of the same job can reuse."""
     stored: Memory | None = None
     """The numbers behind the memory; `memory` explains them."""
-    communication: tuple[Communication, ...] = ()
     tokens_per_second_per_accelerator: float | None = None
     model_flops_per_accelerator: float | None = None
     mfu: float | None = None
@@ -61,6 +60,11 @@ class Plan:
         """The assumptions of the design and of the cost, in order, each once."""
 
         return plan_assumptions(self)
+
+    @cached_property
+    def communication(self) -> tuple[Communication, ...]:
+        """The transfers of one step, a row for each collective of each axis."""
+        return communication_rows(self.step) if self.step else ()
 
     @cached_property
     def memory(self) -> MemoryUse | None:

@@ -17,7 +17,7 @@ from clusterspec.cost.layers import Chunk, FeedForward, Layer, model_layers
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.record import PartTime
 from clusterspec.recent import Recent, recent
-from clusterspec.records import replace
+from clusterspec.records import fields
 
 LANES = 16
 USUAL_SLOT = 4
@@ -37,6 +37,7 @@ ONCE_IN_A_STEP = (
     *("parameter_precision", "gradient_precision", "optimizer"),
 )
 """The values of a workload that no kernel and no transfer of a micro-batch depends on."""
+_OF_MICRO_BATCH = tuple(each.name for each in fields(Workload) if each.name not in ONCE_IN_A_STEP)
 MOST_KERNELS = 1000
 """Shards of which the kernels are kept for other clusters."""
 
@@ -197,7 +198,7 @@ class Tables:
 
 def _same_micro_batch(one: Workload, other: Workload) -> bool:
     """Whether one micro-batch of two workloads does the same work: all is equal but what enters once in a step."""
-    return one is other or one == replace(other, **{name: getattr(one, name) for name in ONCE_IN_A_STEP})
+    return one is other or all(getattr(one, name) == getattr(other, name) for name in _OF_MICRO_BATCH)
 
 
 def _shape_degrees(layout: Layout) -> tuple[int, int, int, bool]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from clusterspec.analysis.studied import NO_PINS, Pins, divisors
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies, layout_of_engines
-from clusterspec.cluster.demands import Demands, LayoutNumbers, serves_fp8, undecided_multiples, undecided_refusals
+from clusterspec.cluster.demands import Demands, LayoutNumbers, serves_fp8, undecided_conditions
 from clusterspec.cluster.legality import violations
 from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Serving, Workload
 from clusterspec.cluster.variation import with_values
@@ -123,9 +123,8 @@ def _legal(job: ServingJob, engine: Engines) -> bool:
         attention_dp=engine.attention_dp,
         redundant_experts=engine.redundant_experts,
     )
-    refused = undecided_refusals(job.cluster, job.workload, job.layout)
+    refused, required = undecided_conditions(job.cluster, job.workload, job.layout)
     held, fp8 = job.layout.capabilities, serves_fp8(job.workload)
-    required = undecided_multiples(job.cluster, job.workload, job.layout)
     demands = Demands(engine.ranks, held, job.workload.model, None, None, fp8, refused, required)
     return not violations(numbers, demands)
 
