@@ -189,7 +189,7 @@ def _bound_keyword(met: Callable[[Any, Any], bool]) -> Keyword:
 
 
 def _size_keyword(
-    kind: type[list[Any]] | type[str], met: Callable[[int, int], bool]
+    kind: type[list[Any]] | type[dict[str, Any]] | type[str], met: Callable[[int, int], bool]
 ) -> Callable[[Any, Any, Schema, Schema], bool]:
     return lambda value, limit, *_: not isinstance(value, kind) or met(len(value), limit)
 
@@ -213,6 +213,7 @@ _KEYWORDS: dict[str, Keyword] = {
     "exclusiveMaximum": _bound_keyword(lambda value, limit: bool(value < limit)),
     "minItems": _size_keyword(list, lambda size, limit: size >= limit),
     "maxItems": _size_keyword(list, lambda size, limit: size <= limit),
+    "minProperties": _size_keyword(dict, lambda size, limit: size >= limit),
     "minLength": _size_keyword(str, lambda size, limit: size >= limit),
     "maxLength": _size_keyword(str, lambda size, limit: size <= limit),
     "anyOf": lambda value, parts, _, root: any(conforms(value, part, root) for part in parts),

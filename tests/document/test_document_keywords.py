@@ -35,6 +35,7 @@ KEYWORDS: list[tuple[dict[str, Any], list[Any], list[Any]]] = [  # a schema, val
     ({"exclusiveMaximum": 2}, [1.999, "a"], [2, 3]),
     ({"minItems": 2}, [[1, 2], [1, 2, 3], "a"], [[], [1]]),
     ({"maxItems": 2}, [[], [1, 2], "abc"], [[1, 2, 3]]),
+    ({"minProperties": 1}, [{"a": 1}, {"a": 1, "b": 2}, [], "a"], [{}]),
     ({"minLength": 2}, ["ab", "abc", [1]], ["", "a"]),
     ({"maxLength": 2}, ["", "ab", [1, 2, 3]], ["abc"]),
     ({"pattern": "^a+$"}, ["a", "aa", 1], ["", "ab"]),
