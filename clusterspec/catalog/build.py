@@ -21,6 +21,7 @@ from clusterspec.catalog.entries import (
 )
 from clusterspec.catalog.frameworks import Framework, Library, dated, features, multiples, statements
 from clusterspec.catalog.models import (
+    Block,
     CompressedAttention,
     Entry,
     LinearAttention,
@@ -55,6 +56,7 @@ def architecture(read: FactReader) -> dict[str, Any]:
         "sparse": _sparse_attention(read, layers),
         "compressed": _compressed_attention(read),
         "prediction": _token_prediction(read),
+        "block": _block(read),
         **{name: read.count(name) or 0 for name in _COUNTS},
         **{name: read.flag(name) or False for name in _FLAGS},
         "max_sequence_length": read.count("max_sequence_length"),
@@ -121,6 +123,24 @@ def _compressed_attention(read: FactReader) -> CompressedAttention | None:
     kinds = ("light_ratio", "light_layers", "heavy_ratio", "heavy_layers")
     sizes = _integers_under(read, "compressed_attention", *keys, *kinds)
     return CompressedAttention(**sizes) if sizes["q"] else None
+
+
+def _block(read: FactReader) -> Block | None:
+    names = ("norm", "positions", "rope_scaling", "bias", "router")
+    counts = ("rope_base", "rope_original_length", "router_groups", "router_top_groups")
+    numbers = (
+        "norm_epsilon",
+        "rope_fraction",
+        "rope_scaling_factor",
+        "rope_mscale",
+        "rope_mscale_all_dim",
+        "router_scale",
+    )
+    facts: dict[str, Any] = {name: read.text(f"block.{name}") or "" for name in names}
+    facts |= {name: read.count(f"block.{name}") or 0 for name in counts}
+    facts |= {name: read.number(f"block.{name}") for name in numbers}
+    facts |= {name: read.flag(f"block.{name}") for name in ("qk_norm", "expert_bias")}
+    return Block(**facts) if facts["norm"] else None
 
 
 def _token_prediction(read: FactReader) -> TokenPrediction | None:
@@ -371,7 +391,11 @@ def platform(read: FactReader) -> Platform:
 def model(read: FactReader) -> Model:
     """A language model."""
     return Model(
-        **_header_fields(read), **architecture(read), **published_figures(read), fp8_block=read.count("fp8_block") or 0
+        **_header_fields(read),
+        **architecture(read),
+        **published_figures(read),
+        fp8_block=read.count("fp8_block") or 0,
+        repository=read.text("repository") or "",
     )
 
 

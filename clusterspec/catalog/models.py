@@ -94,6 +94,34 @@ class TokenPrediction:
     ffn: str
 
 
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What a transformer block computes beyond its sizes, for exports to training frameworks.
+
+    ``norm`` is ``rms`` or ``layer``, ``positions`` ``rope``, ``learned`` or ``alibi``, ``bias`` (of linear layers)
+    ``none``, ``qkv`` or ``all``; empty where it is not known, as 0 and None are. ``rope_scaling`` changes rotary
+    frequencies for sequences longer than ``rope_original_length``.
+    """
+
+    norm: str = ""
+    norm_epsilon: float | None = None
+    positions: str = ""
+    rope_base: int = 0
+    rope_fraction: float | None = None
+    rope_scaling: str = ""
+    rope_scaling_factor: float | None = None
+    rope_original_length: int = 0
+    rope_mscale: float | None = None
+    rope_mscale_all_dim: float | None = None
+    bias: str = ""
+    qk_norm: bool | None = None
+    router: str = ""
+    router_groups: int = 0
+    router_top_groups: int = 0
+    router_scale: float | None = None
+    expert_bias: bool | None = None
+
+
 # The base of every kind of catalog entry
 
 
@@ -161,6 +189,9 @@ class Model(Entry):
     parameters_with_prediction: bool = False
     encoder_parameters: Figure | None = None
     active_parameters: Figure | None = None
+    block: Block | None = None
+    repository: str = ""
+    """Where Hugging Face has the weights, as organization/name; empty if it is not known."""
     fp8_block: int = 0
     """Rows and columns of weights that share one scale in the published fp8 checkpoint; 0 where that is not known."""
     year: int | None = None

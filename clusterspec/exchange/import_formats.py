@@ -72,7 +72,7 @@ WORKLOADS = (
         "workloads.serving",
         ("vllm", "sglang", "trt-llm", "tensorrt-llm", "trtllm"),
     ),
-    ImportFormat("torchtitan", "workloads", "torchtitan configurations (TOML)", "workloads.job_files"),
+    ImportFormat("torchtitan", "workloads", "torchtitan configurations (TOML and Python)", "workloads.torchtitan"),
     ImportFormat(
         "megatron",
         "workloads",
@@ -84,7 +84,7 @@ WORKLOADS = (
         "gpt-neox", "workloads", "GPT-NeoX configurations", "workloads.deepspeed", ("gpt-neox-config", "neox")
     ),
     ImportFormat("deepspeed", "workloads", "DeepSpeed and Axolotl configurations", "workloads.deepspeed", ("axolotl",)),
-    ImportFormat("maxtext", "workloads", "MaxText configurations and launch lines", "workloads.job_files"),
+    ImportFormat("maxtext", "workloads", "MaxText configurations and launch lines", "workloads.maxtext"),
 )
 MACHINES = (
     ImportFormat(

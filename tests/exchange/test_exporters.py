@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 import json
+import math
 import re
-import tomllib
 import zipfile
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from clusterspec.cost.parameters import model_weights
 from clusterspec.exchange.exporters.fabric import fabric_links
 from clusterspec.exchange.exporters.registry import EXPORTERS, ExportInput, NotExportable, exporter_of
 from clusterspec.exchange.import_result import ImportResult
@@ -79,15 +81,109 @@ def test_the_experts_of_a_model_come_back_from_megatron() -> None:
     assert counts(reading)["parameters"] == pytest.approx(671.026e9, rel=1e-4)
 
 
-@pytest.mark.parametrize("layout", ["{tp: 8, sharding: fsdp}", "{tp: 4, pp: 4, sharding: hsdp, shard_group: 8}"])
-def test_torchtitan_comes_back_as_the_same_layout(layout: str) -> None:
-    before = pod(rest=f"{WORK}layout: {layout}\n")
-    text = exported("torchtitan", before)
-    assert tomllib.loads(text)["model"] == {"name": "llama3", "flavor": "70B"}
-    keys = given(read(text.encode(), "auto"))
-    assert keys["workload.model"] == "llama-3.1-70b"
-    for key in ("tp", "pp", "cp", "micro_batch", "sharding", "dp", "recompute"):
-        assert keys[f"layout.{key}"] == getattr(before.layout, key), key
+MODELS = ("llama-3.1-70b", "deepseek-v3", "qwen3-30b-a3b", "mixtral-8x7b", "gpt3-175b", "llama-4-maverick", "kimi-k2")
+DENSE = (
+    "{tp: 8, pp: 2, virtual_stages: 2, cp: 2, sharding: fsdp}",
+    "{tp: 4, pp: 4, micro_batch: 2, recompute: selective}",
+    "{tp: 8, sharding: none}",
+    "{tp: 8, pp: 4, stage_layers: [22, 20, 20, 18], recompute: full}",
+)
+SPARSE = (
+    "{tp: 1, pp: 8, ep: 8, dispatcher: deepep, sharding: fsdp}",
+    "{tp: 2, ep: 8, sharding: hsdp, shard_group: 32, recompute: full}",
+    "{tp: 2, pp: 4, ep: 4, dispatcher: hybrid, order: [tp, cp, ep, pp, dp], recompute: [norm, expert]}",
+)
+SAID = ("tp", "pp", "cp", "ep", "dp", "micro_batch", "sharding", "recompute", "virtual_stages", "stage_layers")
+UNSAID: dict[str, dict[str, tuple[object, ...]]] = {  # what a format cannot say, and lists as omitted
+    "megatron": {},
+    "torchtitan": {"sharding": ("zero1",), "recompute": (("norm", "expert"),)},
+    "maxtext": {"recompute": (("norm", "expert"),)},
+}
+
+
+def test_a_round_trip_loses_nothing_that_both_formats_can_say() -> None:
+    compared = 0
+    for kind, unsaid in UNSAID.items():
+        for model in MODELS:
+            for layout in (*DENSE, *SPARSE):
+                work = f"workload: {{model: {model}, sequence_length: 4096, global_batch: 512}}\n"
+                before = pod(rest=f"{work}layout: {layout}\n")
+                try:
+                    written = exporter_of(kind).write(before)
+                except NotExportable:
+                    continue
+                spec = new_spec(read(str(written.content).encode(), "auto"))
+                after = study_text(
+                    spec.replace("cluster: {}", "cluster: {platform: dgx-h100, nodes: 64}"), SETTINGS
+                ).design
+                assert after.layout is not None, (kind, model, layout)
+                for key in SAID:
+                    value = getattr(before.layout, key)
+                    if value in unsaid.get(key, ()):
+                        assert written.omitted
+                    else:
+                        assert getattr(after.layout, key) == value, (kind, model, layout, key)
+                assert after.workload is not None
+                assert (after.workload.global_batch, after.workload.sequence_length) == (512, 4096)
+                held = [model_weights(design.workload.model) for design in (before.design, after) if design.workload]
+                assert held[0].total - held[0].positions == held[1].total - held[1].positions, (kind, model)
+                compared += 1
+    assert compared > 50
+
+
+def test_the_model_of_megatron_is_the_one_of_the_catalog() -> None:
+    flags = {
+        "llama-3.1-70b": "--normalization RMSNorm --norm-epsilon 1e-05|--rotary-base 500000|--disable-bias-linear",
+        "qwen2.5-72b": "--rotary-base 1000000|--disable-bias-linear --add-qkv-bias",
+        "qwen3-32b": "--qk-layernorm",
+        "gpt3-175b": "--normalization LayerNorm|--position-embedding-type learned_absolute",
+        "deepseek-v3": "--qk-head-dim 128 --qk-pos-emb-head-dim 64|--v-head-dim 128|--rope-type yarn|"
+        "--moe-router-score-function sigmoid|--moe-layer-freq '([0]*3+[1]*58)'",
+    }
+    for model, wanted in flags.items():
+        work = f"workload: {{model: {model}, sequence_length: 2048, global_batch: 512}}\n"
+        text = exported("megatron", pod(rest=f"{work}layout: {{tp: 8, sharding: fsdp}}\n"))
+        for flag in wanted.split("|"):
+            assert flag in text, (model, flag)
+        assert "--use-megatron-fsdp --use-distributed-optimizer --ckpt-format fsdp_dtensor" in text
+        assert "CUDA_DEVICE_MAX_CONNECTIONS" not in text  # arguments.py, line 1166: not with FSDP
+    plain = exported("megatron", pod(rest=f"{WORK}layout: {{tp: 8, cp: 2, cp_method: all-gather}}\n"))
+    assert "CUDA_DEVICE_MAX_CONNECTIONS=1" in plain  # line 1477: asserted with tp or cp
+    assert "--cp-comm-type all_gather" in plain
+
+
+def test_the_mesh_of_maxtext_has_as_many_devices_as_the_layout() -> None:
+    layouts = ("{tp: 1, ep: 32, sharding: fsdp}", "{tp: 4, ep: 16, sharding: hsdp, shard_group: 64}", "{ep: 8, tp: 2}")
+    for layout in layouts:
+        work = "workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 1024}\n"
+        before = pod(32, rest=f"{work.replace('mixtral-8x7b', 'deepseek-v3')}layout: {layout}\n")
+        keys = dict(line.split(": ", 1) for line in exported("maxtext", before).splitlines() if ": " in line)
+        degrees = {name: int(value) for name, value in keys.items() if name.endswith("_parallelism")}
+        ici = math.prod(value for name, value in degrees.items() if name.startswith("ici_"))
+        dcn = math.prod(value for name, value in degrees.items() if name.startswith("dcn_"))
+        assert (ici, dcn) == (8, 32), layout  # devices of an NVLink domain, and domains
+        batch = float(keys["per_device_batch_size"]) * 256 * int(keys.get("gradient_accumulation_steps", 1))
+        assert batch == 1024
+
+
+def test_a_target_refuses_accelerators_on_which_it_does_not_run() -> None:
+    work = "workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 512}\n"
+    trainium = source(
+        "platform: aws-trn2-48xlarge, nodes: 4", f"{work}layout: {{tp: 4, framework: neuronx-distributed}}\n"
+    )
+    for kind in ("megatron", "torchtitan", "nccl-env"):
+        with pytest.raises(NotExportable, match=r"does not run on|runs neither"):
+            exporter_of(kind).write(trainium)
+    with pytest.raises(NotExportable, match="runs neither NCCL nor RCCL"):
+        exporter_of("nccl-env").write(source("platform: tpu-v5p, nodes: 16"))
+
+
+def test_torchtitan_is_a_python_function() -> None:
+    text = exported("torchtitan", pod(rest=f"{WORK}layout: {{tp: 4, pp: 4, sharding: hsdp, shard_group: 8}}\n"))
+    body = ast.parse(text).body
+    assert [node.name for node in body if isinstance(node, ast.FunctionDef)] == ["design"]
+    assert "data_parallel_replicate_degree=4" in text
+    assert "num_tokens_per_train_step = 512 * 8192" in text
 
 
 def test_deepspeed_and_maxtext_come_back() -> None:
@@ -105,16 +201,36 @@ def test_deepspeed_and_maxtext_come_back() -> None:
     assert "tp 4" in exporter_of("deepspeed").write(before).omitted[0]
     reading = imported("maxtext", "auto", before)
     assert (given(reading)["layout.tp"], given(reading)["layout.pp"]) == (4, 2)
-    assert counts(reading)["parameters"] == 70_553_706_496
+    assert given(reading)["workload.model"] == "llama-3.1-70b"
+
+
+SERVING = (
+    "serving: {input_tokens: 1000, output_tokens: 1000, concurrency: 64, speculative: {tokens: 1, acceptance: 0.8}}"
+)
 
 
 def test_vllm_comes_back() -> None:
-    requests = "serving: {input_tokens: 1000, output_tokens: 1000, concurrency: 64}"
-    serving = f"workload: {{kind: serve, model: deepseek-v3, kv_precision: fp8, {requests}}}\n"
+    serving = f"workload: {{kind: serve, model: deepseek-v3, kv_precision: fp8, {SERVING}}}\n"
     before = pod(2, rest=f"{serving}layout: {{framework: vllm, tp: 1, attention_dp: 16, ep: 16}}\n")
     keys = given(imported("vllm", "auto", before))
     assert (keys["layout.tp"], keys["layout.attention_dp"], keys["layout.ep"]) == (1, 16, 16)
     assert (keys["workload.model"], keys["workload.kv_precision"]) == ("deepseek-v3", "fp8")
+
+
+def test_vllm_has_one_command_for_every_node_of_every_replica() -> None:
+    serving = f"workload: {{kind: serve, model: deepseek-v3, {SERVING}}}\n"
+    wide = exported("vllm", pod(4, rest=f"{serving}layout: {{framework: vllm, tp: 1, attention_dp: 16, ep: 16}}\n"))
+    commands = wide.split("# replica ")[1:]
+    assert [command.count("vllm serve deepseek-ai/DeepSeek-V3") for command in commands] == [1, 1, 1, 1]
+    assert ["--headless" in command for command in commands] == [False, True, False, True]
+    assert "--data-parallel-start-rank 8" in commands[1]
+    assert '"method": "mtp", "num_speculative_tokens": 1' in commands[0]
+    dense = f"workload: {{kind: serve, model: llama-3.1-70b, parameter_precision: int8, {SERVING}}}\n"
+    small = exporter_of("vllm").write(pod(2, rest=f"{dense}layout: {{framework: vllm, tp: 4}}\n"))
+    assert str(small.content).count("vllm serve meta-llama/Meta-Llama-3.1-70B") == 4
+    assert "--quantization" not in str(small.content)
+    assert any("int8" in each for each in small.omitted)
+    assert any("needs a method" in each for each in small.omitted)
 
 
 TREES = [
@@ -124,6 +240,8 @@ TREES = [
     (60, "fat-tree", 3, ", spare_nodes: 4"),
     (512, "rail-optimized", 0, ""),
     (300, "fat-tree", 0, ""),
+    (2, "rail-optimized", 0, ""),  # all rails on one leaf
+    (8, "rail-optimized", 0, ""),
     (400, "rail-optimized", 0, ""),  # 13 pods of 8 spines, 52 cores: two groups of cores share 13
 ]
 
@@ -175,6 +293,19 @@ def test_an_infragraph_comes_back_as_the_same_topology_and_bill(
     assert after.cluster.nodes == nodes
     assert after.cluster.spare_nodes == before.cluster.spare_nodes
     assert dict(found.stated)["leaf_switches"] == wanted.leaf_switches
+
+
+def test_infragraph_loads_what_is_exported() -> None:
+    pytest.importorskip("infragraph")
+    from infragraph.infragraph_service import InfraGraphService
+
+    designs = [pod(4), pod(63, "rail-optimized", 4), source("platform: gb200-nvl72, nodes: 18")]
+    for design in designs:
+        service = InfraGraphService()
+        service.set_graph(exported("infragraph", design))
+        graph = service.get_networkx_graph()
+        between = [edge for edge in graph.edges if edge[0].rsplit(".", 2)[0] != edge[1].rsplit(".", 2)[0]]
+        assert len(between) == sum(design.fabric.links.values()) // design.fabric.planes
 
 
 def test_a_bill_comes_back_from_csv_and_xlsx() -> None:

@@ -332,3 +332,45 @@ def test_an_infragraph_states_what_its_edges_join() -> None:
 def test_an_infragraph_that_asks_for_too_much_is_refused() -> None:
     with pytest.raises(FormatError, match="more than"):
         read(INFRAGRAPH.replace("count: 4}", "count: 900000000}"), "infragraph")
+
+
+NESTED = """\
+    devices:
+    - name: cx5
+      components: [{choice: port, name: port, count: 2}]
+      links: [{name: pcie}]
+      edges: []
+    - name: host
+      components:
+      - {choice: xpu, name: xpu, count: 8, description: NVIDIA H100 / H200 SXM5}
+      - {choice: device, name: cx5, count: 4}
+      - {choice: nic, name: lom, count: 2, description: LOM 1GbE x2}
+      links: [{name: pcie}]
+      edges: []
+    - name: switch
+      components: [{choice: port, name: port, count: 16}]
+      links: []
+      edges: []
+    instances: [{name: host, device: host, count: 2}, {name: leaf, device: switch, count: 2}]
+    links: [{name: down, physical: {bandwidth: {choice: gigabits_per_second, gigabits_per_second: 100}}}]
+    edges:
+    - {ep1: {instance: "host[:]", component: "cx5[0:2].port[0]"}, ep2: {instance: "leaf[0]", component: "port[0:4]"},
+       scheme: one2one, link: down}
+    - {ep1: {instance: "host", component: "cx5[-2:].port[0]"}, ep2: {instance: "leaf[-1]", component: "port[::2]"},
+       scheme: one2one, link: down}
+    """
+
+
+def test_an_infragraph_of_composed_devices_takes_slices_as_python_does() -> None:
+    reading = read(NESTED, "infragraph")
+    keys = given(reading)
+    assert (keys["cluster.nodes"], keys["cluster.scale_out.nics_per_node"]) == (2, 4)
+    assert keys["cluster.scale_out.links.node_leaf"] == 8
+    assert "cluster.accelerator" not in keys  # H100 or H200
+    ring = NESTED.replace("scheme: one2one", "scheme: ring", 1)
+    with pytest.raises(FormatError, match="scheme 'ring'"):
+        read(ring, "infragraph")
+    ends = 'ep1: {instance: "leaf[0]", component: "port[8]"}, ep2: {instance: "leaf[1]", component: "port[9]"}'
+    tangled = read(f"{NESTED.rstrip()}\n    - {{{ends}, scheme: one2one, link: down}}\n", "infragraph")
+    assert "between switches of one level" in unknown(tangled)
+    assert "cluster.scale_out.tiers" not in given(tangled)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.import_result import FormatError, SeveralParts
 from tests.exchange.imports import counts, given, read, unknown
 
 MEGATRON = """\
@@ -227,7 +227,8 @@ def test_maxtext_multiplies_its_meshes_and_leaves_what_it_works_out() -> None:
         """
     reading = read(text)
     keys = given(reading)
-    assert (keys["layout.tp"], keys["layout.pp"], keys["layout.sharding"]) == (4, 2, "fsdp")
+    assert (keys["layout.tp"], keys["layout.pp"]) == (4, 2)
+    assert "layout.sharding" not in keys  # dcn_data_parallelism takes what is left: one copy or several
     assert "layout.cp" not in keys
     assert "ici_context_parallelism: -1" in unknown(reading)
     assert counts(reading)["parameters"] == 8_030_261_248  # Llama 3.1 8B
@@ -430,3 +431,63 @@ def test_keys_of_latent_attention_hold_for_latent_attention_alone(attention: str
 def test_converters_of_torchtitan_have_a_precision(converters: str, precision: str | None) -> None:
     text = TORCHTITAN.replace('flavor = "70B"', f'flavor = "70B"\n    converters = {converters}')
     assert given(read(text)).get("workload.precision") == precision
+
+
+REGISTRY = """\
+    from torchtitan.components.quantization import Float8LinearConverter
+    from torchtitan.trainer import Trainer
+    from . import model_registry
+
+
+    def llama3_8b() -> Trainer.Config:
+        model_spec = model_registry("8B")
+        return Trainer.Config(
+            hf_assets_path="./assets/hf/Llama-3.1-8B",
+            model_spec=model_spec,
+            training=TrainingConfig(num_tokens_per_microbatch_per_dp_rank=2 * 8192, max_context_length=8192),
+            parallelism=ParallelismConfig(tensor_parallel_degree=4),
+            activation_checkpoint=FullAC.Config(),
+        )
+
+
+    def llama3_8b_float8() -> Trainer.Config:
+        config = llama3_8b()
+        config.model_spec = model_registry("8B", converters=[Float8LinearConverter.Config()])
+        config.parallelism.context_parallel_degree = 2
+        if config.compile.enable:
+            config.training.steps = 5
+        return config
+    """
+
+
+def test_a_registry_of_torchtitan_keeps_its_configurations_apart() -> None:
+    with pytest.raises(SeveralParts, match="1 llama3_8b, 2 llama3_8b_float8"):
+        read(REGISTRY)
+    keys = given(read(REGISTRY, part=1))
+    assert (keys["workload.model"], keys["layout.tp"], keys["layout.micro_batch"]) == ("llama-3.1-8b", 4, 2)
+    assert (keys["layout.recompute"], keys.get("layout.cp"), keys.get("workload.precision")) == ("full", None, None)
+    second = read(REGISTRY, part=2)
+    keys = given(second)
+    assert (keys["layout.tp"], keys["layout.cp"], keys["workload.precision"]) == (4, 2, "fp8")
+    assert "depends on the test" in unknown(second)
+
+
+def test_a_micro_batch_of_maxtext_does_not_depend_on_accumulated_passes() -> None:
+    words = "python train.py base.yml model_name=llama3-70b per_device_batch_size=0.5 gradient_accumulation_steps=8 "
+    mesh = "ici_tensor_parallelism=4 ici_fsdp_parallelism=2 dcn_data_parallelism=16 dcn_fsdp_parallelism=1"
+    keys = given(read(words + mesh, "maxtext"))
+    assert (keys["layout.micro_batch"], keys["layout.dp"], keys["workload.global_batch"]) == (2, 32, 512)
+    assert (keys["layout.sharding"], keys["layout.shard_group"]) == ("hsdp", 2)
+
+
+def test_megatron_reads_stages_modules_and_groups() -> None:
+    words = (
+        "torchrun --nnodes 8 --nproc_per_node 8 pretrain_gpt.py --tensor-model-parallel-size 4 "
+        "--pipeline-model-parallel-size 4 --num-layers 14 --hidden-size 4096 --num-attention-heads 32 "
+        "--pipeline-model-parallel-layout 'Et*3|(tttt|)*2t*3L' --recompute-granularity selective "
+        "--recompute-modules layernorm moe_act --use-megatron-fsdp --num-distributed-optimizer-instances 2"
+    )
+    keys = given(read(words))
+    assert keys["layout.stage_layers"] == [3, 4, 4, 3]
+    assert keys["layout.recompute"] == ["norm", "activation"]
+    assert (keys["layout.sharding"], keys["layout.shard_group"]) == ("hsdp", 2)  # 64 ranks / 4 / 4 / 2 copies

@@ -103,8 +103,10 @@ def unknown_variables(cluster: Cluster) -> tuple[str, ...]:
 
 
 def write_environment(source: ExportInput) -> ExportedFile:
-    """A shell script that exports the variables."""
+    """A shell script that exports the variables. Raises `NotExportable` if the accelerators do not use NCCL or RCCL."""
     cluster = source.cluster
+    if cluster.accelerator.vendor not in _DEVICES:
+        raise NotExportable(f"{cluster.accelerator.name} of {cluster.accelerator.vendor} runs neither NCCL nor RCCL")
     lines = [f"# Environment of the collective library for {source.name}. Source this file before the launch."]
     for each in environment_variables(cluster):
         lines += [f"# {each.reason}", f"export {each.name}={_shell_quoted(each.value)}"]
@@ -125,13 +127,14 @@ SMALLEST = 8 * 1024**2
 SECONDS_A_SWEEP = 30
 """Assumed duration of one sweep, from which the repetitions of a test of a stated duration follow."""
 _DEVICES = {"NVIDIA": "nvidia.com/gpu", "AMD": "amd.com/gpu"}
+"""Kubernetes resources by the vendors whose accelerators run NCCL or RCCL."""
 
 
 def _acceptance_cases(source: ExportInput) -> tuple[AcceptanceCase, ...]:
     tests, _, unclear = acceptance_cases(source.design)
     if unclear or not tests:
         raise MissingPart(unclear[0] if unclear else "the design has no acceptance tests")
-    if tests[0].tool not in {"nccl-tests", "rccl-tests"}:
+    if tests[0].tool not in {"nccl-tests", "rccl-tests"} or source.cluster.accelerator.vendor not in _DEVICES:
         raise NotExportable(f"its tests use {tests[0].tool}, which this format does not support")
     return tests
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from math import gcd
 
+from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.fabric import Fabric
-from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.planes import parts_needed
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, csv_table
@@ -49,7 +50,8 @@ class Link:
 class FabricPlane:
     """The switches of one fabric plane, and how nodes share leaves.
 
-    ``rails`` is 1 if the NICs of a node use adjacent ports; ``nodes_per_leaf`` nodes have a NIC on one leaf.
+    ``rails`` is 1 if the NICs of a node use adjacent ports, as on a single leaf; ``nodes_per_leaf`` nodes have a NIC on
+    one leaf.
     """
 
     cluster: Cluster
@@ -85,24 +87,30 @@ def fabric_plane(source: ExportInput) -> FabricPlane:
         raise NotExportable("its levels state the nodes below a switch, not how switches are connected")
     if sum(fabric.links.values()) > MAX_LINKS:
         raise NotExportable(f"more than {MAX_LINKS:,} links")
-    rails = scale_out.rails if scale_out.topology in RAIL_TOPOLOGIES else 1
+    leaves = _count_of_plane(fabric.leaf_switches, fabric)
+    rails = _rails(scale_out) if leaves > 1 else 1
     apart = scale_out.topology == "rail-only" and fabric.tiers > 1
     if apart and fabric.core_switches:
         raise NotExportable("the three tiers of each rail are counted, not wired")
     return FabricPlane(
         cluster=cluster,
-        leaves=_count_of_plane(fabric.leaf_switches, fabric),
+        leaves=leaves,
         spines=_count_of_plane(fabric.spine_switches, fabric),
         cores=_count_of_plane(fabric.core_switches, fabric),
         pods=fabric.pods,
         down=fabric.down_ports,
         up=fabric.up_ports,
-        rails=max(1, rails),
+        rails=rails,
         nics=scale_out.nics_per_node,
         extra=scale_out.extra_endpoints,
         spine_core=_count_of_plane(fabric.links["spine_core"], fabric),
         apart=apart,
     )
+
+
+def _rails(scale_out: ScaleOut) -> int:
+    """The rails of a rail fabric; 1 for other topologies."""
+    return max(1, scale_out.rails) if scale_out.topology in RAIL_TOPOLOGIES else 1
 
 
 def _count_of_plane(count: int, fabric: Fabric) -> int:
@@ -216,10 +224,10 @@ def write_cabling(source: ExportInput) -> ExportedFile:
 def _cable_rows(source: ExportInput, plane: FabricPlane, per_rack: int | None) -> Iterator[tuple[object, ...]]:
     scale_out = source.cluster.scale_out
     assert scale_out is not None
-    rate = display_bits(scale_out.nic_bandwidth.value / scale_out.planes)
+    rate, rails = display_bits(scale_out.nic_bandwidth.value / scale_out.planes), _rails(scale_out)
     for number, link in enumerate(fabric_links(source), 1):
         node = link.low.kind in {"node", "spare"}
-        rail = link.low.port % plane.rails + 1 if node and plane.rails > 1 else ""
+        rail = link.low.port % rails + 1 if node and rails > 1 else ""
         place = link.low.number - 1 + (source.cluster.nodes if link.low.kind == "spare" else 0)
         rack = f"rack{place // per_rack + 1:03d}" if node and per_rack else ""
         ends = (link.low.device, link.low.port_name, link.high.device, link.high.port_name)
@@ -235,7 +243,10 @@ def _length_class(link: Link, plane: FabricPlane, per_rack: int | None) -> str:
     return "one-rack" if racks == 1 else "one-row" if racks <= ROW else "across-rows"
 
 
-# InfraGraph: nodes, switches and links, with the fewest edges that slices allow
+# InfraGraph: nodes, switches and links, with the fewest edges that slices allow.
+#
+# Grammar: Keysight/infragraph 3.1.0, infragraph.py: a device needs name, components, links and edges (line 1412), a
+# component name, count and choice (line 1545), an edge its two ends and a link (lines 2463 and 2943)
 
 
 def write_infragraph(source: ExportInput) -> ExportedFile:
@@ -245,26 +256,59 @@ def write_infragraph(source: ExportInput) -> ExportedFile:
     scale_out = cluster.scale_out
     assert scale_out is not None
     ports = fabric.switch_ports or plane.down + plane.up
-    rate = scale_out.nic_bandwidth.value * 8 / 1e9 / scale_out.planes
-    out = [f"name: {source.name}", "devices:", "- name: server", "  components:"]
-    out += _component_lines("xpu", "xpu", cluster.accelerators_per_node, cluster.accelerator.name)
-    out += _component_lines("nic", "nic", plane.nics, scale_out.technology.name)
+    omitted = [f"{fabric.planes - 1} further planes, each a copy of the first"] if fabric.planes > 1 else []
+    out = [f"name: {source.name}", "devices:", *_server_lines(plane, scale_out, omitted)]
     out += ["- name: switch", "  components:", *_component_lines("cpu", "asic", 1, "switching chip")]
-    out += _component_lines("port", "port", ports, "port")
+    out += [*_component_lines("port", "port", ports, "port"), "  links:", "  - name: internal", "  edges:"]
+    out += _inner_edge("asic", "port", "internal")
     if plane.extra:
-        out += [
-            "- name: endpoint",
-            "  components:",
-            *_component_lines("nic", "nic", 1, "another endpoint of the fabric"),
-        ]
-    out += ["instances:", *_instance_lines(source)]
-    out += ["links:", "- name: fabric", "  physical:", "    bandwidth:", "      choice: gigabits_per_second"]
-    out += [f"      gigabits_per_second: {rate:g}", "edges:"]
-    first = (link for link in fabric_links(source) if link.plane == 1)
-    for edge in _fabric_edges(first):
+        out += ["- name: endpoint", "  components:", *_component_lines("cpu", "host", 1, "host of the endpoint")]
+        out += [*_component_lines("nic", "nic", 1, "another endpoint of the fabric"), "  links:", "  - name: pcie"]
+        out += ["  edges:", *_inner_edge("host", "nic", "pcie")]
+    rate = scale_out.nic_bandwidth.value * 8 / 1e9 / scale_out.planes
+    out += ["instances:", *_instance_lines(source), "links:", *_link_lines("fabric", "gigabits_per_second", rate)]
+    out.append("edges:")
+    for edge in _fabric_edges(link for link in fabric_links(source) if link.plane == 1):
         out += edge.lines()
-    omitted = (f"{fabric.planes - 1} further planes, each a copy of the first",) if fabric.planes > 1 else ()
-    return ExportedFile("\n".join(out) + "\n", omitted)
+    return ExportedFile("\n".join(out) + "\n", tuple(omitted))
+
+
+def _server_lines(plane: FabricPlane, scale_out: ScaleOut, omitted: list[str]) -> Iterator[str]:
+    """A node: its accelerators and NICs below one host, and the scale-up interconnect that lies within the node."""
+    cluster, up = plane.cluster, plane.cluster.scale_up
+    accelerators = cluster.accelerators_per_node
+    switched, meshed = up.topology == "switched", up.topology == "full-mesh"
+    inside = accelerators > 1 and up.domain > 1 and nodes_of_domain(cluster) == 1 and (switched or meshed)
+    if up.domain > 1 and not inside:
+        omitted.append(f"the scale-up domain: {up.topology} over {nodes_of_domain(cluster)} nodes")
+    omitted.append("PCIe switches and the distance between NICs and accelerators: not stated")
+    yield from ("- name: server", "  components:")
+    yield from _component_lines("xpu", "xpu", accelerators, cluster.accelerator.name)
+    yield from _component_lines("nic", "nic", plane.nics, scale_out.technology.name)
+    yield from _component_lines("cpu", "host", 1, "processors and PCIe of the node")
+    if inside and switched:
+        yield from _component_lines("switch", "scaleup", 1, "switches of the scale-up domain")
+    yield from ("  links:", "  - name: pcie")
+    if inside:
+        rate = up.bandwidth.value / (1 if switched else accelerators - 1)
+        yield from (f"  {line}" for line in _link_lines("scale-up", "gigabytes_per_second", rate / 1e9))
+    yield from ("  edges:", *_inner_edge("host", "xpu", "pcie"), *_inner_edge("host", "nic", "pcie"))
+    if inside:
+        yield from _inner_edge("xpu", "scaleup" if switched else "xpu", "scale-up")
+
+
+def _link_lines(name: str, unit: str, rate: float) -> list[str]:
+    """A link with its bandwidth per direction."""
+    return [f"- name: {name}", "  physical:", f"    bandwidth: {{choice: {unit}, {unit}: {float(rate)!r}}}"]
+
+
+def _inner_edge(one: str, other: str, link: str) -> list[str]:
+    """An edge between every component of two kinds of one device."""
+    return [
+        f"  - ep1: {{component: {one}}}",
+        f"    ep2: {{component: {other}}}",
+        f"    scheme: many2many\n    link: {link}",
+    ]
 
 
 def _component_lines(choice: str, name: str, count: int, description: str) -> list[str]:

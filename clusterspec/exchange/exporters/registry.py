@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import cast
 
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.frameworks import framework_of
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
@@ -80,6 +82,34 @@ class ExportedFile:
     omitted: tuple[str, ...] = ()
 
 
+def training_design(source: ExportInput, framework: str) -> tuple[Layout, Workload]:
+    """The layout and workload for a framework of the catalog.
+
+    Raises `NotExportable` if the workload is no training, or the framework does not run on the accelerators.
+    """
+    if source.workload.kind != "train":
+        raise NotExportable("the workload is serving; this format is for training")
+    require_vendor(source, framework)
+    return source.layout, source.workload
+
+
+def replicate_and_shard_degrees(layout: Layout) -> tuple[int, int]:
+    """The replicate and shard degrees of the data-parallel ranks."""
+    if layout.sharding == "none":
+        return layout.dp, 1
+    if layout.sharding == "hsdp":
+        return max(1, layout.dp // layout.shard_group), min(layout.dp, layout.shard_group)
+    return 1, layout.dp
+
+
+def require_vendor(source: ExportInput, framework: str) -> None:
+    """Raise `NotExportable` if a framework of the catalog does not run on the accelerators of a design."""
+    entry = framework_of(framework, source.design.catalog or Catalog.open())
+    accelerator = source.cluster.accelerator
+    if entry.vendors and accelerator.vendor and accelerator.vendor not in entry.vendors:
+        raise NotExportable(f"{entry.name} does not run on {accelerator.name} of {accelerator.vendor}")
+
+
 def csv_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Comma-separated values; cells are escaped so that spreadsheets read none as a formula."""
     out = io.StringIO()
@@ -127,11 +157,11 @@ EXPORTERS = (
     ),
     Exporter("slurm-topology", "Slurm topology.yaml", "acceptance", "slurm", ("slurm", "topology.yaml")),
     Exporter("kueue-topology", "Kueue Topology", "acceptance", "kueue", ("kueue",)),
-    Exporter("megatron", "arguments of Megatron-LM", "frameworks", "megatron", ("megatron-core", "megatron-lm")),
-    Exporter("torchtitan", "job configuration of torchtitan", "frameworks", "torchtitan"),
-    Exporter("deepspeed", "configuration of DeepSpeed", "frameworks", "deepspeed"),
-    Exporter("maxtext", "configuration of MaxText", "frameworks", "maxtext"),
-    Exporter("vllm", "launch line of vLLM", "frameworks", "vllm"),
+    Exporter("megatron", "launch of Megatron-LM", "megatron", "write", ("megatron-core", "megatron-lm")),
+    Exporter("torchtitan", "configuration of torchtitan (Python)", "torchtitan", "write"),
+    Exporter("deepspeed", "configuration of DeepSpeed", "deepspeed", "write"),
+    Exporter("maxtext", "configuration of MaxText", "maxtext", "write"),
+    Exporter("vllm", "launch lines of vLLM", "vllm", "write"),
     Exporter("bom-csv", "bill of materials as CSV", "documents", "bill_as_csv", ("bom", "csv")),
     Exporter("bom-xlsx", "bill of materials as XLSX", "documents", "bill_as_xlsx", ("xlsx",)),
     Exporter("infragraph", "InfraGraph infrastructure", "fabric", "write_infragraph"),

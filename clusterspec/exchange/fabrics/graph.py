@@ -9,6 +9,7 @@ from itertools import product
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder
 from clusterspec.records import dataclass, field
+from clusterspec.units import plural
 
 # Slurm host lists: ``tux[0-3,12,18-20]`` represents eight names; zeros in front are kept
 
@@ -129,6 +130,10 @@ def describe_graph(graph: FabricGraph, builder: ImportBuilder, line: int) -> Non
     builder.count("endpoints", len(graph.hosts), line)
     _record_nodes(graph, builder, line)
     depth = max(level.values())
+    if beside := sum(count for ends, count in graph.links.items() if len({level.get(end, 0) for end in ends}) == 1):
+        why = f"{plural(beside, 'link')} between switches of one level: no tree, and the file names no topology"
+        builder.unknown("cluster.scale_out.topology", why, line)
+        return
     if depth > len(NAMES):
         builder.unknown("cluster.scale_out.tiers", f"{depth} levels of switches: only three have keys", line)
     for number, name in enumerate(NAMES[:depth], 1):

@@ -14,14 +14,20 @@ from clusterspec.records import dataclass, replace
 
 # InfraGraph infrastructures: devices with components, instances of them, and the edges between instances.
 #
-# Grammar (Keysight/infragraph, OpenAPI models): ``instances`` name a device and a count; ``edges`` connect ``ep1`` to
-# ``ep2``, each an ``instance`` and a ``component`` with Python slices, by a ``scheme`` of one2one or many2many;
-# ``links`` carry a bandwidth
+# Grammar (Keysight/infragraph 3.1.0, OpenAPI models): ``instances`` name a device and a count; ``edges`` connect
+# ``ep1`` to ``ep2``, each an ``instance`` and a ``component`` with Python slices, by a ``scheme`` (one2one, many2many);
+# ``links`` carry a bandwidth. A component of choice ``device`` is a device itself, whose parts follow a dot
 
 INFRAGRAPH = "infragraph"
 MOST_EDGES = 500_000
-_SLICE = re.compile(r"([A-Za-z0-9_. -]+?)(?:\[([0-9]{0,9})(:?)([0-9]{0,9})\])?")
+_SLICE = re.compile(r"([A-Za-z0-9_ -]+?)(?:\[(-?[0-9]{0,9})(?:(:)(-?[0-9]{0,9})(?::(-?[0-9]{0,9}))?)?\])?")
 _NIC = re.compile(r"nic|cx[0-9]|connectx|hca|bluefield|efa", re.IGNORECASE)
+_APART = re.compile(r"\b(lom|mgmt|management|bmc|frontend|storage|1 ?gbe|10 ?gbe)(?![a-z])|frontend", re.IGNORECASE)
+"""Adapters of a device that are not on the fabric of its accelerators."""
+_SEVERAL = re.compile(r"[0-9]\w*\s*(/|\bor\b)\s*[A-Z]+[0-9]")
+"""A description that names several accelerators, such as "H100 / H200"."""
+_PROCESSORS = 4
+"""The most processors of one node; a device with more holds several nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +39,8 @@ class DeviceShape:
     accelerators: int
     nics: int
     product: str | None = None
-    """The catalog id of its accelerators, where their description names it."""
+    """The catalog id of its accelerators, where their description names one."""
+    processors: int = 0
 
 
 def matches_infragraph(file: InputFile) -> bool:
@@ -65,20 +72,36 @@ def _device_shape(device: dict[str, Any]) -> DeviceShape:
     nics = sum(
         count
         for name, count in counts.items()
-        if choice[name] == "nic" or (choice[name] == "device" and _NIC.search(text[name]))
+        if (choice[name] == "nic" or (choice[name] == "device" and _NIC.search(text[name])))
+        and not _APART.search(text[name].replace("_", " "))
     )
-    product = next((text[name] for name in counts if choice[name] in {"xpu", "npu"}), "")
-    return DeviceShape(str(device["name"]), counts, accelerators, nics, accelerator_of_product(product))
+    named = next((text[name] for name in counts if choice[name] in {"xpu", "npu"}), "")
+    product = None if _SEVERAL.search(named) else accelerator_of_product(named)
+    processors = sum(count for name, count in counts.items() if choice[name] == "cpu")
+    return DeviceShape(str(device["name"]), counts, accelerators, nics, product, processors)
 
 
 def _record_node(shape: DeviceShape, builder: ImportBuilder, line: int) -> None:
     builder.count("accelerators", shape.accelerators, line)
     builder.count("nics", shape.nics, line)
+    if shape.processors > _PROCESSORS:
+        why = f"the device has {shape.processors} processors: a rack of several nodes, which it does not tell apart"
+        builder.unknown("cluster.accelerators_per_node", why, line)
+        return
     if shape.accelerators:
         builder.set("cluster.accelerators_per_node", shape.accelerators, line)
-        builder.set("cluster.accelerator", shape.product, line)
+        _set_product([shape], builder, line)
     if shape.nics:
         builder.set("cluster.scale_out.nics_per_node", shape.nics, line)
+
+
+def _set_product(shapes: list[DeviceShape], builder: ImportBuilder, line: int) -> None:
+    """Set the accelerator of devices whose descriptions name one and the same, else record it as unknown."""
+    products = {shape.product for shape in shapes}
+    if len(products) == 1 and (product := products.pop()):
+        builder.set("cluster.accelerator", product, line)
+    else:
+        builder.unknown("cluster.accelerator", "the descriptions of devices name no accelerator, or several", line)
 
 
 def _record_infrastructure(root: dict[str, Any], yaml: Yaml, builder: ImportBuilder) -> None:
@@ -99,7 +122,7 @@ def _record_infrastructure(root: dict[str, Any], yaml: Yaml, builder: ImportBuil
             _add_link(one, other, graph)
         kind = (
             "node"
-            if any(_instance_and_range(edge[end]["instance"])[0] in _node_names(instances) for end in ("ep1", "ep2"))
+            if any(_name_and_slice(edge[end]["instance"])[0] in _node_names(instances) for end in ("ep1", "ep2"))
             else "switch"
         )
         rates[kind].add(links.get(str(edge.get("link"))))
@@ -126,8 +149,7 @@ def _nodes_of(nodes: list[tuple[DeviceShape, int]], builder: ImportBuilder, line
     if len({shape.accelerators for shape, _ in nodes}) == 1:
         builder.count("accelerators", sum(shape.accelerators * count for shape, count in nodes), line)
         builder.set("cluster.accelerators_per_node", nodes[0][0].accelerators, line)
-        if len({shape.product for shape, _ in nodes}) == 1:
-            builder.set("cluster.accelerator", nodes[0][0].product, line)
+        _set_product([shape for shape, _ in nodes], builder, line)
 
 
 def _record_spares(instances: Mapping[str, tuple[DeviceShape, int]], builder: ImportBuilder) -> None:
@@ -151,12 +173,14 @@ def _add_link(one: tuple[str, str, bool], other: tuple[str, str, bool], graph: F
         end = f"{device}/{component}" if node else device
         if node:
             graph.hosts[end] = device
-            graph.rails[end] = component
+            graph.rails[end] = ".".join(component.split(".")[:2])
         ends.append(end)
     graph.join(ends[0], ends[1])
 
 
 def _edge_ends(edge: dict[str, Any], instances: Mapping[str, tuple[DeviceShape, int]]) -> list[tuple[Any, Any]]:
+    if edge.get("scheme") not in {None, "one2one", "many2many"}:
+        raise FormatError(f"an edge has the scheme {str(edge['scheme'])[:20]!r}, which InfraGraph does not expand")
     sides = [_end_ports(edge[end], instances) for end in ("ep1", "ep2")]
     every = edge.get("many2many") is True or edge.get("scheme") == "many2many"
     size = len(sides[0]) * len(sides[1]) if every else max(map(len, sides))
@@ -169,27 +193,47 @@ def _edge_ends(edge: dict[str, Any], instances: Mapping[str, tuple[DeviceShape, 
 
 def _end_ports(end: dict[str, Any], instances: Mapping[str, tuple[DeviceShape, int]]) -> list[tuple[str, str, bool]]:
     """The ports that one end of an edge represents: device, component, and whether the device is a node."""
-    name, numbers = _instance_and_range(end["instance"])
+    name, text = _name_and_slice(end["instance"])
     shape, count = instances[name]
-    component, parts = _instance_and_range(end["component"])
     node = name in _node_names(instances)
-    devices = numbers if numbers is not None else range(_bounded_count(count))
-    pieces = parts if parts is not None else range(_bounded_count(shape.components[component]))
-    if len(devices) * len(pieces) > MOST_EDGES:
-        raise FormatError(f"more than {MOST_EDGES:,} ports in one end of an edge")
-    return [(f"{name}.{device}", f"{component}.{piece}", node) for device in devices for piece in pieces]
+    devices = _sliced(text, count)
+    pieces = [""]
+    for part in str(end["component"]).split("."):
+        component, text = _name_and_slice(part)
+        numbers = _sliced(text, shape.components.get(component))
+        if len(devices) * len(pieces) * len(numbers) > MOST_EDGES:
+            raise FormatError(f"more than {MOST_EDGES:,} ports in one end of an edge")
+        pieces = [f"{piece}.{component}.{number}".lstrip(".") for piece in pieces for number in numbers]
+    return [(f"{name}.{device}", piece, node) for device in devices for piece in pieces]
 
 
-def _instance_and_range(text: Any) -> tuple[str, range | None]:
+def _name_and_slice(text: Any) -> tuple[str, re.Match[str]]:
     match = _SLICE.fullmatch(str(text))
     if not match:
         raise FormatError(f"{str(text)[:60]!r} is not a name with a slice")
-    if match[2] is None:
-        return match[1], None
-    first = int(match[2] or 0)
-    if not match[3]:
-        return match[1], range(first, first + 1)
-    return match[1], range(first, _bounded_count(int(match[4] or 0)))
+    return match[1], match
+
+
+def _sliced(match: re.Match[str], count: int | None) -> range:
+    """The numbers of a slice among ``count``, as Python takes them; all of them without a slice.
+
+    Raises `FormatError` if the slice needs a count that the file does not state, or is out of it.
+    """
+    first, colon, last, step = (match[group] for group in (2, 3, 4, 5))
+    numbers = [int(text) if text else None for text in (first, last, step)]
+    if count is None:
+        if numbers[0] is None or (colon and numbers[1] is None) or min(each or 0 for each in numbers) < 0:
+            raise FormatError(f"{match[0][:60]!r} needs the count of {match[1][:40]}, which its device does not state")
+        count = max(number or 0 for number in numbers) + 1
+    count = _bounded_count(count)
+    if first and not colon:
+        at = numbers[0] or 0
+        if not -count <= at < count:
+            raise FormatError(f"{match[0][:60]!r} is outside of the {count} there are")
+        return range(at % count, at % count + 1)
+    if step == "0":
+        raise FormatError(f"{match[0][:60]!r} has a step of 0")
+    return range(*slice(*numbers).indices(count))
 
 
 def _bounded_count(count: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from typing import Any
 
 from clusterspec.catalog import Catalog
@@ -40,13 +41,14 @@ class Keys:
     """Flat dotted keys, with hyphens as underscores; ``used`` are the keys that were imported.
 
     ``undecided`` are options that a script gives in a branch only: the option, its line, and that of the test.
-    ``command`` is the command of a launch.
+    ``command`` is the command of a launch, ``listed`` the words after an option that has several.
     """
 
     values: dict[str, tuple[Any, int]] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
     undecided: list[tuple[str, int, int]] = field(default_factory=list)
     command: Command = Command(())
+    listed: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def put(self, name: str, value: Any, line: int) -> None:
         self.values[name.replace("-", "_")] = (value, line)
@@ -69,6 +71,13 @@ class Keys:
             return None
         self.used.add(found)
         return self.values[found][0]
+
+    def words(self, *names: str) -> tuple[str, ...]:
+        """All words of an option or a list; empty if it is absent."""
+        value, found = self.get(*names), self.find(*names)
+        if found in self.listed:
+            return self.listed[found]
+        return tuple(map(str, value)) if isinstance(value, list) else tuple(str(value or "").split())
 
     def line(self, *names: str) -> int:
         found = self.find(*names)
@@ -211,6 +220,9 @@ def command_keys(command: Command) -> Keys:
             keys.put(name, value, word.line)
         else:
             keys.put(name, follower.text if follower else True, word.line)
+            following = takewhile(lambda word: not _is_option(word.text), words[at + 1 :])
+            if len(several := tuple(word.text for word in following)) > 1:
+                keys.listed[name.replace("-", "_")] = several
     return keys
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from math import prod
 
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
@@ -19,6 +20,7 @@ from clusterspec.exchange.workloads.keys import (
     set_counts,
     set_model,
     set_parameters,
+    whole_of,
 )
 
 # Python recipes: constants that they assign or pass by keyword. The code is parsed, never executed
@@ -114,9 +116,24 @@ _MODEL = {
     "workload.model.experts": ("num_experts", "num_moe_experts"),
     "workload.model.experts_per_token": ("moe_router_topk",),
     "workload.model.expert_ffn_hidden": ("moe_ffn_hidden_size",),
+    "workload.model.expert_latent": ("moe_latent_size",),
+}
+_LATENT = {
+    "workload.model.head_dim": ("qk_head_dim",),
+    "workload.model.value_head_dim": ("v_head_dim",),
     "workload.model.latent_attention.q": ("q_lora_rank",),
     "workload.model.latent_attention.kv": ("kv_lora_rank",),
     "workload.model.latent_attention.rope": ("qk_pos_emb_head_dim",),
+}
+"""Keys of latent attention, which other attention ignores."""
+_MODULES = {
+    "layernorm": "norm",
+    "moe_act": "activation",
+    "core_attn": "attention",
+    "mla_up_proj": "latent",
+    "mlp": "mlp",
+    "shared_experts": "shared_experts",
+    "moe": "expert",
 }
 _REFERENCE = re.compile(r"\$\{(\.{0,8})([A-Za-z_][\w.]{0,200})\}")
 _LAUNCHED = re.compile(r"--[a-z-]{0,40}?model-parallel-size")
@@ -181,7 +198,9 @@ def _follow_references(keys: Keys) -> None:
 
 
 def _set_model(keys: Keys, builder: ImportBuilder) -> None:
-    set_counts(keys, _MODEL, builder)
+    latent = keys.is_on("multi_latent_attention") or (keys.find("kv_lora_rank") and keys.find("qk_pos_emb_head_dim"))
+    plain = {path: names for path, names in _MODEL.items() if not latent or path != "workload.model.head_dim"}
+    set_counts(keys, plain | _LATENT if latent else plain, builder)
     line = keys.line("num_layers")
     if keys.find("num_query_groups") is None and keys.is_on("group_query_attention"):
         builder.set("workload.model.kv_heads", 1, keys.line("group_query_attention"))
@@ -205,7 +224,27 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
     shared, expert = keys.whole("moe_shared_expert_intermediate_size"), keys.whole("moe_ffn_hidden_size")
     if shared and expert and shared % expert == 0:
         builder.set("workload.model.shared_experts", shared // expert, keys.line("moe_shared_expert_intermediate_size"))
+    if predicted := keys.whole("mtp_num_layers"):
+        at = keys.line("mtp_num_layers")
+        builder.set("workload.model.multi_token_prediction.layers", predicted, at)
+        ffn = "experts" if keys.whole("num_experts", "num_moe_experts") else "dense"
+        builder.set("workload.model.multi_token_prediction.ffn", ffn, at)
+    if match := re.match(r"\(?\s*([0-9]{1,9})\s*,", str(keys.get("window_size") or "")):
+        _set_window(keys, int(match[1]) + 1, builder)
     _expert_layers(keys, builder)
+
+
+def _set_window(keys: Keys, tokens: int, builder: ImportBuilder) -> None:
+    """Set the window of all layers, or of those that ``window-attn-skip-freq`` does not skip."""
+    line, base = keys.line("window_size"), "workload.model.attention_window"
+    every, layers = keys.get("window_attn_skip_freq"), keys.whole("num_layers")
+    if every is None:
+        builder.set(base, tokens, line)
+    elif (step := whole_of(every)) and layers and layers % step == 0:
+        builder.set(f"{base}.tokens", tokens, line)
+        builder.set(f"{base}.layers", layers - layers // step, keys.line("window_attn_skip_freq"))
+    else:
+        builder.unknown(f"window_attn_skip_freq: {str(every)[:40]}", "its pattern of layers is not counted", line)
 
 
 def _expert_layers(keys: Keys, builder: ImportBuilder) -> None:
@@ -234,12 +273,32 @@ def _set_pipeline(keys: Keys, builder: ImportBuilder) -> None:
         keys.whole("pipeline_model_parallel_size"),
     )
     line = keys.line(*names, "num_layers_per_virtual_pipeline_stage")
+    if layout := keys.get("pipeline_model_parallel_layout"):
+        _set_stages(str(layout), pp or 1, keys.line("pipeline_model_parallel_layout"), builder)
     if stages is None and each and layers and pp and layers % (each * pp) == 0:
         stages = layers // (each * pp)
     if stages:
         builder.set("layout.virtual_stages", stages, line)
         if stages > 1:
             builder.set("layout.schedule", "interleaved", line)
+
+
+def _set_stages(text: str, pp: int, line: int, builder: ImportBuilder) -> None:
+    """Set the layers of all stages from the notation of ``pipeline-model-parallel-layout``: "Et*3|(tt|)*5tL".
+
+    Grammar: Megatron-LM 0.20, megatron/core/transformer/pipeline_parallel_layer_layout.py, line 283.
+    """
+    plain = text.replace(",", "")
+    for pattern in (r"\(([^()]{1,200})\)\*([0-9]{1,4})", r"(.)\*([0-9]{1,4})"):
+        plain = re.sub(pattern, lambda match: match[1] * int(match[2]), plain)[:100_000]
+    stages = plain.split("|")
+    if set(plain) - set("EtmL|") or len(stages) % pp:
+        builder.unknown(f"pipeline_model_parallel_layout: {text[:60]}", f"no layout of {pp} stages", line)
+        return
+    builder.set("layout.stage_layers", [stage.count("t") for stage in stages], line)
+    if len(stages) > pp:
+        builder.set("layout.virtual_stages", len(stages) // pp, line)
+        builder.set("layout.schedule", "interleaved", line)
 
 
 def _set_options(keys: Keys, builder: ImportBuilder) -> None:
@@ -253,13 +312,23 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
         if found is not None:
             value = ("full" if found else "none") if path == "layout.overlap.tp" else found
             builder.set(path, value, keys.line(*names))
-    set_choice(
-        keys,
-        "layout.recompute",
-        ("recompute_granularity", "activations_checkpoint_granularity"),
-        {"full": "full", "selective": "selective", "none": "none", "null": "none"},
-        builder,
-    )
+    modules = keys.words("recompute_modules")
+    if modules and str(keys.get("recompute_granularity")) == "selective" and set(modules) <= _MODULES.keys():
+        builder.set("layout.recompute", [_MODULES[name] for name in modules], keys.line("recompute_modules"))
+    else:
+        set_choice(
+            keys,
+            "layout.recompute",
+            ("recompute_granularity", "activations_checkpoint_granularity"),
+            {"full": "full", "selective": "selective", "none": "none", "null": "none"},
+            builder,
+        )
+    if keys.is_on("optimizer_cpu_offload"):
+        share = str(keys.get("optimizer_offload_fraction") or "1.0")
+        if re.fullmatch(r"[01](\.[0-9]{1,6})?|\.[0-9]{1,6}", share):
+            builder.set("layout.offload.optimizer", float(share), keys.line("optimizer_cpu_offload"))
+    if keys.is_on("use_tp_pp_dp_mapping"):
+        builder.set("layout.order", ["tp", "cp", "ep", "pp", "dp"], keys.line("use_tp_pp_dp_mapping"))
     set_choice(
         keys,
         "layout.cp_method",
@@ -286,6 +355,9 @@ def _set_training(keys: Keys, builder: ImportBuilder) -> None:
     }:
         builder.set("workload.precision", "fp8", keys.line("fp8_format", "fp8", "fp8_recipe"))
     else:
+        if str(keys.get("fp4_format", "fp4") or "none").lower() not in {"none", "false", "null"}:
+            builder.set("workload.precision", "fp4", keys.line("fp4_format", "fp4"))
+            return
         for name in ("bf16", "fp16"):
             if keys.is_on(name) or str(keys.get("trainer.precision")).startswith(name):
                 builder.set("workload.precision", name, keys.line(name, "trainer.precision"))
@@ -311,7 +383,9 @@ def _set_sharding(keys: Keys, builder: ImportBuilder, framework: str, launched: 
     """Set the sharding; Megatron-LM without a distributed optimizer shards nothing."""
     if keys.is_on("use_torch_fsdp2", "use_custom_fsdp", "use_megatron_fsdp"):
         strategies = {"no_shard": "none", "optim": "zero1", "optim_grads": "zero2", "optim_grads_params": "fsdp"}
-        if keys.find("data_parallel_sharding_strategy"):
+        if (copies := keys.whole("num_distributed_optimizer_instances")) and copies > 1:
+            _set_groups(keys, copies, builder)
+        elif keys.find("data_parallel_sharding_strategy"):
             set_choice(keys, "layout.sharding", ("data_parallel_sharding_strategy",), strategies, builder)
         else:
             builder.set("layout.sharding", "fsdp", keys.line("use_torch_fsdp2", "use_custom_fsdp", "use_megatron_fsdp"))
@@ -327,3 +401,19 @@ def _set_sharding(keys: Keys, builder: ImportBuilder, framework: str, launched: 
         builder.set("layout.sharding", "zero1", line)
     elif keys.find("use_distributed_optimizer") or (framework == "megatron-core" and launched):
         builder.set("layout.sharding", "none", line or keys.line("tensor_model_parallel_size"))
+
+
+def _set_groups(keys: Keys, copies: int, builder: ImportBuilder) -> None:
+    """Set sharding within groups, of which the data-parallel ranks have ``copies``."""
+    line = keys.line("num_distributed_optimizer_instances")
+    keys.get("data_parallel_sharding_strategy")
+    builder.set("layout.sharding", "hsdp", line)
+    counts = [keys.whole("nnodes", "num_nodes"), keys.whole("nproc_per_node", "gpus_per_node")]
+    degrees = [keys.whole(f"{axis}_model_parallel_size") or 1 for axis in ("tensor", "pipeline")]
+    ranks = prod(count for count in counts if count) if all(counts) else 0
+    if ranks and ranks % (prod(degrees) * copies) == 0:
+        builder.set("layout.shard_group", ranks // prod(degrees) // copies, line)
+    else:
+        builder.unknown(
+            "layout.shard_group", f"the data-parallel ranks over {copies}: the file does not count them", line
+        )

@@ -1,14 +1,12 @@
-"""Job configurations of MaxText (YAML or ``key=value`` words) and torchtitan (TOML)."""
+"""Configurations of MaxText: YAML, and ``key=value`` words of a command line."""
 
 from __future__ import annotations
 
 import re
-import tomllib
 from math import prod
-from typing import Any
 
-from clusterspec.config import DEEPEST, deeply_dotted
 from clusterspec.exchange.documents import read_yaml
+from clusterspec.exchange.exporters.maxtext import MODELS
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.keys import (
     Keys,
@@ -22,149 +20,6 @@ from clusterspec.exchange.workloads.keys import (
     set_parameters,
     whole_of,
 )
-
-# torchtitan job configurations (TOML).
-#
-# Names: pytorch/torchtitan, torchtitan/config/job_config.py; its ``llama3`` is Llama 3.1
-
-TORCHTITAN = "torchtitan"
-LARGEST_TOML = 256 * 1024
-"""Bytes of the largest TOML file read: tables take some 500 times the space of their text."""
-_TABLE = {
-    "layout.tp": ("tensor_parallel_degree",),
-    "layout.pp": ("pipeline_parallel_degree",),
-    "layout.cp": ("context_parallel_degree",),
-    "layout.ep": ("expert_parallel_degree",),
-    "layout.expert_tp": ("expert_tensor_parallel_degree",),
-    "workload.global_batch": ("global_batch_size",),
-    "workload.sequence_length": ("training.seq_len", "seq_len"),
-}
-_SCHEDULES = {
-    "1f1b": "1f1b",
-    "gpipe": "gpipe",
-    "interleaved1f1b": "interleaved",
-    "interleavedzerobubble": "zero-bubble",
-    "zbvzerobubble": "zero-bubble",
-    "dualpipev": "dualpipe",
-}
-_CONVERTERS = {"float8": "fp8", "mx": "mxfp8", "mxfp8": "mxfp8"}
-"""Precision of the GEMMs by the last word of a converter, which releases name with or without its path."""
-_KEY = re.compile(r"\"?([A-Za-z0-9_-]{1,80})\"?\s*=")
-_MODELS = {"llama3": "llama-3.1-{}", "qwen3": "qwen3-{}"}
-_LARGE = {
-    ("llama4", "17bx16e"): "llama-4-scout",
-    ("llama4", "17bx128e"): "llama-4-maverick",
-    ("deepseek_v3", "671b"): "deepseek-v3",
-}
-
-
-def matches_torchtitan(file: InputFile) -> bool:
-    return bool(re.search(r"^\[(parallelism|training|model|experimental)\]", file.text, re.MULTILINE)) and bool(
-        re.search(r"tensor_parallel_degree|data_parallel_shard_degree|^[ \t]*flavor\s*=", file.text, re.MULTILINE)
-    )
-
-
-def read_torchtitan(file: InputFile) -> ImportResult:
-    """The workload and layout of a job. Raises `FormatError` if it is not TOML or has no degree."""
-    builder, keys = ImportBuilder(TORCHTITAN, file.name), Keys()
-    lines = _key_lines(file)
-    for name, value, line in flat_leaves(_toml_value(file), lambda *path: lines.get(".".join(map(str, path)), 0)):
-        keys.put(name, value, line)
-    if keys.find("tensor_parallel_degree", "data_parallel_shard_degree", "model.flavor", "flavor") is None:
-        raise FormatError("has neither a model nor a parallel degree of torchtitan")
-    builder.set("layout.framework", "torchtitan", keys.line("tensor_parallel_degree", "data_parallel_shard_degree"))
-    set_counts(keys, _TABLE, builder)
-    _set_torchtitan_model(keys, builder)
-    _set_sharding(keys, builder)
-    _set_options(keys, builder)
-    list_unused(keys, builder)
-    return builder.reading()
-
-
-def _toml_value(file: InputFile) -> dict[str, Any]:
-    file.bounded("TOML", LARGEST_TOML)
-    if deeply_dotted(file.text):
-        raise FormatError(f"a key of more than {DEEPEST} parts, the maximum for TOML")
-    try:
-        return tomllib.loads(file.text)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as fault:
-        match = re.search(r"line ([0-9]+)", str(fault))
-        raise FormatError(
-            f"no TOML: {str(fault).split(' (at')[0][:80].lower()}", int(match[1]) if match else 0
-        ) from None
-
-
-def _key_lines(file: InputFile) -> dict[str, int]:
-    """The line of every key, by its dotted name with the table."""
-    found: dict[str, int] = {}
-    table = ""
-    for number, line in enumerate(file.lines, 1):
-        text = line.strip()
-        if text.startswith("["):
-            table = text.split("]")[0].strip("[ ")
-        elif match := _KEY.match(text):
-            found.setdefault(f"{table}.{match[1]}".lstrip("."), number)
-    return found
-
-
-def _set_torchtitan_model(keys: Keys, builder: ImportBuilder) -> None:
-    name, flavor = str(keys.get("model.name") or "").lower(), str(keys.get("model.flavor", "flavor") or "").lower()
-    line = keys.line("model.flavor", "flavor")
-    if not flavor:
-        return
-    named = _LARGE.get((name, flavor)) or _MODELS.get(name, name + "-{}").format(flavor)
-    set_model(named, builder, line)
-
-
-def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
-    shard, replicate = keys.get("data_parallel_shard_degree"), keys.whole("data_parallel_replicate_degree") or 1
-    line = keys.line("data_parallel_shard_degree", "data_parallel_replicate_degree")
-    if shard is None and replicate == 1:
-        return
-    degree = whole_of(shard)
-    if replicate > 1 and degree == 1:
-        builder.set("layout.sharding", "none", line)
-    elif replicate > 1:
-        builder.set("layout.sharding", "hsdp", line)
-        builder.set("layout.shard_group", degree, line)
-    else:
-        builder.set("layout.sharding", "none" if degree == 1 and shard is not None else "fsdp", line)
-    if degree:
-        builder.set("layout.dp", degree * replicate, line)
-
-
-def _set_options(keys: Keys, builder: ImportBuilder) -> None:
-    micro = (
-        keys.whole("pipeline_parallel_microbatch_size") if (keys.whole("pipeline_parallel_degree") or 1) > 1 else None
-    )
-    local = keys.whole("local_batch_size", "training.batch_size")
-    builder.set("layout.micro_batch", micro or local, keys.line("local_batch_size", "training.batch_size"))
-    if micro and local:
-        builder.count("sequences_per_replica_and_step", local, keys.line("local_batch_size", "training.batch_size"))
-    set_choice(
-        keys,
-        "layout.recompute",
-        ("activation_checkpoint.mode",),
-        {"none": "none", "selective": "selective", "full": "full"},
-        builder,
-    )
-    if (keys.whole("pipeline_parallel_degree") or 1) > 1:
-        set_choice(keys, "layout.schedule", ("pipeline_parallel_schedule",), _SCHEDULES, builder)
-    set_choice(
-        keys,
-        "layout.cp_method",
-        ("context_parallel_rotate_method",),
-        {"allgather": "all-gather", "alltoall": "all-to-all"},
-        builder,
-    )
-    set_choice(
-        keys, "workload.optimizer", ("optimizer.name",), {"adam": "adam", "adamw": "adamw", "muon": "muon"}, builder
-    )
-    converters = keys.get("model.converters", "converters")
-    named = [str(each).split(".")[-1] for each in converters] if isinstance(converters, list) else []
-    precision = next((_CONVERTERS[each] for each in named if each in _CONVERTERS), None)
-    builder.set("workload.precision", precision, keys.line("model.converters", "converters"))
-
 
 # MaxText: model and job configurations (YAML), and ``key=value`` words of a command line.
 #
@@ -199,6 +54,7 @@ _AXES = {
     "layout.ep": ("expert",),
     "layout.pp": ("pipeline",),
 }
+_STRATEGIES = {"all_gather": "all-gather", "ring": "ring", "ulysses": "all-to-all"}
 _REMAT = {
     "full": "full",
     "none": "none",
@@ -237,7 +93,8 @@ def _set_maxtext_model(keys: Keys, builder: ImportBuilder) -> None:
     name = str(keys.get("model_name") or "default")
     if keys.find("base_emb_dim") is None:
         if name != "default":
-            set_model(name, builder, keys.line("model_name"))
+            known = next((entry for entry, named in MODELS.items() if named == name), name)
+            set_model(known, builder, keys.line("model_name"))
         return
     latent = str(keys.get("attention_type")) == "mla"
     set_counts(keys, _MODEL | _LATENT if latent else _MODEL, builder)
@@ -279,18 +136,13 @@ def _set_layout(keys: Keys, builder: ImportBuilder) -> None:
     for path in _AXES:
         degrees = [(name, keys.get(name)) for name in _degree_names(path) if keys.find(name)]
         _set_degree(path, degrees, keys, builder)
-    fsdp, data = (
-        {mesh: whole_of(keys.get(f"{mesh}_{axis}_parallelism")) for mesh in ("ici", "dcn")} for axis in ("fsdp", "data")
-    )
-    line = keys.line("ici_fsdp_parallelism", "dcn_data_parallelism")
-    replicas = (data["ici"] or 1) * (data["dcn"] or 1)
-    if line:
-        builder.set("layout.sharding", "hsdp" if replicas > 1 and fsdp["ici"] != 1 else "fsdp", line)
-        group = (fsdp["ici"] or 0) * (fsdp["dcn"] or 1)
-        builder.set("layout.shard_group", group if replicas > 1 and group > 1 else None, line)
+    _set_sharding(keys, builder)
     set_counts(keys, {"workload.sequence_length": ("max_target_length",)}, builder)
     _set_micro_batch(keys, builder)
     set_choice(keys, "layout.recompute", ("remat_policy",), _REMAT, builder)
+    set_choice(keys, "layout.cp_method", ("context_parallel_strategy",), _STRATEGIES, builder)
+    if (builder.reading().value(("layout", "pp")) or 1) != 1 and (stages := keys.whole("num_pipeline_repeats")):
+        builder.set("layout.virtual_stages", stages, keys.line("num_pipeline_repeats"))
     if str(keys.get("quantization") or "").startswith("fp8"):
         builder.set("workload.precision", "fp8", keys.line("quantization"))
     elif str(keys.get("dtype")) == "bfloat16":
@@ -301,8 +153,53 @@ def _set_layout(keys: Keys, builder: ImportBuilder) -> None:
         )
 
 
+def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
+    """Set sharding and replicas: of the axes fsdp and data, and of experts, which divides dense layers as fsdp does."""
+    names = [f"{mesh}_{axis}_parallelism" for mesh in ("ici", "dcn") for axis in ("fsdp", "fsdp_transpose", "data")]
+    line = keys.line(*names)
+    if not line:
+        return
+    fsdp = _axis_degree(keys, ("fsdp", "fsdp_transpose"), builder)
+    data = _axis_degree(keys, ("data",), builder)
+    experts = _axis_degree(keys, ("expert",), builder)
+    if fsdp == 1 and data is not None:
+        stated = data * (experts or 1)
+        sharded = "zero1" if keys.is_on("shard_optimizer_over_data") else "none"
+        builder.set("layout.sharding", "fsdp" if stated == 1 else sharded, line)
+    elif data is not None:
+        builder.set("layout.sharding", "hsdp" if data > 1 else "fsdp", line)
+        if data > 1 and fsdp and experts:
+            builder.set("layout.shard_group", fsdp * experts, line)
+    if fsdp and data and experts:
+        builder.set("layout.dp", fsdp * data * experts, line)
+
+
+def _axis_degree(keys: Keys, axes: tuple[str, ...], builder: ImportBuilder) -> int | None:
+    """The degree of some axes over slices and within one; None if MaxText computes it when it runs.
+
+    Without a key the value of base.yml holds: 1, but for ici_fsdp and dcn_data, which take what is left.
+    """
+    degree = 1
+    for name in (f"{mesh}_{axis}_parallelism" for mesh in ("ici", "dcn") for axis in axes):
+        if keys.find(name) is None:
+            if name in {"ici_fsdp_parallelism", "dcn_data_parallelism"}:
+                builder.unknown(name, "not stated: it takes the devices that other axes leave")
+                return None
+            continue
+        stated = whole_of(keys.get(name))
+        if stated is None:
+            builder.unknown(f"{name}: {keys.get(name)}", "computed at run time", keys.line(name))
+            return None
+        degree *= stated
+    return degree
+
+
 def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the micro-batch of a replica: the sequences of each device, times the devices that share a sequence."""
+    """Set the micro-batch of a replica: the sequences of each device in one pass, times the devices that share a
+    sequence, over the micro-batches of a pipeline.
+
+    Accumulated passes add sequences to the step, not to a pass (types.py, line 3464).
+    """
     stated, line = keys.get("per_device_batch_size"), keys.line("per_device_batch_size")
     if stated is None:
         return
@@ -310,13 +207,22 @@ def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
     given = builder.reading()
     degrees = {path: given.value(tuple(path.split("."))) for path in shared}
     steps = keys.whole("gradient_accumulation_steps") or 1
-    parts = keys.whole("num_pipeline_microbatches") if (degrees.get("layout.pp") or 1) != 1 else 1
+    stages = degrees.get("layout.pp") or 1
+    parts = (keys.whole("num_pipeline_microbatches") or stages) if stages != 1 else 1
     counts = [degree for degree in degrees.values() if isinstance(degree, int)]
-    whole = float(stated) * prod(counts) / (parts or 1) if isinstance(stated, int | float) or whole_of(stated) else 0.0
-    if len(counts) == len(degrees) and parts and steps == 1 and whole >= 1 and whole == int(whole):
-        builder.set("layout.micro_batch", int(whole), line)
+    known = len(counts) == len(degrees) and isinstance(parts, int)
+    try:
+        share = float(stated)
+    except (TypeError, ValueError):
+        known, share = False, 0.0
+    whole = share * prod(counts) if known else 0.0
+    if known and isinstance(parts, int) and whole >= 1 and whole == int(whole) and int(whole) % parts == 0:
+        builder.set("layout.micro_batch", int(whole) // parts, line)
+        replicas = given.value(("layout", "dp"))
+        if isinstance(replicas, int):
+            builder.set("workload.global_batch", int(whole) * replicas * steps, line)
         return
-    why = "sequences of each device; those of a replica need its degrees, pipeline and accumulation"
+    why = "sequences of each device; those of a replica need its degrees and the stages of its pipeline"
     builder.unknown(f"per_device_batch_size: {stated}", why, line)
 
 

@@ -1,0 +1,50 @@
+"""Training designs as a DeepSpeed configuration.
+
+Keys: DeepSpeed, deepspeed/runtime/config.py and deepspeed/runtime/zero/config.py; tensor and pipeline degrees are set
+in the training program.
+"""
+
+from __future__ import annotations
+
+import json
+
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, training_design
+
+_OPTIMIZERS = {
+    "adam": "Adam",
+    "adamw": "AdamW",
+    "lion": "Lion",
+    "muon": "Muon",
+    "sgd": "SGD",
+    "momentum": "SGD",
+    "adafactor": "Adafactor",
+}
+"""Names of DeepSpeed, and of classes of torch.optim where it has none of its own."""
+
+
+def write(source: ExportInput) -> ExportedFile:
+    """The configuration, in JSON."""
+    layout, work = training_design(source, "deepspeed")
+    stage = {"none": 0, "zero1": 1, "zero2": 2, "fsdp": 3, "hsdp": 3}[layout.sharding]
+    zero: dict[str, object] = {"stage": stage, "overlap_comm": layout.overlap.dp}
+    if layout.sharding == "hsdp":
+        zero["mics_shard_size"] = layout.shard_group
+    if layout.offload_optimizer:
+        zero["offload_optimizer"] = {"device": "cpu", "ratio": layout.offload_optimizer}
+    sixteen = {"fp32": None, "tf32": None, "fp16": "fp16"}.get(work.precision, "bf16")
+    config: dict[str, object] = {
+        "train_batch_size": work.global_batch,
+        "train_micro_batch_size_per_gpu": layout.micro_batch,
+        "zero_optimization": zero,
+        "optimizer": {"type": _OPTIMIZERS[work.optimizer]},
+        **({sixteen: {"enabled": True}} if sixteen else {}),
+    }
+    if layout.micro_batches:
+        config["gradient_accumulation_steps"] = layout.micro_batches
+    degrees = {"tp": layout.tp, "pp": layout.pp, "cp": layout.cp, "ep": layout.ep}
+    omitted = [f"{name} {degree}: set where the model is built" for name, degree in degrees.items() if degree > 1]
+    if work.precision not in {"bf16", "fp16", "fp32"}:
+        omitted.append(f"GEMMs in {work.precision}: set where the model is built")
+    if layout.recompute != "none":
+        omitted.append("activation recomputation: set where the model is built")
+    return ExportedFile(json.dumps(config, indent=2) + "\n", tuple(omitted))

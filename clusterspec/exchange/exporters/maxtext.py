@@ -1,0 +1,276 @@
+"""Training designs as a MaxText configuration.
+
+Keys, defaults and conditions: MaxText, commit e591f30c, ``src/maxtext/configs/base.yml`` (lines 170 ``decoder_block``,
+317 to 327 pipeline, 350 ``remat_policy``, 531 mesh axes, 659 to 690 degrees over slices (dcn) and within one (ici), 731
+``per_device_batch_size``, 968 ``gradient_accumulation_steps``, 1201 ``context_parallel_strategy``) and
+``src/maxtext/configs/types.py`` (lines 83 quantizations, 216 names of models, 3458 batch, 3575 to 3619 stages and
+micro-batches). The product of all degrees is the number of devices, of those of dcn the number of slices
+(``src/maxtext/utils/max_utils.py``, line 461): the ``expert`` axis is one of its own beside ``fsdp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import gcd
+
+from clusterspec.catalog.models import Block, Model
+from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.exchange.exporters.registry import (
+    ExportedFile,
+    ExportInput,
+    NotExportable,
+    replicate_and_shard_degrees,
+    training_design,
+)
+from clusterspec.units import plural
+
+MODELS = {
+    "llama-2-7b": "llama2-7b",
+    "llama-2-13b": "llama2-13b",
+    "llama-2-70b": "llama2-70b",
+    "llama-3-8b": "llama3-8b",
+    "llama-3-70b": "llama3-70b",
+    "llama-3.1-8b": "llama3.1-8b",
+    "llama-3.1-70b": "llama3.1-70b",
+    "llama-3.1-405b": "llama3.1-405b",
+    "llama-3.3-70b": "llama3.3-70b",
+    "llama-4-scout": "llama4-17b-16e",
+    "llama-4-maverick": "llama4-17b-128e",
+    "mistral-7b": "mistral-7b",
+    "mixtral-8x7b": "mixtral-8x7b",
+    "mixtral-8x22b": "mixtral-8x22b",
+    "deepseek-v2-lite": "deepseek2-16b",
+    "deepseek-v2": "deepseek2-236b",
+    "deepseek-v3": "deepseek3-671b",
+    "deepseek-v3.2": "deepseek3.2-671b",
+    "kimi-k2": "kimi-k2-1t",
+    "gemma-7b": "gemma-7b",
+    "gemma-2-2b": "gemma2-2b",
+    "gemma-2-9b": "gemma2-9b",
+    "gemma-2-27b": "gemma2-27b",
+    "gemma-3-4b": "gemma3-4b",
+    "gemma-3-12b": "gemma3-12b",
+    "gemma-3-27b": "gemma3-27b",
+    "gemma-4-26b-a4b": "gemma4-26b",
+    "gemma-4-31b": "gemma4-31b",
+    "qwen2.5-1.5b": "qwen2.5-1.5b",
+    "qwen2.5-7b": "qwen2.5-7b",
+    "qwen2.5-14b": "qwen2.5-14b",
+    "qwen3-0.6b": "qwen3-0.6b",
+    "qwen3-1.7b": "qwen3-1.7b",
+    "qwen3-4b": "qwen3-4b",
+    "qwen3-8b": "qwen3-8b",
+    "qwen3-14b": "qwen3-14b",
+    "qwen3-32b": "qwen3-32b",
+    "qwen3-30b-a3b": "qwen3-30b-a3b",
+    "qwen3-235b-a22b": "qwen3-235b-a22b",
+    "qwen3-coder-480b-a35b": "qwen3-480b-a35b",
+    "qwen3-next-80b-a3b": "qwen3-next-80b-a3b",
+    "qwen3.5-35b-a3b": "qwen3.5-35b-a3b",
+    "qwen3.5-397b-a17b": "qwen3.5-397b-a17b",
+    "gpt3-175b": "gpt3-175b",
+    "gpt-oss-20b": "gpt-oss-20b",
+    "gpt-oss-120b": "gpt-oss-120b",
+    "olmo-3-7b": "olmo3-7b",
+    "olmo-3-32b": "olmo3-32b",
+}
+"""Names in MaxText of models of the catalog (types.py, line 216)."""
+_OPTIMIZERS = {"adam": "adamw", "adamw": "adamw", "sgd": "sgd", "muon": "muon"}
+_REMAT = {"none": "none", "full": "full", "selective": "minimal"}
+_STRATEGIES = {"ring": "ring", "all-gather": "all_gather", "all-to-all": "ulysses"}
+_PRECISIONS = {"fp8": "fp8", "int8": "int8", "bf16": "", "fp16": "", "fp32": ""}
+
+
+def write(source: ExportInput) -> ExportedFile:
+    """The configuration. Raises `NotExportable` if MaxText has no such mesh, stages or model."""
+    layout, work = training_design(source, "maxtext")
+    if work.optimizer not in _OPTIMIZERS or work.precision not in _PRECISIONS:
+        raise NotExportable(f"MaxText has no {work.optimizer} in {work.precision}")
+    omitted = ["data, tokenizer, steps and run_name", *_omitted(layout)]
+    lines = [f"# {source.name}: {layout.ranks} devices on {layout.nodes} nodes"]
+    if source.cluster.accelerator.vendor != "Google":
+        lines.append("hardware: gpu_multiprocess" if layout.nodes > 1 else "hardware: gpu")
+    lines += _model_lines(work.model, omitted)
+    lines += [f"max_target_length: {work.sequence_length}", *_batch_lines(layout, work)]
+    lines += _mesh_lines(source.cluster, layout)
+    if layout.cp > 1:
+        lines.append(f"context_parallel_strategy: {_STRATEGIES[layout.cp_method]}")
+    if layout.sharding in {"zero1", "zero2"}:
+        lines.append("shard_optimizer_over_data: true")
+    remat = _REMAT.get(layout.recompute, "minimal") if isinstance(layout.recompute, str) else "minimal"
+    lines.append(f"remat_policy: {remat}")
+    lines += [f"quantization: {_PRECISIONS[work.precision]}"] if _PRECISIONS[work.precision] else []
+    lines.append(f"dtype: { {'fp16': 'float16', 'fp32': 'float32'}.get(work.precision, 'bfloat16') }")
+    lines.append(f"opt_type: {_OPTIMIZERS[work.optimizer]}")
+    if layout.offload_optimizer == 1:
+        lines.append("optimizer_memory_host_offload: true")
+    return ExportedFile("\n".join([*lines, ""]), tuple(omitted))
+
+
+# The mesh and the batch
+
+
+def slice_ranks(cluster: Cluster, layout: Layout) -> int:
+    """The devices of one slice: those of a scale-up domain, of a node where that is larger.
+
+    Raises `NotExportable` if slices are of different sizes.
+    """
+    per_node = layout.ranks // max(1, layout.nodes)
+    nodes = min(layout.nodes, layout.nodes_per_domain or nodes_of_domain(cluster))
+    size = per_node * max(1, nodes)
+    if layout.ranks % size:
+        raise NotExportable(f"{plural(layout.nodes, 'node')} do not fill whole domains of {plural(nodes, 'node')}")
+    return size
+
+
+def _mesh_lines(cluster: Cluster, layout: Layout) -> Iterator[str]:
+    """Degrees within a slice (ici) and over slices (dcn), the axes that vary fastest within a slice first."""
+    replicate, shard = replicate_and_shard_degrees(layout)
+    full = layout.sharding in {"fsdp", "hsdp"}
+    replicate, shard = (replicate, shard) if full else (layout.dp, 1)
+    holder = shard if full else replicate
+    if holder % layout.ep:
+        kind = "fsdp" if full else "data"
+        why = f"the expert axis of {layout.ep} does not divide the {holder} ranks of {kind}, beside which it is an axis"
+        raise NotExportable(why)
+    replicate, shard = (replicate, shard // layout.ep) if full else (replicate // layout.ep, shard)
+    degrees = {
+        "tensor": layout.tp,
+        "context": layout.cp,
+        "expert": layout.ep,
+        "fsdp": shard,
+        "data": replicate,
+        "pipeline": layout.pp,
+    }
+    left = slice_ranks(cluster, layout)
+    for axis, degree in degrees.items():
+        ici = gcd(degree, left)
+        left //= ici
+        if ici > 1 or axis == "fsdp":
+            yield f"ici_{axis}_parallelism: {ici}"
+        if degree > ici or axis == "data":
+            yield f"dcn_{axis}_parallelism: {degree // ici}"
+    if left > 1:
+        raise NotExportable("no mesh within a slice has these degrees")
+
+
+def _batch_lines(layout: Layout, work: Workload) -> Iterator[str]:
+    """The sequences of a device in one pass: a pass has all micro-batches of a pipeline, else one."""
+    passes = layout.micro_batches
+    if passes is None:
+        raise NotExportable("the global batch is no multiple of micro-batch × dp")
+    if layout.pp == 1:
+        yield f"per_device_batch_size: {_decimal(layout.micro_batch * layout.dp, layout.ranks)}"
+        if passes > 1:
+            yield f"gradient_accumulation_steps: {passes}"
+        return
+    if passes % layout.pp:
+        raise NotExportable(f"MaxText needs a multiple of {layout.pp} micro-batches for its stages, not {passes}")
+    if len(set(layout.stage_layers)) > 1:
+        raise NotExportable("stages of different length: MaxText pipelines equal ones")
+    yield f"per_device_batch_size: {_decimal(work.global_batch, layout.ranks)}"
+    yield f"num_pipeline_microbatches: {passes}"
+    yield f"num_layers_per_pipeline_stage: {layout.stage_layers[0]}"
+    yield f"num_pipeline_repeats: {layout.virtual_stages}"
+
+
+def _decimal(sequences: int, devices: int) -> str:
+    """A share that has a finite decimal expansion, as MaxText multiplies it by the devices again.
+
+    >>> _decimal(8, 64), _decimal(64, 8)
+    ('0.125', '8.0')
+    """
+    share = sequences / devices
+    if share * devices != sequences:
+        raise NotExportable(f"{sequences} sequences on {devices} devices: a share that no number of MaxText gives")
+    return repr(share)
+
+
+# The model: a name that MaxText knows, else its sizes
+
+
+def _model_lines(model: Model, omitted: list[str]) -> Iterator[str]:
+    if model.id in MODELS:
+        yield f"model_name: {MODELS[model.id]}"
+        return
+    if model.linear or model.sparse or model.compressed or model.window or model.shared_kv or model.expert_latent:
+        raise NotExportable("MaxText knows no model of these layers by name, and its keys cannot describe them")
+    yield f"decoder_block: {_decoder_block(model)}"
+    if model.block is None:
+        omitted.append(f"normalization and position embedding, not stated: those of {_decoder_block(model)} apply")
+    yield from (
+        f"base_emb_dim: {model.hidden}",
+        f"base_num_query_heads: {model.heads}",
+        f"base_num_kv_heads: {model.kv_heads}",
+        f"head_dim: {model.head_dim}",
+        f"base_mlp_dim: {model.ffn_hidden}",
+        f"base_num_decoder_layers: {model.layers}",
+        f"vocab_size: {model.vocab}",
+        f"logits_via_embedding: {str(model.tied_embeddings).lower()}",
+        f"mlp_activations: {'[silu, linear]' if model.gated_ffn else '[gelu]'}",
+        "enable_dropout: false",
+    )
+    if model.latent:
+        yield from (
+            "attention_type: mla",
+            f"q_lora_rank: {model.latent_q}",
+            f"kv_lora_rank: {model.latent_kv}",
+            f"qk_nope_head_dim: {model.head_dim}",
+            f"qk_rope_head_dim: {model.latent_rope}",
+            f"v_head_dim: {model.value_width}",
+        )
+    if model.experts:
+        yield from _expert_lines(model)
+    if model.block is not None:
+        yield from _rotary_lines(model.block)
+
+
+def _decoder_block(model: Model) -> str:
+    """The decoder of MaxText with the parts of a model."""
+    if model.block is not None and model.block.norm == "layer":
+        return "gpt3"
+    if model.latent or (model.experts and (model.shared_experts or model.moe_layers < model.layers)):
+        return "deepseek"
+    if model.block is not None and model.block.qk_norm:
+        return "qwen3_moe" if model.experts else "qwen3"
+    if model.block is not None and model.block.bias == "qkv":
+        return "qwen2"
+    return "mixtral" if model.experts else "llama2"
+
+
+def _expert_lines(model: Model) -> Iterator[str]:
+    yield f"num_experts: {model.experts}"
+    yield f"num_experts_per_tok: {model.experts_per_token}"
+    yield f"base_moe_mlp_dim: {model.expert_ffn_hidden}"
+    if model.shared_experts:
+        if model.shared_expert_ffn_hidden not in {0, model.expert_ffn_hidden}:
+            raise NotExportable("MaxText gives shared experts the width of the others")
+        yield f"shared_experts: {model.shared_experts}"
+    if model.layers != model.moe_layers:
+        yield f"first_num_dense_layers: {model.layers - model.moe_layers}"
+
+
+def _rotary_lines(block: Block) -> Iterator[str]:
+    if block.norm_epsilon is not None:
+        yield f"normalization_layer_epsilon: {block.norm_epsilon!r}"
+    if block.positions == "rope":
+        yield f"rope_max_timescale: {block.rope_base}"
+    if block.rope_scaling:
+        yield f"rope_type: { {'llama3': 'llama3.1'}.get(block.rope_scaling, block.rope_scaling) }"
+    if block.rope_scaling == "yarn" and block.rope_scaling_factor is not None:
+        yield f"rope_factor: {block.rope_scaling_factor:g}"
+        yield f"original_max_position_embeddings: {block.rope_original_length}"
+
+
+def _omitted(layout: Layout) -> Iterator[str]:
+    if layout.sharding == "zero2":
+        yield "zero2: MaxText shards optimizer states alone, or parameters as well"
+    if isinstance(layout.recompute, tuple):
+        yield f"the modules computed again ({', '.join(layout.recompute)}): see remat_policy: custom"
+    if layout.expert_tp != layout.tp and layout.ep > 1:
+        yield f"expert_tp {layout.expert_tp}: the tensor axis divides experts as well"
+    if layout.schedule not in {"1f1b", "interleaved"} and layout.pp > 1:
+        yield f"the schedule {layout.schedule}: MaxText pipelines in a circle"
+    if 0 < layout.offload_optimizer < 1 or layout.offload_activations:
+        yield "offloading of a share: MaxText offloads optimizer states whole, and activations by remat_policy"

@@ -1,0 +1,247 @@
+"""Training designs as a launch of Megatron-LM's ``pretrain_gpt.py``.
+
+Flags, their values and the conditions on them: Megatron-LM 0.20, commit d98e8a64,
+``megatron/training/arguments.py`` (lines 973 to 1479 check combinations, 2370 to 2462 describe the model, 3089 to 3232
+the layout, 3545 to 3562 latent attention) and the fields of ``megatron/core/transformer/transformer_config.py``, each
+of which is a flag (line 2373 of the former; 212 ``--disable-bias-linear``, 587 ``--fp8-format``, 673 ``--fp4-format``,
+1030 ``--cp-comm-type``, 891 ``--moe-token-dispatcher-type``, 898 ``--moe-flex-dispatcher-backend``, 1950
+``--recompute-modules``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.models import Block, Model
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, training_design
+
+_STRATEGIES = {"zero2": "optim_grads", "fsdp": "optim_grads_params", "hsdp": "optim_grads_params"}
+_CP_METHODS = {"ring": "p2p", "all-gather": "all_gather", "all-to-all": "a2a"}
+_DISPATCHERS = {"deepep": "deepep", "hybrid": "hybridep"}
+_PRECISIONS = {
+    "fp8": "--bf16 --fp8-format hybrid",
+    "fp4": "--bf16 --fp4-format e2m1",
+    "bf16": "--bf16",
+    "fp16": "--fp16",
+    "fp32": "",
+    "tf32": "",
+}
+_OPTIMIZERS = {"adam": "adam", "adamw": "adam", "sgd": "sgd", "momentum": "sgd", "lion": "lion", "muon": "muon"}
+_MODULES = {
+    "norm": "layernorm",
+    "activation": "moe_act",
+    "attention": "core_attn",
+    "latent": "mla_up_proj",
+    "mlp": "mlp",
+    "shared_experts": "shared_experts",
+    "expert": "moe",
+}
+_USUAL_ORDER = ("tp", "cp", "ep", "dp", "pp")
+_PIPELINE_FIRST = ("tp", "cp", "ep", "pp", "dp")
+_NOT_STATED = "tokenizer, data, learning rate, iterations and checkpoints: see --tokenizer-type, --data-path, --lr"
+
+
+def write(source: ExportInput) -> ExportedFile:
+    """The launch, one group of arguments per line. Raises `NotExportable` if no flags describe the model."""
+    layout, work = training_design(source, "megatron-core")
+    _require_known_parts(work)
+    omitted = [_NOT_STATED, *_omitted_layout(layout, work), *_omitted_model(work.model)]
+    groups = (*_layout_arguments(layout), *_model_arguments(work, omitted), *_work_arguments(layout, work))
+    lines = [f"  {group}" for group in groups if group]
+    ends = ' --rdzv-backend c10d --rdzv-endpoint "$MASTER_ADDR:29500"' if layout.nodes > 1 else ""
+    head = [f"# {source.name}: {layout.ranks} ranks on {layout.nodes} nodes"]
+    if (layout.tp > 1 or layout.cp > 1) and layout.sharding not in _STRATEGIES:
+        head.append("export CUDA_DEVICE_MAX_CONNECTIONS=1  # required with tp or cp before Blackwell")
+    per_node = layout.ranks // max(1, layout.nodes)
+    head.append(f"torchrun --nnodes {layout.nodes} --nproc_per_node {per_node}{ends} pretrain_gpt.py \\")
+    return ExportedFile("\n".join([*head, " \\\n".join(lines), ""]), tuple(omitted))
+
+
+def _require_known_parts(work: Workload) -> None:
+    model = work.model
+    parts = {
+        "linear attention": model.linear,
+        "sparse attention": model.sparse,
+        "compressed attention": model.compressed,
+        "keys and values shared between layers": model.shared_kv,
+        "layers without a feed-forward network": model.stated_ffn_layers not in {None, model.layers},
+        "layers without attention": model.stated_attention_layers not in {None, model.layers},
+        "windows of their own head sizes": model.window and (model.window.heads or model.window.head_dim),
+        f"the optimizer {work.optimizer}": work.optimizer not in _OPTIMIZERS,
+        f"the precision {work.precision}": work.precision not in _PRECISIONS,
+    }
+    if lacking := [name for name, present in parts.items() if present]:
+        raise NotExportable(f"these arguments of Megatron-LM cannot say {', '.join(lacking)}")
+
+
+def _layout_arguments(layout: Layout) -> Iterator[str]:
+    yield f"--tensor-model-parallel-size {layout.tp}"
+    yield f"--pipeline-model-parallel-size {layout.pp}"
+    yield f"--context-parallel-size {layout.cp}"
+    yield f"--expert-model-parallel-size {layout.ep}"
+    if layout.ep > 1 or layout.expert_tp != layout.tp:
+        yield f"--expert-tensor-parallel-size {layout.expert_tp}"
+    if layout.sequence_parallel:
+        yield "--sequence-parallel"
+    if len(set(layout.stage_layers)) > 1:
+        yield f"--pipeline-model-parallel-layout '{stage_text(layout.stage_layers)}'"
+    elif layout.virtual_stages > 1:
+        yield f"--num-virtual-stages-per-pipeline-rank {layout.virtual_stages}"
+    if layout.sharding == "zero1":
+        yield "--use-distributed-optimizer"
+    elif layout.sharding != "none":
+        yield "--use-megatron-fsdp --use-distributed-optimizer --ckpt-format fsdp_dtensor"
+        yield f"--data-parallel-sharding-strategy {_STRATEGIES[layout.sharding]}"
+        if layout.sharding == "hsdp":
+            yield f"--num-distributed-optimizer-instances {max(1, layout.dp * layout.cp // layout.shard_group)}"
+    if layout.cp > 1:
+        yield f"--cp-comm-type {_CP_METHODS[layout.cp_method]}"
+    if layout.order == _PIPELINE_FIRST and layout.pp > 1:
+        yield "--use-tp-pp-dp-mapping"
+    yield from _recompute_arguments(layout)
+    if layout.offload_optimizer:
+        yield f"--optimizer-cpu-offload --optimizer-offload-fraction {layout.offload_optimizer:g}"
+        yield "--use-precision-aware-optimizer"
+    if layout.overlap.dp and layout.dp > 1:
+        yield "--overlap-grad-reduce --overlap-param-gather" if layout.sharding != "none" else "--overlap-grad-reduce"
+    if layout.overlap.tp and layout.tp > 1:
+        yield "--tp-comm-overlap"
+
+
+def stage_text(layers: tuple[int, ...]) -> str:
+    """Stages in the notation of ``--pipeline-model-parallel-layout``: embedding E, layers t, loss L.
+
+    >>> stage_text((3, 4, 3))
+    'Ettt|tttt|tttL'
+    """
+    return f"E{'|'.join('t' * count for count in layers)}L"
+
+
+def _recompute_arguments(layout: Layout) -> Iterator[str]:
+    if layout.recompute == "full":
+        yield "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1"
+    elif layout.recompute != "none":
+        modules = layout.recompute if isinstance(layout.recompute, tuple) else ()
+        named = f" --recompute-modules {' '.join(_MODULES[module] for module in modules)}" if modules else ""
+        yield f"--recompute-granularity selective{named}"
+
+
+def _model_arguments(work: Workload, omitted: list[str]) -> Iterator[str]:
+    model = work.model
+    yield f"--num-layers {model.layers} --hidden-size {model.hidden} --num-attention-heads {model.heads}"
+    yield f"--ffn-hidden-size {model.ffn_hidden} --kv-channels {model.head_dim}"
+    if model.kv_heads != model.heads and not model.latent:
+        yield f"--group-query-attention --num-query-groups {model.kv_heads}"
+    length = max(model.max_sequence_length or 0, work.sequence_length)
+    yield f"--vocab-size {model.vocab} --max-position-embeddings {length}"
+    if model.gated_ffn:
+        yield "--swiglu"
+    if not model.tied_embeddings:
+        yield "--untie-embeddings-and-output-weights"
+    if model.block is None:
+        omitted.append(
+            "normalization, position embedding and biases, which the spec does not state: without further flags "
+            "Megatron-LM has LayerNorm, learned positions and a bias in every linear layer"
+        )
+    else:
+        yield from _block_arguments(model.block, model.latent)
+    if model.latent:
+        query = f" --q-lora-rank {model.latent_q}" if model.latent_q else ""
+        yield f"--multi-latent-attention{query} --kv-lora-rank {model.latent_kv}"
+        yield f"--qk-head-dim {model.head_dim} --qk-pos-emb-head-dim {model.latent_rope}"
+        yield f"--v-head-dim {model.value_width} --qk-layernorm"
+    if model.window is not None:
+        yield f"--window-size {model.window.tokens - 1},0"
+        if 0 < model.window.layers < model.layers and model.layers % (model.layers - model.window.layers) == 0:
+            yield f"--window-attn-skip-freq {model.layers // (model.layers - model.window.layers)}"
+    if model.prediction is not None:
+        yield f"--mtp-num-layers {model.prediction.layers}"
+    if model.experts:
+        yield from _expert_arguments(model)
+
+
+def _block_arguments(block: Block, latent: bool) -> Iterator[str]:
+    """Normalization, position embedding and biases."""
+    epsilon = f" --norm-epsilon {block.norm_epsilon:g}" if block.norm_epsilon is not None else ""
+    yield f"--normalization { {'rms': 'RMSNorm', 'layer': 'LayerNorm'}[block.norm] }{epsilon}"
+    if block.positions == "rope":
+        share = f" --rotary-percent {block.rope_fraction:g}" if block.rope_fraction else ""
+        yield f"--position-embedding-type rope --rotary-base {block.rope_base}{share}"
+    elif block.positions == "learned":
+        yield "--position-embedding-type learned_absolute"
+    if block.rope_scaling == "llama3":
+        yield f"--use-rope-scaling --rope-scaling-factor {block.rope_scaling_factor:g}"
+    elif latent and block.rope_scaling == "yarn":
+        yield f"--rope-type yarn --rotary-scaling-factor {block.rope_scaling_factor:g}"
+        if block.rope_mscale is not None and block.rope_mscale_all_dim is not None:
+            yield f"--mscale {block.rope_mscale:g} --mscale-all-dim {block.rope_mscale_all_dim:g}"
+    elif latent:
+        yield "--rope-type rope"
+    if block.bias in {"none", "qkv"}:
+        yield "--disable-bias-linear" + (" --add-qkv-bias" if block.bias == "qkv" else "")
+    if block.qk_norm and not latent:
+        yield "--qk-layernorm"
+
+
+def _expert_arguments(model: Model) -> Iterator[str]:
+    yield f"--num-experts {model.experts} --moe-router-topk {model.experts_per_token}"
+    yield f"--moe-ffn-hidden-size {model.expert_ffn_hidden} --moe-grouped-gemm"
+    if model.expert_latent:
+        yield f"--moe-latent-size {model.expert_latent}"
+    if model.shared_experts:
+        yield f"--moe-shared-expert-intermediate-size {model.shared_width}"
+    if dense := model.layers - model.moe_layers:
+        every = model.layers // max(1, model.moe_layers)
+        dense_first = model.moe_layers * every != model.layers
+        yield f"--moe-layer-freq '([0]*{dense}+[1]*{model.moe_layers})'" if dense_first else f"--moe-layer-freq {every}"
+    block = model.block
+    if block is not None and block.router == "sigmoid":
+        yield "--moe-router-score-function sigmoid"
+    if block is not None and block.router_groups:
+        yield f"--moe-router-num-groups {block.router_groups} --moe-router-group-topk {block.router_top_groups}"
+    if block is not None and block.router_scale is not None:
+        yield f"--moe-router-topk-scaling-factor {block.router_scale:g}"
+    if block is not None and block.expert_bias:
+        yield "--moe-router-enable-expert-bias"
+
+
+def _work_arguments(layout: Layout, work: Workload) -> Iterator[str]:
+    if work.model.experts:
+        backend = _DISPATCHERS.get(layout.dispatcher.kind)
+        kind = f"flex --moe-flex-dispatcher-backend {backend}" if backend else "alltoall"
+        yield f"--moe-token-dispatcher-type {kind}"
+    yield f"--seq-length {work.sequence_length} --micro-batch-size {layout.micro_batch}"
+    yield f"--global-batch-size {work.global_batch}"
+    yield _PRECISIONS[work.precision]
+    yield f"--optimizer {_OPTIMIZERS[work.optimizer]}"
+
+
+def _omitted_layout(layout: Layout, work: Workload) -> Iterator[str]:
+    if layout.schedule in {"zero-bubble", "dualpipe", "gpipe"}:
+        yield f"the schedule {layout.schedule}: Megatron-LM runs 1F1B"
+    if layout.offload_activations:
+        yield "offloading of activations: --cpu-offloading-num-layers counts layers"
+    if layout.order not in {_USUAL_ORDER, _PIPELINE_FIRST} and layout.ranks > max(layout.tp, layout.pp, layout.dp):
+        yield f"the order of ranks {list(layout.order)}"
+    if layout.dispatcher.precision != "bf16" and work.model.experts:
+        yield f"tokens sent to experts in {layout.dispatcher.precision}"
+    if work.precision == "tf32":
+        yield "TF32: PyTorch sets it (torch.backends.cuda.matmul.allow_tf32)"
+    if work.precision == "fp8":
+        yield "how values are scaled for FP8: see --fp8-recipe"
+
+
+def _omitted_model(model: Model) -> Iterator[str]:
+    if model.experts and model.moe_layers and model.layers % model.moe_layers == 0 and model.layers != model.moe_layers:
+        yield f"which layers have experts: written as every {model.layers // model.moe_layers}th from the first"
+    if model.block is not None and model.block.positions == "alibi":
+        yield "ALiBi: Megatron-LM has no such position embedding"
+    if model.block is not None and model.block.rope_scaling == "yarn" and not model.latent:
+        yield "YaRN scaling of rotary frequencies"
+    if model.attention_gate != "none":
+        yield f"the {model.attention_gate} gate of attention: see --attention-output-gate"
+    if not model.gated_ffn:
+        yield "the activation of the feed-forward network: without further flags it is GELU"
+    if model.window is not None and 0 < model.window.layers < model.layers:
+        yield "which layers have a window: written at equal distances"

@@ -1,0 +1,180 @@
+"""Training designs as a configuration of torchtitan: a Python function that returns a ``Trainer.Config``.
+
+Commit b5bcd76c (after 0.2.2, which read TOML): ``torchtitan/config/configs.py`` (``TrainingConfig``: tokens of a
+micro-batch and of a step; ``ParallelismConfig``), ``torchtitan/distributed/pipeline_parallel.py`` (lines 204 to 264
+and 360 to 470: stages of each rank, names of modules), ``torchtitan/config/manager.py`` (``--module`` takes a path of a
+module, ``--config`` a function of it) and ``torchtitan/models/*/config_registry.py`` (the functions of `BASES`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.exchange.exporters.registry import (
+    ExportedFile,
+    ExportInput,
+    NotExportable,
+    replicate_and_shard_degrees,
+    training_design,
+)
+
+BASES = {
+    "llama-3.1-8b": ("llama3", "llama3_8b", "8B"),
+    "llama-3.1-70b": ("llama3", "llama3_70b", "70B"),
+    "llama-3.1-405b": ("llama3", "llama3_405b", "405B"),
+    "qwen3-0.6b": ("qwen3", "qwen3_0_6b", "0.6B"),
+    "qwen3-1.7b": ("qwen3", "qwen3_1_7b", "1.7B"),
+    "qwen3-14b": ("qwen3", "qwen3_14b", "14B"),
+    "qwen3-32b": ("qwen3", "qwen3_32b", "32B"),
+    "qwen3-30b-a3b": ("qwen3", "qwen3_30b_a3b", "30B-A3B"),
+    "deepseek-v3": ("deepseek_v3", "deepseek_v3_671b", "671B"),
+    "gpt-oss-20b": ("gpt_oss", "gpt_oss_20b", "20b"),
+    "gpt-oss-120b": ("gpt_oss", "gpt_oss_120b", "120b"),
+    "kimi-k2.5": ("kimi_k2_7", "kimi_k2_5", "Kimi-K2.5"),
+}
+"""Module, function and flavor of the models that have a configuration."""
+_SCHEDULES = {
+    "1f1b": "1F1B",
+    "gpipe": "GPipe",
+    "interleaved": "Interleaved1F1B",
+    "zero-bubble": "InterleavedZeroBubble",
+    "dualpipe": "DualPipeV",
+}
+_STAGES = {"1f1b": (1, 1), "gpipe": (1, 1), "interleaved": (2, 99), "zero-bubble": (2, 99), "dualpipe": (2, 2)}
+"""Stages of each rank, at least and at most, with which a schedule runs."""
+_DISPATCHERS = {"deepep": "deepep", "hybrid": "hybridep"}
+_NAME = "clusterspec_design"
+
+
+def write(source: ExportInput) -> ExportedFile:
+    """A module with one configuration. Raises `NotExportable` if torchtitan has no such model or pipeline."""
+    layout, work = training_design(source, "torchtitan")
+    if work.model.id not in BASES:
+        raise NotExportable(f"torchtitan has no configuration of {work.model.id or 'the model of the spec'}")
+    if work.optimizer not in {"adam", "adamw"} or work.precision not in {"bf16", "fp8", "fp32"}:
+        raise NotExportable(f"this writer knows no {work.optimizer} in {work.precision} of torchtitan")
+    module, base, flavor = BASES[work.model.id]
+    imports = [
+        f"from torchtitan.models.{module}.config_registry import {base}",
+        "from torchtitan.trainer import Trainer",
+    ]
+    model = _model_spec(layout, work, flavor)
+    if model:
+        imports.append(f"from torchtitan.models.{module} import model_registry")
+    if work.precision == "fp8":
+        imports.append("from torchtitan.components.quantization import Float8LinearConverter")
+    imports += [f"from torchtitan.distributed.activation_checkpoint import {name}" for name in _recompute_class(layout)]
+    imports.append("from torchtitan.config import ParallelismConfig")
+    per_node = layout.ranks // max(1, layout.nodes)
+    lines = [
+        f'r"""{source.name}: {layout.ranks} ranks on {layout.nodes} nodes.',
+        "",
+        f"Save as {_NAME}.py where Python finds it, and start with",
+        f"torchrun --nnodes {layout.nodes} --nproc_per_node {per_node} … \\",
+        f"  -m torchtitan.train --module {_NAME} --config design",
+        '"""',
+        "",
+        *sorted(imports),
+        "",
+        "",
+        "def design() -> Trainer.Config:",
+        f"    config = {base}()",
+        *(f"    {line}" for line in (*model, *_training_lines(layout, work), *_parallelism_lines(layout, work))),
+        "    return config",
+        "",
+    ]
+    omitted = ("data, tokenizer, learning rate and steps: those of " + base, *_omitted(layout, work))
+    return ExportedFile("\n".join(lines), omitted)
+
+
+def _model_spec(layout: Layout, work: Workload, flavor: str) -> list[str]:
+    """The model, where it differs from that of the base: quantized, or with another dispatcher."""
+    arguments = [f'"{flavor}"']
+    if (backend := _DISPATCHERS.get(layout.dispatcher.kind)) and work.model.experts:
+        arguments.append(f'moe_comm_backend="{backend}"')
+    if work.precision == "fp8":
+        arguments.append("converters=[Float8LinearConverter.Config()]")
+    return [f"config.model_spec = model_registry({', '.join(arguments)})"] if len(arguments) > 1 else []
+
+
+def _training_lines(layout: Layout, work: Workload) -> Iterator[str]:
+    length = work.sequence_length
+    yield f"config.training.max_context_length = {length}"
+    yield f"config.training.num_tokens_per_microbatch_per_dp_rank = {layout.micro_batch} * {length}"
+    yield f"config.training.num_tokens_per_train_step = {work.global_batch} * {length}"
+    if work.precision == "fp32":
+        yield 'config.training.mixed_precision_param = "float32"'
+    if layout.offload_optimizer == 1:
+        yield "config.training.enable_cpu_offload = True"
+    if name := "".join(_recompute_class(layout)):
+        yield f"config.activation_checkpoint = {name}.Config()"
+    else:
+        yield "config.activation_checkpoint = None"
+
+
+def _recompute_class(layout: Layout) -> list[str]:
+    """The policy of activation checkpointing; none where nothing is computed again."""
+    if layout.recompute == "none":
+        return []
+    return ["FullAC" if layout.recompute == "full" else "SelectiveAC"]
+
+
+def _parallelism_lines(layout: Layout, work: Workload) -> Iterator[str]:
+    replicate, shard = replicate_and_shard_degrees(layout)
+    yield "config.parallelism = ParallelismConfig("
+    yield f"    data_parallel_replicate_degree={replicate},"
+    yield f"    data_parallel_shard_degree={shard},"
+    yield f"    tensor_parallel_degree={layout.tp},"
+    yield f"    enable_sequence_parallel={layout.sequence_parallel or layout.tp == 1},"
+    yield f"    context_parallel_degree={layout.cp},"
+    yield f"    pipeline_parallel_degree={layout.pp},"
+    yield f"    expert_parallel_degree={layout.ep},"
+    if layout.pp > 1:
+        yield from (f"    {line}" for line in _pipeline_lines(layout, work))
+    yield ")"
+
+
+def _pipeline_lines(layout: Layout, work: Workload) -> Iterator[str]:
+    """Schedule, micro-batches and stages. Raises `NotExportable` for stages with which the schedule does not run."""
+    least, most = _STAGES[layout.schedule]
+    if not least <= layout.virtual_stages <= most:
+        stages = f"{layout.virtual_stages} stages on each rank"
+        raise NotExportable(f"{_SCHEDULES[layout.schedule]} of torchtitan does not run with {stages}")
+    if layout.micro_batches is None:
+        raise NotExportable("the global batch is no multiple of micro-batch × dp")
+    yield f'pipeline_parallel_schedule="{_SCHEDULES[layout.schedule]}",'
+    yield f"num_pp_microbatches={layout.micro_batches},"
+    if len(set(layout.stage_layers)) == 1:
+        yield f"pipeline_parallel_layers_per_stage={layout.stage_layers[0]},"
+        yield "pipeline_parallel_first_stage_less_layers=0,"
+        yield "pipeline_parallel_last_stage_less_layers=0,"
+        return
+    yield "module_fqns_per_model_part=["
+    yield from (f"    {names}," for names in _stage_modules(layout.stage_layers))
+    yield "],"
+
+
+def _stage_modules(stage_layers: tuple[int, ...]) -> Iterator[list[str]]:
+    first = 0
+    for stage, layers in enumerate(stage_layers):
+        names = [f"layers.{number}" for number in range(first, first + layers)]
+        first += layers
+        yield ["tok_embeddings"] * (stage == 0) + names + ["norm", "lm_head"] * (stage == len(stage_layers) - 1)
+
+
+def _omitted(layout: Layout, work: Workload) -> Iterator[str]:
+    if layout.sharding in {"zero1", "zero2"}:
+        yield f"{layout.sharding}: torchtitan shards parameters as well (FSDP)"
+    if layout.order[:1] != ("tp",):
+        yield f"the order of ranks {list(layout.order)}"
+    if isinstance(layout.recompute, tuple):
+        yield f"the modules computed again ({', '.join(layout.recompute)})"
+    if layout.expert_tp > 1 and layout.ep > 1:
+        yield f"expert_tp {layout.expert_tp}: torchtitan takes the ranks of experts from tp and dp"
+    if 0 < layout.offload_optimizer < 1 or layout.offload_activations:
+        yield "offloading of a share: torchtitan offloads parameters, gradients and states together, or nothing"
+    if layout.cp > 1 and layout.cp_method != "ring":
+        yield f"the method of context parallelism ({layout.cp_method})"
+    if work.model.experts and layout.dispatcher.precision != "bf16":
+        yield f"tokens sent to experts in {layout.dispatcher.precision}"

@@ -1,0 +1,189 @@
+"""Configurations that Python functions return, read from the syntax tree: nothing is imported or executed.
+
+A function returns a call such as ``Trainer.Config(training=TrainingConfig(steps=10))``, or takes the configuration of
+another function and assigns attributes: ``config.training.steps = 10``. Values are constants and arithmetic on them.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from clusterspec.exchange.import_result import FormatError, InputFile
+from clusterspec.records import dataclass, field
+
+LARGEST = 512 * 1024
+DEEPEST = 8
+"""Functions that take a configuration of one another."""
+_ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Div: operator.truediv,
+}
+_LARGEST_NUMBER = 10**15
+
+
+@dataclass(slots=True)
+class CodeConfig:
+    """The values of one configuration by dotted name, each with its line.
+
+    ``classes`` are the classes that were called, by the name of their value; ``base`` is the function that began the
+    configuration and is not in the file; ``undecided`` are assignments within branches, with their lines.
+    """
+
+    values: dict[str, tuple[Any, int]] = field(default_factory=dict)
+    classes: dict[str, tuple[str, int]] = field(default_factory=dict)
+    base: str = ""
+    undecided: list[tuple[str, int]] = field(default_factory=list)
+
+    def clear(self, prefix: str) -> None:
+        """Remove a value and all below it."""
+        for held in (self.values, self.classes):
+            for name in [each for each in held if each == prefix or each.startswith(f"{prefix}.")]:
+                del held[name]
+
+
+def read_functions(file: InputFile, called: frozenset[str]) -> dict[str, CodeConfig]:
+    """The configurations of a file by function; ``called`` names the classes that are configurations.
+
+    Raises `FormatError` if the file is no Python, or too large.
+    """
+    if len(file.data) > LARGEST:
+        raise FormatError(f"has more than {LARGEST >> 10} KiB, the maximum for Python")
+    try:
+        tree = ast.parse(file.text)
+    except (SyntaxError, RecursionError, ValueError, MemoryError) as fault:
+        raise FormatError("not valid Python", getattr(fault, "lineno", None) or 0) from None
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    imported = {
+        alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    reader = _Reader(functions, imported, called)
+    try:
+        configs = {name: reader.config_of(name, 0) for name in functions}
+    except RecursionError:
+        raise FormatError("its expressions are nested too deeply") from None
+    return {name: config for name, config in configs.items() if config is not None}
+
+
+@dataclass(slots=True)
+class _Reader:
+    functions: Mapping[str, ast.FunctionDef]
+    imported: set[str]
+    called: frozenset[str]
+
+    def config_of(self, name: str, depth: int) -> CodeConfig | None:
+        """The configuration that a function of the file returns; None if it returns another thing."""
+        function = self.functions[name]
+        if depth > DEEPEST:
+            return None
+        names: dict[str, CodeConfig | ast.expr] = {}
+        for statement in function.body:
+            if isinstance(statement, ast.Return) and statement.value is not None:
+                found = self._configuration(statement.value, names, depth)
+                return found if found is not None and (found.values or found.classes or found.base) else None
+            if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+                self._assign(statement, names, depth)
+            elif isinstance(statement, ast.If | ast.For | ast.While | ast.With | ast.Try):
+                _note_branch(statement, names)
+        return None
+
+    def _assign(self, statement: ast.Assign, names: dict[str, CodeConfig | ast.expr], depth: int) -> None:
+        target, value = statement.targets[0], statement.value
+        if isinstance(target, ast.Name):
+            made = self._configuration(value, names, depth)
+            names[target.id] = value if made is None else made
+            return
+        dotted = _dotted(target)
+        root, _, path = dotted.partition(".")
+        config = names.get(root)
+        if isinstance(config, CodeConfig) and path:
+            config.clear(path)
+            self._put(path, value, config, names)
+
+    def _configuration(self, node: ast.expr, names: Mapping[str, Any], depth: int) -> CodeConfig | None:
+        """The configuration that an expression makes; None if it is none."""
+        if isinstance(node, ast.Name):
+            held = names.get(node.id)
+            return held if isinstance(held, CodeConfig) else None
+        if not isinstance(node, ast.Call):
+            return None
+        called = _dotted(node.func)
+        if called in self.called:
+            config = CodeConfig()
+            for keyword in node.keywords:
+                if keyword.arg:
+                    self._put(keyword.arg, keyword.value, config, names)
+            return config
+        if called in self.functions:
+            return self.config_of(called, depth + 1)
+        return CodeConfig(base=called) if called in self.imported and not node.args and not node.keywords else None
+
+    def _put(self, name: str, node: ast.expr, config: CodeConfig, names: Mapping[str, Any]) -> None:
+        """Record a value, or the keywords of a call as values below its name."""
+        if isinstance(node, ast.Name) and isinstance(names.get(node.id), ast.expr):
+            node = names[node.id]
+        if isinstance(node, ast.Call):
+            config.classes[name] = (_dotted(node.func), node.lineno)
+            for at, argument in enumerate(node.args):
+                self._put(f"{name}.{at}", argument, config, names)
+            for keyword in node.keywords:
+                if keyword.arg:
+                    self._put(f"{name}.{keyword.arg}", keyword.value, config, names)
+        elif isinstance(node, ast.List | ast.Tuple) and any(isinstance(each, ast.Call) for each in node.elts):
+            for at, element in enumerate(node.elts):
+                self._put(f"{name}.{at}", element, config, names)
+        else:
+            value = _constant(node)
+            if value is not _UNKNOWN:
+                config.values[name] = (value, node.lineno)
+
+
+_UNKNOWN = object()
+
+
+def _constant(node: ast.expr) -> Any:
+    """The value of an expression of constants; `_UNKNOWN` for any other."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = _constant(node.operand)
+        return -inner if isinstance(inner, int | float) else _UNKNOWN
+    if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
+        sides = [_constant(node.left), _constant(node.right)]
+        if all(isinstance(side, int | float) and abs(side) < _LARGEST_NUMBER for side in sides):
+            try:
+                return _ARITHMETIC[type(node.op)](*sides)
+            except (ZeroDivisionError, OverflowError):
+                return _UNKNOWN
+        return _UNKNOWN
+    listed = [_constant(each) for each in node.elts] if isinstance(node, ast.List | ast.Tuple) else [_UNKNOWN]
+    return _UNKNOWN if any(each is _UNKNOWN for each in listed) else listed
+
+
+def _dotted(node: ast.expr) -> str:
+    """The dotted name of an expression; empty if it is none."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def _note_branch(branch: ast.stmt, names: Mapping[str, CodeConfig | ast.expr]) -> None:
+    """Record the assignments of a branch, which nothing decides here."""
+    for target, line in _assigned(branch):
+        root, _, path = target.partition(".")
+        config = names.get(root)
+        if isinstance(config, CodeConfig) and path:
+            config.undecided.append((path, line))
+
+
+def _assigned(branch: ast.stmt) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(branch):
+        if isinstance(node, ast.Assign):
+            yield from ((_dotted(target), node.lineno) for target in node.targets)

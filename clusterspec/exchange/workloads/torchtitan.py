@@ -1,0 +1,311 @@
+"""Job configurations of torchtitan: TOML, and the Python functions that replaced it, parsed but not executed."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+from clusterspec.catalog import Catalog
+from clusterspec.config import DEEPEST, deeply_dotted
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
+from clusterspec.exchange.workloads.config_code import CodeConfig, read_functions
+from clusterspec.exchange.workloads.keys import (
+    Keys,
+    flat_leaves,
+    list_unused,
+    set_choice,
+    set_counts,
+    set_model,
+    whole_of,
+)
+
+# Names: pytorch/torchtitan, torchtitan/config/job_config.py in 0.2.2 (TOML); torchtitan/config/configs.py and
+# torchtitan/models/*/config_registry.py in commit b5bcd76c (Python). Its ``llama3`` is Llama 3.1
+
+TORCHTITAN = "torchtitan"
+LARGEST_TOML = 256 * 1024
+"""Bytes of the largest TOML file read: tables take some 500 times the space of their text."""
+_TABLE = {
+    "layout.tp": ("tensor_parallel_degree",),
+    "layout.pp": ("pipeline_parallel_degree",),
+    "layout.cp": ("context_parallel_degree",),
+    "layout.ep": ("expert_parallel_degree",),
+    "layout.expert_tp": ("expert_tensor_parallel_degree",),
+    "workload.global_batch": ("global_batch_size",),
+}
+_SCHEDULES = {
+    "1f1b": "1f1b",
+    "gpipe": "gpipe",
+    "interleaved1f1b": "interleaved",
+    "interleavedzerobubble": "zero-bubble",
+    "zbvzerobubble": "zero-bubble",
+    "dualpipev": "dualpipe",
+}
+_CONVERTERS = {"float8": "fp8", "mx": "mxfp8", "mxfp8": "mxfp8"}
+"""Precision of the GEMMs by the last word of a converter, which releases name with or without its path."""
+_KEY = re.compile(r"\"?([A-Za-z0-9_-]{1,80})\"?\s*=")
+_MODELS = {"llama3": "llama-3.1-{}", "qwen3": "qwen3-{}"}
+_LARGE = {
+    ("llama4", "17bx16e"): "llama-4-scout",
+    ("llama4", "17bx128e"): "llama-4-maverick",
+    ("deepseek_v3", "671b"): "deepseek-v3",
+}
+
+
+_CLASSES = frozenset({"Trainer.Config", "FaultTolerantTrainer.Config", "GraphTrainer.Config", "JobConfig"})
+_PYTHON = re.compile(r"^(?:from|import) torchtitan\b|^from \. import model_registry", re.MULTILINE)
+_POLICIES = {"FullAC": "full", "SelectiveAC": "selective"}
+_PRECISIONS = {
+    "Float8LinearConverter": "fp8",
+    "Float8GroupedExpertsConverter": "fp8",
+    "MXFP8LinearConverter": "fp8",
+    "NVFP4LinearConverter": "fp4",
+}
+_DISPATCHERS = {"standard": "all-to-all", "deepep": "deepep", "hybridep": "hybrid"}
+_FUNCTIONS = (
+    (re.compile(r"llama3_([0-9]+b)"), "llama-3.1-{}"),
+    (re.compile(r"qwen3_([0-9]+)_([0-9]+b)"), "qwen3-{}.{}"),
+    (re.compile(r"qwen3_([0-9]+b)(?:_(a[0-9]+b))?"), "qwen3-{}-{}"),
+    (re.compile(r"deepseek_v3_671b"), "deepseek-v3"),
+    (re.compile(r"gpt_oss_([0-9]+b)"), "gpt-oss-{}"),
+    (re.compile(r"kimi_k2_5"), "kimi-k2.5"),
+    (re.compile(r"qwen35_([0-9]+b)(?:_(a[0-9]+b))?"), "qwen3.5-{}-{}"),
+)
+"""Catalog ids by the start of the functions that return a configuration."""
+
+
+def matches_torchtitan(file: InputFile) -> bool:
+    if _PYTHON.search(file.text) and any(name in file.text for name in _CLASSES):
+        return True
+    return bool(re.search(r"^\[(parallelism|training|model|experimental)\]", file.text, re.MULTILINE)) and bool(
+        re.search(r"tensor_parallel_degree|data_parallel_shard_degree|^[ \t]*flavor\s*=", file.text, re.MULTILINE)
+    )
+
+
+def read_torchtitan(file: InputFile) -> ImportResult:
+    """The workload and layout of a job. Raises `FormatError` if it has no degree, or several configurations differ."""
+    builder, keys = ImportBuilder(TORCHTITAN, file.name), Keys()
+    if _PYTHON.search(file.text):
+        _read_code(file, keys, builder)
+        return builder.reading()
+    lines = _key_lines(file)
+    for name, value, line in flat_leaves(_toml_value(file), lambda *path: lines.get(".".join(map(str, path)), 0)):
+        keys.put(name, value, line)
+    if keys.find("tensor_parallel_degree", "data_parallel_shard_degree", "model.flavor", "flavor") is None:
+        raise FormatError("has neither a model nor a parallel degree of torchtitan")
+    builder.set("layout.framework", "torchtitan", keys.line("tensor_parallel_degree", "data_parallel_shard_degree"))
+    set_counts(keys, _TABLE | {"workload.sequence_length": ("training.seq_len", "seq_len")}, builder)
+    _set_torchtitan_model(keys, builder)
+    _set_sharding(keys, builder)
+    _set_options(keys, builder)
+    list_unused(keys, builder)
+    return builder.reading()
+
+
+def _read_code(file: InputFile, keys: Keys, builder: ImportBuilder) -> None:
+    """The configuration of one function."""
+    configs = read_functions(file, _CLASSES)
+    if not configs:
+        raise FormatError("has no function that returns a configuration of torchtitan")
+    name, config = _chosen(file, configs)
+    for key, (value, line) in config.values.items():
+        keys.put(key, value, line)
+    keys.undecided = [(path, line, line) for path, line in config.undecided]
+    line = keys.line("tensor_parallel_degree", "max_context_length", "seq_len") or 1
+    builder.set("layout.framework", "torchtitan", line)
+    set_counts(keys, _TABLE, builder)
+    _set_sharding(keys, builder)
+    _set_code_model(name, config, keys, builder)
+    _set_tokens(keys, builder)
+    _set_code_choices(config, keys, builder)
+    if config.base:
+        builder.unknown(f"the values that {config.base}() sets", "the function is in another file")
+    list_unused(keys, builder)
+
+
+def _chosen(file: InputFile, configs: dict[str, CodeConfig]) -> tuple[str, CodeConfig]:
+    names = list(configs)
+    if file.part is not None:
+        if not 1 <= file.part <= len(names):
+            raise FormatError(f"holds {len(names)} configurations, but --part is {file.part}")
+        return names[file.part - 1], configs[names[file.part - 1]]
+    if len(names) > 1:
+        listed = ", ".join(f"{number} {name}" for number, name in enumerate(names[:20], 1))
+        raise SeveralParts(f"holds {len(names)} configurations ({listed}): choose one with --part N")
+    return names[0], configs[names[0]]
+
+
+def _set_code_model(name: str, config: CodeConfig, keys: Keys, builder: ImportBuilder) -> None:
+    """Set the model: that of the function, or of the function that it begins with."""
+    _, line = config.classes.get("model_spec", ("", 0))
+    keys.get("hf_assets_path", "model_spec.0")
+    if "debug" in str(keys.get("model_spec.0") or name):
+        builder.unknown(f"the model of {name}", "a small model for debugging, which the file does not describe", line)
+        return
+    for function in (config.base, name):
+        for pattern, entry in _FUNCTIONS:
+            if match := pattern.match(function):
+                parts = [group or "" for group in match.groups()]
+                set_model(entry.format(*parts).rstrip("-"), builder, line)
+                return
+    if path := keys.get("hf_assets_path"):
+        set_model(str(path).removesuffix("-Base"), builder, keys.line("hf_assets_path"))
+
+
+def _set_tokens(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the sequence length, and batches from tokens: those of a micro-batch and of a step."""
+    length = keys.whole("max_context_length", "seq_len")
+    builder.set("workload.sequence_length", length, keys.line("max_context_length", "seq_len"))
+    for path, name in (
+        ("layout.micro_batch", "num_tokens_per_microbatch_per_dp_rank"),
+        ("workload.global_batch", "num_tokens_per_train_step"),
+    ):
+        tokens, line = keys.whole(name), keys.line(name)
+        if tokens and length and tokens % length == 0:
+            builder.set(path, tokens // length, line)
+        elif tokens:
+            builder.unknown(f"{name}: {tokens}", "no multiple of the stated sequence length", line)
+    if keys.find("num_tokens_per_microbatch_per_dp_rank") is None:
+        micro = keys.whole("pipeline_parallel_microbatch_size", "local_batch_size")
+        builder.set("layout.micro_batch", micro, keys.line("pipeline_parallel_microbatch_size", "local_batch_size"))
+
+
+def _set_code_choices(config: CodeConfig, keys: Keys, builder: ImportBuilder) -> None:
+    policy, line = config.classes.get("activation_checkpoint", ("", 0))
+    mode = _POLICIES.get(policy.split(".")[0])
+    if mode is not None:
+        builder.set("layout.recompute", mode, line)
+    elif "activation_checkpoint" in config.values and keys.get("activation_checkpoint") is None:
+        builder.set("layout.recompute", "none", keys.line("activation_checkpoint"))
+    elif policy:
+        builder.unknown(f"activation_checkpoint: {policy}", "no value of layout.recompute corresponds to it", line)
+    elif not config.base:  # torchtitan/trainer.py, line 108: the default is SelectiveAC
+        builder.set("layout.recompute", "selective", keys.line("parallelism", "max_context_length"))
+    if (keys.whole("pipeline_parallel_degree") or 1) > 1:
+        set_choice(keys, "layout.schedule", ("pipeline_parallel_schedule",), _SCHEDULES, builder)
+        _set_stages(keys, builder)
+    set_choice(keys, "layout.dispatcher", ("moe_comm_backend",), _DISPATCHERS, builder)
+    sequence = keys.get("enable_sequence_parallel")
+    if sequence is not None and (keys.whole("tensor_parallel_degree") or 1) > 1:
+        builder.set("layout.sequence_parallel", bool(sequence), keys.line("enable_sequence_parallel"))
+    precisions = {
+        _PRECISIONS[called.split(".")[0]]: line
+        for name, (called, line) in config.classes.items()
+        if "converters" in name and called.split(".")[0] in _PRECISIONS
+    }
+    for precision, line in list(precisions.items())[:1]:
+        builder.set("workload.precision", precision, line)
+    optimizer, line = config.classes.get("optimizer", ("", 0))
+    if "adamw" in optimizer.lower():
+        builder.set("workload.optimizer", "adamw", line)
+
+
+def _set_stages(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the stages of each rank: as listed, or from the layers of a stage and those of the model."""
+    degree = keys.whole("pipeline_parallel_degree") or 1
+    listed = keys.get("module_fqns_per_model_part")
+    line = keys.line("module_fqns_per_model_part", "pipeline_parallel_layers_per_stage")
+    if isinstance(listed, list) and all(isinstance(part, list) for part in listed) and len(listed) % degree == 0:
+        layers = [sum(str(name).startswith("layers.") for name in part) for part in listed]
+        builder.set("layout.virtual_stages", len(layers) // degree, line)
+        builder.set("layout.stage_layers", list(layers), line)
+        return
+    each, less = keys.whole("pipeline_parallel_layers_per_stage"), 0
+    for name in ("pipeline_parallel_first_stage_less_layers", "pipeline_parallel_last_stage_less_layers"):
+        stated = keys.get(name)
+        less += stated if isinstance(stated, int) else 1
+    if each is None:
+        return
+    model = builder.reading().value(("workload", "model"))
+    if not isinstance(model, str):
+        builder.unknown(f"pipeline_parallel_layers_per_stage: {each}", "the layers of the model are not known", line)
+        return
+    stages = -(-(Catalog.open().model(model).layers + less) // each)
+    if stages % degree == 0:
+        builder.set("layout.virtual_stages", stages // degree, line)
+
+
+def _toml_value(file: InputFile) -> dict[str, Any]:
+    file.bounded("TOML", LARGEST_TOML)
+    if deeply_dotted(file.text):
+        raise FormatError(f"a key of more than {DEEPEST} parts, the maximum for TOML")
+    try:
+        return tomllib.loads(file.text)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as fault:
+        match = re.search(r"line ([0-9]+)", str(fault))
+        raise FormatError(
+            f"no TOML: {str(fault).split(' (at')[0][:80].lower()}", int(match[1]) if match else 0
+        ) from None
+
+
+def _key_lines(file: InputFile) -> dict[str, int]:
+    """The line of every key, by its dotted name with the table."""
+    found: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(file.lines, 1):
+        text = line.strip()
+        if text.startswith("["):
+            table = text.split("]")[0].strip("[ ")
+        elif match := _KEY.match(text):
+            found.setdefault(f"{table}.{match[1]}".lstrip("."), number)
+    return found
+
+
+def _set_torchtitan_model(keys: Keys, builder: ImportBuilder) -> None:
+    name, flavor = str(keys.get("model.name") or "").lower(), str(keys.get("model.flavor", "flavor") or "").lower()
+    line = keys.line("model.flavor", "flavor")
+    if not flavor:
+        return
+    named = _LARGE.get((name, flavor)) or _MODELS.get(name, name + "-{}").format(flavor)
+    set_model(named, builder, line)
+
+
+def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
+    shard, replicate = keys.get("data_parallel_shard_degree"), keys.whole("data_parallel_replicate_degree") or 1
+    line = keys.line("data_parallel_shard_degree", "data_parallel_replicate_degree")
+    if shard is None and replicate == 1:
+        return
+    degree = whole_of(shard)
+    if replicate > 1 and degree == 1:
+        builder.set("layout.sharding", "none", line)
+    elif replicate > 1:
+        builder.set("layout.sharding", "hsdp", line)
+        builder.set("layout.shard_group", degree, line)
+    else:
+        builder.set("layout.sharding", "none" if degree == 1 and shard is not None else "fsdp", line)
+    if degree:
+        builder.set("layout.dp", degree * replicate, line)
+
+
+def _set_options(keys: Keys, builder: ImportBuilder) -> None:
+    micro = (
+        keys.whole("pipeline_parallel_microbatch_size") if (keys.whole("pipeline_parallel_degree") or 1) > 1 else None
+    )
+    local = keys.whole("local_batch_size", "training.batch_size")
+    builder.set("layout.micro_batch", micro or local, keys.line("local_batch_size", "training.batch_size"))
+    if micro and local:
+        builder.count("sequences_per_replica_and_step", local, keys.line("local_batch_size", "training.batch_size"))
+    set_choice(
+        keys,
+        "layout.recompute",
+        ("activation_checkpoint.mode",),
+        {"none": "none", "selective": "selective", "full": "full"},
+        builder,
+    )
+    if (keys.whole("pipeline_parallel_degree") or 1) > 1:
+        set_choice(keys, "layout.schedule", ("pipeline_parallel_schedule",), _SCHEDULES, builder)
+    set_choice(
+        keys,
+        "layout.cp_method",
+        ("context_parallel_rotate_method",),
+        {"allgather": "all-gather", "alltoall": "all-to-all"},
+        builder,
+    )
+    set_choice(
+        keys, "workload.optimizer", ("optimizer.name",), {"adam": "adam", "adamw": "adamw", "muon": "muon"}, builder
+    )
+    converters = keys.get("model.converters", "converters")
+    named = [str(each).split(".")[-1] for each in converters] if isinstance(converters, list) else []
+    precision = next((_CONVERTERS[each] for each in named if each in _CONVERTERS), None)
+    builder.set("workload.precision", precision, keys.line("model.converters", "converters"))
