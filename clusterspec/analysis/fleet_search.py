@@ -234,8 +234,8 @@ def _missed(job: str, study: Study, elapsed: float | None, goal: Goal) -> Iterat
         return
     limit = goal.within.get(job, goal.within.get(""))
     if limit is not None and (elapsed is None or elapsed > limit):
-        took = display(elapsed, "s") if elapsed is not None else "an unknown time"
-        yield f"the run takes {took}, not {display(limit, 's')}"
+        took = display(elapsed, "s") if elapsed is not None else "of unknown time"
+        yield f"run {took} > {display(limit, 's')}"
 
 
 # The assignment

@@ -274,7 +274,7 @@ def serving_targets_missed(study: Study) -> Iterator[str]:
     for result in target_results(times, work.serving):
         if result.missed:
             name = result.target.quantity.replace("_", " ").upper()
-            yield f"{name} is {display(result.seconds, 's')}, not {display(result.target.seconds, 's')}"
+            yield f"{name} {display(result.seconds, 's')} > {display(result.target.seconds, 's')}"
 
 
 def currency_of(study: Study) -> str:

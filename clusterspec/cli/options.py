@@ -217,9 +217,10 @@ def format_option(parser: argparse.ArgumentParser, *choices: str) -> None:
     parser.add_argument("--format", choices=choices, default=choices[0], help=f"output format (default: {choices[0]})")
 
 
-def spec_argument(parser: argparse.ArgumentParser) -> None:
+def spec_argument(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
     """Add the spec argument, ``--stdin-filename``, and the choice of a part of a fleet."""
-    parser.add_argument("spec", metavar="SPEC", type=path, help="the spec; - reads standard input")
+    number = "?" if optional else None
+    parser.add_argument("spec", metavar="SPEC", type=path, nargs=number, help="the spec; - reads standard input")
     stdin_filename(parser)
     fleet_options(parser)
 

@@ -16,7 +16,16 @@ from clusterspec.cli.parser import COMMANDS, documented_commands, parser
 from tests.cli.conftest import BASE, Call
 from tests.effort import diagonal, each
 
-VALUES = {"DATE": "2026-11-20", "AXIS,AXIS": "tp,pp", "N": "3", "YEAR": "2025", "SHARE": "0.1"}
+VALUES = {
+    "DATE": "2026-11-20",
+    "AXIS,AXIS": "tp,pp",
+    "N": "3",
+    "YEAR": "2025",
+    "SHARE": "0.1",
+    "N,N": "3",
+    "AMOUNT": "2M",
+    "POWER": "2 MW",
+}
 LEAVES: dict[str, Parser] = {}
 for _name, _one in documented_commands(parser()):
     _actions = documented_commands(_one)
@@ -53,7 +62,7 @@ def test_an_option_means_the_same_before_between_and_after_the_arguments(name: s
     for option in options(leaf):
         must = [*itertools.chain(*required(leaf))]
         expected = read(*command, *must, *option, "--", *takes)
-        greedy = option[0] == "--against"
+        greedy = option[0] in {"--against", "--machines"}
         for at in range(len(takes) + 1):
             between = [*takes[:at], *option, *(["--"] if greedy else []), *takes[at:]]
             assert read(*command, *must, *between) == expected, between

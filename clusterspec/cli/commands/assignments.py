@@ -1,18 +1,27 @@
-"""``clusterspec search --fleet``: which job on which pool with how many nodes."""
+"""``clusterspec search --fleet`` and ``--machines``: which job on which pool with how many nodes, and which
+machine to buy.
+"""
 
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
 
-from clusterspec.analysis import fleet_search
+from clusterspec.analysis import candidates as machines
+from clusterspec.analysis import fleet_search, machine_search
 from clusterspec.analysis.assignment import SolverMissing, solver
+from clusterspec.analysis.candidates import Limits, Machine
 from clusterspec.analysis.fleet_search import FleetSearchFault, Goal
 from clusterspec.cli import FOUND, UsageFault, parallel
-from clusterspec.cli.inputs import StudyReader, status_of, with_errors_named
-from clusterspec.cli.options import positive_integer
+from clusterspec.cli.inputs import StudyReader, chosen_part, status_of, with_errors_named
+from clusterspec.cli.options import day, nonempty_name, path, positive_integer
 from clusterspec.cli.terminal import Bar, ink_of, print_json, print_text
-from clusterspec.report import fleet_search_text
+from clusterspec.report import fleet_search_text, machines_text
+from clusterspec.results.machines import MachineRow
+from clusterspec.studies.study import Study
 from clusterspec.units import UnitFault, read
 
 SHOWN = 3
@@ -50,12 +59,69 @@ def goal_options(parser: argparse.ArgumentParser) -> None:
         default=60,
         help="time for the solver to find each assignment; the gap to the bound is printed (default: 60)",
     )
-    parallel.parallel_options(group)
+    machines = parser.add_argument_group("the machine to buy")
+    machines.add_argument(
+        "--machines",
+        metavar="MACHINE",
+        nargs="+",
+        type=path,
+        default=[],
+        help="compare machines: platforms of the catalog, and specs with a `cluster`; without SPEC the work is that of "
+        "the first spec. --within and --nodes hold here too",
+    )
+    machines.add_argument(
+        "--fabrics",
+        metavar="ID,ID",
+        type=separated_names,
+        default=(),
+        help="scale-out technologies to try with every machine, such as infiniband-ndr,infiniband-ndr@2:1",
+    )
+    machines.add_argument("--prices", metavar="FILE", type=path, help="prices of machines and parts (docs/machines.md)")
+    machines.add_argument(
+        "--budget",
+        metavar="AMOUNT",
+        type=amount,
+        help="the most that a machine may cost over the term, such as 20M (default: that of the spec)",
+    )
+    machines.add_argument(
+        "--max-power",
+        metavar="POWER",
+        type=power,
+        help="the most IT power at full load, such as 2 MW (default: `cluster.power.budget` of the spec)",
+    )
+    machines.add_argument(
+        "--by", metavar="DATE", type=day, help="the day by which a run that begins today ends, instead of --within"
+    )
+    parallel.parallel_options(parser.add_argument_group("a fleet or machines"))
 
 
 def node_counts(text: str) -> tuple[int, ...]:
     """Numbers of nodes, separated by commas."""
     return tuple(sorted({positive_integer(part.strip()) for part in text.split(",")}))
+
+
+def separated_names(text: str) -> tuple[str, ...]:
+    """Names, separated by commas."""
+    return tuple(dict.fromkeys(nonempty_name(part.strip()) for part in text.split(",")))
+
+
+AMOUNT = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)[ ]*([kMB]?)")
+
+
+def amount(text: str) -> float:
+    """An amount of money: ``20M``, ``20000000`` or ``20,000,000``."""
+    read_amount = AMOUNT.fullmatch(text.strip().replace(",", ""))
+    if read_amount is None or not float(read_amount[1]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not an amount; write 20M or 20000000, without a currency")
+    return float(read_amount[1]) * {"": 1.0, "k": 1e3, "M": 1e6, "B": 1e9}[read_amount[2]]
+
+
+def power(text: str) -> float:
+    """A power in watts."""
+    try:
+        return read(text, "power").value
+    except UnitFault as fault:
+        raise argparse.ArgumentTypeError(str(fault)) from None
 
 
 def limits_by_job(texts: list[str]) -> dict[str, float]:
@@ -81,7 +147,7 @@ def refuse_options(args: argparse.Namespace, mode: str, names: tuple[str, ...]) 
 
 def run_fleet_search(args: argparse.Namespace) -> int:
     """Print the best assignments of a fleet; 1 if there is none."""
-    refuse_options(args, "--fleet", SINGLE)
+    refuse_options(args, "--fleet", (*SINGLE, *OF_MACHINES))
     if args.objective and args.objective not in fleet_search.OBJECTIVES:
         raise UsageFault(f"--objective {args.objective} does not rank a fleet; take one of time, cost, energy")
     study = with_errors_named(args, StudyReader(args).study(args.spec), args.spec)
@@ -106,3 +172,91 @@ def run_fleet_search(args: argparse.Namespace) -> int:
     else:
         print_text(fleet_search_text.fleet_search_text(report, ink_of(args)))
     return status_of(study, told=True) if report.assignments else FOUND
+
+
+# The machine to buy
+
+DAY = 86_400.0
+OF_MACHINES = ("fabrics", "prices", "budget", "max_power", "by")
+"""Options that only a comparison of machines takes."""
+OF_LAYOUTS = ("grid", "write", "explain", "set", "min_headroom", "objective", "top")
+"""Options that a comparison of machines does not take."""
+
+
+def run_machine_search(args: argparse.Namespace) -> int:
+    """Print the machines with their best layouts; 1 if none meets all limits."""
+    refuse_options(args, "--machines", OF_LAYOUTS)
+    reader = StudyReader(args)
+    files = {name: reader.study(name) for name in args.machines if _is_file(name)}
+    work = chosen_part(args, reader.study(args.spec)) if args.spec else next(iter(files.values()), None)
+    if work is None:
+        raise UsageFault("--machines: name the SPEC of the work, or a spec among the machines")
+    limits = _limits(args, work)
+    bar = Bar("searching")
+    try:
+        listed = [
+            machines.candidate_of_spec(name, files[name])
+            if name in files
+            else machines.candidate_of_platform(name, work)
+            for name in dict.fromkeys(args.machines)
+        ]
+        for name in args.fabrics:
+            machines.check_fabric(name, work)
+        prices = machines.read_prices(Path(args.prices)) if args.prices else None
+        report = machine_search.machine_search(
+            work,
+            listed,
+            nodes=args.nodes,
+            fabrics=args.fabrics or ("",),
+            prices=prices,
+            limits=limits,
+            evaluate=lambda chosen: _rows(args, work, limits, chosen, bar),
+        )
+    except machines.MachineFault as fault:
+        raise UsageFault(str(fault)) from None
+    except OSError as fault:
+        raise UsageFault(f"{args.prices}: {fault.strerror}") from None
+    finally:
+        bar.close()
+    if args.format == "json":
+        print_json(report.to_json())
+    elif args.format == "csv":
+        print_text(machines_text.machines_csv(report))
+    else:
+        print_text(machines_text.machines_text(report, ink_of(args)))
+    return 0 if any(row.meets for row in report.machines) else FOUND
+
+
+def _is_file(name: str) -> bool:
+    """Whether a machine is a file rather than a platform."""
+    return name == "-" or "/" in name or name.endswith((".yaml", ".yml", ".json")) or Path(name).is_file()
+
+
+def _rows(
+    args: argparse.Namespace, work: Study, limits: Limits, chosen: Sequence[Machine], bar: Bar
+) -> Iterator[MachineRow]:
+    """The rows of some machines, in their order, with a bar."""
+    rows = parallel.results(args, partial(machine_search.machine_row, work, limits), chosen)
+    for done, row in enumerate(rows, 1):
+        bar(done, len(chosen))
+        yield row
+
+
+def _limits(args: argparse.Namespace, work: Study) -> Limits:
+    """The limits of a call, else those of the spec. Raises `UsageFault`."""
+    spec = work.spec
+    written = spec.cluster.power.budget if spec.cluster and spec.cluster.power else None
+    budget = spec.procurement.budget if spec.procurement else None
+    times = limits_by_job(args.within)
+    if any(times) or (times and args.by):
+        raise UsageFault("--within takes one TIME with --machines, and no --by beside it")
+    within = times.get("")
+    if args.by is not None:
+        within = (args.by - work.settings.today).days * DAY
+        if within <= 0:
+            raise UsageFault(f"--by {args.by} is not after {work.settings.today}")
+    return Limits(
+        within,
+        args.budget if args.budget is not None else float(budget) if budget else None,
+        args.max_power if args.max_power is not None else written.value if written else None,
+    )

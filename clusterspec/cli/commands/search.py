@@ -13,7 +13,13 @@ from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.analysis.rewrite import with_row
 from clusterspec.analysis.sweeps import Axes, SweepFault, point, read_axes
 from clusterspec.cli import FOUND, InternalError, SpecFault, UsageFault, parallel
-from clusterspec.cli.commands.assignments import goal_options, refuse_options, run_fleet_search
+from clusterspec.cli.commands.assignments import (
+    OF_MACHINES,
+    goal_options,
+    refuse_options,
+    run_fleet_search,
+    run_machine_search,
+)
 from clusterspec.cli.inputs import refuse_part_of_fleet, status_of, study_with_errors_named
 from clusterspec.cli.options import format_option, nonempty_name, path, positive_integer, spec_argument
 from clusterspec.cli.output import refuse_study_as_output, write_whole
@@ -33,7 +39,7 @@ SERVING = ("accelerators", "cost", "tokens_per_accelerator", "tokens_per_user", 
 
 def describe_search(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
-    spec_argument(parser)
+    spec_argument(parser, optional=True)
     parser.add_argument(
         "--top",
         metavar="N",
@@ -177,9 +183,15 @@ OF_SERVING_ALONE = ("attention_dp", "pools")
 
 def run_search(args: argparse.Namespace) -> int:
     """Prints the best layouts of a job; ``--write`` puts the best into a copy of the spec."""
+    if args.machines:
+        refuse_options(args, "--machines", ("fleet",))
+        return run_machine_search(args)
+    if not args.spec:
+        raise UsageFault("name the SPEC to search (`clusterspec search --help` lists the options)")
     if args.fleet:
         return run_fleet_search(args)
-    refuse_options(args, "a search for layouts: add --fleet", ("within", "nodes"))
+    refuse_options(args, "a search for layouts: add --fleet or --machines", ("within", "nodes"))
+    refuse_options(args, "a search for layouts: add --machines", OF_MACHINES)
     top = args.top or SHOWN
     options = SearchOptions(pinned_keys(args.set), args.objective, top, args.min_headroom, args.grid, args.explain)
     study = study_with_errors_named(args, args.spec)

@@ -1,0 +1,128 @@
+"""The machines that a search compares, as text and CSV."""
+
+from __future__ import annotations
+
+from clusterspec.procurement.bill import money_text
+from clusterspec.report.ink import PLAIN, Ink, csv_text, text_table, title_text, wrapped_lines
+from clusterspec.report.search_text import layout_text
+from clusterspec.results.machines import BEST, MachineRow, MachinesReport
+from clusterspec.units import display, percent, plural
+
+UNKNOWN = "–"
+HEADS = ("machine", "nodes", "fabric", "time", "MFU", "run", "power", "cost", "")
+MOST_ROWS = 40
+"""Machines that are printed; CSV and JSON have all."""
+
+
+def machines_text(report: MachinesReport, ink: Ink = PLAIN) -> str:
+    """The limits, the best machines with their layouts, and a table of all, with what each misses."""
+    meeting = sum(row.meets for row in report.machines)
+    limits = f" ({', '.join(report.limits)})" if report.limits else ""
+    told = f"{plural(len(report.machines), 'machine')} compared, {meeting} miss nothing{limits}."
+    parts = [_paragraph(f"{title_text(report.name)}: {told}", ink)]
+    parts += [_best_text(name, report.best[name], report, ink) for name in BEST if name in report.best]
+    several = len({row.fabric for row in report.machines}) > 1
+    columns = [column for column in range(len(HEADS)) if several or HEADS[column] != "fabric"]
+    rows = [[_cells(row, report)[column] for column in columns] for row in report.machines]
+    more = f"{len(rows) - MOST_ROWS} more with --format csv or json.\n" if len(rows) > MOST_ROWS else ""
+    heads = [HEADS[column] for column in columns]
+    right = range(3 if several else 2, len(heads) - 1)
+    table = text_table(heads, rows[:MOST_ROWS], right=(1, *right), wrap=(0, len(heads) - 1), ink=ink)
+    parts += [ink.paint("bold", "Machines") + "\n" + table + more + _paragraph(_legend(report), ink)]
+    return "\n".join(parts)
+
+
+def _paragraph(text: str, ink: Ink) -> str:
+    return "\n".join(wrapped_lines(text, ink.measure)) + "\n"
+
+
+def _best_text(name: str, row: MachineRow, report: MachinesReport, ink: Ink) -> str:
+    """One of the best machines, with its layout, and what its cost leaves out."""
+    size = f"{plural(row.nodes, 'node')}, {plural(row.accelerators or 0, 'accelerator')}"
+    figures = [_time_text(row), _run_text(row), _power_text(row), _cost_text(row, report)]
+    shown = ", ".join(figure for figure in figures if figure != UNKNOWN)
+    layout = layout_text({key: value for key, value in (row.layout or {}).items() if key != "nodes"}, row.disaggregated)
+    doubt = (
+        " It may not fit: the upper end of its memory range is above the memory." if row.surely_fits is False else ""
+    )
+    text = f"{title_text(row.spec)}, {size}, {row.fabric or 'no fabric'}: {shown}. Layout: {layout}.{doubt}"
+    return ink.paint("bold", name.capitalize()) + "\n" + _paragraph(text, ink)
+
+
+def _cells(row: MachineRow, report: MachinesReport) -> tuple[str, ...]:
+    mfu = percent(row.mfu) if row.mfu is not None else UNKNOWN
+    times = (_time_text(row), mfu, _run_text(row), _power_text(row), _cost_text(row, report))
+    return (title_text(row.spec), f"{row.nodes:,}", row.fabric or UNKNOWN, *times, _told(row, report))
+
+
+def _told(row: MachineRow, report: MachinesReport) -> str:
+    """The titles of a machine, else what it misses."""
+    if row.why:
+        return "; ".join((row.why, *row.missed))
+    titles = [name for name in BEST if report.best.get(name) == row]
+    front = ["Pareto"] if not titles and row in report.pareto else []
+    return ", ".join((*titles, *front)) or "; ".join(row.missed)
+
+
+def _time_text(row: MachineRow) -> str:
+    if row.serving is not None:
+        return f"{display(row.serving['ttft'], 's')} / {display(row.serving['tpot'], 's')}"
+    return display(row.step_time, "s") if row.step_time is not None else UNKNOWN
+
+
+def _run_text(row: MachineRow) -> str:
+    return display(row.elapsed, "s") if row.elapsed is not None else UNKNOWN
+
+
+def _power_text(row: MachineRow) -> str:
+    return display(row.power, "W") if row.power is not None else UNKNOWN
+
+
+def _cost_text(row: MachineRow, report: MachinesReport) -> str:
+    return money_text(round(row.cost), report.currency) if row.cost is not None else UNKNOWN
+
+
+def _legend(report: MachinesReport) -> str:
+    """What the columns mean, and what no cost contains."""
+    cost = "over the term" if report.whole_term else "of the purchase, since `procurement.term` is not stated"
+    text = "time: of a step, or to the first / of each next token. run: without interruptions. power: IT at full load."
+    text += f" cost: {cost}."
+    left_out = dict.fromkeys(part for row in report.machines if row.cost is not None for part in row.unpriced)
+    named = "; ".join([*left_out][:6])
+    return f"{text} Some costs leave out: {named}." if named else text
+
+
+FIELDS = (
+    "spec",
+    "nodes",
+    "fabric",
+    "accelerators",
+    "layout",
+    "step_time",
+    "mfu",
+    "time_to_train",
+    "time_to_train_with_interruptions",
+    "ttft",
+    "tpot",
+    "memory",
+    "power",
+    "cost",
+    "per_run",
+    "best",
+    "pareto",
+    "missed",
+    "why",
+)
+
+
+def machines_csv(report: MachinesReport) -> str:
+    """One row per machine, in SI units."""
+    rows = []
+    for row in report.machines:
+        served = row.serving or {}
+        values = row.to_json() | {key: served.get(key) for key in ("ttft", "tpot")}
+        values["layout"] = layout_text(row.layout or {}, row.disaggregated)
+        values["best"] = " ".join(name for name in BEST if report.best.get(name) == row)
+        values |= {"pareto": row in report.pareto, "missed": "; ".join(row.missed)}
+        rows.append(["" if values[key] is None else values[key] for key in FIELDS])
+    return csv_text(FIELDS, rows)

@@ -1,0 +1,151 @@
+"""The machine to buy: each row is the search of its own spec, and the best of them are those of a plain comparison."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from math import inf, isclose
+from pathlib import Path
+
+import yaml
+
+from clusterspec import load
+from clusterspec.analysis.candidates import Candidate, Limits, default_sizes, read_prices
+from clusterspec.analysis.machine_search import pareto
+from clusterspec.results.machines import MachineRow
+from tests.cli.conftest import Call, call  # noqa: F401 - the fixture
+from tests.fleet.test_fleet_studies import study
+
+WORK = """clusterspec: 1
+name: small
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64, tokens: 20B}
+layout: {framework: megatron-core}
+procurement: {currency: USD, as_of: 2026-11-01, term: 4 years}
+"""
+PRICES = """currency: USD
+prices: {cable: 100, transceiver: 500, leaf_switch: 30000}
+machines:
+  dgx-h100: {node: 200000}
+  dgx-b200: {node: 400000}
+"""
+NAMES, SIZES = ("dgx-h100", "dgx-b200", "dgx-h200"), (1, 2)
+
+
+def single(platform: str, nodes: int) -> dict[str, object]:
+    """The spec of a machine with its prices."""
+    spec: dict[str, object] = yaml.safe_load(WORK)
+    listed = yaml.safe_load(PRICES)
+    prices = listed["prices"] | listed["machines"].get(platform, {})
+    procurement = spec["procurement"] | {"prices": prices}  # type: ignore[operator]
+    return spec | {"cluster": {"platform": platform, "nodes": nodes}, "procurement": procurement}
+
+
+def test_each_machine_is_the_search_of_its_spec_and_the_best_are_the_least(call: Call) -> None:  # noqa: F811
+    Path("work.yaml").write_text(WORK)
+    Path("prices.yaml").write_text(PRICES)
+    words = ("--nodes", "1,2", "--prices", "prices.yaml", "--within", "2d", "--jobs", "1", "--format", "json")
+    done = call("search", "work.yaml", "--machines", *NAMES, *words)
+    assert (done.status, done.error) == (0, "")
+    made = json.loads(done.out)
+    rows = {(row["spec"], row["nodes"]): row for row in made["machines"]}
+    assert {*rows} == {*product(NAMES, SIZES)}
+    for name in NAMES[1:]:
+        design = load(yaml.safe_dump(single(name, 2)))
+        (best,) = design.search(top=1).layouts
+        placed = load(yaml.safe_dump(single(name, 2) | {"layout": dict(best.layout)}))
+        row, cost = rows[name, 2], placed.cost().cost
+        assert (row["layout"], row["step_time"]) == (dict(best.layout), best.step_time)
+        assert row["time_to_train"] == placed.plan.time_to_train
+        assert cost is not None and row["power"] == cost.watts.value
+        total = cost.total.value if cost.total and name != "dgx-h200" else None
+        assert row["cost"] == total, "a machine whose nodes have no price has no cost"
+    meeting = [row for row in rows.values() if row["time_to_train"] <= 2 * 86400]
+    assert 0 < len(meeting) < len(rows)
+    assert [row for row in rows.values() if not row["missed"]] == [row for row in rows.values() if row in meeting]
+    assert made["cheapest"] == min(meeting, key=lambda row: inf if row["cost"] is None else row["cost"])
+    assert made["fastest"] == min(meeting, key=lambda row: row["time_to_train"])
+    assert made["leanest"] == min(meeting, key=lambda row: row["power"])
+    late = rows["dgx-h100", 1]
+    assert late["missed"] == [f"run {late['time_to_train'] / 3600:.3g} h > 48 h"]
+
+
+def row(cost: float | None, elapsed: float | None, power: float | None) -> MachineRow:
+    return MachineRow("m", 1, "", {}, layout={}, cost=cost, elapsed=elapsed, power=power)
+
+
+def test_the_front_is_what_no_other_machine_beats() -> None:
+    figures = [*product((1.0, 2.0, None), (5.0, 6.0), (9.0, 8.0))]
+    rows = [row(*each) for each in figures]
+    worst = [tuple(inf if value is None else value for value in each) for each in figures]
+    wanted = [
+        one
+        for one, own in zip(rows, worst, strict=True)
+        if not any(all(x <= y for x, y in zip(other, own, strict=True)) and other != own for other in worst)
+    ]
+    assert [*pareto(rows)] == wanted == [row(1.0, 5.0, 8.0)]
+    assert len(pareto([row(1.0, 6.0, 9.0), row(2.0, 5.0, 9.0), row(2.0, 6.0, 8.0), row(2.0, 6.0, 9.0)])) == 3
+
+
+def test_sizes_follow_from_the_limits(tmp_path: Path) -> None:
+    """6 × 8e9 × 2e10 FLOP or more in a day at 0.989e15 FLOP/s: 11.2 accelerators at an MFU of 100 %, so two nodes."""
+    work, machine = study(WORK), Candidate("dgx-h100", {"platform": "dgx-h100"})
+    (tmp_path / "prices.yaml").write_text(PRICES)
+    prices = read_prices(tmp_path / "prices.yaml")
+    fast = default_sizes(work, machine, "", prices, Limits(within=86400.0))
+    assert fast[0] == 2 and fast[-1] <= 10
+    assert default_sizes(work, machine, "", prices, Limits(within=86400.0, budget=700_000.0))[-1] == 3
+    assert default_sizes(work, machine, "", prices, Limits(power=45_000.0))[-1] == 4, "10.2 kW a node"
+    stated = Candidate("x.yaml", {"platform": "dgx-h100", "nodes": 5}, nodes=5)
+    assert default_sizes(work, stated, "", prices, Limits()) == [5]
+
+
+def test_prices_hold_for_the_machine_for_which_they_are_stated(call: Call) -> None:  # noqa: F811
+    own = WORK.replace("term: 4 years", "term: 4 years, prices: {node: 1000, cable: 1}")
+    Path("a.yaml").write_text(own + "cluster: {platform: dgx-h100, nodes: 2}\n")
+    Path("b.yaml").write_text(
+        WORK.replace("4 years", "4 years, prices: {node: 9}") + "cluster: {platform: dgx-h200, nodes: 2}\n"
+    )
+    made = json.loads(
+        call("search", "--machines", "a.yaml", "b.yaml", "dgx-b200", "--nodes", "2", "--format", "json").out
+    )
+    cost = {row["spec"]: row["cost"] for row in made["machines"]}
+    cables = 2 * 8
+    assert cost["dgx-b200"] is None, "the price of a node is that of a DGX H100"
+    assert isclose(cost["a.yaml"], 2 * 1000 + cables)
+    assert isclose(cost["b.yaml"], 2 * 9 + cables), "a cable costs the same for all"
+
+
+def test_a_machine_for_serving_has_the_nodes_of_its_plan(call: Call) -> None:  # noqa: F811
+    load_ = "serving: {input_tokens: 500, output_tokens: 100, concurrency: 8, targets: {tpot: 50 ms}}"
+    Path("s.yaml").write_text(
+        f"clusterspec: 1\nworkload: {{kind: serve, model: llama-3.1-8b, {load_}}}\nlayout: {{framework: vllm}}\n"
+    )
+    done = call("search", "s.yaml", "--machines", "dgx-h100", "--max-power", "100 kW", "--format", "json")
+    (only,) = json.loads(done.out)["machines"]
+    assert (done.status, only["nodes"], only["missed"], only["cluster"]["nodes"]) == (0, 1, [], 1)
+    assert only["serving"]["tpot"] <= 0.05
+
+
+REFUSED = {
+    ("work.yaml", "--machines", "dgx-h101"): "no platform and no file is called 'dgx-h101'; did you mean dgx-h100",
+    ("work.yaml", "--machines", "dgx-h100"): "nothing limits its size",
+    ("--machines", "dgx-h100"): "name the SPEC of the work",
+    ("work.yaml", "--machines", "work.yaml"): "describes no `cluster`",
+    ("work.yaml", "--machines", "dgx-h100", "--fabrics", "infiniband-nrd"): "did you mean infiniband-ndr",
+    ("work.yaml", "--machines", "dgx-h100", "--budget", "20M EUR"): "is not an amount",
+    ("work.yaml", "--machines", "dgx-h100", "--by", "2020-01-01"): "is not after",
+    ("work.yaml", "--machines", "dgx-h100", "--prices", "bad.yaml"): "bad.yaml:1:22: ",
+    ("work.yaml", "--machines", "dgx-h100", "--prices", "euro.yaml"): "state all in one currency",
+    ("work.yaml", "--budget", "20M"): "--budget does not go with a search for layouts",
+    ("--fleet",): "name the SPEC to search",
+}
+
+
+def test_a_wrong_call_is_one_line(call: Call) -> None:  # noqa: F811
+    Path("work.yaml").write_text(WORK)
+    Path("bad.yaml").write_text("machines: {x: {node: cheap}}\n")
+    Path("euro.yaml").write_text("currency: EUR\n")
+    for words, message in REFUSED.items():
+        done = call("search", *words)
+        assert (done.status, done.out, done.error.count("\n")) == (2, "", 1), (words, done)
+        assert message in done.error, words
