@@ -49,7 +49,7 @@ FORMATS: list[tuple[str, Reported]] = [
     (trained("global_batch: 8192, gradient_precision: bf16", "tp: 8", nodes=128), []),
     (
         trained("global_batch: 64, precision: fp16, loss_scaling: none", nodes=2),
-        one("unscaled-fp16", "workload.loss_scaling"),
+        one("unscaled-fp16", "workload.loss_scaling", "error"),
     ),
     (trained("global_batch: 64, precision: fp16, loss_scaling: dynamic", nodes=2), []),
     (trained("global_batch: 64, precision: bf16, loss_scaling: none", nodes=2), []),

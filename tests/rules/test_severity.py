@@ -100,7 +100,8 @@ def test_a_target_is_surely_missed_where_the_low_end_of_the_range_misses_it() ->
     assert target_severity(0.030, 0.031, (low, high)) == "note"
     assert target_severity(0.030, 0.030 / low - 1e-4, (low, high)) == "note"
     assert target_severity(0.030, 0.030 / low + 1e-4, (low, high)) == "warning"
-    assert target_severity(0.030, 3.0, (low, high)) == "warning"
+    assert target_severity(0.030, 0.030 / low * 4 / 3 - 1e-4, (low, high)) == "warning"
+    assert target_severity(0.030, 0.030 / low * 4 / 3 + 1e-4, (low, high)) == "error"
 
 
 SPINES = (

@@ -25,6 +25,8 @@ FULLEST = 0.95
 FULL = (Quantity(1.0, "1", "1:1"),)
 INTERLEAVES = "requires.interleaved_micro_batch_groups"
 """A condition that only frameworks with interleaved stages have."""
+MOST_IDLE = 0.6
+"""Idle share of a step above which the pipeline itself is the flaw; published runs stay at or below it."""
 NOTICEABLE = 0.02
 """Share of a step below which a gain is within the error of the model."""
 
@@ -157,11 +159,13 @@ class WhatIf:
         return found[0] if saving is not None and saving > NOTICEABLE else None
 
     def idle_severity(self, idle: float) -> str:
-        """The severity of an idle share of the step: an error only where interleaved stages save enough of it."""
+        """The severity of an idle share of the step: an error where interleaved stages save enough of it, or where more
+        than `MOST_IDLE` of the machine is idle, whatever the schedule.
+        """
         better = self.interleaved
         if better is not None and self.severity(self.saving(better)) == "error":
             return "error"
-        return step_severity(idle, self._timed, most="warning")
+        return "error" if idle > MOST_IDLE else step_severity(idle, self._timed, most="warning")
 
     def with_nic_rate(self, rate: float) -> tuple[float | None, str]:
         """The share of the step that NICs of another rate (B/s per direction) would save, and the end of the sentence

@@ -4,7 +4,8 @@
 
 Nodes (with spares) that are not a whole number of racks of a rack-scale system, or of UltraServers in a cloud; and
 `accelerators_per_node` that no baseboard has: neither a divisor nor a multiple of a scale-up domain in which the
-accelerator is sold.
+accelerator is sold. The finding is an error; a warning where a part of a rack is neither rented from a cloud that sells
+whole units nor bought (`procurement`), since a provider may rent it out.
 
 ## Why it matters
 
@@ -17,7 +18,7 @@ Use a whole number of units, or the number of a baseboard.
 
 ## When to ignore it
 
-Ignore it where a provider rents out a part of a rack.
+Ignore it where a provider rents out a part of a rack, or a machine built for one customer has another board.
 
 ## Fires
 
@@ -58,19 +59,21 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
+from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import plural
 
-RULE = Rule.of(__name__, "warning")
+RULE = Rule.of(__name__, "error")
 
 
-def check(cluster: Cluster) -> Iterator[Problem]:
+def check(cluster: Cluster, procurement: ProcurementSpec | None) -> Iterator[Problem]:
     if cluster.platform is not None:
-        yield from _partial_racks(cluster, cluster.platform)
+        bought = cluster.platform.sold_nodes > 1 or procurement is not None
+        yield from _partial_racks(cluster, cluster.platform, "" if bought else "warning")
     else:
         yield from _boards_not_sold(cluster)
 
 
-def _partial_racks(cluster: Cluster, platform: Platform) -> Iterator[Problem]:
+def _partial_racks(cluster: Cluster, platform: Platform, severity: str) -> Iterator[Problem]:
     unit = platform.sold_nodes if platform.sold_nodes > 1 else nodes_of_rack(platform)
     if platform.form != "rack" and platform.sold_nodes == 1:
         return
@@ -80,7 +83,10 @@ def _partial_racks(cluster: Cluster, platform: Platform) -> Iterator[Problem]:
     more = f" with the {plural(cluster.spare_nodes, 'spare')}" if cluster.spare_nodes else ""
     message = f"{platform.id} is sold in units of {unit} nodes: {plural(cluster.all_nodes, 'node')}{more} are a part of {whole}"
     yield RULE.problem(
-        "cluster.nodes", message, f"use {whole} nodes, or {whole - unit}" if whole > unit else f"use {whole} nodes"
+        "cluster.nodes",
+        message,
+        f"use {whole} nodes, or {whole - unit}" if whole > unit else f"use {whole} nodes",
+        severity=severity,
     )
 
 

@@ -3,8 +3,8 @@
 ## What it finds
 
 A `bisection` more than 5 % above endpoints × NIC rate / 2 / oversubscription, per direction. The message says so where
-the figure is the injection bandwidth. The finding is an error, and a note where the figure sums both directions without
-`duplex`.
+the figure is the injection bandwidth. The finding is an error, and a note where the figure at full bandwidth sums both
+directions without `duplex`. At 2:1 that sum equals the bisection without the oversubscription: an error.
 
 ## Why it matters
 
@@ -51,7 +51,6 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cost.formulas import topologies
 from clusterspec.finding import Problem
-from clusterspec.quantity import Quantity
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import display
@@ -74,16 +73,19 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut, rated: Cluster) 
         written.per_direction, rated.nodes * scale_out.node_bandwidth, ROUNDED
     )
     both_ways = agrees_within(written.value, 2 * bisection, ROUNDED) and written.direction is None and not is_injection
+    untapered = ratio > 1 and agrees_within(written.per_direction, bisection * ratio, ROUNDED)
     yield RULE.problem(
         "cluster.scale_out.bisection",
         f"{written.written} exceeds the bisection of {display(bisection, 'B/s')} per direction of {rated.nodes:,} "
-        f"nodes{over}{_meaning(written, is_injection, both_ways)}",
+        f"nodes{over}{_meaning(is_injection, untapered, both_ways)}",
         f"write {display(bisection, 'B/s')}, or {display(2 * bisection, 'B/s')} duplex",
-        severity="note" if both_ways else "error",
+        severity="note" if both_ways and not untapered else "error",
     )
 
 
-def _meaning(written: Quantity, is_injection: bool, both_ways: bool) -> str:
+def _meaning(is_injection: bool, untapered: bool, both_ways: bool) -> str:
     if is_injection:
         return ": it is the injection bandwidth, the sum of all NICs"
+    if untapered:
+        return ": it is the figure at 1:1, without the oversubscription"
     return ": it is the sum of both directions, without saying so" if both_ways else ""

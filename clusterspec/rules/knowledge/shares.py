@@ -79,11 +79,15 @@ def step_severity(loss: float | None, plan: Plan | None, unknown: str = "error",
     return cost_severity(loss, (low / plan.step_seconds, high / plan.step_seconds), unknown, most)
 
 
-def target_severity(target: float | None, seconds: float, bounds: Bounds) -> str:
+def target_severity(target: float | None, seconds: float, bounds: Bounds, most: str = "error") -> str:
     """The severity of a predicted time above its target: a warning where the low end of its range misses the target,
-    too. No error: another load, or another number of engines, meets the target.
+    too, and an error where that low end is a third above the target.
 
-    >>> target_severity(1.0, 1.2, (0.8, 1.25)), target_severity(1.0, 1.3, (0.8, 1.25))
-    ('note', 'warning')
+    >>> [target_severity(1.0, seconds, (0.8, 1.25)) for seconds in (1.2, 1.3, 1.6, 1.7)]
+    ['note', 'warning', 'warning', 'error']
     """
-    return cost_severity(1 - target / seconds if target and seconds else 0.0, bounds, most="warning")
+    if not target or not seconds:
+        return "note"
+    if most == "error" and cost_severity(1 - target / (seconds * min(bounds[0], 1.0)), EXACT) == "error":
+        return "error"
+    return cost_severity(1 - target / seconds, bounds, most="warning")

@@ -2,7 +2,10 @@
 
 ## What it finds
 
-`tp` above 2 on accelerators that communicate over PCIe only.
+`tp` above 2 on accelerators that communicate over PCIe only. The finding is a warning, and in training an error where a
+tp of 1 or 2, with the freed ranks as shards, stages or replicas, is predicted to save a quarter of the step and the low
+end of the range of the prediction is a quarter, too. A smaller saving does not make it a note: accelerators under one
+root share its lanes.
 
 ## Why it matters
 
@@ -47,6 +50,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.what_if import Alternative, WhatIf
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display
 
@@ -54,15 +58,36 @@ RULE = Rule.of(__name__, "warning", "likely")
 MOST = 2
 
 
-def check(cluster: Cluster, layout: Layout, workload: Workload) -> Iterator[Problem]:
+def check(cluster: Cluster, layout: Layout, workload: Workload, what_if: WhatIf) -> Iterator[Problem]:
     scale_up = cluster.scale_up
     if scale_up.topology != "pcie" or not MOST < layout.tp <= cluster.ranks_per_node:
         return
     rate = display(scale_up.bandwidth.value, "B/s")
     times = "four times" if workload.kind == "train" else "twice"
     message = f"tp {layout.tp} reduces activations {times} per layer over PCIe, at {rate} shared under the same root"
+    better = _smaller(what_if, layout) if workload.kind == "train" else None
     yield RULE.problem(
         "layout.tp",
-        message,
-        "use tp of 1 or 2, and pp or dp for the rest; or an accelerator with a scale-up interconnect",
+        message + what_if.comparison(better),
+        f"use `{better.words}`; or an accelerator with a scale-up interconnect"
+        if better
+        else "use tp of 1 or 2, and pp or dp for the rest; or an accelerator with a scale-up interconnect",
+        severity="error" if better and what_if.severity(what_if.saving(better), "") == "error" else "",
     )
+
+
+def _smaller(what_if: WhatIf, layout: Layout) -> Alternative | None:
+    """The fastest layout with a tp of 1 or 2 and the freed ranks as shards, stages or replicas, where one fits."""
+    sharded = {"sharding": "fsdp"}
+    candidates = [
+        candidate
+        for tp in range(1, MOST + 1)
+        if layout.tp % tp == 0
+        for candidate in (
+            {"tp": tp},
+            {"tp": tp, "pp": layout.pp * layout.tp // tp, "stage_layers": None},
+            {"tp": tp} | sharded,
+        )
+    ]
+    found = what_if.fitting(candidates)
+    return found[0] if found else None

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`precision: fp16` with `loss_scaling: none`; and fp16 for a model of at least 20 billion parameters and a run of at least
-500 billion tokens on accelerators that also multiply bf16.
+`precision: fp16` with `loss_scaling: none`, an error; and fp16 for a model of at least 20 billion parameters and a run of
+at least 500 billion tokens on accelerators that also multiply bf16, a warning.
 
 ## Why it matters
 
@@ -74,7 +74,9 @@ def check(training: Workload, written_workload: WorkloadSpec, cluster: Cluster) 
         return
     if written_workload.loss_scaling == "none":
         message = "fp16 without loss scaling sets gradients below 6e-8 to zero"
-        yield RULE.problem("workload.loss_scaling", message, "write `loss_scaling: dynamic`, or use bf16")
+        yield RULE.problem(
+            "workload.loss_scaling", message, "write `loss_scaling: dynamic`, or use bf16", severity="error"
+        )
         return
     size, tokens = model_weights(training.model).total, training.tokens or 0.0
     if size >= LARGE and tokens >= LONG and "bf16" in cluster.accelerator.peaks:

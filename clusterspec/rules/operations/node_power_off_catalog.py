@@ -2,8 +2,9 @@
 
 ## What it finds
 
-`power.node` more than 15 % from the platform's entry: a warning, and an error where the figure is the power of the accelerators
-alone, without processors, NICs, switches and fans.
+`power.node` more than 15 % from the platform's entry, less what an `accelerator_cap` saves: a warning, and an error where
+the figure is the power of the accelerators alone, without processors, NICs, switches and fans, or 30 % and more below
+the entry, as the figure of an older system is.
 
 ## Why it matters
 
@@ -49,6 +50,8 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("node-power-below-accelerators",))
 OFF = 0.15
+FAR = 0.30
+"""Share below the rated power from which a figure is no average either: nodes that train draw above 70 % of it."""
 ALONE = 1.03
 """A stated power up to this multiple of that of the accelerators is theirs: no host draws 3 % of them."""
 
@@ -58,16 +61,21 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
     if power.node is None or known is None or deviations.concern("power"):
         return
     parts = cluster.accelerator.power
-    if parts is not None and power.node.value < parts.value * cluster.accelerators_per_node:
+    own = parts.value if parts else 0.0
+    capped = min(own, power.accelerator_cap.value) if power.accelerator_cap else own
+    number = cluster.accelerators_per_node
+    if power.node.value < capped * number:
         return
-    off = power.node.value / known.value - 1
+    rated = known.value - (own - capped) * number
+    off = power.node.value / rated - 1
     if abs(off) > OFF and cluster.platform is not None:
         way = "above" if off > 0 else "below"
-        message = f"{power.node.written} per node is {percent(abs(off), 2)} {way} the {display(known.value, 'W')} of {cluster.platform.name}"
-        alone = parts is not None and power.node.value < parts.value * cluster.accelerators_per_node * ALONE
+        saved = f" at a cap of {display(capped, 'W')}" if capped < own else ""
+        message = f"{power.node.written} per node is {percent(abs(off), 2)} {way} the {display(rated, 'W')} of {cluster.platform.name}{saved}"
+        alone = power.node.value < capped * number * ALONE
         yield RULE.problem(
             "cluster.power.node",
-            message + (f": it is the power of its {cluster.accelerators_per_node} accelerators alone" if alone else ""),
+            message + (f": it is the power of its {number} accelerators alone" if alone else ""),
             "use the platform's figure, or state what was measured",
-            severity="error" if alone else "",
+            severity="error" if alone or off < -FAR else "",
         )

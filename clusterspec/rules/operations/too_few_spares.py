@@ -4,7 +4,8 @@
 
 `spare_nodes` below the 95th percentile of nodes in repair at once: Poisson with the mean `repair_time` / time between
 failures. The rule applies only where the spec states both. The finding is a note where less than one node is in repair on
-average, else a warning.
+average, else a warning; an error where the job uses all nodes and, for more than half of the time, more nodes are in repair
+than there are spares.
 
 ## Why it matters
 
@@ -45,7 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.failures import FailureRate, poisson_percentile
 from clusterspec.rules.rule import Rule
@@ -54,9 +55,12 @@ from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning", "likely")
 SURE = 0.95
+MOSTLY = 0.5
 
 
-def check(failures: FailureRate, operations: OperationsSpec, cluster: Cluster) -> Iterator[Problem]:
+def check(
+    failures: FailureRate, operations: OperationsSpec, cluster: Cluster, layout: Layout | None
+) -> Iterator[Problem]:
     between = failures.stated
     if operations.repair_time is None or not between or between <= 0:
         return
@@ -73,5 +77,13 @@ def check(failures: FailureRate, operations: OperationsSpec, cluster: Cluster) -
             "cluster.spare_nodes",
             message,
             f"add {needed} spare {nodes} on the same spine, or shorten the repair",
-            severity="warning" if away >= 1 else "note",
+            severity=_severity(away, cluster, layout),
         )
+
+
+def _severity(away: float, cluster: Cluster, layout: Layout | None) -> str:
+    """By the nodes in repair, and by the share of the time in which a job that needs every node cannot run."""
+    if away < 1:
+        return "note"
+    whole = layout is not None and layout.ranks == cluster.nodes * cluster.ranks_per_node
+    return "error" if whole and poisson_percentile(away, MOSTLY) > cluster.spare_nodes else "warning"

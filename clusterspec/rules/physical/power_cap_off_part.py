@@ -3,7 +3,7 @@
 ## What it finds
 
 `accelerator_cap` above the power of the accelerator (an error); a cap below it, which the estimate does not count (a
-note); and `node_idle` at or above the power of a node at full load (an error).
+note, and a warning below two thirds of that power); and `node_idle` at or above the power of a node at full load (an error).
 
 ## Why it matters
 
@@ -55,6 +55,8 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "note")
 AT = "cluster.power.accelerator_cap"
+DEEP = 2 / 3
+"""Share of the power below which clocks in GEMMs surely fall."""
 
 
 def check(power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
@@ -72,4 +74,7 @@ def check(power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     else:
         share = percent(cap.value / own.value)
         message = f"accelerators are capped at {share} of their power, and estimated times assume all of it"
-        yield RULE.problem(AT, message, "state what the capped machine reaches under `measured`")
+        deep = cap.value < DEEP * own.value
+        yield RULE.problem(
+            AT, message, "state what the capped machine reaches under `measured`", severity="warning" if deep else ""
+        )

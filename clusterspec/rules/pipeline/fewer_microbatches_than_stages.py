@@ -5,7 +5,7 @@
 pp above 1 and fewer micro-batches (global batch / (dp × micro-batch)) than stages. The finding is an error in
 torchtitan, which rejects it; else a note where the idle share is below the half-width of the range of the predicted
 step, and a warning above it. It is an error, too, where interleaved stages are predicted to
-save a quarter of the step and the low end of the range is a quarter, too.
+save a quarter of the step and the low end of the range is a quarter, too, or where more than 60 % of the step is idle.
 
 ## Why it matters
 

@@ -8,7 +8,7 @@ fewer micro-batches than stages.
 
 The finding is a note below the half-width of the range of the predicted step, else a warning. It is an error where
 interleaved stages are predicted to save a quarter of the step and the low end of the range is
-a quarter, too.
+a quarter, too, or where more than 60 % of the step is idle.
 
 ## Why it matters
 

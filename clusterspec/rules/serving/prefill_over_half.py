@@ -70,5 +70,7 @@ def check(served: Served) -> Iterator[Problem]:
         f"prefill takes {percent(times.prefill_share, 2)} of the engines' time: of {display(times.tpot, 's')} per output token, "
         f"{display(pure, 's')} are decoding",
         "run prefill on separate engines (`disaggregated`), or shorten each step by smaller chunks (`chunk_tokens`)",
-        severity=target_severity(min(missed), times.tpot, range_factors(times, "tpot")) if missed else "note",
+        severity=target_severity(min(missed), times.tpot, range_factors(times, "tpot"), most="warning")
+        if missed
+        else "note",
     )

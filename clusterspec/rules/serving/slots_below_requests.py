@@ -4,7 +4,8 @@
 
 A stated `max_sequences` that, over all engines and their attention ranks, is below both the requests in flight and the
 requests that the cache holds. The finding is a note where the limit costs less of the predicted throughput than the
-half-width of its range, and a warning above that.
+half-width of its range, a warning above that, and an error from a quarter on, if the low end of the range is a quarter,
+too.
 
 ## Why it matters
 
@@ -74,7 +75,7 @@ def check(served: Served) -> Iterator[Problem]:
         f"{plural(round(more.times.sequences * ranks), 'request')}: the others wait {display(times.wait, 's')} on average; predicted "
         f"{display(now, '1')} output tokens per second, {display(then, '1')} without the limit ({percent(lost, 2)} lost)",
         f"use `max_sequences: {ceil(times.offered / ranks)}`, or lower the concurrency",
-        severity=cost_severity(lost, range_factors(times, "output_tokens_per_second"), most="warning"),
+        severity=cost_severity(lost, range_factors(times, "output_tokens_per_second")),
     )
 
 

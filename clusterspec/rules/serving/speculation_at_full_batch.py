@@ -3,7 +3,8 @@
 ## What it finds
 
 Speculative decoding as stated, with which the predicted throughput at the load of the spec is more than 2 % lower than
-without it. The finding is a note below the half-width of the range of the prediction, and a warning above it.
+without it. The finding is a note below the half-width of the range of the prediction, a warning above it, and an error
+from a quarter on, if the low end of the range is a quarter, too.
 
 ## Why it matters
 
@@ -72,5 +73,5 @@ def check(served: Served) -> Iterator[Problem]:
         f"{percent(load.draft_acceptance, 2)} lower the throughput: predicted {display(now, '1')} output tokens per second, "
         f"{display(then, '1')} without them ({percent(lost, 2)} lost)",
         "draft fewer tokens, or none at this load",
-        severity=cost_severity(lost, range_factors(times, "output_tokens_per_second"), most="warning"),
+        severity=cost_severity(lost, range_factors(times, "output_tokens_per_second")),
     )

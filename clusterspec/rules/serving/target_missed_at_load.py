@@ -3,8 +3,9 @@
 ## What it finds
 
 A predicted latency above its target at the stated load, if a single request meets the target: the time to first token,
-the time per output token, the gaps between tokens, or the whole request, each at the percentile of its target. The finding is a warning if the
-low end of the range of a prediction misses its target, too; otherwise a note.
+the time per output token, the gaps between tokens, or the whole request, each at the percentile of its target. The
+finding is an error if the low end of the range of a prediction is a third above its target, a warning if that low end
+misses the target; otherwise a note.
 
 ## Why it matters
 
@@ -83,7 +84,7 @@ def check(served: Served) -> Iterator[Problem]:
         f"{LOAD}.targets",
         f"with {plural(round(times.offered), 'request')} in flight, {_who(percentiles)}: {both(parts)}{bound}",
         "add replicas, lower the concurrency, or let `clusterspec search` find a layout for the load",
-        severity="warning" if "warning" in severities else "note",
+        severity=next(each for each in ("error", "warning", "note") if each in severities),
     )
 
 

@@ -6,7 +6,8 @@ A serving layout with tp above 1 for a model with latent attention. The present 
 that attention data parallelism over the same ranks is predicted to gain within the targets: a note below the half-width
 of the range of the prediction, a warning above it, and, where there is a target for the time per output token, an error
 from a quarter on, if the low end of the range is a quarter, too. It is a warning, too, where more requests are in
-flight than the cache holds with its copies.
+flight than the cache holds with its copies, and an error where they are more than twice as many and attention data
+parallelism holds them.
 
 ## Why it matters
 
@@ -53,12 +54,14 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality
-from clusterspec.rules.advice.serving import best, compared
+from clusterspec.rules.advice.serving import Gain, best, compared
 from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "note", "likely", yields_to=("tp-crosses-scale-up-domain",))
+FAR = 2.0
+"""Requests in flight over cache capacity that no uncertainty of buffers explains."""
 
 
 def check(served: Served, legality: Legality) -> Iterator[Problem]:
@@ -74,13 +77,18 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
             f"tp {layout.tp} does not shard the cache of latent attention ({display(served.times.kv_bytes_per_token, 'B')} per token): "
             f"every rank stores all of it{beside}",
             f"use `{gain.words}`" if gain and gain.share > 0 else "use `attention_dp` when many requests are in flight",
-            severity="warning" if _cache_is_short(served) else gain.severity if gain else "note",
+            severity=_severity(served, gain),
         )
 
 
-def _cache_is_short(served: Served) -> bool:
-    """Whether more requests are in flight than the cache holds with its copies."""
-    return served.load.load != "offline" and served.times.offered > served.times.kv_capacity_sequences
+def _severity(served: Served, gain: Gain | None) -> str:
+    """By the gain, or by the requests in flight that the cache with its copies does not hold."""
+    times = served.times
+    if served.load.load == "offline" or times.offered <= times.kv_capacity_sequences:
+        return gain.severity if gain else "note"
+    without = gain.served.times.kv_capacity_sequences if gain else 0.0
+    copies_displace = FAR * times.kv_capacity_sequences < times.offered <= without
+    return "error" if copies_displace and served.load.requests is None else "warning"
 
 
 def _candidates(layout: Layout) -> Iterator[dict[str, object]]:

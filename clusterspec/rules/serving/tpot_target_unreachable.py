@@ -4,8 +4,8 @@
 
 A `targets.tpot` below the time of one token with one request in flight. The finding is an error if the target is below
 the memory roofline: the bytes of weights and cache that one token reads on one rank, divided by the nominal memory
-bandwidth. If only the predicted time of a single request is above the target, it is a warning where the low end of
-the range of the prediction is above it, too, and otherwise a note.
+bandwidth. If only the predicted time of a single request is above the target, it is an error where the low end of the range of
+the prediction is a third above it, a warning where that low end is above it, and otherwise a note.
 
 ## Why it matters
 

@@ -4,8 +4,8 @@
 
 A `targets.ttft` below the time of a single prompt on an idle engine. The finding is an error if the target is below the
 time of the GEMMs: two operations per weight and input token, at the dense peak of all ranks of the engine. If
-only the predicted time of a single request is above the target, it is a warning where the low end of the range of the
-prediction is above it, too, and otherwise a note.
+only the predicted time of a single request is above the target, it is an error where the low end of the range of the
+prediction is a third above it, a warning where that low end is above it, and otherwise a note.
 
 ## Why it matters
 

@@ -5,9 +5,9 @@
 Disaggregated serving in which the requests in flight generate more than twice the prompts per second that the prefill
 engines process; or in which several prefill engines process more than twice the requests per second that the decode
 engines complete at the highest concurrency that the cache and the targets allow. The share of all accelerators that then idles
-decides the severity: a note below the half-width of the range of the predicted throughput, a warning above it. Where
-the spec states a request rate, it is an error from a quarter on, if the low end of the range is a quarter, too: the
-queue grows without limit.
+decides the severity: a note below the half-width of the range of the predicted throughput, a warning above it, and an
+error from a quarter on, if the low end of the range is a quarter, too. A finite run (`requests`) offers its requests at
+once, and gives no more than a warning.
 
 ## Why it matters
 
@@ -104,7 +104,7 @@ def _severity(served: Served, idle: float, *, prompts: bool) -> str:
     """By the share of all ranks that idles, where engines of one kind idle for a share of the time."""
     kinds = (served.load.decode, served.load.prefill)
     ranks = [kind.ranks * kind.replicas if kind else 0 for kind in kinds]
-    most = "error" if served.load.request_rate is not None else "warning"  # a closed load adapts to the slower engines
+    most = "error" if served.load.requests is None else "warning"
     lost = idle * ranks[prompts] / max(1, sum(ranks))
     return cost_severity(lost, range_factors(served.times, "output_tokens_per_second"), most=most)
 

@@ -66,7 +66,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule
 
-RULE = Rule.of(__name__, "warning", "likely")
+RULE = Rule.of(__name__, "error", "likely")
 
 
 def check(deviations: Deviations) -> Iterator[Problem]:
