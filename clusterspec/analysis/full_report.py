@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from clusterspec import document as documents
 from clusterspec.analysis.diagnosis import planned_tests
 from clusterspec.analysis.gates import purchase
+from clusterspec.analysis.losses import gains, losses
 from clusterspec.analysis.outputs import bill, cost, estimate, influences
 from clusterspec.cluster.demands import demands_of
 from clusterspec.cluster.legality import cut_heads, refusals
@@ -116,13 +117,17 @@ def _report(study: Study, kind: str, audience: str, *, live: bool) -> FullReport
     )
     if kind != "design" or cluster is None:
         return whole
+    moved = study.part("sensitivity", lambda: sensitivity(study), None)
+    grid = study.part("layouts", lambda: layout_grid(study.plan), None)
     return replace(
         whole,
-        sensitivity=study.part("sensitivity", lambda: sensitivity(study), None),
+        sensitivity=moved,
+        losses=study.part("losses", lambda: losses(study.plan), ()),
+        gains=study.part("gains", lambda: gains(study.plan, moved, grid), ()),
         plans=study.part("other plans", lambda: other_plans(study), None) if study.plan.serving else None,
         stages=study.part("stage memory", lambda: stage_memory(study.plan), ()),
         roofline=study.part("roofline", lambda: roofline(study.plan), None),
-        layouts=study.part("layouts", lambda: layout_grid(study.plan), None),
+        layouts=grid,
         pod=study.part("pod", lambda: pod(cluster, power.nodes_per_rack if power else None), None),
         survival=study.part("survival", lambda: survival(study.design, live=live), None),
     )

@@ -11,7 +11,18 @@ from clusterspec.results import BillReport, EstimateReport, Json, finding_json, 
 from clusterspec.results.decision import CostReport
 from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.estimate_json import assumption_json
-from clusterspec.results.machine import LayoutGrid, Machine, Pod, Reliability, Roofline, StageMemory, Survival, Tier
+from clusterspec.results.machine import (
+    Gain,
+    LayoutGrid,
+    Loss,
+    Machine,
+    Pod,
+    Reliability,
+    Roofline,
+    StageMemory,
+    Survival,
+    Tier,
+)
 from clusterspec.results.search import SearchReport, SensitivityReport
 from clusterspec.results.verdict import Area, Influence, Purchase
 
@@ -35,6 +46,10 @@ class FullReport:
     tests: tuple[PlannedTest, ...] = ()
     stages: tuple[StageMemory, ...] = ()
     roofline: Roofline | None = None
+    losses: tuple[Loss, ...] = ()
+    """From the peak to the achieved FLOP/s of a training step."""
+    gains: tuple[Gain, ...] = ()
+    """The single changes that shorten a training step most."""
     layouts: LayoutGrid | None = None
     influences: tuple[Influence, ...] = ()
     sensitivity: SensitivityReport | None = None
@@ -96,6 +111,8 @@ class FullReport:
                 "demanded": [_demand(each) for each in estimate.design.spec.acceptance or ()],
             },
             "stages": [stage.to_json() for stage in self.stages],
+            "losses": [loss.to_json() for loss in self.losses],
+            "gains": [gain.to_json() for gain in self.gains],
             "roofline": self.roofline.to_json() if self.roofline else None,
             "layouts": self.layouts.to_json() if self.layouts else None,
             "sensitivity": _bare(self.sensitivity.to_json()) if self.sensitivity else None,

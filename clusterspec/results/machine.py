@@ -336,3 +336,31 @@ class Curve:
             "joint": self.joint,
             "tables": [[short(row) for row in table] for table in self.tables],
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A loss from the peak of the accelerators: ``seconds`` of a step, and their ``share`` of it."""
+
+    name: str
+    label: str
+    seconds: float
+    share: float
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """One change that shortens the time for a token by ``-share``; ``field`` is where the report has its figures."""
+
+    key: str
+    before: object
+    after: object
+    unit: str
+    share: float
+    field: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {"key": self.key, "from": self.before, "to": self.after, "unit": self.unit, "effect": self.share}

@@ -42,6 +42,40 @@ def lane_shapes(parts: Sequence[StackPart], axis: LinearAxis, y: float, height: 
     return shapes
 
 
+@dataclass(frozen=True, slots=True)
+class FallBar:
+    """A loss in a waterfall: its share of the whole, and its text."""
+
+    label: str
+    tint: str
+    share: float
+    value_text: str
+
+
+def waterfall_chart(losses: Sequence[FallBar], left: FallBar, alt: str, *, start: str) -> str:
+    """Losses from the whole (``start``, 100 %) to what is ``left``, one row each; bars begin where the last one ended.
+
+    Shares of ``losses`` and ``left`` sum to about 1; a negative loss goes back up.
+    """
+    axis = LinearAxis(0.0, 1.0, svg.WIDTH * 0.52, svg.WIDTH - 50)
+    tall, pitch, top = 15.0, 22.0, 6.0
+    rows = [FallBar(start, "bubble", 1.0, "100 %"), *losses, left]
+    parts: list[str] = []
+    at = 1.0
+    for number, row in enumerate(rows):
+        y = top + pitch * number
+        whole = row is rows[0] or row is left
+        first, last = (0.0, row.share) if whole else sorted((at, at - row.share))
+        at = at if whole else at - row.share
+        low, high = axis(max(0.0, first)), axis(min(1.0, last))
+        parts.append(svg.text_shape(axis.start - 10, y + 12, row.label, size=12, end="end", bold=whole))
+        parts.append(svg.box(low, y, max(high - low, 1.0), tall, row.tint, title=f"{row.label}: {row.value_text}"))
+        parts.append(svg.text_shape(high + 6, y + 12, row.value_text, size=12, bold=whole))
+        if row is not left:
+            parts.append(svg.segment(axis(max(0.0, at)), y + tall, axis(max(0.0, at)), y + pitch, "line"))
+    return svg.drawing(top + pitch * len(rows) + 2, parts, alt, name="waterfall")
+
+
 def legend_shapes(parts: Sequence[StackPart], top: float) -> tuple[list[str], float]:
     """A legend with color, name and value of each part in two columns. Returns the shapes and their lower end."""
     shapes: list[str] = []

@@ -154,7 +154,7 @@ def _lever_pictures(moved: SensitivityReport | None) -> Iterator[Picture]:
     levers = [
         LeverBar(
             row.key,
-            f"{_amount_text(row.before, row.unit)} → {_amount_text(row.after, row.unit)}",
+            f"{lever_text(row.before, row.unit)} → {lever_text(row.after, row.unit)}",
             row.effect or 0.0,
             change_text(row.effect or 0.0),
         )
@@ -166,7 +166,7 @@ def _lever_pictures(moved: SensitivityReport | None) -> Iterator[Picture]:
         yield Picture(tornado_chart(levers, alt, "dp"), caption, "sensitivity.levers")
 
 
-def _amount_text(value: object, unit: str) -> str:
+def lever_text(value: object, unit: str) -> str:
     """A value of a lever with its unit."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value_text(value)

@@ -6,18 +6,22 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Severity
 from clusterspec.money import Money
-from clusterspec.report.estimate_rows import VERDICT_WORDS, joined_notes, serving_rows
+from clusterspec.report.charts.bars import FallBar, waterfall_chart
+from clusterspec.report.charts.svg import cause_of
+from clusterspec.report.estimate_rows import VERDICT_WORDS, change_text, joined_notes, serving_rows
 from clusterspec.report.paper.blocks import (
     Block,
     Card,
     Cards,
     PaperTable,
+    Picture,
     Section,
     TableColumn,
     TableRow,
     Tone,
     VerdictBlock,
 )
+from clusterspec.report.paper.choices import lever_text
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import REQUESTS, Area, GateStatus, Purchase, Risk, Verdict, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion
@@ -227,12 +231,59 @@ def decision_section(report: FullReport) -> Section:
         blocks.append(Cards(shown))
     if report.purchase is not None and (risks := risks_of_purchase(report.purchase)) is not None:
         blocks.append(risks)
+    blocks += [block for block in (losses_picture(report), gains_table(report)) if block is not None]
     if report.areas:
         blocks.append(areas_table(report.areas))
     if report.estimate.waived and not report.tender:
         blocks.append(waivers_table(report))
     title = "Decision" if report.kind == "procurement" else "At a glance"
     return Section("decision", title, tuple(blocks), lead=decision_sentence(report))
+
+
+def losses_picture(report: FullReport) -> Picture | None:
+    """From the peak to what the step achieves: the losses in the order of a step."""
+    mfu = report.estimate.plan.mfu
+    if not report.losses or mfu is None:
+        return None
+    bars = [
+        FallBar(loss.label, LOSS_TINTS.get(loss.name) or cause_of(loss.name), loss.share, f"−{percent(loss.share, 2)}")
+        for loss in report.losses
+        if loss.share > 0
+    ]
+    left = FallBar("achieved (MFU)", "good", mfu, percent(mfu))
+    alt = f"peak 100 %; {'; '.join(f'{bar.label} {bar.value_text}' for bar in bars)}; achieved {percent(mfu)}"
+    held = f", {report.estimate.condition}" if report.estimate.condition else ""
+    drawn = waterfall_chart(bars, left, alt, start="peak of the accelerators")
+    return Picture(drawn, f"What limits the step: from peak to achieved FLOP/s{held}", "losses")
+
+
+LOSS_TINTS = {"products": "forward", "memory": "memory"}
+
+
+def gains_table(report: FullReport) -> PaperTable | None:
+    """The changes that shorten the step most, each alone."""
+    if not report.gains:
+        return None
+    rows = tuple(
+        TableRow(
+            (
+                gain.key.replace("_", " "),
+                lever_text(gain.before, gain.unit),
+                lever_text(gain.after, gain.unit),
+                change_text(gain.share),
+            ),
+            gain.field,
+            bare=True,
+        )
+        for gain in report.gains
+    )
+    columns = (
+        TableColumn("Change"),
+        TableColumn("From"),
+        TableColumn("To"),
+        TableColumn("Time for a token", "right"),
+    )
+    return PaperTable(columns, rows, "gains", caption="The changes that shorten the step most, each alone")
 
 
 def areas_table(found: tuple[Area, ...]) -> PaperTable:

@@ -1,0 +1,74 @@
+"""What limits a training step: the losses from peak to achieved FLOP/s, and the changes that shorten it most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.term import Term
+from clusterspec.results.machine import Gain, LayoutGrid, Loss
+from clusterspec.results.search import SensitivityReport
+from clusterspec.summation import sum_of
+
+PRODUCTS = ("matrix_products", "attention")
+LEAST = 5e-4
+"""Share of the step below which a loss is left out; the losses and the achieved share then sum to 1 within their number
+times this."""
+
+
+def losses(plan: Plan) -> tuple[Loss, ...]:
+    """The losses from the peak to the model FLOPs utilization (MFU), in the order of a step; empty without a step time.
+
+    A step takes the time of the FLOPs of the model at peak (``MFU * step``), and what its parts take beyond that. The
+    losses and the MFU sum to 1.
+    """
+    step = plan.step_time
+    if step is None or plan.mfu is None or not step.value:
+        return ()
+    passes = [part for part in step.parts if part.name in {"forward", "backward"}]
+    products = sum_of(part.value for each in passes for part in each.parts if _is_product(each, part))
+    rest = sum_of(each.value for each in passes) - products
+    found = [
+        ("products", "GEMMs and attention below peak", products - plan.mfu * step.value),
+        ("memory", "kernels bound by memory", rest),
+        *((part.name, part.label, part.value) for part in step.parts if part not in passes),
+    ]
+    return tuple(
+        Loss(name, label, seconds, seconds / step.value)
+        for name, label, seconds in found
+        if abs(seconds) >= LEAST * step.value
+    )
+
+
+def _is_product(phase: Term, part: Term) -> bool:
+    return part.name in {f"{phase.name}_{kind}" for kind in PRODUCTS}
+
+
+MOST_GAINS = 3
+LEAST_GAIN = 0.01
+"""Share of the step time below which a change is no gain."""
+SIZES = frozenset({"nodes", "accelerators"})
+"""Keys that buy time with a larger machine; the procurement report has those."""
+
+
+def gains(plan: Plan, sensitivity: SensitivityReport | None, grid: LayoutGrid | None) -> tuple[Gain, ...]:
+    """The single changes that shorten the time for a token most, fit in memory and keep the size of the machine."""
+    if plan.step_time is None:
+        return ()
+    found = sorted(_changes(plan.step_time.value, sensitivity, grid), key=lambda gain: gain.share)
+    best: dict[str, Gain] = {}
+    for gain in found:
+        best.setdefault(gain.key, gain)
+    return tuple(gain for gain in best.values() if gain.share < -LEAST_GAIN)[:MOST_GAINS]
+
+
+def _changes(step: float, sensitivity: SensitivityReport | None, grid: LayoutGrid | None) -> Iterator[Gain]:
+    for number, row in enumerate(sensitivity.levers if sensitivity else ()):
+        if row.effect is not None and row.fits is not False and not row.errors and row.key not in SIZES:
+            yield Gain(row.key, row.before, row.after, row.unit, row.effect, f"sensitivity.levers[{number}]")
+    cells = grid.cells if grid else ()
+    present = next((f"tp {cell.tp}, pp {cell.pp}" for cell in cells if cell.present), "")
+    for number, cell in enumerate(cells):
+        if cell.step_time is not None and cell.fits and not cell.present:
+            share, other = cell.step_time / step - 1, f"tp {cell.tp}, pp {cell.pp}"
+            yield Gain("layout", present, other, "", share, f"layouts.cells[{number}]")

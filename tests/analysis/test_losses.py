@@ -1,0 +1,81 @@
+"""What limits a step sums to the whole, and what shortens it is legal, fits, and keeps the machine."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.analysis.full_report import report
+from clusterspec.analysis.losses import gains, losses
+from clusterspec.cost.plan import Plan
+from clusterspec.report.charts.bars import FallBar, waterfall_chart
+from clusterspec.results.machine import LayoutCell, LayoutGrid
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
+
+TEXT = """
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 128, DRAWN}
+layout: {tp: 8, pp: 4, micro_batch: 1, framework: megatron-core}
+"""
+
+
+def planned(text: str) -> Plan:
+    return study_text(text, SETTINGS).plan
+
+
+@pytest.mark.parametrize("drawn", ["precision: bf16", "precision: fp8"])
+@pytest.mark.parametrize("recompute", ["none", "full"])
+def test_the_losses_and_what_is_achieved_are_the_whole(drawn: str, recompute: str) -> None:
+    plan = planned(TEXT.replace("DRAWN", drawn).replace("tp: 8,", f"tp: 8, recompute: {recompute},"))
+    found = losses(plan)
+    assert plan.mfu is not None and plan.step_time is not None
+    assert sum(loss.share for loss in found) + plan.mfu == pytest.approx(1, abs=0.005)
+    assert all(loss.seconds == pytest.approx(loss.share * plan.step_time.value) for loss in found)
+    by_name = {loss.name: loss for loss in found}
+    assert by_name["pipeline_bubble"].seconds == next(
+        part.value for part in plan.step_time.parts if part.name == "pipeline_bubble"
+    )
+    assert ("recomputation" in by_name) == (recompute == "full")
+
+
+def test_a_plan_without_a_step_has_no_losses() -> None:
+    assert losses(planned("clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 2}\n")) == ()
+
+
+def test_gains_are_sorted_and_of_the_same_machine() -> None:
+    found = report(study_text(TEXT.replace("DRAWN", "precision: bf16"), SETTINGS), "design")
+    assert found.gains
+    assert [gain.share for gain in found.gains] == sorted(gain.share for gain in found.gains)
+    assert all(gain.share < -0.01 and gain.key not in {"nodes", "accelerators"} for gain in found.gains)
+    document = found.to_json()
+    assert [each["effect"] for each in document["gains"]] == [gain.share for gain in found.gains]
+
+
+def test_only_a_layout_that_fits_is_a_gain() -> None:
+    plan = planned(TEXT.replace("DRAWN", "precision: bf16"))
+    step = plan.step_seconds
+    assert step
+    cells = (
+        LayoutCell(8, 4, step, 1.0, True, "", True),
+        LayoutCell(4, 4, 0.5 * step, 1.0, False, "", False),
+        LayoutCell(4, 8, 0.8 * step, 1.0, True, "", False),
+        LayoutCell(8, 8, 0.9 * step, 1.0, True, "", False),
+    )
+    (gain,) = gains(plan, None, LayoutGrid((4, 8), (4, 8), cells, None))
+    assert (gain.key, gain.before, gain.after, gain.field) == ("layout", "tp 8, pp 4", "tp 4, pp 8", "layouts.cells[2]")
+    assert gain.share == pytest.approx(-0.2)
+
+
+def test_a_bar_begins_where_the_last_one_ended() -> None:
+    drawn = waterfall_chart(
+        [FallBar("a", "forward", 0.25, "−25 %"), FallBar("b", "tp", 0.5, "−50 %")],
+        FallBar("left", "good", 0.25, "25 %"),
+        "alternative",
+        start="peak",
+    )
+    places = [float(part.split('"')[0]) for part in drawn.split('<rect x="')[1:]]
+    widths = [float(part.split('width="')[1].split('"')[0]) for part in drawn.split("<rect ")[1:]]
+    start, whole = places[0], widths[0]
+    assert places == pytest.approx([start, start + 0.75 * whole, start + 0.25 * whole, start], abs=0.6)
+    assert widths == pytest.approx([whole, 0.25 * whole, 0.5 * whole, 0.25 * whole], abs=0.6)
