@@ -84,6 +84,14 @@ WORKLOADS = (
         "gpt-neox", "workloads", "GPT-NeoX configurations", "workloads.deepspeed", ("gpt-neox-config", "neox")
     ),
     ImportFormat("deepspeed", "workloads", "DeepSpeed and Axolotl configurations", "workloads.deepspeed", ("axolotl",)),
+    ImportFormat(
+        "step-log",
+        "workloads",
+        "step logs of Megatron-LM, torchtitan and MaxText",
+        "workloads.step_logs",
+        ("training-log", "steps"),
+        largest=32,
+    ),
     ImportFormat("maxtext", "workloads", "MaxText configurations and launch lines", "workloads.maxtext"),
 )
 MACHINES = (
@@ -97,9 +105,9 @@ MACHINES = (
     ImportFormat(
         "rocm-smi-topo",
         "machines",
-        "rocm-smi --showtopo and --showtoponuma",
+        "rocm-smi --showtopo and --showtoponuma, amd-smi topology",
         "machines.accelerators",
-        ("rocm-smi", "rocm-smi-showtopo", "rocm-smi-showtoponuma"),
+        ("rocm-smi", "rocm-smi-showtopo", "rocm-smi-showtoponuma", "amd-smi", "amd-smi-topology"),
     ),
     ImportFormat(
         "nvidia-smi-topo",
@@ -127,10 +135,11 @@ MACHINES = (
     ImportFormat(
         "kubernetes",
         "machines",
-        "Kueue Topology, MPIJob, PyTorchJob",
+        "Kueue Topology, MPIJob, PyTorchJob, JobSet",
         "fabrics.schedulers",
-        ("kueue", "kueue-topology", "k8s-mpijob", "mpijob"),
+        ("kueue", "kueue-topology", "k8s-mpijob", "mpijob", "jobset"),
     ),
+    ImportFormat("netbox", "machines", "NetBox device types", "fabrics.netbox", ("netbox-device-type", "device-type")),
     ImportFormat("infragraph", "machines", "InfraGraph infrastructures", "fabrics.infragraph"),
 )
 MEASUREMENTS = (
@@ -145,6 +154,7 @@ MEASUREMENTS = (
                 ("hccl-demo",),
                 ("ib-write-bw",),
                 ("p2pbandwidthlatencytest", "nvbandwidth"),
+                ("osu-micro-benchmarks", "osu_bw"),
                 (),
                 ("rccl-tests",),
             ),

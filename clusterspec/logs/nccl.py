@@ -33,6 +33,8 @@ _WHOLE = re.compile(r"[0-9][0-9_]{0,20}")
 _DECIMAL = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 _RANK = re.compile(r"\bRank +([0-9]{1,8}) .{0,40}?\bPid +[0-9]+ on +(\S{1,255}) ")
 _TEST = re.compile(r"\b(all_reduce|all_gather|reduce_scatter|alltoall|broadcast|sendrecv)_perf(?:_mpi)?\b")
+_OTHERS = re.compile(r"\b(reduce|gather|scatter|hypercube)_perf(?:_mpi)?\b")
+"""Tests of nccl-tests that are no collective of a spec."""
 _NAMES = {
     "all_reduce": "all-reduce",
     "all_gather": "all-gather",
@@ -94,7 +96,7 @@ def _log_of_rows(text: str, lines: tuple[LogRow, ...]) -> NcclLog:
     for line in lines:
         _check_consistency(line)
     ranks, nodes = _ranks_and_nodes(text)
-    tests = tuple(dict.fromkeys(_NAMES[found] for found in _TEST.findall(text)))
+    tests = tuple(dict.fromkeys([*(_NAMES[found] for found in _TEST.findall(text)), *_OTHERS.findall(text)]))
     return NcclLog(lines, tests, _table_columns(text), ranks, nodes, sum(_wrong_values(line) for line in lines))
 
 
@@ -210,7 +212,7 @@ _MOST_RANKS = 100_000
 def collective_of(log: NcclLog) -> str | None:
     """The collective that a log names, else the only one compatible with its columns, else None."""
     if log.tests:
-        return log.tests[0] if len(log.tests) == 1 else None
+        return log.tests[0] if len(log.tests) == 1 and log.tests[0] in _NAMES.values() else None
     line = log.lines[-1]
     parts = _shard_count(line)
     if line.redop == "" and "type" in log.header:

@@ -192,6 +192,7 @@ READERS = (
     LogReader("hccl", "HCCL demo of Gaudi, hccl_test of Ascend", vendors.is_hccl_test, vendors.read_hccl_test),
     LogReader("perftest", "ib_write_bw, ib_read_bw, ib_send_bw", vendors.is_perftest, vendors.read_perftest),
     LogReader("p2p", "p2pBandwidthLatencyTest, nvbandwidth", is_pair_matrix, read_pair_matrix),
+    LogReader("osu", "OSU micro-benchmarks of two ranks", vendors.is_osu_test, vendors.read_osu_test),
     LogReader(
         "bandwidth-table", "Markdown tables of bus bandwidth by message size", is_markdown_table, read_markdown_table
     ),

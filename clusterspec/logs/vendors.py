@@ -260,3 +260,41 @@ def _parsed_number(text: str, line: int) -> float:
         return float(text)
     except ValueError:
         raise NotALogError(f"{text!r} is not a bandwidth", line) from None
+
+
+# OSU micro-benchmarks: bandwidth between two ranks, and the latency of collectives
+
+OSU_TOOL = "osu"
+_OSU = re.compile(r"^# OSU (?:MPI|NCCL|OpenSHMEM|UPC\S*|xCCL)?\S* ?(.{3,60}?) Test(?: v([0-9.]{1,12}))?", re.MULTILINE)
+_OSU_ROW = re.compile(r"^([0-9]{1,13})\s+([0-9]{1,12}(?:\.[0-9]{1,6})?)(?:\s|$)")
+
+
+def is_osu_test(head: str) -> bool:
+    return bool(_OSU.search(head))
+
+
+def read_osu_test(text: str) -> Benchmark:
+    """The bandwidth between two ranks, per direction.
+
+    A megabyte is 10^6 bytes (osu_bw.c divides by 1e6). Raises `NotALogError` for several tests, for a latency, and for
+    collectives, whose ranks these programs do not print.
+    """
+    tests = list(_OSU.finditer(text))
+    if len(tests) != 1:
+        raise NotALogError(f"{len(tests)} tests in one file: give each a file of its own")
+    name = tests[0][1].strip()
+    start = text.count("\n", 0, tests[0].start()) + 1
+    if "Bandwidth" not in name:
+        raise NotALogError(f"the OSU test {name} prints times without its number of ranks: no bus bandwidth", start)
+    both = "Bi-Directional" in name
+    points = [
+        SizePoint(float(match[1]), None, float(match[2]) * 1e6 / (2 if both else 1), number)
+        for number, line in islice(enumerate(text.split("\n"), 1), MOST_ROWS)
+        if number > start and (match := _OSU_ROW.match(line)) and float(match[1]) and float(match[2])
+    ]
+    if not points:
+        raise NotALogError("there is no row of sizes and bandwidths as OSU prints them")
+    remarks = [("whether both ranks are on one node is not printed", start)]
+    if both:
+        remarks.append(("the figure sums both directions; half of it is used", start))
+    return Benchmark(OSU_TOOL, (Series("send-recv", 2, None, tuple(points)),), remarks=tuple(remarks))

@@ -126,7 +126,7 @@ def matches_kubernetes(file: InputFile) -> bool:
 def read_kubernetes(file: InputFile) -> ImportResult:
     """The content of the objects of a file. Raises `FormatError` if none is of a supported kind."""
     builder = ImportBuilder(KUBERNETES, file.name)
-    readers = {"Topology": _record_topology, "MPIJob": _mpi_job, "PyTorchJob": _pytorch_job}
+    readers = {"Topology": _record_topology, "MPIJob": _mpi_job, "PyTorchJob": _pytorch_job, "JobSet": _job_set}
     found = []
     for yaml in read_documents(file):
         kind = str(yaml.mapping.get("kind"))
@@ -135,7 +135,7 @@ def read_kubernetes(file: InputFile) -> ImportResult:
             readers[kind](yaml, builder)
     if not set(found) & set(readers):
         raise FormatError(
-            f"holds {', '.join(found)[:80]}: supported Kubernetes kinds are Topology, MPIJob and PyTorchJob"
+            f"holds {', '.join(found)[:80]}: supported Kubernetes kinds are Topology, MPIJob, PyTorchJob and JobSet"
         )
     return builder.reading()
 
@@ -173,6 +173,46 @@ def _pytorch_job(yaml: Yaml, builder: ImportBuilder) -> None:
         raise FormatError("a PyTorchJob without workers", yaml.line("spec"))
     _record_workers(yaml, ("spec", "pytorchReplicaSpecs", "Worker"), workers, builder)
     builder.unknown("the master of the PyTorchJob", "it counts as a separate node if it requests accelerators")
+
+
+def _job_set(yaml: Yaml, builder: ImportBuilder) -> None:
+    """The nodes of the jobs that ask for accelerators: replicas × parallelism, both 1 where absent."""
+    jobs = _nested_value(yaml.value, "spec", "replicatedJobs")
+    if not isinstance(jobs, list):
+        raise FormatError("a JobSet without replicatedJobs", yaml.line("spec"))
+    asking: list[tuple[int, int, int]] = []
+    for number, job in enumerate(jobs):
+        path = ("spec", "replicatedJobs", number)
+        template = _nested_value(job, "template", "spec", "template", "spec")
+        containers = _nested_value(template, "containers")
+        counts = [_accelerators_asked(each) for each in containers] if isinstance(containers, list) else []
+        accelerators = sum(count for count in counts if count)
+        copies = [_nested_value(job, "replicas"), _nested_value(job, "template", "spec", "parallelism")]
+        copies = [1 if count is None else count for count in copies]
+        if not all(isinstance(count, int) and not isinstance(count, bool) and count > 0 for count in copies):
+            builder.unknown(
+                f"the nodes of job {number + 1}", "its replicas or parallelism are no count", yaml.line(*path)
+            )
+        elif accelerators:
+            asking.append((copies[0] * copies[1], accelerators, yaml.line(*path)))
+    if not asking:
+        builder.unknown("layout.nodes", "no container asks for accelerators", yaml.line("spec", "replicatedJobs"))
+        return
+    line = asking[0][2]
+    builder.set("layout.nodes", sum(nodes for nodes, _, _ in asking), line)
+    builder.count("accelerators", sum(nodes * count for nodes, count, _ in asking), line)
+    if len({count for _, count, _ in asking}) == 1:
+        builder.set("cluster.accelerators_per_node", asking[0][1], line)
+    else:
+        builder.unknown("cluster.accelerators_per_node", "jobs ask for different numbers", line)
+
+
+def _accelerators_asked(container: Any) -> int | None:
+    """The accelerators that a container asks for; None if it asks for none."""
+    resources = _nested_value(container, "resources")
+    asked = _as_mapping(_nested_value(resources, "requests")) | _as_mapping(_nested_value(resources, "limits"))
+    found = (asked.get(name) for name in _RESOURCES)
+    return next((int(str(count)) for count in found if str(count).isdecimal()), None)
 
 
 def _record_workers(yaml: Yaml, path: tuple[str, ...], workers: dict[str, Any], builder: ImportBuilder) -> None:

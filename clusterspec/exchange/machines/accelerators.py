@@ -184,23 +184,32 @@ def _devices_of_json(file: InputFile) -> list[NeuronDevice]:
         raise FormatError("a device without its number, cores or neighbors", line) from None
 
 
-# `rocm-smi --showtopo` and `--showtoponuma`: hops, link types, weights and NUMA nodes of AMD accelerators
+# `rocm-smi --showtopo`, `--showtoponuma`, `amd-smi topology`: hops, link types, weights and NUMA nodes of AMD parts
 
 ROCM_SMI_TOPO = "rocm-smi-topo"
 _SECTION = re.compile(r"=++ *+([A-Za-z][A-Za-z ]*+)=++\s*+$")
-_DEVICE = re.compile(r"GPU[0-9]+")
+_DEVICE = re.compile(r"GPU[0-9]+|[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9]")
 _NUMA = re.compile(r"GPU\[([0-9]+)\]\s*:\s*\(Topology\) Numa Node:\s*(-?[0-9]+)")
 _TABLES = {
     "weight between two gpus": "weight",
     "hops between two gpus": "hops",
     "link type between two gpus": "type",
     "link accessibility between two gpus": "access",
+    "weight": "weight",
+    "hops": "hops",
+    "link type": "type",
+    "access": "access",
 }
+_AMD_SECTION = re.compile(
+    r"^(WEIGHT|HOPS|LINK TYPE|ACCESS|NUMA BW|CACHE COHERENCY|ATOMICS|DMA|BI-DIRECTIONAL) TABLE:", re.MULTILINE
+)
+"""Titles of ``amd-smi topology``: one step over XGMI for any XGMI route, so that the weight tells direct links."""
 Table = dict[tuple[str, str], str]
 
 
 def matches_rocm_smi_topo(file: InputFile) -> bool:
-    return "between two GPUs" in file.head or "(Topology) Numa" in file.head
+    head = file.head
+    return "between two GPUs" in head or "(Topology) Numa" in head or bool(_AMD_SECTION.search(head))
 
 
 def read_rocm_smi_topo(file: InputFile) -> ImportResult:
@@ -228,7 +237,7 @@ def _named_tables(lines: tuple[str, ...]) -> tuple[dict[str, Table], int, tuple[
     header: tuple[str, ...] = ()
     name, start = "", 0
     for number, text in enumerate(lines, 1):
-        if match := _SECTION.match(text.strip()):
+        if match := _SECTION.match(text.strip()) or _AMD_SECTION.match(text.strip()):
             _refuse_truncated_table(name, tables, header, number)
             name, header = _TABLES.get(match[1].strip().lower(), ""), ()
             start = number if name == "type" or not start else start

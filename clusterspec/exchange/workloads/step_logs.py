@@ -1,0 +1,115 @@
+"""Step logs of Megatron-LM, torchtitan and MaxText: the time of a step, and what was measured with it.
+
+Formats: Megatron-LM 0.20, megatron/training/training.py, ``training_log``; torchtitan b5bcd76c,
+torchtitan/components/metrics.py (tokens per second of a device); MaxText e591f30c,
+src/maxtext/common/metric_logger.py, line 181.
+"""
+
+from __future__ import annotations
+
+import re
+from statistics import median
+
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.records import dataclass, field
+
+STEP_LOG = "step-log"
+SKIPPED = 2
+"""Steps at the start of a run that are left out: compilation, warm-up and the first allocation."""
+_MEGATRON = re.compile(
+    r"\biteration\s+([0-9]{1,9})\s*/\s*[0-9]{1,9}\s*\|.{0,200}?elapsed time per iteration \(ms\):\s*([0-9.]{1,14})"
+)
+_MEGATRON_BATCH = re.compile(r"global batch size:\s*([0-9]{1,9})\b")
+_MEGATRON_FLOPS = re.compile(r"throughput per GPU \(TFLOP/s/GPU\):\s*([0-9.]{1,10})")
+_TITAN = re.compile(r"\bstep:\s*([0-9]{1,9})\s.{0,300}?\btps:\s*([0-9,]{1,14}(?:\.[0-9]{1,3})?)")
+_TITAN_FLOPS = re.compile(r"\btflops:\s*([0-9,]{1,10}(?:\.[0-9]{1,3})?)")
+_TITAN_MFU = re.compile(r"\bmfu:\s*([0-9.]{1,6})%")
+_MAXTEXT = re.compile(r"\bcompleted step:\s*([0-9]{1,9}),\s*seconds:\s*([0-9.]{1,12})")
+_MAXTEXT_FLOPS = re.compile(r"TFLOP/s/device:\s*([0-9.]{1,10})")
+_MAXTEXT_TOKENS = re.compile(r"Tokens/s/device:\s*([0-9.]{1,14})")
+_COLORS = re.compile(r"\x1b\[[0-9;]{0,12}m")
+
+
+@dataclass(slots=True)
+class StepLog:
+    """The figures of a log by name, one for each step, and the line of the first."""
+
+    framework: str
+    figures: dict[str, list[float]] = field(default_factory=dict)
+    batches: set[int] = field(default_factory=set)
+    line: int = 0
+    last: int = -1
+    restarts: int = 0
+
+    def begin(self, step: int, number: int) -> None:
+        """Note a step; a step that does not follow the last one is a run that began again."""
+        self.line = self.line or number
+        self.restarts += step < self.last
+        self.last = step
+
+    def add(self, name: str, text: str) -> None:
+        self.figures.setdefault(name, []).append(float(text.replace(",", "")))
+
+
+def matches_step_log(file: InputFile) -> bool:
+    text = _COLORS.sub("", file.text[:400_000])
+    return any(pattern.search(text) for pattern in (_MEGATRON, _TITAN, _MAXTEXT))
+
+
+def read_step_log(file: InputFile) -> ImportResult:
+    """The medians of a run after its first steps. Raises `FormatError` for no step, or logs of several runs."""
+    logs = {name: StepLog(name) for name in ("megatron-core", "torchtitan", "maxtext")}
+    for number, raw in enumerate(file.lines, 1):
+        _read_line(_COLORS.sub("", raw[:4_000]), number, logs)
+    found = [log for log in logs.values() if log.figures]
+    if not found:
+        raise FormatError("has no step of Megatron-LM, torchtitan or MaxText")
+    if len(found) > 1:
+        raise FormatError(f"has steps of {' and '.join(log.framework for log in found)}: give each run a file")
+    log, builder = found[0], ImportBuilder(STEP_LOG, file.name)
+    if log.restarts:
+        builder.unknown(
+            f"{log.restarts + 1} runs", "the numbers of the steps begin again: medians are over all", log.line
+        )
+    builder.set("layout.framework", log.framework, log.line)
+    for name, values in log.figures.items():
+        steady = values[SKIPPED:] if len(values) > 2 * SKIPPED else values
+        builder.count(name, float(f"{median(steady):.6g}"), log.line)
+    builder.count("steps", max(len(values) for values in log.figures.values()), log.line)
+    if len(log.batches) == 1:
+        builder.set("workload.global_batch", log.batches.pop(), log.line)
+    elif log.batches:
+        shown = f"from {min(log.batches)} to {max(log.batches)}"
+        builder.unknown("workload.global_batch", f"it grows {shown} during the run", log.line)
+    why = "the log states times, not the model, the layout or the machine: import those from the launch"
+    builder.unknown("cluster, workload.model and layout", why, log.line)
+    return builder.reading()
+
+
+def _read_line(line: str, number: int, logs: dict[str, StepLog]) -> None:
+    if match := _MEGATRON.search(line):
+        log = logs["megatron-core"]
+        log.begin(int(match[1]), number)
+        log.add("step_seconds", f"{float(match[2]) / 1e3:.9g}")
+        if flops := _MEGATRON_FLOPS.search(line):
+            log.add("tflops_per_accelerator", flops[1])
+        if batch := _MEGATRON_BATCH.search(line):
+            log.batches.add(int(batch[1]))
+    elif match := _TITAN.search(line):
+        log = logs["torchtitan"]
+        log.begin(int(match[1]), number)
+        log.add("tokens_per_second_per_accelerator", match[2])
+        if flops := _TITAN_FLOPS.search(line):
+            log.add("tflops_per_accelerator", flops[1])
+        if share := _TITAN_MFU.search(line):
+            log.add("mfu_percent", share[1])
+    elif match := _MAXTEXT.search(line):
+        log = logs["maxtext"]
+        log.begin(int(match[1]), number)
+        log.add("step_seconds", match[2])
+        for name, pattern in (
+            ("tflops_per_accelerator", _MAXTEXT_FLOPS),
+            ("tokens_per_second_per_accelerator", _MAXTEXT_TOKENS),
+        ):
+            if found := pattern.search(line):
+                log.add(name, found[1])

@@ -1,0 +1,111 @@
+"""What launchers and runs leave behind: JobSets, device types of NetBox, amd-smi, OSU tests and step logs."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.exchange.import_result import FormatError
+from tests.exchange.imports import counts, given, read, unknown
+
+MEGATRON = """\
+    [2026-01-16 07:32:24] iteration {0:8d}/     100 | consumed samples: {1:12d} | elapsed time per iteration (ms): {2} \
+| throughput per GPU (TFLOP/s/GPU): 490.0 | learning rate: 4.1E-07 | global batch size:  2048 | lm loss: 1.3E+01 |"""
+TITAN = (
+    "[rank0]:[titan] - root - INFO - \x1b[31mstep: {0:2}  \x1b[32mloss: 8.1  \x1b[33mmemory: 40.1GiB(50.5%)  "
+    "\x1b[34mtps: {1:,}  \x1b[36mtflops: 300.10  \x1b[35mmfu: 30.34%"
+)
+MAXTEXT = (
+    "completed step: {0}, seconds: {1}, TFLOP/s/device: 312.5, Tokens/s/device: 5120.1, total_weights: 65536, loss: 10"
+)
+
+
+def test_steps_after_the_first_give_the_time_of_a_run() -> None:
+    slow = [30000.0, 20000.0] + [15800.0] * 5
+    reading = read("\n".join(MEGATRON.strip().format(n + 1, 2048 * n, ms) for n, ms in enumerate(slow)))
+    assert counts(reading)["step_seconds"] == 15.8
+    assert given(reading) == {"layout.framework": "megatron-core", "workload.global_batch": 2048}
+    reading = read("\n".join(TITAN.format(n + 1, rate) for n, rate in enumerate([900, 4000, 5_120, 5_120, 5_120])))
+    assert counts(reading)["tokens_per_second_per_accelerator"] == 5120
+    assert counts(reading)["mfu_percent"] == 30.34
+    reading = read("\n".join(MAXTEXT.format(n, seconds) for n, seconds in enumerate([60, 9, 2.5, 2.5, 2.5])))
+    assert (counts(reading)["step_seconds"], counts(reading)["steps"]) == (2.5, 5)
+    both = MEGATRON.strip().format(1, 0, 5.0) + "\n" + MAXTEXT.format(0, 1.0)
+    with pytest.raises(FormatError, match="megatron-core and maxtext"):
+        read(both, "step-log")
+
+
+JOB_SET = """\
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      replicatedJobs:
+      - name: coordinator
+        template: {spec: {template: {spec: {containers: [{name: c}]}}}}
+      - name: workers
+        replicas: 2
+        template:
+          spec:
+            parallelism: 4
+            template:
+              spec:
+                containers:
+                - name: w
+                  resources: {limits: {nvidia.com/gpu: 8}}
+    """
+
+
+def test_a_job_set_has_as_many_nodes_as_pods_that_ask_for_accelerators() -> None:
+    reading = read(JOB_SET)
+    assert given(reading) == {"layout.nodes": 8, "cluster.accelerators_per_node": 8}
+    assert counts(reading)["accelerators"] == 64
+    assert "layout.nodes" not in given(read(JOB_SET.replace("nvidia.com/gpu: 8", "cpu: 8")))
+
+
+def test_a_device_type_states_ports_by_rate_and_not_what_it_is() -> None:
+    ports = "".join(f"  - {{name: swp{n}, type: infiniband-ndr}}\n" for n in range(64))
+    head = "manufacturer: NVIDIA\nmodel: {0}\nslug: nvidia-x\nu_height: 1\ninterfaces:\n"
+    tail = "  - {name: mgmt0, type: 1000base-t, mgmt_only: true}\npower-ports:\n  - {name: PSU1, maximum_draw: 1720}\n"
+    reading = read(head.format("QM9700") + ports + tail)
+    assert given(reading) == {"cluster.scale_out.switch": "quantum-2-qm9700"}
+    assert (counts(reading)["ports of 400 Gb/s"], counts(reading)["watts of a power port, at most"]) == (64, 1720)
+    other = read(head.format("Server X") + ports.replace("infiniband-ndr", "400gbase-x-qsfp112") + tail)
+    assert (given(other), counts(other)["ports of 400 Gb/s"]) == ({}, 64)
+    assert "whether it is a switch or a node" in unknown(other)
+
+
+def test_direct_links_of_amd_smi_are_those_of_the_least_weight() -> None:
+    devices = [f"0000:{n}c:00.0" for n in range(1, 5)]
+    head = " " * 13 + " ".join(devices)
+
+    def table(name: str, cell: str) -> str:
+        rows = [" ".join([one, *("SELF" if one == other else cell for other in devices)]) for one in devices]
+        return "\n".join(
+            [f"{name} TABLE:", head, *(row.replace("SELF", "0") if cell == "15" else row for row in rows), ""]
+        )
+
+    reading = read(table("ACCESS", "ENABLED") + table("WEIGHT", "15") + table("LINK TYPE", "XGMI"))
+    assert given(reading)["cluster.accelerators_per_node"] == 4
+    assert given(reading)["cluster.scale_up.topology"] == "full-mesh"
+
+
+OSU = """\
+    # OSU MPI-CUDA{0} Bandwidth Test v7.3
+    # Size      Bandwidth (MB/s)
+    1                       1.98
+    4194304             {1}
+    """
+
+
+def test_osu_counts_megabytes_of_a_million_bytes_and_sums_directions() -> None:
+    plain = read(OSU.format("", "24500.50")).given[0].value
+    both = read(OSU.format(" Bi-Directional", "49001.00")).given[0].value
+    assert plain == both == {"collective": "send-recv", "ranks": 2, "size": "4 MiB", "busbw": "24.5005 GB/s"}
+    with pytest.raises(FormatError, match="without its number of ranks"):
+        read("# OSU MPI-CUDA Allreduce Latency Test v7.3\n# Size Avg Latency(us)\n4 10.5\n")
+
+
+def test_a_collective_that_no_spec_has_is_not_taken_for_another() -> None:
+    row = "  8388608  2097152  float  none  -1  100.0  83.89  73.40  0  100.0  83.89  73.40  0\n"
+    head = "#       size   count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong\n"
+    assert "the collective" in unknown(read(f"$ mpirun -np 8 ./build/gather_perf -b 8M\n{head}{row}"))
