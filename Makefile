@@ -24,8 +24,8 @@ test: $(VENV)/developed ## every check of the project: style, types, contracts, 
 test-all: $(VENV)/developed ## the tests with all cases of the tables that `make test` samples
 	CASES=all $(BIN)/pytest -n auto --dist worksteal
 
-browser: $(VENV)/developed ## drive the live figures of a report in Chromium
-	CASES=all $(BIN)/pytest tests/report/browser
+browser: $(VENV)/developed ## drive reports, the page of `edit` and the playground in Chromium (needs Node)
+	CASES=all $(BIN)/pytest tests/report/browser tests/editor
 
 page: ## build the page of `clusterspec edit` from web/ (needs Node; Python installs the built one)
 	cd web && npm ci --silent --ignore-scripts && npm run --silent build

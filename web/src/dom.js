@@ -3,6 +3,7 @@
 /** An element with properties (`on…` are listeners, `class`, `data-…` and `aria-…` attributes) and children. */
 export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
+  if (tag === "button") element.type = "button"; // in a form, too
   for (const [name, value] of Object.entries(properties)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);

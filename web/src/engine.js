@@ -66,7 +66,10 @@ export class WorkerEngine {
 
   heard(data) {
     if (data.state) this.onstate(data.state);
-    if (data.about) this.opened(data.about);
+    if (data.about) {
+      this.opened(data.about);
+      this.onstate("");
+    }
     if (data.crash) this.crashed(data.crash);
     const asked = this.waiting.get(data.id);
     if (asked && data.progress) asked.onprogress?.(...data.progress);

@@ -48,10 +48,10 @@ class Panel {
   }
 
   /** The answer as JSON, or null after showing why there is none. `stale` answers are dropped. */
-  async result(request) {
+  async result({ onprogress, ...request }) {
     const text = this.desk.text;
     this.element.setAttribute("aria-busy", "true");
-    const answer = await this.desk.ask({ format: "json", ...request, text }, { onprogress: request.onprogress });
+    const answer = await this.desk.ask({ format: "json", ...request, text }, { onprogress });
     if (text !== this.desk.text && this.live) return null;
     this.element.removeAttribute("aria-busy");
     this.answer = answer;
@@ -326,7 +326,7 @@ export class Search extends OfFleet {
     try {
       const found = await this.result({ verb: "search", objective: this.objective.value, top: Number(this.top.value) || 10, job: this.job, onprogress: (done, total) => {
         this.meter.value = total ? done / total : 0;
-        this.state.textContent = `${done.toLocaleString("en-US")} of ${total.toLocaleString("en-US")} layouts`;
+        this.state.textContent = `${done.toLocaleString("en-US")} of ${total.toLocaleString("en-US")} layouts evaluated; then the best ones are checked`;
       } });
       this.state.textContent = this.answer.cancelled ? "Cancelled." : "";
       if (found) this.found(found);

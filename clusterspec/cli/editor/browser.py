@@ -1,0 +1,48 @@
+"""The engine in a web worker: requests and answers as JSON, and searches that end after some seconds.
+
+A browser has no NumPy here, so that a search evaluates layouts one by one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+
+from clusterspec.cli.editor.verbs import Session
+
+NAME = "cluster.yaml"
+MOST_LAYOUTS = 5_000
+MOST_SECONDS = 20.0
+"""The limits of a search: what a person waits for, on a machine that other pages share."""
+EVERY = 0.2
+"""Seconds between two messages about progress."""
+
+
+class Limited:
+    """The progress of a search, which ends it at `MOST_LAYOUTS` layouts or after `MOST_SECONDS` seconds."""
+
+    def __init__(self, tell: Callable[[int, int], object]) -> None:
+        self._tell = tell
+        self._began = self._told = monotonic()
+
+    def __call__(self, done: int, total: int) -> bool:
+        now = monotonic()
+        ends = done >= MOST_LAYOUTS or now - self._began > MOST_SECONDS
+        if ends or now - self._told > EVERY:
+            self._told = now
+            self._tell(done, total)
+        return ends
+
+
+def opened(folder: Path) -> Session:
+    """The session of a page whose files are in memory; the commands find the spec in ``folder``."""
+    (folder / NAME).touch()
+    return Session(NAME)
+
+
+def answer(session: Session, request: str, tell: Callable[[int, int], object]) -> str:
+    """The answer to a request, both as JSON; ``tell`` gets the layouts evaluated and all of them."""
+    session.progress = Limited(tell)
+    return json.dumps(session.answer(json.loads(request)))

@@ -1,0 +1,62 @@
+"""The page of ``clusterspec edit`` in a browser."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from clusterspec.cli.editor.server import Server
+from clusterspec.cli.editor.verbs import Session
+from tests.cli.conftest import BASE
+from tests.editor.conftest import Visited
+
+MARKUP = '<img src=x onerror="document.title=1"><script>document.title=1</script>'
+HOSTILE = BASE.replace("name: base", f"name: '{MARKUP}'").replace("nodes: 4", f"nodes: '{MARKUP}'")
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.chdir(tmp_path)
+    Path("cluster.yaml").write_text(BASE.replace("nodes: 4", "nodes: 4\n  scale_up: {bandwidth: 900 GB/s}"))
+    made = Server(Session("cluster.yaml"), "cluster.yaml")
+    threading.Thread(target=made.serve_forever, args=(0.01,), daemon=True).start()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+def test_a_mistake_is_found_fixed_estimated_and_saved(server: Server, visited: Visited) -> None:
+    """And a spec with markup runs nothing and asks for nothing, in the page and in the frame of the report."""
+    page = visited.page
+    page.goto(server.address)
+    page.locator(".finding.error").first.wait_for()
+    assert server.token not in page.url
+    page.locator(".finding.error button", has_text="Fix").first.click()
+    page.locator(".verdict.bad").wait_for(state="detached")
+    page.keyboard.press("Control+s")
+    page.locator("#said", has_text="saved").wait_for(state="attached")
+    assert "900 GB/s}" not in Path("cluster.yaml").read_text()
+    page.locator("#tab-estimate").click()
+    page.locator("#panel-estimate .tree").first.wait_for()
+    assert "MFU" in page.locator("#panel-estimate .cards").inner_text()
+    Path("cluster.yaml").write_text(BASE)
+    page.locator(".cm-line", has_text="scale_up").wait_for(state="detached")
+    visited.typed(HOSTILE)
+    page.locator("#tab-check").click()
+    page.locator(".finding.error").first.wait_for()
+    assert MARKUP[:20] in page.locator("#panel-check").inner_text()
+    page.locator("#tab-report").click()
+    page.locator("iframe").wait_for()
+    assert page.title() == "cluster.yaml · clusterspec"
+    assert page.locator("#panels img, #panels script").count() == 0
+    assert visited.logged == []
+    assert visited.elsewhere(f"http://127.0.0.1:{server.port}/") == []
+
+
+def test_nobody_without_the_token_sees_the_spec(server: Server, visited: Visited) -> None:
+    visited.page.goto(f"http://127.0.0.1:{server.port}/")
+    visited.page.locator("#message pre").wait_for()
+    assert "llama" not in visited.page.inner_text("body")

@@ -1,0 +1,162 @@
+"""The playground in a browser, with the engine in a web worker."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clusterspec.cli.editor.verbs import Session
+from tests.cli.conftest import BASE, ROOT
+from tests.editor.conftest import Visited
+from tests.editor.test_edit_page import HOSTILE, MARKUP
+from tools.site.playground import write_playground
+
+SLOW = 120_000
+"""Milliseconds that a start may take on a machine that does other things, too."""
+WORKER = """async ([requests]) => {
+  const code = `import "${location.origin}/worker.js";`;
+  const worker = new Worker(URL.createObjectURL(new Blob([code], {type: "text/javascript"})), {type: "module"});
+  const answers = new Map();
+  await new Promise((resolve, reject) => {
+    worker.onmessage = ({data}) => {
+      if (data.crash) reject(new Error(data.crash));
+      if (data.answer) answers.set(data.id, data.answer);
+      if (answers.size === requests.length) resolve();
+    };
+    worker.postMessage({base: `${location.origin}/`});
+    requests.forEach((request, id) => worker.postMessage({id, request}));
+  });
+  worker.terminate();
+  return requests.map((_, id) => answers.get(id));
+}"""
+
+
+FETCH = "fetch('https://elsewhere.example/').then(() => 'sent', () => 'refused')"
+IN_WORKER = """(code) => new Promise((resolve) => {
+  const blob = new Blob([`${code}.then(postMessage)`], {type: "text/javascript"});
+  new Worker(URL.createObjectURL(blob), {type: "module"}).onmessage = ({data}) => resolve(data);
+})"""
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("playground")
+    write_playground(made)
+    return made
+
+
+@pytest.fixture
+def site(folder: Path) -> Iterator[http.server.ThreadingHTTPServer]:
+    made = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    threading.Thread(target=made.serve_forever, daemon=True).start()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+@pytest.fixture
+def opened(site: http.server.ThreadingHTTPServer, visited: Visited) -> Visited:
+    visited.page.set_default_timeout(SLOW)
+    visited.page.goto(f"http://127.0.0.1:{site.server_port}/")
+    visited.page.locator(".verdict").first.wait_for()
+    return visited
+
+
+def test_the_playground_says_what_the_command_line_says(
+    opened: Visited, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Byte for byte: all examples, a spec with errors of every stage, and one that is no YAML."""
+    texts = [path.read_text("utf-8") for path in sorted((ROOT / "examples").glob("*.yaml"))]
+    texts += [HOSTILE, BASE.replace("tp: 2", "tp: 3\n  pq: 1"), "clusterspec: 1\n  - x", "clusterspec: [1]", ""]
+    forms = [(verb, form) for verb in ("check", "estimate") for form in ("json", "text")]
+    forms += [("cost", "json"), ("sensitivity", "json")]
+    requests = [{"verb": verb, "format": form, "text": text} for text in texts for verb, form in forms]
+    requests += [{"verb": "report", "text": texts[0]}, {"verb": "convert", "quantity": "3.2 Tb/s"}]
+    answers = opened.page.evaluate(WORKER, [requests])
+    monkeypatch.chdir(tmp_path)
+    Path("cluster.yaml").touch()
+    session = Session("cluster.yaml")
+    for request, answer in zip(requests, answers, strict=True):
+        assert answer == session.answer(request), request
+    assert opened.logged == []
+
+
+def test_a_link_holds_the_spec_and_nothing_is_asked_for_elsewhere(
+    opened: Visited, site: http.server.ThreadingHTTPServer
+) -> None:
+    address = f"http://127.0.0.1:{site.server_port}/"
+    opened.typed(HOSTILE)
+    opened.page.locator(".finding.error").first.wait_for()
+    opened.page.get_by_text("Copy link").click()
+    opened.page.wait_for_url("**#spec=*")
+    other = opened.context.new_page()
+    other.goto(opened.page.url)
+    other.locator(".cm-line", has_text="onerror").first.wait_for()
+    other.locator(".finding.error").first.wait_for(timeout=SLOW)
+    assert MARKUP[:20] in other.locator("#panel-check").inner_text()
+    assert "clusterspec" in other.title()
+    refused, in_worker = (other.evaluate(code) for code in (FETCH, f"({IN_WORKER})({json.dumps(FETCH)})"))
+    assert (refused, in_worker) == ("refused", "refused")
+    assert [url for url in opened.elsewhere(address) if "elsewhere.example" not in url] == []
+
+
+@pytest.mark.parametrize("word", ["x", "eJw", "7c" * 40_000, "%00", "+++"])
+def test_a_damaged_link_is_said_so(word: str, site: http.server.ThreadingHTTPServer, visited: Visited) -> None:
+    visited.page.goto(f"http://127.0.0.1:{site.server_port}/#spec={word}")
+    visited.page.locator("#message").get_by_text("cannot be read").wait_for()
+
+
+def test_it_works_without_a_network_after_the_first_visit(
+    site: http.server.ThreadingHTTPServer, opened: Visited
+) -> None:
+    opened.page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    opened.typed(BASE)
+    opened.page.wait_for_timeout(1000)
+    opened.context.set_offline(True)
+    opened.page.reload()
+    opened.page.locator(".verdict").first.wait_for()
+    assert "llama-3.1-8b" in opened.page.locator(".cm-content").inner_text()
+
+
+def test_a_search_ends_early_or_is_cancelled_and_the_text_stays(opened: Visited) -> None:
+    page = opened.page
+    page.locator("#tab-search").click()
+    page.get_by_text("Search layouts").click()
+    page.get_by_role("button", name="Cancel").click()
+    page.locator("#panel-search", has_text="Cancelled").wait_for()
+    page.get_by_text("Search layouts").click()
+    page.locator("#panel-search table").wait_for()
+    assert "Stopped at 5," in page.locator("#panel-search .note").inner_text()
+    assert "dgx-h100-pod" in page.locator(".cm-content").inner_text()
+
+
+def test_a_crash_keeps_the_text_and_says_how_to_report_it(
+    site: http.server.ThreadingHTTPServer, visited: Visited
+) -> None:
+    visited.page.route("**/engine.tar.gz", lambda route: route.fulfill(status=200, body=b"broken"))
+    visited.page.goto(f"http://127.0.0.1:{site.server_port}/")
+    visited.page.set_default_timeout(SLOW)
+    visited.page.locator("#message").get_by_text("your text is still here").wait_for()
+    assert "clusterspec: 1" in visited.page.locator(".cm-content").inner_text()
+    assert "issues/new" in str(visited.page.locator("#message a").get_attribute("href"))
+
+
+def test_the_playground_is_small_and_the_examples_are_ours(folder: Path, opened: Visited) -> None:
+    import gzip
+
+    sent = sum(len(gzip.compress(path.read_bytes(), 6)) for path in folder.rglob("*") if path.is_file())
+    assert sent < 9e6
+    examples: dict[str, Any] = json.loads((folder / "examples.json").read_text("utf-8"))
+    assert len(examples) == opened.page.locator("#tools option").count() - 1

@@ -1,0 +1,79 @@
+"""The engine of the playground as one archive: the package as it is, its data, and the pure-Python parts of what it
+imports, from the wheels that requirements/run.txt pins by their hashes.
+
+NumPy and WeasyPrint are left out: the search of the package goes on without columns, and reports are HTML. rpds, the
+one library in Rust that is needed, has a stand-in of three collections (`tools.site.rpds`).
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LIBRARIES = ("attrs", "flexcache", "flexparser", "jinja2", "jsonschema", "jsonschema-specifications", "markupsafe",
+             "pint", "platformdirs", "pyyaml", "referencing", "typing-extensions")  # fmt: skip
+"""What the package imports, directly or not, besides what is left out."""
+KEPT = {".py", ".json", ".txt", ".typed"}
+"""Suffixes of the files of a wheel that are kept: no compiled ones, which all of these libraries can do without."""
+DATA = ("schemas", "catalog", "templates")
+
+
+def pinned(requirements: Path = ROOT / "requirements" / "run.txt") -> str:
+    """The lines of the lock that pin `LIBRARIES`, with their hashes."""
+    blocks = re.split(r"^(?=[a-z0-9-]+==)", requirements.read_text("utf-8"), flags=re.MULTILINE)
+    chosen = [block.partition("    # via")[0] for block in blocks if block.partition("==")[0] in LIBRARIES]
+    assert len(chosen) == len(LIBRARIES), "requirements/run.txt lacks a library of the engine"
+    return "".join(chosen)
+
+
+def library_files() -> dict[str, bytes]:
+    """The Python files of the libraries by their path, from wheels whose hashes pip has compared."""
+    found: dict[str, bytes] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        lock = Path(folder) / "lock.txt"
+        lock.write_text(pinned(), "utf-8")
+        call = ["download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:"]
+        subprocess.run(
+            [sys.executable, "-m", "pip", *call, "--require-hashes", f"--dest={folder}", f"--requirement={lock}"],
+            check=True,
+        )
+        for wheel in sorted(Path(folder).glob("*.whl")):
+            with zipfile.ZipFile(wheel) as archive:
+                for name in (one for one in archive.namelist() if not one.endswith("/")):
+                    licensed = ".dist-info/" in name and "LICENSE" in name.upper()
+                    if licensed or (Path(name).suffix in KEPT and "/testsuite/" not in name and "/tests/" not in name):
+                        found[name] = archive.read(name)
+    return found
+
+
+def own_files() -> dict[str, bytes]:
+    """The package and its data, where a wheel has them."""
+    found: dict[str, bytes] = {}
+    for path in sorted(path for path in (ROOT / "clusterspec").rglob("*") if path.suffix in KEPT):
+        found[path.relative_to(ROOT).as_posix()] = path.read_bytes()
+    for name in DATA:
+        for path in sorted(path for path in (ROOT / name).rglob("*") if path.is_file()):
+            if "editor" not in path.relative_to(ROOT).parts:  # the page itself
+                found[f"clusterspec/_data/{path.relative_to(ROOT).as_posix()}"] = path.read_bytes()
+    return found
+
+
+def write_archive(target: Path) -> None:
+    """Write the archive, compressed as a whole. The same sources give the same bytes."""
+    stand_in = (ROOT / "tools" / "site" / "rpds.py").read_bytes()
+    files = library_files() | own_files() | {"rpds/__init__.py": stand_in}
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as archive:
+        for name in sorted(files):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(files[name])
+            archive.addfile(entry, io.BytesIO(files[name]))
+    target.write_bytes(gzip.compress(packed.getvalue(), 9, mtime=0))

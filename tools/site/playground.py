@@ -1,0 +1,47 @@
+"""The playground in a folder: page and worker built by Node from web/, Pyodide from the npm package, and the engine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+from clusterspec.cli.editor.server import content_security_policy
+from tools.site.engine import ROOT, write_archive
+
+WEB = ROOT / "web"
+PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+EXAMPLES = ("dgx-h100-pod", "gb200-nvl72", "llama-3-405b", "deepseek-v3", "deepseek-v3-serving", "aws-p5-8b",
+            "mi300x-pair", "trn2-serving", "bloom-176b", "lab-fleet")  # fmt: skip
+
+
+def write_playground(target: Path) -> None:
+    """Build the playground into a folder. Needs Node; npm compares the hashes of package-lock.json."""
+    target.mkdir(parents=True, exist_ok=True)
+    if not (WEB / "node_modules" / "pyodide").is_dir():
+        subprocess.run(["npm", "ci", "--silent", "--ignore-scripts"], cwd=WEB, check=True)
+    subprocess.run(["node", "build.mjs", str(target.resolve())], cwd=WEB, check=True)
+    for name in PYODIDE:
+        shutil.copy(WEB / "node_modules" / "pyodide" / name, target / name)
+    shutil.copytree(ROOT / "templates" / "fonts", target / "fonts", dirs_exist_ok=True)
+    write_archive(target / "engine.tar.gz")
+    examples = {name: (ROOT / "examples" / f"{name}.yaml").read_text("utf-8") for name in EXAMPLES}
+    (target / "examples.json").write_text(json.dumps(examples), "utf-8")
+    _replace_in(target / "index.html", "POLICY", f'<meta http-equiv="Content-Security-Policy" content="{policy()}">')
+    version = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(target.rglob("*")) if path.is_file()))
+    _replace_in(target / "offline.js", "VERSION", version.hexdigest()[:16])
+
+
+def policy() -> str:
+    """The policy of the page: that of ``clusterspec edit``, and WebAssembly in a worker."""
+    own = content_security_policy((ROOT / "templates" / "report.js").read_text("utf-8"))
+    in_page = own.replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'")
+    return in_page.replace("; frame-ancestors 'none'", "") + "; worker-src 'self' blob:"
+
+
+def _replace_in(path: Path, old: str, new: str) -> None:
+    text = path.read_text("utf-8")
+    assert old in text, path
+    path.write_text(text.replace(old, new), "utf-8")
