@@ -111,3 +111,9 @@ def test_no_interval_loses_less_than_the_optimum(between: float, cost: float, fa
     best = failures.best_interval(between, cost)
     lost = failures.lost_share(best, between, cost)
     assert failures.lost_share(best * factor, between, cost) >= lost * (1 - 1e-12)
+
+
+def test_a_pipeline_without_virtual_stages_idles_for_one_pass_of_each_other_stage() -> None:
+    """Two stages and one micro-batch: each waits for the other half of the time; 8 s of which 2 s are its own: 6 s."""
+    assert pipeline.idle_share(2, 1) == 1 / 2
+    assert pipeline.fill_and_drain_idle(8.0, 2.0) == 6.0

@@ -9,9 +9,9 @@ from typing import cast
 
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.columns import Array, ArrayLibrary, LayoutColumns, as_number, layout_of, stored_value
-from clusterspec.cost.batch.index import Numbers
+from clusterspec.cost.batch.index import Numbers, ValueTable
 from clusterspec.cost.batch.layers import LayerRows
-from clusterspec.cost.batch.memory import LAYER_AXES, BatchTables, MemoryRows, memory_columns
+from clusterspec.cost.batch.memory import LAYER_AXES, BatchTables, MemoryRows, joined_rows, memory_totals
 from clusterspec.cost.batch.slowest import ReplicaRows, ReplicaTable, SlowestStages, StageRows
 from clusterspec.cost.layer_tables import Group, Hiding
 from clusterspec.cost.step import LAYER_BY_LAYER, StepChoices, StepInputs, compose, owned_weights
@@ -76,6 +76,17 @@ ROWS = 1 << 13
 """Rows that are composed together: their columns fit the second-level cache of one core."""
 
 
+class JobTables(BatchTables):
+    """The tables of one job, with the slowest stages by kind of schedule and the transfers of data parallelism by
+    sharding.
+    """
+
+    def __init__(self, tables: Tables, library: ArrayLibrary) -> None:
+        super().__init__(tables, library)
+        self.slowest: dict[object, SlowestStages] = {}
+        self.replica_seconds: dict[object, ReplicaTable] = {}
+
+
 class RowBlock:
     """Some rows of a call, before their ranks are placed."""
 
@@ -132,7 +143,7 @@ class Call:
 
     def __init__(
         self,
-        known: BatchTables,
+        known: JobTables,
         variants: Sequence[Layout],
         placed: Sequence[PlacedDivisions],
         rows: Mapping[str, Array],
@@ -159,8 +170,22 @@ class Call:
         return LayoutTiming(tables, layouts.layout(0, self.template), self.hiding, tables.workload)
 
     def memory(self) -> list[list[Array]]:
-        """Bytes on the fullest accelerator and the high end of their range, block by block."""
-        return memory_columns(self.known, self.template, self.blocks)
+        """Bytes on the fullest accelerator and the high end of their range, block by block.
+
+        Rows that differ in placement only share one result, and all new results are computed together.
+        """
+        known, template = self.known, self.template
+        key = (template.sharding, template.schedule, template.offload_optimizer, template.offload_activations)
+        table = stored_value(known.memory.totals, key, lambda: ValueTable(known.library, 2))
+        numbers, waiting = [], []
+        for block in self.blocks:
+            numbers.append(known.memory.rows(block.divisions.held.take(block.division), block.execution))
+            fresh = table.reserve(numbers[-1])
+            if fresh is not None:
+                waiting.append(block.memory(fresh))
+        if waiting:
+            table.fill(memory_totals(known, template, joined_rows(known.library, waiting)))
+        return [table[each] for each in numbers]
 
     @cached_property
     def slowest(self) -> SlowestStages:
@@ -240,7 +265,7 @@ class Batch:
 
     def __init__(self, tables: Tables, library: ArrayLibrary) -> None:
         self.library = library
-        self._known = BatchTables(tables, library)
+        self._known = JobTables(tables, library)
 
     def __call__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.columns import (
@@ -40,11 +40,6 @@ from clusterspec.cost.memory.recomputation import kept_tensors as stored_tensors
 from clusterspec.cost.parameters import ADAPTERS, Share
 from clusterspec.cost.tables import Tables, held_share
 from clusterspec.records import NamedTuple
-
-if TYPE_CHECKING:
-    from clusterspec.cost.batch.batch import RowBlock
-    from clusterspec.cost.batch.slowest import ReplicaTable, SlowestStages
-
 
 KINDS = tuple(Layers)
 NETWORKS: tuple[frozenset[Layers], ...] = (
@@ -89,24 +84,7 @@ class MemoryRows(NamedTuple):
         return MemoryRows(self.layouts.rows_at(rows), self.cut.take(rows), self.shape.take(rows))
 
 
-def memory_columns(known: BatchTables, template: Layout, blocks: Sequence[RowBlock]) -> list[list[Array]]:
-    """For each block two columns: bytes on the fullest accelerator, and the high end of their range. Rows that differ
-    in placement only share one result, and all new results are computed together.
-    """
-    key = (template.sharding, template.schedule, template.offload_optimizer, template.offload_activations)
-    table = stored_value(known.memory.totals, key, lambda: ValueTable(known.library, 2))
-    numbers, waiting = [], []
-    for block in blocks:
-        numbers.append(known.memory.rows(block.divisions.held.take(block.division), block.execution))
-        fresh = table.reserve(numbers[-1])
-        if fresh is not None:
-            waiting.append(block.memory(fresh))
-    if waiting:
-        table.fill(_memory_totals(known, template, _joined_rows(known.library, waiting)))
-    return [table[each] for each in numbers]
-
-
-def _joined_rows(library: ArrayLibrary, parts: Sequence[MemoryRows]) -> MemoryRows:
+def joined_rows(library: ArrayLibrary, parts: Sequence[MemoryRows]) -> MemoryRows:
     """The rows of all parts, in order."""
     return MemoryRows(
         joined_layouts([part.layouts for part in parts]),
@@ -115,7 +93,7 @@ def _joined_rows(library: ArrayLibrary, parts: Sequence[MemoryRows]) -> MemoryRo
     )
 
 
-def _memory_totals(known: BatchTables, template: Layout, rows: MemoryRows) -> list[Array]:
+def memory_totals(known: BatchTables, template: Layout, rows: MemoryRows) -> list[Array]:
     """Bytes on the fullest accelerator, and the high end of their range; rows with equally many different stages are
     computed together.
     """
@@ -322,8 +300,6 @@ class BatchTables:
         self.paths = RowIndex(library, 5 if experts else 3)
         self.stages = RowIndex(library, 3)
         self.replicas = {"hsdp": RowIndex(library, 5), "": RowIndex(library, 4)}
-        self.slowest: dict[object, SlowestStages] = {}
-        self.replica_seconds: dict[object, ReplicaTable] = {}
         self.memory = MemoryTables(library)
 
     def variant_codes(self, variants: Sequence[Layout]) -> Array:

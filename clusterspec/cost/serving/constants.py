@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from clusterspec.catalog.entries import Stack
 from clusterspec.cluster.groups import contiguous_placement
@@ -16,13 +15,10 @@ from clusterspec.cost.constants import assumed
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.summation import sum_of
 
-if TYPE_CHECKING:
-    from clusterspec.cost.serving.engine import Engine
 
-
-def table_origins(engine: Engine, **tables: str) -> dict[str, str]:
-    """Origins of numbers: names of figures in the kernel table of an engine."""
-    return {name: f"kernels/{engine.rates.table} {table}" for name, table in tables.items()}
+def table_origins(kernels: str, **figures: str) -> dict[str, str]:
+    """Origins of numbers: names of figures in a table of kernels."""
+    return {name: f"kernels/{kernels} {figure}" for name, figure in figures.items()}
 
 
 # Constants of serving times other than the tables of measured kernels in the catalog

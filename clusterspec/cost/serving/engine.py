@@ -126,7 +126,7 @@ def cache_reading_parts(
         "bytes_read": read,
         "bandwidth": rates.cache_read_rate(read, table),
     }
-    origins = table_origins(engine, floor=f"{table}.floor", bandwidth=table)
+    origins = table_origins(engine.rates.table, floor=f"{table}.floor", bandwidth=table)
     if not model.latent:
         return (Part("cache", cache_time, numbers, origins),)
     elements = 2 * model.latent_kv + model.latent_rope
@@ -134,7 +134,7 @@ def cache_reading_parts(
     flops = 2 * fullest * context * rows * elements * whole.full_layers / calls
     rate, measured = rates.latent_rate(engine.workload.kv_precision)
     numbers |= {"flops": flops, "rate": rate}
-    return (Part("latent_attention", latent_time, numbers, origins | table_origins(engine, rate=measured)),)
+    return (Part("latent_attention", latent_time, numbers, origins | table_origins(engine.rates.table, rate=measured)),)
 
 
 def unevenly_loaded_ranks(engine: Engine) -> int:
@@ -154,7 +154,7 @@ def prompt_attention_parts(engine: Engine, tokens: float, length: float, fresh: 
     seen = whole.full_layers * before + whole.window_layers * window
     flops = 2 * tokens * seen * model.heads / engine.layout.tp * widths
     numbers = {"flops": flops, "rate": engine.rates.attention_rate(length)}
-    return (Part("attention", compute_time, numbers, table_origins(engine, rate="attention.prefill")),)
+    return (Part("attention", compute_time, numbers, table_origins(engine.rates.table, rate="attention.prefill")),)
 
 
 def _dense_part(engine: Engine, tokens: float) -> Part:
@@ -168,7 +168,10 @@ def _dense_part(engine: Engine, tokens: float) -> Part:
         * remaining_rate_share(engine.workload.parameter_precision, name),
     }
     return Part(
-        "dense", roofline_time, numbers, table_origins(engine, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}")
+        "dense",
+        roofline_time,
+        numbers,
+        table_origins(engine.rates.table, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}"),
     )
 
 
@@ -180,7 +183,12 @@ def _head_part(engine: Engine, sequences: float) -> Part:
         "flops": 2 * weights * sequences,
         "rate": engine.rates.gemm_rate("bf16", sequences, engine.rates.wide),
     }
-    return Part("head", roofline_time, numbers, table_origins(engine, bandwidth="gemm.bf16.stream", rate="gemm.bf16"))
+    return Part(
+        "head",
+        roofline_time,
+        numbers,
+        table_origins(engine.rates.table, bandwidth="gemm.bf16.stream", rate="gemm.bf16"),
+    )
 
 
 def _activation_part(engine: Engine, tokens: float, busy: float) -> Part:
@@ -205,13 +213,17 @@ def _all_reduce_parts(engine: Engine, tokens: float) -> tuple[Part, ...]:
     if links.direct:
         each = min(each, engine.rates.all_reduce_seconds(ranks, size, links.inside) or each)
     numbers = {"calls": 2.0 * model.layers, "each": each}
-    return (Part("all_reduce", all_reduce_time, numbers, table_origins(engine, each="all_reduce")),)
+    return (Part("all_reduce", all_reduce_time, numbers, table_origins(engine.rates.table, each="all_reduce")),)
 
 
 def _launch_part(engine: Engine, sequences: float) -> Part:
     habits, serving = engine.habits, engine.workload.serving
     captured = serving is None or serving.captured_graphs
-    source = table_origins(engine, each="gemm.bf16.floor") if captured else {"each": "serving.eager of the software"}
+    source = (
+        table_origins(engine.rates.table, each="gemm.bf16.floor")
+        if captured
+        else {"each": "serving.eager of the software"}
+    )
     numbers = {
         "launches": engine.launches,
         "each": engine.rates.gemm_floor("bf16") if captured else habits.eager,

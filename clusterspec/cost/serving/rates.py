@@ -203,7 +203,7 @@ def expert_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]
         "rate": engine.rates.gemm_rate(name, copies / hit if hit else 1.0, engine.expert_peak)
         * remaining_rate_share(kept, name),
     }
-    origins = table_origins(engine, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}")
+    origins = table_origins(engine.rates.table, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}")
     return (Part("experts", roofline_time, numbers, origins),)
 
 
@@ -225,7 +225,7 @@ def exchange_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ..
         "bytes_each": constants.EXCHANGE_BYTES,
         "bandwidth": line,
     }
-    origins = table_origins(engine, latency="exchange.latency", bandwidth="exchange.line")
+    origins = table_origins(engine.rates.table, latency="exchange.latency", bandwidth="exchange.line")
     return (Part("expert_exchange", expert_exchange_time, numbers, origins),)
 
 

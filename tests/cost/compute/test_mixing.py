@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cost import parameters, traffic
-from clusterspec.cost.compute import attention
+from clusterspec.cost.compute import attention, mixing
 from clusterspec.cost.compute.kernels import Work
 from clusterspec.cost.compute.layer import LAYERS
 from clusterspec.cost.layer_tables import layer_name
@@ -96,3 +96,14 @@ def test_layers_are_called_by_what_they_hold() -> None:
     assert layer_name(Layer(Mixer.LINEAR, FeedForward.EXPERTS), one_mixer=False) == "linear_expert_layer"
     assert layer_name(Layer(Mixer.LINEAR, FeedForward.NONE), one_mixer=False) == "linear_layer"
     assert layer_name(Layer(Mixer.NONE, FeedForward.EXPERTS), one_mixer=False) == "expert_layer"
+
+
+@pytest.mark.parametrize("tp", [1, 2])
+def test_a_convolution_reads_and_writes_queries_keys_and_values(tp: int) -> None:
+    """16 key heads and 32 value heads of 128: 2 × 2,048 + 4,096 channels of 2 B, in and out, for each of the tokens."""
+    share, _ = shard({"model": "qwen3-next-80b-a3b"}, Mixer.LINEAR, tp=tp, ep=1)
+    assert share.model.linear is not None
+    work = mixing.convolution_work(share, share.model.linear)
+    channels = (2 * 16 * 128 + 32 * 128) / tp
+    assert work.forward[0].traffic == 2 * 2 * channels * share.tokens
+    assert work.backward[0].traffic == 3 * 2 * channels * share.tokens, "also a gradient"

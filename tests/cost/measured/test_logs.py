@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from clusterspec.cost.measured import Measurement, resolve_measurements
 from clusterspec.finding import Problem
-from clusterspec.logs import files
-from clusterspec.logs.files import read_logs
+from clusterspec.logs import readers as files
 from clusterspec.logs.nccl import LARGEST, NcclLog, NotALogError, collective_of, ranks_of, read_log
+from clusterspec.logs.readers import read_logs
 from clusterspec.quantity import Quantity
 from clusterspec.spec.model import MeasuredSpec
 
