@@ -46,7 +46,6 @@ TESTS = {
 """The tests that should notice a change, by package; of the modules beside the packages, those at the top."""
 IGNORED = ("tests/report/browser", "tests/report/golden", "tests/test_generated.py", "tests/test_examples.py")
 """Tests that compare pages and golden files, and those that take a browser."""
-COPIED = ("clusterspec", "catalog", "docs", "schemas", "templates", "tests", "tools", "examples", "pyproject.toml")
 OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -241,11 +240,12 @@ def sample(package: str, number: int, seed: int) -> Iterator[Mutation]:
 
 
 def copied(folder: Path) -> None:
-    """Copy the project, without the compiled modules."""
-    ignored = shutil.ignore_patterns("__pycache__")
-    for item in COPIED:
-        source = ROOT / item
-        _ = shutil.copytree(source, folder / item, ignore=ignored) if source.is_dir() else shutil.copy(source, folder)
+    """Copy the files of the project that Git keeps or would keep: tests read the pages at the top too."""
+    listed = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    for name in subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0"):
+        if name and (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
 
 
 def draws(options: argparse.Namespace) -> Iterator[tuple[str, list[Mutation]]]:
