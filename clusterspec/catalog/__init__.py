@@ -1,5 +1,277 @@
-"""The catalog of hardware, models and software; every figure has a source."""
+"""The catalog of hardware, models and software: shipped and company files, and entries by kind and id.
 
-from clusterspec.catalog.library import KINDS, BrokenEntry, Catalog, UnknownEntry, UnreadableFolder
+Every figure has a source. Each file is read on first access.
+"""
 
-__all__ = ["KINDS", "BrokenEntry", "Catalog", "UnknownEntry", "UnreadableFolder"]
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, cast
+
+from clusterspec import resources
+from clusterspec.catalog.reader import RawEntry, read_raw_entry
+from clusterspec.document import Document, decode, parse, read_bytes, to_finding
+from clusterspec.document.values import yaml_value
+from clusterspec.finding import Finding, Problem
+from clusterspec.records import dataclass
+from clusterspec.source import Source
+from clusterspec.units import plural
+
+if TYPE_CHECKING:
+    from clusterspec.catalog.entries import Accelerator, Interconnect, Nic, Platform, Switch
+    from clusterspec.catalog.models import Entry, Model
+
+
+# Files of the shipped catalog and of company folders
+
+FOLDER_OF_KIND = {
+    "accelerator": "accelerators",
+    "interconnect": "interconnects",
+    "nic": "nics",
+    "switch": "switches",
+    "optics": "optics",
+    "platform": "platforms",
+    "model": "models",
+    "framework": "frameworks",
+    "library": "libraries",
+    "stack": "stacks",
+    "kernels": "kernels",
+}
+"""The folder of each kind."""
+KINDS = tuple(FOLDER_OF_KIND)
+"""The kinds of entries, in display order."""
+
+_LONGEST = 64  # characters of a name that are compared with ids; no id is longer
+
+
+class UnreadableFolder(Exception):
+    """Raised if a catalog folder cannot be read; the message names it."""
+
+
+class Folders:
+    """The files of several catalogs; later ones override earlier ones. ``without`` excludes entries by kind and id."""
+
+    def __init__(self, folders: Sequence[FilePath], without: Collection[tuple[str, str]] = ()) -> None:
+        self.folders = tuple(folders)
+        self._without = frozenset(without)
+        self._files: dict[str, dict[str, str]] = {}
+
+    def files(self, kind: str) -> Mapping[str, str]:
+        """The path of the file of each id of a kind, sorted; listed on first use."""
+        if kind not in self._files:
+            found = sorted(self._listed_files(kind).items())
+            self._files[kind] = {id_: file for id_, file in found if (kind, id_) not in self._without}
+        return self._files[kind]
+
+    def _listed_files(self, kind: str) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for folder in self.folders:
+            place = f"{folder}/{FOLDER_OF_KIND[kind]}"
+            try:
+                names = os.listdir(place)  # noqa: PTH208
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except PermissionError as fault:
+                raise UnreadableFolder(f"the catalog folder {place}: {fault.strerror}") from None
+            found |= {name.removesuffix(".yaml"): f"{place}/{name}" for name in names if name[1:].endswith(".yaml")}
+        return found
+
+    def ids(self, kind: str) -> tuple[str, ...]:
+        """All ids of a kind."""
+        return tuple(self.files(kind))
+
+    def family(self, kind: str, text: str) -> tuple[str, ...]:
+        """The ids of a family: ``h100`` has the SXM, PCIe and NVL parts.
+
+        These are the ids that start with the name and continue with a non-digit (``h10`` has none).
+        """
+        name = _plain_text(text)
+        if len(name) < 2 or name in self.files(kind):
+            return ()
+        return tuple(each for each in self.ids(kind) if each.startswith(name) and not each[len(name)].isdigit())
+
+    def nearest(self, kind: str, text: str) -> tuple[str, ...]:
+        """The three ids most similar to a text. Ids of its family come first, then similar spellings."""
+        from difflib import get_close_matches
+
+        name, ids = _plain_text(text), self.ids(kind)
+        alike = (*self.family(kind, name), *get_close_matches(name, ids, n=6, cutoff=0.4))
+        return tuple(dict.fromkeys(alike))[:3]
+
+
+def _plain_text(text: str) -> str:
+    return "-".join(text[:_LONGEST].lower().replace("_", " ").split())
+
+
+# The catalog: entries by kind and id, each file read on first access
+
+
+@dataclass(eq=False)
+class UnknownEntry(LookupError):
+    """Raised for an unknown id; ``nearest`` has up to three similar ids."""
+
+    kind: str
+    id: str
+    nearest: tuple[str, ...]
+
+    def __str__(self) -> str:
+        offer = (
+            f"; did you mean {', '.join(self.nearest)}?" if self.nearest else "; `clusterspec catalog list` lists all"
+        )
+        return f"no {self.kind} `{self.id}` in the catalog{offer}"
+
+
+@dataclass(eq=False)
+class BrokenEntry(ValueError):
+    """Raised if a file is not a valid catalog entry; ``findings`` give the reasons."""
+
+    kind: str
+    id: str
+    findings: tuple[Finding, ...]
+
+    def __str__(self) -> str:
+        first, others = self.findings[0], len(self.findings) - 1
+        more = f" (and {plural(others, 'more fault')}; `clusterspec catalog check` lists them)" if others else ""
+        return f"catalog entry {self.kind}/{self.id}: {first.span}: {first.message}{more}"
+
+
+class Catalog:
+    """The entries of the shipped catalog and of company folders, which add to or override it.
+
+    Lookups raise `UnknownEntry` for an unknown id and `BrokenEntry` for an invalid file. An entry is
+    read once.
+    """
+
+    def __init__(self, folders: Sequence[FilePath], without: Collection[tuple[str, str]] = ()) -> None:
+        self._folders = Folders(folders, without)
+        self._entries: dict[tuple[str, str], Entry] = {}
+
+    @classmethod
+    def open(cls, folders: Sequence[FilePath] = ()) -> Catalog:
+        """The shipped catalog and company folders; the last folder has precedence. No file is read yet.
+
+        Raises `NotADirectoryError` if a company folder does not exist.
+        """
+        for folder in folders:
+            if not folder.is_dir():
+                raise NotADirectoryError(f"the catalog folder {folder} is not a folder")
+        return cls((resources.catalog(), *folders))
+
+    def readable(self) -> tuple[Catalog, tuple[BrokenEntry, ...]]:
+        """This catalog without its invalid company entries, and the exceptions of those."""
+        broken: dict[tuple[str, str], BrokenEntry] = {}
+        for kind in KINDS:
+            for id_ in self.ids(kind):
+                try:
+                    if not self.shipped(kind, id_):
+                        self.get(kind, id_)
+                except BrokenEntry as fault:
+                    broken[kind, id_] = fault
+        return Catalog(self._folders.folders, broken), tuple(broken.values())
+
+    def finding(self, kind: str, id_: str, problem: Problem) -> Finding:
+        """A problem of an entry as a finding with its position in the file."""
+        return self._entry_findings(kind, id_, [problem])[0]
+
+    @cached_property
+    def version(self) -> str:
+        """The version of the shipped catalog, a date and a digest; with ``+`` if company folders are added."""
+        shipped = (resources.catalog() / "VERSION").read_text(encoding="utf-8").strip()
+        return shipped + "+" * (len(self._folders.folders) > 1)
+
+    def ids(self, kind: str) -> tuple[str, ...]:
+        """All ids of a kind, without opening a file."""
+        return self._folders.ids(kind)
+
+    def nearest(self, kind: str, text: str) -> tuple[str, ...]:
+        """Up to three ids of a kind that are most similar to a text."""
+        return self._folders.nearest(kind, text)
+
+    def family(self, kind: str, text: str) -> tuple[str, ...]:
+        """The ids that a family name (``h100``, ``mi300``) could mean; none if it is itself an id."""
+        return self._folders.family(kind, text)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """All kinds of entry."""
+        return KINDS
+
+    def kinds_of(self, id_: str) -> tuple[str, ...]:
+        """The kinds that have an entry of this id: ``tpu-v5p`` is an accelerator and a platform."""
+        return tuple(kind for kind in KINDS if id_ in self._folders.files(kind))
+
+    def get(self, kind: str, id_: str) -> Entry:
+        """The entry of a kind and an id."""
+        entry = self._entries.get((kind, id_))
+        if entry is None:
+            from clusterspec.catalog.build import BUILDERS  # not needed to list, search or show
+            from clusterspec.catalog.reader import FactReader
+
+            reader = FactReader(self.raw_entry(kind, id_))
+            entry = BUILDERS[kind](reader)
+            if reader.problems:
+                raise BrokenEntry(kind, id_, self._entry_findings(kind, id_, reader.problems))
+            self._entries[kind, id_] = entry
+        return entry
+
+    def find(self, kind: str, id_: str) -> Entry | None:
+        """The entry of a kind and an id; None if there is none."""
+        return self.get(kind, id_) if id_ in self._folders.files(kind) else None
+
+    def accelerator(self, id_: str) -> Accelerator:
+        return cast("Accelerator", self.get("accelerator", id_))
+
+    def interconnect(self, id_: str) -> Interconnect:
+        return cast("Interconnect", self.get("interconnect", id_))
+
+    def nic(self, id_: str) -> Nic:
+        return cast("Nic", self.get("nic", id_))
+
+    def switch(self, id_: str) -> Switch:
+        return cast("Switch", self.get("switch", id_))
+
+    def platform(self, id_: str) -> Platform:
+        return cast("Platform", self.get("platform", id_))
+
+    def model(self, id_: str) -> Model:
+        return cast("Model", self.get("model", id_))
+
+    def raw_entry(self, kind: str, id_: str) -> RawEntry:
+        """The entry as written: all facts with sources, notes and doubts."""
+        if self.shipped(kind, id_):  # checked by our tests: only the values are read
+            return read_raw_entry(yaml_value(self._entry_file(kind, id_).read_text("utf-8")))
+        source, document, problems = self._entry_document(kind, id_)
+        if document is None or problems:
+            raise BrokenEntry(kind, id_, tuple(to_finding(problem, document, source) for problem in problems))
+        return read_raw_entry(document.value)
+
+    def shipped(self, kind: str, id_: str) -> bool:
+        """Whether an entry is the shipped one rather than a company's."""
+        return self._entry_file(kind, id_).is_relative_to(resources.catalog())
+
+    def _entry_file(self, kind: str, id_: str) -> FilePath:
+        file = self._folders.files(kind).get(id_)
+        if file is None:
+            raise UnknownEntry(kind, id_, self.nearest(kind, id_))
+        return FilePath(file)
+
+    def _entry_document(self, kind: str, id_: str) -> tuple[Source, Document | None, list[Problem]]:
+        file = self._entry_file(kind, id_)
+        try:
+            source = decode(str(file), read_bytes(file))
+        except OSError as fault:
+            unread = Problem("unreadable-yaml", (), f"cannot be read: {fault.strerror}")
+            return Source(str(file), ""), None, [unread]
+        document, problems = parse(source)
+        if document is not None and not self.shipped(kind, id_):
+            from clusterspec.catalog.company import entry_problems  # not needed for shipped entries
+
+            problems = [*problems, *entry_problems(document, kind, id_)]  # the shipped entries are checked by our tests
+        return source, document, problems
+
+    def _entry_findings(self, kind: str, id_: str, problems: Sequence[Problem]) -> tuple[Finding, ...]:
+        source, document, _ = self._entry_document(kind, id_)
+        return tuple(to_finding(problem, document, source) for problem in problems)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date, timedelta
 from urllib.parse import urlsplit
 
-from clusterspec.catalog.library import Catalog
+from clusterspec.catalog import Catalog
 from clusterspec.catalog.reader import Fact, FactReader, RawEntry
 from clusterspec.origin import Cited
 from clusterspec.records import dataclass

@@ -11,8 +11,8 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from clusterspec import resources
+from clusterspec.catalog import FOLDER_OF_KIND, KINDS, BrokenEntry, Catalog, Folders
 from clusterspec.catalog.entries import REFUSED_SCOPES, Interconnect
-from clusterspec.catalog.library import FOLDER_OF_KIND, KINDS, BrokenEntry, Catalog, Folders
 from clusterspec.catalog.reader import RawEntry, read_raw_entry
 from clusterspec.document import Document, decode, parse, read_bytes, to_finding, validate
 from clusterspec.finding import Finding, Problem

@@ -9,8 +9,8 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
 from clusterspec import resources
+from clusterspec.catalog import Catalog
 from clusterspec.catalog.frameworks import SUPPORT
-from clusterspec.catalog.library import Catalog
 from clusterspec.catalog.reader import RawEntry, figure_text, remarks, value_text
 from clusterspec.catalog.views import Comparison, EntryView, FactPair, FactView, entry_view
 from clusterspec.document import nearest_words

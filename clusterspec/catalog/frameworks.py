@@ -13,7 +13,7 @@ from clusterspec.origin import Cited, Origin
 from clusterspec.records import dataclass, field, replace
 
 if TYPE_CHECKING:
-    from clusterspec.catalog.library import Catalog
+    from clusterspec.catalog import Catalog
 
 GROUP = "features."
 SUPPORT = "support."

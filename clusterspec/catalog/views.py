@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import chain
 
-from clusterspec.catalog.library import Catalog, UnknownEntry
+from clusterspec.catalog import Catalog, UnknownEntry
 from clusterspec.catalog.reader import Fact, RawEntry, Status, quantity_of, si_value, value_text
 from clusterspec.origin import Cited
 from clusterspec.quantity import Quantity

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clusterspec.catalog.entries import Optics
-from clusterspec.cluster.cabling import LevelOptics, level_optics
 from clusterspec.cluster.degrees import nodes_of_domain
-from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cluster.fabric import Fabric, LevelOptics, count_fabric, level_optics
 from clusterspec.cluster.levels import FIBER
 from clusterspec.cluster.model import Cluster, Design, ScaleOut
 from clusterspec.cluster.planes import parts_needed

@@ -352,7 +352,7 @@ def calibrated_by_logs(
     if not spec.measured:
         return design, (), []
     from clusterspec.cost.measured import calibrated_design, resolve_measurements
-    from clusterspec.logs.files import read_logs
+    from clusterspec.logs.readers import read_logs
 
     logs = read_logs([entry.log for entry in spec.measured if entry.log is not None], folder)
     measurements, problems = resolve_measurements(spec.measured, design.cluster, logs)

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.catalog import KINDS, Catalog
+from clusterspec.catalog import FOLDER_OF_KIND, KINDS, Catalog
 from clusterspec.catalog.company import checked_files, schema, skeleton
-from clusterspec.catalog.library import FOLDER_OF_KIND
 from tests.catalog.test_company import COMPANY, WHOLE
 
 DAY = date(2026, 11, 20)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import clusterspec
+from clusterspec.catalog import Catalog
 from clusterspec.catalog.company import checked_files
 from clusterspec.catalog.frameworks import Feature, capabilities, framework_of
-from clusterspec.catalog.library import Catalog
 from clusterspec.cost.estimate import estimate
 from clusterspec.document.conforms import node_at
 from clusterspec.spec.reader import schema

@@ -365,7 +365,7 @@ facts:
 
 
 def test_a_fork_overrides_a_line_of_its_base(tmp_path: Path) -> None:
-    from clusterspec.catalog.library import Catalog
+    from clusterspec.catalog import Catalog
 
     (tmp_path / "frameworks").mkdir()
     (tmp_path / "frameworks" / "acme-serve.yaml").write_text(FORK.replace("LINE", "pp + speculation"))

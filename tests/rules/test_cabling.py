@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Optics
-from clusterspec.cluster.cabling import RISE, run_length
+from clusterspec.cluster.fabric import RISE, run_length
 from clusterspec.procurement.bill import bill
 from clusterspec.rules.knowledge.cabling import fits_cage
 from clusterspec.source import dotted

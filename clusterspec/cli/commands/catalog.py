@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry, export, views
-from clusterspec.catalog.library import FOLDER_OF_KIND
+from clusterspec.catalog import FOLDER_OF_KIND, BrokenEntry, Catalog, UnknownEntry, export, views
 from clusterspec.cli import FOUND, OK, UsageFault
 from clusterspec.cli.choices import chosen_config, current_date, headed_document, opened_catalog
 from clusterspec.cli.options import FORMATS, format_option, path, positive_integer, shared_options

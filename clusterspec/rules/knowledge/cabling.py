@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.cluster.cabling import Run, longest_runs, nodes_of_leaf
+from clusterspec.cluster.fabric import Run, longest_runs, nodes_of_leaf
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.rules.knowledge.fabric_counts import FabricCount
 from clusterspec.spec.model import ClusterSpec

@@ -57,7 +57,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Optics
-from clusterspec.cluster.cabling import level_optics
+from clusterspec.cluster.fabric import level_optics
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule

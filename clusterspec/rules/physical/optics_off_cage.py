@@ -77,7 +77,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.entries import Optics, Switch
-from clusterspec.cluster.cabling import LevelOptics, level_optics
+from clusterspec.cluster.fabric import LevelOptics, level_optics
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.cabling import connector_of_node, fits_cage

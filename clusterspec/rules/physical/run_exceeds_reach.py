@@ -71,7 +71,7 @@ from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Optics
-from clusterspec.cluster.cabling import RISE, Run, level_optics
+from clusterspec.cluster.fabric import RISE, Run, level_optics
 from clusterspec.cluster.levels import FIBER
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem

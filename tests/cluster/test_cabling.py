@@ -1,0 +1,43 @@
+"""Cable runs by hand: racks of 0.6 m in rows 3 m apart, with 1.5 m up to the tray and down again."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.cluster.fabric import longest_runs, nodes_of_leaf
+from clusterspec.cluster.levels import fabric_levels
+from tests.cluster.resolving import clean
+
+POD = "{platform: dgx-h100, nodes: 16, power: {nodes_per_rack: %d}, scale_out: {technology: infiniband-ndr%s}%s}"
+ROWS = ", floor: {racks_per_row: 2}"
+
+
+def runs(per_rack: int, of_leaf: int | None, more: str = "", floor: str = "") -> dict[str, float]:
+    """The longest runs in meters of 16 nodes, by level."""
+    design = clean(f"cluster: {POD % (per_rack, more, floor)}")
+    assert design.cluster is not None and design.spec.cluster is not None
+    return {level: run.meters for level, run in longest_runs(design.cluster, design.spec.cluster, of_leaf).items()}
+
+
+def test_runs_follow_from_racks_rows_and_the_nodes_of_a_leaf() -> None:
+    assert runs(4, 8) == {"node_leaf": pytest.approx(3 + 1 * 0.6)}, "two racks share a leaf: one rack away"
+    assert runs(4, 16) == {"node_leaf": pytest.approx(3 + 2 * 0.6)}, "four racks in one row: two racks away"
+    assert runs(4, 4) == {}, "each rack has its leaf: nothing says how long its cables are"
+    assert runs(4, None) == {}
+    four = {"node_leaf": pytest.approx(3.0), "leaf_spine": pytest.approx(3 + 0.6 + 3)}
+    assert runs(4, 4, floor=ROWS) == four, "four racks in two rows: one rack and one row to the spines"
+    assert runs(4, 8, ", distance: {node_leaf: 7 m}")["node_leaf"] == 7, "what is stated holds"
+
+
+@pytest.mark.parametrize(("topology", "nodes"), [("rail-optimized", 32), ("fat-tree", 4)])
+def test_a_leaf_serves_one_port_of_a_node_in_a_rail_and_every_nic_elsewhere(topology: str, nodes: int) -> None:
+    cluster = clean(f"cluster: {POD % (4, f', topology: {topology}', '')}").cluster
+    assert cluster is not None and cluster.scale_out is not None
+    assert nodes_of_leaf(cluster.scale_out, 32) == nodes, "eight NICs on eight rails, or on one leaf"
+
+
+def test_a_level_of_unknown_size_is_crossed_by_what_crosses_the_level_below() -> None:
+    levels = "{name: leaf, oversubscription: '2:1'}, {name: spine, nodes: 8}, {name: core}"
+    cluster = clean(f"cluster: {POD % (4, f', levels: [{levels}]', '')}").cluster
+    assert cluster is not None
+    assert [level.nodes for level in fabric_levels(cluster)] == [1, 8, 8]
