@@ -88,6 +88,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "disaggregation": ("workload.serving.disaggregated", "separate engines for prefill and decode"),
     "switch-reduction": ("cluster.scale_up.in_network_reduction", "reduction in the switches of a domain (NVLS)"),
     "tcp-fabric": ("cluster.scale_out.technology", "a fabric without RDMA"),
+    "efa-fabric": ("cluster.scale_out.technology", "Elastic Fabric Adapters"),
     "deepep": ("layout.dispatcher", "the DeepEP dispatcher"),
     "hybrid-dispatcher": ("layout.dispatcher", "the hybrid dispatcher"),
     "optimizer-offload": ("layout.offload", "an optimizer in host memory"),

@@ -151,8 +151,9 @@ def settings(cluster: Cluster, workload: Workload | None, layout: Layout) -> fro
     those assumed.
     """
     fabric = cluster.scale_out
-    sockets = fabric is not None and layout.nodes > 1 and fabric.technology.family == "tcp"
-    found = {cluster.accelerator.architecture, "tcp-fabric" if sockets else "", *_settings_of_layout(layout)}
+    family = fabric.technology.family if fabric is not None and layout.nodes > 1 else ""
+    network = {"tcp": "tcp-fabric", "efa": "efa-fabric"}.get(family, "")
+    found = {cluster.accelerator.architecture, network, *_settings_of_layout(layout)}
     if workload is not None:
         found |= {*_settings_of_workload(workload), *model_uses(workload.model)}
         found |= {*_settings_of_serving(workload.serving)} if workload.serving else set()

@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A cloud platform or technology with more than one node and no `placement`, or `none`. Where `placement` is absent, the
+A cloud platform or technology with more than one node and no `placement`, or `none`: a warning. `none` is an error in OCI,
+whose instances have RDMA as members of a cluster network or compute cluster only. Where `placement` is absent, the
 finding is a warning, and a note on Azure and OCI, whose instances reach each other by RDMA only inside one scale set or cluster network. The rule is silent for TPU slices
 and for nodes of one rack-scale domain, which are always close to each other, and where every group of the layout lies
 in one domain, as with engines of one node.
@@ -43,6 +44,7 @@ cluster:
 ## Sources
 
 - EFA and placement: https://docs.aws.amazon.com/parallelcluster/latest/ug/efa-v3.html
+- Cluster networks of OCI: https://docs.cloud.oracle.com/iaas/tools/terraform-provider-oci/latest/docs/r/core_cluster_network.html
 - Choosing a provider: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/insights/how-to-choose-cloud-provider.md
 """
 
@@ -69,6 +71,8 @@ BY_VENDOR = {
 
 IMPLIED = frozenset({"Azure", "Microsoft Azure", "OCI", "Oracle", "Oracle Cloud"})
 """Clouds that connect instances by RDMA only inside one scale set, availability set or cluster network."""
+RDMA_BY_PLACEMENT = frozenset({"OCI", "Oracle"})
+"""Vendors whose placement is what connects instances by RDMA."""
 
 
 def check(
@@ -88,6 +92,10 @@ def check(
         return
     vendor = (cluster.platform or scale_out.technology).vendor
     policy = BY_VENDOR.get(vendor, "the provider's placement policy")
+    if scale_out.placement == "none" and vendor in RDMA_BY_PLACEMENT:
+        message = f"outside a cluster network the {cluster.nodes:,} instances have no RDMA between them"
+        yield RULE.problem("cluster.scale_out.placement", message, f"write `placement: {policy}`", severity="error")
+        return
     message = f"no placement policy for {cluster.nodes:,} cloud nodes: they may be several switches apart"
     implied = scale_out.placement is None and vendor in IMPLIED
     yield RULE.problem(

@@ -2,17 +2,19 @@
 
 ## What it finds
 
-`capacity_factor` below 1, and below 2 in serving, as a warning; any in a model without experts, as a note.
+`capacity_factor` below 1, and below 2 in serving, as a warning; 1 exactly, as a warning where the spec states the `tokens`
+of the run, and else, as in a benchmark, a note; any in a model without experts, as a note.
 
 ## Why it matters
 
 An expert takes capacity factor × tokens × experts per token / experts. Below 1, tokens are dropped even where all experts
-are equally loaded: at 0.8, at least a fifth. In serving, what is dropped depends on the other requests of the batch, so
+are equally loaded: at 0.8, at least a fifth. At 1, every token above the mean of an expert is dropped, and no router
+balances exactly. In serving, what is dropped depends on the other requests of the batch, so
 that the same prompt gets other answers.
 
 ## What to do
 
-Leave the key out, as recent models do, which drop no token; else 1.0 to 1.25 in training with a balancing loss, 2 in
+Leave the key out, as recent models do, which drop no token; else 1.25 in training with a balancing loss, 2 in
 serving.
 
 ## When to ignore it
@@ -70,7 +72,11 @@ def check(written_layout: LayoutSpec, workload: Workload, model: Model) -> Itera
         )
     elif factor < 1:
         message = f"a capacity factor of {plain(factor)} drops at least {percent(1 - factor, 2)} of the tokens at each layer with experts"
-        yield RULE.problem(KEY, message, "remove the key, which drops no token, or use 1.0 to 1.25")
+        yield RULE.problem(KEY, message, "remove the key, which drops no token, or use 1.25")
+    elif workload.kind == "train" and factor == 1:
+        message = "a capacity factor of 1 drops the tokens above the mean of each expert: any imbalance of the router loses some"
+        severity = "warning" if workload.tokens else "note"
+        yield RULE.problem(KEY, message, "remove the key, which drops no token, or use 1.25", severity=severity)
     elif workload.kind == "serve" and factor < SERVING:
         message = f"with a capacity factor of {plain(factor)} the answer to a request depends on the other requests of its batch"
         yield RULE.problem(KEY, message, "remove the key, which drops no token, or use 2")

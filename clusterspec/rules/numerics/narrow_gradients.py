@@ -3,7 +3,8 @@
 ## What it finds
 
 A stated `gradient_precision` of bf16 with 256 or more replicas in the reduction: a note, and a warning from 1,024 on.
-Gradients in 8 bits and fewer are a warning with any number of replicas.
+A stated bf16 is a warning, too, with 128 or more micro-batches, whose gradients a rank adds one after the other. Gradients
+in 8 bits and fewer are a warning with any number of replicas.
 
 ## Why it matters
 
@@ -64,20 +65,26 @@ RULE = Rule.of(__name__, "warning", "heuristic")
 MANY = 256
 """Terms from which a sum of equal bf16 numbers no longer grows: 2 to the power of its 8 significant bits."""
 VERY_MANY = 1024
+MANY_STEPS = 128
+"""Micro-batches from which a sum in bf16 loses the later half of equal terms: half of `MANY`."""
 
 
 def check(training: Workload, layout: Layout, written_workload: WorkloadSpec) -> Iterator[Problem]:
     written, replicas = written_workload.gradient_precision, layout.dp * layout.cp
-    if written is None or replicas < 2:
+    micro_batches = layout.micro_batches or 1
+    if written is None or (replicas < 2 and micro_batches < MANY_STEPS):
         return
     bits = PRECISIONS[written].bits
     if bits <= 8:
         message = f"gradients are kept and summed in {written}: small ones vanish"
+    elif written == "bf16" and micro_batches >= MANY_STEPS:
+        message = f"the gradients of {micro_batches:,} micro-batches are added in bf16, of whose sum a late one is below the last bit"
     elif written == "bf16" and replicas >= MANY:
         message = (
             f"{replicas:,} replicas sum their gradients in bf16, in which a sum of {MANY} equal terms no longer grows"
         )
     else:
         return
-    severity = "note" if bits > 8 and replicas < VERY_MANY else "warning"
+    few = replicas < VERY_MANY and micro_batches < MANY_STEPS
+    severity = "note" if bits > 8 and few else "warning"
     yield RULE.problem("workload.gradient_precision", message, "use fp32 for the sum", severity=severity)

@@ -4,7 +4,7 @@
 
 `spare_nodes` below the 95th percentile of nodes in repair at once: Poisson with the mean `repair_time` / time between
 failures. The rule applies only where the spec states both. The finding is a note where less than one node is in repair on
-average, else a warning; an error where the job uses all nodes and, for more than half of the time, more nodes are in repair
+average, else a warning; an error where the job uses all nodes and, for more than three quarters of the time, more nodes are in repair
 than there are spares.
 
 ## Why it matters
@@ -55,7 +55,8 @@ from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning", "likely")
 SURE = 0.95
-MOSTLY = 0.5
+MOSTLY = 0.25
+"""Share of the time in which at most this many nodes are in repair; in the rest there are more."""
 
 
 def check(

@@ -2,8 +2,9 @@
 
 ## What it finds
 
-pp above 1 and fewer micro-batches (global batch / (dp × micro-batch)) than stages. The finding is an error in
-torchtitan, which rejects it; else a note where the idle share is below the half-width of the range of the predicted
+pp above 1 and fewer micro-batches (global batch / (dp × micro-batch)) than stages, or, with the dualpipe schedule, than
+twice as many, or an odd number. The finding is an error for dualpipe, which asserts it, and in torchtitan, which rejects
+it; else a note where the idle share is below the half-width of the range of the predicted
 step, and a warning above it. It is an error, too, where interleaved stages are predicted to
 save a quarter of the step and the low end of the range is a quarter, too, or where more than 60 % of the step is idle.
 
@@ -40,6 +41,7 @@ layout: {pp: 8}
 
 ## Sources
 
+- DualPipe asserts an even number of at least twice the ranks: https://github.com/deepseek-ai/DualPipe/blob/bb214e82b5933d4cf4249eb76c27076428061c7c/dualpipe/dualpipe.py
 - torchtitan refuses: https://github.com/pytorch/torchtitan/blob/b5bcd76c66d0acb1a08b176d9639425bc55e0b2a/torchtitan/distributed/pipeline_parallel.py#L308
 - A user who met it: https://github.com/pytorch/torchtitan/issues/775
 """
@@ -61,7 +63,12 @@ RULE = Rule.of(__name__, "warning")
 
 def check(legality: Legality, training: Workload, layout: Layout, what_if: WhatIf) -> Iterator[Problem]:
     many = layout.micro_batches
-    if layout.pp == 1 or many is None or many >= layout.pp or not legality.whole_world:
+    if layout.pp == 1 or many is None or not legality.whole_world:
+        return
+    if layout.schedule == "dualpipe" and (many < 2 * layout.pp or many % 2):
+        yield _too_few_for_both_ends(layout, many)
+        return
+    if many >= layout.pp:
         return
     idle = idle_share(layout.pp, many, layout.virtual_stages)
     batch = layout.pp * layout.dp * layout.micro_batch
@@ -73,3 +80,12 @@ def check(legality: Legality, training: Workload, layout: Layout, what_if: WhatI
         severity="error" if layout.capabilities.has("requires.micro_batch_per_stage") else what_if.idle_severity(idle),
         related=[("workload.global_batch", f"{training.global_batch:,} sequences")],
     )
+
+
+def _too_few_for_both_ends(layout: Layout, many: int) -> Problem:
+    """The problem of dualpipe, which feeds micro-batches from both ends and fills all stages from each."""
+    least = 2 * layout.pp
+    message = f"dualpipe needs an even number of at least {least} micro-batches for {layout.pp} stages, two for each, and the batch has {many}"
+    wanted = max(least, many + many % 2) * layout.dp * layout.micro_batch
+    help_ = f"use a global batch of {wanted:,}, a smaller pp, or another schedule"
+    return RULE.problem("workload.global_batch", message, help_, severity="error")

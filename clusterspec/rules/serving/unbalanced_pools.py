@@ -6,8 +6,8 @@ Disaggregated serving in which the requests in flight generate more than twice t
 engines process; or in which several prefill engines process more than twice the requests per second that the decode
 engines complete at the highest concurrency that the cache and the targets allow. The share of all accelerators that then idles
 decides the severity: a note below the half-width of the range of the predicted throughput, a warning above it, and an
-error from a quarter on, if the low end of the range is a quarter, too. A finite run (`requests`) offers its requests at
-once, and gives no more than a warning.
+error from a quarter on, if the low end of the range is a quarter, too. Too few prefill engines for a closed load, which
+adapts to them, and any for a finite run (`requests`) are no more than a warning.
 
 ## Why it matters
 
@@ -104,7 +104,8 @@ def _severity(served: Served, idle: float, *, prompts: bool) -> str:
     """By the share of all ranks that idles, where engines of one kind idle for a share of the time."""
     kinds = (served.load.decode, served.load.prefill)
     ranks = [kind.ranks * kind.replicas if kind else 0 for kind in kinds]
-    most = "error" if served.load.requests is None else "warning"
+    adapts = not prompts and served.load.request_rate is None  # a closed load follows the slower engines
+    most = "warning" if adapts or served.load.requests is not None else "error"
     lost = idle * ranks[prompts] / max(1, sum(ranks))
     return cost_severity(lost, range_factors(served.times, "output_tokens_per_second"), most=most)
 

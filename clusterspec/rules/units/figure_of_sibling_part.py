@@ -3,8 +3,9 @@
 ## What it finds
 
 With `accelerator: {like: …}`, a memory, memory bandwidth or peak that alone differs from the entry by more than 5 %, and
-equals the figure of another entry of the same family, such as the SXM module of a PCIe card. A part of which several
-figures differ is one of its own.
+equals the figure of another entry of the same family, such as the SXM module of a PCIe card; or several such figures that
+are all those of one other entry, such as the next generation. A part of which several figures differ otherwise is one of
+its own.
 
 ## Why it matters
 
@@ -30,6 +31,14 @@ cluster:
   scale_up: {interconnect: pcie-5, topology: pcie, domain: 1}
 ```
 
+```yaml cluster.accelerator.memory
+clusterspec: 1
+cluster:
+  accelerator: {like: mi300x, memory: 256 GB, memory_bandwidth: 6 TB/s}
+  accelerators_per_node: 8
+  nodes: 2
+```
+
 ## Silent
 
 ```yaml
@@ -48,44 +57,67 @@ cluster:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviation, Deviations
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import both
 from clusterspec.units.readings import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "error", "likely")
+GIGABYTE_OF_SHEETS = 1024**3 / 1e9
+"""Data sheets print the GiB of memories as GB."""
 
 
 def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
-    changed = deviations.of("accelerator")
-    if len(changed) != 1:
-        return  # a part of its own differs in more than one figure
-    for deviation in changed:
-        if deviation.known and not deviation.causes:
-            sibling = _sibling_with(deviation, deviation.known.whose, catalog)
-            if sibling is not None:
-                yield RULE.problem(
-                    deviation.stated.at,
-                    f"{deviation.comparison}: it is the figure of {sibling.name}",
-                    f"remove the key (the catalog supplies the figure), or write `{sibling.id}` if that is bought",
-                )
+    changed = [each for each in deviations.of("accelerator") if each.known and not each.causes]
+    if len(changed) != len(deviations.of("accelerator")) or not changed:
+        return  # a part of its own differs in other figures
+    sibling = _sibling_with(changed, catalog)
+    if sibling is not None:
+        others = f", as are those of {both([_key(each) for each in changed[1:]])}" if len(changed) > 1 else ""
+        yield RULE.problem(
+            changed[0].stated.at,
+            f"{changed[0].comparison}: it is the figure of {sibling.name}{others}",
+            f"remove {'the keys' if others else 'the key'} (the catalog supplies the figure), or write `{sibling.id}` if that is bought",
+        )
 
 
-def _sibling_with(deviation: Deviation, of: str, catalog: Catalog) -> Accelerator | None:
-    """Another accelerator of the family (the same first word of its id) that has the figure."""
-    key = deviation.stated.at.removeprefix("cluster.accelerator.")
-    family = [
-        each for each in catalog.ids("accelerator") if each != of and each.split("-")[0] == of.split("-", maxsplit=1)[0]
-    ]
-    for each in family:
-        entry = catalog.find("accelerator", each)
-        if not isinstance(entry, Accelerator):
+def _sibling_with(changed: Sequence[Deviation], catalog: Catalog) -> Accelerator | None:
+    """Another accelerator that has all the figures: of the family (the same letters at the start of its id), or, for a
+    single figure, of the same first word.
+    """
+    of = changed[0].known.whose if changed[0].known else ""
+    for each in catalog.ids("accelerator"):
+        if each == of or not (_word(each) == _word(of) or (len(changed) > 1 and _letters(each) == _letters(of))):
             continue
-        figure = entry.peaks.get(key.removeprefix("peak.")) if key.startswith("peak.") else getattr(entry, key, None)
-        if figure is not None and agrees_within(deviation.stated.quantity.value, figure.value, AGREES):
+        entry = catalog.find("accelerator", each)
+        if isinstance(entry, Accelerator) and all(_has(entry, deviation) for deviation in changed):
             return entry
     return None
+
+
+def _has(entry: Accelerator, deviation: Deviation) -> bool:
+    """Whether an accelerator has the stated figure."""
+    key = _key(deviation)
+    figure = entry.peaks.get(key.removeprefix("peak.")) if key.startswith("peak.") else getattr(entry, key, None)
+    if figure is None:
+        return False
+    printed = GIGABYTE_OF_SHEETS if key == "memory" else 1.0
+    return any(agrees_within(deviation.stated.quantity.value * each, figure.value, AGREES) for each in (1.0, printed))
+
+
+def _key(deviation: Deviation) -> str:
+    return deviation.stated.at.removeprefix("cluster.accelerator.")
+
+
+def _word(name: str) -> str:
+    return name.split("-", maxsplit=1)[0]
+
+
+def _letters(name: str) -> str:
+    return "".join(takewhile(str.isalpha, name))

@@ -1,0 +1,83 @@
+"""Tensor parallelism cuts narrow experts into slices too narrow for fast GEMMs.
+
+## What it finds
+
+`expert_tp` above 1 that leaves 256 columns or fewer of an expert on a rank, in training, where ep could take its place: a
+warning, and an error where that is predicted to save a quarter of the step, with the low end of the range of the
+prediction a quarter, too. It is not a note where less is predicted: the model of GEMMs is not fitted to such widths.
+
+## Why it matters
+
+Experts of recent models are narrow (768 to 2,048). Cut by 4, an expert of 768 has 192 columns on a rank: the grouped GEMM
+computes tiles that are mostly reads and launches, each rank holds slices of all experts, and each layer adds a collective
+over all routed tokens. Whole experts on fewer ranks (`ep`) do the same work in wide GEMMs.
+
+## What to do
+
+Use `expert_tp: 1` and distribute whole experts by `ep`.
+
+## When to ignore it
+
+Ignore it where the number of experts does not allow a larger ep.
+
+## Fires
+
+```yaml layout.expert_tp
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {model: qwen3-30b-a3b, sequence_length: 4096, global_batch: 64}
+layout: {framework: megatron-core, tp: 4, ep: 1, expert_tp: 4}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {model: qwen3-30b-a3b, sequence_length: 4096, global_batch: 64}
+layout: {framework: megatron-core, tp: 4, ep: 8, expert_tp: 1}
+```
+
+## Sources
+
+- Prefer expert over tensor parallelism for experts: https://github.com/NVIDIA-NeMo/Megatron-Bridge/blob/067f987df03b8355b03192d88d70f1709fedf51a/docs/performance-guide.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.models import Model
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.advice.what_if import Alternative, WhatIf
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning", "likely")
+NARROW = 256
+"""Columns of an expert on a rank up to which a tile of a GEMM (128 wide) is hardly used twice."""
+
+
+def check(training: Workload, model: Model, layout: Layout, what_if: WhatIf) -> Iterator[Problem]:
+    if model.experts == 0 or layout.expert_tp == 1 or model.expert_ffn_hidden > NARROW * layout.expert_tp:
+        return
+    better = _whole_experts(what_if, model, layout)
+    if better is None:
+        return
+    width = model.expert_ffn_hidden // layout.expert_tp
+    yield RULE.problem(
+        "layout.expert_tp",
+        f"expert_tp {layout.expert_tp} cuts experts that are {model.expert_ffn_hidden:,} wide to {width} columns on a rank, and each rank "
+        f"holds slices of {model.experts // layout.ep} experts{what_if.comparison(better)}",
+        f"use `{better.words}`",
+        severity="error" if what_if.severity(what_if.saving(better), "") == "error" else "",
+    )
+
+
+def _whole_experts(what_if: WhatIf, model: Model, layout: Layout) -> Alternative | None:
+    """The fastest layout that fits, with whole experts on as many ranks, or on twice as many."""
+    least = layout.ep * layout.expert_tp
+    found = what_if.fitting(
+        {"ep": ep, "expert_tp": 1} for ep in (least, 2 * least, 4 * least) if model.experts % ep == 0
+    )
+    return found[0] if found else None

@@ -1,0 +1,84 @@
+"""The data of the run do not fit into the storage system.
+
+## What it finds
+
+The tokens of the data set (`dataset_tokens`; without it, `tokens`) times the bytes of a token above the `capacity` of the
+storage network: 2 bytes for vocabularies below 65,500 words, else 4. The finding is an error where the data set is
+stated, and a warning where only the tokens of the run are known, of which some may repeat.
+
+## Why it matters
+
+Tokenized data lie beside checkpoints and logs in the store that feeds the run. What does not fit must be streamed from
+elsewhere, at a rate and with failures that nobody planned.
+
+## What to do
+
+Plan a larger store, or say where the data come from.
+
+## When to ignore it
+
+Ignore it where the run streams its data from an object store outside the cluster.
+
+## Fires
+
+```yaml cluster.networks.storage.capacity
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  networks: {storage: {bandwidth: 100 GB/s, capacity: 40 TB}}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 1024, tokens: 15T, dataset_tokens: 15T}
+layout: {tp: 1}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  networks: {storage: {bandwidth: 100 GB/s, capacity: 200 TB}}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 1024, tokens: 15T, dataset_tokens: 15T}
+layout: {tp: 1}
+```
+
+## Sources
+
+- Bytes of a token in the data sets of Megatron, `DType.optimal_dtype`: https://github.com/NVIDIA/Megatron-LM/blob/d98e8a64ddf34856e74b24714e3bedb2f5a39553/megatron/core/datasets/indexed_dataset.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.models import Model
+from clusterspec.cluster.model import Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import NetworksSpec, WorkloadSpec
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "error", "likely")
+SMALL_VOCABULARY = 65500
+"""Words from which ids of tokens no longer fit into two bytes, as Megatron decides it."""
+
+
+def check(
+    networks: NetworksSpec, training: Workload, model: Model, written_workload: WorkloadSpec
+) -> Iterator[Problem]:
+    capacity = networks.storage.capacity if networks.storage else None
+    written = written_workload.dataset_tokens
+    tokens = written.value if written is not None else training.tokens
+    if capacity is None or tokens is None:
+        return
+    width = 2 if model.vocab < SMALL_VOCABULARY else 4
+    if tokens * width <= capacity.value:
+        return
+    yield RULE.problem(
+        "cluster.networks.storage.capacity",
+        f"{display(tokens, '1')} tokens of {width} bytes are {display(tokens * width, 'B')}, more than the {capacity.written} of the store, "
+        "before checkpoints",
+        f"plan at least {display(2 * tokens * width, 'B')}, or say where the data come from",
+        severity="" if written is not None else "warning",
+    )

@@ -1,0 +1,74 @@
+"""An engine may fill nearly all of the memory, and leaves too little for what lies outside its share.
+
+## What it finds
+
+A stated `memory_fraction` above 0.95 that leaves less than 2 GB of a rank's memory: a warning, and an error from 1 on.
+
+## Why it matters
+
+Weights and cache fill the share to its end. The context of the driver, captured graphs, buffers of the collective
+library and the activations of prefill lie outside, some 2 to 3 GB on a rank: the engine stops at start or, worse, under
+the first long prompts.
+
+## What to do
+
+Use 0.90 to 0.95. More room for the cache comes from fewer bytes (`kv_precision: fp8`) or more ranks.
+
+## When to ignore it
+
+Ignore it where the engine has been seen to run so under full load.
+
+## Fires
+
+```yaml workload.serving.memory_fraction
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 8000, output_tokens: 500, concurrency: 64, memory_fraction: 0.99}}
+layout: {tp: 1}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 8000, output_tokens: 500, concurrency: 64, memory_fraction: 0.95}}
+layout: {tp: 1}
+```
+
+## Sources
+
+- What an engine's share has to hold, and no share of 1: https://docs.vllm.ai/projects/vllm-omni/en/latest/configuration/gpu_memory_utilization/
+- Memory that runs out at start: https://docs.nvidia.com/nim/large-language-models/latest/troubleshooting/memory.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, Workload
+from clusterspec.cost.serving.constants import HIGHEST_FRACTION
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import WorkloadSpec
+from clusterspec.units import display, percent
+
+RULE = Rule.of(__name__, "warning", "likely")
+LEAST = 2e9
+"""Bytes of a rank that the context, graphs and buffers take at the least, by the range of `serving.reserved`."""
+
+
+def check(workload: Workload, written_workload: WorkloadSpec, cluster: Cluster) -> Iterator[Problem]:
+    share = written_workload.serving.memory_fraction if written_workload.serving else None
+    memory = cluster.accelerator.memory
+    if workload.serving is None or share is None or memory is None or share <= HIGHEST_FRACTION:
+        return
+    left = (1 - share) * memory.value / cluster.ranks_per_accelerator
+    if left < LEAST:
+        yield RULE.problem(
+            "workload.serving.memory_fraction",
+            f"a share of {percent(share, 2)} for weights and cache leaves {display(max(0.0, left), 'B')} on a rank, and the context, graphs, "
+            f"buffers and activations outside it take 2 to 3 GB",
+            "use 0.90 to 0.95",
+            severity="error" if share >= 1 else "",
+        )
