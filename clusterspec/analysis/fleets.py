@@ -8,6 +8,7 @@ from clusterspec.analysis.outputs import bill, cost, estimate
 from clusterspec.cluster.fleet import Fleet, Job, NodeSet, Pool
 from clusterspec.procurement.bill import bill as counted
 from clusterspec.procurement.cost import cost as worked_out
+from clusterspec.procurement.growth import growth
 from clusterspec.results.fleet import FleetReport, JobUse, PoolUse
 from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of
@@ -38,7 +39,7 @@ def fleet_report(study: Study, verb: str) -> FleetReport:
         input=study.input,
         name=study.spec.name or study.source.name,
         jobs={name: _job_use(parts, job, costs) for name, job in parts.fleet.jobs.items()},
-        pools={name: _pool_use(parts.fleet, pool, costs[name]) for name, pool in parts.fleet.pools.items()},
+        pools={name: _pool_use(parts, pool, costs[name]) for name, pool in parts.fleet.pools.items()},
         reports={name: VERBS[verb](one) for name, one in jobs.items()},
         pool_bills={name: bill(one) for name, one in parts.pools.items()} if verb == "bom" else {},
         estimates={name: estimate(one) for name, one in jobs.items()},
@@ -60,8 +61,9 @@ def _job_cost(study: Study) -> Cost | None:
     return worked_out(study.design, study.plan if study.possible else None, counted(study.design))
 
 
-def _pool_use(fleet: Fleet, pool: Pool, cost: Cost | None) -> PoolUse:
-    shares = [(each.nodes or 0) * min(1.0, _busy_share(fleet, each)) for each in pool.sets]
+def _pool_use(parts: FleetStudy, pool: Pool, cost: Cost | None) -> PoolUse:
+    shares = [(each.nodes or 0) * min(1.0, _busy_share(parts.fleet, each)) for each in pool.sets]
+    written = parts.pools[pool.name].spec.cluster
     return PoolUse(
         nodes=pool.nodes,
         used=pool.promised,
@@ -70,6 +72,7 @@ def _pool_use(fleet: Fleet, pool: Pool, cost: Cost | None) -> PoolUse:
         power=cost.watts.value if cost and cost.watts.parts else None,
         cost=cost.total.value if cost and cost.total else None,
         currency=cost.currency if cost else "",
+        phases=growth(pool.cluster, written, pool.spec.phases) if pool.cluster and pool.spec.phases else (),
     )
 
 

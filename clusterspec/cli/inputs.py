@@ -238,6 +238,7 @@ def fleet_or_study(args: argparse.Namespace, name: str) -> Study:
     """The study of a whole fleet where a call chooses no part of it, else as `study_of`."""
     whole = StudyReader(args).study(name)
     several = whole.fleet is not None and (len(whole.fleet.jobs), len(whole.fleet.pools)) != (1, 1)
+    several = several or any(pool.phases for pool in (whole.spec.pools or {}).values())
     return whole if several and not (args.job or args.pool) else chosen_part(args, whole)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from clusterspec.procurement.bill import money_text
+from clusterspec.procurement.growth import Phase
 from clusterspec.report import cost_text
 from clusterspec.report.ink import PLAIN, Ink, csv_text, errors_text, text_table, title_text, wrapped_lines
 from clusterspec.results.fleet import FleetReport, JobUse, PoolUse
@@ -26,8 +27,50 @@ def fleet_text(report: FleetReport, ink: Ink = PLAIN) -> str:
     pools = text_table(POOL_HEADS, pool_rows(report), right=range(1, len(POOL_HEADS)), wrap=(0,), ink=ink)
     title = f"{title_text(report.name)}: {plural(len(report.jobs), 'job')} on {plural(len(report.pools), 'pool')}"
     told = "\n".join(wrapped_lines(f"{legend(report)} {CHOICE}", ink.measure))
-    shown = f"{ink.paint('bold', title)}\n\n{jobs}\n{pools}\n{told}\n"
+    shown = f"{ink.paint('bold', title)}\n\n{jobs}\n{pools}\n{told}\n{growth_text(report, ink)}"
     return shown + errors_text(report.findings, report.input.name, ink)
+
+
+GROWTH_HEADS = ("from", "nodes", "leaves", "spines", "cores", "cables", "ports to keep", "racks", "power")
+GROWTH_NOTE = (
+    "ports to keep: of spines and cores, for leaves and spines that come later; in brackets the racks and the power "
+    "that the last phase takes beyond. With these no cable moves."
+)
+
+
+def growth_text(report: FleetReport, ink: Ink = PLAIN) -> str:
+    """The phases of each pool that grows; empty without one."""
+    growing = {name: use for name, use in report.pools.items() if use.phases}
+    parts = []
+    for name, use in growing.items():
+        table = text_table(GROWTH_HEADS, growth_rows(use), right=range(1, len(GROWTH_HEADS)), ink=ink)
+        parts.append(f"\n{ink.paint('bold', f'Growth of {name}')}\n{table}")
+    note = "\n".join(wrapped_lines(" ".join((GROWTH_NOTE, *moved_texts(report))), ink.measure))
+    return "".join(parts) + (note + "\n" if parts else "")
+
+
+def growth_rows(use: PoolUse) -> list[tuple[str, ...]]:
+    """The cells of `GROWTH_HEADS` for each phase of a pool."""
+    return [_growth_row(phase) for phase in use.phases]
+
+
+def _growth_row(phase: Phase) -> tuple[str, ...]:
+    numbers = (phase.nodes, phase.leaf_switches, phase.spine_switches, phase.core_switches)
+    racks = f"{phase.racks:,}" if phase.racks is not None else UNKNOWN
+    racks += f" (+{phase.reserved_racks:,})" if phase.reserved_racks else ""
+    power = _cell(phase.power, "W") + (f" (+{display(phase.reserved_power, 'W')})" if phase.reserved_power else "")
+    ports = (f"{phase.cables:,}", f"{phase.reserved_ports:,}")
+    return (phase.date, *(f"{number:,}" for number in numbers), *ports, racks, power)
+
+
+def moved_texts(report: FleetReport) -> list[str]:
+    """For each pool, what its first phase costs later if it is built for its own size."""
+    return [
+        f"Built for its own size, the first phase of {name} would have {phase.moved_cables:,} cables moved later."
+        for name, use in report.pools.items()
+        for phase in use.phases[:1]
+        if phase.moved_cables
+    ]
 
 
 def legend(report: FleetReport) -> str:
@@ -119,7 +162,7 @@ def _cell(value: float | None, unit: str) -> str:
 def fleet_bill_text(report: FleetReport, ink: Ink = PLAIN) -> str:
     """The bill of each pool."""
     parts = [f"{ink.paint('bold', name)}\n{cost_text.bill_text(bill, ink)}" for name, bill in report.pool_bills.items()]
-    return "\n".join(parts) + errors_text(report.findings, report.input.name, ink)
+    return "\n".join(parts) + growth_text(report, ink) + errors_text(report.findings, report.input.name, ink)
 
 
 def fleet_csv(report: FleetReport) -> str:

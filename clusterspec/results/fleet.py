@@ -15,6 +15,7 @@ from clusterspec.spec.model import Spec
 
 if TYPE_CHECKING:
     from clusterspec.procurement.cost import Cost
+    from clusterspec.procurement.growth import Phase
     from clusterspec.results.decision import CostReport
 
 WORST_FIRST = (VerdictStatus.FAILS, VerdictStatus.NOT_JUDGED, VerdictStatus.RESERVATIONS, VerdictStatus.CLEAR)
@@ -27,7 +28,7 @@ class PoolUse:
     """The use of a pool: nodes with and without a job, watts of IT power at full load, and its cost over the term.
 
     ``used`` counts nodes of jobs that take turns once; ``used_share`` is the mean share of the nodes that have a job
-    during the term. Figures that are not known are None.
+    during the term. ``phases`` are those of its growth. Figures that are not known are None.
     """
 
     nodes: int | None
@@ -37,6 +38,7 @@ class PoolUse:
     power: float | None
     cost: float | None
     currency: str
+    phases: tuple[Phase, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,9 @@ class FleetReport:
         single = {name: _single_json(report) for name, report in self.reports.items()}
         fields = dict.fromkeys(key for each in single.values() for key in each)
         jobs = {name: asdict(use) | single.get(name, {}) for name, use in self.jobs.items()}
-        pools = {name: asdict(use) for name, use in self.pools.items()}
+        pools = {
+            name: asdict(use) | {"phases": [asdict(each) for each in use.phases]} for name, use in self.pools.items()
+        }
         bills = {name: _single_json(bill) for name, bill in self.pool_bills.items()}
         return (
             head(self.tool, self.input)

@@ -8,7 +8,7 @@ from clusterspec.report.paper.appendix import section_of_findings
 from clusterspec.report.paper.blocks import Block, Paper, PaperTable, Section, TableColumn, TableRow, Text, TitleFact
 from clusterspec.report.paper.decision import stated_verdict
 from clusterspec.results import BillReport, count
-from clusterspec.results.fleet import FleetReport
+from clusterspec.results.fleet import FleetReport, PoolUse
 from clusterspec.results.verdict import VerdictStatus
 from clusterspec.units import plain, plural
 
@@ -24,7 +24,13 @@ def composed_fleet(report: FleetReport) -> Paper:
         description=(spec.description if spec else None) or "",
         verdict_block=stated_verdict(verdict),
         facts=_facts(report),
-        sections=(_jobs_section(report), _pools_section(report), *_bill_sections(report), _findings_section(report)),
+        sections=(
+            _jobs_section(report),
+            _pools_section(report),
+            *_growth_sections(report),
+            *_bill_sections(report),
+            _findings_section(report),
+        ),
         colophon=f"clusterspec {report.tool.version}, catalog {report.tool.catalog}",
         tool=f"clusterspec {report.tool.version}",
         created=report.today.isoformat() if report.today else "",
@@ -61,6 +67,22 @@ def _pools_section(report: FleetReport) -> Section:
     shown = [TableRow(cells, f"pools.{name}", bare=True) for name, cells in zip(report.pools, rows, strict=True)]
     shown.append(TableRow(total, "pools", bare=True, total=True))
     return Section("pools", "Pools", (_table(fleet_text.POOL_HEADS, shown, "pools", 1),))
+
+
+def _growth_sections(report: FleetReport) -> list[Section]:
+    """The phases of each pool that grows."""
+    growing = {name: use for name, use in report.pools.items() if use.phases}
+    note = Text(" ".join((fleet_text.GROWTH_NOTE, *fleet_text.moved_texts(report))))
+    return [
+        Section(f"growth-{name}", f"Growth of {name}", (_growth_table(name, use), note))
+        for name, use in growing.items()
+    ]
+
+
+def _growth_table(name: str, use: PoolUse) -> PaperTable:
+    field = f"pools.{name}.phases"
+    rows = [TableRow(cells, f"{field}[{at}]", bare=True) for at, cells in enumerate(fleet_text.growth_rows(use))]
+    return _table(fleet_text.GROWTH_HEADS, rows, field, 1)
 
 
 def _bill_sections(report: FleetReport) -> list[Section]:

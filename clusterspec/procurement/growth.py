@@ -1,0 +1,143 @@
+"""The growth of a machine in phases: what each phase installs, and what the first has to reserve for the last.
+
+A machine grows without recabling if every phase is a part of the last one: leaves are added with their nodes, and the
+switches above are there from the first phase on, with free ports for the leaves that come later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clusterspec.cluster.fabric import LEVELS, Fabric, count_fabric
+from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.planes import parts_needed
+from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
+from clusterspec.procurement.parts import power_draw
+from clusterspec.procurement.total import power_term
+from clusterspec.records import dataclass, replace
+from clusterspec.spec.model import ClusterSpec, PhaseSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A phase: the parts that stand from ``date`` on, spares included, and what they keep free for the last phase.
+
+    ``reserved_ports`` are ports of spines and cores for leaves and spines that come later, ``free_leaf_ports`` those of
+    the present leaves for nodes. ``racks``, ``power`` in watts and what they reserve are None where a figure lacks.
+    ``moved_cables`` are those of this phase that have to move later if it is built for its own size only.
+    """
+
+    date: str
+    nodes: int
+    leaf_switches: int = 0
+    spine_switches: int = 0
+    core_switches: int = 0
+    cables: int = 0
+    free_leaf_ports: int = 0
+    reserved_ports: int = 0
+    moved_cables: int = 0
+    racks: int | None = None
+    reserved_racks: int | None = None
+    power: float | None = None
+    reserved_power: float | None = None
+
+
+def growth(cluster: Cluster, written: ClusterSpec | None, phases: Sequence[PhaseSpec]) -> tuple[Phase, ...]:
+    """The phases of a machine; ``cluster`` is that of the last one. Phases without a date or a size are left out."""
+    whole = count_fabric(cluster, written.scale_out if written else None)
+    fabric = whole if isinstance(whole, Fabric) else None
+    known = [(phase.date, phase.nodes) for phase in phases if phase.date and phase.nodes]
+    built = [_phase(cluster, written, fabric, date, min(nodes, cluster.nodes)) for date, nodes in known]
+    return tuple(_with_reserves(phase, built[-1]) for phase in built)
+
+
+def _phase(cluster: Cluster, written: ClusterSpec | None, fabric: Fabric | None, date: str, nodes: int) -> Phase:
+    standing = nodes + cluster.spare_nodes
+    if fabric is None:
+        return _with_power(Phase(date, nodes), cluster, written, None, standing)
+    leaves = min(fabric.leaf_switches, leaves_of_nodes(cluster, fabric, standing))
+    pods = parts_needed(leaves * fabric.pods, fabric.leaf_switches)
+    spines = fabric.spine_switches * pods // fabric.pods
+    shares = {
+        "node_leaf": _links_of_nodes(cluster, fabric, standing),
+        "leaf_spine": parts_needed(fabric.links["leaf_spine"] * leaves, fabric.leaf_switches),
+        "spine_core": parts_needed(fabric.links["spine_core"] * pods, fabric.pods),
+    }
+    later = fabric.links["leaf_spine"] * pods // fabric.pods - shares["leaf_spine"]
+    phase = Phase(
+        date,
+        nodes,
+        leaf_switches=leaves,
+        spine_switches=spines,
+        core_switches=fabric.core_switches,
+        cables=sum(parts_needed(shares[level], fabric.links_per_cable[level]) for level in LEVELS),
+        free_leaf_ports=max(0, leaves * fabric.down_ports - shares["node_leaf"]),
+        reserved_ports=max(0, later) + fabric.links["spine_core"] - shares["spine_core"],
+        moved_cables=_moved_cables(cluster, written, fabric, nodes, leaves),
+    )
+    return _with_power(phase, cluster, written, fabric, standing)
+
+
+def leaves_of_nodes(cluster: Cluster, fabric: Fabric, nodes: int) -> int:
+    """The leaves of a fabric to which its first ``nodes`` nodes connect, over all planes and rails."""
+    scale_out = cluster.scale_out
+    assert scale_out is not None
+    if fabric.tiers == 1:
+        return fabric.leaf_switches
+    first = scale_out.levels[0].nodes if scale_out.levels else None
+    if first:
+        blocks = parts_needed(cluster.all_nodes, first)
+        return fabric.leaf_switches // max(1, blocks) * parts_needed(nodes, first)
+    rails = scale_out.rails if scale_out.topology in RAIL_TOPOLOGIES else 1
+    of_rail = parts_needed(scale_out.nics_per_node, rails)
+    extra = scale_out.extra_endpoints
+    ends = nodes * scale_out.nics_per_node + extra
+    blocks = parts_needed(nodes * of_rail, fabric.down_ports)
+    each = max(1, blocks, parts_needed(parts_needed(ends, fabric.down_ports), rails))
+    return fabric.planes * rails * each
+
+
+def _links_of_nodes(cluster: Cluster, fabric: Fabric, nodes: int) -> int:
+    assert cluster.scale_out is not None
+    return (nodes * cluster.scale_out.nics_per_node + cluster.scale_out.extra_endpoints) * fabric.planes
+
+
+def _moved_cables(cluster: Cluster, written: ClusterSpec | None, fabric: Fabric, nodes: int, leaves: int) -> int:
+    """Cables that move later if a phase is built for its own size.
+
+    Of a single tier, the nodes on the ports that become uplinks; of two or more, the uplinks that a spine keeps only in
+    part when spines are added.
+    """
+    alone = count_fabric(replace(cluster, nodes=nodes), written.scale_out if written else None)
+    if not isinstance(alone, Fabric) or nodes >= cluster.nodes:
+        return 0
+    if alone.tiers < fabric.tiers == 2 or alone.tiers == 1 < fabric.tiers:
+        kept = min(leaves, alone.leaf_switches) * fabric.down_ports
+        return max(0, alone.links["node_leaf"] - kept)
+    if not fabric.spine_switches or not alone.spine_switches:
+        return 0
+    kept_share = min(1.0, alone.spine_switches * fabric.pods / (fabric.spine_switches * alone.pods))
+    return round(alone.links["leaf_spine"] * (1 - kept_share))
+
+
+def _with_power(
+    phase: Phase, cluster: Cluster, written: ClusterSpec | None, fabric: Fabric | None, standing: int
+) -> Phase:
+    """The phase with its racks, and the power of its nodes, switches, racks and domains at full load."""
+    power = written.power if written else None
+    whole = power_draw(cluster, fabric, power)
+    per_rack = power.nodes_per_rack if power else None
+    racks = parts_needed(standing, per_rack) if per_rack else None
+    switches = phase.leaf_switches + phase.spine_switches + phase.core_switches
+    domains = parts_needed(whole.domains * standing, cluster.all_nodes)
+    drawn = power_term(replace(whole, nodes=standing, switches=switches, racks=racks, domains=domains))
+    return replace(phase, racks=racks, power=drawn.value if drawn.parts else None)
+
+
+def _with_reserves(phase: Phase, last: Phase) -> Phase:
+    """The phase with the racks and the power that the last one takes beyond it."""
+    return replace(
+        phase,
+        reserved_racks=last.racks - phase.racks if last.racks is not None and phase.racks is not None else None,
+        reserved_power=last.power - phase.power if last.power is not None and phase.power is not None else None,
+    )

@@ -1,0 +1,81 @@
+"""A job needs more nodes than the first phase of its pool has.
+
+## What it finds
+
+Jobs of a pool with `phases` that together have more nodes than the first phase: the last of them, in the order of the file,
+waits for the phase that has the nodes.
+
+## Why it matters
+
+The estimate of the job holds from that date on. Deadlines, the cost of the first months and the order of work depend on it.
+
+## What to do
+
+Plan the start of the job for that date, give it fewer nodes, or let jobs take turns until then.
+
+## When to ignore it
+
+Ignore it where the job is planned for the later phase.
+
+## Fires
+
+```yaml jobs.pretrain.nodes
+clusterspec: 1
+pools:
+  train:
+    platform: dgx-b200
+    nodes: 64
+    phases: [{date: 2027-03-01, nodes: 32}, {date: 2027-09-01, nodes: 64}]
+jobs:
+  pretrain: {pool: train, nodes: 48}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+pools:
+  train:
+    platform: dgx-b200
+    nodes: 64
+    phases: [{date: 2027-03-01, nodes: 32}, {date: 2027-09-01, nodes: 64}]
+jobs:
+  pretrain: {pool: train, nodes: 32}
+```
+
+## Sources
+
+- Pools and jobs: docs/fleet.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.fleet import Fleet, Pool, nodes_path
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "note")
+
+
+def check(fleet: Fleet) -> Iterator[Problem]:
+    for pool in fleet.pools.values():
+        if pool.spec.phases:
+            yield from _waiting_jobs(fleet, pool)
+
+
+def _waiting_jobs(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
+    phases = [phase for phase in pool.spec.phases or () if phase.nodes and phase.date]
+    promised = 0
+    for each in pool.sets:
+        promised += each.nodes or 0
+        if not phases or promised <= (phases[0].nodes or 0) or not each.stated:
+            continue
+        start = next((phase.date for phase in phases if (phase.nodes or 0) >= promised), None)
+        if start is not None:
+            message = f"`{each.jobs[0]}` waits until {start}: with it jobs have {promised} nodes, and from {phases[0].date} on pool `{pool.name}` has {phases[0].nodes}"
+            yield RULE.problem(
+                nodes_path(fleet, each.jobs[0]), message, "plan its start for that date, or give it fewer nodes"
+            )
+            return

@@ -1,0 +1,100 @@
+"""The phases of a pool do not grow to its size.
+
+## What it finds
+
+Phases whose dates do not ascend, whose nodes do not increase, or whose last number of nodes is not the `nodes` of the pool; and
+a phase without a date or nodes.
+
+## Why it matters
+
+The machine is designed, checked and priced at the `nodes` of the pool, the size after the last phase. What the first phase
+has to reserve is the difference to it.
+
+## What to do
+
+List the phases in the order of their dates, and end with the `nodes` of the pool. Spares are there from the first phase on.
+
+## When to ignore it
+
+Do not ignore it: correct the phases, or leave them out.
+
+## Fires
+
+```yaml pools.train.phases[1].nodes
+clusterspec: 1
+pools:
+  train:
+    platform: dgx-b200
+    nodes: 64
+    phases: [{date: 2027-03-01, nodes: 32}, {date: 2027-09-01, nodes: 96}]
+jobs:
+  a: {pool: train}
+```
+
+```yaml pools.train.phases[1].date
+clusterspec: 1
+pools:
+  train:
+    platform: dgx-b200
+    nodes: 64
+    phases: [{date: 2027-09-01, nodes: 32}, {date: 2027-03-01, nodes: 64}]
+jobs:
+  a: {pool: train}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+pools:
+  train:
+    platform: dgx-b200
+    nodes: 64
+    phases: [{date: 2027-03-01, nodes: 32}, {date: 2027-09-01, nodes: 64}]
+jobs:
+  a: {pool: train}
+```
+
+## Sources
+
+- Pools and jobs: docs/fleet.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.fleet import Fleet, Pool
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(fleet: Fleet) -> Iterator[Problem]:
+    for pool in fleet.pools.values():
+        if pool.spec.phases and not fleet.spec.unreadable(("pools", pool.name, "phases")):
+            yield from _phase_problems(pool)
+
+
+def _phase_problems(pool: Pool) -> Iterator[Problem]:
+    phases = pool.spec.phases or ()
+    at = ("pools", pool.name, "phases")
+    for index, phase in enumerate(phases):
+        lacking = [key for key in ("date", "nodes") if getattr(phase, key) is None]
+        if lacking:
+            yield RULE.problem((*at, index), f"the phase has no `{lacking[0]}`", f"state its `{lacking[0]}`")
+            return
+    for index in range(1, len(phases)):
+        earlier, later = phases[index - 1], phases[index]
+        if (later.date or "") <= (earlier.date or ""):
+            message = f"the phase of {later.date} follows that of {earlier.date}"
+            yield RULE.problem((*at, index, "date"), message, "list the phases in the order of their dates")
+        if (later.nodes or 0) <= (earlier.nodes or 0):
+            message = f"the phase has {later.nodes} nodes, and the one before it {earlier.nodes}: nodes of a phase are all that stand then"
+            yield RULE.problem((*at, index, "nodes"), message, "state the number of nodes after each phase")
+    last = phases[-1].nodes
+    if pool.nodes is not None and last != pool.nodes:
+        message = f"the last phase has {last} nodes, and the pool {pool.nodes}"
+        help_ = "the pool is designed for the size after its last phase: make the two equal"
+        yield RULE.problem((*at, len(phases) - 1, "nodes"), message, help_)

@@ -1,0 +1,75 @@
+"""Growth in phases, by hand-worked counts: the last phase is the machine, and every phase is a part of the next."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.procurement.bill import bill
+from clusterspec.procurement.cost import cost
+from clusterspec.procurement.growth import Phase, growth
+from tests.cli.conftest import Call, call  # noqa: F401 - the fixture
+from tests.fleet.test_fleet_studies import WORK, fleet_of
+
+
+def fleet_with_phases(machine: str, *nodes: int) -> str:
+    phases = ", ".join(f"{{date: 20{30 + at}-01-01, nodes: {count}}}" for at, count in enumerate(nodes))
+    pool = f"{{{machine}, nodes: {nodes[-1]}, phases: [{phases}]}}"
+    return f"clusterspec: 1\npools:\n  p: {pool}\njobs: {{a: {{pool: p, {WORK}}}}}\n"
+
+
+def phases_of(machine: str, *nodes: int) -> tuple[Phase, ...]:
+    pool = fleet_of(fleet_with_phases(machine, *nodes))
+    study, spec = pool.pools["p"], pool.study.spec.pools
+    assert study.design.cluster is not None and spec is not None and spec["p"].phases is not None
+    return growth(study.design.cluster, study.spec.cluster, spec["p"].phases)
+
+
+MACHINES = {
+    ("platform: dgx-b200, power: {nodes_per_rack: 4}", (32, 64)): 2,
+    ("platform: dgx-h100", (4, 16)): 2,
+    ("platform: dgx-h100, spare_nodes: 2", (64, 256, 512)): 3,
+    ("platform: gb200-nvl72", (18, 72)): 2,
+    ("platform: dgx-h100", (2, 4)): 1,
+}
+
+
+def test_the_last_phase_is_the_machine_and_each_phase_is_a_part_of_the_next() -> None:
+    for (machine, nodes), tiers in MACHINES.items():
+        built = phases_of(machine, *nodes)
+        design = fleet_of(fleet_with_phases(machine, *nodes)).pools["p"].design
+        assert design.cluster is not None
+        whole, paid = count_fabric(design.cluster, None), cost(design, None, bill(design))
+        assert isinstance(whole, Fabric) and paid is not None and whole.tiers == tiers, machine
+        last = built[-1]
+        counts = (whole.leaf_switches, whole.spine_switches, whole.core_switches, sum(whole.cables.values()))
+        assert (last.leaf_switches, last.spine_switches, last.core_switches, last.cables) == counts, machine
+        assert (last.reserved_ports, last.moved_cables, last.power) == (0, 0, paid.watts.value), machine
+        for before, after in pairwise(built):
+            for name in ("nodes", "leaf_switches", "spine_switches", "core_switches", "cables"):
+                assert getattr(before, name) <= getattr(after, name), (machine, name)
+            assert before.core_switches == after.core_switches
+            assert before.reserved_power and before.reserved_power > (after.reserved_power or 0.0)
+
+
+def test_half_of_a_rail_fabric_keeps_half_of_its_spine_ports() -> None:
+    """64 DGX B200 on 8 rails of 64-port switches, 32 down: 16 leaves, 512 uplinks, 8 spines. Of 32 nodes the 8 leaves
+    have 256 uplinks, so 256 of the 512 spine ports stay free. Built alone, 256 uplinks take 4 spines, with 8 uplinks of
+    a leaf to each: half of the 256 move when 8 spines take 4 each. 4 nodes a rack: 8 of 16 racks."""
+    first, _ = phases_of("platform: dgx-b200, power: {nodes_per_rack: 4}", 32, 64)
+    assert (first.leaf_switches, first.spine_switches, first.cables) == (8, 8, 512)
+    assert (first.reserved_ports, first.free_leaf_ports, first.moved_cables) == (256, 0, 128)
+    assert (first.racks, first.reserved_racks) == (8, 8)
+
+
+def test_estimate_bill_and_report_show_the_phases(call: Call) -> None:  # noqa: F811
+    Path("x.yaml").write_text(fleet_with_phases("platform: dgx-b200", 32, 64))
+    for verb in ("estimate", "bom", "cost"):
+        assert "Growth of p" in call(verb, "x.yaml").out, verb
+        made = json.loads(call(verb, "x.yaml", "--format", "json").out)
+        (first, last) = made["pools"]["p"]["phases"]
+        assert (first["date"], first["nodes"], first["reserved_ports"], last["nodes"]) == ("2030-01-01", 32, 256, 64)
+    assert call("report", "x.yaml", "-o", "x.html").status == 0
+    assert "Growth of p" in Path("x.html").read_text("utf-8")
