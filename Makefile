@@ -7,7 +7,7 @@ OUT    := out
 SPEC   ?= examples/dgx-h100-pod.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all browser page docs accuracy fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit clean
+.PHONY: help demo test test-all browser page docs accuracy fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
@@ -85,6 +85,9 @@ pin-image: ## write the digest that IMAGE has now into the Containerfile (needs 
 sbom: $(VENV)/developed ## write a software bill of materials (CycloneDX) of what is installed
 	$(BIN)/pip install --quiet "cyclonedx-bom>=4"
 	mkdir -p $(OUT) && $(BIN)/cyclonedx-py environment --output-file $(OUT)/sbom.json $(BIN)/python
+
+real-files: $(VENV)/developed ## fetch the files of tests/exchange/real.csv (CLONES=DIR: from clones) and compare what is read
+	$(BIN)/python -m tools.real_files $(if $(CLONES),--clones $(CLONES))
 
 audit: ## ask pip-audit about known vulnerabilities of the pinned dependencies
 	$(PYTHON) -m venv out/audit && out/audit/bin/pip install --quiet "pip-audit>=2.7"

@@ -177,7 +177,8 @@ class _Shell:
             return [_Segment("", line, self.branch)]
         if node.type != "array":
             return [each for each in self.segments(node) if each is not _BREAK] or [_Segment("", line, self.branch)]
-        words = [word for child in node.named_children for word in self.words(child)]
+        elements = (child for child in node.named_children if child.type != "comment")
+        words = [word for child in elements for word in self.words(child)]
         return [part for word in words for part in (_Segment(*word), _BREAK)][:-1]
 
     def joined(self, node: Node, line: int) -> Word:

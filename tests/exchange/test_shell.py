@@ -86,3 +86,8 @@ def test_a_script_that_grows_without_end_is_refused(text: str) -> None:
 @pytest.mark.parametrize("text", ["(" * 50_000, "$((" * 20_000, "if a; then " * 5_000, "\0\\"])
 def test_a_malformed_script_has_commands_or_none(text: str) -> None:
     script_of(text)
+
+
+def test_comments_within_an_array_are_no_words() -> None:
+    text = "A=(\n  --x 1\n  # --y 2 (as before)\n  --z  # the last\n)\nrun ${A[@]} end\n"
+    assert [command.text for command in script_of(text).commands] == ["run --x 1 --z end"]

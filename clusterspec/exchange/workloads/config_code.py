@@ -84,7 +84,7 @@ class _Reader:
         names: dict[str, CodeConfig | ast.expr] = {}
         for statement in function.body:
             if isinstance(statement, ast.Return) and statement.value is not None:
-                found = self._configuration(statement.value, names, depth)
+                found = self._configuration(statement.value, names, depth, _annotated(function) in self.called)
                 return found if found is not None and (found.values or found.classes or found.base) else None
             if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
                 self._assign(statement, names, depth)
@@ -105,22 +105,27 @@ class _Reader:
             config.clear(path)
             self._put(path, value, config, names)
 
-    def _configuration(self, node: ast.expr, names: Mapping[str, Any], depth: int) -> CodeConfig | None:
-        """The configuration that an expression makes; None if it is none."""
+    def _configuration(
+        self, node: ast.expr, names: Mapping[str, Any], depth: int, returned: bool = False
+    ) -> CodeConfig | None:
+        """The configuration that an expression makes; None if it is none.
+
+        A class of the file, derived from a configuration, is one where a function that states its class returns it.
+        """
         if isinstance(node, ast.Name):
             held = names.get(node.id)
             return held if isinstance(held, CodeConfig) else None
         if not isinstance(node, ast.Call):
             return None
         called = _dotted(node.func)
-        if called in self.called:
+        if called in self.functions:
+            return self.config_of(called, depth + 1)
+        if called in self.called or (returned and called.endswith("Config")):
             config = CodeConfig()
             for keyword in node.keywords:
                 if keyword.arg:
                     self._put(keyword.arg, keyword.value, config, names)
             return config
-        if called in self.functions:
-            return self.config_of(called, depth + 1)
         return CodeConfig(base=called) if called in self.imported and not node.args and not node.keywords else None
 
     def _put(self, name: str, node: ast.expr, config: CodeConfig, names: Mapping[str, Any]) -> None:
@@ -141,6 +146,10 @@ class _Reader:
             value = _constant(node)
             if value is not _UNKNOWN:
                 config.values[name] = (value, node.lineno)
+
+
+def _annotated(function: ast.FunctionDef) -> str:
+    return _dotted(function.returns) if function.returns is not None else ""
 
 
 _UNKNOWN = object()

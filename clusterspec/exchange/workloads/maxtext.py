@@ -65,6 +65,8 @@ _REMAT = {
 
 
 def matches_maxtext(file: InputFile) -> bool:
+    if re.search(r"^base_config\s*:\s*[\"']?base\.yml", file.text, re.MULTILINE) and "model_name" in file.text:
+        return True
     return bool(re.search(r"base_emb_dim|base_num_decoder_layers|(ici|dcn)_\w+_parallelism", file.text))
 
 
@@ -124,7 +126,8 @@ def _set_maxtext_model(keys: Keys, builder: ImportBuilder) -> None:
         builder.given[:] = [g for g in builder.given if g.path != ("workload", "model", "layers")]
         builder.set("workload.model.layers", 2 * layers, keys.line("base_num_decoder_layers"))
     if block in _APART:
-        builder.given[:] = [g for g in builder.given if g.path != ("workload", "model", "hidden")]
+        apart = {("workload", "model", name) for name in ("hidden", "kv_heads", "head_dim")}
+        builder.given[:] = [g for g in builder.given if g.path not in apart]
         builder.unknown(
             f"decoder_block: {block}",
             "its attention has unsupported keys: import its config.json",

@@ -97,7 +97,7 @@ _LAYOUT = {
     "layout.tp": ("tensor_model_parallel_size",),
     "layout.pp": ("pipeline_model_parallel_size",),
     "layout.cp": ("context_parallel_size",),
-    "layout.ep": ("expert_model_parallel_size",),
+    "layout.ep": ("expert_model_parallel_size", "moe_expert_parallel_size"),
     "layout.expert_tp": ("expert_tensor_parallel_size",),
     "layout.micro_batch": ("micro_batch_size",),
     "workload.global_batch": ("global_batch_size",),
@@ -137,6 +137,10 @@ _MODULES = {
 }
 _REFERENCE = re.compile(r"\$\{(\.{0,8})([A-Za-z_][\w.]{0,200})\}")
 _LAUNCHED = re.compile(r"--[a-z-]{0,40}?model-parallel-size")
+_OPTION_KEY = re.compile(r"^[ \t]*--(?:tensor|pipeline)-model-parallel-size[ \t]*:", re.MULTILINE)
+_ROLES = ("actor_rollout_ref.", "critic.", "rollout.", "actor.", "algorithm.")
+_DEEPSPEED = re.compile(r"(?<![\w-])--deepspeed\b|^[ \t]*deepspeed\s|\bdeepspeed\s[^\n]{0,200}\.py\b", re.MULTILINE)
+"""A launch by DeepSpeed, whose configuration states the sharding."""
 _MARK = re.compile(r"(tensor|pipeline)[-_]model[-_]parallel[-_]size")
 
 
@@ -148,6 +152,11 @@ def read_megatron(file: InputFile) -> ImportResult:
     """The workload and layout of a launch. Raises `FormatError` if it has no size keys of Megatron."""
     builder = ImportBuilder(MEGATRON, file.name)
     keys, framework = _script_keys(file)
+    if roles := [key for key in keys.values if key.startswith(_ROLES)]:
+        why = "sets the roles of reinforcement learning, each with a layout of its own: no single layout"
+        raise FormatError(f"{why} ({roles[0][:60]})", keys.values[roles[0]][1])
+    if _DEEPSPEED.search(file.text) and framework == "megatron-core":
+        framework = "megatron-deepspeed"
     if keys.find("tensor_model_parallel_size", "pipeline_model_parallel_size", "num_layers") is None:
         raise FormatError("has no size keys of Megatron: neither parallel sizes nor layers")
     builder.set("layout.framework", framework, keys.line("tensor_model_parallel_size", "num_layers"))
@@ -155,6 +164,10 @@ def read_megatron(file: InputFile) -> ImportResult:
     if pattern := keys.find("hybrid_override_pattern", "hybrid_layer_pattern", "hybrid_attention_ratio"):
         why = "its layers mix attention with other mixers in a pattern: import its config.json"
         builder.unknown(f"{pattern}: {str(keys.get(pattern))[:40]}", why, keys.line(pattern))
+    elif encoder := keys.find("decoder_seq_length", "decoder_num_layers"):
+        builder.unknown(
+            encoder, "a model of encoder and decoder (T5), which no key of a spec describes", keys.line(encoder)
+        )
     elif keys.find("num_layers") and keys.find("hidden_size"):
         _set_model(keys, builder)
     elif name := keys.get("hf_path", "hf_model_id", "pretrained_model_name_or_path", "model_name"):
@@ -171,6 +184,11 @@ def read_megatron(file: InputFile) -> ImportResult:
 
 
 def _script_keys(file: InputFile) -> tuple[Keys, str]:
+    if _OPTION_KEY.search(file.text):  # a YAML mapping of options, as in tests/functional_tests of Megatron-LM
+        keys, yaml = Keys(), read_yaml(file)
+        for name, value, line in flat_leaves(yaml.mapping, yaml.line):
+            keys.put(name.rpartition(".--")[2].removeprefix("--") if "--" in name else name, value, line)
+        return keys, "megatron-core"
     if _LAUNCHED.search(file.text):
         return read_arguments(file, _LAUNCHED), "megatron-core"
     if re.search(r"^[ \t]*(from|import|def|cfg\.)\b", file.text, re.MULTILINE) and "(" in file.text:
@@ -391,7 +409,7 @@ def _set_sharding(keys: Keys, builder: ImportBuilder, framework: str, launched: 
             builder.set("layout.sharding", "fsdp", keys.line("use_torch_fsdp2", "use_custom_fsdp", "use_megatron_fsdp"))
         return
     stage = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
-    if keys.is_on("deepspeed") or keys.find("zero_stage"):  # a fork that leaves the sharding to DeepSpeed
+    if framework == "megatron-deepspeed" or keys.find("zero_stage"):  # a fork that leaves the sharding to DeepSpeed
         set_choice(keys, "layout.sharding", ("zero_stage",), stage, builder)
         if keys.find("zero_stage") is None:
             builder.unknown("layout.sharding", "a DeepSpeed configuration states it", keys.line("deepspeed"))

@@ -53,7 +53,7 @@ _LARGE = {
 }
 
 
-_CLASSES = frozenset({"Trainer.Config", "FaultTolerantTrainer.Config", "GraphTrainer.Config", "JobConfig"})
+_CLASSES = frozenset({"Trainer.Config", "FaultTolerantTrainer.Config", "GraphTrainer.Config"})
 _PYTHON = re.compile(r"^(?:from|import) torchtitan\b|^from \. import model_registry", re.MULTILINE)
 _POLICIES = {"FullAC": "full", "SelectiveAC": "selective"}
 _PRECISIONS = {

@@ -1,0 +1,118 @@
+"""Real files of other projects and what the importers read in them: ``python -m tools.real_files [--clones DIR]``.
+
+``tests/exchange/real.csv`` lists addresses (repository, commit, path) and facts, never the files. A fact is ``key=value``,
+``#name=value`` (a count), ``not=key`` (nothing may be stated) or ``refused``. Files come from clones in ``DIR``
+(``OWNER+NAME``, ``OWNER/NAME``, or either with a folder ``repo``), else from GitHub, and are kept in ``out/real``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import subprocess
+import sys
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from clusterspec.exchange import import_formats
+from clusterspec.exchange.import_result import FormatError, ImportResult, InputFile
+
+LIST = Path(__file__).parents[1] / "tests" / "exchange" / "real.csv"
+KEPT = Path("out/real")
+LARGEST = 32 << 20
+
+
+class RealFile(NamedTuple):
+    """One row of the list: an address, the part of the file to read, and the facts expected, apart by semicolons."""
+
+    repository: str
+    commit: str
+    path: str
+    kind: str
+    part: str
+    facts: str
+
+
+def listed(path: Path = LIST) -> list[RealFile]:
+    """The rows of the list."""
+    with path.open(newline="") as lines:
+        return [RealFile(*row) for row in list(csv.reader(lines))[1:]]
+
+
+def content(file: RealFile, clones: Path | None) -> bytes | None:
+    """The bytes of a file, from a clone, the kept copy or GitHub; None if none of them has it."""
+    names = (file.repository.replace("/", "+"), file.repository)
+    folders = [clones / name / inner for name in names for inner in ("repo", "")] if clones else []
+    for folder in folders:
+        if folder.is_dir():
+            words = ["git", "-C", str(folder), "show", f"{file.commit}:{file.path}"]
+            done = subprocess.run(words, capture_output=True, check=False)
+            return done.stdout if done.returncode == 0 else None
+    kept = KEPT / file.repository / file.commit / file.path
+    if not kept.is_file():
+        address = f"https://raw.githubusercontent.com/{file.repository}/{file.commit}/{file.path}"
+        try:
+            with urllib.request.urlopen(address, timeout=30) as answer:  # noqa: S310
+                data = answer.read(LARGEST)
+        except OSError:
+            return None
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(data)
+    return kept.read_bytes()
+
+
+def outcome(file: RealFile, data: bytes) -> tuple[str, str]:
+    """How a file was read: right, wrong (a fact contradicted), left out, or refused rightly or wrongly; and why."""
+    given = InputFile(file.path.rsplit("/", 1)[-1], data, int(file.part) if file.part else None)
+    try:
+        reading = import_formats.guessed_format(given).read(given)
+    except FormatError as why:
+        return ("refused rightly" if file.facts == "refused" else "refused wrongly"), str(why)[:120]
+    if file.facts == "refused":
+        return "wrong", "read, and should be refused"
+    contradicted, lacking = [], []
+    for fact, expected, found in _compared(file.facts, reading):
+        if found is None:
+            lacking.append(fact)
+        elif found != expected:
+            contradicted.append(f"{fact} is {found}, not {expected}")
+    if contradicted:
+        return "wrong", "; ".join(contradicted)
+    return ("left out" if lacking else "right"), ", ".join(lacking)
+
+
+def _compared(facts: str, reading: ImportResult) -> Iterator[tuple[str, str, str | None]]:
+    """Each fact with the value expected and the one found."""
+    stated = {".".join(map(str, each.path)): str(each.value) for each in reading.given if not each.appended}
+    counted = {f"#{each.name}": str(each.value) for each in reading.counts}
+    for fact in facts.split("; "):
+        name, _, value = fact.partition("=")
+        if name == "not":
+            yield f"not {value}", "nothing", stated.get(value, "nothing")
+        else:
+            yield name, value, (counted if name.startswith("#") else stated).get(name)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--clones", type=Path, help="a folder of clones")
+    clones = parser.parse_args().clones
+    totals: dict[str, Counter[str]] = {}
+    for file in listed():
+        data = content(file, clones)
+        how, why = ("not to be had", "") if data is None else outcome(file, data)
+        totals.setdefault(file.kind, Counter())[how] += 1
+        if how not in {"right", "refused rightly"}:
+            print(f"{how}: {file.repository} {file.path} {file.part}: {why}")
+    for kind, counts in sorted(totals.items()):
+        print(f"{kind}: {', '.join(f'{count} {how}' for how, count in counts.most_common())}")
+    whole = sum(totals.values(), Counter[str]())
+    print(f"{whole.total()} files: {', '.join(f'{count} {how}' for how, count in whole.most_common())}")
+    return 1 if whole["wrong"] or whole["refused wrongly"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
