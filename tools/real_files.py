@@ -1,6 +1,6 @@
 """Real files of other projects and what the importers read in them: ``python -m tools.real_files [--clones DIR]``.
 
-``tests/exchange/real.csv`` lists addresses (repository, commit, path) and facts, never the files. A fact is ``key=value``,
+``tests/exchange/real.csv`` lists addresses (repository, commit, path) and facts, not files. A fact is ``key=value``,
 ``#name=value`` (a count), ``not=key`` (nothing may be stated) or ``refused``. Files come from clones in ``DIR``
 (``OWNER+NAME``, ``OWNER/NAME``, or either with a folder ``repo``), else from GitHub, and are kept in ``out/real``.
 """
@@ -55,7 +55,7 @@ def content(file: RealFile, clones: Path | None) -> bytes | None:
     if not kept.is_file():
         address = f"https://raw.githubusercontent.com/{file.repository}/{file.commit}/{file.path}"
         try:
-            with urllib.request.urlopen(address, timeout=30) as answer:  # noqa: S310
+            with urllib.request.urlopen(address, timeout=30) as answer:
                 data = answer.read(LARGEST)
         except OSError:
             return None
