@@ -89,6 +89,34 @@ NORMAL_99 = 2.3263478740408408
 """The 99th percentile of the standard normal distribution."""
 
 
+class Session(NamedTuple):
+    """Conversations of ``turns`` requests, with ``think_time`` seconds on average from an answer to the next one.
+
+    A prompt has ``growth`` tokens more than the one before, its answer included. The first has ``first`` tokens, of
+    which all sessions share ``shared_prefix``.
+    """
+
+    turns: int
+    think_time: float
+    growth: int
+    shared_prefix: int
+    first: float
+
+
+class CacheTier(NamedTuple):
+    """Memory below the accelerator's that keeps caches: bytes and B/s of each engine, node or plan (``scope``).
+
+    ``writes_per_day`` are the times a day that the medium may be overwritten; None where it does not wear out.
+    """
+
+    medium: str
+    capacity: float
+    read: float
+    write: float
+    scope: str
+    writes_per_day: float | None
+
+
 class Target(NamedTuple):
     """A latency in seconds that ``percentile`` of 100 requests, of ``itl`` of the gaps between tokens, do not exceed.
 
@@ -142,6 +170,8 @@ class Serving:
     trace: str | None = None
     input_lengths: Lengths | None = None
     output_lengths: Lengths | None = None
+    session: Session | None = None
+    tiers: tuple[CacheTier, ...] = ()
 
     @property
     def tokens(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from clusterspec.catalog.entries import Accelerator, ServingSoftware, Stack
 from clusterspec.catalog.models import Model
@@ -78,7 +79,17 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
         trace=section.arrivals.trace if section.arrivals else None,
         input_lengths=prompt if prompt.p99 > prompt.mean else None,
         output_lengths=answer if answer.p99 > answer.mean else None,
+        **_kept_caches(section, prompt.mean, log),
     )
+
+
+def _kept_caches(section: ServingSpec, prompt: int, log: ResolutionLog) -> dict[str, Any]:
+    """The sessions and the tiers that keep their caches, where the spec has any."""
+    if section.session is None and not section.cache_tiers:
+        return {}
+    from clusterspec.cluster.sessions import resolve_cache_tiers, resolve_session
+
+    return {"session": resolve_session(section, prompt, log), "tiers": resolve_cache_tiers(section, log)}
 
 
 def _resolved_targets(section: TargetsSpec, percentile: float) -> Iterator[Target]:

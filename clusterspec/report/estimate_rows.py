@@ -45,6 +45,7 @@ def serving_rows(times: ServingTimes, load: Serving, held: str) -> Iterator[Serv
     )
     requests = f"tokens, {times.places:,} requests, {display(times.kv_bytes_per_token, 'B')} per token"
     yield ServingRow("cache holds", f"{float(f'{times.kv_capacity_tokens:.3g}'):,.0f}", requests, "kv_capacity_tokens")
+    yield from _tier_rows(times)
     if times.most_in_flight is not None:
         yield ServingRow("most concurrency", f"{times.most_in_flight:,}", limit_note(load), "max_concurrency")
 
@@ -92,6 +93,26 @@ def latency_rows(times: ServingTimes, load: Serving) -> Iterator[LatencyRow]:
 
 def _target_field(load: Serving, target: Target | None) -> str:
     return f"targets[{load.targets.index(target)}].value" if target is not None else ""
+
+
+def _tier_rows(times: ServingTimes) -> Iterator[ServingRow]:
+    """The share of the input tokens that each tier of the cache has, how long it keeps a request, and its load."""
+    for number, use in enumerate(times.tiers):
+        kept = f"of the input tokens, kept {display(min(use.retention, A_YEAR), 's')}" + (
+            " or more" if use.retention > A_YEAR else ""
+        )
+        loads = f"{percent(round(min(1.0, use.busy), 3), 2)} of its bandwidth" if use.tier else ""
+        worn = (
+            f"overwritten {plain(use.overwritten, 2)} times a day" if use.overwritten and use.medium == "nvme" else ""
+        )
+        enough = f"working set {display(use.working_set, 'B')}" if number + 1 == len(times.tiers) else ""
+        title = f"hits, {use.medium}"
+        yield ServingRow(
+            title, percent(use.hit, 2), joined_notes(kept, loads, worn, enough), f"cache_tiers[{number}].hit_rate"
+        )
+
+
+A_YEAR = 365 * 86400.0
 
 
 def percentile_name(value: float) -> str:

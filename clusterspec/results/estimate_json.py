@@ -187,6 +187,8 @@ def serving_json(times: ServingTimes | None, load: Serving | None) -> Json | Non
     out = {name: getattr(times, name) for name in SERVING_FIELDS}
     out |= {"output_tokens_per_second_per_accelerator": times.per_accelerator, "range": ranges}
     out |= {"at_percentile": _tail_json(latency_tail(times, load)), "speculative": load.draft_tokens > 0}
+    if times.tiers:
+        out |= {"hit_rate": {each.medium: each.hit for each in times.tiers}, "cache_tiers": _tiers_json(times)}
     return out | {
         "targets": [
             {
@@ -200,6 +202,27 @@ def serving_json(times: ServingTimes | None, load: Serving | None) -> Json | Non
             for each in target_results(times, load)
         ]
     }
+
+
+def _tiers_json(times: ServingTimes) -> list[Json]:
+    """Each tier of the cache: seconds, bytes, B/s of one unit, shares of the input tokens."""
+    return [
+        {
+            "medium": each.medium,
+            "scope": each.scope,
+            "units": each.units,
+            "tokens": each.tokens,
+            "retention": each.retention,
+            "hit_rate": each.hit,
+            "load": each.load,
+            "read": each.read,
+            "written": each.written,
+            "busy": each.busy,
+            "working_set": each.working_set,
+            "writes_per_day": each.overwritten,
+        }
+        for each in times.tiers
+    ]
 
 
 def _tail_json(tail: Tail | None) -> Json | None:

@@ -11,10 +11,11 @@ from random import Random
 import pytest
 
 from clusterspec import analysis
-from clusterspec.analysis.simulation.arrivals import Arrival, TraceFault, drawn_lengths, drawn_times, trace_arrivals
+from clusterspec.analysis.simulation.arrivals import Arrival, drawn_lengths, drawn_times
 from clusterspec.analysis.simulation.plans import Simulation, plan_timing
 from clusterspec.analysis.simulation.run import SimulationFault, percentiles
 from clusterspec.analysis.simulation.steps import Curve, StepTables
+from clusterspec.analysis.simulation.traces import TraceFault, trace_arrivals
 from clusterspec.cluster.model import Lengths
 from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.latency import ServingTimes
@@ -323,7 +324,7 @@ HEAD = "time,input_tokens,output_tokens,session\n"
 def test_a_trace_is_read_by_the_names_of_its_columns(tmp_path: Path) -> None:
     file = tmp_path / "trace.csv"
     file.write_text("session,output_tokens,time,input_tokens\na,20,7.5,100\n\nb,10,5,300\n")
-    assert trace_arrivals(file) == [Arrival(0.0, 300, 10), Arrival(2.5, 100, 20)]
+    assert trace_arrivals(file) == [Arrival(0.0, 300, 10, session="b"), Arrival(2.5, 100, 20, session="a")]
     report = analysis.simulate(plan("load: open, request_rate: 1"), trace=file)
     assert report.requests == 2 and report.load == "trace trace.csv"
 

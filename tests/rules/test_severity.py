@@ -40,6 +40,9 @@ NO_LOSS = {
     "engines-beyond-requests": "names engines that are not needed; no time is lost",
     "target-rests-on-prefix-hits": "a note always: it says what a figure rests on",
     "target-rests-on-speculation": "a note always: it says what a figure rests on",
+    "cache-tier-adds-nothing": "names memory that is not needed; no time is lost",
+    "cache-tier-beyond-host-memory": "rests on the memory of the host",
+    "cache-tier-wears-out": "rests on the endurance of the drives",
 }
 """Rules that read a prediction and report no loss of predicted time, with the reason."""
 

@@ -79,7 +79,8 @@ def test_a_quantity_of_the_model_has_its_kind_in_the_schema() -> None:
         item = child_node(KEYS[path], ROOT, 0)
         if item is not None:
             kinds |= {item["x-quantity"]} if "x-quantity" in item else set()
-        assert bool(kinds) == ("Quantity" in str(options) and "dict" not in str(options)), dotted(path)
+        mapped = all("dict" in str(option) for option in options if "Quantity" in str(option))
+        assert bool(kinds) == ("Quantity" in str(options) and not mapped), dotted(path)
         assert kinds <= KINDS.keys()
 
 
@@ -104,8 +105,9 @@ def closed(node: Any) -> Iterator[dict[str, Any]]:
 
 def test_every_mapping_is_closed() -> None:
     named = [ROOT["properties"][name] for (name,) in NAMED]
+    named += [one for one in ROOT["$defs"]["latency"]["anyOf"] if one.get("type") == "object"]  # names of percentiles
     assert all(node["additionalProperties"] is False for node in closed(ROOT) if node not in named)
-    assert all(node["additionalProperties"]["additionalProperties"] is False for node in named)
+    assert all(node["additionalProperties"]["additionalProperties"] is False for node in named[: len(NAMED)])
 
 
 NO_SUBJECT = re.compile(r"(?:Of|Per|Between|Whether|How|What|From|Until|Which|Who|When|Where|Most|Least|Number) ")

@@ -15,18 +15,21 @@ class Request:
     """One request: its lengths, its progress, and the times of its arrival, admission, first token and end.
 
     ``todo`` tokens of its prompt are not computed yet, ``left`` decoding steps remain from step ``joined`` on, ``held``
-    tokens are in the cache. Its prompt ``began`` at a time, in so many ``chunks`` so far.
+    tokens are in the cache. Its prompt ``began`` at a time, in so many ``chunks`` so far; ``cached`` tokens of it need
+    not be computed (below zero: the share of the limits), and take ``loading`` seconds to read. ``rank`` of all
+    engines has them, -1 for any.
     """
 
     __slots__ = (
-        *("admitted", "arrival", "began", "chunks", "ended", "first", "held", "index", "joined", "left", "output"),
-        *("prompt", "todo"),
+        *("admitted", "arrival", "began", "cached", "chunks", "ended", "first", "held", "index", "joined", "left"),
+        *("loading", "output", "prompt", "rank", "todo"),
     )
 
     def __init__(self, index: int, arrival: float, prompt: int, output: int) -> None:
         self.index, self.arrival, self.prompt, self.output = index, arrival, prompt, output
         self.admitted = self.began = self.first = self.ended = -1.0
-        self.todo = self.held = 0.0
+        self.todo = self.held = self.loading = 0.0
+        self.cached, self.rank = -1.0, -1
         self.left = self.joined = self.chunks = 0
 
 
@@ -84,8 +87,11 @@ class SimulatedEngine:
         self.chunks: list[list[tuple[Request, float]]] = []
 
     def receive(self, request: Request) -> None:
-        """Put a request into the queue of the rank with the fewest requests."""
-        rank = min(self.ranks, key=lambda each: each.requests) if len(self.ranks) > 1 else self.ranks[0]
+        """Put a request into the queue of its rank, or of the one with the fewest requests."""
+        if request.rank >= 0:
+            rank = self.ranks[request.rank % len(self.ranks)]
+        else:
+            rank = min(self.ranks, key=lambda each: each.requests) if len(self.ranks) > 1 else self.ranks[0]
         rank.waiting.append(request)
         self.requests += 1
 
@@ -157,7 +163,8 @@ class SimulatedEngine:
                 request.first = now
                 self._join(rank, request)
                 continue
-            request.todo = request.held or max(1.0, request.prompt * (1 - limits.hit))
+            fresh = request.prompt * (1 - limits.hit) if request.cached < 0 else request.prompt - request.cached
+            request.todo = request.held or max(1.0, fresh)
             request.held = wanted
             rank.prompts.append(request)
 

@@ -11,7 +11,7 @@ from clusterspec.analysis.simulation.steps import StepTables
 from clusterspec.cost.serving.steady import Pools
 from clusterspec.records import dataclass
 
-ARRIVAL, STEP_END, HANDED_OVER = 0, 1, 2
+ARRIVAL, STEP_END, HANDED_OVER, LOADED = 0, 1, 2, 3
 """Kinds of events."""
 
 
@@ -54,6 +54,8 @@ class Simulation:
         self.timing = timing
         self.gaps: dict[float, float] = {}
         self.requests = [Request(index, each.time, each.prompt, each.output) for index, each in enumerate(arrivals)]
+        for request, each in zip(self.requests, arrivals, strict=True):
+            request.cached, request.loading, request.rank = each.cached, each.loading, each.rank
         self.decode = self._engines(timing.decode)
         self.prefill = self._engines(timing.prefill) if timing.prefill else []
         self.events: list[tuple[float, int, int, Request | SimulatedEngine, int]] = []
@@ -91,12 +93,18 @@ class Simulation:
                 continue
             if kind == ARRIVAL and not self.closed:
                 self._arrive(now)
-            pool = self.prefill if kind == ARRIVAL and self.prefill else self.decode
+            if kind == ARRIVAL and what.loading:
+                self._push(now + what.loading, LOADED, what)
+                continue
+            pool = self.decode if kind == HANDED_OVER or not self.prefill else self.prefill
             self._route(what, pool, now)
 
     def _route(self, request: Request, pool: list[SimulatedEngine], now: float) -> None:
-        """Send a request to the engine with the fewest requests."""
-        engine = min(pool, key=lambda each: each.requests) if len(pool) > 1 else pool[0]
+        """Send a request to the engine that has its cache, or to the one with the fewest requests."""
+        if request.rank >= 0:
+            engine = pool[request.rank // len(pool[0].ranks) % len(pool)]
+        else:
+            engine = min(pool, key=lambda each: each.requests) if len(pool) > 1 else pool[0]
         engine.receive(request)
         end = engine.shortened_end(now) if engine.running else engine.begin(now)
         if end is not None:
@@ -106,6 +114,7 @@ class Simulation:
         """Finish the steps of an engine, hand over what it ended, and start the next ones."""
         for request in engine.end(now):
             if engine.limits.apart == "prefill":
+                request.rank = -1
                 self._push(max(now, request.first) + self.timing.handoff, HANDED_OVER, request)
                 if request.output <= 1:
                     request.ended = request.first

@@ -7,12 +7,16 @@ from collections.abc import Iterable, Sequence
 from math import ceil, inf
 from pathlib import Path
 
-from clusterspec.analysis.simulation.arrivals import Arrival, TraceFault, drawn_lengths, drawn_times, trace_arrivals
+from clusterspec.analysis.simulation.arrivals import Arrival, drawn_lengths, drawn_times
+from clusterspec.analysis.simulation.caches import replay_of, session_arrivals, with_hits, with_session_blocks
 from clusterspec.analysis.simulation.engines import Request
 from clusterspec.analysis.simulation.plans import Simulation, Timing, plan_timing
+from clusterspec.analysis.simulation.traces import TraceFault, trace_arrivals
 from clusterspec.cluster.model import Serving
+from clusterspec.cost.serving.caches import LONGEST, bare_tiers
+from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.steady import Pools
-from clusterspec.cost.serving.times import cache_handoff, serving_pools, serving_times
+from clusterspec.cost.serving.times import cache_handoff, serving_caches, serving_times
 from clusterspec.records import NamedTuple
 from clusterspec.results.simulation import Percentiles, QueuePoint, SimulatedTarget, SimulationReport
 from clusterspec.studies.study import Study
@@ -31,6 +35,9 @@ PROBED, MOST_PROBED = 2_000, 40_000
 """Requests that are offered at once to find the rate that a plan sustains."""
 FILLINGS = 6.0
 """How many times as many they are as the plan holds."""
+MOST_FILLING = 100_000
+"""Requests before the simulated ones that fill the caches."""
+FILLINGS_OF_CACHES = 1.2
 POINTS = 50
 """Points of the queue over time."""
 OVERLOAD = 1.001
@@ -49,17 +56,24 @@ class Traffic(NamedTuple):
     in_flight: int | None
     warm_up: int
     load: str
+    traced: bool = False
+    filling: int = 0
 
 
 def simulate(
     study: Study, *, seed: int = 0, requests: int | None = None, trace: Path | None = None
 ) -> SimulationReport:
     """The simulation of a serving plan. Raises `SimulationFault`, and `TraceFault` for a trace that cannot be read."""
-    pools = serving_pools(study.design)
+    kept = serving_caches(study.design)
     expected = serving_times(study.design)
-    if pools is None or expected is None:
+    if kept is None or expected is None:
         raise SimulationFault("there is no serving plan to simulate: `workload.serving` and `layout` describe one")
-    traffic = plan_traffic(pools.load, seed, requests, trace or _trace_of_spec(study, pools.load))
+    pools = kept[0]
+    traffic, hit_rate = plan_traffic(pools.load, seed, requests, trace or _trace_of_spec(study, pools.load)), None
+    if pools.load.session is not None and not traffic.traced:
+        traffic = _with_sessions(traffic, pools, expected, seed)
+    if any(each.blocks for each in traffic.arrivals):
+        traffic, hit_rate = _with_caches(traffic, pools, expected)
     _refuse_endless_work(pools, traffic.arrivals)
     sent = cache_handoff(pools)
     timing = plan_timing(pools, pools.tokens, sent.seconds if sent else 0.0)
@@ -81,7 +95,7 @@ def simulate(
         itl=_gap_percentiles(run.gaps),
         end_to_end=percentiles([each.ended - each.arrival + timing.request for each in counted]),
         goodput=_goodput(counted, pools.load, timing),
-        hit_rate={"accelerator": pools.load.prefix_hit} if pools.load.prefix_hit else {},
+        hit_rate=hit_rate or ({"accelerator": pools.load.prefix_hit} if pools.load.prefix_hit else {}),
         request_rate=len(run.requests) / run.ended,
         output_tokens_per_second=sum(each.output for each in run.requests) / run.ended,
         saturation=saturation,
@@ -92,6 +106,31 @@ def simulate(
         queue=queue_over_time(run.requests, run.ended),
         notes=tuple(_notes(pools, traffic, saturation, run.preempted)),
     )
+
+
+def _with_sessions(traffic: Traffic, pools: Pools, expected: ServingTimes, seed: int) -> Traffic:
+    """The turns of conversations in place of the requests of a load, after as many as fill the caches."""
+    load, session = pools.load, pools.load.session
+    assert session is not None
+    rate = load.request_rate or expected.output_tokens_per_second / load.output_tokens
+    kept = max((use.retention for use in expected.tiers if use.retention < LONGEST), default=0.0)
+    before = min(MOST_FILLING, ceil(FILLINGS_OF_CACHES * kept * rate))
+    found = session_arrivals(
+        seed, before + len(traffic.arrivals), session, load.output_tokens, rate=rate, running=expected.request_latency
+    )
+    return traffic._replace(arrivals=found, filling=len(found) - len(traffic.arrivals))
+
+
+def _with_caches(traffic: Traffic, pools: Pools, expected: ServingTimes) -> tuple[Traffic, dict[str, float]]:
+    """The requests with what the tiers have of their prompts, and the share of the tokens from each tier."""
+    uses = expected.tiers or bare_tiers(pools)
+    held = pools.prompt_tokens if pools.has_prefill_engines else pools.tokens
+    replay = replay_of(uses, pools.prompts.attention_ranks, held)
+    queued = traffic.in_flight is None
+    with_hits(traffic.arrivals[: traffic.filling], replay, queued=queued)
+    found, hit_rate = with_hits(traffic.arrivals[traffic.filling :], replay, queued=queued)
+    start = found[0].time if queued and found else 0.0
+    return traffic._replace(arrivals=[each._replace(time=each.time - start) for each in found], filling=0), hit_rate
 
 
 def _trace_of_spec(study: Study, load: Serving) -> Path | None:
@@ -136,8 +175,8 @@ def plan_traffic(load: Serving, seed: int, requests: int | None, trace: Path | N
     if not value and trace is None:
         raise SimulationFault(f"the load is {load.load}, and `{key}` is missing")
     if trace is not None:
-        found = trace_arrivals(trace)[:requests]
-        return Traffic(found, load.concurrency, 0, f"trace {trace.name}")
+        found = with_session_blocks(trace_arrivals(trace)[:requests])
+        return Traffic(found, load.concurrency, 0, f"trace {trace.name}", traced=True)
     least = ROUNDS * load.concurrency if load.load == "closed" and load.concurrency else 0
     count = requests or load.requests or max(USUAL_REQUESTS, least)
     if count > MOST_REQUESTS:

@@ -66,7 +66,7 @@ def first_token_time_term(times: ServingTimes) -> Term:
     inputs = (
         (
             "wait",
-            _computed(times.wait + times.burst[0], "the queueing time, for cache space and for other prompts", "s"),
+            _computed(times.wait + times.burst[0] + times.loading, _waited(times), "s"),
         ),
         ("request", _computed(times.overhead, "time of a request outside the engines", "s")),
         ("tpot", _computed(times.started, "the time of an output token", "s")),
@@ -82,6 +82,12 @@ def first_token_time_term(times: ServingTimes) -> Term:
         low=serving_range(times, "ttft")[0],
         high=serving_range(times, "ttft")[1],
     )
+
+
+def _waited(times: ServingTimes) -> str:
+    """What a request waits for before its prompt is computed."""
+    loaded = ", and reading cached tokens" if times.loading else ""
+    return f"the queueing time, for cache space and for other prompts{loaded}"
 
 
 def _prompt_term(times: ServingTimes) -> Term:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import exp, floor, log
+from typing import TYPE_CHECKING
 
 from clusterspec.cluster.model import Serving, Target
 from clusterspec.cost.formulas.serving import burst_wait_percentile, handoff_time, request_time, wait_above_median
@@ -15,6 +16,9 @@ from clusterspec.cost.serving.quantiles import (
     smallest_reaching,
 )
 from clusterspec.records import NamedTuple, dataclass
+
+if TYPE_CHECKING:
+    from clusterspec.cost.serving.caches import TierUse
 
 
 class Handoff(NamedTuple):
@@ -78,6 +82,12 @@ class ServingTimes:
     """Utilization of the prefill engines."""
     coupled_ranks: int = 1
     """Attention ranks of an engine whose steps wait for each other, each with prompts at times of its own."""
+    loading: float = 0.0
+    """Mean seconds of a request to read cached tokens from memory below the accelerators'."""
+    prefix_hit: float = 0.0
+    """The share of the input tokens that is in a cache, as stated or from sessions."""
+    tiers: tuple[TierUse, ...] = ()
+    """What each tier of memory keeps; empty without sessions."""
 
     @property
     def handoff(self) -> float:

@@ -35,7 +35,8 @@ class Pools(NamedTuple):
     """The decode engines, the prefill engines (the same ones, or a separate pool), and the load.
 
     ``limit`` is the maximum of sequences on one attention rank: that of its cache, which holds ``tokens``, or that of
-    the software, ``sequences``.
+    the software, ``sequences``. ``prompt_tokens`` is what the cache of a rank that runs prompts holds. Reading cached
+    tokens from other memory takes a request ``loading`` seconds on average.
     """
 
     decode: Engine
@@ -44,6 +45,8 @@ class Pools(NamedTuple):
     limit: float
     tokens: float
     sequences: float
+    prompt_tokens: float = 0.0
+    loading: float = 0.0
 
     @property
     def has_prefill_engines(self) -> bool:
@@ -56,7 +59,8 @@ class Steady(NamedTuple):
 
     ``sequences`` of one attention rank decode concurrently. ``carried`` is the seconds of prompts on the decode steps
     of the same engine; ``share`` is the share of the engine's time for prompts. ``service`` is the seconds per prompt
-    of an attention rank that runs prompts, ``wait`` the queueing time, ``rate`` the requests per second of the plan.
+    of an attention rank that runs prompts, ``wait`` the queueing time, ``loading`` the seconds to read cached tokens,
+    ``rate`` the requests per second of the plan.
     """
 
     sequences: float
@@ -70,11 +74,12 @@ class Steady(NamedTuple):
     share: float
     rate: float
     wait: float
+    loading: float
 
     @property
     def before_decode(self) -> float:
-        """Seconds of a request before it decodes: its wait and its prompt."""
-        return self.wait + self.prompt
+        """Seconds of a request before it decodes: its wait, its cached tokens and its prompt."""
+        return self.wait + self.loading + self.prompt
 
     def requests_in_flight(self, ranks: int, tokens: int) -> float:
         """Requests in flight on the whole plan, including those that wait or are in prefill."""
@@ -115,7 +120,7 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
         if load.load in {"closed", "open"}
         else 0.0
     )
-    return Steady(sequences, decode, prefill, prompt, service, carried, gained, tpot, share, rate, wait)
+    return Steady(sequences, decode, prefill, prompt, service, carried, gained, tpot, share, rate, wait, pools.loading)
 
 
 def prompt_seconds(engine: Engine, prefill: StepTime) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf
+from typing import TYPE_CHECKING
 
 from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Design, Serving
@@ -32,6 +33,9 @@ from clusterspec.cost.serving.steady import (
 from clusterspec.precision import precision_width
 from clusterspec.records import replace
 
+if TYPE_CHECKING:
+    from clusterspec.cost.serving.caches import TierUse
+
 MOST_SEQUENCES = 1024
 """Limit of sequences per step of an attention rank, where the spec states none: the default of vLLM since 0.9."""
 
@@ -40,12 +44,28 @@ def serving_times(design: Design) -> ServingTimes | None:
     """The times of a serving plan; None where the design does not serve, or its accelerator has no peak for the
     workload.
     """
-    pools = serving_pools(design)
-    return _plan_times(pools) if pools is not None else None
+    kept = serving_caches(design)
+    return replace(_plan_times(kept[0]), tiers=kept[1]) if kept is not None else None
 
 
 def serving_pools(design: Design) -> Pools | None:
     """The engines of a serving plan and their load; None where `serving_times` is None."""
+    kept = serving_caches(design)
+    return kept[0] if kept is not None else None
+
+
+def serving_caches(design: Design) -> tuple[Pools, tuple[TierUse, ...]] | None:
+    """The engines of a plan and their load with the prefix hits that its caches give, and what each tier does."""
+    pools = _bare_pools(design)
+    if pools is None or pools.load.session is None:
+        return (pools, ()) if pools is not None else None
+    from clusterspec.cost.serving.caches import settled_caches
+
+    return settled_caches(pools, lambda other: _steady_load(other)[1])
+
+
+def _bare_pools(design: Design) -> Pools | None:
+    """The engines of a serving plan and their load, without the hits of sessions."""
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or workload.serving is None:
         return None
@@ -59,7 +79,8 @@ def serving_pools(design: Design) -> Pools | None:
         prompts = Engine.of(cluster, workload, other, load.prefill.replicas) or engine
     tokens, requests = _cache_capacity(engine, load)
     most = float(load.max_sequences or _sequence_limit(engine))
-    return Pools(engine, prompts, load, min(requests, most), tokens, most)
+    held = tokens if prompts is engine else _cache_capacity(prompts, load)[0]
+    return Pools(engine, prompts, load, min(requests, most), tokens, most, held)
 
 
 def _cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
@@ -111,7 +132,9 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     overhead = engine.habits.request
     delay = _burst_delay(pools, now, offered)
     early = burst_wait_percentile(delay, min(1.0, offered / load.requests), 0.5) if load.requests else 0.0
-    ttft = time_to_first_token(wait + early, prompt, sent.seconds if sent else 0.0, overhead, tpot=started)
+    ttft = time_to_first_token(
+        wait + early + pools.loading, prompt, sent.seconds if sent else 0.0, overhead, tpot=started
+    )
     latency = request_time(ttft, load.output_tokens, now.tpot)
     return ServingTimes(
         ttft=ttft,
@@ -144,6 +167,8 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         started=started,
         prompt_load=now.rate * now.service / prompts.attention_ranks,
         coupled_ranks=unevenly_loaded_ranks(engine),
+        loading=pools.loading,
+        prefix_hit=load.prefix_hit,
     )
 
 
@@ -177,7 +202,7 @@ def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
     for _ in range(ROUNDS):
         found = min(rate * max(1.0, load.output_tokens - 1.0) * now.tpot / ranks, 4 * pools.limit)
         now = steady_state(pools, min(found, pools.limit))
-    return found * ranks + rate * (now.wait + now.prompt), now
+    return found * ranks + rate * now.before_decode, now
 
 
 def _static_batch_prompt(pools: Pools, steady: Steady) -> tuple[StepTime, float]:

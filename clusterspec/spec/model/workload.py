@@ -151,6 +151,28 @@ class ArrivalsSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionSpec:
+    """Conversations of several requests, whose prompts repeat the tokens before; lengths in tokens."""
+
+    turns: int | None = None
+    think_time: Quantity | None = None
+    growth: int | None = None
+    shared_prefix: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CacheTierSpec:
+    """Memory below the accelerator's that keeps caches of ended requests."""
+
+    medium: str | None = None
+    capacity: Quantity | None = None
+    read: Quantity | None = None
+    write: Quantity | None = None
+    scope: str | None = None
+    writes_per_day: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TargetsSpec:
     """Latency targets: times, which hold at ``percentile``, or times by percentile (``p99``)."""
 
@@ -193,6 +215,8 @@ class ServingSpec:
     requests: int | None = None
     redundant_experts: int | None = None
     prefix_hit: float | None = None
+    session: SessionSpec | None = None
+    cache_tiers: tuple[CacheTierSpec, ...] | None = None
     speculative: SpeculativeSpec | None = None
     targets: TargetsSpec | None = None
     chunk_tokens: int | None = None

@@ -1,0 +1,202 @@
+"""An exact replay of the caches of a serving plan: what each tier has when a request arrives.
+
+Every request leaves its blocks in all tiers, and each tier drops what was used least recently. A prompt is read from
+the first tier that has a block, up to the first block that none has.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Sequence
+from math import ceil
+from random import Random
+
+from clusterspec.analysis.simulation.arrivals import Arrival
+from clusterspec.cluster.model import Session
+from clusterspec.cost.serving.caches import TierUse
+from clusterspec.records import NamedTuple
+
+Block = tuple[Hashable, int]
+"""The name of a part of a prompt, which no other prefix has, and its tokens."""
+LEAST_MATCH = 0.5
+"""Share of a prompt that an engine has to have for a request to go there, not to the engine with the least work."""
+
+
+class LruCache:
+    """Blocks in the order of their last use, up to a number of tokens."""
+
+    __slots__ = ("blocks", "capacity", "tokens")
+
+    def __init__(self, capacity: float) -> None:
+        self.capacity, self.tokens = capacity, 0
+        self.blocks: OrderedDict[Hashable, int] = OrderedDict()
+
+    def use(self, blocks: Iterable[Block]) -> None:
+        """Keep the blocks of a prompt, the first as the most recently used: without it, the others are of no use."""
+        for name, size in reversed([*blocks]):
+            held = self.blocks.pop(name, 0)
+            self.blocks[name] = size
+            self.tokens += size - held
+        while self.tokens > self.capacity and self.blocks:
+            self.tokens -= self.blocks.popitem(last=False)[1]
+
+
+class ReplayTier(NamedTuple):
+    """One tier: its caches, how many engines share each, and seconds to read a token."""
+
+    name: str
+    caches: tuple[LruCache, ...]
+    seconds: float
+
+
+class CacheReplay:
+    """The tiers of a plan, and the engine on which each block was used last."""
+
+    def __init__(self, engines: int, tiers: Sequence[tuple[str, int, float, float]]) -> None:
+        """``tiers`` has for each its name, its number of caches, their tokens, and seconds to read a token."""
+        self.engines = engines
+        self.tiers = [
+            ReplayTier(name, tuple(LruCache(tokens) for _ in range(units)), seconds)
+            for name, units, tokens, seconds in tiers
+        ]
+        self.homes: dict[Hashable, int] = {}
+        self.work = [0] * engines
+        self.free: dict[tuple[int, int], float] = {}
+
+    def request(self, blocks: Sequence[Block], prompt: int, left: Sequence[Block] = ()) -> tuple[list[int], int]:
+        """Tokens of a prompt that each tier has, and the engine; ``left`` are the blocks of its answer."""
+        engine = self._engine(blocks, prompt)
+        caches = [tier.caches[engine * len(tier.caches) // self.engines] for tier in self.tiers]
+        hits = [0] * len(caches)
+        for name, size in blocks:
+            place = next((number for number, cache in enumerate(caches) if name in cache.blocks), None)
+            if place is None:
+                break
+            hits[place] += size
+        spare = sum(hits) - (prompt - 1)  # at least the last token is computed
+        for number in range(len(hits) - 1, -1, -1):
+            if spare > 0 and hits[number]:
+                taken = min(spare, hits[number])
+                hits[number], spare = hits[number] - taken, spare - taken
+        for cache in caches:
+            cache.use((*blocks, *left))
+        self.homes.update((name, engine) for name, _ in (*blocks, *left))
+        self.work[engine] += prompt - sum(hits)
+        return hits, engine
+
+    def reading(self, hits: Sequence[int], engine: int, now: float | None) -> float:
+        """Seconds to read the tokens of a request; after those of earlier ones where it arrives at a time ``now``."""
+        ready = now or 0.0
+        for number, (tier, hit) in enumerate(zip(self.tiers, hits, strict=True)):
+            if not hit or not tier.seconds:
+                continue
+            cache = number, engine * len(tier.caches) // self.engines
+            start = max(ready, self.free.get(cache, 0.0)) if now is not None else ready
+            ready = self.free[cache] = start + tier.seconds * hit
+        return ready - (now or 0.0)
+
+    def _engine(self, blocks: Sequence[Block], prompt: int) -> int:
+        """The engine that has the longest part of a prompt, if it is half of it; else the one with the least work."""
+        if self.engines == 1:
+            return 0
+        matched, engine = 0, -1
+        for name, size in blocks:
+            if name not in self.homes:
+                break
+            matched, engine = matched + size, self.homes[name]
+        return engine if matched >= LEAST_MATCH * prompt else min(range(self.engines), key=self.work.__getitem__)
+
+
+def replay_of(uses: Sequence[TierUse], engines: int, held: float) -> CacheReplay:
+    """The replay of the tiers of a plan; an accelerator's cache holds ``held`` tokens, running requests included."""
+    return CacheReplay(
+        max(1, engines),
+        [
+            (use.medium, max(1, round(use.units)), held, 0.0)
+            if use.tier is None
+            else (use.medium, max(1, round(use.units)), use.tokens, use.token_bytes / use.tier.read)
+            for use in uses
+        ],
+    )
+
+
+def with_hits(
+    arrivals: Sequence[Arrival], replay: CacheReplay, *, queued: bool = False
+) -> tuple[list[Arrival], dict[str, float]]:
+    """The requests with their cached tokens and the seconds to read them, and the share of tokens from each tier.
+
+    Where they arrive at times of their own, ``queued``, each cache reads for one after the other.
+    """
+    found: list[Arrival] = []
+    total = [0] * len(replay.tiers)
+    for each in arrivals:
+        hits, engine = replay.request(each.blocks, each.prompt, each.left)
+        seconds = replay.reading(hits, engine, each.time if queued else None)
+        found.append(each._replace(cached=float(sum(hits)), loading=seconds, rank=engine))
+        total = [so_far + hit for so_far, hit in zip(total, hits, strict=True)]
+    prompts = max(1, sum(each.prompt for each in arrivals))
+    return found, {tier.name: hit / prompts for tier, hit in zip(replay.tiers, total, strict=True)}
+
+
+# The blocks of conversations
+
+
+def session_arrivals(
+    seed: int, count: int, session: Session, output: int, *, rate: float, running: float
+) -> list[Arrival]:
+    """Requests of conversations that begin as a Poisson process; a turn begins when its user has read the answer.
+
+    ``running`` seconds pass from a request to the end of its answer. Requests count from the time on at which the
+    conversations of the first moment have ended.
+    """
+    random, start, found = Random(f"sessions {seed}"), 0.0, []
+    length = session.turns * (session.think_time + running)
+    conversations = ceil(count / session.turns * 1.5 + rate * length / session.turns) + 1
+    for number in range(conversations):
+        start += random.expovariate(rate / session.turns)
+        now = start
+        for turn in range(session.turns):
+            blocks, left = session_blocks(number, turn, session, output)
+            found.append(Arrival(now, sum(size for _, size in blocks), output, blocks=blocks, left=left))
+            now += running + (random.expovariate(1 / session.think_time) if session.think_time else 0.0)
+    found.sort(key=lambda each: each.time)
+    steady = [each for each in found if length <= each.time <= start]
+    return [each._replace(time=each.time - steady[0].time) for each in steady[:count]] if steady else found[:count]
+
+
+def session_blocks(
+    number: int, turn: int, session: Session, output: int
+) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
+    """The blocks of a turn's prompt, and of its answer: what the next turn repeats, and what it does not."""
+    repeated = min(output, session.growth)
+    blocks: list[Block] = [
+        ("shared", session.shared_prefix),
+        ((number, "first"), round(session.first) - session.shared_prefix),
+    ]
+    for before in range(turn):
+        blocks += [((number, before, "answer"), repeated), ((number, before, "user"), session.growth - repeated)]
+    left: list[Block] = [((number, turn, "answer"), repeated), ((number, turn, "dropped"), output - repeated)]
+    return tuple(each for each in blocks if each[1] > 0), tuple(each for each in left if each[1] > 0)
+
+
+def with_session_blocks(arrivals: Sequence[Arrival]) -> list[Arrival]:
+    """The requests of a trace with sessions: a prompt repeats the last one of its session and its answer."""
+    known: dict[str, tuple[Block, ...]] = {}
+    found: list[Arrival] = []
+    for number, each in enumerate(arrivals):
+        if not each.session:
+            found.append(each)
+            continue
+        blocks: list[Block] = []
+        left = each.prompt
+        for name, size in known.get(each.session, ()):
+            if size > left:
+                break
+            blocks.append((name, size))
+            left -= size
+        if left:
+            blocks.append(((number, "prompt"), left))
+        answer = ((number, "answer"), each.output)
+        known[each.session] = (*blocks, answer)
+        found.append(each._replace(blocks=tuple(blocks), left=(answer,)))
+    return found

@@ -1,0 +1,235 @@
+"""Traces of requests: CSV files, the JSON lines of Mooncake and of ServeGen's batches, and ServeGen's clients."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from math import isfinite
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from clusterspec.analysis.simulation.arrivals import MOST_ROW_TOKENS, Arrival
+from clusterspec.records import NamedTuple
+
+MOST_BYTES = 64 * 2**20
+"""The largest trace that is read."""
+MOST_LINE = 2**20
+"""Characters of the longest line."""
+MOST_DRAWN = 1_000_000
+"""Requests that are drawn from the windows of a client."""
+MOONCAKE_BLOCK, SERVEGEN_BLOCK = 512, 16
+"""Tokens of the blocks whose hashes the traces state (FAST25-release/README.md of Mooncake; data/offline/README.md of
+ServeGen).
+"""
+
+
+class TraceFault(Exception):
+    """A trace that cannot be read, with the reason."""
+
+
+class Columns(NamedTuple):
+    """The names of the columns of a CSV trace; ``milli`` of its times are a second."""
+
+    time: str
+    prompt: str
+    output: str
+    session: str
+
+
+FORMATS = (
+    Columns("time", "input_tokens", "output_tokens", "session"),
+    Columns("Timestamp", "Request tokens", "Response tokens", "Session ID"),
+)
+"""This program's columns, and those of BurstGPT (github.com/HPMLL/BurstGPT), whose failed requests have no answer."""
+
+
+def trace_arrivals(path: Path) -> list[Arrival]:
+    """The requests of a trace, by time from its first one. Raises `TraceFault` for a trace that cannot be read."""
+    try:
+        _check_file(path)
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            found = list(_rows(path, iter(file)))
+    except OSError as fault:
+        raise TraceFault(f"cannot read {path.name}: {fault.strerror or 'no such file'}") from None
+    except (UnicodeDecodeError, csv.Error) as fault:
+        raise TraceFault(f"{path.name} is not a CSV file in UTF-8: {fault}") from None
+    if not found:
+        raise TraceFault(f"{path.name} has no requests")
+    first = min(each.time for each in found)
+    return sorted((each._replace(time=each.time - first) for each in found), key=lambda each: each.time)
+
+
+def _check_file(path: Path) -> None:
+    if not path.is_file():
+        raise TraceFault(f"{path.name} is not an ordinary file" if path.exists() else f"no such file: {path.name}")
+    if path.stat().st_size > MOST_BYTES:
+        raise TraceFault(f"{path.name} is larger than 64 MiB")
+
+
+def _rows(path: Path, lines: Iterator[str]) -> Iterator[Arrival]:
+    """The requests of the lines of a file, in the format that its first line shows."""
+    first = next(lines, "")
+    whole = _bounded(path.name, chain([first], lines))
+    if first.lstrip().startswith("{"):
+        return _json_rows(path.name, whole)
+    if CLIENT_ROW.fullmatch(first.strip()):
+        return _client_rows(path, whole)
+    return _csv_rows(path.name, csv.reader(whole))
+
+
+def _bounded(name: str, lines: Iterable[str]) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        if len(line) > MOST_LINE:
+            raise TraceFault(f"{name}, line {number}: a line has more than {MOST_LINE:,} characters")
+        yield line
+
+
+def _csv_rows(name: str, rows: Iterator[list[str]]) -> Iterator[Arrival]:
+    head = [each.strip() for each in next(rows, [])]
+    known = next((each for each in FORMATS if {*each[:3]} <= {*head}), None)
+    if known is None:
+        wanted = FORMATS[0]
+        missing = next(each for each in wanted[:3] if each not in head)
+        raise TraceFault(f"{name} has no column {missing}; its first line names {', '.join(wanted[:3])}")
+    places = [head.index(each) for each in known[:3]]
+    session = head.index(known.session) if known.session in head else None
+    for line, row in enumerate(rows, 2):
+        if row and not (known is not FORMATS[0] and _failed(row, places)):
+            found = _checked(f"{name}, line {line}", [row[each] if each < len(row) else "" for each in places])
+            user = row[session] if session is not None and session < len(row) else ""
+            yield found._replace(session=user.strip())
+
+
+def _failed(row: Sequence[str], places: Sequence[int]) -> bool:
+    """Whether a request of another program's trace has no answer."""
+    return len(row) > places[2] and row[places[2]].strip() in {"0", "0.0"}
+
+
+def _checked(place: str, values: Sequence[Any]) -> Arrival:
+    """A request of a time in seconds and two lengths. Raises `TraceFault` for a value that is none, or out of range."""
+    try:
+        time, prompt, output = (float(each) for each in values)
+    except (ValueError, TypeError):
+        raise TraceFault(f"{place}: time, input_tokens and output_tokens are numbers, one each") from None
+    if not (isfinite(time) and 1 <= prompt <= MOST_ROW_TOKENS and 1 <= output <= MOST_ROW_TOKENS):
+        raise TraceFault(f"{place}: the time is finite, and prompt and answer have at least one token")
+    if prompt != int(prompt) or output != int(output):
+        raise TraceFault(f"{place}: tokens are whole numbers")
+    return Arrival(time, int(prompt), int(output))
+
+
+def _json_rows(name: str, lines: Iterable[str]) -> Iterator[Arrival]:
+    """Requests as JSON: `timestamp` in milliseconds, else all at once; `hash_ids` name the blocks of a prompt."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        place = f"{name}, line {number}"
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            raise TraceFault(f"{place}: this is not one JSON object") from None
+        if not isinstance(row, dict):
+            raise TraceFault(f"{place}: this is not one JSON object")
+        if "output_length" not in row:
+            raise TraceFault(f"{place}: `output_length` is missing: a trace of prompts alone cannot be simulated")
+        time = row.get("timestamp", 0)
+        lengths = [_plain(row.get(key)) for key in ("input_length", "output_length")]
+        found = _checked(place, [_plain(time, 1e-3), *lengths])
+        yield found._replace(blocks=_blocks(place, row, found.prompt))
+
+
+def _plain(value: object, scale: float = 1.0) -> float | None:
+    """A JSON number times a scale; None for anything else."""
+    return value * scale if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _blocks(place: str, row: dict[str, Any], prompt: int) -> tuple[tuple[object, int], ...]:
+    """The blocks of a prompt with their tokens, of which the last may be short."""
+    names = row.get("hash_ids", [])
+    if not isinstance(names, list) or not all(isinstance(each, int | str) for each in names):
+        raise TraceFault(f"{place}: `hash_ids` is a list of numbers")
+    size = MOONCAKE_BLOCK if "timestamp" in row else SERVEGEN_BLOCK
+    lengths = (min(size, prompt - number * size) for number in range(len(names)))
+    return tuple((name, length) for name, length in zip(names, lengths, strict=True) if length > 0)
+
+
+# A client of ServeGen: `chunk-N-trace.csv` has windows of time with a rate and a distribution of the times between
+# arrivals, `chunk-N-dataset.json` beside it the distributions of lengths (servegen/clientpool.py, construct.py)
+
+CLIENT_ROW = re.compile(r"\d+,[0-9.e+-]+,[0-9.e+-]+,(Gamma|Weibull|),[0-9.e+-]+,[0-9.e+-]+")
+PAIR = re.compile(r"(\d+): ([0-9.e+-]+)")
+MOST_BINS = 100_000
+Lengths = tuple[list[int], list[float]]
+"""Lengths in tokens, and the weights with which they are drawn."""
+
+
+def _client_rows(path: Path, lines: Iterable[str]) -> Iterator[Arrival]:
+    """Requests drawn for each window of a client; the same ones every time."""
+    if not path.name.endswith("-trace.csv"):
+        raise TraceFault(f"{path.name} has the windows of a ServeGen client, whose name ends with -trace.csv")
+    beside = path.with_name(path.name.removesuffix("-trace.csv") + "-dataset.json")
+    lengths = _client_lengths(beside)
+    windows = [
+        _client_window(f"{path.name}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()
+    ]
+    random, count = Random(path.name), 0
+    for (start, gap), (end, _) in zip(windows, [*windows[1:], (windows[-1][0] + 600.0, None)], strict=True):
+        now = start
+        prompts, answers = lengths[max((each for each in lengths if each <= start), default=min(lengths))]
+        while gap is not None:
+            now += gap(random)
+            if now >= end:
+                break
+            count += 1
+            if count > MOST_DRAWN:
+                raise TraceFault(f"{path.name} has more than {MOST_DRAWN:,} requests")
+            yield Arrival(now, max(1, *random.choices(*prompts)), max(1, *random.choices(*answers)))
+
+
+def _client_window(place: str, line: str) -> tuple[float, Callable[[Random], float] | None]:
+    """The start of a window in seconds, and a draw of the time to the next request; None without requests."""
+    parts = line.strip().split(",")
+    try:
+        start, _, _, first, second = (float(each) for each in (*parts[:3], *parts[4:]))
+    except ValueError:
+        raise TraceFault(f"{place}: a window has a time, a rate, a variation, a distribution and two numbers") from None
+    kind = parts[3]
+    if not kind:
+        return start, None
+    if not (first > 0 and second > 0 and isfinite(first) and isfinite(second)) or kind not in {"Gamma", "Weibull"}:
+        raise TraceFault(f"{place}: the distribution is Gamma or Weibull, with a shape and a scale above zero")
+    if kind == "Gamma":
+        return start, lambda random: random.gammavariate(first, second)
+    return start, lambda random: random.weibullvariate(second, first)
+
+
+def _client_lengths(path: Path) -> dict[float, tuple[Lengths, Lengths]]:
+    """The lengths of prompts and of answers by the time from which they hold."""
+    _check_file(path)
+    try:
+        written = json.loads(path.read_text("utf-8"))
+        found = {
+            float(start): (_distribution(kinds["input_tokens"]), _distribution(kinds["output_tokens"]))
+            for start, kinds in written.items()
+            if kinds["input_tokens"] != "{}" and kinds["output_tokens"] != "{}"
+        }
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise TraceFault(f"{path.name} does not have distributions of input_tokens and output_tokens by time") from None
+    if not found:
+        raise TraceFault(f"{path.name} has no distributions")
+    return found
+
+
+def _distribution(text: str) -> Lengths:
+    """The lengths and weights of a distribution, `{224: 0.25, 225: 0.75}`. Raises `ValueError` if it is none."""
+    pairs = [PAIR.fullmatch(each) for each in text.removeprefix("{").removesuffix("}").split(", ")]
+    if len(pairs) > MOST_BINS:
+        raise ValueError
+    found = [(int(each[1]), float(each[2])) for each in pairs if each]
+    if len(found) != len(pairs) or sum(weight for _, weight in found) <= 0:
+        raise ValueError
+    return [length for length, _ in found], [weight for _, weight in found]

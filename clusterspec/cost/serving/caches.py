@@ -1,0 +1,223 @@
+"""Caches of conversations: what each tier of memory still has when a request returns, and what loading it takes.
+
+A request leaves its tokens behind in every tier. Under replacement of the least recently used, a tier keeps them for as
+long as it takes the requests that follow to fill it: its retention. A turn finds them where its user returned sooner.
+
+Source: the characteristic time of an LRU cache, Che et al., "Hierarchical Web caching systems", IEEE JSAC 20(7), 2002;
+why one time holds for all items, Fricker et al., arXiv 1202.3974.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import expm1
+
+from clusterspec.cluster.model import CacheTier, Session
+from clusterspec.cost.mixers import sequence_cache
+from clusterspec.cost.serving.constants import MOST_LOAD
+from clusterspec.cost.serving.engine import Engine
+from clusterspec.cost.serving.steady import Pools, Steady
+from clusterspec.records import NamedTuple, replace
+from clusterspec.summation import sum_of
+
+ACCELERATOR = "accelerator"
+"""The name of the cache beside the weights."""
+DAY = 86400.0
+WORKING = 3.0
+"""Think times after which all but one in twenty users have returned: the retention that a working set needs."""
+MOST_HIT = 0.999
+"""Share of the input tokens that caches give at most: every prompt has new ones."""
+LONGEST = 1e9
+"""Seconds of retention above which a tier counts as large enough for all."""
+
+
+class TierUse(NamedTuple):
+    """What a tier does for the requests.
+
+    ``units`` share the plan, each with ``tokens`` of space that keep a request for ``retention`` seconds. ``hit`` is
+    the share of the input tokens read from this tier, and from none above it; ``within`` the share that it has at all.
+    Reading takes a request ``load`` seconds on average. ``read`` and ``written`` are B/s of one unit, ``busy`` the
+    share of its read bandwidth, ``working_set`` the bytes in which one unit keeps nearly all that returns,
+    ``token_bytes`` those of one token.
+    """
+
+    medium: str
+    scope: str
+    units: float
+    tokens: float
+    retention: float
+    hit: float
+    within: float
+    load: float
+    read: float
+    written: float
+    busy: float
+    working_set: float
+    token_bytes: float
+    tier: CacheTier | None
+
+    @property
+    def overwritten(self) -> float | None:
+        """How many times a day the tier is overwritten; None for the accelerators' memory."""
+        return self.written * DAY / self.tier.capacity if self.tier else None
+
+
+def occupied_tokens(session: Session, output: float, rate: float, retention: float, running: float = 0.0) -> float:
+    """Tokens that the requests of one unit keep, ``rate`` a second, each until it returns or ``retention`` has passed.
+
+    Every turn leaves its prompt and its ``output`` tokens behind, ``running`` seconds before the answer ends. The next
+    turn renews them; after the last one they stay for the whole retention. The shared prefix is there once.
+    """
+    think, turns = session.think_time, session.turns
+    paused = max(0.0, retention - running)
+    renewed = min(retention, running) + (think * -expm1(-paused / think) if think else 0.0)
+    own = session.first - session.shared_prefix + output
+    between = (turns - 1) * own + session.growth * (turns - 1) * (turns - 2) / 2
+    last = own + session.growth * (turns - 1)
+    kept = rate / turns * (between * renewed + last * retention)
+    return kept + session.shared_prefix * -expm1(-rate * retention)
+
+
+def retained_seconds(session: Session, output: float, rate: float, tokens: float, running: float = 0.0) -> float:
+    """Seconds that a cache of ``tokens`` keeps a request, by bisection of `occupied_tokens`; 0 without space."""
+    if tokens <= 0 or rate <= 0:
+        return 0.0 if tokens <= 0 else LONGEST
+    low, high = 0.0, 1.0
+    while occupied_tokens(session, output, rate, high, running) < tokens:
+        low, high = high, 2 * high
+        if high > LONGEST:
+            return LONGEST
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (
+            (middle, high) if occupied_tokens(session, output, rate, middle, running) < tokens else (low, middle)
+        )
+    return high
+
+
+def returning_share(
+    session: Session, output: float, rate: float, retention: float, *, running: float = 0.0, in_use: float = 0.0
+) -> float:
+    """The share of all input tokens that a cache still has, which keeps them ``retention`` seconds.
+
+    A later turn repeats the prompt before it and as much of its answer as it has room for. Tokens that all requests
+    share stay for another ``in_use`` seconds in the accelerators' memory, while a request runs.
+    """
+    turns, mean = session.turns, session.first + (session.turns - 1) / 2 * session.growth
+    paused = retention - running
+    returned = 0.0 if paused <= 0 else -expm1(-paused / session.think_time) if session.think_time else 1.0
+    repeated = min(output, session.growth)
+    own = session.first - session.shared_prefix + repeated
+    found = (turns - 1) * own + session.growth * (turns - 1) * (turns - 2) / 2
+    shared = turns * session.shared_prefix * -expm1(-rate * (retention + in_use))
+    return min(1.0, (found * returned + shared) / (turns * mean))
+
+
+def tier_uses(pools: Pools, now: Steady) -> tuple[TierUse, ...]:
+    """The tiers of a plan in a steady state, the accelerators' memory first; none without sessions."""
+    load = pools.load
+    session, engine = load.session, pools.prompts
+    if session is None:
+        return ()
+    token_bytes = _token_bytes(engine, load.input_tokens + load.output_tokens / 2)
+    output = float(load.output_tokens)
+    found: list[TierUse] = []
+    above = 0.0
+    for tier in (None, *load.tiers):
+        units = _units(pools, tier)
+        tokens = _spare_tokens(pools, now) if tier is None else tier.capacity / token_bytes
+        rate = now.rate / units
+        whole = now.before_decode + (output - 1) * now.tpot
+        running, in_use = (whole, 0.0) if tier else (0.0, whole)
+        kept = retained_seconds(session, output, rate, tokens, running)
+        within = returning_share(session, output, rate, kept, running=running, in_use=in_use)
+        hit = max(0.0, within - above)
+        above = max(above, within)
+        size = hit * load.input_tokens * token_bytes
+        busy = rate * size / tier.read if tier else 0.0
+        load_seconds = size / tier.read / (1 - min(busy, MOST_LOAD)) if tier else 0.0
+        written = rate * (load.input_tokens * (1 - within) + output) * token_bytes
+        enough = occupied_tokens(session, output, rate, running + WORKING * session.think_time, running) * token_bytes
+        medium, scope = (tier.medium, tier.scope) if tier else (ACCELERATOR, "engine")
+        found.append(
+            TierUse(
+                medium,
+                scope,
+                units,
+                tokens,
+                kept,
+                hit,
+                within,
+                load_seconds,
+                rate * size,
+                written,
+                busy,
+                enough,
+                token_bytes,
+                tier,
+            )
+        )
+    return tuple(found)
+
+
+ROUNDS, CLOSE = 40, 1e-4
+
+
+def settled_caches(pools: Pools, state: Callable[[Pools], Steady]) -> tuple[Pools, tuple[TierUse, ...]]:
+    """The plan with the prefix hits that its caches give at the rate that these hits allow, by fixed-point iteration.
+
+    More hits raise the rate of a closed loop and empty the caches sooner, so each round goes half of the way. The first
+    has all hits: a plan that keeps up with its load only while its caches are full has them in this state.
+    """
+    assert pools.load.session is not None
+    hit = min(MOST_HIT, returning_share(pools.load.session, float(pools.load.output_tokens), 1.0, LONGEST))
+    uses: tuple[TierUse, ...] = ()
+    for _ in range(ROUNDS):
+        other = pools._replace(load=replace(pools.load, prefix_hit=hit))
+        uses = tier_uses(other, state(other))
+        found = min(MOST_HIT, sum_of(each.hit for each in uses))
+        if abs(found - hit) < CLOSE:
+            break
+        hit = (hit + found) / 2
+    loading = sum_of(each.load for each in uses)
+    return pools._replace(load=replace(pools.load, prefix_hit=hit), loading=loading), uses
+
+
+def bare_tiers(pools: Pools) -> tuple[TierUse, ...]:
+    """The tiers of a plan whose conversations a trace has: their space and their links alone."""
+    engine, load = pools.prompts, pools.load
+    token_bytes = _token_bytes(engine, load.input_tokens + load.output_tokens / 2)
+    found = []
+    for tier in (None, *load.tiers):
+        tokens = pools.prompt_tokens if tier is None else tier.capacity / token_bytes
+        medium, scope = (tier.medium, tier.scope) if tier else (ACCELERATOR, "engine")
+        idle = dict.fromkeys(TierUse._fields[4:12], 0.0)
+        found.append(TierUse(medium, scope, _units(pools, tier), tokens, **idle, token_bytes=token_bytes, tier=tier))
+    return tuple(found)
+
+
+def _token_bytes(engine: Engine, context: float) -> float:
+    """Bytes of cache of one token over the whole model, at a context, copies on several ranks counted once."""
+    kept = sequence_cache(engine.model, (engine.whole,), context)
+    return kept.stored(engine.workload.kv_precision).total / context
+
+
+def _units(pools: Pools, tier: CacheTier | None) -> float:
+    """The number of caches of a tier; requests of one conversation return to the same one."""
+    engine = pools.prompts
+    if tier is None:
+        return float(engine.attention_ranks)
+    if tier.scope == "plan":
+        return 1.0
+    if tier.scope == "engine":
+        return float(engine.replicas)
+    ranks = engine.replicas * engine.ranks * engine.layout.pp
+    return max(1.0, ranks / (engine.cluster.ranks_per_node))
+
+
+def _spare_tokens(pools: Pools, now: Steady) -> float:
+    """Tokens of cache on one attention rank that running requests do not fill."""
+    load = pools.load
+    if pools.has_prefill_engines:
+        return max(0.0, pools.prompt_tokens - load.input_tokens)
+    return max(0.0, pools.tokens - now.sequences * (load.input_tokens + load.output_tokens / 2))

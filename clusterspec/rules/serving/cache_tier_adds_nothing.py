@@ -1,0 +1,86 @@
+"""A tier of the cache holds nothing that the tiers above it do not hold.
+
+## What it finds
+
+A tier in `cache_tiers` from which less than 0.5 % of the input tokens are read, since a tier above it keeps requests as long, or
+keeps them until their users return. The finding is a note.
+
+## Why it matters
+
+Each tier keeps a copy of what the tiers above it have, so that one of the same size adds no hits. What is written to it
+takes bandwidth, and flash its life.
+
+## What to do
+
+Leave the tier out, or make it larger than the ones above by as much as the users' pauses need.
+
+## When to ignore it
+
+Ignore it where the tier survives restarts or is read by other plans.
+
+## Fires
+
+```yaml workload.serving.cache_tiers[1]
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.1-70b
+  serving:
+    input_tokens: 6000
+    output_tokens: 400
+    request_rate: 8
+    session: {turns: 8, think_time: 2 min, growth: 600, shared_prefix: 1500}
+    cache_tiers: [{medium: host, capacity: 12 TB, read: 50 GB/s}, {medium: nvme, capacity: 8 TB, read: 12 GB/s}]
+layout: {tp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.1-70b
+  serving:
+    input_tokens: 6000
+    output_tokens: 400
+    request_rate: 8
+    session: {turns: 8, think_time: 2 min, growth: 600, shared_prefix: 1500}
+    cache_tiers: [{medium: host, capacity: 1 TB, read: 50 GB/s}, {medium: nvme, capacity: 8 TB, read: 12 GB/s}]
+layout: {tp: 8}
+```
+
+## Sources
+
+- Retention of an LRU cache: https://arxiv.org/abs/1202.3974
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.served import Served
+from clusterspec.rules.rule import Rule
+from clusterspec.units import display
+
+TIERS = ("workload", "serving", "cache_tiers")
+RULE = Rule.of(__name__, "note", "likely")
+LEAST_HIT = 0.005
+
+
+def check(served: Served) -> Iterator[Problem]:
+    uses, session = served.times.tiers, served.load.session
+    for number, use in enumerate(uses[1:]):
+        if session is None or use.tier is None or use.hit >= LEAST_HIT or use.retention < session.think_time / 2:
+            continue
+        above = max(uses[: number + 1], key=lambda each: each.within)
+        held = use.tokens * use.token_bytes
+        yield RULE.problem(
+            (*TIERS, number),
+            f"{display(held, 'B')} of {use.medium} for each {use.scope} keep requests for {display(use.retention, 's')}, and the {above.medium} above for "
+            f"{display(above.retention, 's')}: the next request comes after {display(session.think_time, 's')}, and finds next to nothing in this tier alone",
+            "leave the tier out, or state what else it is for",
+        )

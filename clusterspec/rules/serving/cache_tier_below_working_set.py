@@ -1,0 +1,105 @@
+"""The largest tier of the cache drops conversations before their users return.
+
+## What it finds
+
+Sessions whose users return later, on average, than the largest tier keeps their cache. The finding is a note where keeping
+all of them would gain less throughput than the half-width of the range of the prediction, and a warning above that.
+
+## Why it matters
+
+Under replacement of the least recently used, a cache below its working set is written all the time and read rarely: it
+drops each conversation shortly before it is needed. Above it, nearly all that returns is there.
+
+## What to do
+
+Give the last tier the working set that the message states, or let users of one engine share a tier (`scope`).
+
+## When to ignore it
+
+Ignore it where the tier is for short agent loops, and long pauses are expected to be computed again.
+
+## Fires
+
+```yaml workload.serving.cache_tiers[0].capacity
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.1-70b
+  serving:
+    input_tokens: 6000
+    output_tokens: 400
+    request_rate: 8
+    session: {turns: 8, think_time: 2 min, growth: 600, shared_prefix: 1500}
+    cache_tiers: [{medium: host, capacity: 200 GB, read: 50 GB/s}]
+layout: {tp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.1-70b
+  serving:
+    input_tokens: 6000
+    output_tokens: 400
+    request_rate: 8
+    session: {turns: 8, think_time: 2 min, growth: 600, shared_prefix: 1500}
+    cache_tiers: [{medium: host, capacity: 8 TB, read: 50 GB/s}]
+layout: {tp: 8}
+```
+
+## Sources
+
+- Caches of conversations, and how long they have to stay: https://arxiv.org/abs/2403.19708
+- Retention of an LRU cache: https://arxiv.org/abs/1202.3974
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.serving.latency import range_factors
+from clusterspec.finding import Problem
+from clusterspec.quantity import Quantity
+from clusterspec.records import replace
+from clusterspec.rules.knowledge.served import Served
+from clusterspec.rules.knowledge.shares import cost_severity
+from clusterspec.rules.rule import Rule
+from clusterspec.units import display, percent
+
+TIERS = ("workload", "serving", "cache_tiers")
+RULE = Rule.of(__name__, "warning", "likely")
+
+
+def check(served: Served) -> Iterator[Problem]:
+    times, session = served.times, served.load.session
+    lower = [(number, use) for number, use in enumerate(times.tiers[1:]) if use.tier is not None]
+    if session is None or not lower:
+        return
+    number, most = max(lower, key=lambda pair: pair[1].retention)
+    if most.retention >= session.think_time:
+        return
+    section, tier = served.design.spec.workload, most.tier
+    written = section.serving.cache_tiers if section and section.serving else None
+    if written is None or tier is None:
+        return
+    larger = Quantity(max(tier.capacity, 2 * most.working_set), "B", "enough")
+    tiers = (*written[:number], replace(written[number], capacity=larger), *written[number + 1 :])
+    other = served.with_load(cache_tiers=tiers)
+    if other is None:
+        return
+    now, then = times.output_tokens_per_second, other.times.output_tokens_per_second
+    yield RULE.problem(
+        (*TIERS, number, "capacity"),
+        f"{display(tier.capacity, 'B')} keep a cache for {display(most.retention, 's')}, and the next request comes after "
+        f"{display(session.think_time, 's')}: {percent(times.prefix_hit, 2)} of the input tokens are in a cache, and "
+        f"{percent(other.times.prefix_hit, 2)} would be with {display(most.working_set, 'B')}",
+        f"use {display(most.working_set, 'B')} for each {tier.scope}, or leave the tier out",
+        severity=cost_severity(
+            max(0.0, 1 - now / then), range_factors(times, "output_tokens_per_second"), most="warning"
+        ),
+    )

@@ -1,0 +1,101 @@
+"""A tier of the cache takes longer to read than its tokens take to compute.
+
+## What it finds
+
+A tier in `cache_tiers` from which a request reads its cached tokens more slowly than the engine computes them, at the
+share of its bandwidth that other requests use. The finding is a note where the engine's time for a prompt is
+within its range of the time to read, and a warning where the low end of the range is below it, too.
+
+## Why it matters
+
+A hit is worth the prompt that it saves. Engines read what a tier holds without asking which is faster, so that a slow tier
+raises the time to the first token.
+
+## What to do
+
+Use more drives or a wider network (`read`), fewer engines for each unit of the tier (`scope`), a smaller cache
+(`kv_precision: fp8`), or leave the tier out.
+
+## When to ignore it
+
+Ignore it where the tier is for throughput alone: a read costs no arithmetic, and leaves the accelerators to others.
+
+## Fires
+
+```yaml workload.serving.cache_tiers[0].read
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.1-70b
+  serving:
+    input_tokens: 6000
+    output_tokens: 400
+    request_rate: 8
+    session: {turns: 8, think_time: 2 min, growth: 600, shared_prefix: 1500}
+    cache_tiers: [{medium: nvme, capacity: 30 TB, read: 1 GB/s}]
+layout: {tp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.1-70b
+  serving:
+    input_tokens: 6000
+    output_tokens: 400
+    request_rate: 8
+    session: {turns: 8, think_time: 2 min, growth: 600, shared_prefix: 1500}
+    cache_tiers: [{medium: nvme, capacity: 30 TB, read: 24 GB/s}]
+layout: {tp: 8}
+```
+
+## Sources
+
+- Loading against recomputing: https://arxiv.org/abs/2403.19708 https://arxiv.org/abs/2407.00079
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.serving.constants import MOST_LOAD
+from clusterspec.cost.serving.latency import range_factors
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.served import Served
+from clusterspec.rules.knowledge.shares import target_severity
+from clusterspec.rules.rule import Rule
+from clusterspec.units import display, percent
+
+TIERS = ("workload", "serving", "cache_tiers")
+RULE = Rule.of(__name__, "warning", "likely")
+LEAST_HIT = 0.005
+"""Share of the input tokens that a tier has to give to be judged by its speed."""
+
+
+def check(served: Served) -> Iterator[Problem]:
+    times, load = served.times, served.load
+    if not any(use.tier is not None and use.hit >= LEAST_HIT for use in times.tiers):
+        return
+    cold = served.with_load(session=None, cache_tiers=None)
+    if cold is None or times.prefix_hit <= 0:
+        return
+    saved = (cold.times.prompt_time - times.prompt_time) / (times.prefix_hit * load.input_tokens)
+    for number, use in enumerate(times.tiers[1:]):
+        if use.tier is None or use.hit < LEAST_HIT:
+            continue
+        read = use.token_bytes / use.tier.read / (1 - min(use.busy, MOST_LOAD))
+        if read <= saved:
+            continue
+        tokens = use.within * load.input_tokens
+        yield RULE.problem(
+            (*TIERS, number, "read"),
+            f"the cache of {tokens:,.0f} tokens takes {display(tokens * read, 's')} to read at {display(use.tier.read, 'B/s')}, of which the "
+            f"requests use {percent(min(1.0, use.busy), 2)}, and {display(tokens * saved, 's')} to compute",
+            "use a wider tier, a smaller cache (`kv_precision: fp8`), or leave the tier out",
+            severity=target_severity(saved, read, range_factors(cold.times, "ttft")),
+        )

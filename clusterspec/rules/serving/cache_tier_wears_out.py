@@ -1,0 +1,84 @@
+"""The cache overwrites its drives more often than they endure.
+
+## What it finds
+
+A tier with `writes_per_day` that the requests overwrite more often: every token that the tier does not have yet is written
+to it. The finding is a warning.
+
+## Why it matters
+
+Flash is sold with a number of times a day that it may be overwritten over its warranty. A cache is written once for each
+new token and read once for each that returns; beyond the endurance, drives fail years early, all at about the same time.
+
+## What to do
+
+Use more capacity or drives of a higher endurance, write only what came back once, or keep the tier for a larger `scope`.
+
+## When to ignore it
+
+Ignore it where the drives are replaced on a schedule that the budget contains.
+
+## Fires
+
+```yaml workload.serving.cache_tiers[0].writes_per_day
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.1-70b
+  serving:
+    input_tokens: 6000
+    output_tokens: 400
+    request_rate: 8
+    session: {turns: 8, think_time: 2 min, growth: 600, shared_prefix: 1500}
+    cache_tiers: [{medium: nvme, capacity: 15 TB, read: 24 GB/s, writes_per_day: 1}]
+layout: {tp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.1-70b
+  serving:
+    input_tokens: 6000
+    output_tokens: 400
+    request_rate: 1
+    session: {turns: 8, think_time: 2 min, growth: 600, shared_prefix: 1500}
+    cache_tiers: [{medium: nvme, capacity: 60 TB, read: 24 GB/s, writes_per_day: 3}]
+layout: {tp: 8}
+```
+
+## Sources
+
+- Drive writes per day: https://www.techtarget.com/whatis/definition/DWPD-device-drive-writes-per-day
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.served import Served
+from clusterspec.rules.rule import Rule
+from clusterspec.units import display, plain
+
+TIERS = ("workload", "serving", "cache_tiers")
+RULE = Rule.of(__name__, "warning", "likely")
+
+
+def check(served: Served) -> Iterator[Problem]:
+    for number, use in enumerate(served.times.tiers[1:]):
+        rated, actual = (use.tier.writes_per_day if use.tier else None), use.overwritten
+        if rated is None or actual is None or use.tier is None or actual <= rated:
+            continue
+        needed = use.tier.capacity * actual / rated
+        yield RULE.problem(
+            (*TIERS, number, "writes_per_day"),
+            f"the requests write {display(use.written, 'B/s')} of cache to {display(use.tier.capacity, 'B')}: {plain(actual, 2)} times the capacity "
+            f"per day, and `writes_per_day` is {plain(rated)}",
+            f"use {display(needed, 'B')}, or drives for {plain(actual, 2)} overwrites per day",
+        )
