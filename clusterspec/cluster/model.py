@@ -331,6 +331,79 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
+class Role:
+    """A model beside the trained one: ``reference``, ``critic`` or ``reward``.
+
+    ``model`` None: the trained one. On ``nodes`` of its own; None: on those of the trainer, and with ``offload`` in
+    host memory between uses.
+    """
+
+    name: str
+    model: str | None
+    nodes: int | None
+    offload: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WeightSync:
+    """The transfer of new weights to the engines: ``nccl``, ``rdma``, ``disk`` or ``ipc``.
+
+    Sent in ``precision``, ``bucket`` bytes at a time.
+    """
+
+    method: str
+    precision: str
+    bucket: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rl:
+    """Reinforcement learning: the samples of one step, and its roles.
+
+    A sample has a prompt of ``inputs`` tokens and ``outputs`` generated tokens over all its ``turns``, between which
+    its environment takes ``environment_time`` seconds. A step has ``minibatches`` optimizer steps for each of
+    ``epochs``; rollout may run ``max_staleness`` steps ahead of the weights. ``placement`` is ``colocated`` (rollout
+    and trainer on the same nodes in turn), ``split`` (rollout on ``rollout_nodes`` of its own), or ``partial``
+    (rollout on all nodes, its longest samples on its own). ``trainer_nodes`` are those of trainer.
+    """
+
+    algorithm: str
+    prompts: int
+    samples_per_prompt: int
+    inputs: Lengths
+    outputs: Lengths
+    turns: int
+    environment_time: float
+    minibatches: int
+    epochs: int
+    max_staleness: int
+    placement: str
+    trainer_nodes: int
+    rollout_nodes: int
+    roles: tuple[Role, ...]
+    sync: WeightSync
+
+    @property
+    def samples(self) -> int:
+        """Samples of one step."""
+        return self.prompts * self.samples_per_prompt
+
+    @property
+    def sample_tokens(self) -> float:
+        """Mean tokens of one sample, prompt and output."""
+        return float(self.inputs.mean + self.outputs.mean)
+
+    @property
+    def longest_sample(self) -> int:
+        """Tokens of the longest sample: where prompts and outputs are cut, else their 99th percentiles."""
+        return (self.inputs.most or self.inputs.p99) + (self.outputs.most or self.outputs.p99)
+
+    def role(self, name: str) -> Role | None:
+        """The role of a name; None where the algorithm has none."""
+        return next((role for role in self.roles if role.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
 class Trainable:
     """Low-rank adapters of rank ``rank`` beside frozen weights.
 
@@ -380,10 +453,20 @@ class Workload:
     """Tokens of the document of a token, in the mean over tokens, where several documents are packed into a sequence
     and attend to themselves alone; None where a sequence is one document."""
 
+    fill: float = 1.0
+    """The share of each sequence that holds tokens, in the mean: packed samples fill it in part."""
+    rl: Rl | None = None
+    """Reinforcement learning, of which the other values describe the trainer; None where there is none."""
+
+    @property
+    def filled_length(self) -> float:
+        """Tokens of a sequence, in the mean."""
+        return self.sequence_length * self.fill
+
     @property
     def attended_length(self) -> float:
         """Tokens of a sequence within which attention works: the document of a token, else the whole sequence."""
-        return self.sequence_length if self.document_length is None else self.document_length
+        return self.filled_length if self.document_length is None else self.document_length
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from clusterspec.cluster.workload import resolve_workload
 from clusterspec.finding import Problem
 from clusterspec.recent import Recent
 from clusterspec.records import replace
-from clusterspec.spec.model import ClusterSpec, LayoutSpec, Spec
+from clusterspec.spec.model import ClusterSpec, LayoutSpec, Spec, WorkloadSpec
 
 
 def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
@@ -30,6 +30,8 @@ def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
     accelerator = cluster.accelerator if cluster else None
     software = _resolved_software(spec, cluster, lookup)
     stack = software.stack if software else None
+    if cluster is not None and describes_rl(spec):
+        return _resolved_rl(spec, cluster, software, lookup)
     workload = resolve_workload(spec.workload, accelerator, stack, lookup) if spec.workload else None
     if cluster is not None and workload is not None and workload.serving is not None:
         cluster = replace(cluster, kernels=kernel_table(cluster.accelerator, lookup))
@@ -37,6 +39,32 @@ def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
     if cluster is not None and software is not None:
         layout = resolve_layout(spec.layout or LayoutSpec(), cluster, workload, software, log)
     return Design(spec, cluster, workload, layout, tuple(log.assumptions), catalog), log.problems
+
+
+def _resolved_rl(
+    spec: Spec, cluster: Cluster, software: Software | None, lookup: Lookup
+) -> tuple[Design, list[Problem]]:
+    """The design of the trainer of reinforcement learning, with its samples and roles."""
+    from clusterspec.cluster.reinforcement import resolve_rl, trainer_section, trainer_workload  # few specs need it
+
+    log, section = lookup.log, spec.workload or WorkloadSpec()
+    rl = resolve_rl(section, spec.layout, cluster, log)
+    workload = layout = None
+    if rl is not None:
+        stack = software.stack if software else None
+        trainer = trainer_section(section, rl, spec.layout or LayoutSpec(), cluster, log)
+        workload = resolve_workload(trainer, cluster.accelerator, stack, lookup)
+        workload = trainer_workload(workload, rl) if workload else None
+    if software is not None and workload is not None and rl is not None:
+        own = replace(spec.layout or LayoutSpec(), nodes=rl.trainer_nodes)
+        layout = resolve_layout(own, cluster, workload, software, log)
+    return Design(spec, cluster, workload, layout, tuple(log.assumptions), lookup.catalog), log.problems
+
+
+def describes_rl(spec: Spec) -> bool:
+    """Whether the workload of a spec is reinforcement learning."""
+    work = spec.workload
+    return work is not None and (work.kind == "rl" or (work.kind is None and work.rl is not None))
 
 
 Resolved = tuple[Cluster | None, list[Assumption], list[Problem]]

@@ -36,7 +36,7 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
                 (*SERVING_PATH, key), "the cache and every time depend on it", f"write the tokens {what}"
             )
     prompt, answer = (
-        _resolved_lengths(getattr(section, key), (*SERVING_PATH, key), log) for key in ("input_tokens", "output_tokens")
+        resolved_lengths(getattr(section, key), (*SERVING_PATH, key), log) for key in ("input_tokens", "output_tokens")
     )
     if prompt is None or answer is None:
         return None
@@ -107,7 +107,7 @@ MOST_SPREAD = 14.0
 """The highest 99th percentile of a log-normal distribution over its mean is 14.97 times."""
 
 
-def _resolved_lengths(written: int | LengthsSpec | None, path: Path, log: ResolutionLog) -> Lengths | None:
+def resolved_lengths(written: int | LengthsSpec | None, path: Path, log: ResolutionLog) -> Lengths | None:
     """The lengths under a key; without a 99th percentile all are equal. None where there is no mean."""
     if isinstance(written, int):
         return Lengths(written, written, None)
@@ -236,7 +236,7 @@ def _trainable(section: WorkloadSpec, kind: str, experts: int, log: ResolutionLo
 
 def _document_length(section: WorkloadSpec, log: ResolutionLog) -> float | None:
     """Tokens of the document of a token, in the mean over tokens: E[L²] / E[L] of lengths L that vary."""
-    found = _resolved_lengths(section.document_tokens, (*WORKLOAD_PATH, "document_tokens"), log)
+    found = resolved_lengths(section.document_tokens, (*WORKLOAD_PATH, "document_tokens"), log)
     if found is None or section.sequence_length is None:
         return None
     return min(float(section.sequence_length), found.mean * (1 + found.variation))

@@ -226,11 +226,11 @@ def _with_time(plan: Plan, record: StepRecord) -> Plan:
     cluster, workload, layout = design.cluster, design.workload, design.layout
     assert cluster and workload and layout
     assert workload.peak is not None  # there are rates
-    tokens = workload.global_batch * workload.sequence_length
+    tokens = workload.global_batch * workload.filled_length
     rate = tokens / seconds / (layout.ranks / cluster.ranks_per_accelerator)
     each = parameters.workload_flops_per_token(workload)
     mfu = utilization(rate * each, 1.0, 1, workload.peak.value)
-    return replace(
+    timed = replace(
         plan,
         step=record,
         tokens_per_second_per_accelerator=rate,
@@ -239,6 +239,10 @@ def _with_time(plan: Plan, record: StepRecord) -> Plan:
         hfu=mfu * recomputation_factor(record.recomputed_flops / record.flops),
         time_to_train=workload.tokens / tokens * seconds if workload.tokens else None,
     )
+    if workload.rl is None or not workload.tokens:
+        return timed
+    times = timed.rl
+    return replace(timed, time_to_train=workload.tokens / times.tokens_per_second if times else None)
 
 
 def unmeasured_step_time(plan: Plan) -> float | None:

@@ -32,7 +32,7 @@ def _time_terms(plan: Plan) -> Iterator[Term]:
     work, step, used = plan.design.workload, plan.step_time, accelerators_used(plan.design)
     if work is None or step is None or used is None:
         return
-    tokens = (named_count("global_batch", work.global_batch), named_count("sequence_length", work.sequence_length))
+    tokens = (named_count("global_batch", work.global_batch), named_count("sequence_length", work.filled_length))
     seconds = ("step", Figure(step.value, "s", Computed("the step time")))
     rate = plan.tokens_per_second_per_accelerator
     if rate is not None:

@@ -22,6 +22,7 @@ from clusterspec.records import dataclass, field
 from clusterspec.units import display, percent
 
 if TYPE_CHECKING:
+    from clusterspec.cost.reinforcement.times import RlTimes
     from clusterspec.cost.serving.latency import ServingTimes
 
 
@@ -49,6 +50,16 @@ class Plan:
     time_to_train: float | None = None
     serving: ServingTimes | None = None
     """The times of a serving plan; None where the plan trains."""
+
+    @cached_property
+    def rl(self) -> RlTimes | None:
+        """The step of reinforcement learning, of which this plan is the trainer's; None where there is none."""
+        workload = self.design.workload
+        if workload is None or workload.rl is None or self.step is None:
+            return None
+        from clusterspec.cost.reinforcement.times import rl_times  # few plans need its modules
+
+        return rl_times(self)
 
     @cached_property
     def refused(self) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cost.headline import sent_term
@@ -27,6 +28,9 @@ from clusterspec.results.estimate_json import HEADS, row, shares, terms
 from clusterspec.results.verdict import Influence, VerdictStatus
 from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural, portion
+
+if TYPE_CHECKING:
+    from clusterspec.cost.reinforcement.times import RlTimes
 
 # Explanation of a name of an estimate: a term, a headline figure, a flow, or an assumption
 
@@ -57,6 +61,8 @@ def explanation_text(report: EstimateReport, name: str, ink: Ink = PLAIN) -> str
     """
     wanted = _folded_name(name)
     wanted = ALIASES.get(wanted, wanted)
+    if wanted == "step" and report.plan.rl is not None:
+        wanted = "rl step"
     found = [
         term for term in explainable_terms(report) if wanted in (_folded_name(term.name), _folded_name(term.label))
     ]
@@ -123,8 +129,14 @@ def estimate_as_text(report: EstimateReport, ink: Ink = PLAIN, influences: Seque
 def estimate_tables(report: EstimateReport, ink: Ink) -> Iterable[str]:
     """Step, communication and memory, each under its title, as far as computed."""
     plan = report.plan
+    if plan.rl is not None:
+        yield ink.paint("bold", "Roles of one step") + "\n" + rl_text(plan.rl, ink)
     if plan.step_time:
-        yield ink.paint("bold", "Step time") + "\n" + breakdown_text(plan.step_time, ink, most=MOST)
+        yield (
+            ink.paint("bold", "Update of one minibatch" if plan.rl else "Step time")
+            + "\n"
+            + breakdown_text(plan.step_time, ink, most=MOST)
+        )
     if plan.communication:
         yield ink.paint("bold", "Communication per step and accelerator") + "\n" + communication_text(plan, ink)
     if plan.memory:
@@ -206,16 +218,21 @@ def headline_rows(report: EstimateReport) -> Iterable[tuple[str, str, str] | Non
     """Name, value and note of each headline figure; the note states if the plan cannot run."""
     plan, held, used = report.plan, report.condition, report.used_text("")
     share = f"on {used}" if " of " in used else ""
+    times = plan.rl
+    if times is not None:
+        yield from rl_rows(times, held)
     if plan.step_time:
         band = plan.step_time_range
         span = f"{display(band[0], 's')} to {display(band[1], 's')}" if band else ""
-        yield "step time", display(plan.step_time.value, "s"), joined_notes(span, share, held)
+        name = "step time" if times is None else "update"
+        yield name, display(plan.step_time.value, "s"), joined_notes(span, "of a minibatch" if times else share, held)
     if plan.tokens_per_second_per_accelerator is not None:
         rate = f"{plan.tokens_per_second_per_accelerator:,.0f}"
-        yield "tokens per second", rate, joined_notes(f"per accelerator{' used' if share else ''}", held)
+        whose = " of the trainer in updates" if times else " used" if share else ""
+        yield "tokens per second", rate, joined_notes(f"per accelerator{whose}", held)
     if plan.mfu is not None:
         again = f"HFU {percent(plan.hfu)}" if plan.hfu is not None else ""
-        yield "MFU", percent(plan.mfu), joined_notes(again, held)
+        yield "MFU of updates" if times else "MFU", percent(plan.mfu), joined_notes(again, held)
     if plan.serving is not None:
         load = plan.design.workload.serving if plan.design.workload else None
         assert load is not None
@@ -228,6 +245,47 @@ def headline_rows(report: EstimateReport) -> Iterable[tuple[str, str, str] | Non
         yield "parameters", display(plan.parameters, "1"), note
     if plan.time_to_train is not None:
         yield "time to train", display(plan.time_to_train, "s"), joined_notes("without interruptions", share, held)
+
+
+def rl_rows(times: RlTimes, held: str) -> Iterable[tuple[str, str, str]]:
+    """The headline figures of reinforcement learning."""
+    low, high = times.band
+    yield "step time", display(times.step, "s"), joined_notes(f"{display(low, 's')} to {display(high, 's')}", held)
+    rate = f"{times.tokens_per_second_per_accelerator:,.0f}"
+    yield "tokens per second", rate, joined_notes("per accelerator, of the whole step", held)
+    if times.mfu is not None:
+        yield "MFU", percent(times.mfu), joined_notes("of all roles over the whole step", held)
+    tail = f"{percent(times.rollout.idle_share, 2)} of it behind the longest samples"
+    yield "rollout", display(times.rollout.batch, "s"), joined_notes(f"to the last sample, {tail}", held)
+    sent, wire = display(times.sync.weights, "B"), display(times.sync.wire, "s")
+    note = f"{sent} by {times.sync.method}; the wire alone takes {wire}"
+    yield "weight sync", display(times.sync.seconds, "s"), joined_notes(note, held)
+
+
+def rl_text(times: RlTimes, ink: Ink) -> str:
+    """The roles with their seconds and the share of the step in which their accelerators wait."""
+    rows = [
+        (
+            f"  {part.role.replace('_', ' ')}",
+            display(part.seconds, "s"),
+            portion(part.seconds / times.step),
+            portion(part.idle_share),
+        )
+        for part in times.parts
+    ]
+    if times.memory is not None:
+        shared = [("rollout", times.memory.rollout), ("training", times.memory.training), ("sync", times.memory.sync)]
+        held = ", ".join(f"{name} {display(size, 'B')}" for name, size in shared)
+        moved = (
+            f"; {display(times.memory.offloaded, 'B')} of the trainer move to the host"
+            if times.memory.offloaded
+            else ""
+        )
+        note = f"  (memory of an accelerator by phase: {held}{moved})"
+    else:
+        note = ""
+    table = text_table(("  role", "time", "of the step", "idle"), rows, right=(1, 2, 3), ink=ink)
+    return table + (ink.paint("dim", note) + "\n" if note else "")
 
 
 def memory_row(plan: Plan) -> tuple[str, str, str]:

@@ -19,6 +19,7 @@ from clusterspec.source import Path, Span
 from clusterspec.units import percent
 
 if TYPE_CHECKING:
+    from clusterspec.cost.reinforcement.times import RlTimes
     from clusterspec.cost.serving.latency import ServingTimes, Tail
 
 _STEP = pattern(r"([^.\[\]]+)|\[(\d+)\]")
@@ -90,7 +91,7 @@ MFU_CONVENTION = (
 BODY_FIELDS = (
     *("cluster", "layout", "parameters", "active_parameters", "step_time", "tokens_per_second_per_accelerator"),
     *("model_flops_per_accelerator", "mfu", "hfu", "mfu_convention", "time_to_train", "fits", "range", "memory"),
-    *("allocated_memory", "serving", "communication", "terms", "measured", "unmeasured_step_time", "assumptions"),
+    *("allocated_memory", "serving", "rl", "communication", "terms", "measured", "unmeasured_step_time", "assumptions"),
 )
 
 
@@ -120,6 +121,7 @@ def body(plan: Plan, unmeasured: float | None, provenance: Provenance = PLAIN) -
         "memory": memory_json(plan.memory),
         "allocated_memory": plan.memory.allocator if plan.memory else None,
         "serving": serving_json(plan.serving, design.workload.serving if design.workload else None),
+        "rl": rl_json(plan.rl),
         "communication": [communication_json(row) for row in plan.communication],
         "terms": [term_json(term, provenance) for term in terms(plan)],
         "measured": measured_json(design.cluster),
@@ -170,7 +172,44 @@ def terms(plan: Plan) -> tuple[Term, ...]:
         from clusterspec.cost.serving.explain import first_token_time_term, token_time_term
 
         found = (first_token_time_term(plan.serving), token_time_term(plan.serving))
+    if plan.rl is not None:
+        from clusterspec.cost.reinforcement.explain import rl_term  # few plans need its modules
+
+        found = (rl_term(plan.rl), *found)
     return found + ((plan.memory.total,) if plan.memory else ())
+
+
+def rl_json(times: RlTimes | None) -> Json | None:
+    """The step of reinforcement learning by role; None where there is none."""
+    if times is None:
+        return None
+    memory = times.memory
+    return {
+        "step_time": times.step,
+        "parts": [{"role": part.role, "seconds": part.seconds, "idle_share": part.idle_share} for part in times.parts],
+        "weight_sync": {"bytes": times.sync.weights, "seconds": times.sync.seconds, "wire_seconds": times.sync.wire},
+        "tokens_per_second": times.tokens_per_second,
+        "tokens_per_second_per_accelerator": times.tokens_per_second_per_accelerator,
+        "mfu": times.mfu,
+        "accelerators": times.accelerators,
+        "rollout": {
+            "seconds": times.rollout.batch,
+            "tail_share": times.rollout.idle_share,
+            "longest_sample": times.rollout.longest,
+            "slots": times.rollout.slots,
+            "engines": times.rollout.engine.replicas,
+        },
+        "memory": None
+        if memory is None
+        else {
+            "rollout": memory.rollout,
+            "training": memory.training,
+            "sync": memory.sync,
+            "offloaded": memory.offloaded,
+            "capacity": memory.capacity,
+        },
+        "range": {"step_time": list(times.band)},
+    }
 
 
 def serving_json(times: ServingTimes | None, load: Serving | None) -> Json | None:

@@ -26,6 +26,7 @@ from clusterspec.spec.model import LayoutSpec, Spec
 if TYPE_CHECKING:
     from clusterspec.cluster.fleet import Fleet
     from clusterspec.cost.measured import Measurement
+    from clusterspec.cost.reinforcement.times import RlTimes
     from clusterspec.rules.knowledge.served import Served
 
 
@@ -161,6 +162,12 @@ class Facts(WrittenParts):
         from clusterspec.rules.knowledge.served import Served  # a training plan needs none of its modules
 
         return Served.of(self.timed, self.what_if.estimate)
+
+    @property
+    def rl(self) -> RlTimes | None:
+        """The step of reinforcement learning, unless its times rest on a figure that is reported as wrong."""
+        workload = self.design.workload
+        return self.timed.rl if workload is not None and workload.rl is not None and self.timed is not None else None
 
     @cached_property
     def peaks(self) -> tuple[StatedPeak, ...]:

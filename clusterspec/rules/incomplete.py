@@ -64,7 +64,7 @@ def _substituted_keys(spec: Spec) -> list[Path]:
     """The keys with substitute values that a spec lacks."""
     cluster, workload = spec.cluster, spec.workload
     missing: list[Path] = [("cluster", "nodes")] if cluster is not None and cluster.nodes is None else []
-    if workload is not None and workload.kind != "serve":
+    if workload is not None and workload.kind not in {"serve", "rl"} and workload.rl is None:
         keys = ("sequence_length", "global_batch")
         missing += [("workload", key) for key in keys if getattr(workload, key) is None]
     return missing

@@ -80,6 +80,7 @@ def offered(parameter: str) -> tuple[Any, ...]:
         | vars(sys.modules["clusterspec.rules.written_parts"])
         | {
             "Measurement": sys.modules["clusterspec.cost.measured"].Measurement,
+            "RlTimes": sys.modules["clusterspec.cost.reinforcement.times"].RlTimes,
             "Served": sys.modules["clusterspec.rules.knowledge.served"].Served,
         }
     )

@@ -35,6 +35,7 @@ GROUPS = (
     "batch",
     "numerics",
     "serving",
+    "reinforcement",
     "measured",
     "acceptance",
     "operations",

@@ -318,10 +318,10 @@ class Shard:
     def of(cls, workload: Workload, layout: Layout, mixer: Mixer = Mixer.FULL) -> Shard:
         """The share of each rank, by the degrees of the layout."""
         model, tp = _model_of_mixer(workload.model, mixer), layout.tp
-        tokens = layout.micro_batch * workload.sequence_length / layout.cp
+        tokens = layout.micro_batch * workload.filled_length / layout.cp
         narrow = workload.precision in NARROW
         sequence_parallel = layout.sequence_parallel and is_divided(tp)
-        documents = workload.sequence_length / workload.attended_length
+        documents = workload.filled_length / workload.attended_length
         return cls(
             model=model,
             sequences=layout.micro_batch * documents,

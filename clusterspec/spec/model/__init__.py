@@ -57,6 +57,9 @@ from clusterspec.spec.model.workload import (
     OffloadSpec,
     OptimizerStatesSpec,
     OverlapSpec,
+    RlSpec,
+    RoleSpec,
+    RolloutSpec,
     RoutingSpec,
     ServingSpec,
     SessionSpec,
@@ -64,6 +67,7 @@ from clusterspec.spec.model.workload import (
     SpeculativeSpec,
     TargetsSpec,
     TrainableSpec,
+    WeightSyncSpec,
     WorkloadSpec,
 )
 
@@ -110,6 +114,9 @@ __all__ = [
     "Price",
     "ProcurementSpec",
     "QuoteLine",
+    "RlSpec",
+    "RoleSpec",
+    "RolloutSpec",
     "RoutingSpec",
     "ScaleOutSpec",
     "ScaleUpSpec",
@@ -121,6 +128,7 @@ __all__ = [
     "SupportSpec",
     "TargetsSpec",
     "TrainableSpec",
+    "WeightSyncSpec",
     "WorkloadSpec",
 ]
 

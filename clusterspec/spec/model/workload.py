@@ -229,6 +229,68 @@ class ServingSpec:
 # The workload as written: the model, and how it is trained or served
 
 
+# Reinforcement learning as written: samples, roles and their placement
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutSpec:
+    """The engines that generate samples: their nodes and degrees in ranks, and engine options."""
+
+    nodes: int | None = None
+    framework: str | None = None
+    software: str | None = None
+    tp: int | None = None
+    attention_dp: int | None = None
+    ep: int | None = None
+    pp: int | None = None
+    memory_fraction: float | None = None
+    max_sequences: int | None = None
+    parameter_precision: str | None = None
+    kv_precision: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoleSpec:
+    """A model beside the trained one: on nodes of its own, or on those of the trainer, kept in host memory between
+    uses.
+    """
+
+    model: str | None = None
+    nodes: int | None = None
+    offload: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WeightSyncSpec:
+    """How new weights reach the engines: the path, the precision sent, and the bytes sent at a time."""
+
+    method: str | None = None
+    precision: str | None = None
+    bucket: Quantity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RlSpec:
+    """Reinforcement learning: the samples of one step, and the roles that generate, judge and train on them."""
+
+    algorithm: str | None = None
+    prompts_per_step: int | None = None
+    samples_per_prompt: int | None = None
+    input_tokens: int | LengthsSpec | None = None
+    output_tokens: int | LengthsSpec | None = None
+    turns: int | None = None
+    environment_time: Quantity | None = None
+    minibatches: int | None = None
+    epochs: int | None = None
+    max_staleness: int | None = None
+    placement: str | None = None
+    rollout: RolloutSpec | None = None
+    reference: RoleSpec | None = None
+    critic: RoleSpec | None = None
+    reward: RoleSpec | None = None
+    weight_sync: WeightSyncSpec | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class TrainableSpec:
     """The weights that training changes: all of them, or low-rank adapters of some modules."""
@@ -264,6 +326,7 @@ class WorkloadSpec:
     peak_flops: Quantity | None = None
     expected_mfu: float | None = None
     serving: ServingSpec | None = None
+    rl: RlSpec | None = None
 
 
 # The parallel layout, as written

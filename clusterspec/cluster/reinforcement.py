@@ -1,0 +1,203 @@
+"""Resolves reinforcement learning: its samples, its roles on their nodes, and the trainer as an ordinary workload.
+
+The trainer packs samples into sequences of `sequence_length` tokens. Each sequence holds the same whole number of
+samples of mean length, so that the tokens of a step are exact for every layout.
+"""
+
+from __future__ import annotations
+
+from math import exp
+
+from clusterspec.cluster.model import NORMAL_99, Cluster, Lengths, Rl, Role, WeightSync, Workload
+from clusterspec.cluster.resolution import ResolutionLog
+from clusterspec.cluster.workload import resolved_lengths
+from clusterspec.finding import Problem
+from clusterspec.records import replace
+from clusterspec.source import Path
+from clusterspec.spec.model import LayoutSpec, LengthsSpec, RlSpec, RoleSpec, RolloutSpec, WeightSyncSpec, WorkloadSpec
+
+KEY = "workload.rl"
+RL_PATH: Path = ("workload", "rl")
+ROLES = {"ppo": ("reference", "critic"), "grpo": ("reference",), "rloo": ("reference",), "dapo": ()}
+"""The models beside the trained one by algorithm: PPO (arXiv 2203.02155), GRPO (arXiv 2402.03300), RLOO (arXiv
+2402.14740), and DAPO, which has no reference (arXiv 2503.14476, section 2.3).
+"""
+USUAL_SPREAD = 0.7
+"""Standard deviation of the logarithms of answers where the spec states no 99th percentile."""
+SPREAD_99 = exp(NORMAL_99 * USUAL_SPREAD - USUAL_SPREAD * USUAL_SPREAD / 2)
+"""The 99th percentile of such answers over their mean."""
+BUCKET = float(2**30)
+"""Bytes of weights sent at a time: 1 GiB."""
+
+
+def resolve_rl(section: WorkloadSpec, layout: LayoutSpec | None, cluster: Cluster, log: ResolutionLog) -> Rl | None:
+    """The samples and roles; None, with problems, where a number is missing."""
+    rl = section.rl or RlSpec()
+    needed = (
+        ("prompts_per_step", "the samples of a step depend on it", "write the prompts of one step"),
+        ("input_tokens", "the cache and every time depend on it", "write the tokens of a prompt"),
+        ("output_tokens", "rollout and training depend on it", "write the tokens that a sample generates"),
+    )
+    for key, why, remedy in needed:
+        if getattr(rl, key) is None:
+            log.report_missing((*RL_PATH, key), why, remedy)
+    inputs = resolved_lengths(rl.input_tokens, (*RL_PATH, "input_tokens"), log)
+    outputs = _with_spread(rl.output_tokens, log) or resolved_lengths(
+        rl.output_tokens, (*RL_PATH, "output_tokens"), log
+    )
+    if inputs is None or outputs is None or rl.prompts_per_step is None:
+        return None
+
+    def number(key: str, otherwise: int, why: str) -> int:
+        found: int = log.written_or_assumed(getattr(rl, key), f"{KEY}.{key}", otherwise, why)
+        return found
+
+    algorithm = log.written_or_assumed(rl.algorithm, f"{KEY}.algorithm", "grpo", "usual for verifiable rewards")
+    placement = _placement(rl, log)
+    trainer, rollout = _nodes(rl, layout or LayoutSpec(), placement, cluster, log)
+    return Rl(
+        algorithm=algorithm,
+        prompts=rl.prompts_per_step,
+        samples_per_prompt=number("samples_per_prompt", 1, "one sample of each prompt"),
+        inputs=inputs,
+        outputs=outputs,
+        turns=rl.turns or 1,
+        environment_time=rl.environment_time.value if rl.environment_time else 0.0,
+        minibatches=number("minibatches", 1, "one optimizer step on each batch: on policy"),
+        epochs=rl.epochs or 1,
+        max_staleness=number("max_staleness", 0, "rollout waits for new weights: on policy"),
+        placement=placement,
+        trainer_nodes=trainer,
+        rollout_nodes=rollout,
+        roles=tuple(_roles(rl, algorithm)),
+        sync=_weight_sync(rl.weight_sync or WeightSyncSpec(), placement, section, log),
+    )
+
+
+def _with_spread(written: int | LengthsSpec | None, log: ResolutionLog) -> Lengths | None:
+    """The lengths of outputs with the usual 99th percentile, where a mapping states none; else None."""
+    if not isinstance(written, LengthsSpec) or written.mean is None or written.p99 is not None:
+        return None
+    if written.max is not None and written.max < written.mean:
+        return None  # the two disagree
+    why = f"answers vary log-normally, the logarithms by {USUAL_SPREAD:g}, before they are cut"
+    return Lengths(
+        written.mean, log.assume(f"{KEY}.output_tokens.p99", int(SPREAD_99 * written.mean), why), written.max
+    )
+
+
+def _placement(rl: RlSpec, log: ResolutionLog) -> str:
+    own = rl.rollout is not None and rl.rollout.nodes is not None
+    why = "rollout has nodes of its own" if own else "rollout states no nodes of its own"
+    found: str = log.written_or_assumed(rl.placement, f"{KEY}.placement", "split" if own else "colocated", why)
+    return found
+
+
+def _nodes(rl: RlSpec, layout: LayoutSpec, placement: str, cluster: Cluster, log: ResolutionLog) -> tuple[int, int]:
+    """Nodes of the trainer and nodes that rollout has of its own."""
+    rollout, key = rl.rollout or RolloutSpec(), f"{KEY}.rollout.nodes"
+    apart = sum(role.nodes or 0 for role in (rl.reference, rl.critic, rl.reward) if role is not None)
+    free = max(1, cluster.nodes - apart)
+    if placement == "colocated":
+        return layout.nodes or free, 0
+    if rollout.nodes is None:
+        left = free - layout.nodes if layout.nodes is not None else free // 2
+        why = "the nodes that the trainer leaves" if layout.nodes is not None else "half of the nodes"
+        own = log.assume(key, max(1, left), why)
+    else:
+        own = rollout.nodes
+    trainer = layout.nodes or log.assume("layout.nodes", max(1, free - own), "the nodes that rollout leaves")
+    if trainer + own > free:
+        message = f"the trainer has {trainer:,} nodes and rollout {own:,}, of {free:,}"
+        path = (*RL_PATH, "rollout", "nodes") if rollout.nodes is not None else ("layout", "nodes")
+        log.problems.append(Problem("keys-disagree", path, message, "let the nodes of all roles fit the cluster"))
+    return trainer, own
+
+
+def _roles(rl: RlSpec, algorithm: str) -> list[Role]:
+    """The models that the algorithm needs, and those that the spec names in addition."""
+    found = []
+    for name in ("reference", "critic", "reward"):
+        written: RoleSpec | None = getattr(rl, name)
+        if written is not None or name in ROLES[algorithm]:
+            section = written or RoleSpec()
+            found.append(Role(name, section.model, section.nodes, bool(section.offload)))
+    return found
+
+
+def _weight_sync(section: WeightSyncSpec, placement: str, work: WorkloadSpec, log: ResolutionLog) -> WeightSync:
+    usual = "ipc" if placement == "colocated" else "nccl"
+    why = "the engines are on the trainer's accelerators" if placement == "colocated" else "usual between nodes"
+    rollout = (work.rl.rollout if work.rl else None) or RolloutSpec()
+    kept = rollout.parameter_precision or work.parameter_precision or "bf16"
+    return WeightSync(
+        method=log.written_or_assumed(section.method, f"{KEY}.weight_sync.method", usual, why),
+        precision=log.written_or_assumed(
+            section.precision, f"{KEY}.weight_sync.precision", kept, "the precision in which the engines keep weights"
+        ),
+        bucket=section.bucket.value if section.bucket else BUCKET,
+    )
+
+
+# The trainer as an ordinary workload and layout
+
+
+def trainer_section(
+    section: WorkloadSpec, rl: Rl, layout: LayoutSpec, cluster: Cluster, log: ResolutionLog
+) -> WorkloadSpec:
+    """The workload of the trainer: packed sequences, and as many of them as a minibatch fills."""
+    samples = rl.samples // rl.minibatches
+    if rl.samples % rl.minibatches:
+        message = f"{rl.samples:,} samples are no multiple of {rl.minibatches:,} minibatches"
+        log.problems.append(
+            Problem("keys-disagree", (*RL_PATH, "minibatches"), message, "choose a divisor of the samples of a step")
+        )
+    if section.global_batch is not None and section.global_batch != samples:
+        message = (
+            f"a minibatch has {rl.samples:,} / {rl.minibatches:,} = {samples:,} samples, and `global_batch` is "
+            f"{section.global_batch:,}"
+        )
+        log.problems.append(
+            Problem("keys-disagree", ("workload", "global_batch"), message, "drop it, or change `minibatches`")
+        )
+    length = log.written_or_assumed(
+        section.sequence_length, "workload.sequence_length", rl.longest_sample, "samples are packed up to the longest"
+    )
+    degrees = (layout.tp or 1) * (layout.cp or 1) * (layout.pp or 1)
+    replicas = max(1, rl.trainer_nodes * cluster.ranks_per_node // degrees)
+    together = samples_per_sequence(max(1, samples), rl.sample_tokens, length, replicas * (layout.micro_batch or 1))
+    return replace(section, kind="train", sequence_length=length, global_batch=max(1, samples // together))
+
+
+def samples_per_sequence(samples: int, tokens: float, length: int, batch: int = 1) -> int:
+    """Samples of ``tokens`` mean tokens in a packed sequence: the largest divisor of the samples that fits.
+
+    Where ``batch`` divides the samples, it also divides the sequences.
+
+    >>> samples_per_sequence(512, 1060.0, 4096), samples_per_sequence(480, 1000.0, 4096)
+    (2, 4)
+    >>> samples_per_sequence(480, 1000.0, 4096, 96)
+    1
+    """
+    most, own = max(1, int(length / tokens)), batch if samples % batch == 0 else 1
+    return next(each for each in range(min(most, samples), 0, -1) if samples % (each * own) == 0)
+
+
+def trainer_workload(workload: Workload, rl: Rl) -> Workload:
+    """The resolved workload of the trainer, with the filled share of a sequence and the samples packed into it."""
+    samples = max(1, rl.samples // rl.minibatches)
+    together = samples / workload.global_batch
+    fill = min(1.0, together * rl.sample_tokens / workload.sequence_length)
+    document = rl.sample_tokens + spread_tokens(rl)
+    return replace(workload, rl=rl, fill=fill, document_length=min(document, workload.sequence_length * fill))
+
+
+def spread_tokens(rl: Rl) -> float:
+    """Tokens by which the sample of a token is longer than the mean sample: the variance over the mean."""
+    return (_variance(rl.inputs) + _variance(rl.outputs)) / rl.sample_tokens
+
+
+def _variance(lengths: Lengths) -> float:
+    """The variance of lengths; a cut keeps them within half of the cut of their mean."""
+    found = lengths.mean**2 * lengths.variation
+    return min(found, (lengths.most / 2) ** 2) if lengths.most else found

@@ -1,0 +1,106 @@
+"""The step of reinforcement learning as a term: each role with its formula and inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from clusterspec.cost.formulas import reinforcement as formulas
+from clusterspec.cost.reinforcement.times import RlTimes
+from clusterspec.cost.term import EXPRESSIONS, Term, computed_figure, formula_source
+from clusterspec.quantity import Figure
+
+NAME = "rl_step"
+
+
+def rl_term(times: RlTimes) -> Term:
+    """The step with its parts."""
+    rl, rollout = times.rl, times.rollout
+    sync = _sync_term(times)
+    training = _training_term(times)
+    function: Callable[..., float] = formulas.serial_step_time
+    parts: tuple[Term, ...]
+    if rl.placement == "split" and rl.max_staleness:
+        function = formulas.overlapped_step_time
+        parts = (training, _busy_term(times), sync)
+        inputs: tuple[tuple[str, Figure], ...] = (
+            ("batch", _seconds(rollout.batch, "generation of a batch, to its last sample")),
+            ("staleness", computed_figure(float(rl.max_staleness), "workload.rl.max_staleness")),
+        )
+    elif rl.placement == "partial":
+        function = formulas.partial_step_time
+        parts = (training, sync)
+        inputs = (
+            ("started", _seconds(rollout.drained, "generation on all nodes, until the last sample starts")),
+            ("tail", _seconds(max(0.0, rollout.batch - rollout.drained), "the longest samples on nodes of their own")),
+            ("last", computed_figure(1 / rl.minibatches, "share of training that needs the last samples")),
+            ("switch", _seconds(times.switch, "one switch between engines and trainer")),
+        )
+    else:
+        parts = (_rollout_term(times), training, sync)
+        inputs = (("switch", _seconds(times.switch, "switch between engines and trainer; 0 on nodes of their own")),)
+    low, high = times.band
+    text = EXPRESSIONS[function]
+    return Term(NAME, times.step, "s", text, inputs, parts, formula_source(function), low, high)
+
+
+def _seconds(value: float, why: str) -> Figure:
+    return computed_figure(value, why, "s")
+
+
+def _rollout_term(times: RlTimes) -> Term:
+    rollout, waiting = times.rollout, times.rl.turns * times.rl.environment_time
+    inputs = (
+        ("busy", _seconds(rollout.busy, "generation with all slots full")),
+        ("tail", _seconds(rollout.batch - rollout.busy - waiting, "slots that empty towards the longest sample")),
+        ("environment", _seconds(waiting, "turns × environment_time")),
+    )
+    return Term("rollout", rollout.batch, "s", "busy + tail + environment", inputs)
+
+
+def _busy_term(times: RlTimes) -> Term:
+    rollout = times.rollout
+    busy: Callable[..., float] = formulas.rollout_busy_time
+    share = rollout.unhindered / rollout.busy if rollout.busy else 1.0
+    inputs = (
+        ("samples", computed_figure(rollout.samples, "samples of a step over attention ranks")),
+        ("mean", computed_figure(rollout.mean, "mean tokens of an output")),
+        ("step", _seconds(rollout.step, "one decoding step with full slots")),
+        ("slots", computed_figure(rollout.slots, "samples in flight on one attention rank")),
+        ("prompts", _seconds(rollout.prompts, "prompts of one attention rank")),
+        ("efficiency", computed_figure(share, "rate inside the training loop over that of the engine alone")),
+    )
+    text = f"({EXPRESSIONS[busy]}) / efficiency"
+    return Term("busy", rollout.busy, "s", text, inputs, (), formula_source(busy))
+
+
+def _training_term(times: RlTimes) -> Term:
+    parts = (
+        _trainer_term("log_probabilities", times.log_probabilities, "forward passes over all samples of a step", times),
+        _trainer_term("update", times.update, "optimizer steps over all minibatches and epochs", times),
+        _trainer_term("driver", times.driver, "rewards, packing and the exchange of samples", None),
+    )
+    return Term.total("training", parts)
+
+
+def _trainer_term(name: str, seconds: float, why: str, times: RlTimes | None) -> Term:
+    """A part of training: its seconds alone, over the efficiency in the training loop where that counts."""
+    share = times.efficiency if times is not None else 1.0
+    inputs = (
+        ("alone", _seconds(seconds * share, why)),
+        ("efficiency", computed_figure(share, "rate inside the training loop over that on equal sequences")),
+    )
+    return Term(name, seconds, "s", "alone / efficiency", inputs)
+
+
+def _sync_term(times: RlTimes) -> Term:
+    sync = times.sync
+    transfer: Callable[..., float] = formulas.weight_sync_time
+    inputs = (
+        ("sent", computed_figure(sync.sent, "bytes through the slowest link", "B")),
+        ("bandwidth", computed_figure(sync.bandwidth, "of that link, for broadcasts", "B/s")),
+        ("tensors", computed_figure(sync.tensors, "tensors of the checkpoint")),
+        ("overhead", _seconds(sync.overhead, "of one tensor")),
+        ("fixed", _seconds(sync.fixed, "of one transfer")),
+    )
+    text = f"{EXPRESSIONS[transfer]} + fixed"
+    return Term("sync", sync.seconds, "s", text, inputs, (), formula_source(transfer))

@@ -1,0 +1,247 @@
+"""The generation of one batch of samples of unequal length: its seconds to the last sample, and its busy time.
+
+One attention rank is followed from event to event: its slots hold the samples in flight, and each end of a sample lets
+the next one start. Lengths are quantiles of their distribution, in an order that spreads them evenly, without chance.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from itertools import islice
+from math import ceil, exp, floor, log
+from statistics import NormalDist
+
+from clusterspec.cluster.model import Design, Lengths, Rl
+from clusterspec.cluster.variation import design_with_keys
+from clusterspec.cost.constants import assumed
+from clusterspec.cost.formulas.pipeline import expected_largest
+from clusterspec.cost.formulas.reinforcement import rollout_busy_time
+from clusterspec.cost.serving.engine import Engine
+from clusterspec.cost.serving.steady import Pools
+from clusterspec.cost.serving.times import serving_pools
+from clusterspec.records import NamedTuple, dataclass
+from clusterspec.spec.model import LayoutSpec, RolloutSpec, ServingSpec, WorkloadSpec
+from clusterspec.summation import sum_of
+
+GROUP = "reinforcement"
+ENGINE = "vllm"
+"""The engine of rollout where the spec names none: that of most frameworks."""
+GOLDEN = 0.6180339887498949
+"""Multiples of the golden ratio, modulo one, spread evenly however many are taken."""
+LONGEST = 0.5614594835668851
+"""The expected largest of n samples is about the quantile 1 − 0.561 / n (exp(−γ), by Gumbel's law)."""
+RATIO = 1.25
+"""Steps are timed for numbers of sequences that grow by this ratio, and linear between them."""
+NEAR, FAR = 512.0, 8192.0
+"""Tokens of context at which steps are timed; they are linear in it."""
+MOST_SAMPLES = 4096
+"""Samples of one engine that are followed one by one; beyond it the batch is a multiple of so many."""
+EFFICIENCY = assumed(
+    GROUP,
+    "rollout.efficiency",
+    0.6,
+    "rate of generation inside a training loop over that of the serving engine alone, fitted: log-probabilities of"
+    " every token, kernels that allow new weights, requests that the driver sends and gathers",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """The generation of the samples of one step.
+
+    ``batch`` seconds to the last sample, ``drained`` to the moment from which slots stay empty, ``busy`` those that
+    the samples take where all slots are full. ``ranks`` attention ranks with ``slots`` each generate ``samples``
+    each, of ``mean`` and at most ``longest`` tokens. ``step`` is the seconds of a step with full slots, ``prompts``
+    those of the prompts of one rank.
+    """
+
+    batch: float
+    drained: float
+    busy: float
+    ranks: int
+    slots: float
+    samples: float
+    mean: float
+    longest: float
+    step: float
+    prompts: float
+    unhindered: float
+    """Seconds as ``busy`` at the rate of the engine alone."""
+    engine: Engine
+    design: Design
+
+    @property
+    def accelerators(self) -> float:
+        """Accelerators of all engines."""
+        layout = self.engine.layout
+        ranks = self.engine.replicas * self.engine.ranks * layout.pp
+        return ranks / self.engine.cluster.ranks_per_accelerator
+
+    @property
+    def idle_share(self) -> float:
+        """The share of a batch in which slots wait for its longest samples."""
+        return max(0.0, 1 - self.busy / self.batch) if self.batch else 0.0
+
+
+def rollout_design(design: Design, rl: Rl, nodes: int) -> Design:
+    """The engines of rollout on some nodes as an ordinary serving design."""
+    work, section = design.spec.workload or WorkloadSpec(), design.spec.workload and design.spec.workload.rl
+    rollout = (section.rollout if section else None) or RolloutSpec()
+    kept = rollout.parameter_precision or work.parameter_precision
+    narrow = kept in {"fp8", "mxfp8", "fp4", "mxfp4", "nvfp4"}
+    serving = ServingSpec(
+        input_tokens=rl.inputs.mean,
+        output_tokens=rl.outputs.mean,
+        load="offline",
+        max_sequences=rollout.max_sequences,
+        memory_fraction=rollout.memory_fraction,
+    )
+    served = WorkloadSpec(
+        kind="serve",
+        model=work.model,
+        precision=("fp4" if kept and "4" in kept else "fp8") if narrow else work.precision,
+        parameter_precision=kept,
+        kv_precision=rollout.kv_precision,
+        serving=serving,
+    )
+    layout = LayoutSpec(
+        framework=rollout.framework or (None if rollout.software else ENGINE),
+        software=rollout.software,
+        nodes=nodes,
+        tp=rollout.tp,
+        attention_dp=rollout.attention_dp,
+        ep=rollout.ep,
+        pp=rollout.pp,
+    )
+    return design_with_keys(design, {("workload",): served, ("layout",): layout})
+
+
+def rollout_of(design: Design, rl: Rl, nodes: int) -> Rollout | None:
+    """The generation of one batch on some nodes; None where the engines cannot be timed."""
+    engines = rollout_design(design, rl, nodes)
+    pools = serving_pools(engines)
+    return None if pools is None else batch_rollout(pools, rl, engines)
+
+
+def batch_rollout(pools: Pools, rl: Rl, engines: Design) -> Rollout:
+    """The generation of one batch by the engines of a serving design."""
+    engine, ranks = pools.decode, pools.decode.attention_ranks
+    each = rl.samples / ranks
+    slots = max(1.0, min(float(ceil(each)), float(int(pools.limit))))
+    outputs = sample_lengths(rl.outputs, min(MOST_SAMPLES, max(1, ceil(each))), rl.samples)
+    uneven = 1 + (rl.outputs.variation / max(1.0, each)) ** 0.5 * expected_largest(float(ranks)) if ranks > 1 else 1.0
+    most = rl.outputs.most or max(outputs)
+    lengths = [min(float(most), length * uneven) for length in outputs[:-1]] + outputs[-1:]
+    run = _EngineRun(pools, rl.inputs.mean, slots)
+    batch, drained = run.batch(_spread(lengths))
+    repeated = each / len(lengths) if len(lengths) == MOST_SAMPLES else 1.0
+    mean = float(rl.outputs.mean)
+    slots = max(slots, min(pools.limit, each * rl.max_staleness)) if rl.max_staleness else slots
+    step = run.step(slots, rl.inputs.mean + mean / 2)
+    prompts = run.prompts(each)
+    busy = rollout_busy_time(each, mean, slots, step, prompts)
+    waiting = rl.turns * rl.environment_time
+    return Rollout(
+        batch=max(batch * repeated, busy) / EFFICIENCY.value + waiting,
+        drained=drained * repeated / EFFICIENCY.value,
+        busy=busy / EFFICIENCY.value,
+        ranks=ranks,
+        slots=slots,
+        samples=each,
+        mean=mean,
+        longest=lengths[-1],
+        step=step,
+        prompts=prompts,
+        unhindered=busy,
+        engine=engine,
+        design=engines,
+    )
+
+
+def sample_lengths(lengths: Lengths, count: int, of_all: int) -> list[float]:
+    """``count`` quantiles of a log-normal distribution that is cut, in ascending order, with the stated mean.
+
+    The last is the expected longest of ``of_all`` samples.
+    """
+    if lengths.p99 <= lengths.mean:
+        return [float(lengths.mean)] * count
+    normal, sigma = NormalDist(), lengths.sigma
+    at = [normal.inv_cdf((index + 0.5) / count) for index in range(count)]
+    cut = float(lengths.most or 64 * lengths.mean)
+    low, high = 0.0, 64.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        found = sum_of(min(cut, lengths.mean * middle * exp(sigma * one)) for one in at) / count
+        low, high = (middle, high) if found < lengths.mean else (low, middle)
+    scale = lengths.mean * high
+    longest = min(cut, scale * exp(sigma * normal.inv_cdf(max(0.5, 1 - LONGEST / max(2, of_all)))))
+    quantiles = [min(cut, scale * exp(sigma * one)) for one in at]
+    return [*quantiles[:-1], max(longest, quantiles[-1])]
+
+
+def _spread(values: list[float]) -> list[float]:
+    """Ascending values in an order in which every stretch has about the same mean."""
+    order = sorted(range(len(values)), key=lambda index: (index + 1) * GOLDEN % 1.0)
+    return [values[index] for index in order]
+
+
+class _StepLine(NamedTuple):
+    """Seconds of a decoding step over the mean context: ``start`` + ``slope`` × tokens."""
+
+    start: float
+    slope: float
+
+
+class _EngineRun:
+    """One attention rank that decodes samples in at most ``slots`` slots; ``prompt`` is the tokens of a prompt."""
+
+    def __init__(self, pools: Pools, prompt: int, slots: float) -> None:
+        self.pools, self.prompt, self.slots = pools, float(prompt), int(slots)
+        self._lines: dict[int, _StepLine] = {}
+
+    def step(self, sequences: float, context: float) -> float:
+        """Seconds of a step that decodes so many sequences of a rank with so many tokens of context."""
+        place = log(max(1.0, sequences)) / log(RATIO)
+        low = floor(place)
+        before, after = self._line(low), self._line(low + 1)
+        part = (sequences - RATIO**low) / (RATIO ** (low + 1) - RATIO**low)
+        seconds = before.start + before.slope * context
+        return seconds + max(0.0, part) * (after.start + after.slope * context - seconds)
+
+    def _line(self, place: int) -> _StepLine:
+        """The line of `RATIO` ** ``place`` sequences."""
+        found = self._lines.get(place)
+        if found is None:
+            engine = self.pools.decode
+            each = max(1.0 / engine.layout.attention_dp, RATIO**place / engine.layout.pp)
+            near, far = (engine.decode(each, tokens).total for tokens in (NEAR, FAR))
+            slope = (far - near) / (FAR - NEAR)
+            found = self._lines[place] = _StepLine(near - NEAR * slope, slope)
+        return found
+
+    def prompts(self, count: float) -> float:
+        """Seconds of the prompts of so many samples on one rank."""
+        engine = self.pools.prompts
+        together = max(1.0, min(count, 8.0))
+        found = engine.prefill(together * self.prompt, self.prompt, float(engine.layout.attention_dp)).total
+        return found * count / together
+
+    def batch(self, lengths: list[float]) -> tuple[float, float]:
+        """Seconds to the end of the last sample, and to the moment when the last sample has started."""
+        ends: list[tuple[float, float]] = []
+        now = drained = self.prompts(float(len(lengths)))
+        waiting, done, starts = iter(lengths), 0.0, 0.0
+        for length in islice(waiting, self.slots):
+            heappush(ends, (length, 0.0))
+        while ends:
+            count = len(ends)
+            end, start = heappop(ends)
+            context = self.prompt + (done + end) / 2 - starts / count
+            now += (end - done) * self.step(float(count), context)
+            done, starts = end, starts - start
+            following = next(waiting, None)
+            if following is not None:
+                heappush(ends, (done + following, done))
+                starts += done
+                drained = now
+        return now, drained

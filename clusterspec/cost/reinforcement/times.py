@@ -1,0 +1,258 @@
+"""The step of reinforcement learning: rollout, log-probabilities, updates, and what passes between them."""
+
+from __future__ import annotations
+
+from clusterspec.cluster.model import Rl, Workload
+from clusterspec.cost import parameters
+from clusterspec.cost.constants import assumed
+from clusterspec.cost.formulas.reinforcement import (
+    overlapped_step_time,
+    partial_step_time,
+    serial_step_time,
+    switch_time,
+)
+from clusterspec.cost.mixers import attention_flops
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.record import StepRecord
+from clusterspec.cost.reinforcement.rollout import GROUP, Rollout, rollout_of
+from clusterspec.cost.reinforcement.weights import Sync, sync_of
+from clusterspec.cost.step import ReplicaSeconds, StageTime, compose
+from clusterspec.records import NamedTuple, dataclass
+from clusterspec.summation import sum_of
+
+SWITCH = assumed(
+    GROUP, "switch", 3.0, "of one switch between trainer and engines: caches are freed and allocated again", "s"
+)
+DRIVER = assumed(
+    GROUP,
+    "driver",
+    20.0,
+    "of a step, fitted: rewards, advantages, packing, the exchange of samples through the driver, and what its workers"
+    " wait for each other",
+    "s",
+)
+TRAINING = assumed(
+    GROUP,
+    "training.efficiency",
+    0.8,
+    "rate of the trainer over that of a run on equal sequences, fitted: ranks wait for the one with the most tokens,"
+    " and micro-batches are packed in part",
+)
+RESIDENT = assumed(
+    GROUP, "resident", 3e9, "bytes that an engine or a trainer keeps while the other runs: contexts and graphs", "B"
+)
+SPREAD = assumed(
+    "uncertainty",
+    "reinforcement",
+    0.35,
+    "half-width of the range of a step of reinforcement learning, relative: nine in ten published steps of the fitted"
+    " sources lie in it (docs/accuracy.md)",
+)
+
+
+class RlPart(NamedTuple):
+    """A role: its seconds in one step, and the share of the step in which its accelerators wait."""
+
+    role: str
+    seconds: float
+    idle_share: float
+
+
+class RlMemory(NamedTuple):
+    """Bytes on one accelerator that roles share, in each phase of a step, and its capacity.
+
+    ``offloaded`` are the bytes of the trainer that move to the host for the rollout.
+    """
+
+    rollout: float
+    training: float
+    sync: float
+    offloaded: float
+    capacity: float | None
+
+    @property
+    def most(self) -> float:
+        return max(self.rollout, self.training, self.sync)
+
+
+@dataclass(frozen=True, slots=True)
+class RlTimes:
+    """One step of reinforcement learning in seconds.
+
+    ``training`` sums ``log_probabilities``, ``update`` and the driver; ``switch`` is that between engines and trainer.
+    ``flops`` are those of the model in one step, ``peak`` of one accelerator; ``efficiency`` is that of the trainer.
+    """
+
+    rl: Rl
+    rollout: Rollout
+    log_probabilities: float
+    update: float
+    driver: float
+    switch: float
+    sync: Sync
+    step: float
+    accelerators: float
+    flops: float
+    peak: float | None
+    memory: RlMemory | None
+    band: tuple[float, float]
+    efficiency: float
+
+    @property
+    def training(self) -> float:
+        """Seconds of the trainer in one step."""
+        return self.log_probabilities + self.update + self.driver
+
+    @property
+    def tokens(self) -> float:
+        """Tokens of one step, prompts included."""
+        return self.rl.samples * self.rl.sample_tokens
+
+    @property
+    def tokens_per_second(self) -> float:
+        return self.tokens / self.step
+
+    @property
+    def tokens_per_second_per_accelerator(self) -> float:
+        return self.tokens_per_second / self.accelerators
+
+    @property
+    def mfu(self) -> float | None:
+        """FLOPs of generation, log-probabilities and training over the peak of all accelerators for the whole step."""
+        return self.flops / (self.step * self.accelerators * self.peak) if self.peak else None
+
+    @property
+    def parts(self) -> tuple[RlPart, ...]:
+        """The roles in the order of a step."""
+        step, rollout = self.step, self.rollout
+        shared = self.rl.placement == "colocated"
+        generating = rollout.batch if self.rl.max_staleness == 0 else rollout.busy
+        idle = 1 - generating / step
+        found = [
+            RlPart("rollout", rollout.batch, rollout.idle_share * rollout.batch / step if shared else idle),
+            RlPart("log_probabilities", self.log_probabilities, 0.0),
+            RlPart("update", self.update, 0.0 if shared else max(0.0, 1 - self.training / step)),
+            RlPart("driver", self.driver, 0.0),
+            RlPart("weight_sync", self.sync.seconds, 0.0),
+        ]
+        if self.switch:
+            found.append(RlPart("switch", self.switch, 0.0))
+        return tuple(found)
+
+
+def rl_times(plan: Plan) -> RlTimes | None:
+    """The step of reinforcement learning whose trainer has a plan; None where a part of it has no time."""
+    design = plan.design
+    cluster, workload, layout = design.cluster, design.workload, design.layout
+    if cluster is None or workload is None or layout is None or workload.rl is None or plan.step is None:
+        return None
+    nodes = workload.rl.rollout_nodes
+    if workload.rl.placement != "split":
+        nodes += workload.rl.trainer_nodes
+    rollout = rollout_of(design, workload.rl, nodes)
+    return None if rollout is None else composed_times(plan, rollout)
+
+
+def composed_times(plan: Plan, rollout: Rollout) -> RlTimes:
+    """The step of a trainer with a plan and of a rollout."""
+    design, record = plan.design, plan.step
+    cluster, workload, layout = design.cluster, design.workload, design.layout
+    assert cluster and workload and layout and workload.rl and record
+    rl = workload.rl
+    scores = log_probability_seconds(record, rl)
+    update = rl.minibatches * rl.epochs * record.seconds * (2.0 if rl.role("critic") else 1.0)
+    sync = sync_of(cluster, workload, layout, rl, rollout)
+    memory = shared_memory(plan, rollout) if rl.placement != "split" else None
+    moved = memory.offloaded if memory else 0.0
+    rate = plan.tables.host_bandwidth * cluster.ranks_per_accelerator if plan.tables else 1.0
+    switch = switch_time(2 * moved, rate, SWITCH.value) if memory else 0.0
+    scores, update, driver = scores / TRAINING.value, update / TRAINING.value, DRIVER.value
+    training = scores + update + driver
+    nodes = rl.trainer_nodes + rl.rollout_nodes
+    step = _step_seconds(rl, rollout, training, sync.seconds, switch)
+    width = 1 + SPREAD.value
+    peak = workload.peak.value if workload.peak else None
+    return RlTimes(
+        rl=rl,
+        rollout=rollout,
+        log_probabilities=scores,
+        update=update,
+        driver=driver,
+        switch=switch,
+        sync=sync,
+        step=step,
+        accelerators=float(nodes * cluster.accelerators_per_node),
+        flops=_flops(workload, rl),
+        peak=peak,
+        memory=memory,
+        band=(step / width, step * width),
+        efficiency=TRAINING.value,
+    )
+
+
+def _step_seconds(rl: Rl, rollout: Rollout, training: float, sync: float, switch: float) -> float:
+    if rl.placement == "partial":
+        tail = max(0.0, rollout.batch - rollout.drained)
+        return partial_step_time(rollout.drained, tail, training, 1 / rl.minibatches, sync=sync, switch=switch)
+    if rl.placement == "split" and rl.max_staleness:
+        return overlapped_step_time(training, rollout.busy, rollout.batch, sync, float(rl.max_staleness))
+    return serial_step_time(rollout.batch, training, sync, switch)
+
+
+def log_probability_seconds(record: StepRecord, rl: Rl) -> float:
+    """Seconds of the forward passes over all samples of a step that precede the updates: those of the trained model,
+    and of reference and critic where they run on the trainer's nodes.
+    """
+    beside = sum(1 for role in rl.roles if role.nodes is None and role.model is None and role.name != "reward")
+    return (1 + beside) * forward_seconds(record, rl.minibatches)
+
+
+def forward_seconds(record: StepRecord, minibatches: int) -> float:
+    """Seconds of the forward passes of some minibatches, with the pipeline's bubble and the gathers of weights."""
+    inputs, choices = record.inputs, record.choices
+    stage = StageTime(inputs.stage.forward, 0.0, 0.0)
+    share = inputs.stage.forward / inputs.stage.total
+    schedule = choices.schedule if choices.schedule in {"1f1b", "interleaved", "gpipe"} else "1f1b"
+    forward = inputs._replace(
+        stage=stage,
+        every=inputs.every * share,
+        micro_batches=inputs.micro_batches * minibatches,
+        send=inputs.send / 2,
+        replicas=ReplicaSeconds(inputs.replicas.gather if choices.layer_by_layer else 0.0, 0.0, 0.0, 0.0),
+        weights=0.0,
+    )
+    times, _ = compose(forward, choices._replace(schedule=schedule))
+    return times.total
+
+
+def _flops(workload: Workload, rl: Rl) -> float:
+    """FLOPs of the model in one step: generation and each forward pass count a third of training."""
+    each = 6 * parameters.model_weights(workload.model).multiplied
+    each += attention_flops(workload.model, workload.attended_length)
+    forward = 1 + sum(1 for role in rl.roles if role.name in {"reference", "critic"})
+    trained = rl.epochs * (2 if rl.role("critic") else 1)
+    return rl.samples * rl.sample_tokens * each * (trained + (1 + forward) / 3)
+
+
+def shared_memory(plan: Plan, rollout: Rollout) -> RlMemory | None:
+    """Memory of an accelerator that the trainer and an engine share; None where either is not known."""
+    stored, layout, load = plan.stored, rollout.engine.layout, rollout.engine.workload.serving
+    whole = rollout.engine.cluster.accelerator.memory
+    if stored is None or load is None or whole is None:
+        return None
+    ranks = stored.ranks
+    states = sum_of(line.value for line in (*stored.rank.weights, *stored.rank.gradients, *stored.rank.optimizer))
+    weights = sum_of(line.value for line in stored.rank.weights) * ranks
+    served = rollout.engine.weight_bytes / layout.pp * rollout.engine.cluster.ranks_per_accelerator
+    engine = load.memory_fraction * whole.value
+    together = engine + states * ranks + RESIDENT.value <= whole.value
+    offloaded = 0.0 if together else states * ranks
+    rl = plan.design.workload.rl if plan.design.workload else None
+    assert rl is not None
+    return RlMemory(
+        rollout=engine + RESIDENT.value + (states * ranks - offloaded),
+        training=stored.total + RESIDENT.value,
+        sync=weights + served + rl.sync.bucket + RESIDENT.value,
+        offloaded=offloaded,
+        capacity=whole.value,
+    )

@@ -1,0 +1,103 @@
+"""The transfer of new weights from the trainer to the engines of rollout, and the switch between the two."""
+
+from __future__ import annotations
+
+from clusterspec.catalog.models import Model
+from clusterspec.cluster.model import Cluster, Layout, Rl, Workload
+from clusterspec.cost import parameters
+from clusterspec.cost.constants import assumed
+from clusterspec.cost.formulas.reinforcement import weight_sync_time
+from clusterspec.cost.reinforcement.rollout import GROUP, Rollout
+from clusterspec.precision import precision_width, table_width
+from clusterspec.records import dataclass
+
+SHARE = assumed(
+    GROUP, "sync.share", 0.7, "of the line rate that broadcasts of buckets of weights sustain, a bucket after the other"
+)
+TENSOR = assumed(
+    GROUP,
+    "sync.tensor",
+    1.1e-4,
+    "overhead of one tensor of a checkpoint, which the engine finds and copies: the transfers of checkpoint-engine take"
+    " 0.08 to 0.14 ms for each beyond the wire (docs/accuracy.md)",
+    "s",
+)
+FIXED = assumed(GROUP, "sync.fixed", 0.5, "of one transfer: engines stop, and start again with an empty cache", "s")
+DISK = assumed(GROUP, "sync.disk", 2e9, "B/s of a file system that the spec does not describe, for each node", "B/s")
+MATRICES = {"attention": 4, "norms": 2, "network": 3}
+"""Tensors of one layer in a checkpoint: projections, norms, and the matrices of a gated network."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """One transfer of weights: ``sent`` bytes pass the slowest link at ``bandwidth`` B/s, in ``tensors`` tensors.
+
+    ``weights`` are the bytes of the whole model as sent. ``wire`` is the seconds that the bytes alone need.
+    """
+
+    method: str
+    weights: float
+    sent: float
+    bandwidth: float
+    tensors: float
+    overhead: float
+    fixed: float
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of the transfer."""
+        return weight_sync_time(self.sent, self.bandwidth, self.tensors, self.overhead) + self.fixed
+
+    @property
+    def wire(self) -> float:
+        return self.sent / self.bandwidth
+
+
+def checkpoint_tensors(model: Model) -> int:
+    """Tensors of a checkpoint, every expert counted."""
+    dense = max(0, model.ffn_layers - model.moe_layers)
+    routed = model.moe_layers * (MATRICES["network"] * (model.experts + bool(model.shared_experts)) + 1)
+    mixing = (model.attention_layers + model.linear_layers) * (MATRICES["attention"] + MATRICES["norms"])
+    return 3 + mixing + dense * MATRICES["network"] + routed
+
+
+def weight_bytes(workload: Workload, precision: str) -> float:
+    """Bytes of all weights in a precision, embedding and head in 16 bits; of adapters alone where only they train."""
+    counted = parameters.model_weights(workload.model)
+    tables = counted.embedding + counted.head
+    return (counted.total - tables) * precision_width(precision) + tables * table_width(precision)
+
+
+def sync_of(cluster: Cluster, workload: Workload, layout: Layout, rl: Rl, rollout: Rollout) -> Sync:
+    """The transfer of the trained weights to all engines.
+
+    ``nccl`` and ``ipc`` gather every tensor on the trainer's ranks and pass it on whole; ``rdma`` sends each part from
+    the rank that has it to the ranks that need it; ``disk`` writes once and reads once for each engine.
+    """
+    weights = weight_bytes(workload, rl.sync.precision)
+    scaled = 2.0 if precision_width(rl.sync.precision) <= 1.1 else 1.0  # tensors of 8 and 4 bits come with scales
+    tensors = scaled * checkpoint_tensors(workload.model)
+    method = rl.sync.method
+    inside, between = _link_rates(cluster)
+    spread = layout.tp * layout.pp * layout.ep if layout.sharding not in {"fsdp", "hsdp"} else layout.ranks
+    gathers = inside if spread <= cluster.ranks_per_domain else between
+    engines = max(1, rollout.engine.replicas)
+    if method == "disk":
+        sent, bandwidth = weights * (1 + engines * rollout.engine.ranks / rollout.accelerators), DISK.value
+    elif method == "rdma":
+        senders = layout.ranks / cluster.ranks_per_accelerator
+        receives = weights / (rollout.accelerators / engines)
+        sent, bandwidth = max(weights * engines / senders, receives), between
+    elif method == "ipc":
+        sent, bandwidth = weights, gathers
+    else:
+        sent, bandwidth = weights, 1 / (1 / gathers + 1 / between)
+    return Sync(method, weights, sent, bandwidth * SHARE.value, tensors, TENSOR.value, FIXED.value)
+
+
+def _link_rates(cluster: Cluster) -> tuple[float, float]:
+    """B/s per direction at which a broadcast reaches an accelerator inside a domain, and a node from another one: all
+    its NICs carry parts of it, which the scale-up links join.
+    """
+    inside = cluster.scale_up.bandwidth.value
+    return inside, min(inside, cluster.scale_out.node_bandwidth) if cluster.scale_out else inside

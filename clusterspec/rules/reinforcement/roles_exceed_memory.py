@@ -1,0 +1,73 @@
+"""Roles that share accelerators do not fit in their memory.
+
+## What it finds
+
+Rollout on the trainer's nodes (`placement: colocated` or `partial`), with more memory than an accelerator has in one
+phase of the step: generation (the engine's `memory_fraction` and what the trainer keeps), training (the trainer and what
+the engine keeps), or the transfer of weights (the weights of both, and one bucket).
+
+## Why it matters
+
+The step ends out of memory when the roles change: often at the first transfer of weights, after a long rollout.
+
+## What to do
+
+Lower `rollout.memory_fraction`, shard the trainer's states or the engine over more ranks, send smaller buckets, or give
+rollout nodes of its own.
+
+## When to ignore it
+
+Ignore it where a measured run fits.
+
+## Fires
+
+```yaml workload.rl.rollout
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload:
+  kind: rl
+  model: qwen2.5-7b
+  rl: {algorithm: dapo, prompts_per_step: 64, samples_per_prompt: 8, input_tokens: 512, output_tokens: 1000, placement: colocated, rollout: {tp: 1, memory_fraction: 0.99}}
+layout: {framework: megatron-core, tp: 2, recompute: full}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload:
+  kind: rl
+  model: qwen2.5-7b
+  rl: {algorithm: dapo, prompts_per_step: 64, samples_per_prompt: 8, input_tokens: 512, output_tokens: 1000, placement: colocated, rollout: {tp: 1, memory_fraction: 0.6}}
+layout: {framework: megatron-core, tp: 2, recompute: full}
+```
+
+## Sources
+
+- Roles that share accelerators: https://arxiv.org/abs/2409.19256
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.reinforcement.times import RlTimes
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "error", "likely", yields_to=("states-exceed-memory", "activations-exceed-memory"))
+
+
+def check(rl: RlTimes) -> Iterator[Problem]:
+    memory = rl.memory
+    if memory is None or memory.capacity is None or memory.most <= memory.capacity:
+        return
+    phases = {"generation": memory.rollout, "training": memory.training, "the transfer of weights": memory.sync}
+    phase, size = max(phases.items(), key=lambda each: each[1])
+    yield RULE.problem(
+        "workload.rl.rollout",
+        f"trainer and engine need {display(size, 'B')} of an accelerator's {display(memory.capacity, 'B')} during {phase}",
+        "lower `memory_fraction`, shard over more ranks, or give rollout nodes of its own",
+    )

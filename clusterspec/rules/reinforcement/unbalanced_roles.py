@@ -1,0 +1,88 @@
+"""One role waits for the other in a split plan.
+
+## What it finds
+
+Rollout on nodes of its own that runs ahead of the weights, where the accelerators of one role wait for more than 25 % of
+the predicted step while the others work.
+
+The finding is a note below the half-width of the range of the prediction and a warning above it.
+
+## Why it matters
+
+The slower role sets the step. Nodes that wait belong to the other role, or to nobody.
+
+## What to do
+
+Move nodes from the role that waits to the other; `search` tabulates the splits.
+
+## When to ignore it
+
+Ignore it where the machines of the two roles cannot be exchanged.
+
+## Options
+
+`thresholds = {unbalanced-roles = 0.25}` in the configuration sets the share above which the rule reports. The number is a
+share of the predicted step time. The default is 0.25.
+
+## Fires
+
+```yaml workload.rl.rollout.nodes
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 5}
+workload:
+  kind: rl
+  model: qwen2.5-7b
+  rl: {algorithm: dapo, prompts_per_step: 64, samples_per_prompt: 8, input_tokens: 512, output_tokens: {mean: 6000, p99: 20000, max: 32768}, max_staleness: 2, rollout: {nodes: 1, tp: 1}}
+layout: {framework: megatron-core, tp: 2, recompute: full}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload:
+  kind: rl
+  model: qwen2.5-7b
+  rl: {algorithm: dapo, prompts_per_step: 64, samples_per_prompt: 8, input_tokens: 512, output_tokens: {mean: 6000, p99: 20000, max: 32768}, placement: colocated, rollout: {tp: 1}}
+layout: {framework: megatron-core, tp: 2, recompute: full}
+```
+
+## Sources
+
+- Rollout and training on separate nodes: https://arxiv.org/abs/2504.15930
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.reinforcement.times import RlTimes
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.shares import cost_severity
+from clusterspec.rules.parts import Thresholds
+from clusterspec.rules.rule import Rule
+from clusterspec.units import display, percent, plural
+
+RULE = Rule.of(__name__, "warning", "likely")
+MOST = 0.25
+
+
+def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:
+    plan = rl.rl
+    if plan.placement != "split" or plan.max_staleness == 0:
+        return
+    idle = {part.role: part.idle_share for part in rl.parts if part.role in {"rollout", "update"}}
+    role, share = max(idle.items(), key=lambda each: each[1])
+    nodes = plan.rollout_nodes if role == "rollout" else plan.trainer_nodes
+    if share <= thresholds.of(RULE.name, MOST) or (nodes < 2 and idle["rollout"] == share):
+        return
+    waits, works = ("rollout", "the trainer") if role == "rollout" else ("the trainer", "rollout")
+    low, high = rl.band
+    lost = share * nodes / (plan.rollout_nodes + plan.trainer_nodes)
+    yield RULE.problem(
+        "workload.rl.rollout.nodes",
+        f"{waits} with {plural(nodes, 'node')} waits for {percent(share, 2)} of the step of {display(rl.step, 's')} behind {works}",
+        f"move nodes to {works}; `clusterspec search` tabulates the splits",
+        severity=cost_severity(lost, (low / rl.step, high / rl.step), most="warning"),
+    )

@@ -1,0 +1,146 @@
+"""Reinforcement learning: parts of a step worked out by hand, and laws of placements and lengths."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from clusterspec.cluster.model import Lengths
+from clusterspec.cost.reinforcement.explain import rl_term
+from clusterspec.cost.reinforcement.rollout import sample_lengths
+from clusterspec.cost.reinforcement.times import RlTimes
+from clusterspec.cost.reinforcement.weights import checkpoint_tensors, weight_bytes
+from clusterspec.studies.study import Study, study_text
+from tests.cost.expressions import evaluate
+from tests.cost.plans import design, spec
+from tests.settings import SETTINGS
+
+LENGTHS = {"mean": 2000, "p99": 9000, "max": 16384}
+
+
+def described(nodes: int = 4, layout: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
+    """Qwen2.5 7B, 64 prompts with 8 samples each, on four DGX H100."""
+    rollout = {"tp": 1, "memory_fraction": 0.6, **changes.pop("rollout", {})}
+    rl = {"algorithm": "grpo", "prompts_per_step": 64, "samples_per_prompt": 8, "input_tokens": 512}
+    rl |= {"output_tokens": LENGTHS, "placement": "colocated", "rollout": rollout, **changes}
+    work = {"kind": "rl", "model": "qwen2.5-7b", "rl": rl}
+    cut = {"framework": "megatron-core", "tp": 2, "recompute": "full", **(layout or {})}
+    return {"clusterspec": 1, "cluster": {"platform": "dgx-h100", "nodes": nodes}, "workload": work, "layout": cut}
+
+
+def times(*args: Any, **changes: Any) -> RlTimes:
+    found = study_text(json.dumps(described(*args, **changes)), SETTINGS).plan.rl
+    assert found is not None
+    return found
+
+
+def test_a_step_is_the_sum_of_its_roles_where_they_take_turns() -> None:
+    found = times()
+    whole = found.rollout.batch + found.log_probabilities + found.update + found.driver + found.sync.seconds
+    assert found.step == pytest.approx(whole + found.switch)
+    assert found.tokens == 512 * 2512
+    assert found.tokens_per_second_per_accelerator == pytest.approx(512 * 2512 / found.step / 32)
+    assert {part.role for part in found.parts} >= {"rollout", "log_probabilities", "update", "weight_sync", "switch"}
+    assert all(0 <= part.idle_share <= 1 for part in found.parts)
+
+
+def test_ahead_of_the_weights_the_slower_role_sets_the_step() -> None:
+    """One step ahead: training and its transfer, generation and its transfer, or the longest sample of one batch."""
+    one = times(rollout={"nodes": 2}, placement="split", max_staleness=1)
+    sync = one.sync.seconds
+    assert one.step == pytest.approx(max(one.training + sync, one.rollout.busy + sync, one.rollout.batch))
+    assert one.switch == 0 and one.memory is None
+    many = times(rollout={"nodes": 2}, placement="split", max_staleness=8)
+    serial = times(rollout={"nodes": 2}, placement="split", max_staleness=0)
+    assert many.step <= one.step <= serial.step
+    assert serial.step == pytest.approx(serial.rollout.batch + serial.training + serial.sync.seconds)
+
+
+def test_lengths_have_their_mean_and_the_expected_longest() -> None:
+    """Quantiles of a cut log-normal distribution: ascending, with the stated mean, the last at most the cut."""
+    lengths = sample_lengths(Lengths(2000, 9000, 16384), 512, 512)
+    assert lengths == sorted(lengths)
+    assert sum(lengths[:-1]) / 511 == pytest.approx(2000, rel=0.02)
+    assert 9000 < lengths[-1] <= 16384
+    assert sample_lengths(Lengths(1000, 1000, None), 4, 512) == [1000.0] * 4
+    assert sample_lengths(Lengths(2000, 9000, 4096), 64, 512)[-1] == 4096
+    assert sample_lengths(Lengths(2000, 9000, None), 64, 65536)[-1] > lengths[-1]
+
+
+def test_laws_of_rollout() -> None:
+    """Equal samples leave no tail; a longer tail, fewer engines or slower environments never help."""
+    equal, varied = times(output_tokens=2000), times()
+    assert equal.rollout.idle_share == pytest.approx(0.0, abs=1e-9)
+    assert varied.rollout.idle_share > 0.2
+    assert times(output_tokens={**LENGTHS, "p99": 14000}).rollout.batch > varied.rollout.batch
+    assert times(8).rollout.batch < varied.rollout.batch
+    late = times(turns=4, environment_time="3 s")
+    assert late.rollout.batch == pytest.approx(varied.rollout.batch + 12)
+    assert times(rollout={"max_sequences": 4}).rollout.batch > varied.rollout.batch
+    assert times(placement="partial", rollout={"nodes": 1}, nodes=5, minibatches=4).step < varied.step
+
+
+def test_the_models_of_an_algorithm_take_part() -> None:
+    """GRPO runs the policy and a reference forward; DAPO the policy; PPO a critic, too, which it also trains."""
+    dapo, grpo, ppo = (times(algorithm=name) for name in ("dapo", "grpo", "ppo"))
+    assert grpo.log_probabilities == pytest.approx(2 * dapo.log_probabilities)
+    assert ppo.log_probabilities == pytest.approx(3 * dapo.log_probabilities)
+    assert ppo.update == pytest.approx(2 * grpo.update)
+    apart = times(reference={"nodes": 1}, nodes=5)
+    assert apart.log_probabilities == pytest.approx(dapo.log_probabilities)
+
+
+def test_bytes_of_a_transfer() -> None:
+    """Llama 3.1 8B: 7 matrices and 2 norms in each of 32 layers, two tables and a norm; two bytes of a weight."""
+    found = design(spec(workload={"model": "llama-3.1-8b"}))
+    assert found.workload is not None
+    assert checkpoint_tensors(found.workload.model) == 3 + 32 * 9
+    tables = 2 * 128256 * 4096
+    assert weight_bytes(found.workload, "bf16") == 2 * 8_030_261_248
+    assert weight_bytes(found.workload, "fp8") == 8_030_261_248 - tables + 2 * tables
+    one = times(weight_sync={"method": "ipc"}).sync
+    assert one.seconds == pytest.approx(one.sent / one.bandwidth + one.tensors * one.overhead + one.fixed)
+    split = {"rollout": {"nodes": 2}, "placement": "split"}
+    disk, nccl = (times(**split, weight_sync={"method": each}).sync for each in ("disk", "nccl"))
+    assert disk.seconds > 10 * nccl.wire > 0
+
+
+def test_what_shares_an_accelerator_is_offloaded_where_both_do_not_fit() -> None:
+    wide, narrow = times(rollout={"memory_fraction": 0.9}).memory, times(rollout={"memory_fraction": 0.1}).memory
+    assert wide is not None and narrow is not None
+    assert wide.offloaded > 0 == narrow.offloaded
+    assert narrow.rollout > 0.1 * (narrow.capacity or 0)
+
+
+def test_every_expression_of_a_step_gives_its_value() -> None:
+    split = {"rollout": {"nodes": 2}, "placement": "split"}
+    for changes in ({}, split, {**split, "max_staleness": 2}, {**split, "placement": "partial"}):
+        for term in rl_term(times(**changes)).walk():
+            names = {name: figure.value for name, figure in term.inputs} | {
+                part.name: part.value for part in term.parts
+            }
+            assert evaluate(term.formula, names) == pytest.approx(term.value), term.name
+
+
+def test_the_trainer_packs_whole_samples() -> None:
+    """Tokens of an update are those of its samples, for any length of sequences."""
+    for length in (None, 4096, 32768):
+        whole = described(minibatches=2)
+        whole["workload"] |= {"sequence_length": length} if length else {}
+        one = study_text(json.dumps(whole), SETTINGS)
+        work = one.design.workload
+        assert work is not None
+        assert work.global_batch * work.filled_length == pytest.approx(256 * 2512)
+        assert work.sequence_length == (length or 512 + 16384)
+
+
+def test_what_is_missing_or_contradicts_is_reported_at_its_key() -> None:
+    def found(**changes: Any) -> set[tuple[str, str]]:
+        one: Study = study_text(json.dumps(described(**changes)), SETTINGS)
+        return {(finding.rule, ".".join(map(str, finding.path))) for finding in one.findings}
+
+    assert ("missing-key", "workload.rl.output_tokens") in found(output_tokens=None) | found(output_tokens={"max": 9})
+    assert ("keys-disagree", "workload.rl.minibatches") in found(minibatches=7)
+    assert ("keys-disagree", "workload.rl.rollout.nodes") in found(placement="split", rollout={"nodes": 9})

@@ -1,0 +1,133 @@
+"""Published steps of reinforcement learning as specs, and their predictions.
+
+Constants are fitted on half of the sources. The hash of a source's name decides its side, before its rows are read.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from clusterspec.cost.reinforcement.times import RlTimes
+from clusterspec.records import dataclass
+from clusterspec.studies.study import Settings, study_text
+
+TABLE = Path(__file__).resolve().parents[2] / "tests" / "accuracy" / "rl.csv"
+Row = dict[str, str]
+
+
+def is_held_out(source: str) -> bool:
+    """Whether the rows of a source take no part in any fit.
+
+    >>> is_held_out("nemo-rl"), is_held_out("verl")
+    (False, True)
+    """
+    return int(sha256(source.encode()).hexdigest(), 16) % 2 == 1
+
+
+def rows() -> list[Row]:
+    """All rows of the table."""
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def spec_of_row(row: Row) -> dict[str, Any]:
+    """The spec of a row; what its source does not state is left to defaults."""
+    output: dict[str, int] = {"mean": int(row["output_mean"])}
+    if row["output_max"]:
+        output["max"] = int(row["output_max"])
+    rollout = {
+        "framework": row["rollout_framework"] or "vllm",
+        "tp": _number(row["rollout_tp"]),
+        "nodes": _number(row["rollout_nodes"]) or None,
+        "memory_fraction": float(row["memory_fraction"]) if row["memory_fraction"] else None,
+        "parameter_precision": row["rollout_precision"] or None,
+    }
+    rl = {
+        "algorithm": row["algorithm"],
+        "prompts_per_step": _number(row["prompts"]),
+        "samples_per_prompt": _number(row["samples"]),
+        "input_tokens": _number(row["input_tokens"]),
+        "output_tokens": output,
+        "minibatches": _number(row["minibatches"]),
+        "max_staleness": _number(row["staleness"]),
+        "placement": row["placement"],
+        "rollout": _given(rollout),
+    }
+    workload = {
+        "kind": "rl",
+        "model": row["model"],
+        "sequence_length": _number(row["sequence_length"]),
+        "precision": row["precision"] or None,
+        "rl": _given(rl),
+    }
+    layout: dict[str, Any] = {name: _number(row[name]) for name in ("tp", "cp", "ep", "pp")}
+    layout |= {"framework": row["train_framework"], "sharding": row["sharding"] or None}
+    layout |= {"expert_tp": 1} if layout["ep"] not in {None, 1} else {}
+    layout |= {"recompute": row["recompute"] or None, "nodes": _number(row["trainer_nodes"])}
+    cluster = json.loads(row["cluster"]) | {"nodes": _number(row["nodes"])}
+    return {
+        "clusterspec": 1,
+        "name": row["id"],
+        "cluster": cluster,
+        "workload": _given(workload),
+        "layout": _given(layout),
+    }
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text else None
+
+
+def _given(section: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in section.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class RlCase:
+    """A published step and its prediction in seconds; ``times`` is None where there is none."""
+
+    row: Row
+    times: RlTimes | None
+
+    @property
+    def held_out(self) -> bool:
+        return is_held_out(self.row["source"])
+
+    @property
+    def published(self) -> float:
+        return float(self.row["step_time"])
+
+    @property
+    def error(self) -> float | None:
+        """Predicted over published, minus one."""
+        return self.times.step / self.published - 1 if self.times else None
+
+
+def cases(settings: Settings) -> list[RlCase]:
+    """All rows with their predictions."""
+    return [RlCase(row, prediction(row, settings)) for row in rows()]
+
+
+def prediction(row: Row, settings: Settings) -> RlTimes | None:
+    """The predicted step of a row."""
+    return study_text(json.dumps(spec_of_row(row)), settings, row["id"]).plan.rl
+
+
+def ordered_pairs(found: list[RlCase]) -> list[tuple[RlCase, RlCase]]:
+    """Pairs of rows of one source that differ in placement or staleness alone, as their ``pair`` says."""
+    by_pair: dict[str, list[RlCase]] = {}
+    for case in found:
+        if case.row["pair"] and case.times is not None:
+            by_pair.setdefault(case.row["pair"], []).append(case)
+    return [(one, other) for same in by_pair.values() for i, one in enumerate(same) for other in same[i + 1 :]]
+
+
+def is_ordered(pair: tuple[RlCase, RlCase]) -> bool:
+    """Whether the faster of two published steps is predicted to be the faster one."""
+    one, other = pair
+    assert one.times and other.times
+    return (one.published < other.published) == (one.times.step < other.times.step)
