@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clusterspec.analysis.outputs import bill, cost, estimate
-from clusterspec.cluster.fleet import Fleet, Job, NodeSet, Pool
+from clusterspec.cluster.fleet import Fleet, Job, NodeSet, Pool, free_groups
 from clusterspec.procurement.bill import bill as counted
 from clusterspec.procurement.cost import cost as worked_out
 from clusterspec.procurement.growth import growth
@@ -72,6 +72,7 @@ def _pool_use(parts: FleetStudy, pool: Pool, cost: Cost | None) -> PoolUse:
         power=cost.watts.value if cost and cost.watts.parts else None,
         cost=cost.total.value if cost and cost.total else None,
         currency=cost.currency if cost else "",
+        free=free_groups(pool),
         phases=growth(pool.cluster, written, pool.spec.phases) if pool.cluster and pool.spec.phases else (),
     )
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.records import dataclass
 from clusterspec.source import Path
@@ -34,6 +36,8 @@ class Pool:
     cluster: Cluster | None
     nodes: int | None
     sets: tuple[NodeSet, ...] = ()
+    design: Design | None = None
+    """The pool as a design without a workload."""
 
     @property
     def promised(self) -> int:
@@ -74,6 +78,41 @@ class Fleet:
     def jobs_of(self, pool: str) -> Iterator[Job]:
         """The jobs of a pool, in the order of the spec."""
         return (job for job in self.jobs.values() if job.spec.pool == pool)
+
+
+@dataclass(frozen=True, slots=True)
+class FreeGroups:
+    """The free nodes of a pool by groups of ``size`` nodes: ``whole`` groups are free, and one group has ``largest``
+    free nodes or fewer."""
+
+    name: str
+    size: int
+    whole: int
+    largest: int
+
+
+def free_groups(pool: Pool) -> tuple[FreeGroups, ...]:
+    """The free nodes of a pool by scale-up domain and by leaf, where these have several nodes.
+
+    Jobs lie next to each other in the order of the spec, from the first node on. Empty where numbers are not known.
+    """
+    if pool.cluster is None or pool.nodes is None or pool.idle is None:
+        return ()
+    levels = fabric_levels(pool.cluster)
+    leaf = levels[0].nodes if levels and levels[0].nodes else 0
+    sizes = (("scale-up domain", nodes_of_domain(pool.cluster)), ("leaf", leaf))
+    return tuple(_free_groups(name, size, pool.promised, pool.nodes) for name, size in sizes if 1 < size <= pool.nodes)
+
+
+def _free_groups(name: str, size: int, first: int, nodes: int) -> FreeGroups:
+    """The groups of the nodes from ``first`` on.
+
+    >>> _free_groups("leaf", 32, 40, 100)
+    FreeGroups(name='leaf', size=32, whole=1, largest=32)
+    """
+    whole = max(0, nodes // size - -(-first // size))
+    begun = [min(nodes, (first // size + 1) * size) - first, nodes % size if first <= nodes - nodes % size else 0]
+    return FreeGroups(name, size, whole, size if whole else max(0, *begun))
 
 
 def stated_nodes(job: JobSpec) -> int | None:

@@ -27,8 +27,24 @@ def fleet_text(report: FleetReport, ink: Ink = PLAIN) -> str:
     pools = text_table(POOL_HEADS, pool_rows(report), right=range(1, len(POOL_HEADS)), wrap=(0,), ink=ink)
     title = f"{title_text(report.name)}: {plural(len(report.jobs), 'job')} on {plural(len(report.pools), 'pool')}"
     told = "\n".join(wrapped_lines(f"{legend(report)} {CHOICE}", ink.measure))
-    shown = f"{ink.paint('bold', title)}\n\n{jobs}\n{pools}\n{told}\n{growth_text(report, ink)}"
+    shown = f"{ink.paint('bold', title)}\n\n{jobs}\n{pools}\n{told}\n{free_text(report, ink)}{growth_text(report, ink)}"
     return shown + errors_text(report.findings, report.input.name, ink)
+
+
+def free_text(report: FleetReport, ink: Ink = PLAIN) -> str:
+    """The gangs that still fit beside the jobs, for each pool with free nodes; empty without one."""
+    lines = []
+    for name, use in report.pools.items():
+        groups = [
+            f"a gang of {plural(each.largest, 'node')} fits one {each.name} of {each.size}, {each.whole:,} whole free"
+            for each in use.free
+        ]
+        if use.idle:
+            fits = "; ".join(groups)
+            lines.append(
+                f"Free on {name}, jobs side by side: {plural(use.idle, 'node')}" + (f"; {fits}." if fits else ".")
+            )
+    return "".join("\n".join(wrapped_lines(line, ink.measure)) + "\n" for line in lines)
 
 
 GROWTH_HEADS = ("from", "nodes", "leaves", "spines", "cores", "cables", "ports to keep", "racks", "power")

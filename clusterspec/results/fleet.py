@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import TYPE_CHECKING
 
+from clusterspec.cluster.fleet import FreeGroups
 from clusterspec.finding import Finding, Severity
 from clusterspec.records import asdict, dataclass, field
 from clusterspec.results import BillReport, EstimateReport, Input, Json, Tool, count, head
@@ -28,7 +29,8 @@ class PoolUse:
     """The use of a pool: nodes with and without a job, watts of IT power at full load, and its cost over the term.
 
     ``used`` counts nodes of jobs that take turns once; ``used_share`` is the mean share of the nodes that have a job
-    during the term. ``phases`` are those of its growth. Figures that are not known are None.
+    during the term. ``phases`` are those of its growth, ``free`` the nodes without a job by domain and leaf. Figures
+    that are not known are None.
     """
 
     nodes: int | None
@@ -39,6 +41,7 @@ class PoolUse:
     cost: float | None
     currency: str
     phases: tuple[Phase, ...] = ()
+    free: tuple[FreeGroups, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +95,7 @@ class FleetReport:
         single = {name: _single_json(report) for name, report in self.reports.items()}
         fields = dict.fromkeys(key for each in single.values() for key in each)
         jobs = {name: asdict(use) | single.get(name, {}) for name, use in self.jobs.items()}
-        pools = {
-            name: asdict(use) | {"phases": [asdict(each) for each in use.phases]} for name, use in self.pools.items()
-        }
+        pools = {name: asdict(use) | _lists(use) for name, use in self.pools.items()}
         bills = {name: _single_json(bill) for name, bill in self.pool_bills.items()}
         return (
             head(self.tool, self.input)
@@ -102,6 +103,10 @@ class FleetReport:
             | {"name": self.name, "jobs": jobs, "pools": {name: pools[name] | bills.get(name, {}) for name in pools}}
             | {"summary": count(self.findings)}
         )
+
+
+def _lists(use: PoolUse) -> Json:
+    return {"phases": [asdict(each) for each in use.phases], "free": [asdict(each) for each in use.free]}
 
 
 def _single_json(report: EstimateReport | BillReport | CostReport) -> Json:

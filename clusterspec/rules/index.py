@@ -24,6 +24,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "unused-waiver": ("document", ()),
     "waiver-without-reason": ("document", ()),
     "wrong-type": ("document", ()),
+    "fleet-over-budget": ("fleet", ("fleet",)),
     "job-before-its-nodes": ("fleet", ("fleet",)),
     "job-nodes-disagree": ("fleet", ("fleet",)),
     "jobs-split-domains": ("fleet", ("fleet",)),
@@ -330,6 +331,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
 
 SILENT: dict[str, Callable[..., object]] = {
     "keys-disagree": lambda operations: operations.checkpoint is None,
+    "fleet-over-budget": lambda fleet: (fleet.spec.procurement is None or not fleet.spec.procurement.budget or len(fleet.pools) < 2) or (fleet.spec.procurement.quoted_total is not None and (not fleet.spec.procurement.quoted_total > float(fleet.spec.procurement.budget))),
     "job-before-its-nodes": lambda fleet: not any((not (not any((True for each in pool.sets)) if pool.spec.phases else True) for pool in fleet.pools.values())),
     "job-nodes-disagree": lambda fleet: not any((job.spec.nodes is not None and (job.spec.layout.nodes if job.spec.layout else None) is not None and ((job.spec.layout.nodes if job.spec.layout else None) != job.spec.nodes) for name, job in fleet.jobs.items())) and (not any((any((any(((fleet.jobs[name].spec.nodes if fleet.jobs[name].spec.nodes is not None else fleet.jobs[name].spec.layout.nodes if fleet.jobs[name].spec.layout else None) is not None and (fleet.jobs[name].spec.nodes if fleet.jobs[name].spec.nodes is not None else fleet.jobs[name].spec.layout.nodes if fleet.jobs[name].spec.layout else None) != each.nodes for name in each.jobs)) for each in pool.sets)) for pool in fleet.pools.values()))),
     "jobs-split-domains": lambda fleet: not any(((max(1, pool.cluster.scale_up.domain // pool.cluster.accelerators_per_node) if pool.cluster else 1) > 1 and pool.nodes is not None and (pool.promised <= pool.nodes) for pool in fleet.pools.values())),

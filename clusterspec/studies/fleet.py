@@ -177,7 +177,7 @@ class FleetStudy:
             if (written := (spec.pools or {}).get(name)) is not None:
                 cluster = study.design.cluster
                 nodes = cluster.nodes if cluster else written.nodes
-                found[name] = Pool(name, written, cluster, nodes, node_sets(spec, name, nodes))
+                found[name] = Pool(name, written, cluster, nodes, node_sets(spec, name, nodes), study.design)
         return found
 
     @cached_property

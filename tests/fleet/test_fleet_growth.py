@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cluster.fleet import free_groups
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import cost
 from clusterspec.procurement.growth import Phase, growth
@@ -54,8 +55,8 @@ def test_the_last_phase_is_the_machine_and_each_phase_is_a_part_of_the_next() ->
             assert before.reserved_power and before.reserved_power > (after.reserved_power or 0.0)
 
 
-def test_half_of_a_rail_fabric_keeps_half_of_its_spine_ports() -> None:
-    """64 DGX B200 on 8 rails of 64-port switches, 32 down: 16 leaves, 512 uplinks, 8 spines. Of 32 nodes the 8 leaves
+def test_half_of_a_fat_tree_keeps_half_of_its_spine_ports() -> None:
+    """64 DGX B200 with 8 NICs on 64-port switches, 32 down: 16 leaves, 512 uplinks, 8 spines. Of 32 nodes the 8 leaves
     have 256 uplinks, so 256 of the 512 spine ports stay free. Built alone, 256 uplinks take 4 spines, with 8 uplinks of
     a leaf to each: half of the 256 move when 8 spines take 4 each. 4 nodes a rack: 8 of 16 racks."""
     first, _ = phases_of("platform: dgx-b200, power: {nodes_per_rack: 4}", 32, 64)
@@ -73,3 +74,14 @@ def test_estimate_bill_and_report_show_the_phases(call: Call) -> None:  # noqa: 
         assert (first["date"], first["nodes"], first["reserved_ports"], last["nodes"]) == ("2030-01-01", 32, 256, 64)
     assert call("report", "x.yaml", "-o", "x.html").status == 0
     assert "Growth of p" in Path("x.html").read_text("utf-8")
+
+
+def test_the_gang_that_still_fits_is_counted_by_domain_and_leaf() -> None:
+    """A job of 20 on four domains of 18 leaves two whole ones; 4 nodes with 8 NICs share a leaf of 32 ports down, and
+    13 of 16 leave 3 of the last leaf."""
+    racks = "clusterspec: 1\npools: {p: {platform: gb200-nvl72, nodes: 72}}\njobs: {a: {pool: p, nodes: 20}}\n"
+    (domains, *_) = free_groups(fleet_of(racks).fleet.pools["p"])
+    assert (domains.size, domains.whole, domains.largest) == (18, 2, 18)
+    nodes = "clusterspec: 1\npools: {p: {platform: dgx-h100, nodes: 16}}\njobs: {a: {pool: p, nodes: 13}}\n"
+    (leaves,) = free_groups(fleet_of(nodes).fleet.pools["p"])
+    assert (leaves.name, leaves.size, leaves.whole, leaves.largest) == ("leaf", 4, 0, 3)

@@ -1,0 +1,82 @@
+"""The pools of a fleet cost more than the budget together.
+
+## What it finds
+
+A fleet of several pools whose priced parts, at the low ends of their prices and with the prices of each pool, add up to more than
+`procurement.budget`; or a `quoted_total` above it.
+
+## Why it matters
+
+Each pool alone is below the budget, and no single design shows the excess.
+
+## What to do
+
+Take fewer nodes in a pool, or raise the budget: `clusterspec bom` lists the parts of all pools.
+
+## When to ignore it
+
+Ignore it where a pool is owned already; leave its prices out.
+
+## Fires
+
+```yaml procurement.budget
+clusterspec: 1
+pools:
+  train: {platform: dgx-b200, nodes: 16, prices: {node: 400000}}
+  serve: {platform: dgx-h200, nodes: 8, prices: {node: 280000}}
+procurement: {currency: USD, as_of: 2026-11-01, budget: 8000000}
+jobs:
+  a: {pool: train}
+  b: {pool: serve}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+pools:
+  train: {platform: dgx-b200, nodes: 16, prices: {node: 400000}}
+  serve: {platform: dgx-h200, nodes: 8, prices: {node: 280000}}
+procurement: {currency: USD, as_of: 2026-11-01, budget: 9000000}
+jobs:
+  a: {pool: train}
+  b: {pool: serve}
+```
+
+## Sources
+
+- Pools and jobs: docs/fleet.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.fleet import Fleet
+from clusterspec.finding import Problem
+from clusterspec.procurement.bill import bill
+from clusterspec.rules.rule import Rule
+from clusterspec.units import plain
+
+RULE = Rule.of(__name__, "error")
+HELP = "take fewer nodes in a pool, or raise the budget: `clusterspec bom` lists the parts of all pools"
+
+
+def check(fleet: Fleet) -> Iterator[Problem]:
+    procurement = fleet.spec.procurement
+    if procurement is None or not procurement.budget or len(fleet.pools) < 2:
+        return
+    budget, quoted = float(procurement.budget), procurement.quoted_total
+    if quoted is not None:
+        if quoted > budget:
+            message = f"the quoted total of {quoted:,} is {quoted - budget:,.0f} above the budget of {budget:,.0f}"
+            yield RULE.problem("procurement.quoted_total", message, HELP)
+        return
+    prices = {
+        name: total.low for name, pool in fleet.pools.items() if pool.design and (total := bill(pool.design).total)
+    }
+    least = sum(prices.values())
+    if least > budget:
+        parts = " + ".join(f"{price:,.0f} ({name})" for name, price in prices.items())
+        message = f"the priced parts of all pools cost {parts} = {least:,.0f} or more, {plain(least / budget, 3)} times the budget of {budget:,.0f}"
+        yield RULE.problem("procurement.budget", message, HELP)
