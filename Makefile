@@ -7,7 +7,7 @@ OUT    := out
 SPEC   ?= examples/dgx-h100-pod.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all browser page docs accuracy fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files clean
+.PHONY: help demo test test-all browser page site docs accuracy fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
@@ -29,6 +29,10 @@ browser: $(VENV)/developed ## drive reports, the page of `edit` and the playgrou
 
 page: ## build the page of `clusterspec edit` from web/ (needs Node; Python installs the built one)
 	cd web && npm ci --silent --ignore-scripts && npm run --silent build
+
+site: $(VENV)/developed ## build the web site, with the playground, into out/site (needs Node)
+	$(PYTHON) -m venv out/site-builder && out/site-builder/bin/pip install --quiet --require-hashes -r requirements/site.txt
+	$(BIN)/python -m tools.site out/site-builder/bin/zensical out/site
 
 docs: $(VENV)/developed ## write every generated page
 	$(BIN)/python -m tools.generate write
@@ -75,7 +79,8 @@ lock: $(VENV)/developed ## write requirements/*.txt anew, with hashes
 	$(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-emit-index-url --generate-hashes --extra dev --output-file requirements/dev.txt pyproject.toml
 	$(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-emit-index-url --generate-hashes --output-file requirements/run.txt pyproject.toml
 	$(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-emit-index-url --generate-hashes --output-file requirements/build.txt requirements/build.in
-	$(BIN)/python -m tools.release.clean_lock requirements/dev.txt requirements/run.txt requirements/build.txt
+	$(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-emit-index-url --generate-hashes --output-file requirements/site.txt requirements/site.in
+	$(BIN)/python -m tools.release.clean_lock requirements/dev.txt requirements/run.txt requirements/build.txt requirements/site.txt
 
 IMAGE ?= docker.io/library/python:3.12-slim-bookworm
 pin-image: ## write the digest that IMAGE has now into the Containerfile (needs skopeo and the network)
