@@ -219,6 +219,8 @@ def accelerator(read: FactReader) -> Accelerator:
     return Accelerator(
         **_header_fields(read),
         ranks_per_accelerator=read.count("ranks_per_accelerator") or 1,
+        slice_names=read.texts("slices.names"),
+        units_of_slices=read.count("slices.units") or 1,
         memory=read.figure("memory", "bytes"),
         memory_printed=read.printed("memory"),
         memory_bandwidth=read.figure("memory_bandwidth", "rate"),
@@ -457,6 +459,7 @@ def kernels(read: FactReader) -> Kernels:
         **_header_fields(read),
         accelerator=read.text("accelerator") or "",
         year=read.count("year") or 0,
+        stands_in_from=read.count("stands_in_from"),
         achievable=read.achievable(),
     )
 

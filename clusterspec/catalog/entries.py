@@ -136,6 +136,10 @@ class Accelerator(Entry):
     """
 
     ranks_per_accelerator: int = 1
+    slice_names: tuple[str, ...] = ()
+    """How names of slices call the part: ``v5p`` in ``v5p-512``."""
+    units_of_slices: int = 1
+    """Units of one part that the number in such a name counts."""
     memory: Figure | None = None
     memory_printed: str = ""
     memory_bandwidth: Figure | None = None
@@ -391,6 +395,8 @@ class Kernels(Entry):
 
     accelerator: str = ""
     year: int = 0
+    stands_in_from: int | None = None
+    """First year of accelerators without measured kernels for which these stand in."""
     achievable: Mapping[str, Figure] = field(default_factory=dict)
 
 

@@ -82,15 +82,6 @@ LONGEST = 64
 LISTED = 8
 """Members of a family that a message lists."""
 
-SLICES = {
-    "v4": ("tpu-v4", 2),
-    "v5p": ("tpu-v5p", 2),
-    "v5e": ("tpu-v5e", 1),
-    "v5litepod": ("tpu-v5e", 1),
-    "v6e": ("tpu-v6e", 1),
-}
-"""Chips, and the units of one that the names of its slices count (docs.cloud.google.com/tpu/docs/v5p and v6e)."""
-
 
 class Lookup:
     """The catalog, with problems recorded in the log."""
@@ -151,7 +142,7 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
 
     ``usual`` is the entry that other parts of the design suggest; the help lists it first.
     """
-    if kind in {"accelerator", "platform"} and (slice_ := _slice_remedy(name)):
+    if kind in {"accelerator", "platform"} and (slice_ := _slice_remedy(name, catalog)):
         return Problem("unknown-catalog-id", path, f"`{name}` names a slice, not {_kind_with_article(kind)}", slice_)
     family, near = catalog.family(kind, name), catalog.nearest(kind, name)
     if kind == "accelerator" and len(family) > 1:
@@ -164,20 +155,23 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
     return Problem("unknown-catalog-id", path, f"the catalog has no {kind} `{name}`", help_, fix=fix)
 
 
-def _slice_remedy(name: str) -> str:
-    """The keys that describe a TPU slice of this name; empty where the name is not that of a slice.
+def _slice_remedy(name: str, catalog: Catalog) -> str:
+    """The keys that describe a slice of this name; empty where the name is not that of a slice.
 
-    >>> _slice_remedy("v5p-512")
+    >>> _slice_remedy("v5p-512", Catalog.open())
     'write `accelerator: tpu-v5p` and `accelerators: 256`: the name counts TensorCores, of which a chip has two'
-    >>> _slice_remedy("v6e-256"), _slice_remedy("h100-80")
-    ('write `accelerator: tpu-v6e` and `accelerators: 256`: the name counts chips', '')
     """
     generation, _, number = name[:LONGEST].lower().removeprefix("tpu-").partition("-")
-    chip, cores = SLICES.get(generation, ("", 0))
-    if not cores or not (number.isascii() and number.isdigit()) or int(number) < cores or int(number) % cores:
+    if not generation or not (number.isascii() and number.isdigit()):
         return ""
-    counts = "chips" if cores == 1 else "TensorCores, of which a chip has two"
-    return f"write `accelerator: {chip}` and `accelerators: {int(number) // cores}`: the name counts {counts}"
+    parts = (catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator"))
+    chip = next((one for one in parts if isinstance(one, Accelerator) and generation in one.slice_names), None)
+    if chip is None or int(number) < chip.units_of_slices or int(number) % chip.units_of_slices:
+        return ""
+    several = {2: "TensorCores, of which a chip has two"}.get(chip.units_of_slices)
+    counts = several or ("chips" if chip.units_of_slices == 1 else f"units, of which a chip has {chip.units_of_slices}")
+    chips = int(number) // chip.units_of_slices
+    return f"write `accelerator: {chip.id}` and `accelerators: {chips}`: the name counts {counts}"
 
 
 def _kind_with_article(kind: str) -> str:
@@ -224,19 +218,28 @@ class Parts:
 # Finds the table of measured kernels that holds for an accelerator
 
 KEY = "cluster.kernels"
-STAND_INS = {0: "hopper", 2025: "blackwell"}
-"""The table that stands in for accelerators without one, by the first year of the accelerators."""
 
 
 def kernel_table(accelerator: Accelerator, lookup: Lookup) -> Kernels | None:
     """The table that the accelerator's entry names, else that of a contemporary, as an assumption."""
     name = accelerator.kernels
     if name is None:
-        year = accelerator.year or 0
-        name = STAND_INS[max(first for first in STAND_INS if first <= year)]
+        name = _contemporary_table(accelerator.year or 0, lookup)
+        if name is None:
+            return None
         why = (
             f"no kernels of {accelerator.id} are published: those of a contemporary, scaled by its best matrix product"
         )
         lookup.log.assume(KEY, name, why)
     entry = lookup.named_entry("kernels", name)
     return entry if isinstance(entry, Kernels) else None
+
+
+def _contemporary_table(year: int, lookup: Lookup) -> str | None:
+    """The table that stands in for accelerators of a year: the latest that does so from an earlier year, else the
+    earliest.
+    """
+    tables = (lookup.named_entry("kernels", id_) for id_ in lookup.catalog.ids("kernels"))
+    years = {one.stands_in_from: one.id for one in tables if isinstance(one, Kernels) and one.stands_in_from}
+    first = max((each for each in years if each <= year), default=min(years, default=0))
+    return years.get(first)
