@@ -29,6 +29,12 @@ MEANINGS = {
     "straggler": "One size is far slower than its neighbors: an intermittent delay.",
     "duplex-misreading": "The sum of both directions was stated as one direction.",
     "peer-access-off": "Peer access between accelerators is turned off.",
+    "nic-distance": "NIC and accelerator are further apart than GPUDirect spans, such as on two sockets.",
+    "numa-balancing": "The kernel moves memory between NUMA nodes during the run.",
+    "fine-grain-off": "Peer access over PCIe is off in the runtime of ROCm.",
+    "iommu-translation": "The IOMMU translates the addresses of devices, which slows traffic between them.",
+    "few-channels": "The environment limits the channels of the library.",
+    "latency-protocol": "The environment forces a protocol that is made for small messages.",
     "wrong-results": "The benchmark found wrong values.",
 }
 """What a cause means, by its name."""
@@ -140,12 +146,31 @@ class FaultFit:
         return f"with {self.description} the cost model predicts {display(self.predicted, 'B/s')}"
 
 
+def _across(run: PlacedRun) -> bool:
+    """Whether a run uses the network: on several nodes that no scale-up domain joins."""
+    return run.group.nodes > 1 and run.group.domains > 1
+
+
+def _contradicted(run: PlacedRun, name: str) -> bool:
+    """Whether the log states the opposite of a fault."""
+    fabric, used = run.cluster.scale_out, adapter_count(run.benchmark.evidence)
+    rdma = bool(_log_lines(run, "gdr", "hcas", "ofi"))
+    opposite = {
+        "socket-fall-back": rdma and not _log_lines(run, "socket", "no-ib"),
+        "plugin-missing": bool(_log_lines(run, "ofi")),
+        "one-nic": fabric is not None and used is not None and used >= fabric.nics_per_node,
+        "gpudirect-off": bool(_log_lines(run, "gdr")) and not _log_lines(run, "no-gdr"),
+        "no-nvls": any(text.isdecimal() and int(text) > 0 for text, _ in _log_lines(run, "nvls")),
+    }
+    return opposite.get(name, False)
+
+
 def fits(run: PlacedRun) -> list[FaultFit]:
     """The faults whose prediction at the largest size is close to the measurement, closest first."""
     last = run.largest
     found: dict[str, FaultFit] = {}
     for fault in FAULT_MODELS:
-        if fault.across is not None and fault.across != (run.group.domains > 1):
+        if (fault.across is not None and fault.across != _across(run)) or _contradicted(run, fault.name):
             continue
         for cluster, description in fault.machines(run):
             predicted = run.predicted(cluster, last.size)
@@ -166,9 +191,14 @@ PLATEAU = 256 * 1024**2
 """Message size in bytes above which bandwidth dominates the time of a collective on all fabrics with published data."""
 DIP = 0.7
 """Share of the median of neighboring sizes below which a size counts as delayed."""
+FEW_CHANNELS = 8
+"""Channels that do not fill the links of an H100, where NCCL opens 16 to 32 (uccl-project/uccl issue 205)."""
 DUPLEX = (0.33, 0.46)
 """Range of measured over stated bandwidth in a scale-up domain if the stated figure sums both directions. Source:
 NVIDIA/nccl issue 1442, NVIDIA/nccl-tests issue 149: about 80 % of one direction is reached."""
+
+TCP_PROVIDERS = frozenset({"tcp", "tcp;ofi_rxm", "sockets", "udp"})
+"""Providers of libfabric without RDMA."""
 
 Check = Callable[[PlacedRun], Iterator[Cause]]
 _NEXT = {fault.name: fault.next for fault in FAULT_MODELS}
@@ -198,9 +228,14 @@ def _log_lines(run: PlacedRun, *names: str) -> list[tuple[str, int]]:
 
 def _socket_cause(run: PlacedRun) -> Iterator[Cause]:
     fabric = run.cluster.scale_out
-    if run.group.domains == 1 or fabric is None or fabric.technology.family == "tcp":
+    if not _across(run) or fabric is None or fabric.technology.family == "tcp":
         return
     rdma = _log_lines(run, "gdr", "hcas", "ofi")
+    for text, line in _log_lines(run, "ofi"):
+        if text.split()[0].lower() in TCP_PROVIDERS and fabric.technology.rdma:
+            evidence = f"line {line} of the log: libfabric chose {text}"
+            following = "fi_info -p efa in the container; pass /dev/infiniband to it; set FI_PROVIDER=efa"
+            yield Cause("socket-fall-back", evidence, following, STATED)
     for text, line in _log_lines(run, "socket", "no-ib")[:1]:
         if not rdma:
             yield Cause("socket-fall-back", f"line {line} of the log: {text}", _NEXT["socket-fall-back"], STATED)
@@ -212,7 +247,7 @@ def _socket_cause(run: PlacedRun) -> Iterator[Cause]:
 
 def _plugin(run: PlacedRun) -> Iterator[Cause]:
     fabric = run.cluster.scale_out
-    if run.group.domains == 1 or fabric is None or not fabric.technology.plugins:
+    if not _across(run) or fabric is None or not fabric.technology.plugins:
         return
     wanted = " or ".join(fabric.technology.plugins)
     needed = fabric.technology.proprietary
@@ -220,6 +255,11 @@ def _plugin(run: PlacedRun) -> Iterator[Cause]:
         if needed and not _log_lines(run, "ofi"):
             following = f"ldconfig -p | grep libnccl-net; install {wanted} and set LD_LIBRARY_PATH"
             yield Cause("plugin-missing", f"line {line} of the log: {text}", following, STATED)
+    for text, line in _log_lines(run, "socket")[:1]:
+        if needed and not _log_lines(run, "ofi", "gdr"):
+            following = f"ldconfig -p | grep libnccl-net; install {wanted} and set LD_LIBRARY_PATH"
+            evidence = f"line {line} of the log: {text}, although {fabric.technology.id} needs {wanted}"
+            yield Cause("plugin-missing", evidence, following, STATED)
     if needed and any(fit.fault.name == "socket-fall-back" for fit in fits(run)) and not _log_lines(run, "ofi", "gdr"):
         following = f"NCCL_DEBUG=INFO … 2>&1 | grep NET/Plugin; install {wanted}"
         evidence = f"{fabric.technology.id} needs {wanted}; the measured bandwidth is that of TCP sockets"
@@ -228,7 +268,7 @@ def _plugin(run: PlacedRun) -> Iterator[Cause]:
 
 def _too_few_nics(run: PlacedRun) -> Iterator[Cause]:
     fabric, used = run.cluster.scale_out, adapter_count(run.benchmark.evidence)
-    if run.group.domains == 1 or fabric is None or used is None or used >= fabric.nics_per_node:
+    if not _across(run) or fabric is None or used is None or used >= fabric.nics_per_node:
         return
     line = next(each.line for each in run.benchmark.evidence if each.name == "hcas")
     name = "one-nic" if used == 1 else "few-nics"
@@ -240,13 +280,29 @@ def _too_few_nics(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _gpudirect(run: PlacedRun) -> Iterator[Cause]:
-    if run.group.domains == 1 or _log_lines(run, "gdr"):
+    if not _across(run):
         return
-    fabric = run.cluster.scale_out
+    fabric, used = run.cluster.scale_out, _log_lines(run, "gdr")
+    for text, line in _log_lines(run, "environment"):
+        if text in {"NCCL_NET_GDR_LEVEL LOC", "NCCL_NET_GDR_LEVEL 0"}:
+            evidence = f"line {line} of the log: {text.replace(' ', '=', 1)}"
+            yield Cause("gpudirect-off", evidence, "unset NCCL_NET_GDR_LEVEL, and run again", STATED)
     for text, line in _log_lines(run, "no-gdr")[:1]:
         if fabric is None or fabric.technology.rdma:
-            evidence = f"line {line} of the log: {text}, without GDRDMA"
-            yield Cause("gpudirect-off", evidence, _NEXT["gpudirect-off"], STATED)
+            some = f", as line {used[0][1]} has it" if used else ""
+            evidence = f"line {line} of the log: {text}, without GDRDMA{some}"
+            yield Cause("gpudirect-off", evidence, _NEXT["gpudirect-off"], STRONG if used else STATED)
+
+
+def _nic_distance(run: PlacedRun) -> Iterator[Cause]:
+    """NICs that GPUDirect does not use because of their distance, unless the environment sets that limit."""
+    limited = any(text.startswith("NCCL_NET_GDR_LEVEL") for text, _ in _log_lines(run, "environment"))
+    for text, line in _log_lines(run, "far-nic")[:1]:
+        if _across(run) and not limited:
+            distance, most = text.split()
+            evidence = f"line {line} of the log: GPUDirect is not used at distance {distance}, more than {most}"
+            following = "nvidia-smi topo -m; use the NIC below the PCIe switch of each accelerator (NCCL_IB_HCA)"
+            yield Cause("nic-distance", evidence, following, STATED)
 
 
 def _nvls_off(run: PlacedRun) -> Iterator[Cause]:
@@ -265,14 +321,16 @@ def _nvls_off(run: PlacedRun) -> Iterator[Cause]:
 def _acs(run: PlacedRun) -> Iterator[Cause]:
     """Access control services (ACS) in PCIe bridges, which redirect peer-to-peer traffic through the CPU."""
     following = "sudo lspci -vvv | grep -i 'ACSCtl: SrcValid+'; turn ACS off in the firmware or with setpci"
-    inside = run.group.domains == 1 and run.cluster.scale_up.topology in {"pcie", "bridge"}
-    shared = _log_lines(run, "p2p-host")
+    pcie = run.cluster.scale_up.topology in {"pcie", "bridge"} or run.cluster.scale_up.domain == 1
+    inside = not _across(run) and pcie
+    shared = [] if list(_peer_access(run)) else _log_lines(run, "p2p-host")  # the environment alone explains it
     if inside and shared:
         evidence = (
             f"line {shared[0][1]} of the log: {shared[0][0]}, through host memory instead of directly between devices"
         )
-        yield Cause("acs", evidence, following, STATED if run.cluster.scale_up.topology == "pcie" else STRONG)
-    elif inside or (run.group.domains > 1 and _log_lines(run, "gdr")):
+        whole = run.cluster.scale_up.topology == "pcie" or run.cluster.scale_up.domain == 1
+        yield Cause("acs", evidence, following, STATED if whole else STRONG)
+    elif inside or (_across(run) and _log_lines(run, "gdr")):
         last = run.largest
         evidence = f"GPUDirect is on, and {percent(last.ratio)} of the expected bandwidth is reached"
         if inside:
@@ -282,9 +340,34 @@ def _acs(run: PlacedRun) -> Iterator[Cause]:
 
 def _peer_access(run: PlacedRun) -> Iterator[Cause]:
     for text, line in _log_lines(run, "environment"):
-        if text.startswith("NCCL_P2P_DISABLE 1"):
-            following = "unset NCCL_P2P_DISABLE, and run again"
-            yield Cause("peer-access-off", f"line {line} of the log: NCCL_P2P_DISABLE=1", following, STATED)
+        if text in {"NCCL_P2P_DISABLE 1", "NCCL_P2P_LEVEL LOC", "NCCL_P2P_LEVEL 0"}:
+            name, value = text.split()
+            following = f"unset {name}, and run again"
+            yield Cause("peer-access-off", f"line {line} of the log: {name}={value}", following, STATED)
+
+
+def _channels_and_protocol(run: PlacedRun) -> Iterator[Cause]:
+    """Settings of the environment that limit the bandwidth of large messages."""
+    for text, line in _log_lines(run, "environment"):
+        name, _, value = text.partition(" ")
+        shown = f"line {line} of the log: {name}={value}"
+        if name == "NCCL_MAX_NCHANNELS" and value.isdecimal() and int(value) <= FEW_CHANNELS:
+            yield Cause("few-channels", shown, f"unset {name}, and run again", STRONG)
+        if name == "NCCL_PROTO" and value.upper() in {"LL", "LL128", "LL,LL128"} and run.largest.size >= PLATEAU:
+            yield Cause("latency-protocol", shown, f"unset {name}, and run again", STRONG)
+
+
+def _host_settings(run: PlacedRun) -> Iterator[Cause]:
+    """Settings of the host that RCCL warns of (src/init.cc, lines 142 and 162)."""
+    for text, line in _log_lines(run, "numa-balancing")[:1]:
+        following = "sudo sysctl kernel.numa_balancing=0, and run again"
+        yield Cause("numa-balancing", f"line {line} of the log: {text}", following, STRONG)
+    for text, line in _log_lines(run, "fine-grain")[:1]:
+        following = "export HSA_FORCE_FINE_GRAIN_PCIE=1, and run again"
+        yield Cause("fine-grain-off", f"line {line} of the log: {text} is missing", following, STRONG)
+    for text, line in _log_lines(run, "iommu")[:1]:
+        following = "add iommu=pt to the kernel command line; the host's NPS setting limits traffic through memory"
+        yield Cause("iommu-translation", f"line {line} of the log: {text} is missing", following, WEAK)
 
 
 def _slow_size(run: PlacedRun) -> Iterator[Cause]:
@@ -309,7 +392,7 @@ def _small_messages(run: PlacedRun) -> Iterator[Cause]:
 def _direction_error(run: PlacedRun) -> Iterator[Cause]:
     """A bandwidth that sums both directions, in the spec or in the reader's expectation."""
     accelerator, up, last = run.cluster.accelerator, run.cluster.scale_up, run.largest
-    if run.group.domains > 1 or last.size < PLATEAU or up.topology == "pcie":
+    if _across(run) or last.size < PLATEAU or up.topology == "pcie":
         return
     known = accelerator.scale_up_bandwidth
     stated = up.bandwidth.value
@@ -354,13 +437,16 @@ def _size(size: float) -> str:
 ALWAYS: tuple[Check, ...] = (_wrong_results, _direction_error)
 """Checks that apply at any speed: wrong results, and a wrong figure in the spec."""
 CHECKS: tuple[Check, ...] = (
+    _plugin,  # causes before their symptoms, which have the same weight
+    _nic_distance,
     _socket_cause,
-    _plugin,
     _too_few_nics,
     _gpudirect,
     _nvls_off,
     _acs,
     _peer_access,
+    _channels_and_protocol,
+    _host_settings,
     _slow_size,
     _small_messages,
 )

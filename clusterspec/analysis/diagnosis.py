@@ -32,8 +32,6 @@ from clusterspec.studies.study import Study, study_text
 
 # Diagnosis of benchmark logs: each collective compared with the design, with the likely causes of low bandwidth
 
-# Diagnosis of benchmark logs: each collective compared with the design, with the likely causes of low bandwidth
-
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:

@@ -33,6 +33,7 @@ _PATTERNS = (
         "no-plugin",
         re.compile(r"NET/Plugin\s*:\s*((?:No plugin found|Could not find|Failed to find|Plugin load).{0,80})"),
     ),
+    ("no-plugin", re.compile(r"NET/OFI\s*:?\s*(Could not find any optimal provider)")),
     ("gdr", re.compile(r"via NET/\S{1,30}?(/GDRDMA)")),
     (
         "no-gdr",
@@ -42,6 +43,10 @@ _PATTERNS = (
     ),
     ("gdr", re.compile(r"GPU Direct RDMA (Enabled) for (?:HCA|GPU)")),
     ("no-gdr", re.compile(r"GPU Direct RDMA (Disabled) for (?:HCA|GPU)")),
+    ("far-nic", re.compile(r"GPU Direct RDMA Disabled for .{1,80}\(distance ([0-9]+) > ([0-9]+)\)")),
+    ("numa-balancing", re.compile(r"(NUMA auto balancing enabled)")),
+    ("fine-grain", re.compile(r"Missing \"(HSA_FORCE_FINE_GRAIN_PCIE=1)\"")),
+    ("iommu", re.compile(r"Missing \"(iommu=pt)\"")),
     ("nvls", re.compile(r"(?<![0-9])([0-9]+) nvls channels")),
     ("no-nvls", re.compile(r"NVLS multicast support is (not available)")),
     ("group", re.compile(r"nranks ([0-9]+) .{0,200}?nNodes ([0-9]+)|nNodes ([0-9]+) localRanks ([0-9]+)")),

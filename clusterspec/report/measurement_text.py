@@ -128,7 +128,8 @@ def _comparison_text(compared: Compared, ink: Ink) -> str:
             lines += wrapped_lines(plain_line(f"{number}. {cause.name}: {cause.evidence}"), ink.measure, then="   ")
             lines += wrapped_lines(plain_line(f"next: {cause.next}"), ink.measure, first="   ", then="         ")
     elif compared.verdict == "slow":
-        lines.append("No known cause explains the difference: compare pairs of nodes, then single nodes.")
+        parts = "pairs of nodes, then single nodes" if compared.nodes > 1 else "halves of the accelerators of the node"
+        lines.append(f"None of the known causes explains the difference: compare {parts}.")
     return "\n".join(lines) + "\n"
 
 
