@@ -12,6 +12,7 @@ from clusterspec.studies.study import Checked, Settings, Study
 
 if TYPE_CHECKING:
     from clusterspec.cost.collectives.predict import CollectiveRow
+    from clusterspec.procurement.drawn import Drawn
     from clusterspec.results.decision import CostReport
     from clusterspec.results.verdict import Influence
 
@@ -60,7 +61,29 @@ def estimate(study: Study) -> EstimateReport:
         checked.waived,
         study.settings.today,
         Provenance(study.document, study.settings.catalog),
+        study.part("power", lambda: _drawn(study), None),
     )
+
+
+def _drawn(study: Study) -> Drawn | None:
+    """The power of the machine as drawn, and the energy of its run, interruptions included."""
+    from clusterspec.cluster.fabric import Fabric, count_fabric
+    from clusterspec.cost.failures import interruptions
+    from clusterspec.procurement.drawn import drawn_power
+
+    plan, design = study.plan, study.design
+    if design.cluster is None:
+        return None
+    section = design.spec.cluster
+    fabric = count_fabric(design.cluster, section.scale_out if section else None)
+    run = plan.time_to_train
+    if run is not None and plan.step is not None and design.layout is not None:
+        networks = section.networks if section else None
+        kept = interruptions(
+            design.cluster, design.layout, design.spec.operations, networks, plan.parameters, step=plan.step.seconds
+        )
+        run = run / kept.share if kept.share > 0 else None
+    return drawn_power(plan, fabric if isinstance(fabric, Fabric) else None, run=run)
 
 
 def influences(study: Study) -> tuple[Influence, ...]:

@@ -16,6 +16,7 @@ from clusterspec.money import Money
 from clusterspec.origin import Assumed, Computed
 from clusterspec.procurement import total as totals
 from clusterspec.procurement.bill import Bill, Item, bill
+from clusterspec.procurement.drawn import Drawn, drawn_power
 from clusterspec.procurement.parts import (
     computed_term,
     cost_per_million_output_tokens,
@@ -86,7 +87,8 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
     procurement = design.spec.procurement or ProcurementSpec()
     years = procurement.term.value / YEAR if procurement.term else None
     drawn = power_draw(cluster, bill.fabric, design.spec.cluster.power if design.spec.cluster else None)
-    inputs = Inputs(cluster, bill, drawn, procurement, years)
+    at_work = drawn_power(plan, bill.fabric) if plan is not None else None
+    inputs = Inputs(cluster, bill, drawn, procurement, years, at_work)
     whole = totals.total_term(inputs)
     kept = _interruptions(design, plan)
     share = _goodput_term(kept) if kept else None
@@ -106,8 +108,18 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
         accelerators=cluster.accelerators,
         watts=totals.power_term(drawn),
         missing=tuple(totals.missing_costs(inputs)),
-        assumptions=(*totals.cost_assumptions(inputs, whole), *_interruption_assumptions(kept)),
+        assumptions=(
+            *totals.cost_assumptions(inputs, whole),
+            *_power_assumptions(whole, at_work),
+            *_interruption_assumptions(kept),
+        ),
     )
+
+
+def _power_assumptions(whole: Term | None, drawn: Drawn | None) -> tuple[Assumption, ...]:
+    """What the energy in a total assumes of the power as drawn."""
+    used = whole is not None and any(part.name == "energy" for part in whole.parts)
+    return drawn.assumptions if used and drawn is not None and drawn.busy is not None else ()
 
 
 def yearly_costs(whole: Term, years: float) -> tuple[YearlyCost, ...]:

@@ -207,6 +207,18 @@ def energy_cost(watts: float, pue: float, hours: float, utilization: float, elec
     return watts / 1000 * pue * hours * utilization * electricity
 
 
+@formula("watts / 1000 * pue * hours * electricity")
+def drawn_energy_cost(watts: float, pue: float, hours: float, electricity: float) -> float:
+    """The cost of electricity at a mean IT power: power × PUE × hours × price of a kWh.
+
+    Source: PUE as in ISO/IEC 30134-2: energy of the facility over that of the IT equipment.
+
+    >>> drawn_energy_cost(850_000.0, 1.3, 8_760.0, 0.12)
+    1161576.0
+    """
+    return watts / 1000 * pue * hours * electricity
+
+
 @formula("per_year * years")
 def yearly_cost(per_year: float, years: float) -> float:
     """The cost of a yearly payment over a number of years.

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from clusterspec.cluster.model import Assumption, Cluster
+from clusterspec.cost.formulas.power import mean_draw
 from clusterspec.cost.term import Term
 from clusterspec.money import Money
 from clusterspec.origin import Assumed, Computed, Written
 from clusterspec.procurement.bill import PRICED_AS, Bill
+from clusterspec.procurement.drawn import Drawn
 from clusterspec.procurement.parts import (
     PowerDraw,
     computed_term,
+    drawn_energy_cost,
     energy_cost,
     line_price,
     node_rent,
@@ -57,6 +60,8 @@ class Inputs:
     power: PowerDraw
     procurement: ProcurementSpec
     years: float | None
+    drawn: Drawn | None = None
+    """The power as drawn; None where it is not known, and energy is then that of the nameplates."""
 
     @property
     def currency(self) -> str:
@@ -160,6 +165,8 @@ def _energy_term(inputs: Inputs, pick: Pick, years: float) -> Term | None:
     drawn = _power_sum(inputs.power, pick)
     if price is None or inputs.rented or inputs.cluster.cloud or not drawn.parts:
         return None
+    if inputs.drawn is not None and inputs.drawn.busy is not None:
+        return _drawn_energy(inputs, pick, years, price)
     figures = (
         ("watts", Figure(drawn.value, "W", Computed(drawn.formula))),
         ("pue", inputs.pue),
@@ -169,6 +176,28 @@ def _energy_term(inputs: Inputs, pick: Pick, years: float) -> Term | None:
     )
     term = computed_term("energy", energy_cost, inputs.bill.currency or "currency", figures)
     return replace(term, inputs=figures[1:], parts=(drawn,))
+
+
+def _drawn_energy(inputs: Inputs, pick: Pick, years: float, price: float) -> Term:
+    """The energy over the term from the power as drawn: at work for the utilization, idle for the rest."""
+    assert inputs.drawn is not None and inputs.drawn.busy is not None
+    busy, idle = (_end_of(term, pick) for term in (inputs.drawn.busy, inputs.drawn.idle))
+    parts = (("busy", busy), ("idle", idle), ("utilization", inputs.utilization))
+    mean = computed_term("watts", mean_draw, "W", parts)
+    figures = (
+        ("watts", Figure(mean.value, "W", Computed(mean.formula))),
+        ("pue", inputs.pue),
+        ("hours", _hours_figure(years)),
+        ("electricity", Figure(float(price), inputs.bill.currency, Written("procurement.electricity"))),
+    )
+    term = computed_term("energy", drawn_energy_cost, inputs.bill.currency or "currency", figures)
+    return replace(term, inputs=figures[1:], parts=(mean,))
+
+
+def _end_of(term: Term, pick: Pick) -> Figure:
+    """The low end, middle or high end of a power."""
+    ends = (term.value if term.low is None else term.low, term.value, term.value if term.high is None else term.high)
+    return Figure(ends[PICKS.index(pick)], "W", Computed(term.formula))
 
 
 def _support_term(inputs: Inputs, pick: Pick, years: float) -> Term | None:

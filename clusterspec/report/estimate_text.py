@@ -11,6 +11,7 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.cost.headline import sent_term
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, MemoryUse, Term
+from clusterspec.records import replace
 from clusterspec.report import estimate_rows as traffic
 from clusterspec.report.estimate_rows import (
     MOST,
@@ -37,6 +38,14 @@ if TYPE_CHECKING:
 ALIASES = {"step time": "step", "one optimizer step": "step"}
 """Printed names of terms that have another one."""
 SHARES = frozenset({"MFU", "HFU"})
+POWER_NAMES = {
+    "busy": "power",
+    "idle": "power_idle",
+    "peak": "power_peak",
+    "per_token": "energy_per_token",
+    "of_run": "energy_of_run",
+}
+"""The printed names of power and energy."""
 
 
 def explainable_names(report: EstimateReport) -> list[str]:
@@ -52,6 +61,10 @@ def explainable_terms(report: EstimateReport) -> Iterator[Term]:
         yield from root.walk()
     for flow in report.plan.communication:
         yield sent_term(flow)
+    drawn = report.drawn
+    for term in (drawn.busy, drawn.idle, drawn.peak, drawn.per_token, drawn.of_run) if drawn else ():
+        if term is not None:
+            yield replace(term, name=POWER_NAMES[term.name])
 
 
 def explanation_text(report: EstimateReport, name: str, ink: Ink = PLAIN) -> str | None:
@@ -245,6 +258,20 @@ def headline_rows(report: EstimateReport) -> Iterable[tuple[str, str, str] | Non
         yield "parameters", display(plan.parameters, "1"), note
     if plan.time_to_train is not None:
         yield "time to train", display(plan.time_to_train, "s"), joined_notes("without interruptions", share, held)
+    yield power_row(report)
+
+
+def power_row(report: EstimateReport) -> tuple[str, str, str] | None:
+    """The power of the machine at work, its range, and idle; idle alone without planned work."""
+    drawn = report.drawn
+    if drawn is None:
+        return None
+    if drawn.busy is None:
+        return "power, idle", display(drawn.idle.value, "W"), "of the whole machine, without cooling"
+    busy, token = drawn.busy, drawn.per_token
+    span = f"{display(busy.low, 'W')} to {display(busy.high, 'W')}" if busy.low is not None and busy.high else ""
+    each = f"{display(token.value, 'J')} a token" if token else ""
+    return "power", display(busy.value, "W"), joined_notes(span, f"idle {display(drawn.idle.value, 'W')}", each)
 
 
 def rl_rows(times: RlTimes, held: str) -> Iterable[tuple[str, str, str]]:

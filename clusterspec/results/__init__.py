@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from clusterspec.cost.term import Term
     from clusterspec.document.waivers import Waived
     from clusterspec.procurement.bill import Bill, Item
+    from clusterspec.procurement.drawn import Drawn
     from clusterspec.results.estimate_json import Provenance
     from clusterspec.results.verdict import Verdict
 
@@ -219,6 +220,8 @@ class EstimateReport:
     waived: tuple[Waived, ...] = ()
     today: date | None = None
     provenance: Provenance = field(default_factory=_without_sources)
+    drawn: Drawn | None = None
+    """The power of the machine as drawn, and its energy; None where the power of the accelerator is not known."""
 
     @property
     def design(self) -> Design:
@@ -243,6 +246,7 @@ class EstimateReport:
             head(self.tool, self.input)
             | {"verdict": self.verdict.to_json(), "accelerators_used": self.accelerators_used}
             | body(self.plan, self.unmeasured_step_time, self.provenance)
+            | (self.drawn.to_json() if self.drawn else {"power": None, "energy": None})
             | {"waived": [waived_json(one) for one in self.waived], "summary": count(self.findings)}
         )
 
