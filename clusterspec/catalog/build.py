@@ -408,6 +408,7 @@ def stack(read: FactReader) -> Stack:
         year=read.count("year") or 0,
         selective=read.text("selective") or "",
         hides=read.texts("hides"),
+        may_hide=read.texts("may_hide"),
         dispatcher=read.text("dispatcher") or "all-to-all",
         rack_dispatcher=read.text("rack_dispatcher"),
         releases=read.texts("releases"),

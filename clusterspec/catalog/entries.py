@@ -356,7 +356,8 @@ class Stack(Entry):
     """A generation of training or serving software: a framework with its libraries and kernels, from ``year`` on.
 
     ``selective`` names what selective recomputation recomputes, ``hides`` the communication that it can
-    overlap with computation, ``dispatcher`` the default token dispatcher, ``rack_dispatcher`` that of machines whose
+    overlap with computation, ``may_hide`` that of which this is not known,
+    ``dispatcher`` the default token dispatcher, ``rack_dispatcher`` that of machines whose
     scale-up domain spans nodes, ``releases`` the described releases, oldest first, ``full_sharding`` the stack whose
     fully sharded implementation and memory it uses if it has none of its own, ``reduces`` the precision in which it
     sends gradients if narrower than the one in which it keeps them, ``attention_year`` the year of its attention
@@ -368,6 +369,7 @@ class Stack(Entry):
     year: int = 0
     selective: str = ""
     hides: tuple[str, ...] = ()
+    may_hide: tuple[str, ...] = ()
     dispatcher: str = "all-to-all"
     rack_dispatcher: str | None = None
     releases: tuple[str, ...] = ()

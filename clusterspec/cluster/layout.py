@@ -58,8 +58,8 @@ class Software:
 def resolve_software(section: LayoutSpec, lookup: Lookup, *, serves: bool = False) -> Software:
     """The software of a layout. ``serves`` says what it is for.
 
-    A release precedes a year. An unknown release is replaced by the nearest known one, as an assumption; a framework
-    without stacks by another one.
+    A release precedes a year. An unknown release is replaced by the nearest known one, as an assumption. The stacks of
+    `OWN` stand in for those of a framework that has none, and those that `UNNAMED` names where none is named.
     """
     stated = LayoutSpec(framework=section.framework, software=section.software, software_year=section.software_year)
     software, log = _logged_software(stated, serves, lookup.catalog)
@@ -81,7 +81,8 @@ def _found_software(section: LayoutSpec, lookup: Lookup, *, serves: bool) -> Sof
     named = _known_framework(section, lookup) or written
     name, framework = named or OWN, framework_of(named or UNNAMED, lookup.catalog)
     described = (framework.stacks if named else None) or name
-    generations = _generation_ids(described, lookup) if serves or framework.trains else {}
+    known = name != OWN and (serves or framework.trains)
+    generations = _generation_ids(described, lookup) if known else {}
     find = _calendar_software if framework.calendar else _released_software
     found = find(name, release, generations, lookup) if release is not None else None
     if found is None:
@@ -90,7 +91,7 @@ def _found_software(section: LayoutSpec, lookup: Lookup, *, serves: bool) -> Sof
             section.software_year, f"{SOFTWARE_KEY}.software_year", NEWEST_SOFTWARE, why
         )
         unknown = serves and not generations
-        found = year, None, None if unknown else _stack_of_year(name, year, generations, lookup)
+        found = year, None, None if unknown else _stack_of_year(named, year, generations, lookup)
     held = capabilities(framework, release, found[0], named=named is not None)
     return _with_full_sharding_memory(Software(name, *found, held), lookup)
 
@@ -185,14 +186,15 @@ def _released_software(framework: str, release: str, generations: dict[int, str]
     return year, f"{framework} {nearest}", stack
 
 
-def _stack_of_year(framework: str, year: int, generations: dict[int, str], lookup: Lookup) -> Stack | None:
+def _stack_of_year(framework: str | None, year: int, generations: dict[int, str], lookup: Lookup) -> Stack | None:
     """The newest generation not after the year, else the first. Reads one file."""
-    known = generations or _generation_ids(framework_of(UNNAMED, lookup.catalog).stacks or "", lookup)
+    stands_in = OWN if framework else framework_of(UNNAMED, lookup.catalog).stacks or ""
+    known = generations or _generation_ids(stands_in, lookup)
     if not known:
         return None
     name = known[max((each for each in known if each <= year), default=min(known))]
     if not generations:
-        lookup.log.assume(f"{SOFTWARE_KEY}.stack", name, f"the catalog has no generation of {framework}")
+        lookup.log.assume(f"{SOFTWARE_KEY}.stack", name, f"the catalog has no generation of {framework or OWN}")
     stack = lookup.named_entry("stack", name)
     return stack if isinstance(stack, Stack) else None
 

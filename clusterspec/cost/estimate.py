@@ -113,23 +113,40 @@ def step_range(
     exposed communication. The range is the same factor up and down, so it extends further up in seconds.
     ``release_known`` says whether the spec states the release of the software: published runs are grouped by year, and
     releases of one year differ. ``ahead`` is the predicted utilization over the highest that is published: the range
-    reaches down to the published one.
+    reaches down to the published one. Of software of which it is not known whether it overlaps some communication, the
+    low end is that of a step which hides as much of it as the computation covers.
     """
     found = record.software.stack.achievable.get("spread.experts" if experts else "spread")
     spread = (found or UNKNOWN_SPREAD).value / (BY_YEAR.value if release_known else 1.0)
     late = STRAGGLERS.value * record.times.straggling
     width = 1 + hypot(spread, unseen, _communication_uncertainty(record) / record.seconds, late / record.seconds)
-    return record.seconds / width, record.seconds * max(width, ahead)
+    return (record.seconds - _hideable(record)) / width, record.seconds * max(width, ahead)
+
+
+REPLICATED = frozenset({"dp_cp", "expert_dp", "replicate", "shard"})
+"""Axes of data parallelism."""
+
+
+def _hideable(record: StepRecord) -> float:
+    """Exposed seconds of the axes that the software may hide, at most those of the computation."""
+    axes = record.software.stack.may_hide
+    if not axes:
+        return 0.0
+    return min(record.computing, sum_of(row.exposed for row, _ in transfer_rows(record) if row.axis in axes))
 
 
 def _communication_uncertainty(record: StepRecord) -> float:
-    """The uncertainty of exposed communication in seconds: for each axis that of its most uncertain collective."""
-    exposed: defaultdict[str, float] = defaultdict(float)
+    """The uncertainty of exposed communication in seconds: for each axis that of its most uncertain collective.
+
+    Of data parallelism, which overlaps, the whole transfer counts where some of it is exposed: what computation does
+    not cover is the difference of two times, and takes the error of the transfer.
+    """
+    sent: defaultdict[str, float] = defaultdict(float)
     widest: defaultdict[str, float] = defaultdict(float)
     for row, cost in transfer_rows(record):
-        exposed[row.axis] += row.exposed
+        sent[row.axis] += row.seconds if row.axis in REPLICATED and row.exposed else row.exposed
         widest[row.axis] = max(widest[row.axis], cost.uncertainty)
-    return sum_of(seconds * widest[axis] for axis, seconds in exposed.items())
+    return sum_of(seconds * widest[axis] for axis, seconds in sent.items())
 
 
 # The cost of a design: parameters, memory, and the time of one optimizer step

@@ -64,7 +64,8 @@ def test_a_framework_without_known_releases_takes_the_newest_year() -> None:
 
 def test_a_framework_without_entries_takes_those_of_another() -> None:
     keys = assumed(clean(f"{H100}{WORK}layout: {{framework: custom}}"))
-    assert keys["layout.stack"] == "megatron-core-2026"
+    assert keys["layout.stack"] == "custom-2021"
+    assert assumed(clean(f"{H100}{WORK}layout: {{tp: 8}}"))["layout.stack"] == "megatron-core-2026"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Stack
+from clusterspec.catalog.frameworks import OWN
 from clusterspec.origin import Assumed
 from tools.fit.constants import constants, copies, left_out, table
 from tools.fit.runs import runs
@@ -41,7 +42,8 @@ def serves(name: str) -> bool:
 
 
 def test_every_stack_of_the_catalog_is_fitted_or_a_guess_that_says_so() -> None:
-    assert {name for name in CATALOG.ids("stack") if not serves(name)} == set(table()["stacks"])
+    stands_in = {f"{OWN}-2021"}  # for frameworks that the catalog does not know: between the figures of the others
+    assert {name for name in CATALOG.ids("stack") if not serves(name)} == set(table()["stacks"]) | stands_in
     assert set(copies()) <= set(CATALOG.ids("accelerator"))
 
 

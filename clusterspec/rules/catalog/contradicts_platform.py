@@ -4,7 +4,8 @@
 
 An `accelerator`, `accelerators_per_node`, `scale_up.domain`, `scale_up.interconnect` or `pcie` that differs from the
 platform's entry. In Markdown and text files: a number of accelerators or NICs stated of one machine, as in "a DGX
-H100 has four GPUs". More NICs than the entry has may include storage, frontend and virtual ones, and are not reported.
+H100 has four GPUs". The same accelerator with other memory is a note, since systems are often sold with both; all else is
+a warning. More NICs than the entry has may include storage, frontend and virtual ones, and are not reported.
 
 ## Why it matters
 
@@ -67,7 +68,18 @@ def check(catalog: Catalog, written_cluster: ClusterSpec, platform: Platform) ->
                 f"{platform.id} has `{key}: {supplied}`, not {given}",
                 "remove the key, or the platform",
                 related=[("cluster.platform", f"supplies {supplied} for this key")],
+                severity="note" if key == "accelerator" and _same_but_memory(str(given), str(supplied)) else "",
             )
+
+
+def _same_but_memory(given: str, supplied: str) -> bool:
+    """Whether two accelerators are one part with other memory, with which systems are often sold, too.
+
+    >>> _same_but_memory("a100-sxm-40gb", "a100-sxm-80gb"), _same_but_memory("h100-nvl-94gb", "h100-sxm-80gb")
+    (True, False)
+    """
+    part, _, size = given.rpartition("-")
+    return size.endswith("gb") and supplied.startswith(f"{part}-") and supplied.endswith("gb")
 
 
 def _beside(given: ClusterSpec, platform: Platform) -> Iterator[tuple[str, object, object]]:

@@ -4,8 +4,9 @@
 
 `spare_nodes` below the 95th percentile of nodes in repair at once: Poisson with the mean `repair_time` / time between
 failures. The rule applies only where the spec states both. The finding is a note where less than one node is in repair on
-average, else a warning; an error where the job uses all nodes and, for more than three quarters of the time, more nodes are in repair
-than there are spares.
+average, and where the fabric is shared with other jobs and no spares are counted, so that other nodes of the site stand
+in. Else it is a warning; an error where the job uses all nodes and, for more than three quarters of the time, more nodes
+are in repair than there are spares.
 
 ## Why it matters
 
@@ -84,7 +85,8 @@ def check(
 
 def _severity(away: float, cluster: Cluster, layout: Layout | None) -> str:
     """By the nodes in repair, and by the share of the time in which a job that needs every node cannot run."""
-    if away < 1:
+    shared = cluster.scale_out is not None and cluster.scale_out.sharing == "shared"
+    if away < 1 or (shared and not cluster.spare_nodes):
         return "note"
     whole = layout is not None and layout.ranks == cluster.nodes * cluster.ranks_per_node
     return "error" if whole and poisson_percentile(away, MOSTLY) > cluster.spare_nodes else "warning"

@@ -61,7 +61,7 @@ MACHINES = [
         "checkpoint-interval-off-optimum",
         f"cluster: {{platform: dgx-h100, nodes: 64, {STORE.format(40)}}}\n"
         "workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}\n"
-        "operations: {checkpoint_interval: 4 h, burn_in: 72 h}\n",
+        "operations: {checkpoint_interval: 8 h, burn_in: 72 h}\n",
         "operations.checkpoint_interval",
         "warning",
         "69.9 min",
