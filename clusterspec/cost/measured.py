@@ -89,7 +89,33 @@ def _usable(log: NcclLog | NotALogError) -> NcclLog:
     return log
 
 
+def _chosen_table(entry: MeasuredSpec, log: NcclLog) -> NcclLog:
+    """The table of a log with the collective and ranks of an entry; the whole log where its tables repeat one run.
+
+    Raises `NotALogError` if several tables fit that are of different runs, or none does.
+    """
+    runs = [(table, collective_of(table)) for table in log.tables]
+    found = {(name, table.ranks or ranks_of(table, name)): table for table, name in runs}
+    if len(found) < 2:
+        return log
+    fitting = [
+        table
+        for (name, ranks), table in found.items()
+        if (entry.collective is None or name in {None, entry.collective})
+        and (entry.ranks is None or ranks in {None, entry.ranks})
+    ]
+    if len(fitting) == 1:
+        return fitting[0]
+    shown = ", ".join(
+        f"{name or 'a collective'} on {ranks or 'unknown'} ranks from line {table.lines[0].number}"
+        for (name, ranks), table in list(found.items())[:4]
+    )
+    why = f"holds {len(found)} tables of different runs ({shown}): state the collective and the ranks of one"
+    raise NotALogError(why, log.lines[0].number)
+
+
 def _resolved_measurement(index: int, entry: MeasuredSpec, log: NcclLog | None, cluster: Cluster | None) -> Measurement:
+    log = _chosen_table(entry, log) if log is not None and log.tables else log
     named = collective_of(log) if log else None
     collective = _agreed_value(entry.collective, named, "a log of {log}, and the entry says {entry}")
     per_node = cluster.ranks_per_node if cluster else None

@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import ceil, floor, isclose
 
 from clusterspec.logs.benchmark import Benchmark, Evidence, Series, SizePoint, largest_communicator, log_evidence
-from clusterspec.records import dataclass
+from clusterspec.records import dataclass, replace
 
 # Parser of the output of nccl-tests and rccl-tests, complete or in excerpts
 
@@ -73,7 +73,7 @@ class NcclLog:
     """A parsed log: its rows, and the ranks and nodes stated in its head, None if it does not state them.
 
     ``tests`` are the collectives that it names, ``header`` the column headings up to busbw, ``wrong`` the number of
-    wrong values.
+    wrong values, ``tables`` the log of each table where a file holds several.
     """
 
     lines: tuple[LogRow, ...]
@@ -82,11 +82,14 @@ class NcclLog:
     ranks: int | None
     nodes: int | None
     wrong: int
+    tables: tuple[NcclLog, ...] = ()
 
 
 def read_log(text: str) -> NcclLog:
     """The log in a text. Raises `NotALogError` if there is none, or a row contradicts itself."""
-    return _log_of_rows(text, tuple(row for _, row in _table_lines(text) if row is not None))
+    tables = _log_tables(text)
+    whole = _log_of_rows(text, tuple(row for _, rows in tables for row in rows))
+    return replace(whole, tables=tuple(_log_of_rows(*table) for table in tables)) if len(tables) > 1 else whole
 
 
 def _log_of_rows(text: str, lines: tuple[LogRow, ...]) -> NcclLog:

@@ -125,6 +125,22 @@ def test_entry_and_log_must_agree(tmp_path: Path) -> None:
     assert found is not None and not problems
 
 
+def test_tables_of_different_runs_are_kept_apart(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(run("all-reduce", 8).text() + run("all-gather", 16).text())
+    found, problems = settled(tmp_path, log="a.txt")
+    assert found is None
+    assert "holds 2 tables of different runs" in problems[0].message
+    for collective, ranks in (("all-reduce", 8), ("all-gather", 16)):
+        found, problems = settled(tmp_path, log="a.txt", collective=collective)
+        assert found is not None and not problems
+        assert (found.collective, found.ranks, len(found.rows)) == (collective, ranks, len(POINTS))
+    assert settled(tmp_path, log="a.txt", collective="broadcast")[0] is None
+    (tmp_path / "twice.txt").write_text(run("all-reduce", 8).text() * 2)
+    found, problems = settled(tmp_path, log="twice.txt")  # one run, repeated: sizes by their mean time
+    assert found is not None and not problems
+    assert len(found.rows) == len(POINTS)
+
+
 def test_bandwidths_that_are_not_those_of_the_group_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(run("all-reduce", 16).text(head=False))
     _, problems = settled(tmp_path, log="a.txt", collective="all-gather", ranks=16)
