@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from clusterspec.analysis.comparison import Names, diff
 from clusterspec.analysis.outputs import bill, cost, estimate
 from clusterspec.cluster.fleet import Fleet, Job, NodeSet, Pool, free_groups
 from clusterspec.procurement.bill import bill as counted
 from clusterspec.procurement.cost import cost as worked_out
 from clusterspec.procurement.growth import growth
-from clusterspec.results.fleet import FleetReport, JobUse, PoolUse
+from clusterspec.results import Input
+from clusterspec.results.fleet import FleetDiffReport, FleetReport, JobUse, PoolUse
 from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of
 
@@ -48,6 +50,28 @@ def fleet_report(study: Study, verb: str) -> FleetReport:
         sources=study.sources,
         today=study.settings.today,
         spec=study.spec,
+    )
+
+
+def fleet_diff(old: Study, new: Study, names: tuple[Names, Names] = ({}, {})) -> FleetDiffReport:
+    """The difference of two fleets, job by job. Raises `ValueError` for a study of one cluster."""
+    before, after = old.fleet, new.fleet
+    if before is None or after is None:
+        raise ValueError("not a fleet")
+    reports = fleet_report(old, "estimate"), fleet_report(new, "estimate")
+    both = [name for name in after.jobs if name in before.jobs]
+    known = [{(one.rule, one.message) for one in each.findings} for each in reports]
+    return FleetDiffReport(
+        tool=new.settings.tool,
+        old=Input(names[0].get(old.source.name, old.input.file), old.input.data),
+        new=Input(names[1].get(new.source.name, new.input.file), new.input.data),
+        jobs={name: diff(before.jobs[name], after.jobs[name], names) for name in both},
+        added=tuple(name for name in after.fleet.jobs if name not in before.fleet.jobs),
+        removed=tuple(name for name in before.fleet.jobs if name not in after.fleet.jobs),
+        old_pools=reports[0].pools,
+        new_pools=reports[1].pools,
+        found=tuple(one for one in reports[1].findings if (one.rule, one.message) not in known[0]),
+        fixed=tuple(one for one in reports[0].findings if (one.rule, one.message) not in known[1]),
     )
 
 

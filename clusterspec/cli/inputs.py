@@ -236,7 +236,11 @@ def refuse_part_of_fleet(option: str, study: Study) -> None:
 
 def fleet_or_study(args: argparse.Namespace, name: str) -> Study:
     """The study of a whole fleet where a call chooses no part of it, else as `study_of`."""
-    whole = StudyReader(args).study(name)
+    return fleet_or_part(args, StudyReader(args).study(name))
+
+
+def fleet_or_part(args: argparse.Namespace, whole: Study) -> Study:
+    """A whole fleet where a call chooses no part of it, else as `chosen_part`."""
     several = whole.fleet is not None and (len(whole.fleet.jobs), len(whole.fleet.pools)) != (1, 1)
     several = several or any(pool.phases for pool in (whole.spec.pools or {}).values())
     return whole if several and not (args.job or args.pool) else chosen_part(args, whole)

@@ -8,7 +8,7 @@ from clusterspec.procurement.bill import money_text
 from clusterspec.procurement.growth import Phase
 from clusterspec.report import cost_text
 from clusterspec.report.ink import PLAIN, Ink, csv_text, errors_text, text_table, title_text, wrapped_lines
-from clusterspec.results.fleet import FleetReport, JobUse, PoolUse
+from clusterspec.results.fleet import POOL_FIGURES, FleetDiffReport, FleetReport, JobUse, PoolUse
 from clusterspec.units import display, percent, plain, plural
 
 UNKNOWN = "–"
@@ -196,6 +196,27 @@ def _job_values(report: FleetReport) -> Iterator[Sequence[object]]:
         memory = plan.memory_bytes if plan and plan.memory_bytes else ""
         billed = use.billed if use.billed is not None else ""
         yield (name, use.pool, use.nodes, use.share, *times, *latency, memory, use.elapsed or "", billed)
+
+
+def fleet_diff_text(report: FleetDiffReport, ink: Ink = PLAIN, *, markdown: bool = False) -> str:
+    """The pools of both fleets, and the difference of every job."""
+    heads = ("pool", *POOL_FIGURES)
+    pools = dict.fromkeys((*report.new_pools, *report.old_pools))
+    rows = [_pool_change(name, report.old_pools.get(name), report.new_pools.get(name)) for name in pools]
+    names = (("Jobs added", report.added), ("Jobs removed", report.removed))
+    lists = [f"{title}: {', '.join(each)}\n" for title, each in names if each]
+    if markdown:
+        jobs = [f"## {name}\n\n{cost_text.diff_as_markdown(each)}" for name, each in report.jobs.items()]
+        return "\n".join((cost_text.markdown_table(heads, rows) + "\n", *lists, *jobs))
+    jobs = [f"{ink.paint('bold', name)}\n{cost_text.diff_as_text(each, ink)}" for name, each in report.jobs.items()]
+    return "\n".join((text_table(heads, rows, right=range(1, len(heads)), ink=ink), *lists, *jobs))
+
+
+def _pool_change(name: str, old: PoolUse | None, new: PoolUse | None) -> tuple[str, ...]:
+    cells = [_pool_row(name, use)[1:] if use else (UNKNOWN,) * len(POOL_HEADS[1:]) for use in (old, new)]
+    kept = [index for index, head in enumerate(POOL_HEADS[1:]) if head in POOL_FIGURES]
+    pairs = [(cells[0][index], cells[1][index]) for index in kept]
+    return (name, *(after if before == after else f"{before} -> {after}" for before, after in pairs))
 
 
 def fleet_bill_csv(report: FleetReport) -> str:

@@ -17,7 +17,7 @@ from clusterspec.spec.model import Spec
 if TYPE_CHECKING:
     from clusterspec.procurement.cost import Cost
     from clusterspec.procurement.growth import Phase
-    from clusterspec.results.decision import CostReport
+    from clusterspec.results.decision import CostReport, DiffReport
 
 WORST_FIRST = (VerdictStatus.FAILS, VerdictStatus.NOT_JUDGED, VerdictStatus.RESERVATIONS, VerdictStatus.CLEAR)
 OF_FILE = frozenset({"version", "tool", "input"})
@@ -103,6 +103,54 @@ class FleetReport:
             | {"name": self.name, "jobs": jobs, "pools": {name: pools[name] | bills.get(name, {}) for name in pools}}
             | {"summary": count(self.findings)}
         )
+
+
+POOL_FIGURES = ("nodes", "used", "idle", "power", "cost")
+"""The figures of a pool that a comparison shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class FleetDiffReport:
+    """The difference of two fleets: that of every job in both, the names of jobs in one only, and the pools of both."""
+
+    tool: Tool
+    old: Input
+    new: Input
+    jobs: Mapping[str, DiffReport]
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    old_pools: Mapping[str, PoolUse]
+    new_pools: Mapping[str, PoolUse]
+    found: tuple[Finding, ...] = ()
+    fixed: tuple[Finding, ...] = ()
+
+    def to_json(self) -> Json:
+        """The JSON document; the fields of a single design are null at the top."""
+        from clusterspec.results import finding_json
+
+        single = {
+            name: {key: value for key, value in report.to_json().items() if key not in OF_FILE | {"against"}}
+            for name, report in self.jobs.items()
+        }
+        names = dict.fromkeys((*self.new_pools, *self.old_pools))
+        pools = {
+            name: _figures(self.new_pools.get(name)) | {"old": _figures(self.old_pools.get(name))} for name in names
+        }
+        return (
+            head(self.tool, self.new)
+            | {"against": self.old.to_json(), "changes": None, "effects": None, "caution": None}
+            | {"findings": {key: [finding_json(each) for each in many] for key, many in self.findings.items()}}
+            | {"jobs": single, "added": list(self.added), "removed": list(self.removed), "pools": pools}
+        )
+
+    @property
+    def findings(self) -> dict[str, tuple[Finding, ...]]:
+        """The findings of the whole file that differ."""
+        return {"new": self.found, "fixed": self.fixed}
+
+
+def _figures(use: PoolUse | None) -> Json:
+    return {name: getattr(use, name, None) for name in POOL_FIGURES}
 
 
 def _lists(use: PoolUse) -> Json:

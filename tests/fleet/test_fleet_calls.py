@@ -14,7 +14,7 @@ from tests.fleet.test_fleet_studies import POOLS, SINGLE, WORK, as_fleet
 FLEET = POOLS + f"  a: {{pool: train, nodes: 8, {WORK}}}\n  b: {{pool: train, {WORK}}}\n  c: {{pool: serve, {WORK}}}\n"
 REFUSED = {
     ("search", "x.yaml"): "x.yaml is a fleet, and this command needs one design: choose with --job (a, b, c) or --pool",
-    ("diff", "x.yaml", "x.yaml"): "choose with --job (a, b, c) or --pool",
+    ("diff", "x.yaml", "one.yaml"): "x.yaml is a fleet, and the other spec one cluster: choose with --job or --pool",
     ("sweep", "axes.yaml"): "is a fleet, and `sweep` takes a spec of one cluster",
     ("search", "x.yaml", "--job", "d"): "no job is called 'd'; there are a, b, c",
     ("estimate", "x.yaml", "--pool", "d"): "no pool is called 'd'; there are train, serve",
@@ -101,6 +101,24 @@ def test_the_table_of_a_fleet_has_a_row_for_each_job_and_pool(call: Call) -> Non
         shown |= {"train", "serve"} if words == ("cost", "--format", "csv") else set()
         assert set(names) <= shown, words
         assert done.status == 0, done.error
+
+
+def test_two_fleets_differ_in_jobs_and_pools(call: Call) -> None:  # noqa: F811
+    Path("x.yaml").write_text(FLEET)
+    Path("y.yaml").write_text(
+        FLEET.replace("nodes: 8", "nodes: 4")
+        .replace("  b: {pool: train, ", "  b: {pool: train, nodes: 8, ")
+        .replace("  c: {pool", "  d: {pool")
+    )
+    made = json.loads(call("diff", "x.yaml", "y.yaml", "--format", "json").out)
+    assert (made["added"], made["removed"], made["effects"]) == (["d"], ["c"], None)
+    single = json.loads(call("diff", "x.yaml", "y.yaml", "--job", "a", "--format", "json").out)
+    assert made["jobs"]["a"] == {key: single[key] for key in ("changes", "effects", "caution", "findings")}
+    assert [change["new"] for change in made["jobs"]["a"]["changes"]] == [4]
+    assert (made["pools"]["train"]["used"], made["pools"]["train"]["old"]["used"]) == (12, 16)
+    for layout in ("text", "markdown"):
+        done = call("diff", "x.yaml", "y.yaml", "--format", layout)
+        assert done.status == 0 and "Jobs added: d" in done.out and "Jobs removed: c" in done.out
 
 
 def test_the_report_of_a_fleet_has_its_jobs_pools_parts_and_findings(call: Call) -> None:  # noqa: F811

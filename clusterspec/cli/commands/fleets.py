@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from clusterspec.analysis.fleets import fleet_report
+from clusterspec.analysis.comparison import Names
+from clusterspec.analysis.fleets import fleet_diff, fleet_report
 from clusterspec.cli.inputs import status_of
 from clusterspec.cli.terminal import ink_of, print_json, print_text
 from clusterspec.report import fleet_text
@@ -22,6 +23,16 @@ def print_fleet(args: argparse.Namespace, study: Study, verb: str) -> int:
     else:
         print_text(_shown(report, verb, args))
     return status_of(study, told=args.format == "text")
+
+
+def print_fleet_diff(args: argparse.Namespace, old: Study, new: Study, names: tuple[Names, Names]) -> int:
+    """Print the difference of two fleets. Returns 1 if the new one has errors."""
+    report = fleet_diff(old, new, names)
+    if args.format == "json":
+        print_json(report.to_json())
+    else:
+        print_text(fleet_text.fleet_diff_text(report, ink_of(args), markdown=args.format == "markdown"))
+    return status_of(new, name=args.new)
 
 
 def _shown(report: FleetReport, verb: str, args: argparse.Namespace) -> str:

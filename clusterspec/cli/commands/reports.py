@@ -13,6 +13,7 @@ from clusterspec.cli.git import checked_out, revision_of
 from clusterspec.cli.inputs import (
     StudyReader,
     chosen_part,
+    fleet_or_part,
     fleet_or_study,
     status_of,
     study_with_errors_named,
@@ -184,6 +185,14 @@ def run_diff(args: argparse.Namespace) -> int:
         old, new = (
             compared_study(reader, name, folder) for name, folder in zip((args.old, args.new), folders, strict=True)
         )
+        if old.fleet is not None or new.fleet is not None:
+            from clusterspec.cli.commands.fleets import print_fleet_diff
+
+            if old.fleet is None or new.fleet is None:
+                name = args.old if old.fleet is not None else args.new
+                raise UsageFault(f"{name} is a fleet, and the other spec one cluster: choose with --job or --pool")
+            names = caller_names(old, args.old, folders[0]), caller_names(new, args.new, folders[1])
+            return print_fleet_diff(args, old, new, names)
         report = analysis.diff(
             old, new, (caller_names(old, args.old, folders[0]), caller_names(new, args.new, folders[1]))
         )
@@ -203,9 +212,9 @@ def compared_study(reader: StudyReader, name: str, folder: Path) -> Study:
     """One of the two specs: a file, or ``REVISION:PATH``. Raises `UsageFault`."""
     revision = revision_of(name)
     if revision is None:
-        return chosen_part(reader.asked, reader.study(name))
+        return fleet_or_part(reader.asked, reader.study(name))
     folder.mkdir()
-    return chosen_part(reader.asked, reader.study_at(checked_out(*revision, folder), Path.cwd()))
+    return fleet_or_part(reader.asked, reader.study_at(checked_out(*revision, folder), Path.cwd()))
 
 
 def caller_names(study: Study, name: str, folder: Path) -> dict[str, str]:
