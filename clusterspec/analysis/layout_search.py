@@ -24,7 +24,7 @@ from clusterspec.analysis.studied import (
 )
 from clusterspec.cost.plan import Plan
 from clusterspec.records import dataclass, field, replace
-from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, SearchReport, Section
+from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, RlSplit, SearchReport, Section
 from clusterspec.studies.study import Study
 
 # Options of a search
@@ -88,7 +88,17 @@ def search(
         present=study.part("layout of the spec", lambda: _present(study), None) if own else None,
         comparisons=study.part("comparisons", lambda: _comparisons(picks, own), ()) if options.explain else (),
         grid=study.part("grid", lambda: _grid(evaluate, job, space.families, options.grid, limits), None),
+        splits=study.part("placements", lambda: _splits(study), ()),
     )
+
+
+def _splits(study: Study) -> tuple[RlSplit, ...]:
+    """The placements of reinforcement learning; none for other work."""
+    if study.design.workload is None or study.design.workload.rl is None:
+        return ()
+    from clusterspec.analysis.rl_splits import rl_splits  # few searches need it
+
+    return rl_splits(study.design)
 
 
 def _present(study: Study) -> LayoutRow:

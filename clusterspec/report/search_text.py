@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from clusterspec.procurement.bill import money_text
 from clusterspec.report import ink as grid
-from clusterspec.report.ink import PLAIN, Ink, wrapped_lines
-from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, SearchReport, Section
+from clusterspec.report.ink import PLAIN, Ink, text_table, wrapped_lines
+from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, RlSplit, SearchReport, Section
 from clusterspec.units import display, percent, plural
 
 PARTS = 4
@@ -123,10 +123,37 @@ def search_as_text(report: SearchReport, ink: Ink = PLAIN) -> str:
         parts.append(paragraph(f"No layout found: {report.why}.{smallest}", ink))
     if report.present is not None:
         parts.append(paragraph(_present_text(report), ink))
+    if report.splits:
+        title = ink.paint("bold", "Placements of rollout, with the layout of the spec for the trainer")
+        parts.append(title + "\n" + splits_table(report.splits[:SPLITS], ink))
     if report.grid is not None:
         title = f"Best step time by {report.grid.axes[0]} (down) and {report.grid.axes[1]} (across)"
         parts.append(ink.paint("bold", title) + "\n" + heat_table(report.grid, ink))
     return "\n".join(part for part in parts if part)
+
+
+SPLITS = 12
+"""Placements of reinforcement learning that are printed; JSON has all."""
+
+
+def splits_table(splits: tuple[RlSplit, ...], ink: Ink) -> str:
+    """The placements of reinforcement learning, with what waits in each."""
+    rows = [
+        (
+            f"  {one.placement}",
+            f"{one.trainer_nodes:,}",
+            f"{one.rollout_nodes:,}" if one.rollout_nodes else "",
+            str(one.rollout_tp),
+            str(one.max_staleness),
+            display(one.step_time, "s"),
+            f"{one.tokens_per_second_per_accelerator:,.0f}",
+            f"{percent(one.idle.get('rollout', 0.0), 2)}",
+            f"{percent(one.idle.get('update', 0.0), 2)}",
+        )
+        for one in splits
+    ]
+    heads = ("  placement", "trainer nodes", "rollout nodes", "tp", "staleness", "step", "tokens/s", "rollout idle")
+    return text_table((*heads, "trainer idle"), rows, right=tuple(range(1, 9)), ink=ink)
 
 
 def _counts_text(report: SearchReport) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clusterspec.records import dataclass, field, replace
+from clusterspec.records import asdict, dataclass, field, replace
 from clusterspec.results import Input, Json, Tool, head
 
 Section = Mapping[str, object]
@@ -99,6 +99,26 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class RlSplit:
+    """A placement of reinforcement learning: nodes of each role, tensor parallelism of the engines, and the step.
+
+    ``idle`` has the share of the step in which the accelerators of a role wait.
+    """
+
+    placement: str
+    trainer_nodes: int
+    rollout_nodes: int
+    rollout_tp: int
+    max_staleness: int
+    step_time: float
+    tokens_per_second_per_accelerator: float
+    idle: Mapping[str, float]
+
+    def to_json(self) -> Json:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
 class SearchReport:
     """The best layouts of a job.
 
@@ -127,6 +147,8 @@ class SearchReport:
     unsure: bool = False
     incomplete: bool = False
     comparisons: tuple[Comparison, ...] = ()
+    splits: tuple[RlSplit, ...] = ()
+    """Placements of reinforcement learning with the trainer's layout of the spec, the fastest first."""
 
     @property
     def lost(self) -> float | None:
@@ -151,6 +173,7 @@ class SearchReport:
             "smallest": self.smallest.to_json() if self.smallest else None,
             "grid": self.grid.to_json() if self.grid else None,
             "comparisons": [each.to_json() for each in self.comparisons],
+            "rl": [each.to_json() for each in self.splits],
             "why": self.why or None,
             "currency": self.currency or None,
         }

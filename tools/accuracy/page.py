@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tools.accuracy import cases as published
-from tools.accuracy import collective_folds, reality, serving_cases
+from tools.accuracy import collective_folds, reality, rl_cases, rl_page, serving_cases
 from tools.accuracy.cases import Case
 from tools.accuracy.constants import constants
 from tools.accuracy.figures import Regret, Score, grouped, null_model, ranking, score
@@ -92,6 +92,7 @@ def build() -> None:
         f"{sum(abs(case.error) < 1e-9 for case in fabrics)} of {len(fabrics)} published counts are exact.\n",
         "",
         *section(serving, table),
+        "".join(rl_page.section(rl_cases.cases())),
         "\n## Fitted constants\n",
         constants_table(),
         "\n## Every fitted or measured constant\n",

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import csv
 import json
+from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from clusterspec.catalog import Catalog
+from clusterspec.config import Config
 from clusterspec.cost.reinforcement.times import RlTimes
 from clusterspec.records import dataclass
 from clusterspec.studies.study import Settings, study_text
@@ -46,7 +49,7 @@ def spec_of_row(row: Row) -> dict[str, Any]:
         "memory_fraction": float(row["memory_fraction"]) if row["memory_fraction"] else None,
         "parameter_precision": row["rollout_precision"] or None,
     }
-    rl = {
+    rl: dict[str, Any] = {
         "algorithm": row["algorithm"],
         "prompts_per_step": _number(row["prompts"]),
         "samples_per_prompt": _number(row["samples"]),
@@ -57,6 +60,8 @@ def spec_of_row(row: Row) -> dict[str, Any]:
         "placement": row["placement"],
         "rollout": _given(rollout),
     }
+    if row["sync_method"]:
+        rl["weight_sync"] = {"method": row["sync_method"]}
     workload = {
         "kind": "rl",
         "model": row["model"],
@@ -98,17 +103,27 @@ class RlCase:
         return is_held_out(self.row["source"])
 
     @property
-    def published(self) -> float:
-        return float(self.row["step_time"])
+    def published(self) -> float | None:
+        """Seconds of the published step; None where the source states a transfer of weights alone."""
+        return float(self.row["step_time"]) if self.row["step_time"] else None
 
     @property
     def error(self) -> float | None:
-        """Predicted over published, minus one."""
-        return self.times.step / self.published - 1 if self.times else None
+        """Predicted over published step, minus one; None where the source does not state the mean length of outputs."""
+        if self.times is None or self.published is None or self.row["length_stated"] != "yes":
+            return None
+        return self.times.step / self.published - 1
+
+    @property
+    def sync_ratio(self) -> float | None:
+        """Predicted over published transfer of weights."""
+        published = self.row["sync_time"]
+        return self.times.sync.seconds / float(published) if self.times and published else None
 
 
-def cases(settings: Settings) -> list[RlCase]:
-    """All rows with their predictions."""
+def cases() -> list[RlCase]:
+    """All rows with their predictions, from the shipped catalog."""
+    settings = Settings(Catalog.open(), Config(), date(2026, 11, 20))
     return [RlCase(row, prediction(row, settings)) for row in rows()]
 
 
@@ -121,7 +136,7 @@ def ordered_pairs(found: list[RlCase]) -> list[tuple[RlCase, RlCase]]:
     """Pairs of rows of one source that differ in placement or staleness alone, as their ``pair`` says."""
     by_pair: dict[str, list[RlCase]] = {}
     for case in found:
-        if case.row["pair"] and case.times is not None:
+        if case.row["pair"] and case.times is not None and case.published:
             by_pair.setdefault(case.row["pair"], []).append(case)
     return [(one, other) for same in by_pair.values() for i, one in enumerate(same) for other in same[i + 1 :]]
 
@@ -129,5 +144,5 @@ def ordered_pairs(found: list[RlCase]) -> list[tuple[RlCase, RlCase]]:
 def is_ordered(pair: tuple[RlCase, RlCase]) -> bool:
     """Whether the faster of two published steps is predicted to be the faster one."""
     one, other = pair
-    assert one.times and other.times
+    assert one.times and other.times and one.published and other.published
     return (one.published < other.published) == (one.times.step < other.times.step)

@@ -1,0 +1,87 @@
+"""Placements of reinforcement learning on one machine: how its nodes divide between rollout and trainer, and the tensor
+parallelism of its engines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Design, Rl
+from clusterspec.cluster.variation import Changes, design_with_keys
+from clusterspec.cost.estimate import legal_estimate
+from clusterspec.cost.reinforcement.times import RlTimes
+from clusterspec.results.search import RlSplit
+
+SHARES = (1 / 8, 1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 4)
+"""Shares of the nodes that rollout has of its own."""
+DEGREES = (1, 2, 4, 8, 16, 32)
+RL = ("workload", "rl")
+FULLEST = 0.9
+"""Share of an engine's memory above which its weights leave too little cache."""
+
+
+def rl_splits(design: Design) -> tuple[RlSplit, ...]:
+    """The placements that fit in memory, the fastest first; empty where the design is no reinforcement learning.
+
+    The trainer keeps its layout, whose dp follows from its nodes. Rollout on nodes of its own takes turns with the
+    trainer (staleness 0), or runs ahead of the weights: as far as the spec says, at least one step.
+    """
+    workload, cluster = design.workload, design.cluster
+    if workload is None or workload.rl is None or cluster is None:
+        return ()
+    found = (_split(design, changes) for changes in _changes(workload.rl, cluster.nodes, cluster.ranks_per_domain))
+    return tuple(sorted((each for each in found if each is not None), key=lambda each: each.step_time))
+
+
+def _changes(rl: Rl, nodes: int, domain: int) -> Iterator[Changes]:
+    """The keys of each placement."""
+    own = sorted({max(1, round(share * nodes)) for share in SHARES} & set(range(1, nodes)))
+    ahead = max(1, rl.max_staleness)
+    for tp in (degree for degree in DEGREES if degree <= domain):
+        yield _keys("colocated", None, tp, 0)
+        for count in own:
+            yield _keys("split", count, tp, 0)
+            yield _keys("split", count, tp, ahead)
+
+
+def _keys(placement: str, nodes: int | None, tp: int, staleness: int) -> Changes:
+    return {
+        (*RL, "placement"): placement,
+        (*RL, "max_staleness"): staleness,
+        (*RL, "rollout", "nodes"): nodes,
+        (*RL, "rollout", "tp"): tp,
+        (*RL, "weight_sync", "method"): None,
+        ("layout", "nodes"): None,
+        ("layout", "dp"): None,
+    }
+
+
+def _split(design: Design, changes: Changes) -> RlSplit | None:
+    """One placement; None where its trainer cannot run, or where it does not fit."""
+    plan = legal_estimate(design_with_keys(design, changes))
+    times = plan.rl if plan.fits is not False else None
+    if times is None or not _engines_fit(times):
+        return None
+    rl, layout = times.rl, times.rollout.engine.layout
+    return RlSplit(
+        placement=rl.placement,
+        trainer_nodes=rl.trainer_nodes,
+        rollout_nodes=rl.rollout_nodes,
+        rollout_tp=layout.tp,
+        max_staleness=rl.max_staleness,
+        step_time=times.step,
+        tokens_per_second_per_accelerator=times.tokens_per_second_per_accelerator,
+        idle={part.role: part.idle_share for part in times.parts if part.role in {"rollout", "update"}},
+    )
+
+
+def _engines_fit(times: RlTimes) -> bool:
+    """Whether engines exist, have memory for their weights and some cache, and share it with the trainer."""
+    engine, load = times.rollout.engine, times.rollout.engine.workload.serving
+    memory = engine.cluster.accelerator.memory
+    if memory is None or load is None or times.rollout.accelerators > times.accelerators:
+        return False
+    share = memory.value * load.memory_fraction / engine.cluster.ranks_per_accelerator
+    shared = times.memory
+    fits = shared is None or shared.capacity is None or shared.most <= shared.capacity
+    return fits and engine.weight_bytes / engine.layout.pp < FULLEST * share

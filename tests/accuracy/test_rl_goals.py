@@ -1,0 +1,33 @@
+"""Published steps of reinforcement learning: what is reached on sources with fitted constants, in every run."""
+
+from __future__ import annotations
+
+from statistics import median
+
+import pytest
+
+from tools.accuracy.rl_cases import RlCase, cases, is_held_out, is_ordered, ordered_pairs
+
+
+@pytest.fixture(scope="module")
+def found() -> list[RlCase]:
+    return cases()
+
+
+def test_steps_pairs_and_transfers_of_fitted_sources(found: list[RlCase]) -> None:
+    """The median step within a fifth, four in five placements in the right order, transfers within a factor of 1.5."""
+    fitted = [case for case in found if not case.held_out]
+    errors = [abs(case.error) for case in fitted if case.error is not None]
+    assert len(errors) >= 20
+    assert median(errors) <= 0.2
+    pairs = ordered_pairs(fitted)
+    assert sum(map(is_ordered, pairs)) >= 0.8 * len(pairs)
+    assert all(1 / 1.5 <= case.sync_ratio <= 1.5 for case in fitted if case.sync_ratio is not None)
+
+
+def test_every_row_has_a_source_a_side_and_a_prediction(found: list[RlCase]) -> None:
+    assert {case.held_out for case in found} == {False, True}
+    for case in found:
+        assert case.row["url"].startswith("https://")
+        assert case.held_out is is_held_out(case.row["source"])
+        assert case.times is not None, case.row["id"]

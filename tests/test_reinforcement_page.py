@@ -1,0 +1,40 @@
+"""The page on reinforcement learning: its specs are estimated without an error, and its commands run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from clusterspec.cli import run
+from clusterspec.finding import Severity
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reinforcement.md"
+TEXT = PAGE.read_text("utf-8")
+BLOCKS = re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
+COMMANDS = re.findall(r"^\$ clusterspec (.*)$", TEXT, re.MULTILINE)
+
+
+def test_the_specs_of_the_page_are_estimated_without_an_error() -> None:
+    learning, tuning = (study_text(block, SETTINGS) for block in BLOCKS)
+    assert learning.plan.rl is not None and tuning.plan.step is not None
+    for one in (learning, tuning):
+        assert not [finding for finding in one.findings if finding.severity is Severity.ERROR]
+
+
+def test_every_command_of_the_page_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "reasoning.yaml").write_text(BLOCKS[0], "utf-8")
+    monkeypatch.chdir(tmp_path)
+    printed = []
+    for command in COMMANDS:
+        assert run(shlex.split(command)) == 0, command
+        printed.append(capsys.readouterr().out)
+    assert "Roles of one step" in printed[1]
+    assert "max(training + sync" in printed[2]
+    assert "Placements of rollout" in printed[3]

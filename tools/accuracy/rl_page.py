@@ -1,0 +1,65 @@
+"""The section of docs/accuracy.md about reinforcement learning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from tools.accuracy.rl_cases import RlCase, is_ordered, ordered_pairs
+
+HEAD = """## Reinforcement learning
+
+Published steps (`tests/accuracy/rl.csv`), with the models, lengths, layouts and placements that their sources state. A
+hash of the source's name decided, before its rows were read, whether constants may be fitted to it. Sources with fitted
+constants are NeMo RL and checkpoint-engine, those without verl. Where a source does not state the mean length of
+outputs, a length is assumed: the row counts for the order of placements only. NICs of verl's machines are assumed, too.
+
+A pair is two rows of one source that differ in placement alone; its order is right where the faster one is predicted to
+be faster. A transfer of weights is right within a factor of 1.5.
+"""
+SIDES_HEAD = """
+| sources | steps | median error | order of pairs right | transfers within 1.5 |
+|---|---:|---:|---:|---:|
+"""
+ROWS = """
+| row | model | accelerators | placement | staleness | published | predicted | error |
+|---|---|---:|---|---:|---:|---:|---:|
+"""
+
+
+def section(found: Sequence[RlCase]) -> Iterator[str]:
+    """The parts of the section."""
+    yield HEAD
+    yield SIDES_HEAD
+    yield from (_summary(name, [case for case in found if case.held_out is held]) for name, held in SIDES.items())
+    yield ROWS
+    yield from map(_row, found)
+
+
+SIDES = {"with fitted constants": False, "without": True}
+"""The name of each side, and whether its sources are held out."""
+
+
+def _summary(name: str, found: Sequence[RlCase]) -> str:
+    errors = [abs(case.error) for case in found if case.error is not None]
+    pairs = ordered_pairs(list(found))
+    right = sum(map(is_ordered, pairs))
+    sync = [case.sync_ratio for case in found if case.sync_ratio is not None]
+    close = sum(1 / 1.5 <= ratio <= 1.5 for ratio in sync)
+    middle = f"{100 * median(errors):.1f} %" if errors else ""
+    return f"| {name} | {len(errors)} | {middle} | {right} of {len(pairs)} | {close} of {len(sync)} |\n"
+
+
+def _row(case: RlCase) -> str:
+    row, times = case.row, case.times
+    seconds = times.step if times is not None else None
+    published, what = case.published, row["placement"]
+    error = f"{100 * case.error:+.0f} %" if case.error is not None else ""
+    if published is None:
+        published, seconds = float(row["sync_time"]), times.sync.seconds if times is not None else None
+        what = f"transfer by {row['sync_method']}"
+        error = f"{100 * ((case.sync_ratio or 0.0) - 1):+.0f} %" if case.sync_ratio else ""
+    accelerators = f"{times.accelerators:,.0f}" if times is not None else ""
+    shown = f"{seconds:,.1f} s" if seconds is not None and (error or row["pair"]) else ""
+    cells = (f"[{row['id']}]({row['url']})", row["model"], accelerators, what, row["staleness"])
+    return f"| {' | '.join(cells)} | {published:,.1f} s | {shown} | {error} |\n"
