@@ -7,7 +7,7 @@ OUT    := out
 SPEC   ?= examples/dgx-h100-pod.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all browser page site docs accuracy fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files clean
+.PHONY: help demo test test-all browser page site docs accuracy fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files export-targets clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
@@ -93,6 +93,9 @@ sbom: $(VENV)/developed ## write a software bill of materials (CycloneDX) of wha
 
 real-files: $(VENV)/developed ## fetch the files of tests/exchange/real.csv (CLONES=DIR: from clones) and compare what is read
 	$(BIN)/python -m tools.real_files $(if $(CLONES),--clones $(CLONES))
+
+export-targets: $(VENV)/developed ## compare flags and keys that exporters write with the sources of their targets, clones in CLONES
+	$(BIN)/python -m tools.export_targets $(CLONES)
 
 audit: ## ask pip-audit about known vulnerabilities of the pinned dependencies
 	$(PYTHON) -m venv out/audit && out/audit/bin/pip install --quiet "pip-audit>=2.7"

@@ -178,6 +178,17 @@ def test_a_target_refuses_accelerators_on_which_it_does_not_run() -> None:
         exporter_of("nccl-env").write(source("platform: tpu-v5p, nodes: 16"))
 
 
+def test_a_changed_model_does_not_go_by_the_name_of_the_one_it_changes() -> None:
+    work = "workload: {model: {base: llama-3.1-8b, layers: 40}, sequence_length: 4096, global_batch: 512}\n"
+    changed = pod(rest=f"{work}layout: {{tp: 4, sharding: fsdp}}\n")
+    text = exported("maxtext", changed)
+    assert "model_name" not in text
+    assert "base_num_decoder_layers: 40" in text
+    assert "decoder_block: llama2" in text
+    with pytest.raises(NotExportable, match="no configuration of the model of the spec"):
+        exporter_of("torchtitan").write(changed)
+
+
 def test_torchtitan_is_a_python_function() -> None:
     text = exported("torchtitan", pod(rest=f"{WORK}layout: {{tp: 4, pp: 4, sharding: hsdp, shard_group: 8}}\n"))
     body = ast.parse(text).body

@@ -490,4 +490,6 @@ def test_megatron_reads_stages_modules_and_groups() -> None:
     keys = given(read(words))
     assert keys["layout.stage_layers"] == [3, 4, 4, 3]
     assert keys["layout.recompute"] == ["norm", "activation"]
+    hostile = words.replace("Et*3|(tttt|)*2t*3L", "(tttttttttt)*9999" * 500)
+    assert "more than 10,000 layers" in unknown(read(hostile))
     assert (keys["layout.sharding"], keys["layout.shard_group"]) == ("hsdp", 2)  # 64 ranks / 4 / 4 / 2 copies

@@ -22,6 +22,7 @@ from clusterspec.exchange.exporters.registry import (
     NotExportable,
     replicate_and_shard_degrees,
     training_design,
+    unchanged_model,
 )
 from clusterspec.units import plural
 
@@ -91,7 +92,7 @@ def write(source: ExportInput) -> ExportedFile:
     lines = [f"# {source.name}: {layout.ranks} devices on {layout.nodes} nodes"]
     if source.cluster.accelerator.vendor != "Google":
         lines.append("hardware: gpu_multiprocess" if layout.nodes > 1 else "hardware: gpu")
-    lines += _model_lines(work.model, omitted)
+    lines += _model_lines(work.model, unchanged_model(source), omitted)
     lines += [f"max_target_length: {work.sequence_length}", *_batch_lines(layout, work)]
     lines += _mesh_lines(source.cluster, layout)
     if layout.cp > 1:
@@ -190,9 +191,9 @@ def _decimal(sequences: int, devices: int) -> str:
 # The model: a name that MaxText knows, else its sizes
 
 
-def _model_lines(model: Model, omitted: list[str]) -> Iterator[str]:
-    if model.id in MODELS:
-        yield f"model_name: {MODELS[model.id]}"
+def _model_lines(model: Model, name: str, omitted: list[str]) -> Iterator[str]:
+    if name in MODELS:
+        yield f"model_name: {MODELS[name]}"
         return
     if model.linear or model.sparse or model.compressed or model.window or model.shared_kv or model.expert_latent:
         raise NotExportable("MaxText knows no model of these layers by name, and its keys cannot describe them")

@@ -102,6 +102,13 @@ def replicate_and_shard_degrees(layout: Layout) -> tuple[int, int]:
     return 1, layout.dp
 
 
+def unchanged_model(source: ExportInput) -> str:
+    """The catalog id of the model; empty where the spec describes or changes it."""
+    model = source.workload.model
+    entry = (source.design.catalog or Catalog.open()).find("model", model.id) if model.id else None
+    return model.id if entry == model else ""
+
+
 def require_vendor(source: ExportInput, framework: str) -> None:
     """Raise `NotExportable` if a framework of the catalog does not run on the accelerators of a design."""
     entry = framework_of(framework, source.design.catalog or Catalog.open())

@@ -17,6 +17,7 @@ from clusterspec.exchange.exporters.registry import (
     NotExportable,
     replicate_and_shard_degrees,
     training_design,
+    unchanged_model,
 )
 
 BASES = {
@@ -50,11 +51,12 @@ _NAME = "clusterspec_design"
 def write(source: ExportInput) -> ExportedFile:
     """A module with one configuration. Raises `NotExportable` if torchtitan has no such model or pipeline."""
     layout, work = training_design(source, "torchtitan")
-    if work.model.id not in BASES:
-        raise NotExportable(f"torchtitan has no configuration of {work.model.id or 'the model of the spec'}")
+    name = unchanged_model(source)
+    if name not in BASES:
+        raise NotExportable(f"torchtitan has no configuration of {name or 'the model of the spec'}")
     if work.optimizer not in {"adam", "adamw"} or work.precision not in {"bf16", "fp8", "fp32"}:
         raise NotExportable(f"this writer knows no {work.optimizer} in {work.precision} of torchtitan")
-    module, base, flavor = BASES[work.model.id]
+    module, base, flavor = BASES[name]
     imports = [
         f"from torchtitan.models.{module}.config_registry import {base}",
         "from torchtitan.trainer import Trainer",

@@ -12,7 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
-from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, require_vendor
+from clusterspec.exchange.exporters.registry import (
+    ExportedFile,
+    ExportInput,
+    NotExportable,
+    require_vendor,
+    unchanged_model,
+)
 from clusterspec.units import plural
 
 MOST_COMMANDS = 2_000
@@ -41,7 +47,7 @@ def write(source: ExportInput) -> ExportedFile:
     if work.serving is not None and work.serving.prefill is not None:
         raise NotExportable("separate engines for prefill and decode: export a spec of each")
     omitted: list[str] = []
-    words = [f"vllm serve {_repository(work, omitted)}", *_engine_options(layout), *_limits(work, omitted)]
+    words = [f"vllm serve {_repository(source, omitted)}", *_engine_options(layout), *_limits(work, omitted)]
     lines = [f"# {source.name}: {layout.ranks} ranks on {layout.nodes} nodes"]
     for comment, options in _launches(layout):
         lines += [comment, " \\\n  ".join([*words, *options])]
@@ -50,9 +56,9 @@ def write(source: ExportInput) -> ExportedFile:
     return ExportedFile("\n".join([*lines, ""]), tuple(omitted))
 
 
-def _repository(work: Workload, omitted: list[str]) -> str:
-    model = work.model
-    if model.repository and model.parameters is not None:
+def _repository(source: ExportInput, omitted: list[str]) -> str:
+    model = source.workload.model
+    if model.repository and unchanged_model(source):
         return model.repository
     omitted.append(f"the repository of {model.id or 'the model'}: put it, or a path, in place of MODEL")
     return "MODEL"

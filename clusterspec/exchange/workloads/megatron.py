@@ -93,6 +93,7 @@ def _named_values(tree: ast.AST) -> Iterator[tuple[str, ast.expr, int]]:
 # Megatron-Bridge, src/megatron/bridge/recipes
 
 MEGATRON = "megatron"
+MOST_LAYERS = 10_000
 _LAYOUT = {
     "layout.tp": ("tensor_model_parallel_size",),
     "layout.pp": ("pipeline_model_parallel_size",),
@@ -308,7 +309,10 @@ def _set_stages(text: str, pp: int, line: int, builder: ImportBuilder) -> None:
     """
     plain = text.replace(",", "")
     for pattern in (r"\(([^()]{1,200})\)\*([0-9]{1,4})", r"(.)\*([0-9]{1,4})"):
-        plain = re.sub(pattern, lambda match: match[1] * int(match[2]), plain)[:100_000]
+        if sum(len(match[1]) * int(match[2]) for match in re.finditer(pattern, plain)) > MOST_LAYERS:
+            builder.unknown(f"pipeline_model_parallel_layout: {text[:60]}", f"more than {MOST_LAYERS:,} layers", line)
+            return
+        plain = re.sub(pattern, lambda match: match[1] * int(match[2]), plain)
     stages = plain.split("|")
     if set(plain) - set("EtmL|") or len(stages) % pp:
         builder.unknown(f"pipeline_model_parallel_layout: {text[:60]}", f"no layout of {pp} stages", line)
