@@ -48,7 +48,7 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [  # machine, workload, layou
     ("mi300x", PLAIN, "framework: sglang, tp: 8", {}),
     ("h100-sxm-80gb", TRAIN, "framework: neuronx-distributed, tp: 8", {VENDOR: "error"}),
     ("trainium2", TRAIN, "framework: neuronx-distributed, tp: 8", {}),
-    ("tpu-v5p", TRAIN, "framework: megatron-core", {VENDOR: "warning"}),  # assumed
+    ("tpu-v5p", TRAIN, "framework: megatron-core", {VENDOR: "error"}),
     ("tpu-v5p", TRAIN, "framework: maxtext", {}),
     ("trainium2", TRAIN, "framework: maxtext", {VENDOR: "error"}),
     ("h100-sxm-80gb", QWEN, "framework: vllm, tp: 8", {BLOCKS: "error"}),  # 1,536 / 8 = 192

@@ -118,7 +118,11 @@ RUNS: list[tuple[str, Reported]] = [
         one("data-repeated", "workload.dataset_tokens", "note"),
     ),
     (trained("global_batch: 512, tokens: 1.7T, dataset_tokens: 100B"), one("data-repeated", "workload.dataset_tokens")),
-    (trained("global_batch: 512", "tp: 1, ep: 8, pp: 4, capacity_factor: 1", 8, "mixtral-8x7b"), []),
+    (
+        trained("global_batch: 512", "tp: 1, ep: 8, pp: 4, capacity_factor: 1", 8, "mixtral-8x7b"),
+        one("experts-drop-tokens", "layout.capacity_factor", "note"),
+    ),
+    (trained("global_batch: 512", "tp: 1, ep: 8, pp: 4, capacity_factor: 1.1", 8, "mixtral-8x7b"), []),
     (
         trained("global_batch: 512", "tp: 1, ep: 8, pp: 4, capacity_factor: 0.9", 8, "mixtral-8x7b"),
         one("experts-drop-tokens", "layout.capacity_factor"),

@@ -262,7 +262,7 @@ TERMS: list[tuple[str, Reported]] = [
     ("prices: {node: 121000}", []),
     ("prices: {node: 801000}", one("price-outside-market", "procurement.prices.node")),
     ("prices: {node: 799000}", []),
-    ("currency: JPY, prices: {node: 310000}", one("price-outside-market", "procurement.prices.node")),
+    ("currency: JPY, prices: {node: 310000}", one("price-outside-market", "procurement.prices.node", "error")),
     ("currency: JPY, prices: {node: 46500000}", []),
     ("prices: {node: 310000, node_hour: 20}", one("cloud-priced-as-purchase", "procurement.prices.node_hour")),
     ("term: 6 years", []),

@@ -3,9 +3,11 @@
 ## What it finds
 
 An `accelerator`, `accelerators_per_node`, `scale_up.domain`, `scale_up.interconnect` or `pcie` that differs from the
-platform's entry. In Markdown and text files: a number of accelerators or NICs stated of one machine, as in "a DGX
-H100 has four GPUs". The same accelerator with other memory is a note, since systems are often sold with both; all else is
-a warning. More NICs than the entry has may include storage, frontend and virtual ones, and are not reported.
+platform's entry, or a `scale_out.technology` of another family than an instance of a cloud has: an error for instances,
+which are sold as they are, and a warning for machines that can be ordered otherwise. The same accelerator with other
+memory is a note, since systems are often sold with both. In Markdown and text files: a number of accelerators or NICs
+stated of one machine, as in "a DGX H100 has four GPUs". More NICs than the entry has may include storage, frontend and
+virtual ones, and are not reported.
 
 ## Why it matters
 
@@ -46,9 +48,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.entries import Platform
+from clusterspec.catalog.entries import Interconnect, Platform
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import either
 from clusterspec.spec.model import AcceleratorSpec, ClusterSpec, PcieSpec, ScaleUpSpec
 
 RULE = Rule.of(
@@ -68,8 +71,33 @@ def check(catalog: Catalog, written_cluster: ClusterSpec, platform: Platform) ->
                 f"{platform.id} has `{key}: {supplied}`, not {given}",
                 "remove the key, or the platform",
                 related=[("cluster.platform", f"supplies {supplied} for this key")],
-                severity="note" if key == "accelerator" and _same_but_memory(str(given), str(supplied)) else "",
+                severity=_severity(platform, key, str(given), str(supplied)),
             )
+    yield from _fabric_of_instance(catalog, written_cluster, platform)
+
+
+def _severity(platform: Platform, key: str, given: str, supplied: str) -> str:
+    """A note for other memory, an error for an instance of a cloud; its PCIe generations are rarely published."""
+    if key == "accelerator" and _same_but_memory(given, supplied):
+        return "note"
+    return "error" if platform.cloud and not key.startswith("pcie") else "warning"
+
+
+def _fabric_of_instance(catalog: Catalog, given: ClusterSpec, platform: Platform) -> Iterator[Problem]:
+    """A technology of another family than an instance has: nobody cables InfiniBand to a machine with EFA."""
+    stated = given.scale_out.technology if given.scale_out else None
+    if stated is None or not platform.cloud or not platform.technologies or stated in platform.technologies:
+        return
+    entries = {each: catalog.find("interconnect", each) for each in (stated, *platform.technologies)}
+    families = {each: entry.family for each, entry in entries.items() if isinstance(entry, Interconnect)}
+    if stated in families and families[stated] not in {families.get(each) for each in platform.technologies}:
+        offered = either(list(platform.technologies))
+        yield RULE.problem(
+            "cluster.scale_out.technology",
+            f"{platform.id} has {offered}, not {stated}",
+            f"write `{platform.technologies[0]}`, or remove the key",
+            severity="error",
+        )
 
 
 def _same_but_memory(given: str, supplied: str) -> bool:

@@ -3,7 +3,7 @@
 ## What it finds
 
 A `scale_up.interconnect` outside the list of the accelerator's entry: NVLink 5 on an H100, NVLink on an L40S or an
-MI300X. `pcie-3` to `pcie-6` are always accepted, for machines without bridge or baseboard.
+MI300X; and a `scale_up.topology` of switches where its modules are joined directly, or the reverse. `pcie-3` to `pcie-6` are always accepted, for machines without bridge or baseboard.
 
 ## Why it matters
 
@@ -66,6 +66,7 @@ RULE = Rule.of(__name__, "error")
 
 def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp, accelerator: Accelerator) -> Iterator[Problem]:
     entry, own = scale_up.interconnect, accelerator.interconnects
+    yield from _topology(written_scale_up, scale_up, accelerator)
     if written_scale_up.interconnect is None or entry is None or not own:
         return
     if entry.id in own or entry.family == "pcie":
@@ -84,3 +85,12 @@ def _bandwidth(accelerator: Accelerator) -> str:
 
 def _its(entry: Interconnect) -> str:
     return f" ({display(entry.bandwidth.value, 'B/s')})" if entry.bandwidth else ""
+
+
+def _topology(written: ScaleUpSpec, scale_up: ScaleUp, accelerator: Accelerator) -> Iterator[Problem]:
+    """Switches between modules that have none, or none where there are."""
+    pair, entry = {written.topology, accelerator.topology}, scale_up.interconnect
+    if pair != {"switched", "full-mesh"} or entry is None or entry.id not in accelerator.interconnects:
+        return
+    message = f"{accelerator.id} is sold with a {accelerator.topology} topology, not {written.topology}"
+    yield RULE.problem("cluster.scale_up.topology", message, f"write `{accelerator.topology}`, or remove the key")

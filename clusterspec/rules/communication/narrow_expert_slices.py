@@ -67,7 +67,7 @@ def check(training: Workload, model: Model, layout: Layout, what_if: WhatIf) -> 
     width = model.expert_ffn_hidden // layout.expert_tp
     yield RULE.problem(
         "layout.expert_tp",
-        f"expert_tp {layout.expert_tp} cuts experts that are {model.expert_ffn_hidden:,} wide to {width} columns on a rank, and each rank "
+        f"expert_tp {layout.expert_tp} divides experts of width {model.expert_ffn_hidden:,} to a width of {width} on a rank, and each rank "
         f"holds slices of {model.experts // layout.ep} experts{what_if.comparison(better)}",
         f"use `{better.words}`",
         severity="error" if what_if.severity(what_if.saving(better), "") == "error" else "",

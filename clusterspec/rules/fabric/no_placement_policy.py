@@ -3,7 +3,8 @@
 ## What it finds
 
 A cloud platform or technology with more than one node and no `placement`, or `none`: a warning. `none` is an error in OCI,
-whose instances have RDMA as members of a cluster network or compute cluster only. Where `placement` is absent, the
+whose instances have RDMA as members of a cluster network or compute cluster only. A policy that another cloud offers is an
+error, too. Where `placement` is absent, the
 finding is a warning, and a note on Azure and OCI, whose instances reach each other by RDMA only inside one scale set or cluster network. The rule is silent for TPU slices
 and for nodes of one rack-scale domain, which are always close to each other, and where every group of the layout lies
 in one domain, as with engines of one node.
@@ -56,6 +57,7 @@ from clusterspec.cluster.model import Cluster, Layout, ScaleOut, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.parts import Placements, traffic_leaves_domain
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import either
 
 RULE = Rule.of(__name__, "warning")
 BY_VENDOR = {
@@ -64,6 +66,7 @@ BY_VENDOR = {
     "Google": "compact-placement-policy",
     "Azure": "availability-set",
     "Microsoft Azure": "availability-set",
+    "Google Cloud": "compact-placement-policy",
     "OCI": "cluster-network",
     "Oracle": "cluster-network",
     "Oracle Cloud": "cluster-network",
@@ -71,6 +74,19 @@ BY_VENDOR = {
 
 IMPLIED = frozenset({"Azure", "Microsoft Azure", "OCI", "Oracle", "Oracle Cloud"})
 """Clouds that connect instances by RDMA only inside one scale set, availability set or cluster network."""
+AZURE = frozenset({"availability-set", "proximity-placement-group"})
+OFFERED = {
+    "AWS": frozenset({"cluster-placement-group"}),
+    "GCP": frozenset({"compact-placement-policy"}),
+    "Google Cloud": frozenset({"compact-placement-policy"}),
+    "Google": frozenset({"compact-placement-policy"}),
+    "Azure": AZURE,
+    "Microsoft": AZURE,
+    "Microsoft Azure": AZURE,
+    "OCI": frozenset({"cluster-network"}),
+    "Oracle": frozenset({"cluster-network"}),
+}
+"""The policies of each cloud."""
 RDMA_BY_PLACEMENT = frozenset({"OCI", "Oracle"})
 """Vendors whose placement is what connects instances by RDMA."""
 
@@ -86,14 +102,17 @@ def check(
     together = cluster.nodes * cluster.accelerators_per_node <= cluster.scale_up.domain
     entry = cluster.scale_up.interconnect
     slices = entry is not None and entry.family == "ici"
-    if not in_cloud or cluster.nodes < 2 or together or slices or scale_out.placement not in {None, "none"}:
+    if not in_cloud or cluster.nodes < 2 or together or slices:
+        return
+    vendor = (cluster.platform or scale_out.technology).vendor
+    if scale_out.placement not in {None, "none"}:
+        yield from _of_another_cloud(vendor, scale_out.placement or "")
         return
     if placements and layout and workload and not traffic_leaves_domain(placements, layout, workload):
         return
-    vendor = (cluster.platform or scale_out.technology).vendor
     policy = BY_VENDOR.get(vendor, "the provider's placement policy")
     if scale_out.placement == "none" and vendor in RDMA_BY_PLACEMENT:
-        message = f"outside a cluster network the {cluster.nodes:,} instances have no RDMA between them"
+        message = f"outside a cluster network the {cluster.nodes:,} nodes have no RDMA between them"
         yield RULE.problem("cluster.scale_out.placement", message, f"write `placement: {policy}`", severity="error")
         return
     message = f"no placement policy for {cluster.nodes:,} cloud nodes: they may be several switches apart"
@@ -104,3 +123,13 @@ def check(
         f"write `placement: {policy}`",
         severity="note" if implied else "warning",
     )
+
+
+def _of_another_cloud(vendor: str, placement: str) -> Iterator[Problem]:
+    """A policy that the vendor of the instances does not offer."""
+    offered = OFFERED.get(vendor)
+    if offered is not None and placement not in offered:
+        message = f"{vendor} has no `{placement}`: its nodes take {either(sorted(offered))}"
+        yield RULE.problem(
+            "cluster.scale_out.placement", message, f"write `placement: {BY_VENDOR[vendor]}`", severity="error"
+        )

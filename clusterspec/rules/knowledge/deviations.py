@@ -201,9 +201,10 @@ def _causes(stated: StatedFigure, figure: CatalogFigure) -> Iterator[LikelyCause
 
 def _bits(stated: StatedFigure, right: str, ratio: float) -> Iterator[LikelyCause]:
     """Bits written as bytes or the reverse, also combined with a wrong direction."""
-    if stated.kind not in RATES:
+    of_memory = stated.at.endswith(".memory_bandwidth")
+    if stated.kind not in RATES and not of_memory:
         return
-    quantity, directed = stated.quantity, stated.kind != "nic"
+    quantity, directed = stated.quantity, stated.kind != "nic" and not of_memory
     factor = bits_ratio(quantity.bits)
     counts = meant_by_bits(quantity.symbol, quantity.bits)
     if agrees_within(ratio, factor, CLOSE):

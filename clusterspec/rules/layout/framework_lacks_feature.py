@@ -4,7 +4,8 @@
 
 A feature, or a combination of features, that the support matrix in the catalog entry of the framework refuses for the
 named release (`software`) or year (`software_year`): schedules, shardings, expert and context parallelism, kinds of
-attention, precision recipes, formats of weights and caches, optimizers, speculation, on this accelerator. An error where
+attention, precision recipes, formats of weights and caches, optimizers, speculation, on this accelerator. Training with a serving engine is an
+error. An error where
 the entry cites a document, else a warning. Combinations that the entry does not state are not reported; `clusterspec
 catalog show framework/ID` prints the matrix.
 
@@ -75,6 +76,7 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(design: Design, accelerator: Accelerator, layout: Layout) -> Iterator[Problem]:
+    yield from _serving_engine_that_trains(design, layout)
     if not layout.capabilities.refused:
         return
     release = layout.capabilities.release or f"{layout.framework} of {layout.software_year}"
@@ -83,3 +85,13 @@ def check(design: Design, accelerator: Accelerator, layout: Layout) -> Iterator[
             found = refusal(release, statement, used, accelerator.id)
             severity = "error" if statement.feature.sourced else "warning"
             yield RULE.problem(statement.combination.key(used), found.message, found.help, severity=severity)
+
+
+def _serving_engine_that_trains(design: Design, layout: Layout) -> Iterator[Problem]:
+    """A serving engine that is to train."""
+    purposes, workload = layout.capabilities.framework.purposes, design.workload
+    if workload is None or workload.kind != "train" or not purposes or "train" in purposes:
+        return
+    named = "layout.framework" if design.spec.layout and design.spec.layout.framework else "layout.software"
+    message = f"{layout.framework} serves models and has no backward pass: it cannot train"
+    yield RULE.problem(named, message, "name a framework that trains, or write `kind: serve`")

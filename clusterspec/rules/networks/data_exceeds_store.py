@@ -79,6 +79,6 @@ def check(
         "cluster.networks.storage.capacity",
         f"{display(tokens, '1')} tokens of {width} bytes are {display(tokens * width, 'B')}, more than the {capacity.written} of the store, "
         "before checkpoints",
-        f"plan at least {display(2 * tokens * width, 'B')}, or say where the data come from",
+        f"plan at least {display(2 * tokens * width, 'B')}, or state where the data are",
         severity="" if written is not None else "warning",
     )

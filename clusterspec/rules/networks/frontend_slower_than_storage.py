@@ -3,7 +3,7 @@
 ## What it finds
 
 `networks.storage.bandwidth` above nodes × frontend NICs × their rate, where storage has no NICs of its own and does not
-share the fabric. The finding is a note below twice that rate, since a storage system may serve other machines, too, and
+share the fabric; or above that of the out-of-band network, if storage shares it. The finding is a note below twice that rate, since a storage system may serve other machines, too, and
 a warning from there on.
 
 ## Why it matters
@@ -69,13 +69,16 @@ def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:
     storage, frontend = networks.storage, networks.frontend
     if storage is None or storage.bandwidth is None or storage.shares == "scale_out":
         return
-    path_to_store = storage if storage.nic_bandwidth is not None else frontend
+    shared = networks.out_of_band if storage.shares == "out_of_band" else frontend
+    path_to_store = storage if storage.nic_bandwidth is not None else shared
     if path_to_store is None or path_to_store.nic_bandwidth is None:
         return
     nics = path_to_store.nics_per_node or 1
     total = cluster.nodes * nics * path_to_store.nic_bandwidth.per_direction
     if storage.bandwidth.per_direction > total:
-        which = "storage" if path_to_store is storage else "frontend"
+        which = (
+            "storage" if path_to_store is storage else "out-of-band" if path_to_store is not frontend else "frontend"
+        )
         message = (
             f"{cluster.nodes:,} nodes with {nics} × {path_to_store.nic_bandwidth.written} of {which} reach {display(total, 'B/s')}, less than the "
             f"{storage.bandwidth.written} of the storage system"

@@ -74,7 +74,7 @@ def check(written_layout: LayoutSpec, workload: Workload, model: Model) -> Itera
         message = f"a capacity factor of {plain(factor)} drops at least {percent(1 - factor, 2)} of the tokens at each layer with experts"
         yield RULE.problem(KEY, message, "remove the key, which drops no token, or use 1.25")
     elif workload.kind == "train" and factor == 1:
-        message = "a capacity factor of 1 drops the tokens above the mean of each expert: any imbalance of the router loses some"
+        message = "a capacity factor of 1 drops the tokens above the mean of each expert"
         severity = "warning" if workload.tokens else "note"
         yield RULE.problem(KEY, message, "remove the key, which drops no token, or use 1.25", severity=severity)
     elif workload.kind == "serve" and factor < SERVING:

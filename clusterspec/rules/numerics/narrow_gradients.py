@@ -78,7 +78,7 @@ def check(training: Workload, layout: Layout, written_workload: WorkloadSpec) ->
     if bits <= 8:
         message = f"gradients are kept and summed in {written}: small ones vanish"
     elif written == "bf16" and micro_batches >= MANY_STEPS:
-        message = f"the gradients of {micro_batches:,} micro-batches are added in bf16, of whose sum a late one is below the last bit"
+        message = f"the gradients of {micro_batches:,} micro-batches are summed in bf16, in which a late one no longer changes the sum"
     elif written == "bf16" and replicas >= MANY:
         message = (
             f"{replicas:,} replicas sum their gradients in bf16, in which a sum of {MANY} equal terms no longer grows"

@@ -65,7 +65,7 @@ def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
     yield RULE.problem(
         "workload.precision",
         f"{accelerator.name} has {display(own.value, 'FLOP/s')} in {workload.precision} and {display(other.value, 'FLOP/s')} in {wider}: "
-        "its matrix units gain nothing from it",
+        "it is no faster",
         f"use {wider}, or an accelerator with units for {workload.precision}",
         severity="" if workload.kind == "train" else "note",
     )

@@ -85,7 +85,7 @@ def check(legality: Legality, training: Workload, layout: Layout, what_if: WhatI
 def _too_few_for_both_ends(layout: Layout, many: int) -> Problem:
     """The problem of dualpipe, which feeds micro-batches from both ends and fills all stages from each."""
     least = 2 * layout.pp
-    message = f"dualpipe needs an even number of at least {least} micro-batches for {layout.pp} stages, two for each, and the batch has {many}"
+    message = f"`schedule: dualpipe` needs an even number of at least {least} micro-batches for {layout.pp} stages, two for each, and the batch has {many}"
     wanted = max(least, many + many % 2) * layout.dp * layout.micro_batch
     help_ = f"use a global batch of {wanted:,}, a smaller pp, or another schedule"
     return RULE.problem("workload.global_batch", message, help_, severity="error")

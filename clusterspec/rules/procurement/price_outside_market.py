@@ -4,7 +4,7 @@
 
 The price of a node, in `prices` or in the quote, or its rent, over its accelerators. It is reported below 0.6 times the
 lowest or above 2.5 times the highest price that the catalog's sources name for the accelerator; a rent below half of the
-lowest or above 2.5 times the highest. A price that fits one accelerator, or a whole rack, is named as such.
+lowest or above 2.5 times the highest: a warning, and an error at a fifth of the lowest or five times the highest. A price that fits one accelerator, or a whole rack, is named as such.
 
 ## Why it matters
 
@@ -66,6 +66,8 @@ from clusterspec.source import Path
 from clusterspec.spec.model import Price, ProcurementSpec
 
 RULE = Rule.of(__name__, "warning", "heuristic")
+FAR = 5.0
+"""Times the highest price, or parts of the lowest, at which no contract is."""
 CHEAP_RENT = 0.5
 """Of the lowest rent: reservations of years get up to half off."""
 
@@ -120,7 +122,8 @@ def _problem(
         if reading
         else "check the figure and what it is for"
     )
-    yield RULE.problem(at, message, help_)
+    far = amount / count < band[0] / FAR or amount / count > band[1] * FAR
+    yield RULE.problem(at, message, help_, severity="error" if far else "", confidence="likely" if far else "")
 
 
 def _other_reading(amount: float, limits: tuple[float, float], cluster: Cluster) -> str:

@@ -67,8 +67,8 @@ def check(workload: Workload, written_workload: WorkloadSpec, cluster: Cluster) 
     if left < LEAST:
         yield RULE.problem(
             "workload.serving.memory_fraction",
-            f"a share of {percent(share, 2)} for weights and cache leaves {display(max(0.0, left), 'B')} on a rank, and the context, graphs, "
-            f"buffers and activations outside it take 2 to 3 GB",
+            f"a share of {percent(share, 2)} for weights and cache leaves {display(max(0.0, left), 'B')} on a rank, less than the {display(LEAST, 'B')} that "
+            f"buffers and activations outside it take at the least",
             "use 0.90 to 0.95",
             severity="error" if share >= 1 else "",
         )
