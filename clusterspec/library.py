@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from clusterspec.results import BillReport, CheckReport, CollectiveReport, EstimateReport
     from clusterspec.results.decision import CostReport, DiffReport
     from clusterspec.results.faults import FaultsReport
+    from clusterspec.results.fleet_search import FleetSearchReport
     from clusterspec.results.full import FullReport
+    from clusterspec.results.machines import MachinesReport
     from clusterspec.results.search import SearchReport, SensitivityReport, SolveReport
     from clusterspec.results.simulation import SimulationReport
 
@@ -136,6 +138,59 @@ class LoadedDesign:
         from clusterspec.analysis.layout_search import SearchOptions
 
         return analysis.search(self.study, SearchOptions(dict(pins or {}), objective, top, min_headroom))
+
+    def search_fleet(
+        self,
+        *,
+        objective: str = "time",
+        within: Mapping[str, float] | None = None,
+        nodes: Sequence[int] = (),
+        top: int = 3,
+    ) -> FleetSearchReport:
+        """Which job of a fleet runs on which pool with how many nodes, by ``time``, ``cost`` or ``energy``.
+
+        ``within`` is the longest time of a run in seconds by job, of all others under the empty name; ``nodes`` are the
+        sizes to try. Raises `clusterspec.analysis.fleet_search.FleetSearchFault` where nothing can be searched, and
+        `clusterspec.analysis.assignment.SolverMissing` without the extra ``fleet``.
+        """
+        from clusterspec.analysis.fleet_search import Goal, fleet_search
+
+        return fleet_search(self.study, Goal(objective, dict(within or {}), tuple(nodes), top))
+
+    def search_machines(
+        self,
+        machines: Sequence[str | LoadedDesign],
+        *,
+        nodes: Sequence[int] = (),
+        fabrics: Sequence[str] = (),
+        prices: str | Path | None = None,
+        within: float | None = None,
+        budget: float | None = None,
+        power: float | None = None,
+    ) -> MachinesReport:
+        """Machines to buy for this workload: platforms by name, and designs with a cluster.
+
+        ``within`` is the longest time of a run in seconds, ``budget`` the highest cost in the currency of the spec,
+        ``power`` the highest IT power in watts; ``prices`` is a price file. Raises
+        `clusterspec.analysis.candidates.MachineFault` for a machine that cannot be compared.
+        """
+        from clusterspec.analysis import candidates
+        from clusterspec.analysis.machine_search import machine_search
+
+        listed = [
+            candidates.candidate_of_platform(each, self.study)
+            if isinstance(each, str)
+            else candidates.candidate_of_spec(each.name, each.study)
+            for each in machines
+        ]
+        return machine_search(
+            self.study,
+            listed,
+            nodes=nodes,
+            fabrics=tuple(fabrics) or ("",),
+            prices=candidates.read_prices(Path(prices)) if prices is not None else None,
+            limits=candidates.Limits(within, budget, power),
+        )
 
     def bill(self) -> BillReport:
         """The bill of materials with prices."""

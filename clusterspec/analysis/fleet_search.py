@@ -335,7 +335,10 @@ def _why(options: Sequence[JobOption], idle: Iterable[str], goal: Goal, fleet: F
     told = [reason for reason in reasons if reason]
     if told:
         return "; ".join(told)
-    least = {name: min(each.nodes for each in options if each.job == name and each.usable) for name in fleet.jobs}
+    least = {
+        name: min(each.nodes for each in options if each.job == name and each.usable)
+        for name in dict.fromkeys(each.job for each in options)
+    }
     total = sum(pool.nodes or 0 for pool in fleet.pools.values())
     wanted = ", ".join(f"{name} {count}" for name, count in least.items())
     return f"every job fits alone, and not all together on {plural(total, 'node')}: they take at least {wanted} nodes"

@@ -156,8 +156,8 @@ def _document_span(document: Document) -> Span:
     """The span that represents the whole document: its first key, or its first line."""
     if isinstance(document.value, dict):
         for name in document.value:
-            place = document.places[(name,)]
-            if place.key and place.key.file == document.source.name:
+            place = document.places.get((name,))
+            if place is not None and place.key and place.key.file == document.source.name:
                 return place.key
     return _first_line(document, document.places[()].value)
 

@@ -149,3 +149,22 @@ def test_a_wrong_call_is_one_line(call: Call) -> None:  # noqa: F811
         done = call("search", *words)
         assert (done.status, done.out, done.error.count("\n")) == (2, "", 1), (words, done)
         assert message in done.error, words
+
+
+def test_the_library_compares_machines_and_assigns_jobs_as_the_commands_do(tmp_path: Path) -> None:
+    (tmp_path / "prices.yaml").write_text(PRICES)
+    design = load(yaml.safe_dump(single("dgx-h100", 1)))
+    made = design.search_machines([design], nodes=[1], prices=tmp_path / "prices.yaml", budget=1e9)
+    (only,) = made.machines
+    assert (only.missed, only.cost, made.best["cheapest"]) == ((), 200_000.0, only)
+    fleet = load(
+        "clusterspec: 1\npools: {p: {platform: dgx-h100, nodes: 1}}\njobs: {a: {pool: p, "
+        + JOB
+        + ", layout: {framework: megatron-core}}}\n"
+    )
+    (best, *_) = fleet.search_fleet().assignments
+    assert best.jobs["a"].step_time == only.step_time
+    assert best.objective == only.elapsed
+
+
+JOB = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64, tokens: 20B}"
