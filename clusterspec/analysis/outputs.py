@@ -41,7 +41,7 @@ def _file_findings(one: Study | Checked) -> FileFindings:
 def estimate(study: Study) -> EstimateReport:
     """The estimate of a design: memory, time and communication."""
     from clusterspec.analysis.verdict import condition, verdict
-    from clusterspec.cluster.degrees import accelerators_used
+    from clusterspec.cluster.degrees import job_accelerators
     from clusterspec.cost.estimate import unmeasured_step_time
     from clusterspec.cost.headline import headline
     from clusterspec.results.estimate_json import Provenance
@@ -53,7 +53,7 @@ def estimate(study: Study) -> EstimateReport:
         plan,
         verdict(plan, checked.findings, checked.waived),
         condition(plan),
-        accelerators_used(plan.design),
+        job_accelerators(plan.design),
         tuple(headline(plan)),
         unmeasured_step_time(plan),
         checked.findings,

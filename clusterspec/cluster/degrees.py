@@ -336,3 +336,11 @@ def accelerators_used(design: Design) -> int | None:
     if design.layout is None or design.cluster is None:
         return None
     return -(-design.layout.ranks // design.cluster.ranks_per_accelerator)
+
+
+def job_accelerators(design: Design) -> int | None:
+    """Accelerators that the whole job uses: those of the layout, and those of rollout beside them; None without one."""
+    rl = design.workload.rl if design.workload is not None else None
+    if rl is None or design.cluster is None:
+        return accelerators_used(design)
+    return (rl.trainer_nodes + rl.rollout_nodes) * design.cluster.accelerators_per_node

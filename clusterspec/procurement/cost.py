@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.degrees import job_accelerators, nodes_of_domain
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.failures import Interruptions, interruptions
@@ -143,7 +143,10 @@ def yearly_costs(whole: Term, years: float) -> tuple[YearlyCost, ...]:
 
 
 def _used(design: Design) -> float | None:
-    layout, cluster = design.layout, design.cluster
+    layout, cluster, work = design.layout, design.cluster, design.workload
+    if work is not None and work.rl is not None:
+        found = job_accelerators(design)
+        return None if found is None else float(found)
     return layout.ranks / cluster.ranks_per_accelerator if layout and cluster else None
 
 
@@ -205,6 +208,8 @@ def _cost_of_million_tokens(second: Term | None, plan: Plan | None, share: Term 
     if plan is not None and plan.serving is not None:
         return _cost_of_million_output_tokens(second, plan.serving)
     rate = plan.tokens_per_second_per_accelerator if plan else None
+    if plan is not None and plan.rl is not None:
+        rate = plan.rl.tokens_per_second_per_accelerator
     used = _used(plan.design) if plan else None
     if second is None or share is None or share.value <= 0 or not rate or not used:
         return None
@@ -296,7 +301,9 @@ def _design_with_nodes(design: Design, nodes: int) -> Design:
 
 def _idle_nodes(design: Design) -> int:
     """The number of nodes unused by the job; 0 if it uses all."""
-    return design.cluster.nodes - design.layout.nodes if design.cluster and design.layout else 0
+    rl = design.workload.rl if design.workload is not None else None
+    beside = rl.rollout_nodes if rl is not None else 0
+    return design.cluster.nodes - design.layout.nodes - beside if design.cluster and design.layout else 0
 
 
 def _neighbor(nodes: int, fewer: int, counted: Bill, other: Bill) -> Neighbor:
