@@ -86,24 +86,34 @@ def sweep_schema() -> Schema:
 
 def _fault(problem: Problem, document: Document | None, source: Source) -> SweepFault:
     """The first problem of a sweep file, with its place and what to do, in one line."""
+    return SweepFault(located_text(problem, document, source))
+
+
+def located_text(problem: Problem, document: Document | None, source: Source) -> str:
+    """A problem with its place and what to do, in one line."""
     found = to_finding(problem, document, source)
     at = found.span.start
     advice = f"; {found.help}" if found.help else ""
-    return SweepFault(f"{source.name}:{at.line}:{at.column}: {found.message}{advice}")
+    return f"{source.name}:{at.line}:{at.column}: {found.message}{advice}"
 
 
 def _axis_problems(value: object) -> Iterator[Problem]:
     """Axes that are no key of a spec, or have a value that is not finite."""
     axes = value.get("axes") if isinstance(value, dict) else None
     for name, values in axes.items() if isinstance(axes, dict) else ():
-        if not conforms.node_at(schema(), key_path(name)):
-            near = get_close_matches(name[:80], _dotted_keys(), n=2, cutoff=0.6)
-            advice = (
-                f"did you mean {alternatives_text(near)}?" if near else "write a dotted path, such as cluster.nodes"
-            )
-            yield Problem("unknown-key", ("axes", name), f"the spec has no key {name[:80]!r}", advice, at_key=True)
+        if unknown := unknown_key(("axes", name), name):
+            yield unknown
         elif not _finite(values):
             yield Problem("wrong-type", ("axes", name), f"{name} has a value that is not finite", "")
+
+
+def unknown_key(place: KeyPath, name: str) -> Problem | None:
+    """The problem at a place that names a key which the spec does not have; None if it has the key."""
+    if conforms.node_at(schema(), key_path(name)):
+        return None
+    near = get_close_matches(name[:80], _dotted_keys(), n=2, cutoff=0.6)
+    advice = f"did you mean {alternatives_text(near)}?" if near else "write a dotted path, such as cluster.nodes"
+    return Problem("unknown-key", place, f"the spec has no key {name[:80]!r}", advice, at_key=True)
 
 
 def key_path(name: str) -> KeyPath:

@@ -59,6 +59,7 @@ COMMANDS = {
     "diagnose": Command("compares logs of collectives with the design, and ranks the causes of low bandwidth", "logs"),
     "accept": Command("compares logs of collectives with the acceptance tests: pass, fail, not run", "logs"),
     "export": Command("exports a design to files of infrastructure repositories", "exchange"),
+    "test": Command("compares designs with the expectations beside them, such as step_time<=35s", "expectations"),
     "edit": Command("serves a page to this machine: editor, findings, estimate and report while typing", "edit"),
     "config": Command("shows the configuration of a file and the origin of each setting", "reference"),
     "lsp": Command("serves editors: findings while typing, hover, completion, quick fixes", "reference"),

@@ -1,0 +1,143 @@
+"""Expectations of specs, in files beside them: ``step_time<=35s``, ``no error``, ``fires quote-off-bill``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from clusterspec import document as documents
+from clusterspec import resources, rules
+from clusterspec.analysis.conditions import METRICS, ConditionFault, parse
+from clusterspec.analysis.sweeps import key_path, located_text, unknown_key
+from clusterspec.document.conforms import Schema
+from clusterspec.document.model import locate
+from clusterspec.finding import Problem, Severity, current_name
+from clusterspec.records import dataclass
+from clusterspec.results.expectations import Missed, Tested
+from clusterspec.studies import variation
+from clusterspec.studies.study import Study
+from clusterspec.units import display
+
+MOST_FINDINGS = 3
+"""Findings that the reason of a missed expectation names."""
+
+
+class ExpectationFault(ValueError):
+    """Raised for an invalid file of tests, with a one-line message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One test: the line of its name, its spec, the keys that are changed, and what is expected."""
+
+    line: int
+    name: str
+    spec: Path
+    changed: Mapping[str, object]
+    expect: tuple[str, ...]
+
+
+def read_tests(path: Path) -> tuple[Test, ...]:
+    """The tests of a file. Raises `ExpectationFault` with file, line and column, and `OSError`.
+
+    Names of keys, rules and metrics that do not exist are refused, so that no test passes by a slip.
+    """
+    source = documents.decode(str(path), documents.read_bytes(path))
+    document, problems = documents.parse(source)
+    if document is None:
+        raise ExpectationFault(located_text(problems[0], document, source))
+    problems = [*problems, *documents.validate(document, tests_schema())]
+    problems = problems or [*_unknown_names(document.value["tests"], path.parent)]
+    if problems:
+        raise ExpectationFault(located_text(problems[0], document, source))
+    return tuple(
+        Test(
+            locate(document, ("tests", at, "name")).start.line,
+            one["name"],
+            path.parent / one["spec"],
+            one.get("set", {}),
+            tuple(one["expect"]),
+        )
+        for at, one in enumerate(document.value["tests"])
+    )
+
+
+@cache
+def tests_schema() -> Schema:
+    """The schema of a file of tests."""
+    loaded: Schema = json.loads((resources.schemas() / "test.schema.json").read_text("utf-8"))
+    return loaded
+
+
+def _unknown_names(tests: list[dict[str, Any]], folder: Path) -> Iterator[Problem]:
+    """What a file of tests names and what does not exist."""
+    root = documents.project_root(folder.resolve())
+    for at, one in enumerate(tests):
+        spec = (folder / one["spec"]).resolve()
+        if not spec.is_file() or not spec.is_relative_to(root):
+            yield Problem("wrong-type", ("tests", at, "spec"), f"{one['spec']} is no file of this project", "")
+        for name in one.get("set", {}):
+            if unknown := unknown_key(("tests", at, "set", name), name):
+                yield unknown
+        for number, text in enumerate(one["expect"]):
+            try:
+                expectation(text)
+            except ConditionFault as fault:
+                yield Problem("wrong-type", ("tests", at, "expect", number), str(fault), "")
+
+
+Verdict = Callable[[Study, Study], str]
+"""Why an expectation of a study does not hold, empty if it holds; the second study is that of the unchanged spec."""
+
+
+def expectation(text: str) -> Verdict:
+    """The expectation that a text states. Raises `ConditionFault`."""
+    word, _, name = text.strip().partition(" ")
+    if word == "no" and name in {severity.value for severity in Severity}:
+        return lambda study, _: _findings_text(study, lambda one: one.severity.rank <= Severity(name).rank)
+    if word in {"fires", "silent"}:
+        rule = current_name(name.strip())
+        if not rules.exists(rule):
+            near = rules.nearest(rule)
+            raise ConditionFault(f"no rule is called {name!r}" + (f"; did you mean {near[0]}?" if near else ""))
+        if word == "silent":
+            return lambda study, _: _findings_text(study, lambda one: one.rule == rule)
+        return lambda study, _: "" if any(one.rule == rule for one in study.findings) else "the rule finds nothing"
+    parse(text)
+    return lambda study, unchanged: _missed_condition(text, study, unchanged)
+
+
+def _findings_text(study: Study, unwanted: Callable[[Any], bool]) -> str:
+    """The unwanted findings of a study."""
+    found = [one for one in study.findings if unwanted(one)]
+    named = [f"line {one.span.start.line}: [{one.rule}] {one.message}" for one in found[:MOST_FINDINGS]]
+    more = [f"and {len(found) - MOST_FINDINGS} more"] if len(found) > MOST_FINDINGS else []
+    return "; ".join([*named, *more])
+
+
+def _missed_condition(text: str, study: Study, unchanged: Study) -> str:
+    """Why a condition on the figures of a study does not hold."""
+    if not study.possible:
+        return "the spec has errors that leave no figures"
+    condition = parse(text, unchanged.plan.step_seconds if unchanged.possible else None)
+    value = condition.value(study.plan)
+    if value is None:
+        return "the estimate has no such figure"
+    if condition.holds(study.plan):
+        return ""
+    if condition.metric in METRICS:
+        fits = "" if condition.fit(study.plan) is not False else ", and it does not fit in memory"
+        return f"it is {display(value, METRICS[condition.metric][0], 4)}{fits}"
+    return "it does not"
+
+
+def tested(file: str, test: Test, study: Study) -> Tested:
+    """The outcome of a test for the study of its spec."""
+    changes = {key_path(name): value for name, value in test.changed.items()}
+    changed = variation.rewritten(study, changes) if changes and study.document is not None else study
+    reasons = ((text, expectation(text)(changed, study)) for text in test.expect)
+    missed = tuple(Missed(text, why) for text, why in reasons if why)
+    return Tested(file, test.line, test.name, str(test.spec), len(test.expect), missed)

@@ -1,0 +1,57 @@
+"""The outcome of the tests beside specs (``clusterspec test``)."""
+
+from __future__ import annotations
+
+from clusterspec.records import dataclass
+from clusterspec.results import Input, Json, Tool, head
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """An expectation that does not hold, and what holds instead."""
+
+    expect: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """One test: the file and line of its name, the spec, and the expectations that do not hold."""
+
+    file: str
+    line: int
+    name: str
+    spec: str
+    expectations: int
+    missed: tuple[Missed, ...]
+
+    def to_json(self) -> Json:
+        return {
+            "file": self.file,
+            "line": self.line,
+            "name": self.name,
+            "spec": self.spec,
+            "status": "fail" if self.missed else "pass",
+            "missed": [{"expect": one.expect, "why": one.why} for one in self.missed],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class TestedReport:
+    """The outcome of all tests of a call."""
+
+    tool: Tool
+    inputs: tuple[Input, ...]
+    tests: tuple[Tested, ...]
+
+    @property
+    def failed(self) -> int:
+        """The number of tests that fail."""
+        return sum(bool(one.missed) for one in self.tests)
+
+    def to_json(self) -> Json:
+        return head(self.tool, self.inputs[0]) | {
+            "inputs": [one.to_json() for one in self.inputs],
+            "tests": [one.to_json() for one in self.tests],
+            "summary": {"pass": len(self.tests) - self.failed, "fail": self.failed},
+        }

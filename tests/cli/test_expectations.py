@@ -1,0 +1,87 @@
+"""``clusterspec test``: what is expected of a spec holds or fails with the figure, and no slip passes."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import BASE, Call, Done
+
+
+def written(*tests: dict[str, object]) -> None:
+    Path("base.yaml").write_text(BASE)
+    Path("base.test.yaml").write_text(json.dumps({"tests": list(tests)}))
+
+
+def expecting(call: Call, *expect: str, **changed: object) -> Done:
+    written({"name": "it", "spec": "base.yaml", "set": changed, "expect": list(expect)})
+    return call("test")
+
+
+def test_expectations_that_hold_pass(call: Call) -> None:
+    done = expecting(
+        call, "fits", "no error", "mfu>=0.3", "mfu<=0.9", "step_time<=60s", "silent tp-crosses-scale-up-domain"
+    )
+    assert (done.status, done.out) == (0, "1 test passed, 0 failed\n"), done
+    wide = {"layout.tp": 16}
+    assert expecting(call, "fires tp-crosses-scale-up-domain", "slowdown>=5%", **wide).status == 0
+    assert expecting(call, "slowdown<=0.1%").status == 0
+    assert expecting(call, "no note", nodes=8).status == 0
+
+
+def test_what_does_not_hold_fails_with_the_figure_and_the_finding(call: Call) -> None:
+    wide = {"layout.tp": 16, "workload.model": "nowhere"}
+    written(
+        {"name": "slow", "spec": "base.yaml", "expect": ["step_time<=1ms", "fits", "ttft<=1s"]},
+        {
+            "name": "wide",
+            "spec": "base.yaml",
+            "set": wide,
+            "expect": ["no error", "mfu>=0.1"],
+        },
+        {"name": "fine", "spec": "base.yaml", "expect": ["fits"]},
+    )
+    seconds = json.loads(call("estimate", "base.yaml", "--format", "json").out)["step_time"]
+    done = call("test", "base.test.yaml")
+    assert done.status == 1
+    assert f"step_time<=1ms: it is {seconds:.4g} s" in done.out
+    assert "ttft<=1s: the estimate has no such figure" in done.out
+    assert "no error: line" in " ".join(done.out.split())
+    assert "mfu>=0.1: the spec has errors that leave no figures" in done.out
+    assert done.out.endswith("1 test passed, 2 failed\n")
+    found = json.loads(call("test", "--format", "json").out)
+    assert found["summary"] == {"pass": 1, "fail": 2}
+    assert [one["status"] for one in found["tests"]] == ["fail", "fail", "pass"]
+    suite = ET.fromstring(call("test", "--format", "junit").out)[0]
+    assert suite.attrib["failures"] == "2" and len(suite.findall("testcase")) == 3
+
+
+@pytest.mark.parametrize(
+    ("test", "why"),
+    [
+        ({"expect": ["step_tim<=3s"]}, "did you mean `step_time`"),
+        ({"expect": ["step_time<=3 GB"]}, "step_time"),
+        ({"expect": ["fires tp-crosses"]}, "no rule is called"),
+        ({"expect": ["no eror"]}, "is not a condition"),
+        ({"expect": []}, "expect"),
+        ({"expect": ["fits"], "set": {"layout.tpp": 4}}, "did you mean `layout.tp`"),
+        ({"expect": ["fits"], "spec": "other.yaml"}, "no file of this project"),
+        ({"expect": ["fits"], "spec": "/etc/passwd"}, "no file of this project"),
+        ({"expect": ["fits"], "expects": []}, "expects"),
+    ],
+)
+def test_a_slip_is_an_error_and_never_a_pass(test: dict[str, object], why: str, call: Call) -> None:
+    written({"name": "it", "spec": "base.yaml"} | test)
+    done = call("test")
+    assert done.status == 2 and done.out == "" and done.error.count("\n") == 1, done
+    assert "base.test.yaml:1:" in done.error and why in done.error
+
+
+def test_no_test_is_an_error(call: Call) -> None:
+    assert call("test").status == 2
+    assert call("test", "missing.test.yaml").status == 2
+    Path("x.test.yaml").write_text("- [")
+    assert call("test").status == 2
