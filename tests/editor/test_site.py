@@ -6,30 +6,19 @@ import base64
 import posixpath
 import re
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.cli.conftest import BASE, ROOT
-from tools.site.pages import CONFIGURATION, LINK, REPOSITORY, pages, permalink, with_examples, with_links
+from tools.site.pages import LINK, REPOSITORY, named, navigation, pages, permalink, with_examples, with_links
 
 ASSETS = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*") if path.suffix != ".md"}
 
 
-def named(nav: object) -> Iterator[str]:
-    """The pages of a navigation."""
-    if isinstance(nav, str):
-        yield nav
-    for inner in nav.values() if isinstance(nav, dict) else nav if isinstance(nav, list) else ():
-        yield from named(inner)
-
-
 def test_every_page_is_in_the_navigation_or_listed_by_one_that_is() -> None:
-    navigation = {*named(yaml.safe_load(CONFIGURATION.read_text("utf-8"))["nav"])}
-    listed = {name for name in pages() if not name.startswith(("rules/", "catalog/"))}
-    assert listed == {name for name in navigation if name.endswith(".md")}
+    there = {name for name in named(navigation()) if name.endswith(".md")}
+    assert there == {name for name in pages() if not name.startswith(("rules/", "catalog/"))}
 
 
 def test_every_link_of_every_page_leads_somewhere() -> None:

@@ -11,6 +11,7 @@ import posixpath
 import re
 import shutil
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import yaml
@@ -41,6 +42,23 @@ def pages() -> dict[str, str]:
     return {target: path.relative_to(ROOT).as_posix() for target, path in found.items()} | {
         target: source for source, target in ROOT_PAGES.items()
     }
+
+
+def named(nav: object) -> Iterator[str]:
+    """The pages that a navigation names."""
+    if isinstance(nav, str):
+        yield nav
+    for inner in nav.values() if isinstance(nav, dict) else nav if isinstance(nav, list) else ():
+        yield from named(inner)
+
+
+def navigation() -> list[dict[str, list[object]]]:
+    """The navigation, with pages that it does not name under *How to*; pages of rules and entries have lists."""
+    nav: list[dict[str, list[object]]] = yaml.safe_load(CONFIGURATION.read_text("utf-8"))["nav"]
+    known = {*named(nav)}
+    others = [name for name in pages() if not name.startswith(("rules/", "catalog/")) and name not in known]
+    next(part for part in nav if "How to" in part)["How to"] += others
+    return nav
 
 
 def place_in_site(path: str) -> str | None:
@@ -113,7 +131,7 @@ def write_sources(folder: Path) -> Path:
             shutil.copy(path, sources / path.relative_to(ROOT / "docs"))
     shutil.copy(ROOT / "tools" / "site" / "site.css", sources)
     configuration = yaml.safe_load(CONFIGURATION.read_text("utf-8"))
-    configuration |= {"docs_dir": "docs", "site_dir": "site"}
+    configuration |= {"docs_dir": "docs", "site_dir": "site", "nav": navigation()}
     written = folder / "mkdocs.yml"
     written.write_text(yaml.safe_dump(configuration, sort_keys=False), "utf-8")
     return written
