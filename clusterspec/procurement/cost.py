@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import ceil
 
 from clusterspec.cluster.degrees import job_accelerators, nodes_of_domain
-from clusterspec.cluster.model import Assumption, Design
+from clusterspec.cluster.model import Assumption, Design, Serving
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.failures import Interruptions, interruptions
 from clusterspec.cost.formulas.failures import goodput
@@ -19,6 +20,7 @@ from clusterspec.procurement.bill import Bill, Item, bill
 from clusterspec.procurement.drawn import Drawn, drawn_power
 from clusterspec.procurement.parts import (
     computed_term,
+    cost_per_million_of_share,
     cost_per_million_output_tokens,
     cost_per_million_tokens,
     cost_per_second,
@@ -57,7 +59,8 @@ class Cost:
     ``total`` is over the term, or the purchase alone where ``years`` is None. ``per_million_tokens`` counts the tokens
     of training, or the output tokens of a serving plan at its load. ``accelerators_used`` of
     ``accelerators`` are those of the job, whose share of the total `per_run` and `per_million_tokens` carry.
-    ``missing`` names what the total leaves out.
+    ``by_kind`` divides the cost of a serving plan among computed input, cached input and output tokens. ``missing``
+    names what the total leaves out.
     """
 
     currency: str
@@ -69,6 +72,7 @@ class Cost:
     run: Term | None
     per_run: Term | None
     per_million_tokens: Term | None
+    by_kind: tuple[Term, ...]
     accelerators_used: float | None
     accelerators: int
     watts: Term
@@ -104,6 +108,7 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
         run=run,
         per_run=_cost_of_run(second, run),
         per_million_tokens=_cost_of_million_tokens(second, plan, share),
+        by_kind=tuple(_costs_by_kind(second, plan)) if second and plan and plan.serving else (),
         accelerators_used=_used(design),
         accelerators=cluster.accelerators,
         watts=totals.power_term(drawn),
@@ -228,6 +233,43 @@ def _cost_of_million_output_tokens(second: Term | None, times: ServingTimes) -> 
     slow, fast = serving_range(times, "output_tokens_per_second")
     token = 1 / times.output_tokens_per_second
     return _ranged_product(term, second, Term("token", token, "s", "1 / rate", low=1 / fast, high=1 / slow))
+
+
+def _costs_by_kind(second: Term, plan: Plan) -> Iterator[Term]:
+    """The cost of a million tokens of each kind: prompts take the time of prefill, outputs the rest.
+
+    Cached input takes the part of attention in which computed tokens see it; to read it takes no accelerator's time.
+    """
+    times, load = plan.serving, plan.design.workload.serving if plan.design.workload else None
+    if times is None or load is None or times.output_tokens_per_second <= 0:
+        return
+    prompts = _prompt_share(times, load)
+    hit, outputs = times.prefix_hit, times.output_tokens_per_second
+    inputs = outputs * load.input_tokens / load.output_tokens
+    attention = sum_of(part.seconds for part in times.prefill.parts if part.name == "attention")
+    each = times.prefill.total / times.prefill.steps
+    cached = prompts * attention / each * hit / (1 - (1 - hit) / 2) if each else 0.0
+    kinds = (
+        ("input", prompts - cached, inputs * (1 - hit)),
+        ("cached", cached, inputs * hit),
+        ("generated", 1 - prompts, outputs),
+    )
+    for kind, share, rate in kinds:
+        if rate > 0:
+            figures = (
+                _term_as_input(second),
+                ("share", Figure(share, "1", Computed("share of the accelerators' time"))),
+                ("tokens_per_second", Figure(rate, "1/s", Computed("tokens of this kind per second"))),
+            )
+            yield computed_term(f"per_million_{kind}_tokens", cost_per_million_of_share, second.unit, figures)
+
+
+def _prompt_share(times: ServingTimes, load: Serving) -> float:
+    """The share of the accelerators' time that prompts take: of separate engines, the share of the accelerators."""
+    if load.prefill is None or load.decode is None:
+        return min(1.0, times.prefill_share)
+    prompts, answers = (side.replicas * side.ranks for side in (load.prefill, load.decode))
+    return prompts / (prompts + answers)
 
 
 def _term_as_input(term: Term) -> tuple[str, Figure]:

@@ -282,6 +282,16 @@ def cost_per_million_output_tokens(per_second: float, output_tokens_per_second: 
     return per_second / output_tokens_per_second * 1_000_000
 
 
+@formula("per_second * share / tokens_per_second * 1000000")
+def cost_per_million_of_share(per_second: float, share: float, tokens_per_second: float) -> float:
+    """The cost of a million tokens of one kind, which take a ``share`` of the time of the accelerators of a plan.
+
+    >>> round(cost_per_million_of_share(0.02, 0.25, 50_000.0), 6)
+    0.1
+    """
+    return per_second * share / tokens_per_second * 1_000_000
+
+
 @formula("time_to_train / goodput")
 def time_with_interruptions(time_to_train: float, goodput: float) -> float:
     """The duration of a run with interruptions, in seconds; ``time_to_train`` is without interruptions.

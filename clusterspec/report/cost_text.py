@@ -26,7 +26,7 @@ from clusterspec.report.ink import (
 from clusterspec.results import BillReport
 from clusterspec.results.decision import PRICE, SHARE, CostReport, DiffReport, Effect
 from clusterspec.source import dotted
-from clusterspec.units import display, percent, plural, portion
+from clusterspec.units import display, percent, plain, plural, portion
 
 FIELDS = ("kind", "part", "quantity", "derivation", "assumed", "unit_price", "price")
 
@@ -130,6 +130,14 @@ def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
     if cost.per_million_tokens is not None:
         what = cost.per_million_tokens.name.removeprefix("per_").replace("_", " ")
         yield (f"a {what}", _amount_text(cost.per_million_tokens, cost.currency), f"uses {used}")
+    for term in cost.by_kind:
+        what = term.name.removeprefix("per_").replace("_", " ")
+        share = next(figure.value for name, figure in term.inputs if name == "share")
+        yield (
+            f"  a {what}",
+            f"{plain(term.value, 2)} {cost.currency}",
+            f"{percent(share, 2)} of the accelerators' time",
+        )
     if cost.goodput is not None:
         low, high = cost.goodput.low, cost.goodput.high
         spread = f"{percent(low)} to {percent(high)} over the published failure rates" if low and high else ""

@@ -39,8 +39,13 @@ def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
 
     if cost is None:
         tokens = ("per_million_tokens", "per_million_output_tokens")
-        names = ("currency", "as_of", "term", "total", "range", *tokens, "per_run", "goodput")
-        return dict.fromkeys(names) | {"by_year": [], "parts": [], "assumptions": [], "not_counted": []}
+        names = ("currency", "as_of", "term", "total", "range", *tokens, "per_million", "per_run", "goodput")
+        return dict.fromkeys(names) | {
+            "by_year": [],
+            "parts": [],
+            "assumptions": [],
+            "not_counted": [],
+        }
     return {
         "currency": cost.currency or None,
         "as_of": cost.as_of,
@@ -53,6 +58,7 @@ def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
         "parts": [term_json(part) for part in (cost.total.parts if cost.total else ())],
         "per_million_tokens": _term_value(cost.per_million_tokens),
         "per_million_output_tokens": _term_value(_of_output(cost.per_million_tokens)),
+        "per_million": {term.name.split("_")[2]: term.value for term in cost.by_kind},
         "per_run": _term_value(cost.per_run),
         "goodput": _term_value(cost.goodput),
         "time_to_train_with_interruptions": _term_value(cost.run),

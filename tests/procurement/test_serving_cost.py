@@ -54,3 +54,18 @@ def test_training_has_no_cost_of_output_tokens() -> None:
     )
     body = cost(study_text(text, SETTINGS)).to_json()
     assert body["per_million_output_tokens"] is None and body["per_million_tokens"] is not None
+
+
+def test_the_kinds_of_tokens_share_the_cost() -> None:
+    for hit in (0.0, 0.5):
+        one = study_text(
+            TEXT.format(tp=8, node="315576").replace("concurrency", f"prefix_hit: {hit}, concurrency"), SETTINGS
+        )
+        times, body = one.plan.serving, cost(one).to_json()
+        assert times is not None
+        kinds, whole = body["per_million"], body["per_million_output_tokens"]
+        # two tokens of a prompt for each of the output
+        found = kinds["generated"] + 2 * (1 - hit) * kinds["input"] + 2 * hit * kinds.get("cached", 0.0)
+        assert found == pytest.approx(whole)
+        assert kinds["generated"] == pytest.approx(whole * (1 - times.prefill_share))
+        assert ("cached" in kinds) == (hit > 0) and kinds.get("cached", 0.0) < kinds["input"] < kinds["generated"]

@@ -347,17 +347,19 @@ class Engine:
     def prefill(self, tokens: float, length: float, busy: float, beside: Decoding = NOTHING) -> StepTime:
         """``tokens`` of prompts of ``length`` on each of ``busy`` attention ranks, through all layers.
 
-        Each chunk of a prompt is one step, in which the sequences ``beside`` it decode.
+        Each chunk of a prompt is one step, in which the sequences ``beside`` it decode; it includes their tokens.
         """
         serving = self.workload.serving
-        most = serving.chunk_tokens if serving is not None and serving.chunk_tokens else tokens
+        decoded = beside.sequences * beside.tokens
+        taken = decoded if beside.sequences > 1 else 0.0  # a request alone does not decode beside its own prompt
+        most = max(1.0, serving.chunk_tokens - taken) if serving is not None and serving.chunk_tokens else tokens
         steps = max(1.0, float(ceil(tokens / most - 1e-9)))
         here = tokens / steps
         attention = prompt_attention_parts(self, here, length, min(tokens, length))
         if beside.sequences:
             attention = (*attention, *cache_reading_parts(self, *beside))
-        every = beside.sequences * beside.tokens
-        return StepTime.of(step_parts(self, here + every, here / max(1.0, length) + every, attention, busy), steps)
+        every, ending = here + decoded, here / max(1.0, length) + decoded
+        return StepTime.of(step_parts(self, every, ending, attention, busy), steps)
 
     def launch_floor(self, steps: float) -> float:
         """Seconds that the host needs at least to launch ``steps`` steps of a prompt without captured graphs."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, inf
+from math import exp, expm1, inf
 
 from clusterspec.cluster.model import Cluster, Layout, Serving, Workload
 from clusterspec.cost import parameters
@@ -101,6 +101,9 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
     busy = float(engine.layout.attention_dp)
     if pools.has_prefill_engines:
         busy = _busy_ranks(pools, sequences, decode.total / gained)
+    elif unevenly_loaded_ranks(engine) > 1:  # ranks that have a prompt beside that of another
+        steps = max(1.0, fresh / (load.chunk_tokens or fresh or 1.0))
+        busy = 1.0 + (busy - 1.0) * -expm1(-each * gained / load.output_tokens * steps)
     prefill = pools.prompts.prefill(fresh, float(load.input_tokens), busy, together)
     prompt = prompt_seconds(pools.prompts, prefill)
     carried = (
@@ -121,6 +124,21 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
         else 0.0
     )
     return Steady(sequences, decode, prefill, prompt, service, carried, gained, tpot, share, rate, wait, pools.loading)
+
+
+def most_beside_prompts(load: Serving) -> float:
+    """Sequences that one attention rank decodes while the rest of each chunk keeps up with the prompts that follow.
+
+    A step has at most ``chunk_tokens`` tokens, those of decoding sequences included: with s sequences, s / output
+    prompts begin in a step, so that s (drafted + gained prompt / output) = chunk. Infinite without chunks.
+
+    Source: Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 4.3: the budget of tokens of a step.
+    """
+    if load.chunk_tokens is None or load.load not in {"closed", "open"}:
+        return inf
+    gained = 1 + load.draft_tokens * load.draft_acceptance
+    fresh = load.input_tokens * (1 - load.prefix_hit)
+    return max(1.0, load.chunk_tokens / (1.0 + load.draft_tokens + gained * fresh / load.output_tokens))
 
 
 def prompt_seconds(engine: Engine, prefill: StepTime) -> float:

@@ -27,6 +27,7 @@ from clusterspec.cost.serving.steady import (
     closed_loop_state,
     handoff_size_and_rate,
     largest_satisfying,
+    most_beside_prompts,
     prompt_seconds,
     steady_state,
 )
@@ -80,7 +81,8 @@ def _bare_pools(design: Design) -> Pools | None:
     tokens, requests = _cache_capacity(engine, load)
     most = float(load.max_sequences or _sequence_limit(engine))
     held = tokens if prompts is engine else _cache_capacity(prompts, load)[0]
-    return Pools(engine, prompts, load, min(requests, most), tokens, most, held)
+    limit = min(requests, most, most_beside_prompts(load) if prompts is engine else inf)
+    return Pools(engine, prompts, load, limit, tokens, most, held)
 
 
 def _cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:

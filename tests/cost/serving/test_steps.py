@@ -52,9 +52,11 @@ def test_a_limit_of_tokens_in_a_step_makes_smaller_chunks() -> None:
 
 
 def test_sequences_that_decode_beside_a_prompt_add_their_tokens_to_each_step() -> None:
+    # a chunk has room for 64 tokens less, so that two chunks take three steps
     one = engine().prefill(2.0 * CHUNK, 2.0 * CHUNK, 1.0, Decoding(64.0, 1100.0, 1.0))
-    assert numbers(one, "dense")["flops"] == pytest.approx(2 * WEIGHTS * (CHUNK + 64), rel=1e-3)
-    assert numbers(one, "head")["flops"] == pytest.approx(2 * 128256 * 4096 * (0.5 + 64), rel=1e-3)
+    assert one.steps == 3
+    assert numbers(one, "dense")["flops"] == pytest.approx(2 * WEIGHTS * (CHUNK * 2 / 3 + 64), rel=1e-3)
+    assert numbers(one, "head")["flops"] == pytest.approx(2 * 128256 * 4096 * (1 / 3 + 64), rel=1e-3)
     assert numbers(one, "cache")["calls"] == 32
 
 
