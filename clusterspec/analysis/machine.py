@@ -12,7 +12,7 @@ from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.cost.collectives.model import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import CollectiveRow, collective_table
 from clusterspec.cost.formulas.topologies import slot_rate
-from clusterspec.procurement.parts import power_draw
+from clusterspec.cost.nameplates import power_draw
 from clusterspec.records import replace
 from clusterspec.results.estimate_json import Provenance
 from clusterspec.results.machine import Failure, Machine, MachineLevel, PathClass, Pod, Rack, Tier

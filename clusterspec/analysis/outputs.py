@@ -12,7 +12,7 @@ from clusterspec.studies.study import Checked, Settings, Study
 
 if TYPE_CHECKING:
     from clusterspec.cost.collectives.predict import CollectiveRow
-    from clusterspec.procurement.drawn import Drawn
+    from clusterspec.cost.power import Drawn
     from clusterspec.results.decision import CostReport
     from clusterspec.results.verdict import Influence
 
@@ -69,7 +69,7 @@ def _drawn(study: Study) -> Drawn | None:
     """The power of the machine as drawn, and the energy of its run, interruptions included."""
     from clusterspec.cluster.fabric import Fabric, count_fabric
     from clusterspec.cost.failures import interruptions
-    from clusterspec.procurement.drawn import drawn_power
+    from clusterspec.cost.power import drawn_power
 
     plan, design = study.plan, study.design
     if design.cluster is None:

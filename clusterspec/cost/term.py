@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import ParamSpec, Protocol, cast, overload
 
 from clusterspec.origin import Computed
 from clusterspec.quantity import Figure
-from clusterspec.records import NamedTuple, dataclass
+from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.summation import sum_of
 
 P = ParamSpec("P")
@@ -273,3 +273,22 @@ def identifier(text: str) -> str:
     'query_key_value_input_gradient'
     """
     return re.sub(r"\W+", "_", text).strip("_").lower()
+
+
+# Terms computed by formulas, and their ranges
+
+NamedFigures = Sequence[tuple[str, Figure]]
+
+
+def computed_term(name: str, formula: Callable[..., float], unit: str, inputs: NamedFigures) -> Term:
+    """The value of a formula at its inputs, as a term that prints the formula's expression."""
+    value = formula(**{key: figure.value for key, figure in inputs})
+    return Term(name, value, unit, EXPRESSIONS[formula], tuple(inputs))
+
+
+def ranged_term(low: Term, middle: Term, high: Term) -> Term:
+    """The middle term with the range of the other two, part by part; without a range if they are equal."""
+    parts = tuple(map(ranged_term, low.parts, middle.parts, high.parts))
+    ends = sorted((low.value, high.value))
+    spread = (None, None) if ends[0] == ends[1] else (ends[0], ends[1])
+    return replace(middle, parts=parts, low=spread[0], high=spread[1])

@@ -10,21 +10,20 @@ from clusterspec.cluster.model import Assumption, Design, Serving
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.failures import Interruptions, interruptions
 from clusterspec.cost.formulas.failures import goodput
+from clusterspec.cost.nameplates import power_draw
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.power import Drawn, drawn_power
 from clusterspec.cost.serving.latency import ServingTimes, serving_range
-from clusterspec.cost.term import Term
+from clusterspec.cost.term import Term, computed_term
 from clusterspec.money import Money
 from clusterspec.origin import Assumed, Computed
 from clusterspec.procurement import total as totals
 from clusterspec.procurement.bill import Bill, Item, bill
-from clusterspec.procurement.drawn import Drawn, drawn_power
 from clusterspec.procurement.parts import (
-    computed_term,
     cost_per_million_of_share,
     cost_per_million_output_tokens,
     cost_per_million_tokens,
     cost_per_second,
-    power_draw,
     run_cost,
     time_with_interruptions,
 )

@@ -12,7 +12,7 @@ from clusterspec.cluster.fabric import LEVELS, Fabric, count_fabric
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.planes import parts_needed
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
-from clusterspec.procurement.parts import power_draw
+from clusterspec.cost.nameplates import power_draw
 from clusterspec.procurement.total import power_term
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import ClusterSpec, PhaseSpec

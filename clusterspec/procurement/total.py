@@ -6,21 +6,19 @@ from collections.abc import Callable, Iterator
 
 from clusterspec.cluster.model import Assumption, Cluster
 from clusterspec.cost.formulas.power import mean_draw
-from clusterspec.cost.term import Term
+from clusterspec.cost.nameplates import PowerDraw
+from clusterspec.cost.power import Drawn
+from clusterspec.cost.term import Term, computed_term, ranged_term
 from clusterspec.money import Money
 from clusterspec.origin import Assumed, Computed, Written
 from clusterspec.procurement.bill import PRICED_AS, Bill
-from clusterspec.procurement.drawn import Drawn
 from clusterspec.procurement.parts import (
-    PowerDraw,
-    computed_term,
     drawn_energy_cost,
     energy_cost,
     line_price,
     node_rent,
     power_of_parts,
     rack_rent,
-    ranged_term,
     summed_term,
     yearly_cost,
 )

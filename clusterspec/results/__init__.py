@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from clusterspec.cluster.model import Design
     from clusterspec.cost.collectives.predict import CollectiveRow
     from clusterspec.cost.plan import Plan
+    from clusterspec.cost.power import Drawn
     from clusterspec.cost.term import Term
     from clusterspec.document.waivers import Waived
     from clusterspec.procurement.bill import Bill, Item
-    from clusterspec.procurement.drawn import Drawn
     from clusterspec.results.estimate_json import Provenance
     from clusterspec.results.verdict import Verdict
 

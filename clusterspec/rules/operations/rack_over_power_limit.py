@@ -57,8 +57,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
+from clusterspec.cost.nameplates import overhead_of_rack
 from clusterspec.finding import Problem
-from clusterspec.procurement.parts import overhead_of_rack
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec

@@ -48,8 +48,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
+from clusterspec.cost.nameplates import it_power
 from clusterspec.finding import Problem
-from clusterspec.procurement.parts import it_power
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_counts import FabricCount
 from clusterspec.rules.rule import Rule

@@ -49,8 +49,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
+from clusterspec.cost.nameplates import rack_power
 from clusterspec.finding import Problem
-from clusterspec.procurement.parts import rack_power
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec

@@ -8,7 +8,7 @@ from statistics import median
 
 import pytest
 
-from clusterspec.procurement.drawn import Drawn, drawn_power, time_shares
+from clusterspec.cost.power import Drawn, drawn_power, time_shares
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 

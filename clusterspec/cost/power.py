@@ -16,10 +16,10 @@ from clusterspec.cost.formulas.power import (
     machine_draw,
     node_draw,
 )
+from clusterspec.cost.nameplates import power_draw
 from clusterspec.cost.plan import Plan
-from clusterspec.cost.term import Term
+from clusterspec.cost.term import NamedFigures, Term, computed_term, ranged_term
 from clusterspec.origin import Assumed, Computed, Origin, Written
-from clusterspec.procurement.parts import Inputs, computed_term, power_draw, ranged_term
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass
 from clusterspec.spec.model import PowerSpec
@@ -177,7 +177,7 @@ class _Machine:
             draw = Figure(limit.value * AT_IDLE[end].value, "W", Computed("limit * at_idle"))
         else:
             draw = _accelerator_figure(limit, shares, end)
-        inputs: Inputs = (("accelerators", count), ("draw", draw), ("host", host), ("limit", limit))
+        inputs: NamedFigures = (("accelerators", count), ("draw", draw), ("host", host), ("limit", limit))
         term = computed_term("node", node_draw, "W", inputs)
         nameplate = self.cluster.node_power
         if nameplate is None or term.value <= nameplate.value:
