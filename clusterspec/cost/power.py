@@ -117,8 +117,12 @@ def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None) 
 def time_shares(plan: Plan) -> tuple[float, float] | None:
     """The shares of the time that accelerators spend in matrix products with attention, and in kernels bound by memory.
 
-    None without times. Decoding is bound by memory, prefill by products.
+    None without times, and for reinforcement learning, whose roles do unlike work. Decoding is bound by memory, prefill
+    by products.
     """
+    written = plan.design.spec.workload
+    if written is not None and written.kind == "rl":
+        return None
     if plan.serving is not None:
         prefill = min(1.0, max(0.0, plan.serving.prefill_share))
         return prefill, 1.0 - prefill

@@ -25,6 +25,7 @@ VALUES = {
     "N,N": "3",
     "AMOUNT": "2M",
     "POWER": "2 MW",
+    "SECONDS": "60",
 }
 LEAVES: dict[str, Parser] = {}
 for _name, _one in documented_commands(parser()):

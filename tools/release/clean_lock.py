@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 OPTIONS = ("--index-url", "--extra-index-url", "--find-links", "--trusted-host")
-SELF = re.compile(r"^clusterspec @ [^\n]*\n(?:    #[^\n]*\n)*", re.MULTILINE)
+SELF = re.compile(r"(?:^# (?:WARNING|Consider)[^\n]*\n)*^clusterspec @ [^\n]*\n(?:    #[^\n]*\n)*", re.MULTILINE)
 
 
 def cleaned(text: str) -> str:

@@ -24,8 +24,6 @@ from clusterspec.spec.model import LayoutSpec, RolloutSpec, ServingSpec, Workloa
 from clusterspec.summation import sum_of
 
 GROUP = "reinforcement"
-ENGINE = "vllm"
-"""The engine of rollout where the spec names none: that of most frameworks."""
 GOLDEN = 0.6180339887498949
 """Multiples of the golden ratio, modulo one, spread evenly however many are taken."""
 LONGEST = 0.5614594835668851
@@ -105,7 +103,7 @@ def rollout_design(design: Design, rl: Rl, nodes: int) -> Design:
         serving=serving,
     )
     layout = LayoutSpec(
-        framework=rollout.framework or (None if rollout.software else ENGINE),
+        framework=rollout.framework,
         software=rollout.software,
         nodes=nodes,
         tp=rollout.tp,
