@@ -6,12 +6,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.chromium import NO_BROWSER, chromium
 from tests.effort import FUZZING, examples
+
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+"""What Chromium needs as root on a machine without a network."""
 
 settings.register_profile(
     "ours",
@@ -28,3 +36,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Names what was not tested for want of a browser."""
     if chromium() is None:
         terminalreporter.write_line(NO_BROWSER, red=True, bold=True)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A browser; the tests are skipped where none can be started, and the summary says so."""
+    path = chromium()
+    if path is None:
+        pytest.skip(NO_BROWSER)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        started = play.chromium.launch(executable_path=path, args=FLAGS)
+        yield started
+        started.close()

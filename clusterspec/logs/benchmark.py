@@ -33,7 +33,7 @@ _PATTERNS = (
         "no-plugin",
         re.compile(r"NET/Plugin\s*:\s*((?:No plugin found|Could not find|Failed to find|Plugin load).{0,80})"),
     ),
-    ("no-plugin", re.compile(r"NET/OFI\s*:?\s*(Could not find any optimal provider)")),
+    ("no-plugin", re.compile(r"NET/OFI ?:? ?(Could not find any optimal provider)")),
     ("gdr", re.compile(r"via NET/\S{1,30}?(/GDRDMA)")),
     (
         "no-gdr",

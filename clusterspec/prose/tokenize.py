@@ -229,11 +229,12 @@ def _digit_step(digits: str) -> float:
 
 
 _ERRORS = (
-    "accelerators-miscounted ambiguous-unit arithmetic-does-not-close bits-and-bytes-swapped duplex-counted-as-one-way"
+    "accelerators-miscounted ambiguous-unit arithmetic-does-not-close bandwidth-of-another-scope bits-and-bytes-swapped"
+    " duplex-counted-as-one-way"
     " injection-called-bisection label-contradicts-rate lanes-counted-as-nics links-miscounted nic-rate-off-technology"
     " one-way-counted-as-duplex peak-off-catalog sparse-peak-as-dense thousandfold-mistake"
 )
-_WARNINGS = "bandwidth-of-another-scope contradicts-platform measurement-without-metric mixed-direction-comparison peak-of-other-precision"
+_WARNINGS = "contradicts-platform measurement-without-metric mixed-direction-comparison peak-of-other-precision"
 _NOTES = "decimal-binary-mixup percentage-off-count"
 SEVERITIES: dict[str, Severity] = {
     **dict.fromkeys(_ERRORS.split(), Severity.ERROR),

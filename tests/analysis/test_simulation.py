@@ -198,7 +198,8 @@ def test_prompts_that_come_in_bursts_and_differ_wait_as_the_formula_says() -> No
     )
     lengths = parts(other)[0].load.input_lengths
     assert lengths is not None
-    assert parts(other)[1].wait == pytest.approx(parts(one)[1].wait * (4 + lengths.variation), rel=0.05)
+    # of prompts longer than a chunk some steps are not full, so that they take the server longer
+    assert parts(other)[1].wait == pytest.approx(parts(one)[1].wait * (4 + lengths.variation), rel=0.12)
     found = [analysis.simulate(each, requests=20_000).ttft for each in (one, other)]
     assert found[1].p90 > 2 * found[0].p90
 

@@ -69,7 +69,9 @@ def test_sarif_holds_what_is_waived_with_the_reason(call: Call) -> None:
 
 @pytest.mark.parametrize(("fail_on", "failures"), [("error", 1), ("warning", 2), ("note", 2)])
 def test_junit_fails_as_the_exit_status_does(fail_on: str, failures: int, call: Call) -> None:
-    Path("spec.yaml").write_text(FLAWED + "  pp: 3\n" + "procurement: {currency: USD, prices: {node: 1}}\n")
+    Path("spec.yaml").write_text(
+        FLAWED + "  pp: 3\n" + "procurement: {currency: USD, prices: {node: 1}, delivery: {weeks: 16}}\n"
+    )
     done = call("check", "spec.yaml", "--select", f"{RULE},procurement-without-acceptance", "--format", "junit",
                 "--fail-on", fail_on)  # fmt: skip
     suite = ElementTree.fromstring(done.out)[0]
@@ -78,7 +80,7 @@ def test_junit_fails_as_the_exit_status_does(fail_on: str, failures: int, call: 
 
 def test_junit_holds_what_its_schema_requires(call: Call) -> None:
     """The elements, their order and attributes of JUnit.xsd (github.com/windyroad/JUnit-Schema)."""
-    Path("spec.yaml").write_text(FLAWED + "procurement: {currency: USD, prices: {node: 1}}\n")
+    Path("spec.yaml").write_text(FLAWED + "procurement: {currency: USD, prices: {node: 1}, delivery: {weeks: 16}}\n")
     done = call("check", "spec.yaml", "--format", "junit", "--today", "2026-03-01")
     root = ElementTree.fromstring(done.out)
     (suite,) = root

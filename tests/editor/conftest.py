@@ -10,9 +10,6 @@ from typing import Any
 import pytest
 
 from tests.effort import ALL_CASES
-from tests.report.browser.conftest import browser
-
-__all__ = ["browser"]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

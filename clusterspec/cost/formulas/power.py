@@ -12,10 +12,9 @@ def accelerator_draw(
     """The mean power of one accelerator at work, in watts.
 
     ``limit`` is its power limit; ``busy`` and ``memory_bound`` are the shares of the time in matrix products with
-    attention, and in kernels bound by memory. The rest waits: for exposed communication, other stages, stragglers.
+    attention, and in kernels bound by memory, at most 1 together. The rest waits: for exposed communication, other
+    stages, stragglers.
     ``at_products``, ``at_memory`` and ``at_waiting`` are the shares of the limit that it draws then.
-
-    Range: busy, memory_bound >= 0 with a sum of at most 1.
 
     >>> accelerator_draw(700.0, 0.6, 0.2, at_products=1.0, at_memory=0.8, at_waiting=0.5)
     602.0

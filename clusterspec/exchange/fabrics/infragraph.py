@@ -24,7 +24,7 @@ _SLICE = re.compile(r"([A-Za-z0-9_ -]+?)(?:\[(-?[0-9]{0,9})(?:(:)(-?[0-9]{0,9})(
 _NIC = re.compile(r"nic|cx[0-9]|connectx|hca|bluefield|efa", re.IGNORECASE)
 _APART = re.compile(r"\b(lom|mgmt|management|bmc|frontend|storage|1 ?gbe|10 ?gbe)(?![a-z])|frontend", re.IGNORECASE)
 """Adapters of a device that are not on the fabric of its accelerators."""
-_SEVERAL = re.compile(r"[0-9]\w*\s*(/|\bor\b)\s*[A-Z]+[0-9]")
+_SEVERAL = re.compile(r"[0-9][A-Za-z]?[A-Za-z]? ?(?:/|or )\s?[A-Z]{1,8}[0-9]")
 """A description that names several accelerators, such as "H100 / H200"."""
 _PROCESSORS = 4
 """The most processors of one node; a device with more holds several nodes."""
