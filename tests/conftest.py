@@ -1,6 +1,7 @@
 """Property tests have no deadline, since machines differ and are shared.
 
-`make test` looks at the same examples every time, so that what is green stays green; `make fuzz` looks at new ones.
+`make test` looks at the same examples every time, so that what is green stays green; `make test-all` looks at more, and
+`make fuzz` at new ones.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.chromium import NO_BROWSER, chromium
-from tests.effort import FUZZING, examples
+from tests.effort import ALL_CASES, FUZZING, examples
 
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -25,7 +26,7 @@ settings.register_profile(
     "ours",
     deadline=None,
     derandomize=not FUZZING,
-    max_examples=examples(100),
+    max_examples=examples(100 if ALL_CASES else 60),
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ours")
