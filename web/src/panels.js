@@ -175,7 +175,7 @@ export class Estimate extends OfFleet {
     const raw = this.answer.out;
     const open = new Set([...this.body.querySelectorAll("details.section[open]")].map((one) => one.dataset.name));
     const section = (name, title, ...inside) => h("details", { className: "section", "data-name": name, open: open.has(name) || name === "explain" }, h("summary", {}, title), inside);
-    const status = { clear: ["good", "Nothing speaks against it"], reservations: ["fair", "With reservations"], fails: ["bad", "It fails"], "not-judged": ["", "Not judged"] }[found.verdict.status] ?? ["", found.verdict.status];
+    const status = { clear: ["good", "Checked, nothing found against it"], reservations: ["fair", "With reservations"], fails: ["bad", "It fails"], "not-judged": ["", "Not judged"] }[found.verdict.status] ?? ["", found.verdict.status];
     replace(this.body,
       this.part(found),
       h("div", { className: `verdict ${status[0]}` }, h("p", {}, status[1]),
