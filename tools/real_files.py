@@ -1,7 +1,8 @@
 """Real files of other projects and what the importers read in them: ``python -m tools.real_files [--clones DIR]``.
 
 ``tests/exchange/real.csv`` lists addresses (repository, commit, path) and facts, not files. A fact is ``key=value``,
-``#name=value`` (a count), ``not=key`` (nothing may be stated) or ``refused``. Files come from clones in ``DIR``
+``#name=value`` (a count), ``measured.key=value`` (of the only entry of ``measured:``), ``not=key`` (nothing may be
+stated) or ``refused``; ``refused or `` before other facts allows both. Files come from clones in ``DIR``
 (``OWNER+NAME``, ``OWNER/NAME``, or either with a folder ``repo``), else from GitHub, and are kept in ``out/real``.
 """
 
@@ -68,13 +69,14 @@ def outcome(file: RealFile, data: bytes) -> tuple[str, str]:
     """How a file was read: right, wrong (a fact contradicted), left out, or refused rightly or wrongly; and why."""
     given = InputFile(file.path.rsplit("/", 1)[-1], data, int(file.part) if file.part else None)
     try:
-        reading = import_formats.guessed_format(given).read(given)
+        kind = import_formats.format_named(file.kind) if file.part else import_formats.guessed_format(given)
+        reading = kind.read(given)
     except FormatError as why:
-        return ("refused rightly" if file.facts == "refused" else "refused wrongly"), str(why)[:120]
+        return ("refused rightly" if file.facts.startswith("refused") else "refused wrongly"), str(why)[:120]
     if file.facts == "refused":
         return "wrong", "read, and should be refused"
     contradicted, lacking = [], []
-    for fact, expected, found in _compared(file.facts, reading):
+    for fact, expected, found in _compared(file.facts.removeprefix("refused or "), reading):
         if found is None:
             lacking.append(fact)
         elif found != expected:
@@ -86,7 +88,10 @@ def outcome(file: RealFile, data: bytes) -> tuple[str, str]:
 
 def _compared(facts: str, reading: ImportResult) -> Iterator[tuple[str, str, str | None]]:
     """Each fact with the value expected and the one found."""
-    stated = {".".join(map(str, each.path)): str(each.value) for each in reading.given if not each.appended}
+    stated = {".".join(map(str, each.path)): str(each.value) for each in reading.given}
+    entries = [each.value for each in reading.given if each.appended and each.path == ("measured",)]
+    if len(entries) == 1 and isinstance(entries[0], dict):
+        stated |= {f"measured.{key}": str(value) for key, value in entries[0].items()}
     counted = {f"#{each.name}": str(each.value) for each in reading.counts}
     for fact in facts.split("; "):
         name, _, value = fact.partition("=")
@@ -99,9 +104,11 @@ def _compared(facts: str, reading: ImportResult) -> Iterator[tuple[str, str, str
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--clones", type=Path, help="a folder of clones")
-    clones = parser.parse_args().clones
+    parser.add_argument("--list", type=Path, default=LIST, help="the list of files")
+    given = parser.parse_args()
+    clones = given.clones
     totals: dict[str, Counter[str]] = {}
-    for file in listed():
+    for file in listed(given.list):
         data = content(file, clones)
         how, why = ("not to be had", "") if data is None else outcome(file, data)
         totals.setdefault(file.kind, Counter())[how] += 1

@@ -8,7 +8,7 @@ from typing import cast
 
 from clusterspec.document import nearest_words
 from clusterspec.exchange import measurements
-from clusterspec.exchange.import_result import LARGEST, FormatError, ImportResult, InputFile
+from clusterspec.exchange.import_result import LARGEST, FormatError, ImportResult, InputFile, SeveralParts
 from clusterspec.logs.readers import READERS, LogReader
 from clusterspec.records import dataclass
 
@@ -66,6 +66,14 @@ WORKLOADS = (
         largest=8,
     ),
     ImportFormat(
+        "step-log",
+        "workloads",
+        "step logs of Megatron-LM, torchtitan and MaxText",
+        "workloads.step_logs",
+        ("training-log", "steps"),
+        largest=32,
+    ),
+    ImportFormat(
         "serving",
         "workloads",
         "launch lines of vLLM, SGLang and TensorRT-LLM",
@@ -84,14 +92,6 @@ WORKLOADS = (
         "gpt-neox", "workloads", "GPT-NeoX configurations", "workloads.deepspeed", ("gpt-neox-config", "neox")
     ),
     ImportFormat("deepspeed", "workloads", "DeepSpeed and Axolotl configurations", "workloads.deepspeed", ("axolotl",)),
-    ImportFormat(
-        "step-log",
-        "workloads",
-        "step logs of Megatron-LM, torchtitan and MaxText",
-        "workloads.step_logs",
-        ("training-log", "steps"),
-        largest=32,
-    ),
     ImportFormat("maxtext", "workloads", "MaxText configurations and launch lines", "workloads.maxtext"),
 )
 MACHINES = (
@@ -197,15 +197,32 @@ def format_named(name: str) -> ImportFormat:
     raise FormatError(f"no import format is called {name!r}{offer} (`clusterspec import --list` lists all)")
 
 
+TOOLS = frozenset(
+    ("rocm-smi-topo", "nvidia-smi-topo", "nvidia-smi-nvlink", "lspci", "ibstat", "perftest", "p2p", "osu", "nccl-tests")
+)
+"""Formats of tools whose output people put together in one file."""
+
+
+def _refuse_several_tools(kind: ImportFormat, file: InputFile) -> None:
+    """Raise `SeveralParts` if a file holds the output of several tools."""
+    if kind.name in TOOLS:
+        others = [
+            each.name for each in IMPORT_FORMATS if each.name in TOOLS and each is not kind and each.matches(file)
+        ]
+        if others:
+            raise SeveralParts(f"holds output of {', '.join([kind.name, *others])}: name the KIND instead of auto")
+
+
 def guessed_format(file: InputFile) -> ImportFormat:
     """The format that a file looks like. Raises `FormatError` if it matches none or cannot be read."""
     if file.zipped:
         return format_named("quote")
     if len(file.data) > LARGEST:
         raise FormatError(f"has more than {LARGEST >> 20} MiB, the maximum")
-    for kind in IMPORT_FORMATS:
-        if kind.matches(file):
-            return kind
+    kind = next((kind for kind in IMPORT_FORMATS if kind.matches(file)), None)
+    if kind is not None:
+        _refuse_several_tools(kind, file)
+        return kind
     if len(file.data) > 2 << 20:
         raise FormatError(f"has {len(file.data) >> 20} MiB and matches no format that allows that size; name the KIND")
     raise FormatError("matches no import format (`clusterspec import --list` lists them)")

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import combinations
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.collectives.model import CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective_table
 from clusterspec.cost.measured import stated_bus_bandwidth
-from clusterspec.exchange.import_result import LONGEST_LINE, FormatError, ImportBuilder, ImportResult, InputFile, Value
+from clusterspec.exchange.import_result import (
+    LONGEST_LINE,
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    SeveralParts,
+    Value,
+)
 from clusterspec.logs.benchmark import Benchmark, PairTable, Series, adapter_count, size_text
 from clusterspec.logs.nccl import NotALogError
 from clusterspec.logs.readers import LogReader
@@ -35,7 +44,40 @@ def read_log(reader: LogReader, file: InputFile) -> ImportResult:
         benchmark = reader.read(file.text)
     except NotALogError as fault:
         raise FormatError(str(fault)) from None
-    return reading_of(benchmark, reader.name, file.name)
+    return reading_of(_chosen_part(benchmark, file.part), reader.name, file.name)
+
+
+def _chosen_part(benchmark: Benchmark, part: int | None) -> Benchmark:
+    """One table of a log, or all of them. Raises `SeveralParts` if they are of different accelerators."""
+    tables: list[Series | PairTable] = sorted([*benchmark.series, *benchmark.pairs], key=_first_line)
+    if part is None:
+        if _of_several_machines(benchmark.series):
+            named = (f"{series.points[0].line} ({_series_description(series)})" for series in benchmark.series[:12])
+            raise SeveralParts(f"holds tables of different machines, on lines {', '.join(named)}: --part N chooses")
+        return benchmark
+    if part > len(tables):
+        raise FormatError(f"has {plural(len(tables), 'table')}, and --part {part} is none of them")
+    chosen = tables[part - 1]
+    start = _last_line(tables[part - 2]) if part > 1 else 0
+    evidence = tuple(each for each in benchmark.evidence if start < each.line <= _last_line(chosen))
+    series = (chosen,) if isinstance(chosen, Series) else ()
+    pairs = (chosen,) if isinstance(chosen, PairTable) else ()
+    return Benchmark(benchmark.tool, series, pairs, evidence, benchmark.remarks)
+
+
+def _of_several_machines(tables: Sequence[Series]) -> bool:
+    """Whether accelerators have other names, or other addresses, of which neither set contains the other."""
+    buses = [series.buses for series in tables if series.buses]
+    nested = all(one <= other or other <= one for one, other in combinations(set(buses), 2))
+    return not nested or len({series.device for series in tables if series.device}) > 1
+
+
+def _first_line(table: Series | PairTable) -> int:
+    return table.points[0].line if isinstance(table, Series) else table.line
+
+
+def _last_line(table: Series | PairTable) -> int:
+    return table.points[-1].line if isinstance(table, Series) else table.line
 
 
 def reading_of(benchmark: Benchmark, kind: str, name: str) -> ImportResult:
@@ -74,7 +116,9 @@ def _record_series(series: Series, builder: ImportBuilder) -> None:
         "algorithm": series.algorithm,
     }
     entry = {key: value for key, value in entry.items() if value is not None}
-    if series.collective is None:
+    if series.ranks == 1 or not largest.busbw:
+        builder.unknown("measured", "a collective of one rank, or without bandwidth, measures no link", largest.line)
+    elif series.collective is None:
         builder.unknown(
             f"{entry['size']} at {entry['busbw']}", "not written to measured: without a collective", largest.line
         )

@@ -128,7 +128,10 @@ class SizePoint:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A collective over message sizes. Fields that the log lacks are None; ``wrong`` counts wrong results."""
+    """A collective over message sizes. Fields that the log lacks are None; ``wrong`` counts wrong results.
+
+    ``device`` is the name of the accelerators as the log prints it, ``buses`` are their bus addresses in a node.
+    """
 
     collective: str | None
     ranks: int | None
@@ -136,6 +139,8 @@ class Series:
     points: tuple[SizePoint, ...]
     algorithm: str | None = None
     wrong: int = 0
+    device: str | None = None
+    buses: frozenset[str] = frozenset()
 
     @property
     def largest(self) -> SizePoint:

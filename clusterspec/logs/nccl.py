@@ -31,7 +31,10 @@ _PREFIX = re.compile(
 )
 _WHOLE = re.compile(r"[0-9][0-9_]{0,20}")
 _DECIMAL = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
-_RANK = re.compile(r"\bRank +([0-9]{1,8}) .{0,40}?\bPid +[0-9]+ on +(\S{1,255}) ")
+_RANK = re.compile(
+    r"\bRank +([0-9]{1,8}) .{0,40}?\bPid +[0-9]+ on +(\S{1,255}) "
+    r"(?: *device +[0-9]+ +\[([^\]\n]{1,40})\] ?([^\n]{0,80}))?"
+)
 _TEST = re.compile(r"\b(all_reduce|all_gather|reduce_scatter|alltoall|broadcast|sendrecv)_perf(?:_mpi)?\b")
 _OTHERS = re.compile(r"\b(reduce|gather|scatter|hypercube)_perf(?:_mpi)?\b")
 """Tests of nccl-tests that are no collective of a spec."""
@@ -70,10 +73,11 @@ class LogRow:
 
 @dataclass(frozen=True, slots=True)
 class NcclLog:
-    """A parsed log: its rows, and the ranks and nodes stated in its head, None if it does not state them.
+    """A parsed log: its rows, and the ranks, nodes and device stated in its head, None if it does not state them.
 
     ``tests`` are the collectives that it names, ``header`` the column headings up to busbw, ``wrong`` the number of
-    wrong values, ``tables`` the log of each table where a file holds several.
+    wrong values, ``buses`` the bus addresses of the accelerators, ``tables`` the log of each table where a file holds
+    several.
     """
 
     lines: tuple[LogRow, ...]
@@ -82,6 +86,8 @@ class NcclLog:
     ranks: int | None
     nodes: int | None
     wrong: int
+    device: str | None = None
+    buses: frozenset[str] = frozenset()
     tables: tuple[NcclLog, ...] = ()
 
 
@@ -99,8 +105,10 @@ def _log_of_rows(text: str, lines: tuple[LogRow, ...]) -> NcclLog:
     for line in lines:
         _check_consistency(line)
     ranks, nodes = _ranks_and_nodes(text)
+    device, buses = _device_and_buses(text)
     tests = tuple(dict.fromkeys([*(_NAMES[found] for found in _TEST.findall(text)), *_OTHERS.findall(text)]))
-    return NcclLog(lines, tests, _table_columns(text), ranks, nodes, sum(_wrong_values(line) for line in lines))
+    wrong = sum(_wrong_values(line) for line in lines)
+    return NcclLog(lines, tests, _table_columns(text), ranks, nodes, wrong, device, buses)
 
 
 def _table_columns(text: str) -> tuple[str, ...]:
@@ -189,6 +197,13 @@ def _ranks_and_nodes(text: str) -> tuple[int | None, int | None]:
     ranks = max(rank for rank, _ in found) + 1
     whole = len({rank for rank, _ in found}) == ranks
     return ranks, len({host for _, host in found}) if whole else None
+
+
+def _device_and_buses(text: str) -> tuple[str | None, frozenset[str]]:
+    """The name of the accelerators in the head of a log, None if it differs, and their bus addresses in the nodes."""
+    listed = [(match[3] or "", (match[4] or "").strip()) for match in _RANK.finditer(text)]
+    names = {name for _, name in listed} - {""}
+    return names.pop() if len(names) == 1 else None, frozenset(bus for bus, _ in listed if bus)
 
 
 # Inference of the collective and the number of ranks from the columns of a log that does not state them
@@ -293,7 +308,7 @@ def _shard_count(line: LogRow) -> int | None:
 
 TOOL = "nccl-tests"
 _ROW = re.compile(
-    r"^.{0,160}?(?:^|\s)[0-9][0-9_]*\s+[0-9]+\s+(?:int8|uint8|half|float|double|bfloat16|u?int(?:32|64)|f?p?8\S*)\s+\S+\s+-?[0-9]+"
+    r"^.{0,160}?(?:^|\s)[0-9][0-9_]*\s+[0-9]+\s+(?:int8|uint8|half|float|double|bfloat16|u?int(?:32|64)|fp?8\S*)\s+\S+\s+-?[0-9]+"
     r"\s+[0-9.]+\s+[0-9.]+\s+[0-9.]+",
     re.MULTILINE,
 )
@@ -314,7 +329,8 @@ def read(text: str) -> Benchmark:
 
 
 def _log_tables(text: str) -> list[tuple[str, tuple[LogRow, ...]]]:
-    """The text and the rows of each table; a table ends with the last row before another heading.
+    """The text and the rows of each table; a table ends with the last row before another heading, or before rows of
+    another run without one.
 
     Raises `NotALogError` for more than `MOST_TABLES`.
     """
@@ -324,12 +340,17 @@ def _log_tables(text: str) -> list[tuple[str, tuple[LogRow, ...]]]:
         if row is None:
             headed = bool(tables[-1])
             continue
-        if headed:
+        if headed or (tables[-1] and _begins_another_run(tables[-1], row)):
             tables.append([])
         tables[-1].append(row)
         headed = False
     texts = table_texts(text.splitlines(), [0, *(rows[-1].number for rows in tables[:-1])])
     return [(part, tuple(rows)) for part, rows in zip(texts, tables, strict=True)]
+
+
+def _begins_another_run(rows: list[LogRow], row: LogRow) -> bool:
+    """Whether a row without a heading is of another run: its size falls, and it repeats no sweep line by line."""
+    return row.size < rows[-1].size and (row.size != rows[0].size or row.number > rows[-1].number + 1)
 
 
 def table_texts(lines: list[str], starts: list[int]) -> list[str]:
@@ -351,7 +372,7 @@ def _series_of(log: NcclLog, evidence: tuple[Evidence, ...]) -> Series:
     points = _size_points(log)
     if not points:
         raise NotALogError("every row has a size or a time of zero")
-    return Series(collective, ranks, nodes, points, _forced_algorithm(evidence), log.wrong)
+    return Series(collective, ranks, nodes, points, _forced_algorithm(evidence), log.wrong, log.device, log.buses)
 
 
 def _size_points(log: NcclLog) -> tuple[SizePoint, ...]:

@@ -284,6 +284,8 @@ def read_osu_test(text: str) -> Benchmark:
         raise NotALogError(f"{len(tests)} tests in one file: give each a file of its own")
     name = tests[0][1].strip()
     start = text.count("\n", 0, tests[0].start()) + 1
+    if "Multiple Bandwidth" in name:
+        raise NotALogError(f"the OSU test {name} sums the bandwidths of several pairs of ranks", start)
     if "Bandwidth" not in name:
         raise NotALogError(f"the OSU test {name} prints times without its number of ranks: no bus bandwidth", start)
     both = "Bi-Directional" in name

@@ -246,6 +246,9 @@ def test_an_mpi_job_states_nodes_and_accelerators() -> None:
     assert given(reading) == {"layout.nodes": 4, "cluster.accelerators_per_node": 8}
     assert (counts(reading)["ranks"], counts(reading)["accelerators"]) == (32, 32)
     assert counts(reading)["NCCL_ALGO"] == "RING"
+    for setting, reduces in (("NCCL_COLLNET_ENABLE=1", True), ("NCCL_COLLNET_ENABLE=0 -x SHARP_COLL_LOG=3", None)):
+        text = MPIJOB.replace("NCCL_ALGO=RING", setting)
+        assert given(read(text)).get("cluster.scale_out.in_network_reduction") is reduces, setting
 
 
 @pytest.mark.parametrize(

@@ -142,3 +142,7 @@ def test_a_link_below_its_generation_and_access_control_are_listed() -> None:
     assert "GT/s" not in unknown(good)
     assert counts(bad)["bridges_with_acs"] == 1
     assert "bridges_with_acs" not in counts(good)
+    unnamed = LSPCI.replace("GH100 [H100 SXM5 80GB]", "Device 2330")
+    unnamed += "83:00.0 Bridge: NVIDIA Corporation Device 22a3 (rev a1)\n"
+    assert given(read(unnamed.format(acs="-", speed=32))) == given(good)  # a PCI ID repository older than the device
+    assert counts(read(unnamed.format(acs="-", speed=32)))["nvswitches"] == 1

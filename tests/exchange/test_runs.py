@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.import_result import FormatError, SeveralParts
 from tests.exchange.imports import counts, given, read, unknown
 
 MEGATRON = """\
@@ -29,6 +29,17 @@ def test_steps_after_the_first_give_the_time_of_a_run() -> None:
     assert counts(reading)["mfu_percent"] == 30.34
     reading = read("\n".join(MAXTEXT.format(n, seconds) for n, seconds in enumerate([60, 9, 2.5, 2.5, 2.5])))
     assert (counts(reading)["step_seconds"], counts(reading)["steps"]) == (2.5, 5)
+    sizes = (
+        "using world size: 64, data-parallel size: 2, context-parallel size: 1, "
+        "hierarchical context-parallel sizes: None, tensor-model-parallel size: 4, pipeline-model-parallel size: 8\n"
+    )
+    reading = read(
+        sizes + "+ torchrun pretrain_gpt.py --tensor-model-parallel-size 1\n" + MEGATRON.strip().format(1, 0, 5.0)
+    )
+    expected = {"layout.framework": "megatron-core", "layout.tp": 4, "layout.cp": 1, "layout.pp": 8}
+    assert given(reading) == {**expected, "workload.global_batch": 2048}
+    tokens = MEGATRON.strip().replace("| elapsed", "| consumed tokens: 4194304 | elapsed").format(1, 0, 5.0)
+    assert given(read(tokens))["layout.framework"] == "megatron-deepspeed"
     both = MEGATRON.strip().format(1, 0, 5.0) + "\n" + MAXTEXT.format(0, 1.0)
     with pytest.raises(FormatError, match="megatron-core and maxtext"):
         read(both, "step-log")
@@ -109,3 +120,46 @@ def test_a_collective_that_no_spec_has_is_not_taken_for_another() -> None:
     row = "  8388608  2097152  float  none  -1  100.0  83.89  73.40  0  100.0  83.89  73.40  0\n"
     head = "#       size   count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong\n"
     assert "the collective" in unknown(read(f"$ mpirun -np 8 ./build/gather_perf -b 8M\n{head}{row}"))
+
+
+NCCL = """\
+all_reduce_perf_mpi -b 1G
+#  Rank  0 Group  0 Pid {pid} on {host} device  0 [{bus}] {name}
+#  Rank  1 Group  0 Pid {pid} on {host} device  1 [0000:f5:00] {name}
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+  1073741824     268435456     float     sum      -1   8000.0  134.22  {rate}      0   8000.0  134.22  {rate}      0
+"""
+
+
+def test_tables_of_different_machines_are_chosen_by_part() -> None:
+    """The same accelerators on other hosts are one machine; another name, or other bus addresses, are another."""
+    first = NCCL.format(pid=1, host="a", bus="0000:75:00", name="NVIDIA B200", rate="134.22")
+    same = first.replace("on a ", "on b ")
+    assert sum(each.appended for each in read(first + same).given) == 2
+    for other in (first.replace("B200", "H100 80GB HBM3"), first.replace("0000:75:00", "0000:05:00")):
+        with pytest.raises(SeveralParts, match=r"lines 5 .* 10 .*--part N chooses"):
+            read(first + other)
+        second = read(first + other, "nccl-tests", part=2)
+        assert [each.at.line for each in second.given] == [10]
+    with pytest.raises(FormatError, match="has 2 tables, and --part 3"):
+        read(first + same, part=3)
+
+
+def test_a_collective_of_one_rank_measures_no_link() -> None:
+    text = NCCL.format(pid=1, host="a", bus="0000:75:00", name="NVIDIA B200", rate="0.00")
+    alone = "\n".join(line for line in text.splitlines() if "Rank  1" not in line)
+    assert not read(alone).given and "one rank" in unknown(read(alone))
+
+
+def test_output_of_several_tools_in_one_file_is_named_and_not_chosen_from() -> None:
+    topology = "        GPU0    GPU1\nGPU0     X      NV18\nGPU1    NV18     X\n"
+    log = NCCL.format(pid=1, host="a", bus="0000:75:00", name="NVIDIA B200", rate="134.22")
+    with pytest.raises(SeveralParts, match="output of nvidia-smi-topo, nccl-tests: name the KIND"):
+        read(topology + log)
+    assert counts(read(topology + log, "nvidia-smi-topo"))["accelerators"] == 2
+
+
+def test_the_bandwidth_of_several_pairs_of_ranks_is_not_that_of_one() -> None:
+    text = "# OSU MPI Multiple Bandwidth / Message Rate Test v7.0\n# [ pairs: 4 ]\n# Size MB/s\n8 252.65 9.1\n"
+    with pytest.raises(FormatError, match="several pairs of ranks"):
+        read(text)

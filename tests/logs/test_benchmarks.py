@@ -186,6 +186,16 @@ def test_each_table_of_a_log_is_a_series_of_its_own() -> None:
     assert [each.largest.busbw for each in (first, second)] == pytest.approx([234.88e9, 201.33e9])
 
 
+def test_rows_of_another_run_without_a_heading_are_a_series_of_their_own() -> None:
+    """After 8 GiB on 8 ranks follow 1 and 8 GiB with busbw / algbw = 2 × 15 / 16: 16 ranks; a repeated sweep is one."""
+    row = "8589934592    2147483648     float     sum      -1  64000.0  134.22  {0}      0"
+    rows = row.format("251.66").replace("8589934592", "1073741824").replace("64000.0", " 8000.0")
+    text = f"{textwrap.dedent(NCCL)}======= 2 nodes\n{rows}\n{row.format('251.66')}\n"
+    assert [each.ranks for each in read(text).series] == [8, 16]
+    heading, again = textwrap.dedent(NCCL).split("(GB/s)\n")[0], textwrap.dedent(NCCL).splitlines()[2:]
+    assert [len(each.points) for each in read("\n".join([heading, *again, *again])).series] == [4]
+
+
 def test_each_table_of_a_page_is_a_series_of_its_own() -> None:
     text = """\
         all_reduce

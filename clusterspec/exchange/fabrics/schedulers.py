@@ -238,6 +238,10 @@ def _record_workers(yaml: Yaml, path: tuple[str, ...], workers: dict[str, Any], 
         )
 
 
+_COLLNET = re.compile(r"NCCL_COLLNET_ENABLE(?:\s*=\s*|\"?\s*\n\s*value:\s*)[\"']?([01])\b")
+"""The setting with which NCCL reduces in switches, on a command line or as an environment variable of a container."""
+
+
 def _record_command(yaml: Yaml, builder: ImportBuilder) -> None:
     """Record the environment and the benchmark of the launcher command."""
     text = re.sub(r"^[ \t]*#[^\n]*", "", yaml.document.source.text, flags=re.MULTILINE)
@@ -246,9 +250,11 @@ def _record_command(yaml: Yaml, builder: ImportBuilder) -> None:
     if test := re.search(r"\b(\w+_perf)\b(?:[^\n]*?-b\s+(\S+))?(?:[^\n]*?-e\s+(\S+))?", text):
         line = yaml.offset + text.count("\n", 0, test.start()) + 1
         builder.count("test", " ".join(part for part in test.groups() if part), line)
-    if "COLLNET" in text or re.search(r"SHARP|COLLNET_ENABLE=1", text):
-        line = yaml.offset + text.count("\n", 0, text.find("COLLNET")) + 1
-        builder.set("cluster.scale_out.in_network_reduction", True, line)
+    for match in _COLLNET.finditer(text):
+        if match[1] == "1":
+            line = yaml.offset + text.count("\n", 0, match.start()) + 1
+            builder.set("cluster.scale_out.in_network_reduction", True, line)
+            break
 
 
 def _as_mapping(value: Any) -> dict[str, Any]:

@@ -201,7 +201,7 @@ _TABLES = {
     "access": "access",
 }
 _AMD_SECTION = re.compile(
-    r"^(WEIGHT|HOPS|LINK TYPE|ACCESS|NUMA BW|CACHE COHERENCY|ATOMICS|DMA|BI-DIRECTIONAL) TABLE:", re.MULTILINE
+    r"^(WEIGHT|HOPS|LINK TYPE|ACCESS|NUMA BW|CACHE COHER[AE]NCY|ATOMICS|DMA|BI-DIRECTIONAL) TABLE:", re.MULTILINE
 )
 """Titles of ``amd-smi topology``: one step over XGMI for any XGMI route, so that the weight tells direct links."""
 Table = dict[tuple[str, str], str]

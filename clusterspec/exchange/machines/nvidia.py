@@ -6,7 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
+from clusterspec.exchange.import_result import (
+    LONGEST_LINE,
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    SeveralParts,
+)
 from clusterspec.exchange.machines.links import NodeLinks, record_links, set_product
 from clusterspec.records import dataclass, field
 
@@ -46,7 +53,8 @@ class Matrix:
 
 
 def matches_nvidia_smi_topo(file: InputFile) -> bool:
-    return any(_header_cells(line) for line in file.head.split("\n")) and "between two GPUs" not in file.head
+    lines = (line for line in file.text.split("\n") if "GPU" in line[:LONGEST_LINE])
+    return "between two GPUs" not in file.head and any(_header_cells(line[:LONGEST_LINE]) for line in lines)
 
 
 def read_nvidia_smi_topo(file: InputFile) -> ImportResult:

@@ -26,6 +26,11 @@ _DEVICE = re.compile(
     r"((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\s++([^:\[]++)(?:\[([0-9a-f]{4})\])?:\s++(.*)$"
 )
 _IDS = re.compile(r"\[([0-9a-f]{4}:[0-9a-f]{4})\]")
+_UNNAMED = re.compile(
+    r"^(NVIDIA Corporation|Advanced Micro Devices|Mellanox Technologies)\b.{0,40} Device ([0-9a-f]{4})\b"
+)
+_VENDORS = {"NVIDIA Corporation": "10de", "Advanced Micro Devices": "1002", "Mellanox Technologies": "15b3"}
+"""Vendor ids of the PCI ID repository."""
 _LINK = re.compile(r"\s*Lnk(Cap|Sta):.{0,100}?Speed ([0-9.]{1,16})GT/s[^,]{0,100}, Width x([0-9]+)")
 _ACCELERATORS = ("3D controller", "Processing accelerators", "Display controller")
 _NICS = ("Ethernet controller", "Infiniband controller", "InfiniBand controller", "Fabric controller")
@@ -52,9 +57,12 @@ class PciDevice:
 
     @property
     def pci(self) -> str:
-        """Vendor and device id, as printed with ``-nn``."""
+        """Vendor and device id, as printed with ``-nn``, or where the PCI ID repository has no name for it."""
         ids: list[str] = _IDS.findall(self.name)
-        return ids[-1] if ids else ""
+        if ids:
+            return ids[-1]
+        unnamed = _UNNAMED.search(self.name)
+        return f"{_VENDORS[unnamed[1]]}:{unnamed[2]}" if unnamed else ""
 
 
 def matches_lspci(file: InputFile) -> bool:
@@ -152,8 +160,13 @@ def _record_bridges(devices: list[PciDevice], builder: ImportBuilder) -> None:
         what = f"access control (ACS) is on in {len(acs)} bridges"
         builder.count("bridges_with_acs", len(acs), acs[0].line)
         builder.unknown(what, "peer-to-peer traffic then passes through the CPU, which slows GPUDirect", acs[0].line)
-    switches = sum(1 for each in bridges if "NVSwitch" in each.name)
+    switches = sum(1 for each in bridges if "NVSwitch" in each.name or _is_nvlink_bridge(each))
     builder.count("nvswitches", switches or None, devices[0].line)
+
+
+def _is_nvlink_bridge(device: PciDevice) -> bool:
+    """Whether a device of the class "other bridge" is NVIDIA's without a name, as NVSwitches are."""
+    return device.kind.strip() == "Bridge" and bool(_UNNAMED.match(device.name)) and device.name.startswith("NVIDIA")
 
 
 # NCCL and RCCL topology files: plans (`NCCL_TOPO_FILE`) and dumps (`NCCL_TOPO_DUMP_FILE`).

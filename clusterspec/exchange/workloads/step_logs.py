@@ -1,6 +1,7 @@
 """Step logs of Megatron-LM, torchtitan and MaxText: the time of a step, and what was measured with it.
 
-Formats: Megatron-LM 0.20, megatron/training/training.py, ``training_log``; torchtitan b5bcd76c,
+Formats: Megatron-LM 0.20, megatron/training/training.py, ``training_log``, and megatron/training/arguments.py, line 567
+(sizes of the groups); Megatron-DeepSpeed, megatron/training.py, line 1045 (it also prints tokens); torchtitan b5bcd76c,
 torchtitan/components/metrics.py (tokens per second of a device); MaxText e591f30c,
 src/maxtext/common/metric_logger.py, line 181.
 """
@@ -19,6 +20,11 @@ SKIPPED = 2
 _MEGATRON = re.compile(
     r"\biteration\s+([0-9]{1,9})\s*/\s*[0-9]{1,9}\s*\|.{0,200}?elapsed time per iteration \(ms\):\s*([0-9.]{1,14})"
 )
+_MEGATRON_SIZES = re.compile(
+    r"using world size: ([0-9]{1,7}), data-parallel[- ]size: ([0-9]{1,7}), "
+    r"(?:sequence-parallel size: ([0-9]{1,7}), )?(?:context-parallel size: ([0-9]{1,7}), )?.{0,120}?"
+    r"tensor-model-parallel size: ([0-9]{1,7}), .{0,120}?pipeline-model-parallel size: ([0-9]{1,7})"
+)
 _MEGATRON_BATCH = re.compile(r"global batch size:\s*([0-9]{1,9})\b")
 _MEGATRON_FLOPS = re.compile(r"throughput per GPU \(TFLOP/s/GPU\):\s*([0-9.]{1,10})")
 _TITAN = re.compile(r"\bstep:\s*([0-9]{1,9})\s.{0,300}?\btps:\s*([0-9,]{1,14}(?:\.[0-9]{1,3})?)")
@@ -27,16 +33,19 @@ _TITAN_MFU = re.compile(r"\bmfu:\s*([0-9.]{1,6})%")
 _MAXTEXT = re.compile(r"\bcompleted step:\s*([0-9]{1,9}),\s*seconds:\s*([0-9.]{1,12})")
 _MAXTEXT_FLOPS = re.compile(r"TFLOP/s/device:\s*([0-9.]{1,10})")
 _MAXTEXT_TOKENS = re.compile(r"Tokens/s/device:\s*([0-9.]{1,14})")
+_MARKS = ("elapsed time per iteration (ms):", "tps:", "completed step:")
+"""Texts of which a line of a step has one."""
 _COLORS = re.compile(r"\x1b\[[0-9;]{0,12}m")
 
 
 @dataclass(slots=True)
 class StepLog:
-    """The figures of a log by name, one for each step, and the line of the first."""
+    """The figures of a log by name, one for each step, the line of the first, and the sizes of groups."""
 
     framework: str
     figures: dict[str, list[float]] = field(default_factory=dict)
     batches: set[int] = field(default_factory=set)
+    sizes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
     line: int = 0
     last: int = -1
     restarts: int = 0
@@ -52,13 +61,14 @@ class StepLog:
 
 
 def matches_step_log(file: InputFile) -> bool:
-    text = _COLORS.sub("", file.text[:400_000])
-    return any(pattern.search(text) for pattern in (_MEGATRON, _TITAN, _MAXTEXT))
+    marks = [mark for mark in _MARKS if mark in file.text]
+    lines = (line[:4_000] for line in file.text.split("\n") if any(mark in line for mark in marks)) if marks else ()
+    return any(pattern.search(_COLORS.sub("", line)) for line in lines for pattern in (_MEGATRON, _TITAN, _MAXTEXT))
 
 
 def read_step_log(file: InputFile) -> ImportResult:
     """The medians of a run after its first steps. Raises `FormatError` for no step, or logs of several runs."""
-    logs = {name: StepLog(name) for name in ("megatron-core", "torchtitan", "maxtext")}
+    logs = {name: StepLog(name) for name in ("megatron-core", "megatron-deepspeed", "torchtitan", "maxtext")}
     for number, raw in enumerate(file.lines, 1):
         _read_line(_COLORS.sub("", raw[:4_000]), number, logs)
     found = [log for log in logs.values() if log.figures]
@@ -72,6 +82,7 @@ def read_step_log(file: InputFile) -> ImportResult:
             f"{log.restarts + 1} runs", "the numbers of the steps begin again: medians are over all", log.line
         )
     builder.set("layout.framework", log.framework, log.line)
+    _record_sizes(log, builder)
     for name, values in log.figures.items():
         steady = values[SKIPPED:] if len(values) > 2 * SKIPPED else values
         builder.count(name, float(f"{median(steady):.6g}"), log.line)
@@ -81,14 +92,34 @@ def read_step_log(file: InputFile) -> ImportResult:
     elif log.batches:
         shown = f"from {min(log.batches)} to {max(log.batches)}"
         builder.unknown("workload.global_batch", f"it grows {shown} during the run", log.line)
-    why = "the log states times, not the model, the layout or the machine: import those from the launch"
-    builder.unknown("cluster, workload.model and layout", why, log.line)
+    why = "the log states times, not the model or the machine: import those from the launch"
+    builder.unknown("cluster and workload.model", why, log.line)
     return builder.reading()
 
 
+def _record_sizes(log: StepLog, builder: ImportBuilder) -> None:
+    """Record the sizes of the groups that Megatron prints at its start, if it states them once."""
+    if len(log.sizes) > 1:
+        builder.unknown("layout", f"{len(log.sizes)} runs with groups of other sizes", min(log.sizes.values()))
+    elif log.sizes:
+        (ranks, dp, sequence, cp, tp, pp), line = next(iter(log.sizes.items()))
+        builder.count("ranks", int(ranks or 0), line)
+        builder.count("data_parallel", int(dp or 0), line)
+        for key, size in (("tp", tp), ("cp", cp), ("pp", pp)):
+            if size is not None:
+                builder.set(f"layout.{key}", int(size), line)
+        if sequence not in {None, "1"}:
+            builder.unknown(f"sequence-parallel size {sequence}", "DeepSpeed's own context parallelism", line)
+    else:
+        builder.unknown("layout", "the log does not print the sizes of the groups: import the launch", log.line)
+
+
 def _read_line(line: str, number: int, logs: dict[str, StepLog]) -> None:
-    if match := _MEGATRON.search(line):
-        log = logs["megatron-core"]
+    if match := _MEGATRON_SIZES.search(line):
+        for name in ("megatron-core", "megatron-deepspeed"):
+            logs[name].sizes.setdefault(match.groups(), number)
+    elif match := _MEGATRON.search(line):
+        log = logs["megatron-deepspeed" if "| consumed tokens:" in line else "megatron-core"]
         log.begin(int(match[1]), number)
         log.add("step_seconds", f"{float(match[2]) / 1e3:.9g}")
         if flops := _MEGATRON_FLOPS.search(line):
