@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from difflib import get_close_matches
 from functools import cache
@@ -157,6 +157,55 @@ def _flow_text(value: Any) -> str:
     plain = isinstance(value, str) and value[:1].isalnum() and all(c.isalnum() or c in " /._-" for c in value)
     number = plain and value.replace(".", "").replace("-", "").isdigit()
     return value if plain and not number else json.dumps(value, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the sizes of a model were read: its name and vendor, the address of the file, the day of reading."""
+
+    name: str
+    vendor: str
+    url: str
+    read: date
+
+
+MODEL_HEAD = """\
+kind: model
+id: {id}
+name: {name}
+vendor: {vendor}
+status: {{is: shipping, as_of: {read}}}
+sources:
+  config:
+    title: {title}
+    url: {url}
+    read: {read}
+source: config
+facts:
+"""
+
+
+def model_entry(id_: str, origin: Origin, facts: Mapping[str, Any], counts: Mapping[str, int]) -> str:
+    """The text of a model entry from the sizes of its configuration, by dotted name, such as `latent_attention.kv`.
+
+    ``counts`` are parameters counted from those sizes: assumptions, without biases.
+    """
+    name, vendor, title, url = (
+        json.dumps(text, ensure_ascii=False)
+        for text in (origin.name, origin.vendor, f"config.json of {origin.name}", origin.url)
+    )
+    day = origin.read.isoformat()
+    head = MODEL_HEAD.format(id=id_, name=name, vendor=vendor, title=title, url=url, read=day)
+    groups: dict[str, Any] = {}
+    for place, value in facts.items():
+        group, _, key = place.partition(".")
+        if key:
+            groups.setdefault(group, {})[key] = value
+        else:
+            groups[place] = value
+    reason = "counted from the sizes above, without biases"
+    counted = {place: {"is": count, "assumed": reason} for place, count in counts.items()}
+    return head + "".join(f"  {place}: {_flow_text(value)}\n" for place, value in (groups | counted).items())
 
 
 # Faults of company catalog folders: entries that are invalid, misplaced, or refer to unknown ids

@@ -27,6 +27,32 @@ def test_an_impossible_new_entry_is_a_usage_error(words: tuple[str, ...], call: 
     assert (done.status, done.out, len(done.error.splitlines())) == (2, "", 1)
 
 
+def test_the_entry_of_a_model_is_read_from_its_configuration(call: Call) -> None:
+    sizes: dict[str, object] = {
+        "num_hidden_layers": 2,
+        "hidden_size": 64,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+    }
+    sizes |= {"hidden_act": "silu", "intermediate_size": 256, "vocab_size": 1000, "max_position_embeddings": 512}
+    Path("config.json").write_text(json.dumps({"model_type": "llama", "tie_word_embeddings": False, **sizes}))
+    words = ("catalog", "new", "model", "tiny-2", "--from-file", "config.json", "--into", "hardware")
+    refused = call(*words)
+    assert refused.status == 2
+    assert "needs --url" in refused.error
+    assert call(*words, "--url", "https://example.com/config.json", "--name", "Tiny: 2", "--vendor", "ACME").status == 0
+    assert call("catalog", "check", "hardware").status == 0
+    view = json.loads(call("catalog", "show", "tiny-2", "--catalog", "hardware", "--format", "json").out)["entry"]
+    facts = {fact["name"]: fact["value"] for fact in view["facts"]}
+    # by hand: two tables of 1,000 × 64; a layer has 64 × 64 × 2 + 64 × 32 × 2 of attention, 3 × 64 × 256, two norms
+    assert facts["parameters"] == 2 * 1000 * 64 + 2 * (64 * 64 * 2 + 64 * 32 * 2 + 3 * 64 * 256 + 2 * 64) + 64
+    assert (view["name"], facts["kv_heads"]) == ("Tiny: 2", 2)
+    experts = {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 32, "model_type": "qwen3_moe"}
+    Path("config.json").write_text(json.dumps(sizes | {"tie_word_embeddings": False} | experts))
+    assert "moe_layers: 2\n" in call(*words[:5], "config.json", "--url", "https://example.com/config.json").out
+    assert call("catalog", "new", "nic", "x", "--from-file", "config.json", "--url", "https://a").status == 2
+
+
 def test_a_list_leaves_broken_entries_out_and_names_each(call: Call) -> None:
     written(Path("hardware"), "nic", "kind: nic\n", "broken")
     written(Path("hardware"), "nic", "foo: [", "torn")

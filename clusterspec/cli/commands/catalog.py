@@ -59,6 +59,12 @@ def describe_catalog(parser: argparse.ArgumentParser) -> None:
     new.add_argument("kind", metavar="KIND", help=KINDS)
     new.add_argument("id", metavar="ID", nargs="?", help="the id of the entry (default: my-KIND)")
     new.add_argument("--into", metavar="FOLDER", type=path, help="write it to this catalog folder instead")
+    new.add_argument(
+        "--from-file", metavar="FILE", type=path, help="the config.json of a model, whose sizes become the facts"
+    )
+    new.add_argument("--url", metavar="ADDRESS", help="where the file was found; required with --from-file")
+    new.add_argument("--name", metavar="TEXT", help="the name of the model (default: its id)")
+    new.add_argument("--vendor", metavar="TEXT", help="who published the model (default: ACME)")
     for action in (listing, show, search, compare, diff, audit):
         format_option(action, "text", "json")
     format_option(export, "csv", "json")
@@ -222,7 +228,6 @@ def print_new_entry(args: argparse.Namespace) -> int:
 
     Raises `UsageFault` for an invalid kind or id, and if the file exists.
     """
-    from clusterspec.catalog.company import skeleton
     from clusterspec.cli.output import write_whole
 
     kinds = {word: kind for kind, place in FOLDER_OF_KIND.items() for word in (kind, place)}
@@ -232,7 +237,7 @@ def print_new_entry(args: argparse.Namespace) -> int:
     id_ = args.id or f"my-{kind}"
     if len(id_) > LONGEST or not _ID.fullmatch(id_):
         raise UsageFault(f"{id_!r} is not an id; write lower-case letters and digits, parts joined by `-` or `.`")
-    text = skeleton(kind, id_, current_date(args), FOLDER_OF_KIND[kind])
+    text = _new_entry_text(args, kind, id_)
     if not args.into:
         print_text(text, exact=True)
         return OK
@@ -246,6 +251,40 @@ def print_new_entry(args: argparse.Namespace) -> int:
     write_whole(target, text.encode())
     print_error(f"wrote {target}")
     return OK
+
+
+def _new_entry_text(args: argparse.Namespace, kind: str, id_: str) -> str:
+    """The template of an entry, or the entry of the model in the file of the call.
+
+    Raises `UsageFault` if the options do not go together, or the file describes no model that an entry can describe.
+    """
+    from clusterspec.catalog.company import Origin, model_entry, skeleton
+
+    if not args.from_file:
+        for option in ("url", "name", "vendor"):
+            if getattr(args, option):
+                raise UsageFault(f"--{option} belongs to --from-file, which names the file that is read")
+        return skeleton(kind, id_, current_date(args), FOLDER_OF_KIND[kind])
+    if kind != "model":
+        raise UsageFault(f"--from-file reads the config.json of a model, not of {kind} entries")
+    if not (args.url or "").startswith(("https://", "http://")):
+        raise UsageFault("--from-file needs --url, the address (https://…) where readers find the same file")
+    from clusterspec.cli.inputs import read_bytes
+    from clusterspec.exchange.import_result import LARGEST, FormatError, InputFile
+    from clusterspec.exchange.workloads.huggingface import read_huggingface
+
+    try:
+        reading = read_huggingface(InputFile(Path(args.from_file).name, read_bytes(args.from_file, LARGEST)))
+    except FormatError as fault:
+        raise UsageFault(f"{args.from_file}: {fault}") from None
+    sizes = [each for each in reading.given if each.path[:2] == ("workload", "model")]
+    facts = {".".join(map(str, each.path[2:])): each.value for each in sizes}
+    if "experts" in facts:
+        # NOTE: a spec without `moe_layers` has experts in every layer, an entry without it has none.
+        facts.setdefault("moe_layers", facts["layers"])
+    origin = Origin(args.name or id_, args.vendor or "ACME", args.url, current_date(args))
+    counts = {name: reading.number(name) for name in ("parameters", "active_parameters")}
+    return model_entry(id_, origin, facts, {name: count for name, count in counts.items() if isinstance(count, int)})
 
 
 def _relative_folder(folder: Path) -> Path:
