@@ -11,7 +11,7 @@ from clusterspec.cluster.variation import Changes, with_values
 from clusterspec.logs.benchmark import adapter_count
 from clusterspec.records import dataclass
 from clusterspec.results.diagnosis import Cause
-from clusterspec.units import display, percent
+from clusterspec.units import display, percent, plural
 
 # The causes that a diagnosis can report, and their meaning
 
@@ -32,6 +32,8 @@ MEANINGS = {
     "nic-distance": "NIC and accelerator are further apart than GPUDirect spans, such as on two sockets.",
     "numa-balancing": "The kernel moves memory between NUMA nodes during the run.",
     "fine-grain-off": "Peer access over PCIe is off in the runtime of ROCm.",
+    "numa-per-socket": "An AMD host interleaves memory over a whole socket (NPS1), which slows traffic through it.",
+    "wrong-topology": "The library plans with a topology that is not the machine's: a topology file, or a virtual one.",
     "iommu-translation": "The IOMMU translates the addresses of devices, which slows traffic between them.",
     "few-channels": "The environment limits the channels of the library.",
     "latency-protocol": "The environment forces a protocol that is made for small messages.",
@@ -48,13 +50,14 @@ class FaultModel:
     """A fault: the machines that have it, each with a description, and the command that confirms it.
 
     ``across`` is true if only groups across scale-up domains show the fault, false if only groups inside one do, None
-    if both do.
+    if both do. ``free`` is true if the machines together cover nearly any bandwidth: a match is then weak evidence.
     """
 
     name: str
     machines: Callable[[PlacedRun], Iterator[tuple[Cluster, str]]]
     next: str
     across: bool | None
+    free: bool = False
 
 
 def _sockets(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
@@ -118,7 +121,11 @@ FAULT_MODELS = (
         True,
     ),
     FaultModel(
-        "oversubscribed-level", _oversubscribed, "run on the nodes of one leaf, then across leaves, and compare", True
+        "oversubscribed-level",
+        _oversubscribed,
+        "run on the nodes of one leaf, then across leaves, and compare",
+        True,
+        free=True,
     ),
     FaultModel(
         "no-nvls",
@@ -191,6 +198,10 @@ PLATEAU = 256 * 1024**2
 """Message size in bytes above which bandwidth dominates the time of a collective on all fabrics with published data."""
 DIP = 0.7
 """Share of the median of neighboring sizes below which a size counts as delayed."""
+FEW_NUMA_NODES = 2
+"""NUMA nodes of a host of two sockets with one each."""
+NEARLY_NOTHING = 0.25
+"""Share of the expected bandwidth below which a given topology file is a likely cause; clouds give one as a rule."""
 FEW_CHANNELS = 8
 """Channels that do not fill the links of an H100, where NCCL opens 16 to 32 (uccl-project/uccl issue 205)."""
 DUPLEX = (0.33, 0.46)
@@ -210,16 +221,17 @@ def causes(run: PlacedRun) -> tuple[Cause, ...]:
     found = [cause for check in ALWAYS for cause in check(run)]
     if last.measured < last.low:
         found += [cause for check in CHECKS for cause in check(run)]
-        found += [_cause_of_fit(run, fit.fault.name, fit.evidence, fit.fault.next, fit.miss) for fit in fits(run)]
+        found += [_cause_of_fit(run, fit) for fit in fits(run)]
     best: dict[str, Cause] = {}
     for cause in sorted(found, key=lambda each: -each.weight):
         best.setdefault(cause.name, cause)
     return tuple(best.values())
 
 
-def _cause_of_fit(run: PlacedRun, name: str, evidence: str, following: str, miss: float) -> Cause:
-    measured = f"{evidence}; {display(run.largest.measured, 'B/s')} was measured"
-    return Cause(name, measured, following, round(STRONG * (1 - miss), 3))
+def _cause_of_fit(run: PlacedRun, fit: FaultFit) -> Cause:
+    measured = f"{fit.evidence}; {display(run.largest.measured, 'B/s')} was measured"
+    weight = (WEAK if fit.fault.free else STRONG) * (1 - fit.miss)
+    return Cause(fit.fault.name, measured, fit.fault.next, round(weight, 3))
 
 
 def _log_lines(run: PlacedRun, *names: str) -> list[tuple[str, int]]:
@@ -297,6 +309,11 @@ def _gpudirect(run: PlacedRun) -> Iterator[Cause]:
 def _nic_distance(run: PlacedRun) -> Iterator[Cause]:
     """NICs that GPUDirect does not use because of their distance, unless the environment sets that limit."""
     limited = any(text.startswith("NCCL_NET_GDR_LEVEL") for text, _ in _log_lines(run, "environment"))
+    for _, line in _log_lines(run, "other-socket")[:1]:
+        if _across(run):
+            evidence = f"line {line} of the log: accelerator and NIC are connected through the other socket (SYS)"
+            following = "nvidia-smi topo -m; use the NIC of the socket of each accelerator (NCCL_IB_HCA), or move it"
+            yield Cause("nic-distance", evidence, following, STRONG)
     for text, line in _log_lines(run, "far-nic")[:1]:
         if _across(run) and not limited:
             distance, most = text.split()
@@ -368,6 +385,41 @@ def _host_settings(run: PlacedRun) -> Iterator[Cause]:
     for text, line in _log_lines(run, "iommu")[:1]:
         following = "add iommu=pt to the kernel command line; the host's NPS setting limits traffic through memory"
         yield Cause("iommu-translation", f"line {line} of the log: {text} is missing", following, WEAK)
+
+
+def _memory_interleaving(run: PlacedRun) -> Iterator[Cause]:
+    """Few NUMA nodes in an AMD host whose CPUs pass the traffic on.
+
+    NCCL prints the maker of the CPU (RCCL, src/graph/topo.cc, line 277; 2 is AMD). Published: NVIDIA/nccl issue 1285,
+    NVIDIA/nccl-tests issues 74 and 293, where four NUMA nodes for each socket (NPS4) solved it.
+    """
+    amd = _log_lines(run, "amd-host")
+    nodes = {text for text, _ in _log_lines(run, "numa-node")}
+    up = run.cluster.scale_up
+    through_host = _log_lines(run, "no-gdr") if _across(run) else up.topology == "pcie" or up.domain == 1
+    if amd and through_host and len(nodes) <= FEW_NUMA_NODES:
+        evidence = (
+            f"line {amd[0][1]} of the log: an AMD host of {plural(len(nodes), 'NUMA node')}, whose CPUs pass data on"
+        )
+        following = "lscpu | grep 'NUMA node(s)'; set four NUMA nodes per socket (NPS4) in the firmware, and run again"
+        yield Cause("numa-per-socket", evidence, following, STRONG)
+
+
+def _topology(run: PlacedRun) -> Iterator[Cause]:
+    """A topology with PCIe links that no such machine has, or a topology file where nearly nothing is reached.
+
+    Published: NVIDIA/nccl issue 749 (a link of 2.5 GT/s x1 in the file), Azure/azurehpc-health-checks issue 142.
+    """
+    following = (
+        "NCCL_TOPO_DUMP_FILE=system.xml …; compare it with lspci -vt of the host; unset NCCL_TOPO_FILE, run again"
+    )
+    for text, line in _log_lines(run, "slow-pcie")[:1]:
+        evidence = f"line {line} of the log: a PCIe link of {text} GB/s, slower than one lane of a slot"
+        yield Cause("wrong-topology", evidence, following, STATED)
+    for text, line in _log_lines(run, "environment"):
+        if text.startswith("NCCL_TOPO_FILE "):
+            weight = STRONG if run.largest.ratio < NEARLY_NOTHING else WEAK
+            yield Cause("wrong-topology", f"line {line} of the log: {text.replace(' ', '=', 1)}", following, weight)
 
 
 def _slow_size(run: PlacedRun) -> Iterator[Cause]:
@@ -447,6 +499,8 @@ CHECKS: tuple[Check, ...] = (
     _peer_access,
     _channels_and_protocol,
     _host_settings,
+    _memory_interleaving,
+    _topology,
     _slow_size,
     _small_messages,
 )

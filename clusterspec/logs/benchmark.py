@@ -38,7 +38,8 @@ _PATTERNS = (
     (
         "no-gdr",
         re.compile(
-            r"via (NET/(?:IB|OFI|AWS Libfabric|Libfabric|FasTrak|GPUDirectTCPX\S*)/[0-9]+)(?!/GDRDMA)(?:\s|\(|$)"
+            r"via (NET/(?:IB|IBext\S{0,6}|OFI|AWS Libfabric|Libfabric|FasTrak|GPUDirectTCPX\S*)/[0-9]+)"
+            r"(?!/GDRDMA)(?:\s|\(|$)"
         ),
     ),
     ("gdr", re.compile(r"GPU Direct RDMA (Enabled) for (?:HCA|GPU)")),
@@ -47,6 +48,10 @@ _PATTERNS = (
     ("numa-balancing", re.compile(r"(NUMA auto balancing enabled)")),
     ("fine-grain", re.compile(r"Missing \"(HSA_FORCE_FINE_GRAIN_PCIE=1)\"")),
     ("iommu", re.compile(r"Missing \"(iommu=pt)\"")),
+    ("amd-host", re.compile(r"\bCPU/[0-9A-Fa-f-]{1,20} \((1/2)/-?[0-9]+\)")),
+    ("numa-node", re.compile(r"(?:INFO|-) CPU/([0-9A-Fa-f]{1,8}(?:-[0-9A-Fa-f]{1,8})?)\b")),
+    ("slow-pcie", re.compile(r"\+ PCI\[(0\.[0-9]{1,4})\] - PCI/")),
+    ("other-socket", re.compile(r"crossNic .{0,80}? type \S{2,4}/(SYS)\b")),
     ("nvls", re.compile(r"(?<![0-9])([0-9]+) nvls channels")),
     ("no-nvls", re.compile(r"NVLS multicast support is (not available)")),
     ("group", re.compile(r"nranks ([0-9]+) .{0,200}?nNodes ([0-9]+)|nNodes ([0-9]+) localRanks ([0-9]+)")),
@@ -54,6 +59,8 @@ _PATTERNS = (
     ("environment", re.compile(r"\b((?:NCCL|RCCL|FI)_[A-Z0-9_]{2,40}) set by environment to (\S{1,80}?)\.?(?:\s|$)")),
     ("environment", re.compile(r"\b((?:NCCL|RCCL|FI)_[A-Z0-9_]{2,40})=(\S{1,80})")),
 )
+_UNLIKE = re.compile(r"nranks|nNodes|(?:INFO|-) CPU/")
+"""Texts of lines that differ by their digits alone, and are all read."""
 _MARK = re.compile(r"NCCL|RCCL|NET/|GDRDMA|FI_")
 _DIGITS = re.compile(r"[0-9]+")
 MOST_FORMS = 50_000
@@ -80,7 +87,7 @@ def _log_statements(text: str) -> Iterator[Evidence]:
         if len(line) > 8_000 or not _MARK.search(line):
             continue
         form = _DIGITS.sub("0", line)
-        if form in seen and "nranks" not in line and "nNodes" not in line:
+        if form in seen and not _UNLIKE.search(line):
             continue  # the same statement of another rank or channel
         if len(seen) < MOST_FORMS:
             seen.add(form)

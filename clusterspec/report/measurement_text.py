@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from clusterspec.report import ink as grid
 from clusterspec.report.ink import PLAIN, Ink, errors_text, plain_line, share_bar, text_table, wrapped_lines
 from clusterspec.results import CollectiveReport
-from clusterspec.results.diagnosis import AcceptanceReport, Compared, DiagnosisReport
+from clusterspec.results.diagnosis import LIKELY, AcceptanceReport, Cause, Compared, DiagnosisReport
 from clusterspec.units import display, percent, plural, portion
 
 # A collective as printed by nccl-tests, with the ceiling and the expected bandwidth
@@ -122,15 +124,25 @@ def _comparison_text(compared: Compared, ink: Ink) -> str:
     heads = ("size", "measured", "expected", "band", "ratio", "busbw in GB/s: █ measured, │ expected")
     table = text_table(heads, rows, right=range(5), ink=ink)
     lines = [f"{plain_line(compared.log)}: {ink.paint('bold', title)}: {verdict}", "", table]
-    if compared.causes:
+    likely = [cause for cause in compared.causes if cause.weight >= LIKELY]
+    possible = [cause for cause in compared.causes if cause.weight < LIKELY]
+    if likely:
         lines.append(ink.paint("bold", "Likely causes, the likeliest first") + "\n")
-        for number, cause in enumerate(compared.causes, 1):
-            lines += wrapped_lines(plain_line(f"{number}. {cause.name}: {cause.evidence}"), ink.measure, then="   ")
-            lines += wrapped_lines(plain_line(f"next: {cause.next}"), ink.measure, first="   ", then="         ")
+        lines += _cause_lines(likely, 1, ink)
     elif compared.verdict == "slow":
         parts = "pairs of nodes, then single nodes" if compared.nodes > 1 else "halves of the accelerators of the node"
         lines.append(f"None of the known causes explains the difference: compare {parts}.")
+    if possible:
+        lines.append("\n" + ink.paint("bold", "Possible, with little evidence") + "\n")
+        lines += _cause_lines(possible, len(likely) + 1, ink)
     return "\n".join(lines) + "\n"
+
+
+def _cause_lines(causes: Sequence[Cause], first: int, ink: Ink) -> Iterator[str]:
+    """The causes with their evidence and next step, numbered from ``first``."""
+    for number, cause in enumerate(causes, first):
+        yield from wrapped_lines(plain_line(f"{number}. {cause.name}: {cause.evidence}"), ink.measure, then="   ")
+        yield from wrapped_lines(plain_line(f"next: {cause.next}"), ink.measure, first="   ", then="         ")
 
 
 def _comparison_bar(measured: float, expected: float, width: int = 32) -> str:

@@ -27,12 +27,16 @@ class ComparedRow:
         return self.measured / self.expected if self.expected else 0.0
 
 
+LIKELY = 0.5
+"""Weight from which a cause is likely."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cause:
     """A likely cause of low bandwidth: its name, the evidence, and the command that confirms it.
 
     ``weight`` ranks causes from 0 to 1: 1 if the log states the cause, else how well the cost model with this fault
-    matches the measurement.
+    matches the measurement. A cause below `LIKELY` is possible, and nothing more speaks for it.
     """
 
     name: str

@@ -1,7 +1,8 @@
 """Causes that published threads state, each with its address: the true cause is named first.
 
 A case has the lines of the log that bear on the cause, the machine as far as the thread describes it, and the share of
-the predicted bandwidth that was reached.
+the predicted bandwidth that was reached. Where a thread describes a host in words (an AMD CPU, a topology file with a
+link of 2.5 GT/s x1, NUMA balancing that is on), the line is the one that the library prints of such a host.
 """
 
 from __future__ import annotations
@@ -10,7 +11,11 @@ from typing import NamedTuple
 
 import pytest
 
+from clusterspec.report.measurement_text import diagnosis_text
+from clusterspec.results import Input
+from clusterspec.results.diagnosis import LIKELY, DiagnosisReport
 from tests.analysis.test_diagnosis import DGX, cluster, diagnosed, log, names
+from tests.settings import SETTINGS
 
 
 class Case(NamedTuple):
@@ -33,6 +38,15 @@ HGX = "{platform: hgx-a100, nodes: 2, scale_out: {technology: infiniband-hdr, ni
 ROCE = "{platform: hgx-h100, nodes: 2, scale_out: {technology: roce-v2, nics_per_node: 2, nic_bandwidth: 25 Gb/s}}"
 TURING = "{accelerator: l4, accelerators_per_node: 2, nodes: 1, scale_up: {topology: pcie, domain: 1}}"
 H100 = "{platform: dgx-h100, nodes: 2}"
+GEFORCE = "{accelerator: rtx-4090, accelerators_per_node: 8, nodes: 1, scale_up: {topology: pcie, domain: 8}}"
+ROCE_H100 = (
+    "{platform: hgx-h100, nodes: 2, "
+    "scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s, switch_ports: 64}}"
+)
+VOLTA = (
+    "{accelerator: v100-sxm-32gb, accelerators_per_node: 8, nodes: 2, scale_up: {topology: full-mesh, domain: 8}, "
+    "scale_out: {technology: roce-v2, nics_per_node: 2, nic_bandwidth: 100 Gb/s, switch_ports: 32}}"
+)
 INFO = "NCCL INFO "
 FOUR = f"{INFO}NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [2]mlx5_2:1/IB [3]mlx5_3:1/IB"
 CASES = (
@@ -153,6 +167,54 @@ CASES = (
         "peer-access-off",
     ),
     Case(
+        "NVIDIA/nccl/issues/1285",
+        GEFORCE,
+        8,
+        f"{INFO}CPU/0 (1/2/-1)\n{INFO}+ SYS[16.0] - CPU/1",
+        0.4,
+        "numa-per-socket",
+    ),
+    Case(
+        "ROCm/rccl/issues/1562",
+        "{platform: mi300x-ubb8, nodes: 1}",
+        8,
+        "NCCL WARN NUMA auto balancing enabled which can lead to variability in the RCCL performance!",
+        0.5,
+        "numa-balancing",
+    ),
+    Case(
+        "NVIDIA/nccl/issues/749",
+        ROCE,
+        16,
+        f"{INFO}NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE\n{INFO}+ PCI[0.2] - PCI/FFFFFF000 (104c823200000000)",
+        0.02,
+        "wrong-topology",
+    ),
+    Case(
+        "Azure/azurehpc-health-checks/issues/142",
+        "{platform: azure-nd-h200-v5, nodes: 1}",
+        8,
+        f"{INFO}NCCL_TOPO_FILE set by environment to /azure-nhc/topofiles/ndv5-topo.xml",
+        0.035,
+        "wrong-topology",
+    ),
+    Case(
+        "NVIDIA/nccl-tests/issues/128",
+        HGX,
+        16,
+        f"{INFO}NET/IB : Using [0]mlx5_0:1/IB ; OOB ib0:10.0.0.1<0>",
+        0.25,
+        "one-nic",
+    ),
+    Case(
+        "NVIDIA/nccl-tests/issues/29",
+        VOLTA,
+        16,
+        f"{INFO}NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE\n{INFO}Ring 00 : 15 -> 0 [receive] via NET/IB/0",
+        0.5,
+        "gpudirect-off",
+    ),
+    Case(
         "uccl-project/uccl/issues/205",
         H100,
         16,
@@ -169,6 +231,56 @@ def test_the_cause_that_a_thread_states_comes_first(case: Case) -> None:
     compared = diagnosed(machine, log(machine, case.ranks, before=case.lines, scale=case.share))
     assert compared.verdict == "slow"
     assert names(compared)[0] == case.cause, [(cause.name, cause.weight) for cause in compared.causes]
+
+
+FIVE = "NCCL INFO Channel 00/0 : 15[7] -> 0[0] [receive] via NET/IB/0/GDRDMA"
+NONE_OF_THE_KNOWN = {
+    "NVIDIA/nccl/issues/2409": (
+        ROCE_H100,
+        8,
+        0.49,
+    ),  # 231 of 470 GB/s: a fault of the platform and a setting of its owners
+    "NVIDIA/nccl/issues/1403": (
+        ROCE_H100.replace("nics_per_node: 8", "nics_per_node: 4"),
+        4,
+        0.3,
+    ),  # enhanced connections
+    "NVIDIA/nccl/issues/820": (HGX, 4, 0.5),  # the firmware of a PCIe switch exchanged two NICs
+}
+
+
+def test_no_cause_is_likely_where_a_thread_states_one_that_no_log_shows() -> None:
+    for address, (machine, nics, share) in NONE_OF_THE_KNOWN.items():
+        used = "NCCL INFO NET/IB : Using " + " ".join(f"[{n}]mlx5_{n}:1/RoCE" for n in range(nics))
+        text = cluster(machine)
+        compared = diagnosed(text, log(text, 16, before=f"{used}\n{FIVE}", scale=share))
+        assert compared.verdict == "slow", address
+        likely = [cause.name for cause in compared.causes if cause.weight >= LIKELY]
+        assert not likely, (address, likely)
+        shown = diagnosis_text(DiagnosisReport(SETTINGS.tool, Input("pod.yaml", ""), (compared,), ()))
+        assert "None of the known causes explains the difference" in shown, address
+
+
+def test_a_host_that_interleaves_memory_is_named_where_data_passes_it() -> None:
+    """Two NUMA nodes of AMD: named on PCIe, not with eight nodes, not between switched accelerators, not on Intel."""
+    nodes = "\n".join(f"{INFO}+ SYS[16.0] - CPU/{n}" for n in range(1, 8))
+    for machine, lines, named in (
+        (GEFORCE, f"{INFO}CPU/0 (1/2/-1)\n{INFO}+ SYS[16.0] - CPU/1", True),
+        (GEFORCE, f"{INFO}CPU/0 (1/2/-1)\n{nodes}", False),
+        (GEFORCE, f"{INFO}CPU/0 (1/1/2)\n{INFO}+ SYS[16.0] - CPU/1", False),
+        ("{platform: dgx-h100, nodes: 1}", f"{INFO}CPU/0 (1/2/-1)", False),
+    ):
+        host = cluster(machine)
+        found = names(diagnosed(host, log(host, 8, before=lines, scale=0.4)))
+        assert ("numa-per-socket" in found) is named, (machine, lines)
+
+
+def test_a_nic_behind_the_other_socket_is_named() -> None:
+    machine = cluster(HGX)
+    pattern = f"{INFO}Pattern 4, crossNic 0, nChannels 1, bw 24.000000/10.000000, type NVL/SYS, sameChannels 1"
+    assert "nic-distance" in names(diagnosed(machine, log(machine, 16, before=pattern, scale=0.4)))
+    near = pattern.replace("NVL/SYS", "NVL/PIX")
+    assert "nic-distance" not in names(diagnosed(machine, log(machine, 16, before=near, scale=0.4)))
 
 
 IB = "NCCL INFO NET/IB : Using " + " ".join(f"[{n}]mlx5_{n}:1/IB" for n in range(8))
