@@ -269,8 +269,24 @@ class LoadedDesign:
         return hash(self._identity)
 
     def __repr__(self) -> str:
+        return f"<LoadedDesign {self.name}: {self._summary}>"
+
+    @property
+    def _summary(self) -> str:
         parts = [_cluster_text(self.cluster), _workload_text(self.workload), _layout_text(self.layout)]
-        return f"<LoadedDesign {self.name}: {', '.join(part for part in parts if part)}>"
+        return ", ".join(part for part in parts if part)
+
+    def _repr_html_(self) -> str:
+        """A short report for notebooks: what it is, what was found, what it takes."""
+        from html import escape
+
+        findings = "".join(
+            f"<li><b>{finding.severity}</b> {escape(finding.message)} <code>{escape(finding.rule)}</code></li>"
+            for finding in self.findings
+        )
+        found = f"<ul>{findings}</ul>" if findings else "<p>Checked, nothing found against it.</p>"
+        title = f"<h3>{escape(self.name)}</h3><p>{escape(self._summary)}</p>"
+        return f"{title}{found}{self.estimate()._repr_html_() if self.workload else ''}"
 
 
 def load(

@@ -14,6 +14,7 @@ import pytest
 import clusterspec
 from clusterspec import analysis
 from clusterspec.library import LoadedDesign
+from clusterspec.units import display
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = """
@@ -117,3 +118,38 @@ def test_the_functions_of_the_package_and_the_methods_of_a_design_agree(design: 
 def test_a_lone_surrogate_in_a_text_is_a_finding(letter: str) -> None:
     found = clusterspec.load(f"clusterspec: 1\nname: a{letter}\n").findings
     assert [(one.rule, one.span.start.line, one.span.start.column) for one in found] == [("unreadable-yaml", 2, 8)]
+
+
+def test_a_result_is_short_in_a_session_and_complete_in_its_document(design: LoadedDesign) -> None:
+    results = (design.estimate(), design.check(), design.bill(), design.faults(), design.cost(), design.report())
+    for result in (*results, design.diff(design.with_layout(tp=4))):
+        assert repr(result).startswith(f"<{type(result).__name__}")
+        assert len(repr(result)) < 300, repr(result)
+    assert f"step_time {display(results[0].to_json()['step_time'], 's', 4)}" in repr(results[0])
+
+
+def test_a_page_of_a_notebook_has_the_figures_and_the_findings_and_runs_nothing() -> None:
+    spec = TEXT.replace("name: small", 'name: "<script>alert(1)</script>"').replace("tp: 2", "tp: 3")
+    design = clusterspec.load(spec, today="2026-11-20")
+    page = design._repr_html_()
+    assert "<script" not in page
+    for finding in design.findings:
+        assert finding.rule in page
+    sound = clusterspec.load(TEXT, today="2026-11-20")
+    estimate = sound.estimate()
+    for part in (">mfu</th>", f"communication ({len(estimate.to_json()['communication'])})"):
+        assert part in estimate._repr_html_()
+        assert part in sound._repr_html_()
+
+
+def test_tables_are_data_frames(design: LoadedDesign) -> None:
+    pytest.importorskip("pandas")
+    frames = design.bill().frames()
+    items = design.bill().to_json()["items"]
+    assert list(frames["items"]["part"]) == [item["part"] for item in items]
+    assert frames["items"]["quantity"].sum() == sum(item["quantity"] for item in items)
+
+
+def test_an_unknown_key_to_solve_for_is_refused_by_name(design: LoadedDesign) -> None:
+    with pytest.raises(ValueError, match=r"no lever is called 'cluster.nodes'.*nodes"):
+        design.solve("cluster.nodes", "mfu>=0.3")

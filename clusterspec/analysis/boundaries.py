@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from clusterspec.analysis.conditions import WHOLE, Condition, Probe, Refusal, Trial, metric_unit, parse
+from clusterspec.analysis.conditions import WHOLE, Condition, ConditionFault, Probe, Refusal, Trial, metric_unit, parse
 from clusterspec.analysis.conditions import solve as find_boundary
-from clusterspec.analysis.levers import OF_LOAD, Lever, lever_of
+from clusterspec.analysis.levers import LEVERS, OF_LOAD, Lever, lever_of
 from clusterspec.analysis.space.families import families, section_of
 from clusterspec.analysis.space.run import Limits, evaluation
 from clusterspec.analysis.space.run import search as run_search
@@ -29,6 +29,8 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False) -> S
     """The minimum or maximum of a key that meets a condition. Raises `ConditionFault` for an invalid condition."""
     base = study.plan.step_time.value if study.plan.step_time else None
     condition = parse(until, base)
+    if key not in LEVERS:
+        raise ConditionFault(f"no lever is called {key!r}: solve takes {', '.join(LEVERS)}")
     lever = _toward(lever_of(key, study.design), condition)
     present = lever.value(study.design)
     nothing = SolveReport(

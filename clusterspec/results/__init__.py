@@ -17,6 +17,8 @@ from clusterspec.source import Source, pointer
 from clusterspec.units import plural
 
 if TYPE_CHECKING:
+    import pandas
+
     from clusterspec.cluster.fabric import Fabric
     from clusterspec.cluster.model import Design
     from clusterspec.cost.collectives.predict import CollectiveRow
@@ -131,8 +133,36 @@ def count(findings: tuple[Finding, ...]) -> dict[str, int]:
     return {str(level): sum(finding.severity is level for finding in findings) for level in Severity}
 
 
+class Result:
+    """What a command returns: one line as `repr`, figures and tables in a notebook, data frames."""
+
+    __slots__ = ()
+
+    def to_json(self) -> Json:
+        """The JSON document of the result, in SI units."""
+        raise NotImplementedError
+
+    def frames(self) -> dict[str, pandas.DataFrame]:
+        """The tables of the result by name. Raises `ModuleNotFoundError` where pandas is not installed."""
+        from clusterspec.results.shown import frames
+
+        return frames(self)
+
+    def _repr_html_(self) -> str:
+        from clusterspec.results.shown import result_html
+
+        return result_html(self)
+
+
+def result_repr(result: Result) -> str:
+    """The `__repr__` of results: the first figures, since all of them are thousands of lines."""
+    from clusterspec.results.shown import result_line
+
+    return result_line(result)
+
+
 @dataclass(frozen=True, slots=True)
-class CheckReport:
+class CheckReport(Result):
     """The findings of one or many files, in the order of files and lines.
 
     ``names`` are those of the files that findings refer to. ``hidden`` is the number of findings in the baseline
@@ -149,6 +179,8 @@ class CheckReport:
     waived: tuple[Waived, ...] = ()
     failed: tuple[str, ...] = ()
     """The inputs of which an internal error prevented a part of the check."""
+
+    __repr__ = result_repr
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -198,7 +230,7 @@ def _without_sources() -> Provenance:
 
 
 @dataclass(frozen=True, slots=True)
-class EstimateReport:
+class EstimateReport(Result):
     """A plan with its verdict and the findings of its spec.
 
     ``condition`` is the condition under which the figures of a plan apply that cannot run as written, empty if it can;
@@ -222,6 +254,8 @@ class EstimateReport:
     provenance: Provenance = field(default_factory=_without_sources)
     drawn: Drawn | None = None
     """The power of the machine as drawn, and its energy; None where the power of the accelerator is not known."""
+
+    __repr__ = result_repr
 
     @property
     def design(self) -> Design:
@@ -252,7 +286,7 @@ class EstimateReport:
 
 
 @dataclass(frozen=True, slots=True)
-class CollectiveReport:
+class CollectiveReport(Result):
     """A collective over message sizes."""
 
     tool: Tool
@@ -264,19 +298,23 @@ class CollectiveReport:
     asked: tuple[str, ...] = ()
     """The sizes as they were asked for, one a row; empty if the caller gave numbers."""
 
+    __repr__ = result_repr
+
     def to_json(self) -> Json:
         out = head(self.tool, self.input) | {"rows": [asdict(row) for row in self.rows]}
         return out | ({"why": self.why} if self.why else {})
 
 
 @dataclass(frozen=True, slots=True)
-class BillReport:
+class BillReport(Result):
     """The bill of materials, and the fabric it is counted from (or the reason why there is none)."""
 
     tool: Tool
     input: Input
     bill: Bill
     findings: tuple[Finding, ...] = ()
+
+    __repr__ = result_repr
 
     @property
     def items(self) -> tuple[Item, ...]:

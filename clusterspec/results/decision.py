@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from clusterspec.finding import Finding
 from clusterspec.records import asdict, dataclass
-from clusterspec.results import Input, Json, Tool, finding_json, head
+from clusterspec.results import Input, Json, Result, Tool, finding_json, head, result_repr
 from clusterspec.results.estimate_json import assumption_json, term_json
 from clusterspec.source import Path, pointer
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class CostReport:
+class CostReport(Result):
     """The cost of one design; ``cost`` is None if its cluster cannot be resolved."""
 
     tool: Tool
@@ -28,6 +28,8 @@ class CostReport:
     cost: Cost | None
     neighbor: Neighbor | None = None
     findings: tuple[Finding, ...] = ()
+
+    __repr__ = result_repr
 
     def to_json(self) -> Json:
         """The JSON document: amounts in ``currency``, ``term`` in seconds, shares as fractions."""
@@ -137,7 +139,7 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
-class DiffReport:
+class DiffReport(Result):
     """The difference of two designs. ``unchecked`` are findings of the old one that the new one lacks because their
     section, or what their rule needs, is gone."""
 
@@ -151,6 +153,8 @@ class DiffReport:
     unchecked: tuple[Finding, ...] = ()
     caution: str = ""
     """Why figures of the two designs are not comparable; empty if they are."""
+
+    __repr__ = result_repr
 
     def to_json(self) -> Json:
         return head(self.tool, self.new) | {

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from clusterspec.records import asdict, dataclass
-from clusterspec.results import Input, Tool, head
+from clusterspec.results import Input, Result, Tool, head, result_repr
 
 Json = dict[str, Any]
 
@@ -77,7 +77,7 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class DiagnosisReport:
+class DiagnosisReport(Result):
     """The comparison of logs with a design, and the estimate with their measurements."""
 
     tool: Tool
@@ -87,6 +87,8 @@ class DiagnosisReport:
     """Logs or collectives that could not be compared, and why."""
     moved: Moved | None = None
     written: Sequence[str] = ()
+
+    __repr__ = result_repr
 
     def to_json(self) -> Json:
         return head(self.tool, self.input) | {
@@ -141,7 +143,7 @@ class AcceptanceOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class AcceptanceReport:
+class AcceptanceReport(Result):
     """The outcomes of all tests, and the logs that belong to no test."""
 
     tool: Tool
@@ -150,6 +152,8 @@ class AcceptanceReport:
     unused: tuple[tuple[str, str], ...] = ()
     stated: bool = True
     """Whether the spec states the plan; else its tests and thresholds are those of the cost model."""
+
+    __repr__ = result_repr
 
     @property
     def passed(self) -> bool:

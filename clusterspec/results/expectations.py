@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.records import dataclass
-from clusterspec.results import Input, Json, Tool, head
+from clusterspec.results import Input, Json, Result, Tool, head, result_repr
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,14 @@ class Tested:
 
 
 @dataclass(frozen=True, slots=True)
-class TestedReport:
+class TestedReport(Result):
     """The outcome of all tests of a call."""
 
     tool: Tool
     inputs: tuple[Input, ...]
     tests: tuple[Tested, ...]
+
+    __repr__ = result_repr
 
     @property
     def failed(self) -> int:

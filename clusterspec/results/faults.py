@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from clusterspec.cluster.model import Assumption
 from clusterspec.records import NamedTuple, dataclass
-from clusterspec.results import Input, Json, Tool, head
+from clusterspec.results import Input, Json, Result, Tool, head, result_repr
 from clusterspec.results.estimate_json import assumption_json
 
 STOPS, SLOWS, NONE = "stops", "slows", "none"
@@ -58,7 +58,7 @@ class YearlyGoodput(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class FaultsReport:
+class FaultsReport(Result):
     """The failures of single parts by class. ``step_time`` in seconds, and ``hour`` the cost of an hour, are those of
     the whole machine; None where they cannot be computed.
 
@@ -75,6 +75,8 @@ class FaultsReport:
     repairs: Mapping[str, int]
     assumptions: tuple[Assumption, ...]
     notes: tuple[str, ...] = ()
+
+    __repr__ = result_repr
 
     def to_json(self) -> Json:
         """The JSON document: hours and failures of a year, costs in ``currency``."""

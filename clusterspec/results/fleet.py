@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from clusterspec.cluster.fleet import FreeGroups
 from clusterspec.finding import Finding, Severity
 from clusterspec.records import asdict, dataclass, field
-from clusterspec.results import BillReport, EstimateReport, Input, Json, Tool, count, head
+from clusterspec.results import BillReport, EstimateReport, Input, Json, Result, Tool, count, head, result_repr
 from clusterspec.results.verdict import Verdict, VerdictStatus
 from clusterspec.source import Source
 from clusterspec.spec.model import Spec
@@ -59,7 +59,7 @@ class JobUse:
 
 
 @dataclass(frozen=True, slots=True)
-class FleetReport:
+class FleetReport(Result):
     """The results of one command for all jobs of a fleet, and its pools.
 
     ``reports`` are those of jobs, and of pools where a command counts machines (``bom``); ``costs`` are by job.
@@ -78,6 +78,8 @@ class FleetReport:
     sources: Mapping[str, Source] = field(default_factory=dict)
     today: date | None = None
     spec: Spec | None = None
+
+    __repr__ = result_repr
 
     @property
     def verdict(self) -> Verdict:
@@ -110,7 +112,7 @@ POOL_FIGURES = ("nodes", "used", "idle", "power", "cost")
 
 
 @dataclass(frozen=True, slots=True)
-class FleetDiffReport:
+class FleetDiffReport(Result):
     """The difference of two fleets: that of every job in both, the names of jobs in one only, and the pools of both."""
 
     tool: Tool
@@ -123,6 +125,8 @@ class FleetDiffReport:
     new_pools: Mapping[str, PoolUse]
     found: tuple[Finding, ...] = ()
     fixed: tuple[Finding, ...] = ()
+
+    __repr__ = result_repr
 
     def to_json(self) -> Json:
         """The JSON document; the fields of a single design are null at the top."""

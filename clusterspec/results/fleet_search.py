@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterspec.records import asdict, dataclass
-from clusterspec.results import Input, Json, Tool, head
+from clusterspec.results import Input, Json, Result, Tool, head, result_repr
 from clusterspec.results.search import Section
 
 
@@ -66,7 +66,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
-class FleetSearchReport:
+class FleetSearchReport(Result):
     """The best assignments of the jobs of a fleet, best first, and all options that were compared.
 
     ``unit`` is that of the objective; ``present`` is the assignment of the spec, None where it has no value. ``why``
@@ -83,6 +83,8 @@ class FleetSearchReport:
     options: tuple[JobOption, ...]
     currency: str = ""
     why: str = ""
+
+    __repr__ = result_repr
 
     def to_json(self) -> Json:
         return head(self.tool, self.input) | {

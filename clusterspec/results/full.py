@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from clusterspec.records import dataclass, field
-from clusterspec.results import BillReport, EstimateReport, Json, finding_json, head, waived_json
+from clusterspec.results import BillReport, EstimateReport, Json, Result, finding_json, head, result_repr, waived_json
 from clusterspec.results.decision import CostReport
 from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.estimate_json import assumption_json
@@ -28,7 +28,7 @@ from clusterspec.results.verdict import Area, Influence, Purchase
 
 
 @dataclass(frozen=True, slots=True)
-class FullReport:
+class FullReport(Result):
     """The content of a report. ``text`` is the spec as shown and attached; ``against`` are the compared designs."""
 
     kind: str
@@ -59,6 +59,8 @@ class FullReport:
     plans: SearchReport | None = None
     """Of a serving design: the plans of other engines on the same machine."""
     against: tuple[FullReport, ...] = field(default=())
+
+    __repr__ = result_repr
 
     @property
     def title(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.records import asdict, dataclass
-from clusterspec.results import Input, Json, Tool, head
+from clusterspec.results import Input, Json, Result, Tool, head, result_repr
 from clusterspec.results.search import Section
 
 
@@ -65,7 +65,7 @@ class MachineRow:
 
 
 @dataclass(frozen=True, slots=True)
-class MachinesReport:
+class MachinesReport(Result):
     """The machines that were compared: those that miss nothing first, the cheapest first.
 
     ``best`` has the row of the ``cheapest``, ``fastest`` and ``leanest`` (least power) machine that misses nothing;
@@ -81,6 +81,8 @@ class MachinesReport:
     pareto: tuple[MachineRow, ...]
     currency: str = ""
     whole_term: bool = False
+
+    __repr__ = result_repr
 
     def to_json(self) -> Json:
         return head(self.tool, self.input) | {

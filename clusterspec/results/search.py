@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterspec.records import asdict, dataclass, field, replace
-from clusterspec.results import Input, Json, Tool, head
+from clusterspec.results import Input, Json, Result, Tool, head, result_repr
 
 Section = Mapping[str, object]
 """A `layout` section of a spec."""
@@ -119,7 +119,7 @@ class RlSplit:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchReport:
+class SearchReport(Result):
     """The best layouts of a job.
 
     ``evaluated`` layouts were timed. ``fitting`` of them fit at the upper end of their memory range, ``may_fit`` more
@@ -149,6 +149,8 @@ class SearchReport:
     comparisons: tuple[Comparison, ...] = ()
     splits: tuple[RlSplit, ...] = ()
     """Placements of reinforcement learning with the trainer's layout of the spec, the fastest first."""
+
+    __repr__ = result_repr
 
     @property
     def lost(self) -> float | None:
@@ -180,7 +182,7 @@ class SearchReport:
 
 
 @dataclass(frozen=True, slots=True)
-class SolveReport:
+class SolveReport(Result):
     """The boundary of a condition in one key. ``value`` and ``catalog_step`` are in SI units (bandwidths in bytes per
     second per direction); ``free`` if all values tried meet the condition."""
 
@@ -210,6 +212,8 @@ class SolveReport:
     unsure: bool = False
     """Whether no value meets the condition with a plan that fits at the upper end of its memory range, so that the plan
     at ``value`` may not fit."""
+
+    __repr__ = result_repr
 
     def to_json(self) -> Json:
         return head(self.tool, self.input) | {
@@ -266,7 +270,7 @@ class LeverRow:
 
 
 @dataclass(frozen=True, slots=True)
-class SensitivityReport:
+class SensitivityReport(Result):
     """Each lever one step up and down, largest effect first."""
 
     tool: Tool
@@ -276,6 +280,8 @@ class SensitivityReport:
     cost: float | None
     levers: tuple[LeverRow, ...]
     currency: str = ""
+
+    __repr__ = result_repr
 
     def to_json(self) -> Json:
         return head(self.tool, self.input) | {

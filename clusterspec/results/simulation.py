@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterspec.records import NamedTuple, dataclass
-from clusterspec.results import Input, Json, Tool, head
+from clusterspec.results import Input, Json, Result, Tool, head, result_repr
 
 
 class Percentiles(NamedTuple):
@@ -41,7 +41,7 @@ class QueuePoint(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SimulationReport:
+class SimulationReport(Result):
     """What the requests of a serving plan experience. Times in seconds.
 
     ``tpot`` is a request's mean time per token after the first, ``itl`` each single gap between tokens (None where
@@ -75,6 +75,8 @@ class SimulationReport:
     queue_share: float
     queue: tuple[QueuePoint, ...]
     notes: tuple[str, ...] = ()
+
+    __repr__ = result_repr
 
     def to_json(self) -> Json:
         return head(self.tool, self.input) | {
