@@ -44,7 +44,7 @@ def figure_text(name: str, value: object) -> str:
     ('7.138 s', '38.1 %', '80 GB')
     """
     if value is None or isinstance(value, bool):
-        return "–" if value is None else "yes" if value else "no"
+        value = "–" if value is None else "yes" if value else "no"
     if isinstance(value, str):
         return value if len(value) <= LONGEST_CELL else value[: LONGEST_CELL - 1] + "…"
     if isinstance(value, int | float):
