@@ -131,6 +131,9 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="skip files that are not specs, even if given explicitly: for hooks that pass all YAML files",
     )
+    parser.add_argument(
+        "--watch", action="store_true", help="check again whenever a file changes, until Ctrl+C ends it"
+    )
     parser.add_argument("--no-cache", action="store_true", help="accepted for hooks that pass it: nothing is cached")
 
 
@@ -138,10 +141,24 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Check all paths, apply the requested fixes, and print the findings.
+    """Check all paths, apply the requested fixes, and print the findings; with ``--watch`` again after each change.
 
     Raises `InternalError` after printing if a rule failed.
     """
+    if not args.watch:
+        return check_once(args)[0]
+    from clusterspec.cli.watch import watch
+
+    for option in ("fix", "write_baseline", "output"):
+        if getattr(args, option):
+            raise UsageFault(f"--watch only prints: leave --{option.replace('_', '-')} out")
+    if STDIN in args.paths:
+        raise UsageFault("--watch needs files; standard input cannot be read again")
+    return watch(lambda: check_once(args), args.paths)
+
+
+def check_once(args: argparse.Namespace) -> tuple[int, set[str]]:
+    """The exit status of one check, and the files that it read. Raises as `run_check`."""
     pairs = output.format_pairs(args)
     apply_trust(args)
     reader = StudyReader(args)
@@ -156,7 +173,7 @@ def run_check(args: argparse.Namespace) -> int:
         changes = changes_of(args, reader, names, found)
     if args.diff:
         print_difference(changes, args)
-        return FOUND if changes else OK
+        return (FOUND if changes else OK), {*names}
     if args.fix:
         found = apply_changes(args, reader, names, found, changes)
     report = analysis.check(found, shared)
@@ -172,7 +189,8 @@ def run_check(args: argparse.Namespace) -> int:
     tell_nothing_checked(args, report, pairs)
     if fault := files.fault_of(found):
         raise fault
-    return FOUND if report.reaches(threshold) else OK
+    read = {name for one in found for name in (*one.sources, *one.logs)}
+    return (FOUND if report.reaches(threshold) else OK), {*names, *read}
 
 
 def announce_files(args: argparse.Namespace, reader: StudyReader, names: Sequence[str]) -> None:
