@@ -50,7 +50,9 @@ def _world_size_differs(numbers: LayoutNumbers, demands: Demands) -> bool:
 
 
 def _heads_indivisible(numbers: LayoutNumbers, demands: Demands) -> bool:
-    return demands.model is not None and any(count % numbers.tp for _, count in cut_heads(demands.model))
+    if demands.model is None or demands.capabilities.refuses("requires.heads_divide"):
+        return False  # the library pads heads
+    return any(count % numbers.tp for _, count in cut_heads(demands.model))
 
 
 def cut_heads(model: Model) -> tuple[tuple[str, int], ...]:
@@ -144,6 +146,7 @@ def _sequence_indivisible_by_shards(numbers: LayoutNumbers, demands: Demands) ->
         demands.sequence is None
         or not numbers.sequence_parallel
         or numbers.tp == 1
+        or demands.capabilities.refuses("requires.sequence_divides")
         or _sequence_indivisible_by_chunks(numbers, demands)
     ):
         return False

@@ -48,7 +48,7 @@ def check_incomplete(facts: Facts, known: Collection[Problem] = ()) -> list[Prob
 
     Raises `RulesFailedError`, with these problems, when a rule crashed.
     """
-    missing = _substituted_keys(facts.spec)
+    missing = _substituted_keys(facts)
     if not missing:
         return []
     faults: dict[str, Exception] = {}
@@ -60,10 +60,11 @@ def check_incomplete(facts: Facts, known: Collection[Problem] = ()) -> list[Prob
     return kept
 
 
-def _substituted_keys(spec: Spec) -> list[Path]:
-    """The keys with substitute values that a spec lacks."""
-    cluster, workload = spec.cluster, spec.workload
-    missing: list[Path] = [("cluster", "nodes")] if cluster is not None and cluster.nodes is None else []
+def _substituted_keys(facts: Facts) -> list[Path]:
+    """The keys with substitute values that a spec lacks; a cluster that states its accelerators lacks no nodes."""
+    cluster, workload = facts.spec.cluster, facts.spec.workload
+    unsized = cluster is not None and cluster.nodes is None and facts.design.cluster is None
+    missing: list[Path] = [("cluster", "nodes")] if unsized else []
     if workload is not None and workload.kind not in {"serve", "rl"} and workload.rl is None:
         keys = ("sequence_length", "global_batch")
         missing += [("workload", key) for key in keys if getattr(workload, key) is None]

@@ -68,7 +68,7 @@ KINDS = [
     (
         "no-placement-policy",
         P5.replace("placement: cluster-placement-group", "") + DENSE + "layout: {tp: 8}\n",
-        "warning",
+        "note",
     ),
     # an H20 has 148 TFLOP/s, 15 % of an H100: 50 Gb/s are 83 % of what an H100 has for each FLOP, 25 Gb/s 41 %
     ("nic-starved-accelerators", pcie(H20, "h20-96gb", nics=2) + DENSE, None),

@@ -158,13 +158,16 @@ class WhatIf:
         saving = self.saving(found[0]) if found else None
         return found[0] if saving is not None and saving > NOTICEABLE else None
 
-    def idle_severity(self, idle: float) -> str:
+    def idle_severity(self, idle: float, *, avoidable: bool = True) -> str:
         """The severity of an idle share of the step: an error where interleaved stages save enough of it, or where more
-        than `MOST_IDLE` of the machine is idle, whatever the schedule.
+        than `MOST_IDLE` of the machine is idle, whatever the schedule; a note where it is not ``avoidable`` at the
+        stated batch and no interleaved stages are faster.
         """
         better = self.interleaved
         if better is not None and self.severity(self.saving(better)) == "error":
             return "error"
+        if better is None and not avoidable and idle <= MOST_IDLE:
+            return "note"
         return "error" if idle > MOST_IDLE else step_severity(idle, self._timed, most="warning")
 
     def with_nic_rate(self, rate: float) -> tuple[float | None, str]:

@@ -3,7 +3,8 @@
 ## What it finds
 
 A `scale_up.interconnect` outside the list of the accelerator's entry: NVLink 5 on an H100, NVLink on an L40S or an
-MI300X; and a `scale_up.topology` of switches where its modules are joined directly, or the reverse. `pcie-3` to `pcie-6` are always accepted, for machines without bridge or baseboard.
+MI300X; and a `scale_up.topology` of switches where its modules are joined directly, or the reverse. Up to four modules
+may be joined directly where eight have switches, as on the boards of four A100 or H100. `pcie-3` to `pcie-6` are always accepted, for machines without bridge or baseboard.
 
 ## Why it matters
 
@@ -62,6 +63,8 @@ from clusterspec.spec.model import ScaleUpSpec
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error")
+SMALL_BOARD = 4
+"""Modules on the largest board without switches, of parts that have switches on larger ones (HGX A100 and H100 4-GPU)."""
 
 
 def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp, accelerator: Accelerator) -> Iterator[Problem]:
@@ -90,6 +93,8 @@ def _its(entry: Interconnect) -> str:
 def _topology(written: ScaleUpSpec, scale_up: ScaleUp, accelerator: Accelerator) -> Iterator[Problem]:
     """Switches between modules that have none, or none where there are."""
     pair, entry = {written.topology, accelerator.topology}, scale_up.interconnect
+    if written.topology == "full-mesh" and scale_up.domain <= SMALL_BOARD:
+        return
     if pair != {"switched", "full-mesh"} or entry is None or entry.id not in accelerator.interconnects:
         return
     message = f"{accelerator.id} is sold with a {accelerator.topology} topology, not {written.topology}"

@@ -4,7 +4,8 @@
 
 A `workload.precision` without a peak in the accelerator's entry: fp8 on an A100 or an MI250X, bf16 on a V100, fp4 on an
 H100, fp16 on a TPU. fp16 has bf16's peak where the part executes it and the entry gives no other. The finding is an
-error, and a warning where the part supports the precision and its vendor publishes no peak, such as bf16 on TPU 8t.
+error, and a note where the part supports the precision and the catalog has no peak, such as bf16 on TPU 8t: no time can
+be estimated then.
 
 ## Why it matters
 
@@ -61,10 +62,10 @@ def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
         return
     if workload.precision in accelerator.unpublished_peaks:
         message = f"no peak of {accelerator.id} in {workload.precision} is published, so no time can be estimated"
-        yield RULE.problem("workload.precision", message, "state `workload.peak_flops`", severity="warning")
+        yield RULE.problem("workload.precision", message, "state `workload.peak_flops`", severity="note")
     elif workload.precision in INCOMPLETE:
         message = f"the catalog has no peak of {accelerator.id} in {workload.precision}, so no time can be estimated"
-        yield RULE.problem("workload.precision", message, "state `workload.peak_flops`", severity="warning")
+        yield RULE.problem("workload.precision", message, "state `workload.peak_flops`", severity="note")
     elif accelerator.peaks:
         has = ", ".join(accelerator.peaks)
         message = f"{accelerator.id} does not support {workload.precision}: its peaks are {has}"

@@ -5,6 +5,10 @@
 A stated `shape` with an axis that has no wrap-around links: on v4, v5p and v7x a side that is not a multiple of 4, on
 v5e and v6e a side below 16.
 
+The finding follows from its cost: half of the exposed time of collectives inside the slice. It is a note below the half-width
+of the range of the predicted step, or where no step is predicted, a warning above it, and an error from a quarter of the step on, if the low end of the range is
+a quarter, too.
+
 ## Why it matters
 
 A ring over an open line uses the same links in both directions, so that the bandwidth along that axis halves.
@@ -50,7 +54,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import ScaleUp
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.shares import share, step_severity
 from clusterspec.rules.knowledge.tpu_slices import open_axes, slice_exists
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
@@ -59,7 +65,11 @@ from clusterspec.spec.model import ScaleUpSpec
 RULE = Rule.of(__name__, "warning")
 
 
-def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Iterator[Problem]:
+HALVED = 0.5
+"""Share of the time of a ring that wrap-around links save."""
+
+
+def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp, timed: Plan | None) -> Iterator[Problem]:
     entry, shape = scale_up.interconnect, written_scale_up.shape
     if not shape or entry is None or entry.family != "ici" or not slice_exists(shape, entry):
         return
@@ -70,4 +80,13 @@ def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Iterator[Problem]
             "cluster.scale_up.shape",
             f"{len(lines)} of {len(shape)} axes (side{plural} {sides}) have no wrap-around: rings along them run at half the bandwidth",
             "use whole cubes, or map the axis that communicates least to an open side",
+            severity=step_severity(_lost(timed), timed, unknown="note"),
         )
+
+
+def _lost(timed: Plan | None) -> float | None:
+    """The share of the step that rings along closed axes would save at most; None where no step is predicted."""
+    if timed is None or timed.step is None:
+        return None
+    inside = sum(row.exposed for row in timed.communication if row.tier == "scale-up")
+    return share(HALVED * inside, timed)

@@ -6,7 +6,7 @@ More endpoints (nodes and spares × NICs, and extra ones) than the stated tiers 
 ports of a single switch; the ports of a rail's switch in a rail-only fabric of one tier; ports² × r / (1 + r) in two
 tiers at oversubscription r; ports³ / 4 in three. A rail-only fabric of several tiers has such a tree for each rail.
 
-The finding is an error, and a warning where the ports of a switch are only assumed.
+The finding is an error, and a note where the switch is only assumed: larger ones may be meant.
 
 ## Why it matters
 
@@ -48,7 +48,7 @@ cluster:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
@@ -59,7 +59,7 @@ from clusterspec.units import plural
 RULE = Rule.of(__name__, "error")
 
 
-def check(counts: FabricCount, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(counts: FabricCount, scale_out: ScaleOut, assumed: Mapping[str, str]) -> Iterator[Problem]:
     fabric = counts.fabric
     if fabric is None or fabric.fits or fabric.capacity is None:
         return
@@ -73,6 +73,6 @@ def check(counts: FabricCount, scale_out: ScaleOut) -> Iterator[Problem]:
         f"{fabric.endpoints:,} endpoints{planes} exceed the {fabric.capacity:,} that {of} of {fabric.switch_ports}-port switches connect"
         + (" (every rail by itself)" if scale_out.rails > 1 and fabric.endpoints <= fabric.capacity else ""),
         "add a tier, use switches with more ports, or several planes",
-        severity=counts.severity,
+        severity="note" if "cluster.scale_out.switch" in assumed else "error",
         related=[("cluster.nodes", f"{scale_out.nics_per_node} NICs each")],
     )

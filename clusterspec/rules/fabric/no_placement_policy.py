@@ -4,8 +4,8 @@
 
 A cloud platform or technology with more than one node and no `placement`, or `none`: a warning. `none` is an error in OCI,
 whose instances have RDMA as members of a cluster network or compute cluster only. A policy that another cloud offers is an
-error, too. Where `placement` is absent, the
-finding is a warning, and a note on Azure and OCI, whose instances reach each other by RDMA only inside one scale set or cluster network. The rule is silent for TPU slices
+error, too. Where `placement` is absent, the finding is a note: descriptions of clusters rarely state it, and Azure and
+OCI connect instances by RDMA only inside one scale set or cluster network anyway. The rule is silent for TPU slices
 and for nodes of one rack-scale domain, which are always close to each other, and where every group of the layout lies
 in one domain, as with engines of one node.
 
@@ -29,7 +29,7 @@ clusterspec: 1
 cluster:
   platform: aws-p5-48xlarge
   nodes: 4
-  scale_out: {collective_plugin: aws-ofi-nccl}
+  scale_out: {collective_plugin: aws-ofi-nccl, placement: none}
 ```
 
 ## Silent
@@ -71,9 +71,6 @@ BY_VENDOR = {
     "Oracle": "cluster-network",
     "Oracle Cloud": "cluster-network",
 }
-
-IMPLIED = frozenset({"Azure", "Microsoft Azure", "OCI", "Oracle", "Oracle Cloud"})
-"""Clouds that connect instances by RDMA only inside one scale set, availability set or cluster network."""
 AZURE = frozenset({"availability-set", "proximity-placement-group"})
 OFFERED = {
     "AWS": frozenset({"cluster-placement-group"}),
@@ -116,12 +113,11 @@ def check(
         yield RULE.problem("cluster.scale_out.placement", message, f"write `placement: {policy}`", severity="error")
         return
     message = f"no placement policy for {cluster.nodes:,} cloud nodes: they may be several switches apart"
-    implied = scale_out.placement is None and vendor in IMPLIED
     yield RULE.problem(
         "cluster.scale_out.placement",
         message,
         f"write `placement: {policy}`",
-        severity="note" if implied else "warning",
+        severity="note" if scale_out.placement is None else "warning",
     )
 
 

@@ -3,11 +3,11 @@
 ## What it finds
 
 A model whose `heads` is not a multiple of `tp`; likewise the heads of sliding-window layers, the value heads of linear
-attention and the output groups of compressed attention.
+attention and the output groups of compressed attention. The rule is silent for libraries that pad heads, as those of AWS Neuron do.
 
 ## Why it matters
 
-Attention is split by heads, so no framework supports it: 28 heads (Qwen2 7B) do not allow tp 8, nor do 52 (OPT 30B,
+Attention is split by heads, so few frameworks support it: 28 heads (Qwen2 7B) do not allow tp 8, nor do 52 (OPT 30B,
 Yi). The job fails only after queueing, container start and loading of weights.
 
 ## What to do

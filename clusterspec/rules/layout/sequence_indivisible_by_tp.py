@@ -4,7 +4,7 @@
 
 `sequence_parallel` with tp above 1 and a `sequence_length` that is not a multiple of tp; with cp, of the least common
 multiple of 2 × cp and cp × tp; in torchtitan, of 2 × cp × tp. The rule is silent where `sequence-indivisible-by-cp`
-fires.
+fires, and for `framework: custom`, which may pad sequences or shard another dimension.
 
 ## Why it matters
 

@@ -3,7 +3,8 @@
 ## What it finds
 
 tp, cp or ep above 1 inside a node of accelerators whose driver blocks direct access to each other's memory, such as
-GeForce cards.
+GeForce cards. The rule is silent where `scale_up.peer_bandwidth` or `measured` says what they reach. The finding is a
+warning, and a note for engines whose targets twice the predicted times would meet, since transfers through host memory take about twice as long.
 
 ## Why it matters
 
@@ -47,14 +48,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cost.serving.latency import target_results
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ScaleUpSpec
 
 RULE = Rule.of(__name__, "warning", "likely")
 
 
-def check(cluster: Cluster, layout: Layout) -> Iterator[Problem]:
+THROUGH_HOST = 2.0
+"""Time of a transfer through host memory over that of a direct one: 12 GB/s of about 25 on PCIe 4.0."""
+
+
+def check(
+    cluster: Cluster, written_scale_up: ScaleUpSpec | None, layout: Layout, served: Served | None
+) -> Iterator[Problem]:
     if cluster.accelerator.peer_to_peer is not False or cluster.measured:
+        return
+    if written_scale_up is not None and written_scale_up.peer_bandwidth is not None:
         return
     axis = next((axis for axis in ("tp", "cp", "ep") if getattr(layout, axis) > 1), None)
     if axis is None:
@@ -64,4 +76,10 @@ def check(cluster: Cluster, layout: Layout) -> Iterator[Problem]:
         f"{cluster.accelerator.name} has no peer-to-peer access: every transfer of {axis} {getattr(layout, axis)} crosses host memory, "
         "and the estimate assumes that it does not",
         "use dp or pp between the cards, or state what they reach under `measured`",
+        severity="note" if served is not None and _met_at_twice_the_times(served) else "warning",
     )
+
+
+def _met_at_twice_the_times(served: Served) -> bool:
+    results = target_results(served.times, served.load)
+    return bool(results) and all(THROUGH_HOST * each.range[1] <= each.target.seconds for each in results)

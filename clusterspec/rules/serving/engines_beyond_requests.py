@@ -4,7 +4,7 @@
 
 Several engines, an even number, with stated targets and a stated load, where half of them hold all requests in their
 cache and meet every target at the high end of the range of the prediction. The finding is a note; it is a warning where
-a quarter of them does.
+a quarter of them does. The rule is silent where fewer engines need as many nodes: engines of one node come with it.
 
 ## Why it matters
 
@@ -65,6 +65,9 @@ def check(served: Served) -> Iterator[Problem]:
         return
     quarter = _with_engines(served, engines // 4) if engines % 4 == 0 else None
     enough, found = (engines // 4, quarter) if quarter else (engines // 2, half)
+    nodes = served.layout.nodes
+    if -(-nodes * enough // engines) >= nodes:
+        return
     times = found.times
     used = times.offered / max(1, times.places * found.layout.data_ranks)
     yield RULE.problem(

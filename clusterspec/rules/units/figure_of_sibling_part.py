@@ -5,7 +5,7 @@
 With `accelerator: {like: …}`, a memory, memory bandwidth or peak that alone differs from the entry by more than 5 %, and
 equals the figure of another entry of the same family, such as the SXM module of a PCIe card; or several such figures that
 are all those of one other entry, such as the next generation. A part of which several figures differ otherwise is one of
-its own.
+its own, and so is one of the same name whose memory differs in both size and bandwidth: the A100 PCIe was sold with 40 GB, too.
 
 ## Why it matters
 
@@ -69,6 +69,7 @@ from clusterspec.rules.words import both
 from clusterspec.units.readings import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "error", "likely")
+MEMORY = {"memory", "memory_bandwidth"}
 GIGABYTE_OF_SHEETS = 1024**3 / 1e9
 """Data sheets print the GiB of memories as GB."""
 
@@ -93,8 +94,11 @@ def _sibling_with(changed: Sequence[Deviation], catalog: Catalog) -> Accelerator
     """
     of = changed[0].known.whose if changed[0].known else ""
     for each in catalog.ids("accelerator"):
-        if each == of or not (_word(each) == _word(of) or (len(changed) > 1 and _letters(each) == _letters(of))):
+        same = _word(each) == _word(of)
+        if each == of or not (same or (len(changed) > 1 and _letters(each) == _letters(of))):
             continue
+        if same and {_key(deviation) for deviation in changed} == MEMORY:
+            continue  # another size of memory of the same part
         entry = catalog.find("accelerator", each)
         if isinstance(entry, Accelerator) and all(_has(entry, deviation) for deviation in changed):
             return entry

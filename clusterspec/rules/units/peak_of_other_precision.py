@@ -3,7 +3,8 @@
 ## What it finds
 
 A `workload.peak_flops` more than 5 % from the catalog's dense peak for the precision of the workload, and within 3 % of
-the same accelerator's peak for another precision, or of another accelerator's for the same one.
+the same accelerator's peak for another precision, or of another accelerator's for the same one. A part of its own, of
+which the spec changes several figures, is compared with its own precisions only.
 
 ## Why it matters
 
@@ -56,6 +57,7 @@ from collections.abc import Iterator
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.peaks import SPARSE_GAIN, StatedPeak
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
@@ -63,15 +65,18 @@ from clusterspec.units import display
 from clusterspec.units.readings import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "warning", "likely")
+WORKLOAD = "workload.peak_flops"
 OFF = 0.05
 SAME = 0.03
 
 
-def check(peaks: tuple[StatedPeak, ...], catalog: Catalog) -> Iterator[Problem]:
+def check(peaks: tuple[StatedPeak, ...], deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
+    own = len({each.stated.at for each in deviations.of("accelerator")}) > 1
     for stated in peaks:
         if stated.known is None or abs(stated.ratio - 1) <= OFF or agrees_within(stated.ratio, SPARSE_GAIN, AGREES):
             continue  # the sparse figure has its own rule
-        owners = _in_other_precisions(stated) or _of_other_accelerators(stated, catalog)
+        others = [] if own and stated.at != WORKLOAD else _of_other_accelerators(stated, catalog)
+        owners = _in_other_precisions(stated) or others
         if owners:
             known = display(stated.known, "FLOP/s")
             message = f"{stated.quantity.written} is the peak of {both(owners)}; {stated.whose} has {known} in {stated.precision}"
