@@ -173,3 +173,61 @@ class DiffReport(Result):
 PRICE = "price of what is priced"
 SHARE = "share"
 """The unit of a figure that is a part of one."""
+
+
+SUMMED = ("accelerators", PRICE)
+"""Effects that are sums over machines."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpecDiff:
+    """One spec of a repository: ``added``, ``removed`` or ``changed``, with the difference of two designs.
+
+    A changed fleet has no report here: `clusterspec diff` of its two files shows it.
+    """
+
+    path: str
+    change: str
+    report: DiffReport | None
+
+    def effect(self, name: str) -> Effect | None:
+        """An effect by name; None where it did not change or is not known."""
+        return next((each for each in self.report.effects if each.name == name), None) if self.report else None
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectDiffReport(Result):
+    """The difference of all specs of a repository. ``skipped`` are changed specs beyond the number that is compared."""
+
+    tool: Tool
+    old: str
+    new: str
+    specs: tuple[SpecDiff, ...]
+    skipped: tuple[str, ...] = ()
+
+    __repr__ = result_repr
+
+    @property
+    def totals(self) -> tuple[Effect, ...]:
+        """Sums of the effects that add up over machines: accelerators, and prices of one currency."""
+        sums = []
+        for name in SUMMED:
+            rows = [each for each in (spec.effect(name) for spec in self.specs) if each is not None]
+            pairs = [(each.old, each.new) for each in rows if each.old is not None and each.new is not None]
+            units = [*{each.unit for each in rows}]
+            if len(rows) > 1 and len(units) == 1 and len(pairs) == len(rows):
+                olds, news = zip(*pairs, strict=True)
+                sums.append(Effect(name, units[0], sum(olds), sum(news)))
+        return tuple(sums)
+
+    def to_json(self) -> Json:
+        return head(self.tool, Input(None)) | {
+            "old": self.old,
+            "new": self.new,
+            "specs": [
+                {"file": each.path, "change": each.change, "diff": each.report.to_json() if each.report else None}
+                for each in self.specs
+            ],
+            "totals": [each.to_json() for each in self.totals],
+            "skipped": [*self.skipped],
+        }

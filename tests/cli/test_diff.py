@@ -231,3 +231,43 @@ def test_a_design_whose_fabric_cannot_be_counted_is_no_cheaper(call: Call) -> No
     assert effects["price of what is priced"]["old"] is not None
     assert effects["price of what is priced"]["new"] is None
     assert effects["leaf switch count"]["old"] == 4 and effects["leaf switch count"]["new"] is None
+
+
+def test_revisions_are_compared_spec_by_spec_with_what_they_extend(call: Call) -> None:
+    """Files of a base and of a derived spec, one that is added, one that stays, and one of another kind."""
+    git("init", "-q")
+    Path("team").mkdir()
+    Path("base.yaml").write_text(BASE)
+    Path("team/derived.yaml").write_text("clusterspec: 1\nextends: ../base.yaml\nlayout: {tp: 4}\n")
+    Path("same.yaml").write_text(BASE)
+    git("add", ".")
+    git("commit", "-q", "-m", "old")
+    Path("base.yaml").write_text(BASE.replace("nodes: 4", "nodes: 8"))
+    Path("values.yaml").write_text("nodes: 3\n")
+    Path("new <b>.yaml").write_text(FLAWED)
+    whole = json.loads(call("diff", "HEAD", "--format", "json").out)
+    diffs = {one["file"]: one["diff"] for one in whole["specs"]}
+    accelerators = {name: effects(diff)["accelerators"][:2] if diff else None for name, diff in diffs.items()}
+    assert accelerators == {"base.yaml": (32, 64), "team/derived.yaml": (32, 64), "new <b>.yaml": None}
+    assert [one["change"] for one in whole["specs"]] == ["changed", "added", "changed"]
+    assert [(one["name"], one["old"], one["new"]) for one in whole["totals"]] == [("accelerators", 64, 128)]
+    git("add", ".")
+    git("commit", "-q", "-m", "new")
+    again = json.loads(call("diff", "HEAD~1", "HEAD", "--format", "json").out)
+    assert [one["change"] for one in again["specs"]] == [one["change"] for one in whole["specs"]]
+    back = json.loads(call("diff", "HEAD", "HEAD~1", "--format", "json").out)
+    assert [one["change"] for one in back["specs"]] == ["changed", "removed", "changed"]
+    assert call("diff", "HEAD").out.startswith("HEAD -> work tree: no spec changed")
+    table = call("diff", "HEAD~1", "HEAD", "--format", "markdown")
+    assert table.status == 1  # the new spec has an error
+    assert "| base.yaml | changed |" in table.out
+    assert "<b>" not in table.out
+
+
+def test_a_lone_spec_and_an_unknown_revision_are_refused(call: Call) -> None:
+    git("init", "-q")
+    Path("base.yaml").write_text(BASE)
+    for name, reason in (("base.yaml", "with what is it compared"), ("nowhere", "no such revision"), ("-x", "")):
+        done = call("diff", name)
+        assert (done.status, done.out) == (2, "")
+        assert reason in done.error

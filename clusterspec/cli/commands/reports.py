@@ -6,9 +6,10 @@ import argparse
 import os
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clusterspec import analysis
-from clusterspec.cli import FOUND, UsageFault
+from clusterspec.cli import FOUND, OK, UsageFault
 from clusterspec.cli.git import checked_out, revision_of
 from clusterspec.cli.inputs import (
     StudyReader,
@@ -28,6 +29,9 @@ from clusterspec.report.ink import location_text
 from clusterspec.report.paper.compose import compose
 from clusterspec.results.full import FullReport
 from clusterspec.studies.study import Study
+
+if TYPE_CHECKING:
+    from clusterspec.cli.projects import Revisions
 
 # Options of ``clusterspec report``
 
@@ -69,13 +73,17 @@ def revision(text: str) -> str:
 
 def describe_diff(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
-    for name in ("old", "new"):
-        parser.add_argument(
-            name,
-            metavar=name.upper(),
-            type=revision,
-            help=f"the {name} spec: a file, or REVISION:PATH of the git repository here",
-        )
+    of_spec = "a file, or REVISION:PATH of the git repository here"
+    parser.add_argument(
+        "old", metavar="OLD", type=revision, help=f"the old spec: {of_spec}; or a revision, of all specs"
+    )
+    parser.add_argument(
+        "new",
+        metavar="NEW",
+        type=revision,
+        nargs="?",
+        help=f"the new spec: {of_spec}; or a revision, of all specs (default: the work tree)",
+    )
     fleet_options(parser)
     format_option(parser, "text", "markdown", "json")
 
@@ -179,7 +187,11 @@ def report_bytes(report: FullReport, suffix: str) -> bytes:
 
 def run_diff(args: argparse.Namespace) -> int:
     """Print the difference of two designs; 1 if the new one has errors or the old one cannot be read."""
-    reader = StudyReader(args)
+    from clusterspec.cli.projects import revisions_of
+
+    reader, revisions = StudyReader(args), revisions_of(args.old, args.new)
+    if revisions is not None:
+        return print_project_diff(args, reader, revisions)
     with tempfile.TemporaryDirectory(prefix="clusterspec-") as place:
         folders = [Path(place).resolve() / str(number) for number in range(2)]
         old, new = (
@@ -206,6 +218,24 @@ def run_diff(args: argparse.Namespace) -> int:
             else cost_text.diff_as_text(report, ink_of(args))
         )
     return status
+
+
+def print_project_diff(args: argparse.Namespace, reader: StudyReader, revisions: Revisions) -> int:
+    """Print the differences of all changed specs; 1 if one of the new specs has errors. Raises `UsageFault`."""
+    from clusterspec.cli.projects import project_diff
+    from clusterspec.report import project_text
+
+    if args.job or args.pool:
+        raise UsageFault("--job and --pool choose a part of one spec, not of all specs of a revision")
+    with tempfile.TemporaryDirectory(prefix="clusterspec-") as place:
+        report, studies = project_diff(reader, revisions, Path(place).resolve())
+    if args.format == "json":
+        print_json(report.to_json())
+    elif args.format == "markdown":
+        print_text(project_text.project_as_markdown(report))
+    else:
+        print_text(project_text.project_as_text(report, ink_of(args)))
+    return max((status_of(study, told=True) for study in studies), default=OK)
 
 
 def compared_study(reader: StudyReader, name: str, folder: Path) -> Study:

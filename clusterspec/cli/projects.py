@@ -1,0 +1,147 @@
+"""``clusterspec diff REVISION [REVISION]``: all specs of a repository between two revisions, or one and the work tree.
+
+A spec has changed where it, or a file that it refers to, such as the base that it extends, has changed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clusterspec import analysis
+from clusterspec.cli import UsageFault
+from clusterspec.cli.git import checked_out, commit_of, git_output, root_of
+from clusterspec.cli.terminal import Progress
+from clusterspec.records import NamedTuple
+from clusterspec.results.decision import ProjectDiffReport, SpecDiff
+
+if TYPE_CHECKING:
+    from clusterspec.cli.inputs import StudyReader
+    from clusterspec.studies.study import Study
+
+MARK = r"^[\"']?clusterspec[\"']?[[:space:]]*:"
+"""The key of a spec at the top level, as `git grep` looks for it."""
+REFERS = r"^[[:space:]-]*[\"']?(extends|log)[\"']?[[:space:]]*:"
+"""The keys that name other files."""
+MOST_SPECS = 200
+"""Changed specs that are compared; the others are named."""
+
+
+class Revisions(NamedTuple):
+    """Two sides of a comparison: the old commit, and the new one, or None for the work tree."""
+
+    root: Path
+    old: str
+    new: str | None
+
+
+def revisions_of(old: str, new: str | None) -> Revisions | None:
+    """The revisions that a call names, or None where it names specs.
+
+    Raises `UsageFault` where one is a revision and the other a spec, or there is no second spec.
+    """
+    if ":" in old or Path(old).exists():
+        if new is None:
+            raise UsageFault(f"{old}: with what is it compared? name another spec, or a git revision alone")
+        return None
+    if new is not None and (":" in new or Path(new).exists()):
+        return None
+    root = root_of(Path.cwd())
+    for name in (old, new):
+        if name is not None and commit_of(root, name) is None:
+            raise UsageFault(f"{name}: no such file, and no such revision of this repository")
+    return Revisions(root, old, new)
+
+
+def project_diff(reader: StudyReader, revisions: Revisions, place: Path) -> tuple[ProjectDiffReport, list[Study]]:
+    """The differences of all changed specs, and the new studies; copies of revisions are written to ``place``."""
+    names = changed_specs(revisions)
+    progress, entries, studies = Progress(), [], []
+    for number, name in enumerate(names[:MOST_SPECS]):
+        progress(f"compared {number} of {len(names)}: {name}")
+        old = _study_at(reader, revisions, revisions.old, name, place / f"{number}-old")
+        new = _study_at(reader, revisions, revisions.new, name, place / f"{number}-new")
+        entry = spec_diff(name, old, new, _shown_names(revisions, name, f"{place}{os.sep}{number}-"))
+        if entry is not None:
+            entries.append(entry)
+            studies += [new] if new is not None else []
+    progress.done()
+    sides = revisions.old, revisions.new or "work tree"
+    tool = reader.settings(revisions.root).tool
+    return ProjectDiffReport(tool, *sides, (*entries,), (*names[MOST_SPECS:],)), studies
+
+
+def _shown_names(revisions: Revisions, name: str, copies: str) -> tuple[dict[str, str], dict[str, str]]:
+    """What stands for the paths of copied files on both sides: the revision, and the path in it."""
+    old, new = f"{copies}old{os.sep}", f"{copies}new{os.sep}"
+    of_new = {new: f"{revisions.new}:"} if revisions.new else {os.path.relpath(revisions.root / name): name}
+    return {old: f"{revisions.old}:"}, of_new
+
+
+def spec_diff(
+    name: str, old: Study | None, new: Study | None, shown: tuple[dict[str, str], dict[str, str]]
+) -> SpecDiff | None:
+    """The difference of one spec; None where neither it nor its bases say anything else.
+
+    ``shown`` are the names that stand for the beginnings of paths on each side.
+    """
+    if old is None or new is None or old.document is None or new.document is None:
+        only = new if old is None or old.document is None else old
+        return SpecDiff(name, "added" if only is new else "removed", None) if only is not None else None
+    if old.fleet is not None or new.fleet is not None:
+        return SpecDiff(name, "changed", None) if old.document.value != new.document.value else None
+    if old.document.value == new.document.value:
+        return None
+    sides = zip((old, new), shown, strict=True)
+    named = [names | {study.source.name: _shown(study.source.name, names)} for study, names in sides]
+    return SpecDiff(name, "changed", analysis.diff(old, new, (named[0], named[1])))
+
+
+def _shown(path: str, names: dict[str, str]) -> str:
+    start = next((start for start in names if path.startswith(start)), "")
+    return names[start] + path.removeprefix(start) if start else path
+
+
+def changed_specs(revisions: Revisions) -> list[str]:
+    """The specs of both sides that changed, or may have: names relative to the root, in their order."""
+    changed = set(_changed_files(revisions))
+    if not changed:
+        return []
+    specs = {*_files_with(revisions, revisions.old, MARK), *_files_with(revisions, revisions.new, MARK)}
+    referring = {*_files_with(revisions, revisions.old, REFERS), *_files_with(revisions, revisions.new, REFERS)}
+    return sorted(specs & (changed | referring))
+
+
+def _changed_files(revisions: Revisions) -> Iterator[str]:
+    sides = [revisions.old] if revisions.new is None else [revisions.old, revisions.new]
+    words = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
+    yield from _names(git_output(revisions.root, "diff", *words, "--end-of-options", *sides, "--"))
+    if revisions.new is None:
+        yield from _names(git_output(revisions.root, "ls-files", "--others", "--exclude-standard", "-z"))
+
+
+def _files_with(revisions: Revisions, side: str | None, pattern: str) -> Iterator[str]:
+    """The YAML files of a side that have a line of a pattern."""
+    options = ("--name-only", "-z", "-I", "-E", "-e", pattern)
+    where = ("--untracked",) if side is None else ()
+    listed = _names(git_output(revisions.root, "grep", *where, *options, *((side,) if side else ()), "--"))
+    start = len(side) + 1 if side else 0
+    return (name[start:] for name in listed if name.endswith((".yaml", ".yml")))
+
+
+def _names(output: bytes | None) -> list[str]:
+    return [os.fsdecode(name) for name in (output or b"").split(b"\0") if name]
+
+
+def _study_at(reader: StudyReader, revisions: Revisions, side: str | None, name: str, place: Path) -> Study | None:
+    """The study of a spec on one side; None where the side lacks it."""
+    whole = revisions.root / name
+    if side is None:
+        return reader.study(os.path.relpath(whole)) if whole.is_file() and not whole.is_symlink() else None
+    place.mkdir()
+    try:
+        return reader.study_at(checked_out(side, os.path.relpath(whole), place), whole.parent)
+    except UsageFault:
+        return None

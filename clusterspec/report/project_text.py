@@ -1,0 +1,65 @@
+"""The difference of all specs of a repository as text and as Markdown, as a comment on a pull request shows it."""
+
+from __future__ import annotations
+
+from clusterspec.finding import Severity
+from clusterspec.report.cost_text import diff_as_markdown, diff_as_text, effect_figure, markdown_table, relative_change
+from clusterspec.report.ink import PLAIN, Ink, plain_line, text_table
+from clusterspec.results.decision import PRICE, Effect, ProjectDiffReport, SpecDiff
+from clusterspec.units import plural
+
+HEADS = ("spec", "", "step time", "MFU", "price", "new findings", "fixed")
+SHOWN = ("step time", "MFU", PRICE)
+
+
+def project_as_text(report: ProjectDiffReport, ink: Ink = PLAIN) -> str:
+    """A table of the specs, and below it the difference of each."""
+    lines = [f"{plain_line(report.old)} -> {plain_line(report.new)}: {_count(report)}", ""]
+    if report.specs:
+        lines += [text_table(HEADS, [_cells(spec) for spec in report.specs], ink=ink), ""]
+    lines += [*(f"{total.name}, all specs: {_movement(total)}" for total in report.totals), *_skipped(report)]
+    details = [diff_as_text(spec.report, ink) for spec in report.specs if spec.report is not None]
+    return "\n".join([*lines, *details]).rstrip() + "\n"
+
+
+def project_as_markdown(report: ProjectDiffReport) -> str:
+    """A table of the specs, and the difference of each under a line that opens it."""
+    parts = [f"**clusterspec diff**: `{plain_line(report.old)}` to `{plain_line(report.new)}`: {_count(report)}"]
+    if report.specs:
+        parts.append(markdown_table(HEADS, [_cells(spec) for spec in report.specs]))
+    parts += [*(f"{total.name}, all specs: {_movement(total)}" for total in report.totals), *_skipped(report)]
+    parts += [
+        f"<details><summary>{_escaped(spec.path)}</summary>\n\n{diff_as_markdown(spec.report)}\n</details>"
+        for spec in report.specs
+        if spec.report is not None
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _count(report: ProjectDiffReport) -> str:
+    number = len(report.specs) + len(report.skipped)
+    return f"{plural(number, 'spec')} changed" if number else "no spec changed"
+
+
+def _skipped(report: ProjectDiffReport) -> list[str]:
+    if not report.skipped:
+        return []
+    return [f"not compared, since {len(report.specs)} are: {', '.join(map(plain_line, report.skipped))}"]
+
+
+def _cells(spec: SpecDiff) -> tuple[str, ...]:
+    found, fixed = (spec.report.found, spec.report.fixed) if spec.report else ((), ())
+    errors = sum(finding.severity is Severity.ERROR for finding in found)
+    new = f"{len(found)}, {plural(errors, 'error')}" if errors else str(len(found) or "")
+    figures = (_movement(effect) if effect is not None else "" for effect in map(spec.effect, SHOWN))
+    return plain_line(spec.path), spec.change, *figures, new, str(len(fixed) or "")
+
+
+def _movement(effect: Effect) -> str:
+    change = relative_change(effect).partition(" (")[0]
+    moved = f"{effect_figure(effect, effect.old)} to {effect_figure(effect, effect.new)}"
+    return f"{moved} ({change})" if change else moved
+
+
+def _escaped(text: str) -> str:
+    return plain_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
