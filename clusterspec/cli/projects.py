@@ -117,21 +117,21 @@ def changed_specs(revisions: Revisions) -> list[str]:
 def _changed_files(revisions: Revisions) -> Iterator[str]:
     sides = [revisions.old] if revisions.new is None else [revisions.old, revisions.new]
     words = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
-    yield from _names(git_output(revisions.root, "diff", *words, "--end-of-options", *sides, "--"))
+    yield from _listed_names(git_output(revisions.root, "diff", *words, "--end-of-options", *sides, "--"))
     if revisions.new is None:
-        yield from _names(git_output(revisions.root, "ls-files", "--others", "--exclude-standard", "-z"))
+        yield from _listed_names(git_output(revisions.root, "ls-files", "--others", "--exclude-standard", "-z"))
 
 
 def _files_with(revisions: Revisions, side: str | None, pattern: str) -> Iterator[str]:
     """The YAML files of a side that have a line of a pattern."""
     options = ("--name-only", "-z", "-I", "-E", "-e", pattern)
     where = ("--untracked",) if side is None else ()
-    listed = _names(git_output(revisions.root, "grep", *where, *options, *((side,) if side else ()), "--"))
+    listed = _listed_names(git_output(revisions.root, "grep", *where, *options, *((side,) if side else ()), "--"))
     start = len(side) + 1 if side else 0
     return (name[start:] for name in listed if name.endswith((".yaml", ".yml")))
 
 
-def _names(output: bytes | None) -> list[str]:
+def _listed_names(output: bytes | None) -> list[str]:
     return [os.fsdecode(name) for name in (output or b"").split(b"\0") if name]
 
 

@@ -257,7 +257,7 @@ def test_no_cause_is_likely_where_a_thread_states_one_that_no_log_shows() -> Non
         assert compared.verdict == "slow", address
         likely = [cause.name for cause in compared.causes if cause.weight >= LIKELY]
         assert not likely, (address, likely)
-        shown = diagnosis_text(DiagnosisReport(SETTINGS.tool, Input("pod.yaml", ""), (compared,), ()))
+        shown = diagnosis_text(DiagnosisReport(SETTINGS.tool, Input("pod.yaml"), (compared,), ()))
         assert "None of the known causes explains the difference" in shown, address
 
 
