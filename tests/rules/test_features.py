@@ -173,9 +173,9 @@ def test_a_larger_frame_never_holds_a_smaller_payload() -> None:
 @pytest.mark.parametrize(
     ("flow", "want"),
     [
-        ("pfc: true, lossless_priorities: [3], roce_priority: 5", [("warning", "roce_priority")]),
+        ("pfc: true, lossless_priorities: [3], roce_priority: 5", [("error", "roce_priority")]),
         ("pfc: true, lossless_priorities: [3, 5], roce_priority: 5", []),
-        ("pfc: false, ecn: true, lossless_priorities: [3]", [("warning", "pfc")]),
+        ("pfc: false, ecn: true, lossless_priorities: [3]", [("error", "pfc")]),
         ("pfc: true, lossless_priorities: [0, 1, 2, 3], roce_priority: 2", []),  # what Gaudi 3 asks for
         ("pfc: true, roce_priority: 5", []),  # which priorities are lossless is not stated
     ],

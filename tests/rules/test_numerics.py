@@ -46,7 +46,7 @@ FORMATS: list[tuple[str, Reported]] = [
     (trained("global_batch: 8192, gradient_precision: bf16", nodes=32), one("narrow-gradients", GRADIENTS, "note")),
     (trained("global_batch: 8192, gradient_precision: bf16", nodes=128), one("narrow-gradients", GRADIENTS)),
     (trained("global_batch: 8192, gradient_precision: fp32", nodes=128), []),
-    (trained("global_batch: 8192, gradient_precision: bf16", "tp: 8", nodes=128), []),
+    (trained("global_batch: 4096, gradient_precision: bf16", "tp: 8", nodes=128), []),
     (
         trained("global_batch: 64, precision: fp16, loss_scaling: none", nodes=2),
         one("unscaled-fp16", "workload.loss_scaling", "error"),

@@ -3,7 +3,7 @@
 ## What it finds
 
 A driver, toolkit or library in `cluster.software` or `collective_library` whose catalog entry says that the release came
-before the architecture of the accelerator or a recipe of the workload was added, that it was dropped, or that it runs on
+before the architecture of the accelerator, a recipe of the workload or, for a driver, the CUDA release beside it was added, that it was dropped, or that it runs on
 accelerators of other vendors. An error where the entry cites a document, else a warning. A name that the catalog lacks
 is a warning, since nothing is compared.
 
@@ -26,6 +26,11 @@ clusterspec: 1
 cluster: {platform: dgx-b200, nodes: 4, software: [nvidia-driver 550.90, cuda 12.8]}
 ```
 
+```yaml cluster.software[0]
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4, software: [nvidia-driver 570.86, cuda 13.0]}
+```
+
 ```yaml cluster.scale_out.collective_library
 clusterspec: 1
 cluster: {platform: dgx-b200, nodes: 4, scale_out: {collective_library: nccl 2.21}}
@@ -42,6 +47,7 @@ cluster: {platform: dgx-b200, nodes: 4, software: [nvidia-driver 570.86, cuda 12
 
 - CUDA releases and architectures: https://docs.nvidia.com/cuda/cuda-features-archive/index.html
 - Drivers of CUDA releases: https://docs.nvidia.com/cuda/archive/12.8.0/cuda-toolkit-release-notes
+- Drivers of major releases of CUDA: https://docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html
 - NCCL and Blackwell: https://github.com/NVIDIA/nccl/releases/tag/v2.25.1-1
 """
 
@@ -82,7 +88,8 @@ def check(
             severity = "error" if entry.vendors_sourced else "warning"
             yield RULE.problem(at, message, "name the library of this accelerator", severity=severity)
         elif release:
-            yield from _refused(at, entry, release.strip().removeprefix("v"), design, accelerator.id)
+            used = design_uses(design) | _toolkits(written_cluster)
+            yield from _refused(at, entry, release.strip().removeprefix("v"), used, accelerator.id)
 
 
 def _releases(written: ClusterSpec) -> Iterator[tuple[str, str]]:
@@ -100,9 +107,15 @@ def _unknown(at: str, text: str, catalog: Catalog) -> Problem:
     return RULE.problem(at, message, help_, severity="warning")
 
 
-def _refused(at: str, entry: Framework, release: str, design: Design, accelerator: str) -> Iterator[Problem]:
-    """The problems of a release that does not support what the design uses."""
-    used = design_uses(design)
+def _toolkits(written: ClusterSpec) -> frozenset[str]:
+    """The major releases of CUDA among the software of the nodes, as the support matrix names them."""
+    releases = (text.lower().split() for text in written.software or ())
+    cuda = (words[1].removeprefix("v") for words in releases if len(words) > 1 and words[0] in ("cuda", "cuda-toolkit"))
+    return frozenset(f"cuda-{release.partition('.')[0]}" for release in cuda)
+
+
+def _refused(at: str, entry: Framework, release: str, used: frozenset[str], accelerator: str) -> Iterator[Problem]:
+    """The problems of a release that does not support what is used."""
     for each in capabilities(entry, release, 0).refused:
         if each.combination.applies(used):
             found = refusal(f"{entry.name} {release}", each, used, accelerator)

@@ -56,7 +56,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.spec.model import ScaleOutSpec
 
-RULE = Rule.of(__name__, "warning")
+RULE = Rule.of(__name__, "error")
 AT = "cluster.scale_out.flow_control"
 
 

@@ -32,6 +32,8 @@ from clusterspec.units.readings import (
 )
 
 CLOSE = 0.05
+SIZE = 0.03
+"""Relative tolerance of sizes of memory: below the 4.8 % that 288 GB is above 256 GiB."""
 SCOPE = 0.03
 """Relative tolerance of scopes, which are closer to each other than other factors (18 links, 16 accelerators)."""
 RAW = 1 / 0.9412
@@ -146,7 +148,8 @@ def _deviation(stated: StatedFigure) -> Deviation | None:
         return Deviation(stated, None, impossible) if (impossible := _impossible(stated)) else None
     if stated.kind == "nic" and stated.free and _is_ethernet_rate(stated.quantity.per_direction):
         return None
-    if any(agrees_within(stated.quantity.value, stated.counted(known), AGREES) for known in stated.known):
+    within = SIZE if stated.at.endswith(".memory") else AGREES
+    if any(agrees_within(stated.quantity.value, stated.counted(known), within) for known in stated.known):
         return None
     for known in stated.known:
         if causes := tuple(_causes(stated, known)):

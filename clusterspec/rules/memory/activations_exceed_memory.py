@@ -58,6 +58,8 @@ from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
+LONG = 8192
+"""Tokens from which the scores of plain attention are most of a layer's activations."""
 
 
 def check(
@@ -78,7 +80,7 @@ def check(
     training = workload.kind == "train"
     what = "activations" if training else "key-value cache"
     yield RULE.problem(
-        _key(written_layout, layout) if training else "workload.sequence_length",
+        _key(written_layout, layout, workload) if training else "workload.sequence_length",
         f"{display(total, 'B')} on the fullest accelerator ({display(states, 'B')} of states, {display(memory.activations.value, 'B')} of {what}, "
         f"{display(memory.other.value, 'B')} of framework memory) exceed its {plan.capacity_text}{_range(plan)}",
         in_words(
@@ -101,8 +103,12 @@ def _range(plan: Plan) -> str:
     )
 
 
-def _key(written: LayoutSpec, layout: Layout) -> str:
-    """The key about activations that the author most likely changes."""
+def _key(written: LayoutSpec, layout: Layout, workload: Workload) -> str:
+    """The key about activations that the author most likely changes: first what keeps more than others would."""
+    if workload.attention == "plain" and workload.sequence_length >= LONG:
+        return "workload.attention"
+    if layout.pp > 1 and layout.schedule == "gpipe" and (layout.micro_batches or 1) > 2 * layout.pp:
+        return "layout.schedule"
     if written.micro_batch and written.micro_batch > 1:
         return "layout.micro_batch"
     return "layout.recompute" if layout.recompute != "full" else "layout.cp"

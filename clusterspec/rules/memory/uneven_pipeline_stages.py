@@ -3,8 +3,8 @@
 ## What it finds
 
 A stage whose GEMM weights, output head included, exceed the mean by more than 5 % where a more even split exists. The
-finding is a warning where a stated split has 8 % more work on its heaviest stage than the most even split. It is a note
-below that, where the split follows from the layers, and where the first and the last stage hold fewer layers than those
+finding is a warning where a stated split has 8 % more work on its heaviest stage than the most even split, and an error from
+50 % more on. It is a note below that, where the split follows from the layers, and where the first and the last stage hold fewer layers than those
 between: that split makes room for embedding and head, as published runs do.
 
 ## Why it matters
@@ -60,6 +60,9 @@ from clusterspec.units import percent, plain
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("stage-layers-mismatch",))
 MOST = 1.05
+COSTLY = 0.5
+"""The share by which the step grows, from which a split is an error: twice the quarter that any loss may cost, since
+memory or an input stage may ask for a part of it."""
 NOTICED = 1.08
 """The work of the heaviest stage over that of the most even split from which a stated split is a warning."""
 
@@ -83,8 +86,13 @@ def check(written_layout: LayoutSpec, training: Workload, model: Model, layout: 
         "layout.stage_layers" if stated else "layout.pp",
         f"stage {heaviest + 1} of {layout.pp} has {percent(loads[heaviest] / mean - 1, 2)} more work than the mean{last}: all other stages wait for it",
         f"write `stage_layers: {_even(sum(ranks), head, layout.pp)}`",
-        severity="warning" if stated and not _makes_room(ranks) and loads[heaviest] >= NOTICED * best else "note",
+        severity=_severity(loads[heaviest] / best) if stated and not _makes_room(ranks) else "note",
     )
+
+
+def _severity(slower: float) -> str:
+    """By the time of the heaviest stage over that of the most even split, which is the time of the whole pipeline."""
+    return "error" if slower >= 1 + COSTLY else "warning" if slower >= NOTICED else "note"
 
 
 def _makes_room(ranks: list[int]) -> bool:

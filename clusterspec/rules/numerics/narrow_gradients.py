@@ -3,7 +3,7 @@
 ## What it finds
 
 A stated `gradient_precision` of bf16 with 256 or more replicas in the reduction: a note, and a warning from 1,024 on.
-A stated bf16 is a warning, too, with 128 or more micro-batches, whose gradients a rank adds one after the other. Gradients
+A stated bf16 is a warning, too, with 64 or more micro-batches, whose gradients a rank adds one after the other. Gradients
 in 8 bits and fewer are a warning with any number of replicas.
 
 ## Why it matters
@@ -65,8 +65,8 @@ RULE = Rule.of(__name__, "warning", "heuristic")
 MANY = 256
 """Terms from which a sum of equal bf16 numbers no longer grows: 2 to the power of its 8 significant bits."""
 VERY_MANY = 1024
-MANY_STEPS = 128
-"""Micro-batches from which a sum in bf16 loses the later half of equal terms: half of `MANY`."""
+MANY_STEPS = 64
+"""Micro-batches from which the later equal terms of a sum in bf16 keep two of their eight significant bits or fewer."""
 
 
 def check(training: Workload, layout: Layout, written_workload: WorkloadSpec) -> Iterator[Problem]:
@@ -78,7 +78,7 @@ def check(training: Workload, layout: Layout, written_workload: WorkloadSpec) ->
     if bits <= 8:
         message = f"gradients are kept and summed in {written}: small ones vanish"
     elif written == "bf16" and micro_batches >= MANY_STEPS:
-        message = f"the gradients of {micro_batches:,} micro-batches are summed in bf16, in which a late one no longer changes the sum"
+        message = f"the gradients of {micro_batches:,} micro-batches are summed in bf16, in which late ones hardly change the sum"
     elif written == "bf16" and replicas >= MANY:
         message = (
             f"{replicas:,} replicas sum their gradients in bf16, in which a sum of {MANY} equal terms no longer grows"

@@ -3,7 +3,8 @@
 ## What it finds
 
 With `accelerator: {like: …}`, a memory, memory bandwidth or peak that alone differs from the entry by more than 5 %, and
-equals the figure of another entry of the same family, such as the SXM module of a PCIe card; or several such figures that
+equals the figure of another entry of the same name, such as the SXM module of a PCIe card, or, for the size of the memory, of the
+family; or several such figures that
 are all those of one other entry, such as the next generation. A part of which several figures differ otherwise is one of
 its own, and so is one of the same name whose memory differs in both size and bandwidth: the A100 PCIe was sold with 40 GB, too.
 
@@ -35,6 +36,14 @@ cluster:
 clusterspec: 1
 cluster:
   accelerator: {like: mi300x, memory: 256 GB, memory_bandwidth: 6 TB/s}
+  accelerators_per_node: 8
+  nodes: 2
+```
+
+```yaml cluster.accelerator.memory
+clusterspec: 1
+cluster:
+  accelerator: {like: h100-sxm-80gb, memory: 141 GB}
   accelerators_per_node: 8
   nodes: 2
 ```
@@ -90,14 +99,16 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
 
 def _sibling_with(changed: Sequence[Deviation], catalog: Catalog) -> Accelerator | None:
     """Another accelerator that has all the figures: of the family (the same letters at the start of its id), or, for a
-    single figure, of the same first word.
+    single figure other than the size of the memory, of the same first word.
     """
+    keys = {_key(deviation) for deviation in changed}
     of = changed[0].known.whose if changed[0].known else ""
     for each in catalog.ids("accelerator"):
         same = _word(each) == _word(of)
-        if each == of or not (same or (len(changed) > 1 and _letters(each) == _letters(of))):
+        related = (len(changed) > 1 or keys == {"memory"}) and _letters(each) == _letters(of)
+        if each == of or not (same or related):
             continue
-        if same and {_key(deviation) for deviation in changed} == MEMORY:
+        if same and keys == MEMORY:
             continue  # another size of memory of the same part
         entry = catalog.find("accelerator", each)
         if isinstance(entry, Accelerator) and all(_has(entry, deviation) for deviation in changed):
