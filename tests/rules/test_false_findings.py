@@ -61,8 +61,8 @@ KINDS = [
     ("switch-of-another-technology", ndr("switch: quantum-2-qm9700", 8, "ultra-ethernet-1"), "error"),
     # engines of one node form no group over the network; pipelines of two nodes do
     ("missing-collective-plugin", P5 + SERVED + "layout: {tp: 8}\n", None),
-    ("missing-collective-plugin", P5 + SERVED + "layout: {tp: 8, pp: 2}\n", "warning"),
-    ("missing-collective-plugin", P5 + DENSE + "layout: {tp: 8}\n", "warning"),
+    ("missing-collective-plugin", P5 + SERVED + "layout: {tp: 8, pp: 2}\n", "note"),
+    ("missing-collective-plugin", P5 + DENSE + "layout: {tp: 8}\n", "note"),
     # nor does it matter how far apart they are
     ("no-placement-policy", P5.replace("placement: cluster-placement-group", "") + SERVED + "layout: {tp: 8}\n", None),
     (

@@ -5,7 +5,7 @@
 An `accelerator`, `accelerators_per_node`, `scale_up.domain`, `scale_up.interconnect` or `pcie` that differs from the
 platform's entry, or a `scale_out.technology` of another family than an instance of a cloud has: an error for instances,
 which are sold as they are, and a warning for machines that can be ordered otherwise. The same accelerator with other
-memory is a note, since systems are often sold with both. In Markdown and text files: a number of accelerators or NICs
+memory is a note, since machines are often sold with both; instances are not. In Markdown and text files: a number of accelerators or NICs
 stated of one machine, as in "a DGX H100 has four GPUs". More NICs than the entry has may include storage, frontend and
 virtual ones, and are not reported.
 
@@ -77,8 +77,8 @@ def check(catalog: Catalog, written_cluster: ClusterSpec, platform: Platform) ->
 
 
 def _severity(platform: Platform, key: str, given: str, supplied: str) -> str:
-    """A note for other memory, an error for an instance of a cloud; its PCIe generations are rarely published."""
-    if key == "accelerator" and _same_but_memory(given, supplied):
+    """A note for other memory of a machine of one's own, an error for an instance of a cloud; its PCIe generations are rarely published."""
+    if key == "accelerator" and not platform.cloud and _same_but_memory(given, supplied):
         return "note"
     return "error" if platform.cloud and not key.startswith("pcie") else "warning"
 

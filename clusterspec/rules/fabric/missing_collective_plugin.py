@@ -3,9 +3,8 @@
 ## What it finds
 
 More than one node on EFA, GPUDirect-TCPX or -TCPXO or Slingshot, with `collective_plugin: none` or the plugin of
-another network: an error. Where no plugin is stated, the finding is a warning in a cloud, whose image may lack it, and a
-note elsewhere: sites load the plugin of their fabric with the environment of the job, and the Neuron SDK contains its
-own. The rule is silent where every group of the layout lies in one scale-up domain, as with engines of one node.
+another network: an error. Where no plugin is stated, the finding is a note: images of clouds and environments of sites load
+the plugin of their fabric, and the Neuron SDK contains its own. The rule is silent where every group of the layout lies in one scale-up domain, as with engines of one node.
 
 ## Why it matters
 
@@ -102,7 +101,7 @@ def check(
                 AT,
                 f"no collective plugin is stated: {loss}",
                 help_,
-                severity="warning" if technology.cloud and wanted not in OF_VENDOR.values() else "note",
+                severity="note",
             )
     elif written != wanted and (
         written not in technology.plugins or written in OF_VENDOR.values() or wanted in OF_VENDOR.values()

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-Grouped-query models: in torchtitan, `kv_heads` that are not a multiple of `tp`; in Megatron Core and NeMo (and where no
+Grouped-query models: in torchtitan, `kv_heads` that are not a multiple of `tp`; in Megatron Core, NeMo, vLLM and SGLang (and where no
 framework is named), neither of `kv_heads` and `tp` divides the other. Models with latent attention have none.
 
 ## Why it matters

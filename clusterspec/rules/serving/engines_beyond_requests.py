@@ -3,8 +3,8 @@
 ## What it finds
 
 Several engines, an even number, with stated targets and a stated load, where half of them hold all requests in their
-cache and meet every target at the high end of the range of the prediction. The finding is a note; it is a warning where
-a quarter of them does. The rule is silent where fewer engines need as many nodes: engines of one node come with it.
+cache and meet every target at the high end of the range of the prediction. The finding names a quarter of them where that is enough, and is a note, since
+the others may be for growth, peaks and failures, which a steady load does not show. The rule is silent where fewer engines need as many nodes: engines of one node come with it.
 
 ## Why it matters
 
@@ -75,7 +75,6 @@ def check(served: Served) -> Iterator[Problem]:
         f"{plural(enough, 'engine')} of {engines:,} would serve the {plural(round(times.offered), 'request')} in flight, in {percent(min(1.0, used), 2)} "
         f"of their cache: predicted {display(times.ttft, 's')} to the first token and {display(times.tpot, 's')} per output token",
         "plan fewer engines, or state the load that the others are for",
-        severity="warning" if quarter else "note",
     )
 
 
