@@ -7,7 +7,7 @@ OUT    := out
 SPEC   ?= examples/dgx-h100-pod.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all browser page site docs accuracy fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files export-targets clean
+.PHONY: help demo test test-all browser page site docs accuracy fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files export-targets hostile clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
@@ -93,6 +93,9 @@ sbom: $(VENV)/developed ## write a software bill of materials (CycloneDX) of wha
 
 real-files: $(VENV)/developed ## fetch the files of tests/exchange/real.csv (CLONES=DIR: from clones) and compare what is read
 	$(BIN)/python -m tools.real_files $(if $(CLONES),--clones $(CLONES))
+
+hostile: $(VENV)/developed ## read hostile variants of every import format, each in 5 s and 300 MiB
+	$(BIN)/python -m tools.hostile
 
 export-targets: $(VENV)/developed ## compare flags and keys that exporters write with the sources of their targets, clones in CLONES
 	$(BIN)/python -m tools.export_targets $(CLONES)

@@ -168,6 +168,8 @@ LARGEST_STRUCTURED = 8 * 1024 * 1024
 """Bytes of the largest JSON or XML file read, whose values take many times the space of their text."""
 LONGEST_LINE = 64 * 1024
 """Characters of the longest line read in a format of lines."""
+MOST_LINES = 2_000_000
+"""Lines of the longest file read: more than the largest file has where lines say something."""
 _KEY = re.compile(r'"([^"\\\n]{1,200})"\s*:')
 _PAINT = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
@@ -201,7 +203,10 @@ class InputFile:
             raise FormatError(f"is not UTF-8: byte 0x{self.data[fault.start]:02x} at offset {fault.start}") from None
         if not text.strip():
             raise FormatError("is empty")
-        return text.replace("\r\n", "\n").replace("\r", "\n")
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        if text.count("\n") > MOST_LINES:
+            raise FormatError(f"has more than {MOST_LINES:,} lines, the maximum")
+        return text
 
     @cached_property
     def lines(self) -> tuple[str, ...]:

@@ -61,11 +61,17 @@ class Script(NamedTuple):
     arrays: tuple[Command, ...]
 
 
+MOST_BRACKETS = 100_000
+"""Brackets of a script, for each of which the parser takes space or, nested, time."""
+
+
 def script_of(text: str) -> Script:
     """The commands and arrays of a script.
 
-    Raises `FormatError` if it is too long, or nested too deeply.
+    Raises `FormatError` if it is too long, has too many brackets, or is nested too deeply.
     """
+    if sum(text.count(sign) for sign in "<([{`") > MOST_BRACKETS:
+        raise FormatError(f"has more than {MOST_BRACKETS:,} brackets: it is no launch script")
     shell = _Shell()
     try:
         shell.run_text(text, 0)

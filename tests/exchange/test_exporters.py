@@ -23,6 +23,7 @@ from clusterspec.studies.study import study_text
 from tests.cli.conftest import Call, call  # noqa: F401
 from tests.exchange.imports import counts, given, read
 from tests.settings import SETTINGS
+from tools.export_targets import TARGETS, names_written, recorded
 
 FABRIC = "scale_out: {{topology: {0}, switch: quantum-2-qm9700, extra_endpoints: {1}}}"
 WORK = "workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512}\n"
@@ -150,6 +151,16 @@ def test_the_model_of_megatron_is_the_one_of_the_catalog() -> None:
     plain = exported("megatron", pod(rest=f"{WORK}layout: {{tp: 8, cp: 2, cp_method: all-gather}}\n"))
     assert "CUDA_DEVICE_MAX_CONNECTIONS=1" in plain  # line 1477: asserted with tp or cp
     assert "--cp-comm-type all_gather" in plain
+
+
+def test_every_name_written_is_one_that_its_target_defines() -> None:
+    """`python -m tools.export_targets DIR --write` records from the sources of the targets where they define a name."""
+    places = recorded()
+    assert set(places) == set(TARGETS)
+    for kind in TARGETS:
+        names = names_written(kind)
+        assert names and not names - set(places[kind]), (kind, names - set(places[kind]))
+        assert all(place.line > 0 and place.commit for place in places[kind].values())
 
 
 def test_the_mesh_of_maxtext_has_as_many_devices_as_the_layout() -> None:

@@ -30,6 +30,7 @@ _NIC = re.compile(
 _CELL = re.compile(r"X|NV[0-9]{1,3}|SYS|NODE|PHB|PXB|PIX|PSB|SOC|N/A|OK|NS|DIS|GNS|CNS|TNS|U")
 _LINKS = re.compile(r"NV([0-9]{1,3})")
 _LEGEND = re.compile(r"\s*(NIC[0-9]+):\s*(\S+)\s*$")
+MOST_MATRICES = 100
 NEAR = {"PIX", "PXB", "PSB"}
 """Cells between a GPU and a NIC that share PCIe switches: such a NIC serves the scale-out fabric."""
 
@@ -101,13 +102,16 @@ def _line_cells(line: str) -> list[str]:
 
 
 def _matrices(lines: tuple[str, ...]) -> Iterator[Matrix]:
-    number = 0
+    number = found = 0
     while number < len(lines):
         header = _header_cells(lines[number]) if "GPU" in lines[number] else []
         number += 1
         if header:
             matrix = _matrix_at(lines, number, header)
             if matrix is not None:
+                found += 1
+                if found > MOST_MATRICES:
+                    raise FormatError(f"has more than {MOST_MATRICES} matrices", number)
                 yield matrix
 
 

@@ -1,0 +1,186 @@
+"""Hostile variants of every import format, with their time and space: ``python -m tools.hostile [KIND…]``.
+
+Each variant is read in a process of its own. It must be read or refused in one line, within `SECONDS` and `MEBIBYTES`
+of resident memory. Exit status 1 where one is not.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+from clusterspec.exchange import import_formats
+from clusterspec.exchange.documents import result_with_known_keys
+from clusterspec.exchange.import_formats import IMPORT_FORMATS, ImportFormat
+from clusterspec.exchange.import_result import FormatError, InputFile
+from clusterspec.exchange.merge import new_spec
+
+SECONDS = 5.0
+"""Processor seconds that a variant may take."""
+MEBIBYTES = 300
+"""Resident memory that a variant may take."""
+READ, REFUSED, SEVERAL_LINES, TRACEBACK, TOO_SLOW = range(5)
+OUTCOMES = ("read", "refused", "refused in several lines", "traceback", "too slow")
+SAMPLES = {
+    "nccl-topo": '<system version="1"><cpu numaid="0"><pci busid="0000:1b:00.0" class="0x030200"/></cpu></system>\n',
+    "rocm-smi-topo": "LINK TYPE TABLE:\n 0000:0c:00.0 0000:22:00.0\n0000:0c:00.0 SELF XGMI\n0000:22:00.0 XGMI SELF\n",
+    "nvidia-smi-topo": "     GPU0 GPU1 NIC0\nGPU0  X NV18 PIX\nGPU1 NV18 X SYS\nNIC0 PIX SYS X\n\n",
+    "nvidia-smi-nvlink": "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-1)\n\t Link 0: 25 GB/s\n\t Link 1: 25 GB/s\n",
+    "neuron-ls": '[{"neuron_device": 0, "nc_count": 2, "connected_to": [0], "memory_size": 34359738368}]\n',
+    "hl-smi": "| 0  HL-225   N/A | 0000:19:00.0 N/A | 768MiB / 98304MiB |\nHL-SMI Version\n",
+    "lspci": "1b:00.0 3D controller: NVIDIA GH100 [H100 SXM5 80GB]\n\t\tLnkCap:\tSpeed 32GT/s, Width x16\n",
+    "ibnetdiscover": 'Switch\t65 "S-1"\t\t# "leaf"\n[1]\t"H-1"[1](1)\t\t# "node1 mlx5_0" lid 1 4xNDR\n',
+    "ibstat": "CA 'mlx5_0'\n\tCA type: MT4129\n\tNumber of ports: 1\n\tPort 1:\n\t\tState: Active\n\t\tRate: 400\n",
+    "netq": '[{"links": [{"id": 1}], "compounded_links": [], "nodes": []}]\n',
+    "topograph": "switches:\n  core: {switches: [leaf]}\nblocks:\n  - {switch: leaf, nodes: ['n[1-8]']}\n",
+    "slurm-topology": "SwitchName=leaf1 Nodes=n[1-8]\nSwitchName=spine Switches=leaf1\n",
+    "kubernetes": (
+        "apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nspec: {mpiReplicaSpecs: {Worker: {replicas: 2}}}\n---\n"
+    ),
+    "netbox": "manufacturer: NVIDIA\nmodel: QM9700\nslug: q\ninterfaces:\n  - {name: p1, type: infiniband-ndr}\n",
+    "infragraph": "name: pod\ninstances:\n- {name: host, device: node, count: 2}\ndevices: []\nedges: []\n",
+    "terraform": '{"format_version": "1.2", "planned_values": {"root_module": {"resources": []}}}\n',
+    "nccom-test": (
+        "nccom-test -r 2 allr\n size(B) count(elems) type time(us) algbw(GB/s) busbw(GB/s)\n 33554432 1 u 768 43 43\n"
+    ),
+    "hccl": "[BENCHMARK] hcclAllReduce(src!=dst, dataSize=33554432, count=1)\n[BENCHMARK] NW Bandwidth : 250.1 GB/s\n",
+    "perftest": (
+        " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]\n"
+        " 65536      5000           392.0              391.0\n"
+    ),
+    "p2p": (
+        "Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)\n"
+        " D\\D 0 1\n 0 1800.0 370.0\n 1 370.0 1800.0\n\n"
+    ),
+    "osu": "# OSU MPI Bandwidth Test v7.0\n# Size      Bandwidth (MB/s)\n1048576      24000.1\n",
+    "bandwidth-table": "all_reduce\n| size | busbw |\n|---|---|\n| 1GiB | 300 GB/s |\n\n",
+    "nccl-tests": (
+        "# size count type redop root time algbw busbw #wrong\n"
+        "1073741824 268435456 float sum -1 8000.0 134.22 234.88 0\n"
+    ),
+    "simai-busbw": "test\nTP:\n  allreduce,: 300\n  allgather,: 280\n",
+    "huggingface": '{"architectures": ["LlamaForCausalLM"], "hidden_size": 4096, "num_hidden_layers": 32}\n',
+    "step-log": (
+        " iteration 5/ 10 | elapsed time per iteration (ms): 15800.1 | global batch size: 64 | lm loss: 1.0 |\n"
+    ),
+    "serving": "vllm serve org/model --tensor-parallel-size 8 --max-model-len 8192\n",
+    "torchtitan": "[parallelism]\ntensor_parallel_degree = 2\n[training]\nlocal_batch_size = 1\n",
+    "megatron": "torchrun pretrain_gpt.py --tensor-model-parallel-size 8 --num-layers 32 --hidden-size 4096\n",
+    "gpt-neox": '{"pipe_parallel_size": 1, "model_parallel_size": 2, "num_layers": 24, "hidden_size": 2048}\n',
+    "deepspeed": '{"train_batch_size": 64, "zero_optimization": {"stage": 3}}\n',
+    "maxtext": "base_emb_dim: 4096\nbase_num_decoder_layers: 32\nper_device_batch_size: 4\n",
+    "quote": "part,description,quantity,unit price\nDGX,H100 system,4,300000\n",
+}
+"""A sound start of a file of each format."""
+
+
+def variants(kind: ImportFormat) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """The hostile variants of a format by name; a text is made only where it is read."""
+    sample, most = SAMPLES[kind.name].encode(), kind.largest << 20
+
+    def repeated(unit: bytes, size: int) -> bytes:
+        return unit * (size // len(unit))
+
+    yield "100 MB", lambda: repeated(sample, 100_000_000)
+    yield "repeated to the limit", lambda: repeated(sample, most - 4096)
+    yield (
+        "numbered lines to the limit",
+        lambda: sample + b"".join(b"%d %s" % (n, sample) for n in range((most - 8192) // (len(sample) + 8))),
+    )
+    yield "one line to the limit", lambda: sample + repeated(sample.replace(b"\n", b" "), most - 8192)
+    yield "a long last word", lambda: sample.rstrip() + b"A" * (most - 8192)
+    yield "blanks to the limit", lambda: sample + b" " * (most - 8192) + sample
+    yield "line feeds to the limit", lambda: sample + b"\n" * (most - 8192) + sample
+    yield "digits to the limit", lambda: sample.rstrip() + b"9" * (most - 8192)
+    yield "other formats after it", lambda: b"".join([sample, *(text.encode() for text in SAMPLES.values())])
+    yield "other formats, repeated", lambda: repeated("".join(SAMPLES.values()).encode(), min(most, 2 << 20) - 8192)
+    yield "deep lists", lambda: sample + b"[" * 200_000
+    yield "deep mappings", lambda: sample + b'{"a": ' * 100_000
+    yield "deep blocks", lambda: sample + b"".join(b" " * n + b"a:\n" for n in range(1_200))
+    yield "deep sequence", lambda: sample + b"- " * 200_000
+    yield "deep tags", lambda: b"<system>" + b"<pci>" * 200_000
+    yield "a chain of aliases", lambda: _aliases() + sample
+    yield "entities", lambda: b'<!DOCTYPE a [<!ENTITY b "b"><!ENTITY c "&b;&b;">]><system>&c;</system>' + sample
+    yield "brackets", lambda: sample + repeated(b"([{<$`", min(most, 2 << 20) - 8192)
+    yield "quotes and continuation", lambda: sample + repeated(b"\"'\\\n", min(most, 2 << 20) - 8192)
+    yield "NUL", lambda: sample + b"\0" + sample
+    yield "binary", lambda: sample + bytes(range(256)) * 4_000
+    yield "not UTF-8", lambda: sample + b"\xff\xfe\xfd" * 1_000
+    yield "UTF-16", lambda: sample.decode().encode("utf-16")
+    yield "wide characters", lambda: sample + "\U0001f4a5".encode() * (min(most, 2 << 20) // 4 - 8192)
+    yield "control characters", lambda: sample + b"\x1b[31m\x07\x08" * 10_000
+    yield "an archive", lambda: b"PK\x03\x04" + sample * 100
+    yield "empty", lambda: b""
+
+
+def _aliases() -> bytes:
+    """YAML whose nine levels of aliases stand for a thousand million values."""
+    levels = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    levels += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+    return ("\n".join(levels) + "\n").encode()
+
+
+def outcome_of(kind: str, data: bytes) -> int:
+    """How a text is read as a format: `READ`, `REFUSED`, `SEVERAL_LINES` or `TRACEBACK`."""
+    file = InputFile("given.txt", data)
+    try:
+        format_ = import_formats.guessed_format(file) if kind == "auto" else import_formats.format_named(kind)
+        new_spec(result_with_known_keys(format_.read(file)))
+    except FormatError as why:
+        return REFUSED if "\n" not in str(why) and len(str(why)) < 400 else SEVERAL_LINES
+    except Exception:  # what a user would see as a traceback
+        return TRACEBACK
+    return READ
+
+
+def _child(kind: str, make: Callable[[], bytes]) -> None:
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        os._exit(TOO_SLOW)
+
+    signal.signal(signal.SIGVTALRM, stop)
+    data = make()
+    resource.setrlimit(resource.RLIMIT_CPU, (int(4 * SECONDS) + 5,) * 2)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    try:
+        os._exit(outcome_of(kind, data))
+    except BaseException:
+        os._exit(TRACEBACK)
+
+
+def tried(kind: str, make: Callable[[], bytes]) -> tuple[int, float, float]:
+    """The outcome in a process of its own, its seconds, and its resident memory in MiB, the file included."""
+    start = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        _child(kind, make)
+    _, status, used = os.wait4(child, 0)
+    how = os.waitstatus_to_exitcode(status)
+    return how if how in range(len(OUTCOMES)) else TOO_SLOW, time.monotonic() - start, used.ru_maxrss / 1024
+
+
+def main() -> int:
+    wanted = sys.argv[1:] or [kind.name for kind in IMPORT_FORMATS]
+    worst: tuple[float, float] = (0.0, 0.0)
+    count, faults = 0, 0
+    for kind in (kind for kind in IMPORT_FORMATS if kind.name in wanted):
+        for name, make in variants(kind):
+            for asked in (kind.name, "auto"):
+                how, seconds, space = tried(asked, make)
+                count += 1
+                worst = max(worst[0], seconds), max(worst[1], space)
+                if how > REFUSED or space > MEBIBYTES:
+                    faults += 1
+                    shown = f"{kind.name} as {asked}, {name}: {OUTCOMES[how]}, {seconds:.1f} s, {space:.0f} MiB"
+                    print(textwrap.shorten(shown, 200), flush=True)
+    print(f"{count} variants, {faults} faults; at most {worst[0]:.1f} s and {worst[1]:.0f} MiB")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
