@@ -136,7 +136,8 @@ def _other_peaks(
             fits = [
                 precision for precision, peak in peaks.items() if agrees_within(quantity.dense, count * peak, TOTAL)
             ]
-            found += [f"the peak of {whose} in {either(fits)} {word}"] if fits else []
+            floats = [precision for precision in fits if not precision.startswith("int")] or fits
+            found += [f"the peak of {whose} in {either(floats)} {word}"] if fits else []
         if found:
             return found
     return []

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-More than one node, a technology with RDMA, and `gpudirect_rdma: false`: an error where the NICs of a node carry so much that a
+More than one node, a technology with RDMA, and `gpudirect_rdma: false`: an error where the NICs of a node with several accelerators carry so much that a
 quarter of it or more is lost (from 44 GB/s per direction on), else a warning. The rule is silent for parts that cannot do it,
 such as GeForce cards.
 

@@ -2,8 +2,9 @@
 
 ## What it finds
 
-`precision: fp8` or fp4 on an accelerator whose peak in it is no higher than in the next wider format: a warning in
-training, a note in serving, where narrow weights still halve what is read.
+`precision: fp8`, fp4 or int8 on an accelerator whose peak in it is no higher than in the next wider format: a warning in
+training, a note in serving, where narrow weights still halve what is read. Where the peak is a quarter lower or more, as of
+int8 on B300, the finding is an error.
 
 ## Why it matters
 
@@ -27,6 +28,13 @@ workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, precis
 layout: {framework: maxtext, sharding: fsdp}
 ```
 
+```yaml workload.precision
+clusterspec: 1
+cluster: {platform: dgx-b300, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, precision: int8, parameter_precision: int8, serving: {input_tokens: 1000, output_tokens: 500, concurrency: 64}}
+layout: {framework: trt-llm, tp: 8}
+```
+
 ## Silent
 
 ```yaml
@@ -38,6 +46,7 @@ layout: {framework: maxtext, sharding: fsdp}
 
 ## Sources
 
+- Integer peaks of HGX B300 and B200: https://fibermall.com/blog/?p=17161
 - Peaks of TPU v5p: https://docs.cloud.google.com/tpu/docs/v5p-training
 """
 
@@ -52,7 +61,9 @@ from clusterspec.rules.rule import Rule
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
-WIDER = {"fp8": "bf16", "fp4": "fp8"}
+WIDER = {"fp8": "bf16", "fp4": "fp8", "int8": "bf16"}
+SLOWER = 0.75
+"""The peak over that of the wider format up to which the narrow one loses a quarter of the speed or more."""
 
 
 def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
@@ -62,10 +73,11 @@ def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
     own, other = accelerator.peaks.get(workload.precision), accelerator.peaks.get(wider)
     if own is None or other is None or own.value > other.value:
         return
+    slower = own.value <= SLOWER * other.value
     yield RULE.problem(
         "workload.precision",
         f"{accelerator.name} has {display(own.value, 'FLOP/s')} in {workload.precision} and {display(other.value, 'FLOP/s')} in {wider}: "
-        "it is no faster",
+        f"it is {'slower' if slower else 'no faster'}",
         f"use {wider}, or an accelerator with units for {workload.precision}",
-        severity="" if workload.kind == "train" else "note",
+        severity="error" if slower else "" if workload.kind == "train" else "note",
     )
