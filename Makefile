@@ -7,6 +7,8 @@ OUT    := out
 SPEC   ?= examples/dgx-h100-pod.yaml
 
 .DEFAULT_GOAL := help
+# Tests start many processes: without bytecode on disk, each compiles every module that it loads.
+unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help demo test test-all browser page site docs accuracy fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files export-targets hostile clean
 
 help: ## show this list

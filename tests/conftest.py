@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.chromium import NO_BROWSER, chromium
-from tests.effort import ALL_CASES, FUZZING, examples
+from tests.effort import FUZZING, examples
 
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -26,7 +26,7 @@ settings.register_profile(
     "ours",
     deadline=None,
     derandomize=not FUZZING,
-    max_examples=examples(100 if ALL_CASES else 60),
+    max_examples=examples(25),
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ours")

@@ -8,13 +8,21 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted((ROOT / "clusterspec").rglob("*.py"))
-TREES = {path: ast.parse(path.read_text("utf-8")) for path in MODULES}
+
+
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """The syntax tree of every module: two seconds that no test process spends that needs none."""
+    return {path: ast.parse(path.read_text("utf-8")) for path in MODULES}
+
+
 FORBIDDEN = {"bw", "cfg", "ctx", "utils", "helpers", "common", "misc"}
 
 
@@ -31,7 +39,7 @@ def test_layers_import_lower_layers_only() -> None:
 
 def test_only_the_command_line_prints_and_exits() -> None:
     exits = {"print", "exit", "quit", "sys.exit", "os._exit"}
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         if "cli" in module.parts or module.name == "__main__.py":
             continue
         calls = {dotted_name(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
@@ -46,7 +54,7 @@ def dotted_name(node: ast.AST) -> str:
 
 
 def test_names_are_whole_words() -> None:
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         names = set()
         for node in ast.walk(tree):
             if isinstance(node, ast.Name):
@@ -92,7 +100,7 @@ SHARES = "cost/measured.py"
 def test_designs_are_varied_in_one_place() -> None:
     """No module resolves or reads a spec again, builds a design, or replaces a part of one by hand."""
     exempt = VARYING | FIRST_READING | OTHER_RECORDS | {SHARES}
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         if module.relative_to(ROOT / "clusterspec").as_posix() not in exempt:
             assert not list(_other_ways(tree)), module
 
@@ -192,11 +200,7 @@ GENERIC = frozenset(
 """Words that do not say what a function returns."""
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_function_has_a_name_of_one_generic_word(module: Path) -> None:
-    generic = [
-        node.name
-        for node in ast.parse(module.read_text("utf-8")).body
-        if isinstance(node, ast.FunctionDef) and node.name.strip("_") in GENERIC
-    ]
-    assert generic == []
+def test_no_function_has_a_name_of_one_generic_word() -> None:
+    for module, tree in trees().items():
+        names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+        assert not {name for name in names if name.strip("_") in GENERIC}, module

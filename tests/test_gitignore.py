@@ -61,7 +61,7 @@ def excluded(lines: list[str], path: str) -> bool:
     return bool(answer)
 
 
-@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=st.lists(PATTERN, min_size=1, max_size=4), paths=st.lists(PATH, min_size=1, max_size=20, unique=True))
 def test_what_is_excluded_is_excluded_for_git(lines: list[str], paths: list[str], tmp_path: Path) -> None:
     if not (tmp_path / ".git").exists():

@@ -55,7 +55,10 @@ def flags_of(call: ast.Call) -> int:
 
 def calls(module: ModuleType) -> Iterator[tuple[str, str, ast.Call]]:
     """The name on which each method of patterns is called in a module, the method and the call."""
-    for node in ast.walk(ast.parse(getsource(module))):
+    source = getsource(module)
+    if not any(f".{method}(" in source for method in METHODS):
+        return
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
             yield ast.unparse(node.func.value), node.func.attr, node
 

@@ -12,7 +12,7 @@ import pytest
 
 from clusterspec import resources
 from clusterspec.cli.parser import COMMANDS, documented_commands, parser
-from tests.cli.conftest import BASE, Call, skip_without_pdf
+from tests.cli.conftest import BASE, Call
 
 CONTRACT = {
     "check",
@@ -146,15 +146,12 @@ def test_the_library_gives_the_same_results_as_the_commands(call: Call) -> None:
     )
 
 
-@pytest.mark.parametrize(("kind", "suffix"), [("design", "html"), ("procurement", "html"), ("procurement", "pdf")])
-def test_reports_are_written(kind: str, suffix: str, call: Call) -> None:
-    if suffix == "pdf":
-        skip_without_pdf()
+@pytest.mark.parametrize("kind", ["design", "procurement"])
+def test_reports_are_written(kind: str, call: Call) -> None:
     Path("spec.yaml").write_text(BASE)
-    done = call("report", "spec.yaml", "-o", f"out.{suffix}", "--kind", kind)
+    done = call("report", "spec.yaml", "-o", "out.html", "--kind", kind)
     assert done.status in (0, 1), done.error
-    data = Path(f"out.{suffix}").read_bytes()
-    assert data.startswith(b"%PDF" if suffix == "pdf" else b"<!doctype html>")
+    assert Path("out.html").read_bytes().startswith(b"<!doctype html>")
 
 
 def test_a_report_is_written_as_json_with_the_designs_that_it_is_compared_with(call: Call) -> None:

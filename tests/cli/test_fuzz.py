@@ -17,7 +17,7 @@ from tests.effort import examples, steps
 MOST = 8_000_000
 """Calls that a command may make for one file; an example takes some 50,000."""
 quickly = settings(
-    max_examples=examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(8), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 
@@ -66,7 +66,7 @@ def test_every_command_answers_in_json(words: tuple[str, ...], data: bytes, call
 
 
 @pytest.mark.parametrize("form", ["text", "concise", "sarif", "junit", "github", "gitlab", "markdown"])
-@settings(quickly, max_examples=examples(6))
+@settings(quickly, max_examples=examples(3))
 @given(data=HOSTILE)
 def test_every_format_holds_any_finding(form: str, data: bytes, call: Call) -> None:
     from xml.etree import ElementTree
@@ -80,7 +80,7 @@ def test_every_format_holds_any_finding(form: str, data: bytes, call: Call) -> N
 
 
 @pytest.mark.parametrize("command", ["estimate", "bom"])
-@settings(quickly, max_examples=examples(6))
+@settings(quickly, max_examples=examples(3))
 @given(data=HOSTILE)
 def test_every_text_can_be_shown(command: str, data: bytes, call: Call) -> None:
     _, out = answer(call, data, command)
@@ -88,7 +88,7 @@ def test_every_text_can_be_shown(command: str, data: bytes, call: Call) -> None:
     assert out.endswith("\n")
 
 
-@settings(quickly, max_examples=examples(4))
+@settings(quickly, max_examples=examples(3))
 @given(data=HOSTILE, kind=st.sampled_from(["design", "procurement"]))
 def test_every_report_can_be_written(data: bytes, kind: str, call: Call) -> None:
     Path("spec.yaml").write_bytes(data)
@@ -97,7 +97,7 @@ def test_every_report_can_be_written(data: bytes, kind: str, call: Call) -> None
     assert Path("out.html").read_bytes().startswith(b"<!doctype html>")
 
 
-@settings(quickly, max_examples=examples(12))
+@settings(quickly, max_examples=examples(5))
 @given(data=HOSTILE)
 def test_fixing_comes_to_an_end_and_breaks_no_yaml(data: bytes, call: Call) -> None:
     Path("spec.yaml").write_bytes(data)

@@ -245,7 +245,7 @@ OPERATING = (
     "check spec.yaml",
     "estimate spec.yaml",
     "report spec.yaml -o report.html",
-    "report spec.yaml -o report.pdf",
+    "report spec.yaml -o report.pdf --kind procurement",
     "search spec.yaml",
     "export bom-xlsx spec.yaml -o bom.xlsx",
 )

@@ -16,12 +16,11 @@ from tests.effort import ALL_CASES
     [
         ("dgx-h100", "llama-3.1-8b", "train"),
         ("dgx-h100", "llama-3.1-70b", "train"),
-        ("gb200-nvl72", "llama-3.1-70b", "train"),
         ("dgx-h100", "llama-3.1-8b", "serve"),
         ("gb200-nvl72", "llama-3.1-70b", "serve"),
         ("dgx-1", "llama-3.1-8b", "train"),
         ("dgx-h100", "deepseek-v3", "serve"),
-        *([("dgx-h100", "deepseek-v3", "train")] if ALL_CASES else []),
+        *([("dgx-h100", "deepseek-v3", "train"), ("gb200-nvl72", "llama-3.1-70b", "train")] if ALL_CASES else []),
         ("dgx-1", "gpt3-175b", "serve"),
     ],
 )

@@ -172,7 +172,7 @@ def assert_defaults_are_the_defaults(described: Spec) -> None:
     assert [key for key, _ in left if writable(key)] == []
 
 
-@pytest.mark.parametrize("name", sampled(CASES, 14))
+@pytest.mark.parametrize("name", sampled(CASES, 8))
 def test_writing_an_assumption_changes_nothing(name: str) -> None:
     assert_defaults_are_the_defaults(CASES[name])
 
@@ -212,7 +212,7 @@ CLUSTERS = st.sampled_from(
 )
 
 
-@settings(max_examples=examples(4), deadline=None)
+@settings(max_examples=examples(2), deadline=None)
 @given(CLUSTERS, WORKLOADS, LAYOUTS)
 def test_writing_an_assumption_changes_nothing_in_random_specs(cluster: Spec, workload: Spec, layout: Spec) -> None:
     assert_defaults_are_the_defaults(spec(cluster, workload, layout))

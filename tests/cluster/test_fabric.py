@@ -13,6 +13,7 @@ from clusterspec.cluster.fabric import Fabric, NoFabric, count_fabric
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster
 from tests.cluster.resolving import cluster_of
+from tests.effort import examples
 
 # Published reference designs: nodes, NICs of a node, ports at the rate of a plane, planes, and the switches and links
 # per plane summed (leaf, spine, core, leaf to spine, spine to core; None where the source counts cables of two links).
@@ -312,7 +313,7 @@ def test_a_missing_fabric_has_a_reason(text: str, why: str) -> None:
     assert isinstance(found, NoFabric) and why in found.why
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(37), deadline=None)
 @given(
     nodes=st.integers(2, 4000),
     ports=st.sampled_from([36, 40, 64, 128, 144]),

@@ -11,7 +11,7 @@ from clusterspec.cluster.groups import AXES, EXPERT_AXES, Placement, axis_placem
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Layout
 from tests.cluster.resolving import cluster_of, layout_of, resolve_text
-from tests.effort import sampled, steps
+from tests.effort import examples, sampled, steps
 
 MACHINES = {
     "eight to a node": "platform: dgx-h100",
@@ -129,7 +129,7 @@ def layouts(draw: st.DrawFn) -> tuple[Cluster, Layout]:
     return design.cluster, replace(design.layout, order=draw(st.sampled_from(ORDERS)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(37), deadline=None)
 @given(case=layouts(), axis=st.sampled_from(sorted(AXES)))
 def test_placement_equals_enumeration_of_ranks(case: tuple[Cluster, Layout], axis: str) -> None:
     cluster, layout = case
@@ -137,7 +137,7 @@ def test_placement_equals_enumeration_of_ranks(case: tuple[Cluster, Layout], axi
         assert axis_placement(cluster, layout, axis) == seen(cluster, layout, axis)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(
     tp=st.sampled_from([2, 3, 4, 8, 16]),
     cp=st.sampled_from([1, 2, 3]),

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from clusterspec.cluster.fabric import Fabric, count_fabric
 from tests.cluster.resolving import clean
+from tests.effort import examples
 
 POD = "{platform: dgx-h100, nodes: %d, scale_out: {technology: infiniband-ndr, topology: rail-optimized%s}}"
 
@@ -54,7 +55,7 @@ def test_extra_endpoints_take_a_module_each() -> None:
     assert built(POD % (31, ", extra_endpoints: 4")).modules.node == 31 * 4 + 4
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(37), deadline=None)
 @given(
     nodes=st.integers(2, 1500),
     topology=st.sampled_from(["rail-optimized", "fat-tree"]),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
 from tests.cost.plans import MIXTRAL, design, plan, seconds, spec
-from tests.effort import steps
+from tests.effort import examples, steps
 
 LAYOUTS: tuple[dict[str, Any], ...] = (
     {"tp": 1},
@@ -254,7 +254,7 @@ def test_the_work_of_an_estimate_does_not_grow_with_the_cluster() -> None:
     assert many < 4 * few
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     nodes=st.sampled_from([1, 2, 8, 500, 10**6]),
     tp=st.integers(1, 9),

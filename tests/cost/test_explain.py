@@ -15,6 +15,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.results.estimate_json import body
 from tests.cost.expressions import evaluate
 from tests.cost.plans import MIXTRAL, plan
+from tests.effort import examples
 from tests.settings import SETTINGS
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
@@ -56,7 +57,9 @@ def test_every_formula_of_published_runs_gives_its_value() -> None:
             explained(found)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(
+    max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
 @given(
     nodes=st.sampled_from([1, 2, 8, 64]),
     model=st.sampled_from(["llama-3.1-8b", MIXTRAL, "deepseek-v3"]),

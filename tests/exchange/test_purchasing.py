@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.exchange.purchasing.numbers import written_number
+from tests.effort import examples
 from tests.exchange.imports import counts, given, read, unknown
 
 
@@ -147,7 +148,7 @@ def written(value: int, decimals: int, mark: str, group: str) -> str:
     return whole + (f"{mark}{value % 10**decimals:0{decimals}}" if decimals else "")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @drawn(
     st.lists(st.tuples(st.integers(0, 10**9), st.integers(0, 4)), min_size=1, max_size=5),
     st.sampled_from([(".", ","), (",", "."), (".", ""), (",", ""), (".", " "), (",", " "), (".", "'")]),

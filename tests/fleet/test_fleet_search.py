@@ -13,6 +13,7 @@ from clusterspec.analysis.assignment import Option, best_assignments
 from clusterspec.analysis.fleet_search import Goal, Place, fleet_search, objective_of, options_at, places
 from clusterspec.report.fleet_search_text import options_csv
 from tests.cli.conftest import Call, call  # noqa: F401 - the fixture
+from tests.effort import examples
 from tests.fleet.test_fleet_studies import study
 
 POOLS = {"p": 5, "q": 3}
@@ -36,7 +37,7 @@ def tried(options: list[Option]) -> list[tuple[float, int]]:
     return sorted(found)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(OPTIONS)
 def test_assignments_equal_those_of_trying_all(options: list[Option]) -> None:
     wanted = tried(options)

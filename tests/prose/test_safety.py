@@ -108,13 +108,13 @@ def check(text: str) -> None:
         assert 1 <= start.column < end.column <= len(lines[start.line - 1]) + 1
 
 
-@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(some.lists(some.sampled_from(PIECES), max_size=40).map(" ".join))
 def test_no_arrangement_of_known_words_crashes_the_reader(text: str) -> None:
     check(text)
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(some.text(max_size=300))
 def test_no_text_at_all_crashes_the_reader(text: str) -> None:
     check(text)

@@ -11,13 +11,15 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Call, skip_without_pdf
-from tests.effort import diagonal
+from tests.effort import sampled
 from tests.report.secrets import HOSTILE, SECRETS
 
 KINDS = ["design", "procurement"]
 OFFSETS = re.compile(rb"^[0-9 ]+")
 """The numbers and places of its objects that an object stream of a PDF begins with: they hold nothing of the spec."""
 ASKED: list[tuple[str, ...]] = [(), ("--audience", "tender")]
+PDFS = sampled([(kind, asked) for kind in reversed(KINDS) for asked in reversed(ASKED)], 1)
+"""A PDF is the page of the same report, which is searched in all cases, with what the writer of PDF adds."""
 
 
 def found(data: bytes) -> list[str]:
@@ -41,7 +43,7 @@ def test_the_page_holds_no_secret(kind: str, asked: tuple[str, ...], call: Call)
     assert found(written(call, "html", kind, asked)) == []
 
 
-@pytest.mark.parametrize(("kind", "asked"), diagonal(2, KINDS, ASKED), ids=str)
+@pytest.mark.parametrize(("kind", "asked"), PDFS, ids=str)
 def test_the_pdf_holds_no_secret_in_streams_text_or_attachments(kind: str, asked: tuple[str, ...], call: Call) -> None:
     skip_without_pdf()
     import pypdf

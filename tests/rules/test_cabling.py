@@ -13,6 +13,7 @@ from clusterspec.procurement.bill import bill
 from clusterspec.rules.knowledge.cabling import fits_cage
 from clusterspec.source import dotted
 from tests.cluster.resolving import clean
+from tests.effort import examples
 
 from .conftest import Check
 
@@ -51,7 +52,7 @@ def test_a_run_goes_up_along_the_row_across_and_down(racks: int, per_row: int, p
     assert run_length(racks, per_row, 0.6, 3.0, place) == pytest.approx(meters)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(racks=st.integers(1, 500), per_row=st.integers(1, 60), pitch=st.floats(0.5, 1.2), rows=st.floats(1.5, 6.0))
 def test_more_racks_and_wider_rooms_never_shorten_a_run(racks: int, per_row: int, pitch: float, rows: float) -> None:
     for place in ("middle-of-row", "end-of-row", "separate-row"):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from clusterspec.analysis.outputs import bill
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.studies.study import study_text
+from tests.effort import examples
 from tests.settings import SETTINGS
 
 SPECS = [  # platform, nodes, scale_out
@@ -64,7 +65,7 @@ def test_a_fabric_that_the_bill_proposes_draws_no_finding(platform: str, nodes: 
     assert_order_is_accepted(platform, nodes, scale_out)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(
     st.sampled_from(["dgx-h100", "dgx-b300", "gb200-nvl72"]),
     st.integers(2, 1_500),

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies
 from clusterspec.finding import Finding
 from clusterspec.rules.index import RULES
 from clusterspec.studies.study import study_text
-from tests.effort import steps
+from tests.effort import examples, steps
 from tests.rules.twins.pods import PODS, spec
 from tests.settings import SETTINGS
 
@@ -115,7 +115,7 @@ def hostile(pod: str, changes: list[tuple[str, Any]]) -> str:
     return spec(pod, kept)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(37), deadline=None)
 @given(pod=strategies.sampled_from(sorted(PODS)), changes=CHANGES)
 def test_no_spec_makes_a_rule_crash(pod: str, changes: list[tuple[str, Any]]) -> None:
     text = hostile(pod, changes)

@@ -249,7 +249,7 @@ JUNK = st.recursive(
 )
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(20))
 @given(st.lists(st.tuples(st.sampled_from(LEAVES), JUNK), min_size=1, max_size=4))
 def test_any_spec_returns_a_result(changes: list[tuple[KeyPath, Any]]) -> None:
     tree = copy.deepcopy(EVERY.value)

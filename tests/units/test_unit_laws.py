@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from clusterspec.quantity import Direction, Quantity
 from clusterspec.units import KINDS, UnitFault, display, display_bits, percent, read, readings
 from clusterspec.units.table import TABLE
-from tests.effort import each, steps
+from tests.effort import each, examples, steps
 
 SIZES = st.floats(min_value=1e-3, max_value=1e26, allow_nan=False)
 SAID = {"B/s": "rate", "B": "bytes", "FLOP": "work", "T/s": "transfer_rate", "W": "power"}
@@ -60,7 +60,7 @@ def attempt(text: str, kind: str) -> Quantity | None:
 @given(text=HOSTILE, kind=st.sampled_from(sorted(KINDS)))
 @example(text="1" * 5000, kind="bytes")
 @example(text="1,111" * 20, kind="bytes")
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_any_text_is_a_quantity_or_a_fault(text: str, kind: str) -> None:
     quantity = attempt(text, kind)
     if quantity is not None:
@@ -95,7 +95,7 @@ def test_every_prefix_on_every_base_is_a_unit_or_a_fault(base: str) -> None:
 
 
 @given(text=HOSTILE)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(37), deadline=None)
 def test_any_text_has_readings_or_a_fault(text: str) -> None:
     try:
         found = readings(text)

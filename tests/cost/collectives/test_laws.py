@@ -18,7 +18,7 @@ from clusterspec.cost.collectives.predict import collective_cost, collective_tab
 from clusterspec.cost.collectives.stack import copy_seconds_per_byte
 from clusterspec.cost.formulas.collectives import time_at_busbw
 from tests.cost.collectives.machines import A100, H100, cluster, nodes_of
-from tests.effort import each
+from tests.effort import each, examples
 
 TPU = "accelerator: tpu-v5p\naccelerators_per_node: 4\nnodes: 16\nscale_up: {shape: [4, 4, 4]}"
 PCIE = "accelerator: l40s\naccelerators_per_node: 8\nnodes: 1\npcie: 4"
@@ -54,7 +54,7 @@ def ranks_of(machine: Cluster, share: float) -> int:
 
 
 @given(machines, names, sizes, shares)
-@settings(max_examples=300)
+@settings(max_examples=examples(75))
 def test_never_faster_than_the_wire(machine: str, name: str, size: float, share: float) -> None:
     spec = MACHINES[machine]
     cost = collective_cost(spec, name, contiguous_placement(spec, ranks_of(spec, share)), size)
@@ -65,7 +65,7 @@ def test_never_faster_than_the_wire(machine: str, name: str, size: float, share:
 
 
 @given(machines, names, sizes, shares, st.floats(1.0, 64.0))
-@settings(max_examples=300)
+@settings(max_examples=examples(75))
 def test_more_bytes_are_never_cheaper(machine: str, name: str, size: float, share: float, more: float) -> None:
     spec = MACHINES[machine]
     group = contiguous_placement(spec, ranks_of(spec, share))
@@ -74,7 +74,7 @@ def test_more_bytes_are_never_cheaper(machine: str, name: str, size: float, shar
 
 
 @given(machines, names, sizes, shares)
-@settings(max_examples=200)
+@settings(max_examples=examples(50))
 def test_the_range_contains_the_time_and_the_time_its_parts(machine: str, name: str, size: float, share: float) -> None:
     spec = MACHINES[machine]
     cost = collective_cost(spec, name, contiguous_placement(spec, ranks_of(spec, share)), size)
@@ -116,7 +116,7 @@ def test_faster_links_never_hurt(name: str, ranks: int, size: float) -> None:
 
 
 @given(machines, names, sizes, st.floats(1.0, 100.0))
-@settings(max_examples=150)
+@settings(max_examples=examples(37))
 def test_a_lower_latency_of_the_network_never_hurts(machine: str, name: str, size: float, factor: float) -> None:
     spec = MACHINES[machine]
     links = group_paths(spec, contiguous_placement(spec, ranks_of(spec, 1.0)))
