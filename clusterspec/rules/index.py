@@ -559,7 +559,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "roles-exceed-memory": lambda rl: rl.memory is None or rl.memory.capacity is None or rl.memory.most <= rl.memory.capacity,
     "rollout-tail-idles-accelerators": lambda rl, thresholds: rl.rl.placement == 'split' and rl.rl.max_staleness > 0 or rl.rollout.idle_share * rl.rollout.batch / rl.step <= thresholds.of('rollout-tail-idles-accelerators', 0.15),
     "samples-exceed-context": lambda training: training.rl is None or (not (training.model.max_sequence_length is not None and training.rl.longest_sample > training.model.max_sequence_length >= training.sequence_length) and (not training.rl.longest_sample > training.sequence_length)),
-    "stale-samples": lambda training: training.rl is None or training.rl.max_staleness <= 4,
+    "stale-samples": lambda training: training.rl is None or training.rl.max_staleness <= 8,
     "unbalanced-roles": lambda rl, thresholds: rl.rl.placement != 'split' or rl.rl.max_staleness == 0,
     "weight-sync-exposed": lambda rl, thresholds: rl.sync.seconds / rl.step <= thresholds.of('weight-sync-exposed', 0.1),
     "algbw-contradicts-busbw": lambda spec, cluster: not (spec.measured or spec.acceptance),

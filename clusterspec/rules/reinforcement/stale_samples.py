@@ -2,8 +2,7 @@
 
 ## What it finds
 
-`workload.rl.max_staleness` above the steps for which published asynchronous systems keep their quality: a warning above 8,
-and a note above 4.
+`workload.rl.max_staleness` above 8, the steps for which published asynchronous systems keep their quality.
 
 ## Why it matters
 
@@ -58,16 +57,14 @@ from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 MOST = 8
-NOTED = 4
 
 
 def check(training: Workload) -> Iterator[Problem]:
-    if training.rl is None or training.rl.max_staleness <= NOTED:
+    if training.rl is None or training.rl.max_staleness <= MOST:
         return
     steps = training.rl.max_staleness
     yield RULE.problem(
         "workload.rl.max_staleness",
         f"samples may be {steps} steps older than the weights that they train; published systems use up to {MOST}",
-        f"write 1 to {NOTED}",
-        severity="warning" if steps > MOST else "note",
+        "write 1 to 4",
     )
