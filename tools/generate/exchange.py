@@ -48,6 +48,27 @@ files show on second sight. The other six: one file of several tools was read as
 runs were joined, a sum over pairs of ranks was taken for one pair, a collective of one rank was a measurement, and a
 setting that is off was taken as on. All six are corrected by kind, and the list is now read as expected.
 """
+LIMITS = """
+### Limits for the health checks of a site
+
+`superbench`, `cvs`, `azure-nhc`, `nvcre`, `aicr` and `health-scanner` write the limits that the design implies where
+these tools look for them: the figures of `acceptance:`, or, where the spec states none, the slow end of the predicted
+range. A tool that passes 90 % or 95 % of its figure gets the limit divided by that share, so that a machine fails below
+the limit itself. Limits behind which there is no measurement (such as those of NICs of 800 Gb/s) say so in the file and
+on standard error. The writers follow the parsers of these public sources:
+
+| kind | source | commit | files |
+| --- | --- | --- | --- |
+| `superbench` | microsoft/superbenchmark | 700d6501 | `superbench/analyzer/data_diagnosis.py`, `diagnosis_rule_op.py` |
+| `cvs` | ROCm/cvs | dddd9143 | `cvs/lib/rccl_lib.py` |
+| `azure-nhc` | Azure/azurehpc-health-checks | 0e0a1ac2 | `customTests/azure_nccl_allreduce.nhc` |
+| `nvcre` | NVIDIA/cluster-readiness-engine | 00992e28 | `api/v1alpha1/certification_types.go` |
+| `aicr` | NVIDIA/aicr | bc05c6be | `validators/performance/nccl_all_reduce_bw_constraint.go` |
+| `health-scanner` | GoogleCloudPlatform/cluster-health-scanner | 81c525d8 | `src/nccl_healthcheck/nccl_startup.py` |
+
+Formats of other tools are left out: no public schema of them was read. Limits of copies, of `ib_write_bw` and of
+storage are left out too, since the cost model predicts none of them.
+"""
 EXPORT = """## Export
 
 `clusterspec export KIND SPEC [-o FILE]` writes a design in another format. What the format cannot hold is named on
@@ -111,6 +132,8 @@ def page() -> str:
             EXPORT,
             table(("kind", "writes"), ((f"`{each.name}`", each.title) for each in EXPORTERS)),
             *example({"pod.yaml": SPEC}, ("export", "nccl-env", "pod.yaml")),
+            LIMITS,
+            *example({"pod.yaml": SPEC}, ("export", "azure-nhc", "pod.yaml")),
             DIAGNOSE.format(cases=_published_cases()),
             table(("cause", "meaning"), ((f"`{name}`", meaning) for name, meaning in MEANINGS.items())),
             *example({"pod.yaml": SPEC, "nccl.log": LOG}, ("diagnose", "pod.yaml", "nccl.log")),

@@ -130,7 +130,8 @@ _DEVICES = {"NVIDIA": "nvidia.com/gpu", "AMD": "amd.com/gpu"}
 """Kubernetes resources by the vendors whose accelerators run NCCL or RCCL."""
 
 
-def _acceptance_cases(source: ExportInput) -> tuple[AcceptanceCase, ...]:
+def runnable_cases(source: ExportInput) -> tuple[AcceptanceCase, ...]:
+    """The acceptance tests that nccl-tests and rccl-tests run. Raises `NotExportable` where there is none."""
     tests, _, unclear = acceptance_cases(source.design)
     if unclear or not tests:
         raise MissingPart(unclear[0] if unclear else "the design has no acceptance tests")
@@ -168,7 +169,7 @@ def _exported_variables(source: ExportInput, test: AcceptanceCase | None = None)
 
 def sbatch(source: ExportInput) -> ExportedFile:
     """A batch script that runs all tests and writes logs for `clusterspec accept`."""
-    tests = _acceptance_cases(source)
+    tests = runnable_cases(source)
     per_node = source.cluster.ranks_per_node
     nodes = max(test.nodes * test.groups for test in tests)
     lines = [
@@ -201,7 +202,7 @@ def sbatch(source: ExportInput) -> ExportedFile:
 
 def mpirun(source: ExportInput) -> ExportedFile:
     """A shell script; the host file has one host per line."""
-    tests = _acceptance_cases(source)
+    tests = runnable_cases(source)
     per_node = source.cluster.ranks_per_node
     lines = [
         "#!/bin/bash",
@@ -229,7 +230,7 @@ def mpirun(source: ExportInput) -> ExportedFile:
 
 def mpijob(source: ExportInput) -> ExportedFile:
     """One MPIJob of the Kubeflow operator per test; `kubectl logs` of its launcher gives the log."""
-    tests, cluster = _acceptance_cases(source), source.cluster
+    tests, cluster = runnable_cases(source), source.cluster
     device = _DEVICES.get(cluster.accelerator.vendor)
     if device is None:
         raise NotExportable(f"no Kubernetes resource is known for accelerators of {cluster.accelerator.vendor}")

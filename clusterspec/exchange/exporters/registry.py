@@ -156,6 +156,22 @@ EXPORTERS = (
     Exporter("mpijob", "acceptance tests as MPIJobs of Kubeflow", "acceptance", "mpijob", ("acceptance-mpijob",)),
     Exporter("mpirun", "acceptance tests as mpirun commands", "acceptance", "mpirun", ("acceptance-mpirun",)),
     Exporter(
+        "superbench", "acceptance limits as rules of SuperBench", "site_checks", "superbench", ("superbenchmark",)
+    ),
+    Exporter("cvs", "acceptance limits for ROCm cvs", "site_checks", "cvs", ("rocm-cvs",)),
+    Exporter(
+        "azure-nhc", "acceptance limits of a node for Azure node health checks", "site_checks", "azure_nhc", ("aznhc",)
+    ),
+    Exporter("nvcre", "acceptance limits for NVIDIA Cluster Readiness Engine", "site_checks", "readiness", ("cre",)),
+    Exporter("aicr", "acceptance limit as a recipe overlay of NVIDIA AICR", "site_checks", "aicr"),
+    Exporter(
+        "health-scanner",
+        "acceptance limit of pairs of nodes for Google cluster-health-scanner",
+        "site_checks",
+        "health_scanner",
+        ("cluster-health-scanner", "chs"),
+    ),
+    Exporter(
         "nccl-env",
         "environment of NCCL, RCCL and plugins, with reasons",
         "acceptance",

@@ -1,0 +1,415 @@
+"""Acceptance limits in the formats of health checks that sites run.
+
+A limit is the bus bandwidth in GB/s (10^9 B/s, as nccl-tests prints it) that the spec states for a test, or, where it
+states none, the slow end of the predicted range. Tools that grant a tolerance get the limit divided by it, so that they
+fail below the limit itself. Each writer names the file and commit of the public source whose parser it was written for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.model import Cluster
+from clusterspec.cost.collectives.model import CollectiveUnavailableError
+from clusterspec.cost.collectives.predict import collective_table
+from clusterspec.exchange.exporters.acceptance import runnable_cases
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable
+from clusterspec.exchange.measurements import AcceptanceCase
+from clusterspec.logs.benchmark import size_text
+from clusterspec.procurement.bill import PROGRAMS
+from clusterspec.records import dataclass
+from clusterspec.units import plural
+
+GIB = 1 << 30
+MEASURED_FABRICS = frozenset(
+    {
+        ("efa-v1", 100),
+        ("efa-v2", 100),
+        ("efa-v3", 200),
+        ("efa-v4", 400),
+        ("gpudirect-tcpx", 200),
+        ("gpudirect-tcpxo", 200),
+        ("infiniband-ndr", 400),
+        ("roce-v2", 100),
+        ("roce-v2", 400),
+    }
+)
+"""Networks and line rates of a NIC, Gb/s per direction, on which published collectives over nodes are compared with
+predictions: those of ``tests/accuracy/collective_series.csv``."""
+MEASURED_DOMAINS = frozenset({"nvlink-3", "nvlink-4", "nvlink-5", "xgmi-mi300x", "xgmi-mi355x"})
+"""Scale-up interconnects on which published collectives are compared with predictions: those of the same table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The least bus bandwidth of a collective, B/s: ``basis`` is where it comes from, ``unmeasured`` what of the
+    machine no published measurement covers; empty where one does, or where the spec states the limit.
+    """
+
+    collective: str
+    nodes: int
+    ranks: int
+    size: int
+    bandwidth: float
+    basis: str
+    unmeasured: str = ""
+    runs: int = 1
+
+    @property
+    def gigabytes(self) -> float:
+        """The limit in GB/s."""
+        return self.bandwidth / 1e9
+
+    @property
+    def title(self) -> str:
+        return f"{self.collective} on {plural(self.nodes, 'node')}, {size_text(self.size)}"
+
+    def remarks(self) -> Iterator[str]:
+        """The limit and its basis, one line each."""
+        yield f"{self.title}: at least {self.gigabytes:.2f} GB/s of bus bandwidth, {self.basis}"
+        if self.unmeasured:
+            yield f"nothing was measured for this limit: {self.unmeasured}"
+
+
+def site_limits(source: ExportInput) -> tuple[Limit, ...]:
+    """The limits of the spec's tests, or of the tests of each tier. Raises `NotExportable` if no test can be run."""
+    stated = bool(source.design.spec.acceptance)
+    return tuple(_limit_of(source.cluster, case, stated=stated) for case in runnable_cases(source))
+
+
+def _limit_of(cluster: Cluster, case: AcceptanceCase, *, stated: bool) -> Limit:
+    runs = max(1, case.runs)
+    if stated:
+        return Limit(
+            case.collective, case.nodes, case.ranks, int(case.size), case.threshold, "stated in the spec", "", runs
+        )
+    return _predicted_limit(cluster, case.collective, case.nodes, int(case.size))
+
+
+def _limit_on(source: ExportInput, collective: str, nodes: int, size: int | None = None) -> Limit:
+    """The limit of one test: the largest size that the spec states for it, else the prediction at ``size``, or at 8 GiB
+    where a tool leaves the size open. Raises `NotExportable` where the machine has no such group.
+    """
+    fitting = [
+        each
+        for each in site_limits(source)
+        if (each.collective, each.nodes) == (collective, nodes) and size in (None, each.size)
+    ]
+    if fitting:
+        return max(fitting, key=lambda each: each.size)
+    return _predicted_limit(source.cluster, collective, nodes, size or 8 * GIB)
+
+
+def _predicted_limit(cluster: Cluster, collective: str, nodes: int, size: int) -> Limit:
+    ranks = nodes * cluster.ranks_per_node
+    if nodes > cluster.nodes or ranks < 2:
+        raise NotExportable(f"{collective} on {plural(nodes, 'node')} needs more than the cluster has")
+    try:
+        row = collective_table(cluster, collective, ranks, (float(size),))[0]
+    except CollectiveUnavailableError as why:
+        raise NotExportable(f"{collective} on {plural(nodes, 'node')} cannot be predicted: {why}") from None
+    basis = "the slow end of the predicted range"
+    return Limit(collective, nodes, ranks, size, row.least_busbw, basis, _unmeasured(cluster, row.tier))
+
+
+def _unmeasured(cluster: Cluster, tier: str) -> str:
+    """What no published measurement covers; empty where one does, or where the spec states a measurement."""
+    fabric = cluster.scale_out
+    part = "network" if tier == "scale-out" else None
+    if any(share.part == part if part else share.tier == tier for share in cluster.measured):
+        return ""
+    if tier == "scale-out" and fabric is not None:
+        rate = round(fabric.nic_bandwidth.value * 8 / 1e9)
+        if (fabric.technology.id, rate) in MEASURED_FABRICS:
+            return ""
+        what = f"collectives over NICs of {rate} Gb/s on {fabric.technology.name}"
+    else:
+        entry = cluster.scale_up.interconnect
+        if entry is not None and entry.id in MEASURED_DOMAINS:
+            return ""
+        what = f"collectives over {entry.name if entry else 'the links inside a node'}"
+    return (
+        f"no published measurement of {what} is compared with predictions; "
+        "measure on sound nodes, run `clusterspec diagnose --write`, and export again"
+    )
+
+
+def _exported(content: str, limits: Sequence[Limit], omitted: Sequence[str] = ()) -> ExportedFile:
+    """The file, with the limits behind which there is no measurement among what the user is told."""
+    reasons = dict.fromkeys(each.unmeasured for each in limits if each.unmeasured)
+    missing = (
+        f"measurements behind {', '.join(each.title for each in limits if each.unmeasured == why)}: {why}"
+        for why in reasons
+    )
+    return ExportedFile(content, (*omitted, *missing))
+
+
+def _comments(source: ExportInput, limits: Sequence[Limit], *more: str) -> list[str]:
+    lines = [f"Acceptance limits of {source.name}.", *more, *(line for each in limits for line in each.remarks())]
+    return [f"# {line}" for line in lines]
+
+
+def _limits_left_out(limits: Sequence[Limit], written: Sequence[Limit], why: str) -> tuple[str, ...]:
+    return tuple(f"{each.title}: {why}" for each in limits if each not in written)
+
+
+def _require_vendor(source: ExportInput, vendor: str, tool: str) -> None:
+    if source.cluster.accelerator.vendor != vendor:
+        raise NotExportable(f"{tool} is for accelerators of {vendor}, and {source.cluster.accelerator.name} is not")
+
+
+SUPERBENCH_OPERATIONS = {
+    "all-reduce": "allreduce",
+    "all-gather": "allgather",
+    "reduce-scatter": "reducescatter",
+    "all-to-all": "alltoall",
+    "broadcast": "broadcast",
+}
+
+
+def superbench(source: ExportInput) -> ExportedFile:
+    """Rules of ``sb result diagnosis``, one for each limit: a node is defective where the bus bandwidth is below it.
+
+    Written for microsoft/superbenchmark at 700d6501: ``superbench/analyzer/data_diagnosis.py`` and ``rule_base.py``
+    (keys; a metric is a benchmark with its annotation, ``/``, and a regular expression), ``diagnosis_rule_op.py``
+    (``value``: violated where the criterion holds), ``cuda_nccl_bw_performance.py`` (names of operations and metrics,
+    GB/s).
+    """
+    limits = site_limits(source)
+    written = [each for each in limits if each.collective in SUPERBENCH_OPERATIONS]
+    if not written:
+        raise NotExportable("SuperBench runs none of its collectives")
+    benchmark = "rccl-bw" if source.cluster.accelerator.vendor == "AMD" else "nccl-bw"
+    lines = [
+        *_comments(
+            source,
+            written,
+            f"Run each test as the benchmark {benchmark} with the annotation of its rule.",
+            "SuperBench reports nothing for a metric that the results lack.",
+        ),
+        "version: v0.12",
+        "superbench:",
+        "  rules:",
+    ]
+    for each in written:
+        operation = SUPERBENCH_OPERATIONS[each.collective]
+        annotation = f"{operation}-{plural(each.nodes, 'node').replace(' ', '-')}"
+        lines += [
+            f"    {annotation}-{each.size}:",
+            "      function: value",
+            f"      criteria: 'lambda x: x < {each.gigabytes:.2f}'",
+            "      categories: Bandwidth",
+            "      metrics:",
+            rf"        - '{benchmark}:{annotation}/{operation}_(\d+_\d+:)?{each.size}_busbw'",
+        ]
+    return _exported(
+        "\n".join(lines) + "\n", written, _limits_left_out(limits, written, "SuperBench does not run this collective")
+    )
+
+
+CVS_NICS = {"AMD": "ainic", "Broadcom": "thor", "NVIDIA": "connectx"}
+CVS_TOLERANCE = 0.95
+"""Share of an expected bandwidth that cvs accepts."""
+
+
+def cvs(source: ExportInput) -> ExportedFile:
+    """The part of ``rccl_config.json`` that holds limits, for the largest group of nodes that is tested.
+
+    Written for ROCm/cvs at dddd9143, ``cvs/lib/rccl_lib.py``: ``rccl_perf`` looks up
+    ``cvs_params.results[NIC type][PROGRAM-TYPE-RANKS]``, and ``check_bus_bw`` reads ``[SIZE]["bus_bw"]`` below it and
+    passes 95 % of the figure. (The ``results`` beside ``cvs_params`` in its sample file are not read.)
+    """
+    _require_vendor(source, "AMD", "cvs")
+    limits = [each for each in site_limits(source) if each.collective in PROGRAMS]
+    fabric = source.cluster.scale_out
+    vendor = fabric.nic.vendor if fabric is not None and fabric.nic is not None else None
+    nic = CVS_NICS.get(vendor or "")
+    nodes = max((each.nodes for each in limits), default=0)
+    written = [each for each in limits if each.nodes == nodes]
+    if not written:
+        raise NotExportable("cvs runs none of its collectives")
+    results: dict[str, dict[str, dict[str, str]]] = {}
+    for each in written:
+        named = results.setdefault(f"{PROGRAMS[each.collective]}-float-{each.ranks}", {})
+        named[str(each.size)] = {"bus_bw": f"{each.gigabytes / CVS_TOLERANCE:.2f}"}
+    remarks = [line for each in written for line in each.remarks()]
+    model = nic or "ainic"
+    document = {
+        "rccl": {
+            "_comment_limits": ["bus_bw is the limit over 0.95, the share that cvs accepts", *remarks],
+            "mpi_params": {"no_of_nodes": str(nodes), "no_of_local_ranks": str(source.cluster.ranks_per_node)},
+            "rccl_test_params": {
+                "rccl_collective": sorted({PROGRAMS[each.collective] for each in written}),
+                "start_msg_size": str(min(each.size for each in written)),
+                "end_msg_size": str(max(each.size for each in written)),
+                "step_function": "2",
+                "data_types": ["float"],
+            },
+            "cvs_params": {"nic_model": model, "verify_bus_bw": "True", "results": {model: results}},
+        }
+    }
+    unstated = () if nic else ("the NIC model: the spec states none that cvs knows, `ainic` is its own default",)
+    omitted = (
+        *unstated,
+        "paths and network devices (mpi_dir, rccl_tests_dir, rccl_result_file, env_source_script, mpi_oob_port)",
+        *_limits_left_out(limits, written, "a file of cvs is for one number of nodes"),
+    )
+    return _exported(json.dumps(document, indent=2, ensure_ascii=False) + "\n", written, omitted)
+
+
+def azure_nhc(source: ExportInput) -> ExportedFile:
+    """Checks of one node as lines of a configuration of node health checks.
+
+    Written for Azure/azurehpc-health-checks at 0e0a1ac2: ``conf/nd96isr_h100_v5.conf`` (lines),
+    ``customTests/azure_nccl_allreduce.nhc`` and ``azure_rccl_allreduce.nhc`` (arguments: GB/s, repetitions, message
+    size; a pass in any of the repetitions is a pass).
+    """
+    vendor = source.cluster.accelerator.vendor
+    checks = {"NVIDIA": "check_nccl_allreduce", "AMD": "check_rccl_allreduce"}
+    limits = site_limits(source)
+    limit = _limit_on(source, "all-reduce", 1)
+    count = f"check_gpu_count {source.cluster.accelerators_per_node}{' rocm' if vendor == 'AMD' else ''}"
+    lines = [
+        *_comments(source, [limit]),
+        f" * || {count}",
+        f" * || {checks[vendor or '']} {limit.gigabytes:.2f} 1 {limit.size}",
+    ]
+    omitted = (
+        "devices, host memory, and limits of ib_write_bw and copies, which the cost model does not predict",
+        *_limits_left_out(limits, [limit], "these checks run inside one node"),
+    )
+    return _exported("\n".join(lines) + "\n", [limit], omitted)
+
+
+CRE_VARIANTS = {"all-reduce": "nccl-all-reduce", "all-gather": "nccl-all-gather", "all-to-all": "nccl-alltoall"}
+
+
+def readiness(source: ExportInput) -> ExportedFile:
+    """A Certification of the Cluster Readiness Engine, with one category for each limit.
+
+    Written for NVIDIA/cluster-readiness-engine: ``api/v1alpha1/certification_types.go`` at 00992e28 (keys, patterns and
+    minima) and ``groupversion_info.go`` at 104a61a4 (API group; earlier commits name it cre.nvidia.com). The threshold
+    is held against the largest bus bandwidth of all sizes up to ``maxBytes``.
+    """
+    _require_vendor(source, "NVIDIA", "the Cluster Readiness Engine")
+    cluster, limits = source.cluster, site_limits(source)
+    written = [each for each in limits if each.collective in CRE_VARIANTS]
+    if not written:
+        raise NotExportable("the Cluster Readiness Engine runs none of its collectives")
+    lines = [
+        *_comments(source, written, "The best bus bandwidth of all sizes up to maxBytes is held against a threshold."),
+        "apiVersion: nvcre.nvidia.com/v1alpha1",
+        "kind: Certification",
+        "metadata:",
+        f"  name: {source.name}-acceptance",
+        "spec:",
+        "  target:",
+        "    nodeSelector:",
+        '      nvidia.com/gpu.present: "true"',
+        f"  gpusPerNode: {cluster.accelerators_per_node}",
+        f"  enableMNNVL: {'true' if nodes_of_domain(cluster) > 1 else 'false'}",
+        "  categories:",
+    ]
+    for each in written:
+        lines += [
+            "    - domain: communication",
+            f"      variant: {CRE_VARIANTS[each.collective]}",
+            "      options:",
+            "        testScale: intra-node" if each.nodes == 1 else f"        nodesPerJob: {each.nodes}",
+            f'        maxBytes: "{each.size}"',
+            *([f"        repeatCount: {each.runs}"] if each.runs > 1 else []),
+            "        thresholds:",
+            f'          busBandwidthGBps: "value >= {each.gigabytes:.2f}"',
+        ]
+    omitted = _limits_left_out(limits, written, "the Cluster Readiness Engine has no test of this collective")
+    return _exported("\n".join(lines) + "\n", written, omitted)
+
+
+AICR_ACCELERATORS = ("gb200", "b200", "h100", "a100", "l40")
+AICR_SERVICES = {
+    "AWS": "eks",
+    "Google Cloud": "gke",
+    "Microsoft Azure": "aks",
+    "Oracle": "oke",
+    "Oracle Cloud": "oke",
+}
+AICR_TOLERANCE = 0.9
+"""Share of a constraint's value that the validator accepts."""
+AICR_SIZES = {"gke": 8 * GIB}
+"""The largest message where it is not 16 GiB."""
+
+
+def aicr(source: ExportInput) -> ExportedFile:
+    """A recipe overlay of AICR, whose performance phase holds the all-reduce over all nodes against the limit.
+
+    Written for NVIDIA/aicr at bc05c6be: ``pkg/recipe/metadata.go`` (keys), ``criteria.go`` (accelerators, services),
+    ``validators/performance/nccl_all_reduce_bw_constraint.go`` (GB/s at the largest size, passed from 90 % of the value
+    on; run for H100 on EKS and GKE, skipped on others) and ``recipes/overlays/h100-eks-ubuntu-training.yaml``.
+    """
+    _require_vendor(source, "NVIDIA", "AICR")
+    cluster = source.cluster
+    kind = cluster.accelerator.id.split("-")[0] if cluster.accelerator.id else ""
+    if kind not in AICR_ACCELERATORS:
+        raise NotExportable(f"AICR has no criterion for {cluster.accelerator.name}")
+    if cluster.nodes < 2:
+        raise NotExportable("AICR tests collectives over two nodes and more")
+    service = AICR_SERVICES.get(cluster.platform.vendor or "") if cluster.platform else None
+    limit = _limit_on(source, "all-reduce", cluster.nodes, AICR_SIZES.get(service or "", 16 * GIB))
+    lines = [
+        *_comments(source, [limit], "The value is the limit over 0.9, the share that the validator accepts."),
+        "kind: RecipeMetadata",
+        "apiVersion: aicr.nvidia.com/v1alpha1",
+        "metadata:",
+        f"  name: {source.name}-acceptance",
+        "spec:",
+        "  criteria:",
+        *([f"    service: {service}"] if service else []),
+        f"    accelerator: {kind}",
+        "    intent: training",
+        "  componentRefs: []",
+        "  validation:",
+        "    performance:",
+        "      checks:",
+        "        - nccl-all-reduce-bw",
+        "      constraints:",
+        "        - name: nccl-all-reduce-bw",
+        f'          value: ">= {limit.gigabytes / AICR_TOLERANCE:.2f}"',
+    ]
+    omitted = [] if service else ["the Kubernetes service, which the platform does not tell"]
+    if kind != "h100" or service not in (None, "eks", "gke"):
+        omitted.append("an effect: the validator skips this check except for H100 on EKS and GKE")
+    omitted += _limits_left_out(site_limits(source), [limit], "AICR tests the all-reduce over all nodes")
+    return _exported("\n".join(lines) + "\n", [limit], omitted)
+
+
+def health_scanner(source: ExportInput) -> ExportedFile:
+    """Values of the Helm chart ``nccl_healthcheck`` that set its limit for pairs of nodes; use it after the file of
+    the machine type (``-f a3ultra.yaml -f FILE``).
+
+    Written for GoogleCloudPlatform/cluster-health-scanner at 81c525d8: ``src/nccl_healthcheck/nccl_startup.py``
+    (``BANDWIDTH_THRESHOLD`` is a whole number of GB/s, held against the average bus bandwidth of all sizes; results are
+    cut to whole numbers; ``BENCHMARK``) and ``deploy/helm/health_checks/nccl_healthcheck/a3ultra.yaml``.
+    """
+    _require_vendor(source, "NVIDIA", "cluster-health-scanner")
+    if source.cluster.nodes < 2:
+        raise NotExportable("cluster-health-scanner tests pairs of nodes")
+    limits = [each for each in site_limits(source) if each.collective in PROGRAMS and each.nodes == 2]
+    limit = max(limits, key=lambda each: each.size) if limits else _limit_on(source, "all-gather", 2)
+    values = {
+        "BENCHMARK": PROGRAMS[limit.collective],
+        "NHOSTS": "2",
+        "nr": str(source.cluster.ranks_per_node),
+        "START_MESSAGE_SIZE": str(limit.size),
+        "END_MESSAGE_SIZE": str(limit.size),
+        "BANDWIDTH_THRESHOLD": str(int(limit.gigabytes)),
+    }
+    lines = [
+        *_comments(source, [limit], "Results and thresholds of this tool are whole GB/s."),
+        "health_check:",
+        "  env:",
+        *(f'    {name}: "{value}"' for name, value in values.items()),
+    ]
+    omitted = _limits_left_out(site_limits(source), [limit], "this tool tests one collective on pairs of nodes")
+    return _exported("\n".join(lines) + "\n", [limit], omitted)

@@ -1,0 +1,218 @@
+"""Exported limits, read as the health checks read them: a machine fails just below a limit and passes just above."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Accelerator
+from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, exporter_of
+from clusterspec.exchange.exporters.site_checks import MEASURED_DOMAINS, MEASURED_FABRICS
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
+
+STATED = (
+    "acceptance:\n"
+    "  - {collective: all-reduce, nodes: 1, size: 16 GiB, busbw: 440 GB/s}\n"
+    "  - {collective: all-gather, nodes: 2, size: 8 GiB, busbw: 320 GB/s, pass: 3 of 3}\n"
+    "  - {collective: all-reduce, nodes: 16, size: 16 GiB, busbw: 330 GB/s}\n"
+)
+H100 = "{platform: dgx-h100, nodes: 16}"
+MI300X = (
+    "{accelerator: mi300x, accelerators_per_node: 8, nodes: 16, "
+    "scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s, nic: NIC}}"
+)
+
+
+def source(cluster: str, rest: str = "") -> ExportInput:
+    return ExportInput(study_text(f"clusterspec: 1\nname: pod\ncluster: {cluster}\n{rest}", SETTINGS).design)
+
+
+def content(kind: str, design: ExportInput) -> str:
+    written = exporter_of(kind).write(design).content
+    assert isinstance(written, str)
+    return written
+
+
+def superbench_passes(text: str, operation: str, nodes: int, size: int, busbw: float) -> bool:
+    """As ``RuleBase._get_metrics`` finds metrics and ``RuleOp.value`` judges them, in GB/s."""
+    rules = yaml.safe_load(text)["superbench"]["rules"]
+    annotation = f"{operation}-{nodes}-node" + ("s" if nodes > 1 else "")
+    judged = []
+    for rule in rules.values():
+        assert set(rule) == {"function", "criteria", "categories", "metrics"}
+        assert rule["function"] == "value"
+        criterion: Callable[[float], bool] = eval(rule["criteria"])
+        assert isinstance(criterion(0), bool)
+        for metric in (f"{operation}_{size}_busbw:0", f"{operation}_0_1:{size}_busbw"):
+            found = [each for each in rule["metrics"] if re.search(each, f"nccl-bw:{annotation}/{metric}")]
+            judged += [not criterion(busbw) for _ in found]
+    assert len(judged) == 2, "the metric with and without a pattern of hosts"
+    return all(judged)
+
+
+def cvs_passes(text: str, nic: str, key: str, size: int, busbw: float) -> bool:
+    """As ``rccl_perf`` looks an expectation up and ``check_bus_bw`` judges it."""
+    parameters = json.loads(text)["rccl"]["cvs_params"]
+    assert re.search("True", parameters["verify_bus_bw"], re.IGNORECASE)
+    assert parameters["nic_model"] == nic
+    return busbw >= float(parameters["results"][nic][key][str(size)]["bus_bw"]) * 0.95
+
+
+def nhc_passes(text: str, check: str, busbw: float) -> bool:
+    """As node health checks split a line, and the check reads its arguments."""
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    assert all(re.fullmatch(r"\s*\*\s*\|\|\s*\w+( \S+)+", line) for line in lines)
+    words = next(line.split("||")[1].split() for line in lines if check in line)
+    assert words[2:] == ["1", str(16 << 30)]
+    return busbw >= float(words[1])
+
+
+DURATION = {"type": "string", "pattern": "^([0-9]+(h|m|s|ms))+$"}
+OPTIONS = {
+    "nodesPerJob": {"type": "integer", "minimum": 1},
+    "gpusPerNode": {"type": "integer", "minimum": 1},
+    "enableMNNVL": {"type": "boolean"},
+    "repeatCount": {"type": "integer", "minimum": 1},
+    "testScale": {"enum": ["intra-node", "intra-rack", "diagnose", "full-scale"]},
+    "maxBytes": {"type": "string", "pattern": "^[0-9]+(K|M|G|T)?$"},
+    "thresholds": {"type": "object", "additionalProperties": {"type": "string"}},
+    "timeoutPerJob": DURATION,
+}
+CATEGORY = {
+    "type": "object",
+    "required": ["domain", "variant"],
+    "additionalProperties": False,
+    "properties": {
+        "domain": {"const": "communication"},
+        "variant": {"enum": ["nccl-all-reduce", "nccl-all-gather", "nccl-alltoall"]},
+        "options": {"type": "object", "additionalProperties": False, "properties": OPTIONS},
+    },
+}
+CERTIFICATION = {
+    "type": "object",
+    "required": ["apiVersion", "kind", "metadata", "spec"],
+    "properties": {
+        "apiVersion": {"const": "nvcre.nvidia.com/v1alpha1"},
+        "kind": {"const": "Certification"},
+        "spec": {
+            "type": "object",
+            "required": ["target", "categories"],
+            "additionalProperties": False,
+            "properties": {
+                **OPTIONS,
+                "target": {"type": "object", "required": ["nodeSelector"]},
+                "categories": {"type": "array", "minItems": 1, "maxItems": 64, "items": CATEGORY},
+            },
+        },
+    },
+}
+"""Part of the Go types of the Cluster Readiness Engine."""
+
+
+def readiness_passes(text: str, variant: str, nodes: int, busbw: float) -> bool:
+    document = yaml.safe_load(text)
+    jsonschema.validate(document, CERTIFICATION)
+    for category in document["spec"]["categories"]:
+        options: dict[str, Any] = category["options"]
+        on = 1 if options.get("testScale") == "intra-node" else options["nodesPerJob"]
+        if (category["variant"], on) == (variant, nodes):
+            limit = re.fullmatch(r"value >= ([0-9.]+)", options["thresholds"]["busBandwidthGBps"])
+            return limit is not None and busbw >= float(limit[1])
+    raise AssertionError(f"no category {variant} on {nodes} nodes")
+
+
+def aicr_passes(text: str, busbw: float) -> bool:
+    """As ``parseThreshold`` strips operator and unit; the validator passes 90 %."""
+    document = yaml.safe_load(text)
+    assert (document["kind"], document["apiVersion"]) == ("RecipeMetadata", "aicr.nvidia.com/v1alpha1")
+    assert set(document["spec"]) <= {"base", "criteria", "constraints", "componentRefs", "validation"}
+    performance = document["spec"]["validation"]["performance"]
+    assert performance["checks"] == ["nccl-all-reduce-bw"]
+    (constraint,) = performance["constraints"]
+    assert constraint["name"] == "nccl-all-reduce-bw"
+    return busbw >= float(constraint["value"].strip().lstrip("><=! ").split(" ")[0]) * 0.9
+
+
+def scanner_passes(text: str, busbw: float) -> bool:
+    """As ``process_test_result`` compares whole GB/s."""
+    values = yaml.safe_load(text)["health_check"]["env"]
+    assert all(isinstance(value, str) for value in values.values()), "the chart takes strings"
+    assert (values["BENCHMARK"], values["NHOSTS"], values["nr"]) == ("all_gather_perf", "2", "8")
+    assert values["START_MESSAGE_SIZE"] == values["END_MESSAGE_SIZE"] == str(8 << 30)
+    return int(busbw) >= int(values["BANDWIDTH_THRESHOLD"])
+
+
+def test_a_machine_fails_just_below_a_stated_limit_and_passes_just_above() -> None:
+    design = source(H100, STATED)
+    of_amd = {nic: source(MI300X.replace("NIC", nic), STATED) for nic in ("pollara-400", "connectx-7")}
+    big = 16 << 30
+    judges: list[tuple[float, Callable[[float], bool]]] = [
+        (440, lambda rate: superbench_passes(content("superbench", design), "allreduce", 1, big, rate)),
+        (330, lambda rate: superbench_passes(content("superbench", design), "allreduce", 16, big, rate)),
+        (440, lambda rate: nhc_passes(content("azure-nhc", design), "check_nccl_allreduce", rate)),
+        (440, lambda rate: nhc_passes(content("azure-nhc", of_amd["connectx-7"]), "check_rccl_allreduce", rate)),
+        (440, lambda rate: readiness_passes(content("nvcre", design), "nccl-all-reduce", 1, rate)),
+        (320, lambda rate: readiness_passes(content("nvcre", design), "nccl-all-gather", 2, rate)),
+        (330, lambda rate: aicr_passes(content("aicr", design), rate)),
+        (320, lambda rate: scanner_passes(content("health-scanner", design), rate)),
+        *(
+            (330, lambda rate, nic=nic, name=name: cvs_passes(
+                content("cvs", of_amd[nic]), name, "all_reduce_perf-float-128", big, rate
+            ))
+            for nic, name in (("pollara-400", "ainic"), ("connectx-7", "connectx"))
+        ),
+    ]  # fmt: skip
+    for number, (limit, passes) in enumerate(judges):
+        assert (passes(limit * 0.995), passes(limit * 1.005)) == (False, True), number
+
+
+def test_a_limit_without_a_measurement_says_so() -> None:
+    """On 800 Gb/s nothing was measured; with a measurement of the spec, or a stated limit, nothing is said."""
+    for kind in ("superbench", "nvcre", "health-scanner"):
+        new = exporter_of(kind).write(source("{platform: dgx-b300, nodes: 16}"))
+        assert "nothing was measured for this limit" in str(new.content)
+        assert any("NICs of 800 Gb/s on InfiniBand XDR" in line for line in new.omitted), kind
+        for known in (
+            source(H100),
+            source("{platform: dgx-b300, nodes: 16}", STATED),
+            source(
+                "{platform: dgx-b300, nodes: 16}",
+                "measured: [{collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 600 GB/s}]\n",
+            ),
+        ):
+            assert "nothing was measured" not in str(exporter_of(kind).write(known).content), kind
+
+
+def test_measured_links_are_those_of_the_published_collectives() -> None:
+    text = Path("tests/accuracy/collective_series.csv").read_text(encoding="utf-8")
+    rows = list(csv.DictReader(text.splitlines()))
+    between = {(row["technology"], int(row["nic_gbps"])) for row in rows if int(row["nodes"] or 1) > 1}
+    assert between == MEASURED_FABRICS
+    catalog = Catalog.open()
+    inside = set()
+    for row in rows:
+        entry = catalog.find("accelerator", row["accelerator"])
+        assert isinstance(entry, Accelerator)
+        inside.add(entry.interconnects[0])
+    assert inside == MEASURED_DOMAINS
+
+
+def test_a_tool_of_another_vendor_or_scale_is_refused() -> None:
+    for kind, cluster, why in (
+        ("cvs", H100, "is for accelerators of AMD"),
+        ("nvcre", MI300X.replace("nic: NIC", ""), "is for accelerators of NVIDIA"),
+        ("aicr", "{platform: dgx-b300, nodes: 16}", "no criterion for"),
+        ("health-scanner", "{platform: dgx-h100, nodes: 1}", "pairs of nodes"),
+    ):
+        with pytest.raises(NotExportable, match=why):
+            exporter_of(kind).write(source(cluster))
