@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from clusterspec.analysis.lost_hours import YearlyLoss, hours_lost
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.fabric import Fabric, count_fabric
 from clusterspec.cluster.levels import fabric_levels
@@ -29,15 +30,10 @@ from clusterspec.rules.knowledge.failures import poisson_percentile
 from clusterspec.source import Path
 from clusterspec.spec.model import ClusterSpec, OperationsSpec
 from clusterspec.studies.study import Study
-from clusterspec.summation import sum_of
 
 HOUR = 3600.0
 SAME = 1e-9
 """The relative difference of step times that is rounding."""
-NORMAL_95 = 1.6448536269514722
-"""The 95th percentile of the standard normal distribution."""
-ENOUGH = 30
-"""Failures a year from which the sum of their hours is taken as normal."""
 SURE = 0.95
 
 
@@ -194,15 +190,12 @@ class FailingMachine:
         """The goodput of a year with all failures of known rate, and its spread."""
         if self.kept is None:
             return None
-        known = [(row.hours, row.failures) for row in rows if row.hours is not None and row.failures]
-        year = YEAR / HOUR
+        interval = self.kept.interval.value / HOUR
+        losses = [_loss_of(row, row.hours, row.failures, interval) for row in rows if row.hours and row.failures]
         best = max(0.0, 1 - self.kept.checkpoint.value / self.kept.interval.value)
-        mean = best - sum_of(hours for hours, _ in known) / year
-        if sum_of(number for _, number in known) < ENOUGH:
-            return YearlyGoodput(max(0.0, mean), None, None)
-        spread = NORMAL_95 * sum_of(hours * hours / number for hours, number in known) ** 0.5 / year
-        low, middle, high = (min(best, max(0.0, value)) for value in (mean - spread, mean, mean + spread))
-        return YearlyGoodput(middle, low, high)
+        mean, hours = hours_lost(losses)
+        low, middle, high = (max(0.0, best - hours[share] * HOUR / YEAR) for share in (0.95, 0.5, 0.05))
+        return YearlyGoodput(max(0.0, best - mean * HOUR / YEAR), low, middle, high)
 
     def repairs(self, rows: Iterable[FaultRow]) -> Mapping[str, int]:
         """By part, the number in repair at once that 95 % of the time do not exceed."""
@@ -234,6 +227,13 @@ class FailingMachine:
         idle = self.cluster.all_nodes - self.nodes
         if idle:
             yield f"{idle:,} of {self.cluster.all_nodes:,} nodes do not run the job; their failures are not counted."
+
+
+def _loss_of(row: FaultRow, hours: float, failures: float, interval: float) -> YearlyLoss:
+    """The hours that a class takes: up to an ``interval`` of work since the checkpoint where the job stops."""
+    each = hours / failures
+    spread = interval if row.effect == STOPS and each >= interval / 2 else 0.0
+    return YearlyLoss(failures, each - spread / 2, spread)
 
 
 def yearly_failures(classes: Iterable[PartClass], total: float) -> dict[str, float]:

@@ -59,6 +59,11 @@ def _closing_lines(report: FaultsReport) -> Iterator[str]:
         yield f"The step takes {display(report.step_time, 's', 4)} on the whole machine."
     if report.goodput is not None:
         yield _goodput_sentence(report.goodput)
+    if report.lost is not None:
+        yield (
+            f"Hours that keep no step cost {money_text(round(report.lost.mean))} {report.currency} a year, in 95 % of "
+            f"the years at most {money_text(round(report.lost.p95))}."
+        )
     if report.repairs:
         listed = ", ".join(f"{part} {number:,}" for part, number in report.repairs.items())
         yield f"In repair at once, 95 % of the time at most: {listed}."
@@ -69,10 +74,9 @@ def _closing_lines(report: FaultsReport) -> Iterator[str]:
 
 
 def _goodput_sentence(goodput: YearlyGoodput) -> str:
-    spread = ""
-    if goodput.p5 is not None and goodput.p95 is not None:
-        spread = f"; 9 years of 10 lie between {percent(goodput.p5, 4)} and {percent(goodput.p95, 4)}"
-    return f"Goodput with failures of known rate: {percent(goodput.mean, 4)} of the year{spread}."
+    low, middle, high = (percent(share, 4) for share in (goodput.p5, goodput.p50, goodput.p95))
+    mean = f"Goodput with failures of known rate: {percent(goodput.mean, 4)} of the year"
+    return f"{mean}; half of the years exceed {middle}; 9 years of 10 lie between {low} and {high}."
 
 
 def faults_csv(report: FaultsReport) -> str:

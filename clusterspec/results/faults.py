@@ -47,14 +47,28 @@ class FaultRow:
 
 
 class YearlyGoodput(NamedTuple):
-    """The share of a year spent on steps that are kept: its mean, and the years that 5 % and 95 % do not exceed.
-
-    The percentiles are None where too few failures are expected for the normal limit.
-    """
+    """The share of a year spent on steps that are kept: its mean, and what 5, 50 and 95 % of years do not exceed."""
 
     mean: float
-    p5: float | None
-    p95: float | None
+    p5: float
+    p50: float
+    p95: float
+
+
+class YearlyCost(NamedTuple):
+    """The cost of the hours of a year that keep no step: its mean, and what 50 and 95 % of the years do not exceed."""
+
+    mean: float
+    p50: float
+    p95: float
+
+    @classmethod
+    def of(cls, goodput: YearlyGoodput, hour: float) -> YearlyCost:
+        """From the goodput and the cost of an hour of the machine."""
+        from clusterspec.procurement.total import HOUR, YEAR
+
+        year = YEAR / HOUR * hour
+        return cls(year * (1 - goodput.mean), year * (1 - goodput.p50), year * (1 - goodput.p5))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +92,11 @@ class FaultsReport(Result):
 
     __repr__ = result_repr
 
+    @property
+    def lost(self) -> YearlyCost | None:
+        """The cost of the hours that keep no step; None without a price of an hour or a job."""
+        return YearlyCost.of(self.goodput, self.hour) if self.goodput and self.hour is not None else None
+
     def to_json(self) -> Json:
         """The JSON document: hours and failures of a year, costs in ``currency``."""
         return head(self.tool, self.input) | {
@@ -86,6 +105,7 @@ class FaultsReport(Result):
             "currency": self.currency or None,
             "rows": [row.to_json() for row in self.rows],
             "goodput": self.goodput._asdict() if self.goodput else None,
+            "cost_of_lost_hours": self.lost._asdict() if self.lost else None,
             "spares": {part: {"p95": number} for part, number in self.repairs.items()},
             "assumptions": [assumption_json(each) for each in self.assumptions],
             "notes": list(self.notes),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
+from collections.abc import Sequence
 from csv import DictReader
 from io import StringIO
 
@@ -10,11 +12,13 @@ import pytest
 
 from clusterspec import analysis
 from clusterspec.analysis.failures_of_parts import FailingMachine
+from clusterspec.analysis.lost_hours import YearlyLoss, hours_lost
 from clusterspec.cost.estimate import legal_estimate
 from clusterspec.cost.failures import ACCELERATOR_BETWEEN_FAILURES, CAUSES
 from clusterspec.exchange.exporters.fabric import fabric_links
 from clusterspec.exchange.exporters.registry import ExportInput
 from clusterspec.procurement.total import YEAR
+from clusterspec.records import replace
 from clusterspec.report.faults_text import faults_as_text, faults_csv
 from clusterspec.results.faults import FaultRow, FaultsReport
 from clusterspec.studies.study import Study
@@ -201,13 +205,54 @@ def test_the_goodput_is_that_of_the_cost_where_every_failure_stops_the_job() -> 
     report, costs = found(study), analysis.cost(study).cost
     assert report.goodput is not None and costs is not None and costs.goodput is not None
     assert report.goodput.mean == pytest.approx(costs.goodput.value)
-    assert report.goodput.p5 is not None and report.goodput.p95 is not None
     assert report.goodput.p5 < report.goodput.mean < report.goodput.p95
 
 
-def test_few_failures_a_year_have_no_percentiles() -> None:
-    goodput = found(job(operations="mean_time_between_failures: 1000 h")).goodput
-    assert goodput is not None and (goodput.p5, goodput.p95) == (None, None)
+def simulated(losses: Sequence[YearlyLoss], years: int) -> list[float]:
+    """Hours lost in each of some years, in order, each failure drawn by itself."""
+    draw, out = random.Random(7), []
+    for _ in range(years):
+        hours = 0.0
+        for each in losses:
+            at = draw.expovariate(each.failures)
+            while at < 1:
+                hours += each.fixed + draw.random() * each.spread
+                at += draw.expovariate(each.failures)
+        out.append(hours)
+    return sorted(out)
+
+
+def test_the_hours_of_a_year_are_those_of_a_simulation() -> None:
+    for losses in (
+        [YearlyLoss(0.02, 5.0, 1.0)],  # nothing happens in most years
+        [YearlyLoss(3.0, 0.2, 2.0)],
+        [YearlyLoss(12.0, 0.2, 1.0), YearlyLoss(0.5, 24.0), YearlyLoss(1.5, 0.01)],
+        [YearlyLoss(90.0, 0.3, 0.4), YearlyLoss(1.0, 8.0)],
+        [YearlyLoss(400.0, 0.3, 0.4)],
+    ):
+        years = min(10_000, round(30_000 / sum(each.failures for each in losses)))
+        hours, (mean, quantiles) = simulated(losses, years), hours_lost(losses)
+        error = sum(each.failures * each.square for each in losses) ** 0.5 / years**0.5
+        assert mean == pytest.approx(sum(each.failures * each.mean for each in losses))
+        assert mean == pytest.approx(sum(hours) / years, abs=3 * error)
+        for share, value in quantiles.items():
+            off = 3 * (share * (1 - share) / years) ** 0.5
+            low, high = (hours[min(years - 1, max(0, int(years * at)))] for at in (share - off, share + off))
+            assert low - 0.02 * mean <= value <= high + 0.02 * mean, (losses, share)
+
+
+def test_few_failures_a_year_have_percentiles_and_a_cost() -> None:
+    """With 8.766 failures a year, few of 100 years have none; the cost is that of the hours that keep no step."""
+    report = found(job(operations="mean_time_between_failures: 1000 h"))
+    goodput = report.goodput
+    assert goodput is not None
+    assert goodput.p5 < goodput.p50 < goodput.p95 < 1
+    assert goodput.p50 == pytest.approx(goodput.mean, rel=2e-3)
+    assert report.lost is None
+    lost = replace(report, hour=100.0).lost
+    assert lost is not None
+    assert lost.mean == pytest.approx(8766 * 100 * (1 - goodput.mean))
+    assert lost.mean < lost.p95 == pytest.approx(8766 * 100 * (1 - goodput.p5))
 
 
 def test_an_hour_lost_costs_an_hour_of_the_machine() -> None:
@@ -276,7 +321,7 @@ CONTRACT = {"part", "count", "failures_per_year", "effect", "step_time", "hours_
 
 def test_the_document_has_the_fields_of_the_contract() -> None:
     body = found(job(operations="mean_time_between_failures: 5 h")).to_json()
-    assert set(body["goodput"]) == {"mean", "p5", "p95"}
+    assert set(body["goodput"]) == {"mean", "p5", "p50", "p95"}
     assert body["spares"]["accelerator"] == {"p95": 4}  # Poisson of 12 h / 5 h × 268 / 419 = 1.54 in repair
     assert all(set(row) >= CONTRACT and row["effect"] in {"stops", "slows", "none"} for row in body["rows"])
     hours = [row["hours_lost_per_year"] or 0 for row in body["rows"]]
