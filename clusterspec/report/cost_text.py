@@ -245,7 +245,7 @@ def diff_as_text(report: DiffReport, ink: Ink = PLAIN) -> str:
         for one in report.effects
     ]
     heads = ("effect", "old", "new", "change")
-    parts.append(text_table(heads, effects, right=(1, 2), ink=ink) if effects else "No figure changes.\n")
+    parts.append(text_table(heads, effects, right=(1, 2), wrap=(3,), ink=ink) if effects else "No figure changes.\n")
     if report.caution:
         parts.append("\n".join(wrapped_lines(plain_line(report.caution), ink.measure)) + "\n")
     for label, findings in _labeled_findings(report):

@@ -368,7 +368,7 @@ def memory_text(use: MemoryUse, accelerator: Accelerator | None, ink: Ink) -> st
 def _memory_views(use: MemoryUse, accelerator: Accelerator | None) -> str:
     """What counts as memory: as the device reports it, as the vendor prints it, and what a framework can use."""
     shown = "as nvidia-smi shows it" if accelerator and accelerator.vendor == "NVIDIA" else "as the driver reports it"
-    lines = [f"({shown}; of this, {display(use.allocator, 'B')} is held by the framework's allocator)"]
+    lines = [f"({shown}; the framework's allocator holds {display(use.allocator, 'B')} of it)"]
     whole = accelerator.memory if accelerator else None
     if accelerator and whole and use.capacity:
         printed = accelerator.memory_printed
@@ -387,5 +387,5 @@ def findings_footer(report: EstimateReport, ink: Ink) -> str:
     name = "tpot" if report.plan.serving is not None else "'step time'" if report.plan.step_time else "memory"
     lines = [f"{counts}: `clusterspec check {file}`"] if counts else []
     if any(headline_rows(report)):
-        lines.append(f"`clusterspec estimate {file} --explain {name}` shows formula and inputs of a printed name.")
+        lines.append(f"a name's formula: `clusterspec estimate {file} --explain {name}`")
     return "".join(f"{line}\n" for line in lines)

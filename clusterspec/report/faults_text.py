@@ -17,7 +17,7 @@ ROUNDED = 100
 
 
 def faults_as_text(report: FaultsReport, ink: Ink = PLAIN) -> str:
-    """A row for each class of parts, the goodput, and what the figures assume."""
+    """A row for each class of parts, with counts, hours and money of a year; the goodput; what the figures assume."""
     notes = "".join("\n".join(wrapped_lines(line, ink.measure)) + "\n" for line in _closing_lines(report))
     if not report.rows:
         return notes
@@ -26,8 +26,8 @@ def faults_as_text(report: FaultsReport, ink: Ink = PLAIN) -> str:
 
 def _table(report: FaultsReport, ink: Ink) -> str:
     priced = report.hour is not None
-    heads = ("one failed", "count", "failures/year", "the job", "step", "hours lost/year")
-    money = (f"cost/year {report.currency}".rstrip(),) if priced else ()
+    heads = ("one failed", "count", "a year", "the job", "step", "h lost")
+    money = (f"cost {report.currency}".rstrip(),) if priced else ()
     rows = [(*_cells(row), *((_cost_text(row),) if priced else ()), row.why) for row in report.rows]
     right = (1, 2, 4, 5, 6) if priced else (1, 2, 4, 5)
     return text_table((*heads, *money, "why"), rows, right=right, wrap=(len(heads) + len(money),), ink=ink)
@@ -38,7 +38,7 @@ def _cells(row: FaultRow) -> tuple[str, ...]:
         row.part,
         f"{row.count:,}" if row.count is not None else UNKNOWN,
         _number_text(row.failures),
-        "does not notice" if row.effect == "none" else row.effect,
+        "unaffected" if row.effect == "none" else row.effect,
         display(row.step_time, "s", 4) if row.step_time is not None else UNKNOWN,
         _number_text(row.hours),
     )
