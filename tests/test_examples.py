@@ -47,6 +47,16 @@ def test_it_names_its_sources(path: Path) -> None:
     assert any("https://" in line or "arXiv" in line for line in comments)
 
 
+def test_each_exhibit_says_where_it_is_from_and_what_is_assumed() -> None:
+    """`test_generated` reads what the program says of them: docs/gallery.md."""
+    exhibits = sorted((ROOT / "examples" / "gallery").glob("*.yaml"))
+    assert len(exhibits) >= 25
+    for path in exhibits:
+        head = path.read_text("utf-8").split("clusterspec: 1")[0]
+        assert "https://" in head or "arXiv" in head or "leonardo.yaml" in head, path.name
+        assert "read" in head or "recalled" in head or "ours" in head, path.name
+
+
 def test_the_published_mfu_of_llama_3_is_met() -> None:
     plan = study(ROOT / "examples" / "llama-3-405b.yaml").plan
     assert plan.mfu == pytest.approx(0.41, rel=0.15), "table 4 of the paper: 41 %"

@@ -6,7 +6,7 @@ dense, bytes in decimal units. The pages in Markdown print them as their sources
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from html import escape
 
@@ -49,9 +49,7 @@ td[data-v] {{ text-align: right; }}
 th button {{ font: inherit; font-weight: bold; border: 0; background: none; padding: 0; cursor: pointer; }}
 </style>
 <h1>{title}</h1>
-<p>Made from <code>catalog/</code> by <code>make docs</code>; the data are licensed
-<a href="{license}">CC BY 4.0</a>. Bandwidths are per direction, peaks dense, bytes decimal.
-A click on a heading sorts by it. Each figure's source: <a href="{kind}.md">{kind}.md</a>.</p>
+<p>{intro}</p>
 <table>
 <thead><tr>{head}</tr></thead>
 <tbody>
@@ -77,6 +75,17 @@ heads.forEach((head, column) => head.onclick = () => {{
 """
 
 
+_INTRO = """Made from <code>catalog/</code> by <code>make docs</code>; the data are licensed
+<a href="{license}">CC BY 4.0</a>. Bandwidths are per direction, peaks dense, bytes decimal.
+A click on a heading sorts by it. Each figure's source: <a href="{kind}.md">{kind}.md</a>."""
+
+
+def sortable(title: str, intro: str, columns: Iterable[str], body: str) -> str:
+    """A page with one table that its headings sort; ``intro`` and ``body`` (rows) are HTML."""
+    head = "".join(f"<th><button>{escape(name)}</button></th>" for name in columns)
+    return _PAGE.format(title=escape(title), intro=intro, head=head, body=body)
+
+
 def table_pages() -> dict[str, Callable[[], str]]:
     """One sortable table for each kind of entry, by its path from the root."""
     return {f"docs/catalog/{kind}.html": partial(table_page, kind) for kind in KINDS}
@@ -87,9 +96,8 @@ def table_page(kind: str) -> str:
     catalog = Catalog.open()
     entries = [entry_view(catalog.raw_entry(kind, name)) for name in catalog.ids(kind)]
     columns = ("id", "name", "vendor", "status", *FACTS[kind])
-    head = "".join(f"<th><button>{escape(name)}</button></th>" for name in columns)
     body = "\n".join(_row(entry) for entry in entries)
-    return _PAGE.format(title=f"Catalog: {kind}", kind=kind, license=LICENSE_URL, head=head, body=body)
+    return sortable(f"Catalog: {kind}", _INTRO.format(license=LICENSE_URL, kind=kind), columns, body)
 
 
 def _row(entry: EntryView) -> str:
