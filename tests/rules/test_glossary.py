@@ -80,7 +80,7 @@ def test_the_glossary_is_in_order_and_names_each_term_once() -> None:
 
 NAMES = {
     *("A4X", "AI", "AMD", "AWS", "BLOOM", "DGX", "GCP", "GPT", "HGX", "IEEE", "ISO", "L40S", "LLM", "LM", "MI250X"),
-    *("MI300X", "MI455X", "OCI", "OPT", "OSU", "SDK", "VL", "ZB"),
+    *("MI300X", "MI455X", "OCI", "OPT", "OSU", "SDK", "AICR", "VL", "ZB"),
     *("ATC", "CACM", "COMHPC", "ICLR", "JPDC", "TPDS", "VLDB"),
     *("ARCHITECTURE", "CHANGELOG", "CONTRIBUTING", "DRAFT", "KIND", "SECURITY", "SPEC", "FILE", "LOG"),
     *("CSV", "HTML", "JSON", "PDF", "SARIF", "TOML", "XLSX", "XML", "YAML"),
@@ -112,7 +112,7 @@ NAMES = {
 """Products, bodies, journals, files, formats and units: abbreviations of pages that are not terms of the field."""
 PAGES = [*sorted(DOCS.glob("*.md")), *sorted((DOCS / "rules").glob("*.md")), *sorted(DOCS.parent.glob("*.md"))]
 TEMPLATES = sorted((DOCS.parent / "templates").glob("*.j2"))
-OUTPUT = {"accuracy.md", "catalog.md", "commands.md", "first-hour.md"}
+OUTPUT = {"accuracy.md", "catalog.md", "commands.md", "first-hour.md", "gallery.md"}
 """Pages of program output and of catalog text, whose words are those of their sources."""
 NOT_PROSE = re.compile(
     r"```.*?```|`[^`]*`|\]\([^)]*\)|https?://\S+|<[^>]*>|\{%.*?%\}|\{\{.*?\}\}|^## Sources.*", re.DOTALL | re.MULTILINE

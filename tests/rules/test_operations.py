@@ -172,7 +172,7 @@ GOODPUT: list[tuple[str, Reported]] = [
     # the time of one node, written as that of the job
     (
         operated("checkpoint_interval: 3 h, checkpoint_time: 60 s, mean_time_between_failures: 30000 h", 64, 5) + RUN,
-        one("optimistic-failure-rate", "operations.mean_time_between_failures"),
+        one("optimistic-failure-rate", "operations.mean_time_between_failures", "error"),
     ),
     # a failure every 10 h that stops the job for 5 h is half of the time
     (

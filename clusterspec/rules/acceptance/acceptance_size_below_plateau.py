@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A `size` below 1 GiB over several nodes (256 MiB on one) with a `busbw` of at least 80 % of the expected plateau.
+A `size` below 1 GiB over several nodes (256 MiB on one) with a `busbw` of at least 80 % of the expected plateau: a warning,
+and an error above four times the prediction at that size.
 
 ## Why it matters
 
@@ -54,6 +55,8 @@ from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
+HOPELESS = 4.0
+"""Times the prediction from which no range of the prediction lets a machine pass."""
 
 
 def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Problem]:
@@ -67,4 +70,5 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
                 f"{test_name(test, rated)}: {display(asked, 'B/s')} is the bandwidth of large messages; at {test.size.written} the "
                 f"prediction is {display(here.busbw, 'B/s')}: a sound machine fails",
                 f"use a size of 8 or 16 GiB, or demand at most {display(here.busbw, 'B/s')}",
+                severity="error" if asked > HOPELESS * here.busbw else "warning",
             )

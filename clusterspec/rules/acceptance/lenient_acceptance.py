@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A `busbw` below 60 % of the ceiling at 1 GiB and more.
+A `busbw` below 60 % of the ceiling and 70 % of the prediction at 1 GiB and more.
 
 ## Why it matters
 
@@ -50,7 +50,6 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.benchmarks import (
     GIB,
     PLATEAU,
-    RECOMMENDED,
     bus_bandwidth,
     key,
     predicted,
@@ -63,6 +62,8 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 0.60
+NEAR = 0.70
+"""Share of the predicted bandwidth from which a threshold finds the faults that halve it."""
 
 
 def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Problem]:
@@ -73,7 +74,7 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
         if asked is None or best is None or asked >= LEAST * best.ceiling_busbw:
             continue
         share = percent(asked / best.ceiling_busbw, 2)
-        if asked >= RECOMMENDED[0] * best.busbw:
+        if asked >= NEAR * best.busbw:
             continue  # this collective is predicted far below its ceiling
         yield RULE.problem(
             ("acceptance", number, key(test)),

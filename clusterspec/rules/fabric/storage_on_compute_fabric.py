@@ -3,7 +3,7 @@
 ## What it finds
 
 `networks.storage` or `networks.frontend` with `shares: scale_out`. The finding is a warning where the store can take more
-than a tenth of what all NICs send together, and a note otherwise: on large machines a store that sustains a percent of
+than a quarter of what all NICs send together, and a note otherwise: on large machines a store that sustains a percent of
 the fabric delays collectives little.
 
 ## Why it matters
@@ -60,7 +60,7 @@ from clusterspec.spec.model import NetworkSpec, NetworksSpec
 from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning")
-LARGE = 0.1
+LARGE = 0.25
 """Share of what all NICs send from which a store, writing, delays collectives noticeably."""
 
 

@@ -3,8 +3,8 @@
 ## What it finds
 
 `networks.storage.bandwidth` above nodes × frontend NICs × their rate, where storage has no NICs of its own and does not
-share the fabric; or above that of the out-of-band network, if storage shares it. The finding is a note below twice that rate, since a storage system may serve other machines, too, and
-a warning from there on.
+share the fabric; or above that of the out-of-band network, if storage shares it. The finding is a note below twice that rate, since a storage system may serve other machines, too, a
+warning from there on, and an error from eight times on.
 
 ## Why it matters
 
@@ -61,6 +61,8 @@ from clusterspec.spec.model import NetworksSpec
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning")
+MOST = 8.0
+"""Times that rate from which the store is out of proportion to its path."""
 MUCH = 2.0
 """Times the rate that the nodes reach, above which most of a storage system is idle."""
 
@@ -87,5 +89,9 @@ def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:
             "cluster.networks.storage.bandwidth",
             message,
             "use more NICs, or a smaller storage system",
-            severity="warning" if storage.bandwidth.per_direction >= MUCH * total else "note",
+            severity=_severity(storage.bandwidth.per_direction / total),
         )
+
+
+def _severity(times: float) -> str:
+    return "error" if times >= MOST else "warning" if times >= MUCH else "note"

@@ -4,7 +4,7 @@
 
 tp, cp or ep above 1 inside a node of accelerators whose driver blocks direct access to each other's memory, such as
 GeForce cards. The rule is silent where `scale_up.peer_bandwidth` or `measured` says what they reach. The finding is a
-warning, and a note for engines whose targets twice the predicted times would meet, since transfers through host memory take about twice as long.
+warning, and a note for engines without targets or whose targets twice the predicted times would meet, since transfers through host memory take about twice as long.
 
 ## Why it matters
 
@@ -82,4 +82,4 @@ def check(
 
 def _met_at_twice_the_times(served: Served) -> bool:
     results = target_results(served.times, served.load)
-    return bool(results) and all(THROUGH_HOST * each.range[1] <= each.target.seconds for each in results)
+    return all(THROUGH_HOST * each.range[1] <= each.target.seconds for each in results)

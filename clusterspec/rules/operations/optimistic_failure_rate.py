@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A time between failures of the job above three times 50,700 accelerator-hours over its accelerators.
+A time between failures of the job above three times 50,700 accelerator-hours over its accelerators: a warning, and an error above thirty times.
 
 ## Why it matters
 
@@ -52,6 +52,8 @@ from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 MOST = 3.0
+ABSURD = 30.0
+"""Times as rare as published: more than the span between all published fleets."""
 
 
 def check(failures: FailureRate, operations: OperationsSpec, job_nodes: int | None) -> Iterator[Problem]:
@@ -67,4 +69,5 @@ def check(failures: FailureRate, operations: OperationsSpec, job_nodes: int | No
         help_ = f"plan with {display(usual, 's')}, or cite the log of this machine"
         if key == "mean_time_between_failures" and nodes and between / nodes <= MOST * usual:
             help_ = f"it looks like the figure of one node: write `node_mtbf`; else {help_}"
-        yield RULE.problem(f"operations.{key}", message, help_)
+        severity = "error" if between > ABSURD * usual else "warning"
+        yield RULE.problem(f"operations.{key}", message, help_, severity=severity)

@@ -5,7 +5,7 @@
 `spare_nodes` below the 95th percentile of nodes in repair at once: Poisson with the mean `repair_time` / time between
 failures. The rule applies only where the spec states both. The finding is a note where less than one node is in repair on
 average, and where the fabric is shared with other jobs and no spares are counted, so that other nodes of the site stand
-in. Else it is a warning; an error where the job uses all nodes and, for more than three quarters of the time, more nodes
+in, or where the job leaves as many nodes idle. Else it is a warning; an error where the job uses all nodes and, for more than three quarters of the time, more nodes
 are in repair than there are spares.
 
 ## Why it matters
@@ -79,14 +79,15 @@ def check(
             "cluster.spare_nodes",
             message,
             f"add {needed} spare {nodes} on the same spine, or shorten the repair",
-            severity=_severity(away, cluster, layout),
+            severity=_severity(away, needed, cluster, layout),
         )
 
 
-def _severity(away: float, cluster: Cluster, layout: Layout | None) -> str:
+def _severity(away: float, needed: int, cluster: Cluster, layout: Layout | None) -> str:
     """By the nodes in repair, and by the share of the time in which a job that needs every node cannot run."""
     shared = cluster.scale_out is not None and cluster.scale_out.sharing == "shared"
-    if away < 1 or (shared and not cluster.spare_nodes):
+    idle = 0 if layout is None else cluster.nodes - layout.nodes
+    if away < 1 or idle >= needed or (shared and not cluster.spare_nodes):
         return "note"
     whole = layout is not None and layout.ranks == cluster.nodes * cluster.ranks_per_node
     return "error" if whole and poisson_percentile(away, MOSTLY) > cluster.spare_nodes else "warning"

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`utilization` above 0.95, up to 1.
+`utilization` above 0.95: a note, and a warning at 1.
 
 ## Why it matters
 
@@ -54,4 +54,7 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     used = procurement.utilization
     if used is not None and MOST < used <= 1:
         message = f"a utilization of {percent(used)} leaves no time for repairs, restarts and queues"
-        yield RULE.problem("procurement.utilization", message, "use 0.85, or cite last year's figure")
+        severity = "warning" if used == 1 else "note"
+        yield RULE.problem(
+            "procurement.utilization", message, "use 0.85, or cite last year's figure", severity=severity
+        )

@@ -2,9 +2,8 @@
 
 ## What it finds
 
-`procurement` without `acceptance`: a warning. The finding is a note where `procurement` has neither a quote nor a delivery nor a
-payment plan, so that it may be a study of prices, and where nodes are rented by the hour. The rule is silent for instances of a cloud that are rented by
-the hour.
+`procurement` without `acceptance`: a note, since the tests may stand in another document of the tender. The rule is silent for
+instances of a cloud that are rented by the hour.
 
 ## Why it matters
 
@@ -57,7 +56,7 @@ from clusterspec.rules.knowledge.purchases import rented
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import AcceptanceSpec, ProcurementSpec, Spec
 
-RULE = Rule.of(__name__, "warning")
+RULE = Rule.of(__name__, "note")
 
 
 def check(
@@ -76,11 +75,4 @@ def check(
             "procurement",
             message,
             f"add one test for each axis: all-reduce on {sizes}, and the other collectives of the layout",
-            severity="warning" if _contracted(procurement) else "note",
         )
-
-
-def _contracted(procurement: ProcurementSpec) -> bool:
-    """Whether the section describes an order: a quote, a delivery or a payment plan, and no rent."""
-    written = procurement.quote or procurement.delivery or procurement.payment
-    return bool(written) and not rented(procurement)

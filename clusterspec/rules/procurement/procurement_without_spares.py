@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`procurement` with no `spare_nodes`: a warning. The finding is a note below 16 nodes, where a spare is a large part of the machine,
+`procurement` with `spare_nodes: 0`: a warning. The finding is a note where the key is absent, below 16 nodes, where a spare is a large part of the machine,
 and for serving, where the other engines go on. The rule is silent for clouds and rents, whose providers replace nodes
 themselves.
 
@@ -47,7 +47,7 @@ from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import bought
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import ProcurementSpec
+from clusterspec.spec.model import ClusterSpec, ProcurementSpec
 from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "warning", "heuristic")
@@ -55,12 +55,15 @@ MANY = 16
 """Nodes from which spares are usual."""
 
 
-def check(procurement: ProcurementSpec, cluster: Cluster, workload: Workload | None) -> Iterator[Problem]:
+def check(
+    procurement: ProcurementSpec, written_cluster: ClusterSpec, cluster: Cluster, workload: Workload | None
+) -> Iterator[Problem]:
     if cluster.spare_nodes == 0 and bought(procurement, cluster) and cluster.nodes > 1:
         few, many = -(-cluster.nodes * 5 // 100), -(-cluster.nodes // 10)
         wanted = f"{few} to {many} spare nodes" if few < many else plural(many, "spare node")
         serves = workload is not None and workload.kind == "serve"
         effect = "stops its engines" if serves else "stops the job"
         message = f"{cluster.nodes:,} nodes are bought without a spare: a failure {effect} until the repair"
-        severity = "note" if serves or cluster.nodes < MANY else "warning"
+        stated = written_cluster.spare_nodes is not None
+        severity = "warning" if stated and not serves and cluster.nodes >= MANY else "note"
         yield RULE.problem("cluster.spare_nodes", message, f"add {wanted} on the same spine", severity=severity)

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`prices` given, and a kind of part that the fabric needs (leaf, spine or core switch, cable, transceiver, NIC, node)
-without one. Where there is a quote, `quote-off-bill` reports what it lacks, and this rule is silent.
+`prices` given, and a kind of part that the fabric needs (leaf, spine or core switch, cable, transceiver, node, and NIC where no node is priced, whose
+price includes it) without one. Where there is a quote, `quote-off-bill` reports what it lacks, and this rule is silent.
 
 ## Why it matters
 
@@ -71,7 +71,7 @@ def check(design: Design, procurement: ProcurementSpec) -> Iterator[Problem]:
         return
     missing: dict[str, int] = {}
     for item in bill(design).unpriced:
-        if item.kind not in SITE:
+        if item.kind not in SITE and not (item.kind == "nic" and procurement.prices.get("node")):
             kind = PRICED_AS.get(item.kind, item.kind)
             missing[kind] = missing.get(kind, 0) + item.quantity
     if missing:

@@ -5,7 +5,8 @@
 More than 15 % of the predicted step in which slots of rollout stay empty until the longest sample ends, in a plan that
 waits for all samples: colocated rollout, or `max_staleness: 0`.
 
-The finding is a note below the half-width of the range of the prediction and a warning above it.
+The finding is a note below the half-width of the range of the prediction a warning above it, and an error where
+even the low end of the range loses a quarter of the step.
 
 ## Why it matters
 
@@ -94,5 +95,5 @@ def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:
         f"{percent(lost, 2)} of the step of {display(rl.step, 's')} passes while slots are empty: the longest of {rl.rl.samples:,} samples has "
         f"{rollout.longest:,.0f} tokens, the mean {rollout.mean:,.0f}",
         "let rollout run ahead (`max_staleness: 1`), use `placement: partial`, or cut answers earlier",
-        severity=cost_severity(lost, (low / rl.step, high / rl.step), most="warning"),
+        severity=cost_severity(lost, (low / rl.step, high / rl.step)),
     )

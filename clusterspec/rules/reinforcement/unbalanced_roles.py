@@ -5,7 +5,8 @@
 Rollout on nodes of its own that runs ahead of the weights, where the accelerators of one role wait for more than 25 % of
 the predicted step while the others work.
 
-The finding is a note below the half-width of the range of the prediction and a warning above it.
+The finding is a note below the half-width of the range of the prediction a warning above it, and an error where
+even the low end of the range loses a quarter of the step.
 
 ## Why it matters
 
@@ -84,5 +85,5 @@ def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:
         "workload.rl.rollout.nodes",
         f"{waits} with {plural(nodes, 'node')} waits for {percent(share, 2)} of the step of {display(rl.step, 's')} behind {works}",
         f"move nodes to {works}; `clusterspec search` tabulates the splits",
-        severity=cost_severity(lost, (low / rl.step, high / rl.step), most="warning"),
+        severity=cost_severity(lost, (low / rl.step, high / rl.step)),
     )
