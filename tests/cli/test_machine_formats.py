@@ -70,9 +70,9 @@ def test_sarif_holds_what_is_waived_with_the_reason(call: Call) -> None:
 @pytest.mark.parametrize(("fail_on", "failures"), [("error", 1), ("warning", 2), ("note", 2)])
 def test_junit_fails_as_the_exit_status_does(fail_on: str, failures: int, call: Call) -> None:
     Path("spec.yaml").write_text(
-        FLAWED + "  pp: 3\n" + "procurement: {currency: USD, prices: {node: 1}, delivery: {weeks: 16}}\n"
+        FLAWED + "  pp: 3\n" + "procurement: {currency: USD, prices: {node: 1}, utilization: 1.0}\n"
     )
-    done = call("check", "spec.yaml", "--select", f"{RULE},procurement-without-acceptance", "--format", "junit",
+    done = call("check", "spec.yaml", "--select", f"{RULE},full-utilization-assumed", "--format", "junit",
                 "--fail-on", fail_on)  # fmt: skip
     suite = ElementTree.fromstring(done.out)[0]
     assert int(suite.attrib["failures"]) == failures == len(suite.findall("testcase/failure"))

@@ -16,7 +16,9 @@ from tests.effort import each, steps
 
 CATALOG = Catalog.open()
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTATION = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+GALLERY = ROOT / "docs" / "gallery.md"
+"""A table whose rows put figures of a plan beside the name of a part: what they need of it, not what it has."""
+DOCUMENTATION = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")} - {GALLERY})
 OF_TEXT = [name for name, (group, _) in RULES.items() if group == "text"]
 
 

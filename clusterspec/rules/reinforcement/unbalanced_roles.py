@@ -6,7 +6,7 @@ Rollout on nodes of its own that runs ahead of the weights, where the accelerato
 the predicted step while the others work.
 
 The finding is a note below the half-width of the range of the prediction a warning above it, and an error where
-even the low end of the range loses a quarter of the step.
+a role waits for 90 % of the step and even the low end of the range loses a quarter of the machine.
 
 ## Why it matters
 
@@ -67,6 +67,8 @@ from clusterspec.units import display, percent, plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.25
+IDLE = 0.9
+"""Share of the step from which the nodes of a role hardly work at all."""
 
 
 def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:
@@ -85,5 +87,5 @@ def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:
         "workload.rl.rollout.nodes",
         f"{waits} with {plural(nodes, 'node')} waits for {percent(share, 2)} of the step of {display(rl.step, 's')} behind {works}",
         f"move nodes to {works}; `clusterspec search` tabulates the splits",
-        severity=cost_severity(lost, (low / rl.step, high / rl.step)),
+        severity=cost_severity(lost, (low / rl.step, high / rl.step), most="error" if share >= IDLE else "warning"),
     )
