@@ -9,13 +9,17 @@ SPEC   ?= examples/dgx-h100-pod.yaml
 .DEFAULT_GOAL := help
 # Tests start many processes: without bytecode on disk, each compiles every module that it loads.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help demo test test-all browser page site docs accuracy fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files export-targets hostile clean
+.PHONY: help demo looks test test-all browser page site docs accuracy fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files export-targets hostile clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
 
 demo: $(VENV)/installed ## check, estimate and report on SPEC (default: a pod of DGX H100)
 	@sh tools/demo.sh $(BIN)/clusterspec $(SPEC) $(OUT)
+
+looks: $(VENV)/installed ## how full the pages of a report on SPEC are (needs poppler-utils)
+	@mkdir -p $(OUT)
+	$(BIN)/clusterspec report $(SPEC) -o $(OUT)/looks.pdf && $(BIN)/python -m tools.looks $(OUT)/looks.pdf
 
 test: $(VENV)/developed ## every check of the project: style, types, contracts, tests
 	$(BIN)/ruff check .

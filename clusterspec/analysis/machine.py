@@ -275,7 +275,8 @@ def _scale_out(cluster: Cluster, provenance: Provenance) -> Iterator[Tier]:
     reach = [*(level.nodes or 1 for level in fabric_levels(cluster)), cluster.nodes]
     rows = message_rows(cluster, min(2 * apart, cluster.accelerators)) if cluster.accelerators > apart else ()
     alone = max(out.nic_bandwidth.value, share)
-    origin = f"{out.nics_per_node} NICs × line rate / {each} accelerators; {provenance.text(out.nic_bandwidth.origin)}"
+    shared = f"{plural(out.nics_per_node, 'NIC')} × line rate / {plural(each, 'accelerator')}"
+    origin = f"{shared}; {provenance.text(out.nic_bandwidth.origin)}"
     yield _tier(
         f"scale-out ({out.technology.name})",
         "scale-out",

@@ -156,9 +156,8 @@ def count_modules(
     fixed = cable_types.get("node_leaf", FIBER) in FIXED_ENDS
     node, known, derived = (0, True, "fixed cable ends") if fixed else _node_modules(cluster, fabric)
     leaf, spine, core = (number * fabric.planes for number in (leaf, spine, core))
-    switches = (
-        f"{per_cage:g} ports a cage" if per_cage else "one for each cable, since the cages of the switch are not known"
-    )
+    unknown = "one for each cable, since the cages of the switch are not known"
+    switches = f"{per_cage:g} port{'' if per_cage == 1 else 's'} a cage" if per_cage else unknown
     how = f"nodes {node:,} ({derived}) + leaf {leaf:,} + spine {spine:,} + core {core:,} ({switches})"
     assumed = (() if known else ("node",)) + (() if per_cage else ("switch",))
     return ModuleCount(node, leaf, spine, core, assumed, how)

@@ -20,7 +20,7 @@ from typing import Any
 from clusterspec import resources
 from clusterspec.report.charts.svg import chart_style
 from clusterspec.report.ink import escaped_text
-from clusterspec.report.paper.blocks import Paper, drawable_page, font_faces
+from clusterspec.report.paper.blocks import Paper, drawable_page, font_faces, paired_blocks
 
 # PDF metadata for archiving and accessibility that WeasyPrint does not write
 
@@ -109,6 +109,7 @@ def _rendered_page(paper: Paper, *, script: str = "", policy: bool = False) -> s
         loader=jinja2.FileSystemLoader(folder), autoescape=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["coded"] = html_with_code
+    environment.filters["paired"] = paired_blocks
     style = font_faces() + (folder / "report.css").read_text("utf-8")
     style += (folder / "live.css").read_text("utf-8") + chart_style() if script else ""
     page: str = environment.get_template("report.html.j2").render(

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from typing import Literal
 
@@ -16,8 +17,13 @@ from clusterspec.records import dataclass, field
 
 # The font of reports, and characters that it lacks
 
-FACES = (("Inter-Regular.woff2", 400), ("Inter-SemiBold.woff2", 600))
-"""Inter 4.0 (SIL Open Font License 1.1, `templates/fonts/LICENSE.txt`), cut to Latin, Greek, Cyrillic and signs."""
+FACES = (
+    ("Inter-Regular.woff2", "Inter", 400),
+    ("Inter-SemiBold.woff2", "Inter", 600),
+    ("JetBrainsMono-Regular.woff2", "JetBrains Mono", 400),
+)
+"""Inter 4.0 and, for code, JetBrains Mono 2.242 (both SIL Open Font License 1.1, `templates/fonts/LICENSE.txt`), cut to
+Latin, Greek, Cyrillic and signs."""
 RANGES = (
     *((0x09, 0x0D), (0x20, 0x7E), (0xA0, 0x17F), (0x192, 0x192), (0x218, 0x21B), (0x2C6, 0x2DD), (0x384, 0x3CE)),
     *((0x400, 0x45F), (0x490, 0x491), (0x1E80, 0x1E85), (0x1E9E, 0x1E9E), (0x2000, 0x206F)),
@@ -34,10 +40,10 @@ def font_faces() -> str:
     """CSS with both font faces embedded."""
     folder = resources.templates() / "fonts"
     rules = []
-    for name, weight in FACES:
+    for name, family, weight in FACES:
         data = base64.b64encode((folder / name).read_bytes()).decode()
         source = f"url(data:font/woff2;base64,{data}) format('woff2')"
-        rules.append(f"@font-face{{font-family:Inter;font-weight:{weight};src:{source}}}")
+        rules.append(f"@font-face{{font-family:'{family}';font-weight:{weight};src:{source}}}")
     return "".join(rules)
 
 
@@ -115,6 +121,14 @@ HALF = 78
 """Characters on half the width of a wide page."""
 TEXT = 40
 """Characters per line to which a cell can be wrapped."""
+SLIM = 70
+"""Characters on half the width of a printed page."""
+SLIM_TEXT = 34
+SHORT = 14
+"""Rows of a table that is printed beside another block."""
+UNBROKEN = 8
+UNBROKEN_TEXT = 900
+"""Rows and characters of a table that is not divided between pages."""
 GAP = 3
 Align = Literal["left", "right"]
 Tone = Literal["good", "fair", "bad", "plain"]
@@ -156,16 +170,32 @@ class PaperTable:
     kind: str = "table"
 
     @property
+    def short(self) -> bool:
+        """Whether the table stays on one printed page."""
+        return len(self.rows) <= UNBROKEN and sum(len(cell) for row in self.rows for cell in row.cells) <= UNBROKEN_TEXT
+
+    @property
+    def slim(self) -> bool:
+        """Whether the table is short, and readable on half the width of a printed page."""
+        return len(self.rows) <= SHORT and self._width(SLIM_TEXT) <= SLIM
+
+    @property
     def narrow(self) -> bool:
         """Whether the table is readable on half the width of a page."""
-        columns = zip(*(row.cells for row in self.rows), strict=True)
-        return sum(min(TEXT, max(map(len, cells))) + GAP for cells in columns) <= HALF
+        return self._width(TEXT) <= HALF
+
+    def _width(self, most: int) -> int:
+        """Characters on a line, if cells are wrapped to ``most``."""
+        columns = zip(*((column.label for column in self.columns), *(row.cells for row in self.rows)), strict=False)
+        heads = [min(len(column.label), most // 2) for column in self.columns]
+        wide = [min(most, max(map(len, cells[1:]), default=0)) for cells in columns]
+        return sum(max(pair) + GAP for pair in zip(heads, wide, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
     """A drawing (trusted SVG) with a caption; ``script`` names the script part that makes it interactive, ``data`` is
-    the JSON for that.
+    the JSON for that. A ``wide`` one takes the width of the page.
     """
 
     svg: str
@@ -173,6 +203,7 @@ class Picture:
     field: str
     script: str = ""
     data: str = ""
+    wide: bool = False
     kind: str = "picture"
 
 
@@ -249,6 +280,25 @@ class Findings:
 
 
 Block = PaperTable | Picture | Cards | Text | Heading | Bullets | Code | Findings
+
+
+def paired_blocks(blocks: Sequence[Block]) -> list[tuple[Block, ...]]:
+    """The blocks in order; two in succession that both fit on half the width of a printed page are together."""
+    rows: list[tuple[Block, ...]] = []
+    waiting = False
+    for block in blocks:
+        half = _takes_half(block)
+        if half and waiting:
+            rows[-1] = (*rows[-1], block)
+            waiting = False
+        else:
+            rows.append((block,))
+            waiting = half
+    return rows
+
+
+def _takes_half(block: Block) -> bool:
+    return block.slim if isinstance(block, PaperTable) else isinstance(block, Picture) and not block.wide
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,8 @@ def layouts_section(report: FullReport) -> Section | None:
     times = [cell.step_time for cell in grid.cells if cell.step_time]
     best = min(times)
     cells = [_heat_cell(cell, best) for cell in grid.cells]
-    alt = f"step time over {len(grid.tp)} values of tp and {len(grid.pp)} of pp; the fastest is {display(best, 's')}"
+    values = f"{plural(len(grid.tp), 'value')} of tp and {len(grid.pp)} of pp"
+    alt = f"step time over {values}; the fastest is {display(best, 's')}"
     caption = "Step time over tp and pp, everything else as designed; hatched layouts do not fit in memory"
     drawn = Picture(heatmap_chart(grid.pp, grid.tp, cells, alt), caption, "layouts")
     return Section("layouts", "Layouts over tp and pp", (drawn, *_better_layouts(grid)))

@@ -12,6 +12,7 @@ from clusterspec.report.paper import appendix, choices, decision, machine, mater
 from clusterspec.report.paper import appendix as options
 from clusterspec.report.paper import decision as delivery
 from clusterspec.report.paper.blocks import Block, Paper, PaperTable, Picture, Section, TableColumn, TableRow, TitleFact
+from clusterspec.report.paper.words import catalog_names, worded_section
 from clusterspec.results import EstimateReport, count
 from clusterspec.results.estimate_json import terms
 from clusterspec.results.full import FullReport
@@ -222,7 +223,7 @@ def procurement_sections(report: FullReport) -> list[Section | None]:
     moved = materials.sensitivity_table(report)
     if cost is not None and moved is not None:
         cost = Section(cost.key, cost.title, (*cost.blocks, moved), cost.lead)
-    return [
+    sections = [
         Section(first.key, first.title, blocks, first.lead),
         options.comparison_section(report),
         materials.materials_section(report),
@@ -235,6 +236,8 @@ def procurement_sections(report: FullReport) -> list[Section | None]:
         appendix.sources_section(report),
         appendix.glossary_section(report),
     ]
+    names = catalog_names(report.estimate.design.cluster)
+    return [section and worded_section(section, names) for section in sections]
 
 
 def subtitle(report: EstimateReport) -> str:

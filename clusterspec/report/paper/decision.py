@@ -26,7 +26,7 @@ from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import REQUESTS, Area, GateStatus, Purchase, Risk, Verdict, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion
 
-# Checklist of delivery, warranty, spares and single points of failure with spec keys, and risks
+# Checklist of delivery, warranty, spares and single points of failure, and risks
 
 OPEN = "not stated"
 
@@ -36,7 +36,7 @@ def delivery_section(report: FullReport) -> Section | None:
     if report.tender:
         return None
     rows = tuple(_decision_rows(report))
-    columns = (TableColumn("Question"), TableColumn("What the spec states"), TableColumn("Key"))
+    columns = (TableColumn("Question"), TableColumn("What is stated"))
     return Section("delivery", "Delivery and operation", (PaperTable(columns, rows, "spec"),))
 
 
@@ -45,32 +45,32 @@ def _decision_rows(report: FullReport) -> Iterator[TableRow]:
     buying, running = spec.procurement, spec.operations
     delivery = getattr(buying, "delivery", None)
     weeks = getattr(delivery, "weeks", None)
-    yield _decision_row("Delivery", f"{weeks:g} weeks" if weeks else "", "procurement.delivery.weeks")
+    yield _decision_row("Delivery", f"{weeks:g} weeks" if weeks else "")
     milestones = getattr(delivery, "milestones", None)
-    yield _decision_row("Milestones", "; ".join(milestones) if milestones else "", "procurement.delivery.milestones")
+    yield _decision_row("Milestones", "; ".join(milestones) if milestones else "")
     warranty = getattr(buying, "warranty", None)
-    yield _decision_row("Warranty", warranty.written if warranty else "", "procurement.warranty")
+    yield _decision_row("Warranty", warranty.written if warranty else "")
     cluster = report.estimate.design.cluster
     spares = f"{cluster.spare_nodes} spare of {cluster.nodes} nodes" if cluster and cluster.spare_nodes else ""
-    yield _decision_row("Spare nodes", spares, "cluster.spare_nodes")
+    yield _decision_row("Spare nodes", spares)
     repair = running.repair_time if running else None
-    yield _decision_row("Repair time", display(repair.value, "s") if repair else "", "operations.repair_time")
+    yield _decision_row("Repair time", display(repair.value, "s") if repair else "")
     burn_in = running.burn_in if running else None
-    yield _decision_row("Burn-in", display(burn_in.value, "s") if burn_in else "", "operations.burn_in")
+    yield _decision_row("Burn-in", display(burn_in.value, "s") if burn_in else "")
     demanded = spec.acceptance or ()
-    yield _decision_row("Acceptance tests demanded", f"{len(demanded)}" if demanded else "", "acceptance")
+    yield _decision_row("Acceptance tests demanded", f"{len(demanded)}" if demanded else "")
     for failure in report.machine.failures if report.machine else ():
         text = f"loses {percent(failure.lost)} of {failure.who}"
         tone: Tone = "bad" if failure.lost >= 0.5 else "plain"
         yield TableRow(
-            (f"If {failure.part} fails", text, "cluster.scale_out"),
+            (f"If {failure.part} fails", text),
             "machine.failures",
             tone,
         )
 
 
-def _decision_row(question: str, answer: str, key: str) -> TableRow:
-    return TableRow((question, answer or OPEN, key), "spec", "plain" if answer else "fair")
+def _decision_row(question: str, answer: str) -> TableRow:
+    return TableRow((question, answer or OPEN), "spec", "plain" if answer else "fair")
 
 
 def risks_table(report: FullReport) -> PaperTable | None:

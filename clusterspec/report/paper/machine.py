@@ -64,7 +64,7 @@ def summary_table(design: Design) -> PaperTable:
 
 def _work_rows(work: Workload) -> Iterator[TableRow]:
     if work.serving is None:
-        batch = f"{work.global_batch:,} sequences of {work.sequence_length:,} tokens"
+        batch = f"{plural(work.global_batch, 'sequence')} of {work.sequence_length:,} tokens"
         yield TableRow(("Batch and precision", f"{batch}, {work.precision}"), "spec")
         return
     load = work.serving

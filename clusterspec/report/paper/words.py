@@ -1,0 +1,95 @@
+"""Text for buyers: keys of the spec and names of formulas as words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.records import replace
+from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, Section, TableRow, Text
+
+ROOTS = "cluster|workload|layout|pools|jobs|measured|acceptance|operations|procurement|document"
+ASIDE = re.compile(rf" \(`?(?:{ROOTS})(?:\.\w+)*`?\)")
+"""A key in parentheses, which tells where a value is written."""
+KEY = re.compile(rf"`?\b(?:{ROOTS})((?:\.[a-z_]+)+)\b`?")
+QUOTED = re.compile(r"`([a-z]\w*)`")
+SYMBOLS = (
+    ("watts / 1000", "power in kW"),
+    ("pue", "PUE"),
+    ("hours", "hours of the term"),
+    ("electricity", "price of a kWh"),
+    ("*", "×"),
+    ("_", " "),
+)
+"""Names and signs of formulas of the cost, and what they mean."""
+HEADS = {"scale_out": "fabric between nodes", "scale_up": "links between accelerators", "kv": "KV cache"}
+
+
+def plain_words(text: str, names: Mapping[str, str] | None = None) -> str:
+    """The text without keys of the spec; ``names`` replaces identifiers of the catalog.
+
+    >>> plain_words("not stated (`procurement.warranty`)"), plain_words("no price for `rack_per_month`")
+    ('not stated', 'no price for rack per month')
+    >>> plain_words("cluster.spare_nodes, in addition"), plain_words("dgx-h100", {"dgx-h100": "DGX H100"})
+    ('spare nodes, in addition', 'DGX H100')
+    """
+    if text.startswith("https://"):
+        return text
+    text = KEY.sub(lambda match: _key_words(match[1]), ASIDE.sub("", text))
+    text = QUOTED.sub(lambda match: match[1].replace("_", " "), text)
+    for name, shown in (names or {}).items():
+        text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", shown.replace("\\", r"\\"), text)
+    return text
+
+
+def _key_words(path: str) -> str:
+    parts = [HEADS.get(part, part.replace("_", " ")) for part in path.split(".") if part]
+    return ": ".join(parts) if len(parts) > 1 else parts[0]
+
+
+def formula_words(formula: str) -> str:
+    """A formula of the cost in words.
+
+    >>> formula_words("node + leaf_switch"), formula_words("watts / 1000 * pue * hours * electricity")
+    ('node + leaf switch', 'power in kW × PUE × hours of the term × price of a kWh')
+    """
+    for name, shown in SYMBOLS:
+        whole = name[0].isalpha()
+        formula = re.sub(rf"\b{name}\b", shown, formula) if whole else formula.replace(name, shown)
+    return formula
+
+
+def catalog_names(cluster: Cluster | None) -> dict[str, str]:
+    """The names of the platform, the switches and the NIC of a cluster by their identifiers in the catalog."""
+    if cluster is None:
+        return {}
+    out = cluster.scale_out
+    used = (cluster.platform, cluster.accelerator, out.switch if out else None, out.nic if out else None)
+    return {entry.id: entry.name for entry in used if entry is not None and entry.id and entry.id != entry.name}
+
+
+def worded_section(section: Section, names: Mapping[str, str]) -> Section:
+    """The section in words; commands, findings and code are unchanged."""
+    lead = plain_words(section.lead, names)
+    return replace(section, lead=lead, blocks=tuple(_worded_block(block, names) for block in section.blocks))
+
+
+def _worded_block(block: Block, names: Mapping[str, str]) -> Block:
+    if isinstance(block, PaperTable):
+        if block.code:
+            return block
+        formulas = {number for number, column in enumerate(block.columns) if column.key == "formula"}
+        return replace(block, rows=tuple(_worded_row(row, formulas, names) for row in block.rows))
+    if isinstance(block, Text):
+        return replace(block, text=plain_words(block.text, names))
+    if isinstance(block, Bullets):
+        return replace(block, items=tuple((plain_words(text, names), field) for text, field in block.items))
+    return block
+
+
+def _worded_row(row: TableRow, formulas: set[int], names: Mapping[str, str]) -> TableRow:
+    cells = (
+        formula_words(cell) if number in formulas else plain_words(cell, names) for number, cell in enumerate(row.cells)
+    )
+    return replace(row, cells=tuple(cells))
