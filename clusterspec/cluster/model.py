@@ -129,6 +129,21 @@ class Target(NamedTuple):
     key: str
 
 
+class Transfer(NamedTuple):
+    """How the cache of a prompt reaches its decode engine.
+
+    It is sent ``whole`` after the prompt, or after each ``chunk`` or ``layer`` of it, in blocks of ``block_tokens``
+    tokens, 0 where a prompt is one run of memory in every layer; over links of ``bandwidth`` B/s for each accelerator
+    and direction, None where the machine's links carry it. ``first_token`` reaches the user from ``prefill`` engines
+    before the transfer, or from ``decode`` engines after it.
+    """
+
+    send: str = "whole"
+    block_tokens: int = 0
+    bandwidth: float | None = None
+    first_token: str = "decode"
+
+
 @dataclass(frozen=True, slots=True)
 class Serving:
     """The requests of a serving plan and their engines. Lengths in tokens, times in seconds, shares from 0 to 1.
@@ -172,6 +187,7 @@ class Serving:
     output_lengths: Lengths | None = None
     session: Session | None = None
     tiers: tuple[CacheTier, ...] = ()
+    transfer: Transfer = Transfer()
 
     @property
     def tokens(self) -> int:

@@ -9,15 +9,23 @@ from clusterspec.catalog.entries import Accelerator, ServingSoftware, Stack
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies
 from clusterspec.cluster.machine import written_peak
-from clusterspec.cluster.model import Engines, Lengths, Serving, Target, Trainable, Workload
-from clusterspec.cluster.resolution import Lookup, ResolutionLog
+from clusterspec.cluster.model import Engines, Lengths, Serving, Target, Trainable, Transfer, Workload
+from clusterspec.cluster.resolution import Lookup, ResolutionLog, written_bandwidth
 from clusterspec.cluster.transformer import resolve_model
 from clusterspec.finding import Problem
 from clusterspec.precision import NARROW
 from clusterspec.quantity import Peak, Quantity
 from clusterspec.records import NamedTuple
 from clusterspec.source import Path
-from clusterspec.spec.model import EnginesSpec, LengthsSpec, ServingSpec, SpeculativeSpec, TargetsSpec, WorkloadSpec
+from clusterspec.spec.model import (
+    EnginesSpec,
+    LengthsSpec,
+    ServingSpec,
+    SpeculativeSpec,
+    TargetsSpec,
+    TransferSpec,
+    WorkloadSpec,
+)
 
 KEY = "workload.serving"
 SERVING_PATH: Path = ("workload", "serving")
@@ -79,7 +87,23 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
         trace=section.arrivals.trace if section.arrivals else None,
         input_lengths=prompt if prompt.p99 > prompt.mean else None,
         output_lengths=answer if answer.p99 > answer.mean else None,
+        transfer=_resolved_transfer(sides.transfer if sides else None),
         **_kept_caches(section, prompt.mean, log),
+    )
+
+
+def _resolved_transfer(section: TransferSpec | None) -> Transfer:
+    """How caches reach decode engines; what is absent is as in `Transfer`."""
+    if section is None:
+        return Transfer()
+    usual, bandwidth = Transfer(), None
+    if section.bandwidth is not None:
+        bandwidth = written_bandwidth(section.bandwidth, f"{KEY}.disaggregated.transfer.bandwidth").value
+    return Transfer(
+        section.send or usual.send,
+        section.block_tokens or usual.block_tokens,
+        bandwidth,
+        section.first_token or usual.first_token,
     )
 
 

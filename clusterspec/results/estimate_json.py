@@ -20,6 +20,7 @@ from clusterspec.units import percent
 
 if TYPE_CHECKING:
     from clusterspec.cost.reinforcement.times import RlTimes
+    from clusterspec.cost.serving.handoff import Handoff
     from clusterspec.cost.serving.latency import ServingTimes, Tail
 
 _STEP = pattern(r"([^.\[\]]+)|\[(\d+)\]")
@@ -226,6 +227,8 @@ def serving_json(times: ServingTimes | None, load: Serving | None) -> Json | Non
     out = {name: getattr(times, name) for name in SERVING_FIELDS}
     out |= {"output_tokens_per_second_per_accelerator": times.per_accelerator, "range": ranges}
     out |= {"at_percentile": _tail_json(latency_tail(times, load)), "speculative": load.draft_tokens > 0}
+    if times.sent:
+        out["handoff"] = _handoff_json(times.sent, load)
     if times.tiers:
         out |= {"hit_rate": {each.medium: each.hit for each in times.tiers}, "cache_tiers": _tiers_json(times)}
     return out | {
@@ -240,6 +243,19 @@ def serving_json(times: ServingTimes | None, load: Serving | None) -> Json | Non
             }
             for each in target_results(times, load)
         ]
+    }
+
+
+def _handoff_json(sent: Handoff, load: Serving) -> Json:
+    """The handoff of a prompt: seconds to the decode engine, those that overlap with the prompt, bytes on one rank."""
+    return {
+        "seconds": sent.seconds,
+        "transfer": sent.transfer.seconds,
+        "hidden": sent.hidden,
+        "bytes": sent.transfer.size,
+        "bandwidth": sent.transfer.bandwidth,
+        "descriptors": sent.transfer.descriptors or None,
+        "before_first_token": load.transfer.first_token == "decode",
     }
 
 

@@ -527,7 +527,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "tokens-off-model-size": lambda training, layout, accelerator: training.tokens is None or (training.tokens < 20000000000.0 and (layout is None or layout.ranks < 256)),
     "unscaled-fp16": lambda training, written_workload, cluster: training.precision != 'fp16',
     "wide-products": lambda training, accelerator: (training.precision != 'fp32' or training.peak is None) or not any((accelerator.peaks.get(narrow) is not None and accelerator.peaks.get(narrow).value >= 4.0 * training.peak.value for narrow in ('bf16', 'fp16'))),
-    "cache-handoff-exposed": lambda served: served.load.prefill is None,
+    "cache-handoff-exposed": lambda served: (served.times.sent is None or served.times.joining) or served.times.sent.seconds - served.times.sent.passing <= 0.1 * served.times.ttft,
     "cache-tier-adds-nothing": lambda served: not any((not (served.load.session is None or use.tier is None or use.hit >= 0.005 or (use.retention < served.load.session.think_time / 2)) for number, use in enumerate(served.times.tiers[1:]))),
     "cache-tier-below-working-set": lambda served: served.load.session is None or not [(number, use) for number, use in enumerate(served.times.tiers[1:]) if use.tier is not None],
     "cache-tier-beyond-host-memory": lambda served: served.cluster.host_memory is None or not any((not ((tier.medium != 'host' or tier.scope == 'plan') or tier.capacity * (max(1.0, served.cluster.ranks_per_node / (served.layout.tp * served.layout.attention_dp * served.layout.pp)) if tier.scope == 'engine' else 1.0) <= served.cluster.host_memory.value) for number, tier in enumerate(served.load.tiers))),

@@ -49,8 +49,8 @@ def parts(study: Study) -> tuple[Pools, ServingTimes]:
 
 
 def simulated(study: Study, arrivals: list[Arrival], in_flight: int | None = None) -> Simulation:
-    pools = parts(study)[0]
-    sent = cache_handoff(pools)
+    pools, found = parts(study)
+    sent = cache_handoff(pools, found.prompt_time, found.prefill.steps)
     run = Simulation(plan_timing(pools, pools.tokens, sent.seconds if sent else 0.0), arrivals, in_flight)
     run.run()
     return run

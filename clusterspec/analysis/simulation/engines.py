@@ -56,16 +56,25 @@ class Limits:
     """Limits of one attention rank: sequences, tokens of cache, and tokens of a step (none: one whole prompt).
 
     ``whole`` is whether a request is admitted only where the cache holds all of its output; ``hit`` is the share of a
-    prompt that the cache already has. ``apart`` is ``prefill`` or ``decode`` where they run on separate engines.
+    prompt that the cache already has. ``apart`` is ``prefill`` or ``decode`` where they run on separate engines;
+    ``early`` is whether the first token is sent before the handoff.
     """
 
-    __slots__ = ("apart", "chunk", "hit", "sequences", "tokens", "whole")
+    __slots__ = ("apart", "chunk", "early", "hit", "sequences", "tokens", "whole")
 
     def __init__(
-        self, sequences: float, tokens: float, chunk: int | None, *, whole: bool, hit: float, apart: str = ""
+        self,
+        sequences: float,
+        tokens: float,
+        chunk: int | None,
+        *,
+        whole: bool,
+        hit: float,
+        apart: str = "",
+        early: bool = False,
     ) -> None:
         self.sequences, self.tokens, self.chunk = max(1, int(sequences + TINY)), tokens, chunk
-        self.whole, self.hit, self.apart = whole, hit, apart
+        self.whole, self.hit, self.apart, self.early = whole, hit, apart, early
 
 
 class SimulatedEngine:
@@ -160,7 +169,10 @@ class SimulatedEngine:
             if request.admitted < 0:
                 request.admitted = now
             if limits.apart == "decode":
-                request.first = now
+                if limits.early:
+                    self.gaps[now - request.first] = self.gaps.get(now - request.first, 0.0) + 1
+                else:
+                    request.first = now
                 self._join(rank, request)
                 continue
             fresh = request.prompt * (1 - limits.hit) if request.cached < 0 else request.prompt - request.cached

@@ -36,7 +36,9 @@ def plan_timing(pools: Pools, tokens: float, handoff: float) -> Timing:
     def limits(kind: str) -> Limits:
         most = pools.sequences
         held = tokens if kind != "prefill" else float("inf")
-        return Limits(most, held, load.chunk_tokens, whole=load.whole_requests, hit=load.prefix_hit, apart=kind)
+        early = load.transfer.first_token == "prefill"
+        chunk, whole, hit = load.chunk_tokens, load.whole_requests, load.prefix_hit
+        return Limits(most, held, chunk, whole=whole, hit=hit, apart=kind, early=early)
 
     engine, prompts = pools.decode, pools.prompts
     return Timing(

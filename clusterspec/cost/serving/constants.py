@@ -86,6 +86,14 @@ HANDOFF = assumed(
     "transfer of a request to another engine without its cache: routing, polling; fitted to published plans",
     "s",
 )
+DESCRIPTOR = assumed(
+    GROUP,
+    "descriptor",
+    1.4e-6,
+    "one descriptor of a transfer between engines, the geometric mean of 1.14 µs (4,563 in 5.2 ms) and 1.82 µs (of "
+    "16 kB at 9 GB/s), Mooncake on NICs of 400 Gb/s (github.com/vllm-project/vllm pull request 53825)",
+    "s",
+)
 WAVE = assumed(
     GROUP,
     "wave",

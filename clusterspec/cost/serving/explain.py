@@ -7,10 +7,13 @@ from collections.abc import Callable, Iterator
 from clusterspec.cost.formulas.serving import (
     handoff_time,
     output_rate,
+    overlapped_handoff_time,
     prompt_time,
     request_time,
     time_per_output_token,
+    time_per_token_after_transfer,
     time_to_first_token,
+    transfer_time,
 )
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import Part, StepTime
@@ -40,7 +43,21 @@ WORK = "the model, the layout and the requests"
 
 
 def token_time_term(times: ServingTimes) -> Term:
-    """The time per output token: a decode step, and its share of prompts."""
+    """The time per output token: a decode step and its share of prompts, and the handoff where it lengthens a gap."""
+    if not times.joining:
+        return _token_term(times, "tpot", times.tpot)
+    inputs = (
+        ("joining", _computed(times.joining, "the handoff and half a step, after the first token", "s")),
+        ("output_tokens", _computed(times.output_tokens, "output tokens of a request")),
+    )
+    formula = time_per_token_after_transfer
+    token = times.tpot - times.joining / max(1.0, times.output_tokens - 1)
+    part = replace(_token_term(times, "token", token), low=None, high=None)
+    limits = serving_range(times, "tpot")
+    return Term("tpot", times.tpot, "s", EXPRESSIONS[formula], inputs, (part,), _source(formula), *limits)
+
+
+def _token_term(times: ServingTimes, name: str, seconds: float) -> Term:
     step = _step_term("step", times.decode)
     inputs = (
         ("sequences", _computed(times.carried, "sequences in flight on one attention rank")),
@@ -50,8 +67,8 @@ def token_time_term(times: ServingTimes) -> Term:
         ("stages", _computed(float(times.stages[1]), "pipeline stages")),
     )
     return Term(
-        "tpot",
-        times.tpot,
+        name,
+        seconds,
         "s",
         EXPRESSIONS[time_per_output_token],
         inputs,
@@ -104,14 +121,28 @@ def _prompt_term(times: ServingTimes) -> Term:
 
 def _handoff_term(times: ServingTimes) -> Term:
     """The transfer of the cache to the decode engine."""
-    if times.sent is None:
+    sent = times.sent
+    if sent is None or times.joining:
         return Term("handoff", 0.0, "s", "0")
-    inputs = (
-        ("passing", constants.HANDOFF),
-        ("size", _computed(times.sent.size, "the cache of the prompt on one rank", "B")),
-        ("bandwidth", _computed(times.sent.bandwidth, "the link of one rank between the engines", "B/s")),
+    passing = ("passing", constants.HANDOFF)
+    moved = (
+        ("size", _computed(sent.transfer.size, "the cache of the prompt on one rank", "B")),
+        ("bandwidth", _computed(sent.transfer.bandwidth, "the link of one rank between the engines", "B/s")),
     )
-    return Term("handoff", times.handoff, "s", EXPRESSIONS[handoff_time], inputs, source=_source(handoff_time))
+    if sent.pieces == 1 and not sent.transfer.descriptors:
+        inputs, formula = (passing, *moved), handoff_time
+        return Term("handoff", times.handoff, "s", EXPRESSIONS[formula], inputs, source=_source(formula))
+    each = ("each", constants.DESCRIPTOR)
+    descriptors = ("descriptors", _computed(sent.transfer.descriptors, "blocks of the prompt in every layer"))
+    inputs = (
+        passing,
+        ("pieces", _computed(sent.pieces, "parts of the cache, sent as they are computed")),
+        ("computing", _computed(sent.computing, "the prompt", "s")),
+    )
+    source, other = _source(transfer_time), overlapped_handoff_time
+    expression = EXPRESSIONS[transfer_time]
+    part = Term("transfer", sent.transfer.seconds, "s", expression, (*moved, descriptors, each), source=source)
+    return Term("handoff", times.handoff, "s", EXPRESSIONS[other], inputs, (part,), source=_source(other))
 
 
 def _step_term(name: str, step_time: StepTime, seconds: float | None = None) -> Term:

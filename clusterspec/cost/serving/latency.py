@@ -6,8 +6,9 @@ from math import exp, floor, log
 from typing import TYPE_CHECKING
 
 from clusterspec.cluster.model import Serving, Target
-from clusterspec.cost.formulas.serving import burst_wait_percentile, handoff_time, request_time, wait_above_median
+from clusterspec.cost.formulas.serving import burst_wait_percentile, request_time, wait_above_median
 from clusterspec.cost.serving.constants import RANGES, TAILS, StepTime
+from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.cost.serving.quantiles import (
     compound_share,
     lengths_in_parts,
@@ -19,18 +20,6 @@ from clusterspec.records import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from clusterspec.cost.serving.caches import TierUse
-
-
-class Handoff(NamedTuple):
-    """The transfer of a request to a decode engine: fixed seconds, bytes of cache per rank, B/s of its link."""
-
-    passing: float
-    size: float
-    bandwidth: float
-
-    @property
-    def seconds(self) -> float:
-        return handoff_time(*self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +77,8 @@ class ServingTimes:
     """The share of the input tokens that is in a cache, as stated or from sessions."""
     tiers: tuple[TierUse, ...] = ()
     """What each tier of memory keeps; empty without sessions."""
+    joining: float = 0.0
+    """Seconds that the handoff adds to the first gap between tokens, where the first token is sent before it."""
 
     @property
     def handoff(self) -> float:
@@ -316,6 +307,8 @@ def _mean_gap(times: ServingTimes, load: Serving, share: float) -> float:
 def single_gap(times: ServingTimes, load: Serving, share: float) -> float:
     """The gap between two tokens at a share of all gaps: a decode step, longer by the chunks of prompts in it."""
     step = times.decode.total
+    if times.joining and 1 / max(1.0, times.output_tokens - 1) > 1 - share:
+        return step + times.joining
     if load.prefill is not None or load.load == "static" or not times.carried_prefill:
         return step
     ended = times.sequences * times.tokens_per_step / times.output_tokens

@@ -1,4 +1,4 @@
-"""The steady state of a serving plan, lower bounds of its latency, and the handoff of a prompt's cache."""
+"""The steady state of a serving plan, and lower bounds of its latency."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from clusterspec.cost.formulas.serving import (
     time_per_output_token,
     wave_load,
 )
-from clusterspec.cost.layers import Chunk, model_layers
-from clusterspec.cost.mixers import sequence_cache
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding, Engine, unevenly_loaded_ranks
+from clusterspec.cost.serving.handoff import request_bytes, whole_model
 from clusterspec.precision import peak_name, precision_width, table_width
 from clusterspec.records import NamedTuple
 
@@ -36,7 +35,8 @@ class Pools(NamedTuple):
 
     ``limit`` is the maximum of sequences on one attention rank: that of its cache, which holds ``tokens``, or that of
     the software, ``sequences``. ``prompt_tokens`` is what the cache of a rank that runs prompts holds. Reading cached
-    tokens from other memory takes a request ``loading`` seconds on average.
+    tokens from other memory takes a request ``loading`` seconds on average; sending the cache of a prompt to a decode
+    engine occupies the link of a rank for ``transfer`` seconds.
     """
 
     decode: Engine
@@ -47,6 +47,7 @@ class Pools(NamedTuple):
     sequences: float
     prompt_tokens: float = 0.0
     loading: float = 0.0
+    transfer: float = 0.0
 
     @property
     def has_prefill_engines(self) -> bool:
@@ -205,11 +206,16 @@ def _busy_ranks(pools: Pools, sequences: float, tpot: float) -> float:
 
 
 def _service_seconds(pools: Pools, fresh: float, prefill: StepTime) -> float:
-    """Seconds of an attention rank per prompt on each stage; a chunk holds as many whole prompts as fit."""
+    """Seconds of an attention rank per prompt on each stage; a chunk holds as many whole prompts as fit.
+
+    On separate engines no less than the seconds in which the links, of those that send or of those that receive, are
+    busy with its cache.
+    """
     chunk, stages = pools.load.chunk_tokens or fresh, pools.prompts.layout.pp
     together = max(1.0, chunk // max(1.0, fresh))
     launched = pools.prompts.launch_floor(prefill.steps) / together
-    return max(prefill.device if together > 1 else prefill.total, launched) / stages
+    computed = max(prefill.device if together > 1 else prefill.total, launched) / stages
+    return max(computed, pools.transfer * max(1.0, pools.prompts.attention_ranks / pools.decode.attention_ranks))
 
 
 def closed_loop_state(pools: Pools, requests: float) -> Steady:
@@ -256,9 +262,6 @@ def largest_satisfying(met: Callable[[float], bool], limit: float) -> float:
 
 # Lower bounds of latency in a serving plan: bytes that a token reads, and the arithmetic of a prompt
 
-HANDOFF_SHARE = 0.8
-"""Share of the line rate at which one cache is sent (DistServe, arXiv 2401.09670; DeepSeek-V3, arXiv 2412.19437)."""
-
 
 def least_token_time(cluster: Cluster, workload: Workload, layout: Layout, load: Serving) -> float | None:
     """Lower bound of the time per output token in seconds: the weights and one request's cache, read at full bandwidth.
@@ -278,18 +281,12 @@ def least_token_time(cluster: Cluster, workload: Workload, layout: Layout, load:
 
 def token_weight_bytes(workload: Workload, layout: Layout) -> float:
     """Bytes of weights on one rank, over all stages, that one token is multiplied with."""
-    share = parameters.rank_share(workload.model, layout, (_whole_model(workload),))
+    share = parameters.rank_share(workload.model, layout, (whole_model(workload),))
     dense = (share.dense + share.replicated) * precision_width(workload.parameter_precision)
     head = share.output * table_width(workload.parameter_precision)
     return (
         dense + head + _active_expert_weights(workload, layout) * precision_width(workload.expert_parameter_precision)
     )
-
-
-def request_bytes(workload: Workload, layout: Layout, tokens: float) -> float:
-    """Bytes of cache of one request with ``tokens`` tokens on one rank, over all stages."""
-    kept = sequence_cache(workload.model, (_whole_model(workload),), tokens, layout.tp)
-    return kept.stored(workload.kv_precision).total
 
 
 def least_prompt_time(cluster: Cluster, workload: Workload, layout: Layout, load: Serving) -> float | None:
@@ -302,7 +299,7 @@ def least_prompt_time(cluster: Cluster, workload: Workload, layout: Layout, load
     peak = _accelerator_peak(cluster, workload)
     if peak is None:
         return None
-    share = parameters.rank_share(workload.model, layout, (_whole_model(workload),))
+    share = parameters.rank_share(workload.model, layout, (whole_model(workload),))
     weights = share.dense + share.replicated + _active_expert_weights(workload, layout)
     fresh = load.input_tokens * (1 - load.prefix_hit)
     return compute_time(2 * weights * fresh / layout.pp, peak / cluster.ranks_per_accelerator)
@@ -335,32 +332,3 @@ def _active_expert_weights(workload: Workload, layout: Layout) -> float:
         return 0.0
     whole = parameters.model_weights(model)
     return whole.expert * model.experts_per_token * whole.moe_layers / (layout.tp * layout.attention_dp)
-
-
-def _whole_model(workload: Workload) -> Chunk:
-    return Chunk.of(model_layers(workload.model), first=True, last=True)
-
-
-def handoff_time(cluster: Cluster, workload: Workload, pools: tuple[Layout, Layout], tokens: float) -> float | None:
-    """Seconds to send the cache of a prompt of ``tokens`` from its prefill engine to a decode engine.
-
-    None where no fabric connects them.
-    """
-    sent = handoff_size_and_rate(cluster, workload, pools, tokens)
-    return stream_time(*sent) if sent else None
-
-
-def handoff_size_and_rate(
-    cluster: Cluster, workload: Workload, pools: tuple[Layout, Layout], tokens: float
-) -> tuple[float, float] | None:
-    """Bytes of the cache of a prompt that one rank sends or receives, and B/s of its link.
-
-    Each rank sends its own part: over the scale-up interconnect where all engines are in one domain, else over its
-    share of the NICs. None where no fabric connects them.
-    """
-    inside = cluster.accelerators <= cluster.scale_up.domain
-    link = cluster.scale_up.peer_bandwidth.value if inside else cluster.nic_share
-    if not link:
-        return None
-    most = max(request_bytes(workload, layout, tokens) / layout.pp for layout in pools)
-    return most, link / cluster.ranks_per_accelerator * HANDOFF_SHARE

@@ -13,19 +13,20 @@ from clusterspec.cost.formulas.serving import (
     output_rate,
     queue_wait,
     request_time,
+    time_per_token_after_transfer,
     time_to_first_token,
 )
 from clusterspec.cost.mixers import next_token_elements
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Engine, unevenly_loaded_ranks
-from clusterspec.cost.serving.latency import Handoff, ServingTimes, missed_targets
+from clusterspec.cost.serving.handoff import CacheTransfer, Handoff, cache_transfer
+from clusterspec.cost.serving.latency import ServingTimes, missed_targets
 from clusterspec.cost.serving.steady import (
     ROUNDS,
     Pools,
     Steady,
     closed_loop_state,
-    handoff_size_and_rate,
     largest_satisfying,
     most_beside_prompts,
     prompt_seconds,
@@ -82,7 +83,9 @@ def _bare_pools(design: Design) -> Pools | None:
     most = float(load.max_sequences or _sequence_limit(engine))
     held = tokens if prompts is engine else _cache_capacity(prompts, load)[0]
     limit = min(requests, most, most_beside_prompts(load) if prompts is engine else inf)
-    return Pools(engine, prompts, load, limit, tokens, most, held)
+    pools = Pools(engine, prompts, load, limit, tokens, most, held)
+    sent = _sent_cache(pools) if pools.has_prefill_engines else None
+    return pools._replace(transfer=sent.seconds) if sent else pools
 
 
 def _cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
@@ -130,19 +133,21 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         wait += queue_wait(offered, pools.limit * ranks, load.output_tokens, now.tpot)
     steps, prompt = _static_batch_prompt(pools, now) if load.load == "static" else (now.prefill, now.prompt)
     started = 0.0 if load.load == "static" else now.tpot
-    sent = cache_handoff(pools)
+    sent = cache_handoff(pools, prompt, steps.steps)
+    handoff, joining = (sent.seconds if sent else 0.0), 0.0
+    if sent and load.transfer.first_token == "prefill":
+        handoff, joining, started = 0.0, handoff + 0.5 * now.tpot, 0.0
+    token = time_per_token_after_transfer(now.tpot, joining, load.output_tokens)
     overhead = engine.habits.request
     delay = _burst_delay(pools, now, offered)
     early = burst_wait_percentile(delay, min(1.0, offered / load.requests), 0.5) if load.requests else 0.0
-    ttft = time_to_first_token(
-        wait + early + pools.loading, prompt, sent.seconds if sent else 0.0, overhead, tpot=started
-    )
-    latency = request_time(ttft, load.output_tokens, now.tpot)
+    ttft = time_to_first_token(wait + early + pools.loading, prompt, handoff, overhead, tpot=started)
+    latency = request_time(ttft, load.output_tokens, token)
     return ServingTimes(
         ttft=ttft,
-        tpot=now.tpot,
+        tpot=token,
         ttft_mean=ttft - early + delay,
-        tpot_mean=now.tpot,
+        tpot_mean=token,
         request_latency=latency,
         output_tokens_per_second=_output_rate(pools, now, offered, latency),
         accelerators=_used_accelerators(pools),
@@ -171,6 +176,7 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         coupled_ranks=unevenly_loaded_ranks(engine),
         loading=pools.loading,
         prefix_hit=load.prefix_hit,
+        joining=joining,
     )
 
 
@@ -226,13 +232,20 @@ def _burst_delay(pools: Pools, steady: Steady, offered: float) -> float:
     return burst_wait(offered / pools.prompts.attention_ranks, steady.service, rounds)
 
 
-def cache_handoff(pools: Pools) -> Handoff | None:
-    """The transfer of a prompt's cache to the decode engine; None where the same engine decodes."""
+def cache_handoff(pools: Pools, prompt: float, chunks: float) -> Handoff | None:
+    """The handoff of a prompt, which takes ``prompt`` seconds in ``chunks``, to the decode engine; None where the same
+    engine decodes.
+    """
     if not pools.has_prefill_engines:
         return None
+    pieces = {"chunk": chunks, "layer": float(pools.decode.model.layers)}.get(pools.load.transfer.send, 1.0)
+    return Handoff(constants.HANDOFF.value, _sent_cache(pools) or CacheTransfer(0.0, 1.0), pieces, prompt)
+
+
+def _sent_cache(pools: Pools) -> CacheTransfer | None:
+    """The cache that a prefill engine sends; None where no fabric connects the engines."""
     engine, layouts = pools.decode, (pools.prompts.layout, pools.decode.layout)
-    sent = handoff_size_and_rate(engine.cluster, engine.workload, layouts, float(pools.load.input_tokens))
-    return Handoff(constants.HANDOFF.value, *(sent or (0.0, 1.0)))
+    return cache_transfer(engine.cluster, engine.workload, layouts, float(pools.load.input_tokens))
 
 
 def _used_accelerators(pools: Pools) -> float:

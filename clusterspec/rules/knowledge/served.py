@@ -10,9 +10,11 @@ from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Cluster, Design, Layout, Serving, Workload
 from clusterspec.cluster.variation import Changes
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.serving.handoff import CacheTransfer
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.records import dataclass, field
 from clusterspec.spec.model import LayoutSpec
+from clusterspec.units import display
 
 Redone = Callable[[Changes], Plan | None]
 """Estimates the design with changed keys of its spec."""
@@ -76,3 +78,10 @@ class Served:
 
     def _otherwise(self, changes: Changes) -> Served | None:
         return Served.of(self.redone(changes), self.redone)
+
+
+def transfer_advice(sent: CacheTransfer) -> str:
+    """What makes the transfer of a cache faster: larger blocks where their number takes the time, else the link."""
+    if sent.descriptors and sent.seconds > sent.size / sent.bandwidth:
+        return f"use larger blocks (`block_tokens`): {sent.descriptors:,.0f} descriptors take longer than {display(sent.size, 'B')}"
+    return "use more or faster NICs, one scale-up domain for both sides, or a smaller cache (`kv_precision: fp8`)"

@@ -13,11 +13,12 @@ network, and prefill engines idle.
 
 ## What to do
 
-Use more or faster NICs, one scale-up domain for both sides, or a smaller cache (`kv_precision: fp8`).
+Use more or faster NICs, one scale-up domain for both sides, or a smaller cache (`kv_precision: fp8`). Where blocks of few
+tokens make the transfer slow, use larger ones.
 
 ## When to ignore it
 
-Do not ignore it. If the engines have another network for caches, state its NICs.
+Do not ignore it. If the engines have another network for caches, state its rate (`disaggregated.transfer.bandwidth`).
 
 ## Fires
 
@@ -58,10 +59,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cost.serving.handoff import cache_transfer
 from clusterspec.cost.serving.latency import range_factors
-from clusterspec.cost.serving.steady import handoff_time
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.served import LOAD, Served
+from clusterspec.rules.knowledge.served import LOAD, Served, transfer_advice
 from clusterspec.rules.knowledge.shares import cost_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent, plain
@@ -74,9 +75,10 @@ def check(served: Served) -> Iterator[Problem]:
     if prefill is None or times.prompt_time <= 0:
         return
     (_, prompts), (_, answers) = served.pools
-    seconds = handoff_time(served.cluster, served.workload, (prompts, answers), load.input_tokens)
-    if not seconds:
+    sent = cache_transfer(served.cluster, served.workload, (prompts, answers), load.input_tokens)
+    if sent is None or not sent.seconds:
         return
+    seconds = sent.seconds
     carried = prefill.attention_dp / seconds
     computed = prefill.attention_dp / times.prompt_time
     asked = times.offered / (load.output_tokens * times.tpot) / prefill.replicas
@@ -88,6 +90,6 @@ def check(served: Served) -> Iterator[Problem]:
         f"{LOAD}.disaggregated",
         f"the links of a prefill engine carry the caches of {plain(carried, 2)} prompts per second, {display(seconds, 's')} for "
         f"each, and the load asks it for {plain(wanted, 2)}: {percent(lost, 2)} of the throughput is lost",
-        "use more or faster NICs, one scale-up domain for both sides, or a smaller cache (`kv_precision: fp8`)",
+        transfer_advice(sent),
         severity=cost_severity(lost, range_factors(times, "output_tokens_per_second"), most="warning"),
     )

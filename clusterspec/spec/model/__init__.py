@@ -67,6 +67,7 @@ from clusterspec.spec.model.workload import (
     SpeculativeSpec,
     TargetsSpec,
     TrainableSpec,
+    TransferSpec,
     WeightSyncSpec,
     WorkloadSpec,
 )
@@ -128,6 +129,7 @@ __all__ = [
     "SupportSpec",
     "TargetsSpec",
     "TrainableSpec",
+    "TransferSpec",
     "WeightSyncSpec",
     "WorkloadSpec",
 ]

@@ -195,11 +195,22 @@ class EnginesSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class TransferSpec:
+    """How the cache of a prompt reaches its decode engine; the bandwidth is that of one accelerator."""
+
+    send: str | None = None
+    block_tokens: int | None = None
+    bandwidth: Quantity | None = None
+    first_token: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class DisaggregatedSpec:
     """Separate engines for prefill and decode."""
 
     prefill: EnginesSpec | None = None
     decode: EnginesSpec | None = None
+    transfer: TransferSpec | None = None
 
 
 @dataclass(frozen=True, slots=True)

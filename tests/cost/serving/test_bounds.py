@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from clusterspec.cluster.model import Cluster, Layout, Serving, Workload
+from clusterspec.cost.serving.handoff import cache_transfer, request_bytes
 from clusterspec.cost.serving.steady import (
     compute_bound_tokens,
-    handoff_time,
     least_prompt_time,
     least_token_time,
-    request_bytes,
     token_weight_bytes,
 )
 from clusterspec.studies.study import Settings, Study, study_text
@@ -80,4 +79,5 @@ def test_ranks_send_their_parts_of_a_cache_over_their_own_nics() -> None:
     pools = "disaggregated: {prefill: {replicas: 1, tp: 8}, decode: {replicas: 1, tp: 8}}"
     cluster, workload, layout, _ = parts(studied("llama-3.1-70b", "framework: vllm", f", {pools}", nodes=2))
     # 327,680 B a token over eight ranks, each with 50 GB/s, of which 80 % are used.
-    assert handoff_time(cluster, workload, (layout, layout), 8192) == pytest.approx(327680 * 8192 / 8 / (50e9 * 0.8))
+    sent = cache_transfer(cluster, workload, (layout, layout), 8192)
+    assert sent is not None and sent.seconds == pytest.approx(327680 * 8192 / 8 / (50e9 * 0.8))

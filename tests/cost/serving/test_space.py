@@ -6,8 +6,8 @@ import pytest
 
 from clusterspec.cluster.model import Serving, Target
 from clusterspec.cost.serving.constants import RANGES, HostOverhead, Part, StepTime
+from clusterspec.cost.serving.handoff import CacheTransfer, Handoff
 from clusterspec.cost.serving.latency import (
-    Handoff,
     ServingTimes,
     latency_at,
     missed_targets,
@@ -58,7 +58,7 @@ def times(**changes: object) -> ServingTimes:
     return replace(FOUND, **changes)  # type: ignore[arg-type]
 
 
-SENT = Handoff(0.06, 1e9, 50e9)
+SENT = Handoff(0.06, CacheTransfer(1e9, 50e9))
 ROUTED = StepTime.of((Part("experts", lambda x: x, {"x": 0.1}, {}),))
 
 

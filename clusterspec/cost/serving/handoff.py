@@ -1,0 +1,99 @@
+"""The handoff of a prompt's cache from its prefill engine to a decode engine: bytes, descriptors, links and seconds."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from clusterspec.cluster.model import Cluster, Layout, Transfer, Workload
+from clusterspec.cost.formulas.serving import handoff_time, overlapped_handoff_time, stream_time, transfer_time
+from clusterspec.cost.layers import Chunk, model_layers
+from clusterspec.cost.mixers import sequence_cache
+from clusterspec.cost.serving import constants
+from clusterspec.records import NamedTuple
+
+HANDOFF_SHARE = 0.8
+"""Share of the line rate at which one cache is sent (DistServe, arXiv 2401.09670; DeepSeek-V3, arXiv 2412.19437)."""
+KEYS_AND_VALUES = 2
+"""Runs of memory that hold the cache of a layer; latent attention has one."""
+
+
+class CacheTransfer(NamedTuple):
+    """The transfer of one prompt's cache on its busiest rank: bytes, B/s of the rank's link, and descriptors."""
+
+    size: float
+    bandwidth: float
+    descriptors: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Seconds in which the transfer occupies the link of the rank."""
+        if not self.descriptors:
+            return stream_time(self.size, self.bandwidth)
+        return transfer_time(*self, each=constants.DESCRIPTOR.value)
+
+
+class Handoff(NamedTuple):
+    """The handoff of a request: fixed seconds, the transfer, and the prompt of ``computing`` seconds that overlaps with
+    all but the last of its ``pieces``.
+    """
+
+    passing: float
+    transfer: CacheTransfer
+    pieces: float = 1.0
+    computing: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        if self.pieces == 1 and not self.transfer.descriptors:
+            return handoff_time(self.passing, self.transfer.size, self.transfer.bandwidth)
+        return overlapped_handoff_time(self.passing, self.transfer.seconds, self.pieces, self.computing)
+
+    @property
+    def hidden(self) -> float:
+        """Seconds of the transfer that overlap with the prompt."""
+        return self.passing + self.transfer.seconds - self.seconds
+
+
+def request_bytes(workload: Workload, layout: Layout, tokens: float) -> float:
+    """Bytes of cache of one request with ``tokens`` tokens on one rank, over all stages."""
+    kept = sequence_cache(workload.model, (whole_model(workload),), tokens, layout.tp)
+    return kept.stored(workload.kv_precision).total
+
+
+def whole_model(workload: Workload) -> Chunk:
+    """All layers of the model of a workload."""
+    return Chunk.of(model_layers(workload.model), first=True, last=True)
+
+
+def cache_transfer(
+    cluster: Cluster, workload: Workload, pools: tuple[Layout, Layout], tokens: float
+) -> CacheTransfer | None:
+    """The transfer of the cache of a prompt of ``tokens`` from a prefill to a decode engine, of layouts ``pools``.
+
+    Each rank sends or receives its own part: over the link that the spec states for caches, over the scale-up
+    interconnect where all engines are in one domain, else over its share of the NICs. None where no fabric connects
+    them.
+    """
+    stated = workload.serving.transfer if workload.serving is not None else Transfer()
+    inside = cluster.accelerators <= cluster.scale_up.domain
+    link = stated.bandwidth or (cluster.scale_up.peer_bandwidth.value if inside else cluster.nic_share)
+    if not link:
+        return None
+    most = max(request_bytes(workload, layout, tokens) / layout.pp for layout in pools)
+    descriptors = _descriptors(workload, pools, tokens, stated.block_tokens) if stated.block_tokens else 0.0
+    return CacheTransfer(most, link / cluster.ranks_per_accelerator * HANDOFF_SHARE, descriptors)
+
+
+def _descriptors(workload: Workload, pools: tuple[Layout, Layout], tokens: float, block: int) -> float:
+    """Descriptors of a transfer on its busiest rank: blocks of each layer, for keys and for values.
+
+    Where the engines shard the heads differently, a rank of the side with fewer shards has a part of each block for
+    each rank of the other.
+    """
+    model, whole = workload.model, whole_model(workload)
+    window = min(tokens, float(model.window.tokens)) if model.window else 0.0
+    blocks = whole.full_layers * ceil(tokens / block) + whole.window_layers * ceil(window / block)
+    runs = 1 if model.latent else KEYS_AND_VALUES
+    shards = [1 if model.latent else min(layout.tp, model.kv_heads) for layout in pools]
+    stages = min(layout.pp for layout in pools)
+    return (blocks * runs + whole.linear_layers) * (max(shards) / min(shards)) / stages

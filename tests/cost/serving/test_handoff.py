@@ -1,0 +1,128 @@
+"""The handoff of a prompt's cache: bytes, descriptors, overlap with prefill, and what the first token waits for."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from clusterspec.cost.serving.handoff import CacheTransfer, Handoff, cache_transfer
+from clusterspec.cost.serving.latency import ServingTimes, latency_at
+from clusterspec.cost.serving.times import serving_times
+from clusterspec.studies.study import Settings, Study, study_text
+
+SPEC = """\
+clusterspec: 1
+cluster:
+  accelerator: h100-sxm-80gb
+  accelerators_per_node: 8
+  nodes: 3
+  scale_out: {{nics_per_node: 8, nic_bandwidth: {nic} Gb/s}}
+workload:
+  kind: serve
+  model: {model}
+  serving:
+    input_tokens: 8000
+    output_tokens: {output}
+    {load}
+    chunk_tokens: 2000
+    targets: {{ttft: 5 s, itl: {{p99: 1 s}}}}
+    disaggregated: {{prefill: {{replicas: 1, tp: 8}}, decode: {{replicas: 2, tp: {decode}}}, transfer: {{{transfer}}}}}
+layout: {{framework: vllm}}
+"""
+
+
+def plan(transfer: str = "", **changes: object) -> Study:
+    base: dict[str, object] = {
+        "nic": 400,
+        "model": "llama-3.1-70b",
+        "output": 101,
+        "load": "concurrency: 8",
+        "decode": 8,
+    }
+    return study_text(SPEC.format(**(base | changes), transfer=transfer), Settings.of(Path.cwd()))
+
+
+def times(transfer: str = "", **changes: object) -> ServingTimes:
+    found = serving_times(plan(transfer, **changes).design)
+    assert found is not None
+    return found
+
+
+def moved(transfer: str, **changes: object) -> CacheTransfer:
+    sent = times(transfer, **changes).sent
+    assert sent is not None
+    return sent.transfer
+
+
+def test_each_block_of_keys_and_of_values_in_each_layer_is_a_descriptor() -> None:
+    # 8,000 tokens are 500 blocks of 16, for keys and for values of 80 layers; latent attention keeps one run a layer
+    assert moved("block_tokens: 16").descriptors == 500 * 2 * 80
+    assert moved("block_tokens: 64", model="deepseek-v3").descriptors == 125 * 61
+    # eight shards of the heads sent to engines of four: a sender has one part, a receiver two, of each block
+    assert moved("block_tokens: 16", decode=4).descriptors == 2 * 500 * 2 * 80
+    # 80,000 of 1.4 µs take longer than 328 MB at 0.8 × 50 GB/s; those of 256 tokens do not
+    assert moved("block_tokens: 16").seconds == pytest.approx(80_000 * 1.4e-6)
+    size = 327_680 * 8000 / 8
+    assert moved("block_tokens: 256").seconds == pytest.approx(size / 40e9)
+    assert moved("").seconds == pytest.approx(size / 40e9)
+    assert moved("bandwidth: 100 Gb/s").seconds == pytest.approx(size / (0.8 * 12.5e9))
+
+
+def test_a_cache_sent_in_parts_overlaps_with_its_prompt() -> None:
+    found = {send: times(f"send: {send}", nic=100) for send in ("whole", "chunk", "layer")}
+    sent = {send: each.sent for send, each in found.items()}
+    whole, chunk, layer = (sent[send] for send in ("whole", "chunk", "layer"))
+    assert whole and chunk and layer
+    assert (whole.pieces, chunk.pieces, layer.pieces) == (1, 4, 80)
+    link = whole.transfer.seconds
+    assert link < found["whole"].prompt_time  # so that only the last part is exposed
+    assert [each.seconds - 0.06 for each in (whole, chunk, layer)] == pytest.approx([link, link / 4, link / 80])
+    assert layer.hidden == pytest.approx(link * 79 / 80)
+    # a link slower than the prompt exposes what it has not sent: 1 s of transfer, of which half a second overlaps
+    slow = Handoff(0.0, CacheTransfer(1e9, 1e9), pieces=10, computing=0.5)
+    assert slow.seconds == pytest.approx(1 - 0.45)
+
+
+def test_a_first_token_sent_before_the_transfer_moves_it_to_the_first_gap() -> None:
+    after, before = times(nic=25), times("first_token: prefill", nic=25)
+    assert after.sent is not None and before.handoff == after.handoff
+    joining = after.handoff + 0.5 * after.tpot
+    assert before.ttft == pytest.approx(after.ttft - joining)
+    assert before.tpot == pytest.approx(after.tpot + joining / 100)
+    assert before.request_latency == pytest.approx(after.request_latency)
+    for found, first_gap in ((after, 0.0), (before, joining)):
+        load = plan().design.workload.serving  # type: ignore[union-attr]
+        assert load is not None
+        # one gap in a hundred is the first of its request
+        assert latency_at(found, load, "itl", 99.5) == pytest.approx(found.decode.total + first_gap)
+        assert latency_at(found, load, "itl", 98.0) == pytest.approx(found.decode.total)
+
+
+def test_a_faster_link_and_larger_blocks_never_hurt() -> None:
+    for transfer, load in (
+        ("", "concurrency: 64"),
+        ("send: layer", "request_rate: 2"),
+        ("block_tokens: 16, send: chunk, first_token: prefill", "concurrency: 64"),
+    ):
+        by_link = [times(transfer, nic=nic, load=load) for nic in (10, 50, 400)]
+        for slow, fast in pairwise(by_link):
+            assert fast.request_latency <= slow.request_latency * (1 + 1e-9)
+            assert fast.output_tokens_per_second >= slow.output_tokens_per_second * (1 - 1e-9)
+    by_block = [times(f"block_tokens: {block}").ttft for block in (16, 32, 256)]
+    assert by_block == sorted(by_block, reverse=True)
+
+
+def test_links_carry_no_more_prompts_than_they_have_time_for() -> None:
+    found = times(nic=4, load="concurrency: 256", output=50)
+    assert found.sent is not None
+    rate = found.output_tokens_per_second / 50
+    assert rate <= 1.001 / found.sent.transfer.seconds
+    assert rate < 0.5 * times(load="concurrency: 256", output=50).output_tokens_per_second / 50
+
+
+def test_no_fabric_has_no_transfer() -> None:
+    alone = plan().design
+    assert alone.cluster is not None and alone.workload is not None and alone.layout is not None
+    assert cache_transfer(alone.cluster, alone.workload, (alone.layout, alone.layout), 8000) is not None
