@@ -94,6 +94,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "optimizer-offload": ("layout.offload", "an optimizer in host memory"),
     "activation-offload": ("layout.offload", "activations in host memory"),
     "tp-overlap": ("layout.overlap", "overlapped tensor-parallel communication"),
+    "expert-overlap": ("layout.overlap", "overlapped exchange of experts"),
     **{f"cuda-{major}": ("cluster.software", f"CUDA {major}") for major in (11, 12, 13)},
 }
 """Uses that follow from the workload and the settings that search does not vary."""

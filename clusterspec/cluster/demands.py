@@ -169,6 +169,7 @@ def _settings_of_layout(layout: Layout) -> Iterator[str]:
     yield "optimizer-offload" if layout.offload_optimizer else ""
     yield "activation-offload" if layout.offload_activations else ""
     yield "tp-overlap" if layout.overlap.tp == "full" else ""
+    yield "expert-overlap" if layout.overlap.ep else ""
 
 
 def _settings_of_workload(workload: Workload) -> Iterator[str]:

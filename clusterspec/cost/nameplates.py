@@ -100,15 +100,19 @@ def overhead_of_rack(cluster: Cluster, written: PowerSpec) -> float:
 
 
 def it_power(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | None) -> tuple[float, str] | None:
-    """Watts of nodes, spares, switches, domains and racks at full load, with the sum as text; None if a part lacks."""
+    """Watts of nodes, spares, switches, domains and racks at full load, and the sum as text; None if nodes have none.
+
+    Parts of unknown power are left out, which the text says: the sum is then a lower bound.
+    """
     draw = power_draw(cluster, fabric, written)
-    if draw.missing or draw.node is None:
+    if draw.node is None:
         return None
     parts = [(draw.nodes, "node", draw.node.value)]
     parts += [(draw.switches, "switch", draw.switch.value)] if draw.switch and draw.switches else []
     parts += [(draw.domains, "rack-scale domain", draw.domain_overhead.value)] if draw.domain_overhead else []
     parts += [(draw.racks, "rack", draw.rack_overhead.value)] if draw.racks and draw.rack_overhead.value else []
     how = " + ".join(f"{plural(count, name)} of {display(each, 'W')}" for count, name, each in parts)
+    how += f", without the {' and the '.join(draw.missing)}" if draw.missing else ""
     return sum_of(count * each for count, _, each in parts), how
 
 

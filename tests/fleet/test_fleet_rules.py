@@ -42,7 +42,9 @@ def jobs(*rows: str) -> str:
 def test_jobs_of_racks_have_whole_domains_and_one_part() -> None:
     for nodes, split in SPLIT.items():
         text = RACKS + jobs(*(f", nodes: {count}" for count in nodes))
-        assert bool(fired(text, ("jobs-split-domains",))) == split, nodes
+        found = [each.severity for each in study_text(text, SETTINGS).findings if each.rule == "jobs-split-domains"]
+        shared = nodes in {(27, 27), (26, 28), (30, 24), (20, 20, 14)}
+        assert found == (["error"] if split else ["warning"] if shared else []), nodes
 
 
 BOOKED = {

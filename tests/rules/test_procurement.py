@@ -63,7 +63,7 @@ CASES: list[tuple[str, str, Reported]] = [
     ("0.85", "0.95", []),
     ("  as_of: 2026-11-01\n", "", one("undated-prices", "procurement", "note")),
     ("  currency: USD\n", "", one("undated-prices", "procurement", "note")),
-    ("  electricity: 0.12\n", "", one("incomplete-cost-inputs", "procurement", "note")),
+    ("  electricity: 0.12\n", "", one("incomplete-cost-inputs", "procurement", "warning")),
     (", capacity: 2 PB", "", one("storage-clause-missing", "cluster.networks.storage", "warning")),
     (
         FABRIC,

@@ -31,7 +31,7 @@ LONG = (
     ("chunk", "target", "percentile", "severity"),
     [
         # 8,000 tokens × 2 × 69.5 G products are 1.11 PFLOP, 140 ms at the 7.9 PFLOP/s of eight H100: more in practice
-        (8192, 100, 99, ["warning"]),
+        (8192, 100, 99, ["error"]),
         (8192, 100, 90, []),  # 32 requests of 500 tokens start a prompt in 6 of 100 steps, which 90 of 100 do not see
         (8192, 100, 50, []),
         (8192, 1000, 99, []),

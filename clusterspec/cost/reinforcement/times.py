@@ -246,7 +246,9 @@ def shared_memory(plan: Plan, rollout: Rollout) -> RlMemory | None:
     served = rollout.engine.weight_bytes / layout.pp * rollout.engine.cluster.ranks_per_accelerator
     engine = load.memory_fraction * whole.value
     together = engine + states * ranks + RESIDENT.value <= whole.value
-    offloaded = 0.0 if together else states * ranks
+    written = plan.design.spec.layout.offload if plan.design.spec.layout else None
+    stays = written is not None and written.optimizer == 0  # written, and so not what a framework may choose
+    offloaded = 0.0 if together or stays else states * ranks
     rl = plan.design.workload.rl if plan.design.workload else None
     assert rl is not None
     return RlMemory(

@@ -3,12 +3,14 @@
 ## What it finds
 
 Jobs whose nodes cannot be placed so that each job has whole scale-up domains and at most one part of a further one.
-Pools whose domain is one node are not concerned.
+It is an error, and a warning where jobs larger than a domain fit only if two of them share one. Pools whose domain is one
+node are not concerned.
 
 ## Why it matters
 
 The estimate of a job fills the nodes of one domain before the next. Where the free nodes are spread over more domains
-than that, groups that should lie within a domain cross the scale-out network, which is many times slower.
+than that, groups that should lie within a domain cross the scale-out network, which is many times slower. Where two jobs
+share a domain, its failure or service stops both.
 
 ## What to do
 
@@ -28,6 +30,15 @@ jobs:
   a: {pool: racks, nodes: 12}
   b: {pool: racks, nodes: 12}
   c: {pool: racks, nodes: 12}
+```
+
+```yaml jobs.b.nodes
+clusterspec: 1
+pools:
+  racks: {platform: gb200-nvl72, nodes: 54}
+jobs:
+  a: {pool: racks, nodes: 27}
+  b: {pool: racks, nodes: 27}
 ```
 
 ## Silent
@@ -84,6 +95,15 @@ def check(fleet: Fleet) -> Iterator[Problem]:
                     message,
                     f"give jobs multiples of {size} nodes, or parts that complete each other to {size}",
                 )
+            elif (sharing := _sharing_a_domain(pool.sets, pool.nodes, size)) is not None:
+                first, second = sharing
+                message = f"`{first.jobs[0]}` has {first.nodes} nodes and `{second.jobs[0]}` {second.nodes}, and one domain of {size} nodes holds a part of both: its failure stops both"
+                yield RULE.problem(
+                    nodes_path(fleet, second.jobs[0]),
+                    message,
+                    f"give jobs multiples of {size} nodes",
+                    severity="warning",
+                )
 
 
 def _first_spread(sets: tuple[NodeSet, ...], nodes: int, size: int) -> NodeSet | None:
@@ -95,6 +115,13 @@ def _first_spread(sets: tuple[NodeSet, ...], nodes: int, size: int) -> NodeSet |
         if not _can_hold(tuple((one.nodes or 0) % size for one in partial[:count]), tuple(sorted(free))):
             return each
     return None
+
+
+def _sharing_a_domain(sets: tuple[NodeSet, ...], nodes: int, size: int) -> tuple[NodeSet, NodeSet] | None:
+    """The last two sets of more than a domain that have to share one; None if each can have its own."""
+    ending = [each for each in sets if (each.nodes or 0) > size and (each.nodes or 0) % size]
+    whole = sum((each.nodes or 0) // size for each in sets)
+    return (ending[-2], ending[-1]) if len(ending) > 1 and whole + len(ending) > nodes // size else None
 
 
 @lru_cache(maxsize=4096)

@@ -146,14 +146,19 @@ def find_deviations(written: ClusterSpec | None, cluster: Cluster | None, catalo
 def _deviation(stated: StatedFigure) -> Deviation | None:
     if not stated.known:
         return Deviation(stated, None, impossible) if (impossible := _impossible(stated)) else None
-    if stated.kind == "nic" and stated.free and _is_ethernet_rate(stated.quantity.per_direction):
-        return None
+    ethernet = stated.kind == "nic" and _is_ethernet_rate(stated.quantity.per_direction)
     within = SIZE if stated.at.endswith(".memory") else AGREES
-    if any(agrees_within(stated.quantity.value, stated.counted(known), within) for known in stated.known):
+    agrees = any(agrees_within(stated.quantity.value, stated.counted(known), within) for known in stated.known)
+    if agrees or (ethernet and stated.free):
         return None
     for known in stated.known:
         if causes := tuple(_causes(stated, known)):
             return Deviation(stated, known, causes)
+    return None if ethernet and stated.replaceable else _without_cause(stated)
+
+
+def _without_cause(stated: StatedFigure) -> Deviation | None:
+    """The deviation of a figure that no likely cause explains; None where such figures exist."""
     if impossible := _impossible(stated):
         return Deviation(stated, stated.known[0], impossible)
     return Deviation(stated, stated.known[0], ()) if stated.kind in {"scale-up", "nic", "accelerator"} else None

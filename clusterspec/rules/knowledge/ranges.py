@@ -32,6 +32,8 @@ class UsualRange:
     """The advice where a value is outside."""
     priced: bool = False
     """Whether the range is in US dollars, so that it applies only to currencies of the same magnitude."""
+    limit: float | None = None
+    """How many times above the range a value cannot be right; None where records and new parts may go beyond it."""
 
 
 def _count(low: float, high: float, hint: str) -> UsualRange:
@@ -90,7 +92,9 @@ RANGES: dict[str, UsualRange] = {
     "operations.burn_in": _time(0.0, 90 * DAY),
     "procurement.term": _time(1 * DAY, 15 * YEAR),
     "procurement.warranty": _time(0.0, 15 * YEAR),
-    "procurement.electricity": UsualRange(0.02, 0.6, "1", "give the price of one kWh: 14 cents are 0.14", priced=True),
+    "procurement.electricity": UsualRange(
+        0.02, 0.6, "1", "give the price of one kWh: 14 cents are 0.14", True, limit=10
+    ),
     "procurement.pue": UsualRange(1.0, 2.0, "1", "1.1 to 1.6 is usual"),
     "procurement.delivery.weeks": _count(0, 156, "count weeks"),
     "procurement.prices.node": _price(5_000, 5_000_000),
@@ -113,7 +117,13 @@ class UnusualValue:
 
     path: Path
     written: str
+    value: float
     range: UsualRange
+
+    @property
+    def impossible(self) -> bool:
+        """Whether the value cannot be right, because no market or machine comes near it."""
+        return self.range.limit is not None and self.value >= self.range.limit * self.range.high
 
     @property
     def bounds(self) -> str:
@@ -130,7 +140,7 @@ def unusual_values(spec: Spec) -> Iterator[UnusualValue]:
             continue
         value, written = _read(stated, usual)
         if value and not usual.low <= value <= usual.high:
-            yield UnusualValue(path, written, usual)
+            yield UnusualValue(path, written, value, usual)
 
 
 def _read(stated: Quantity | float, usual: UsualRange) -> tuple[float, str]:

@@ -48,6 +48,8 @@ class StatedFigure:
     scopes: tuple[OtherScope, ...] = ()
     free: bool = False
     """Whether the catalog has only a usual figure, so that others may be correct."""
+    replaceable: bool = False
+    """Whether the part is sold with other figures, too, so that a difference without a likely cause is no mistake."""
     line_rate: CatalogFigure | None = None
 
     def counted(self, figure: CatalogFigure) -> float:
@@ -154,7 +156,9 @@ def _nic(written: ClusterSpec, cluster: Cluster) -> Iterator[StatedFigure]:
         usual = cluster.accelerator
         known += _present([(usual.nic_bandwidth, f"the NIC usual with {usual.id}")])
     at = "cluster.scale_out.nic_bandwidth"
-    yield StatedFigure(at, "nic", stated, tuple(known), _nic_scopes(fabric), free, _line_rate(written, cluster))
+    replaceable = fabric is not None and not (fabric.technology.port_rates or cluster.cloud)
+    line_rate = _line_rate(written, cluster)
+    yield StatedFigure(at, "nic", stated, tuple(known), _nic_scopes(fabric), free, replaceable, line_rate)
 
 
 def _line_rate(written: ClusterSpec, cluster: Cluster) -> CatalogFigure | None:

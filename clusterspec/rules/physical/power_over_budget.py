@@ -4,7 +4,7 @@
 
 Nodes with spares, switches, rack-scale domains and racks at full load above `power.budget`, the power for IT equipment.
 Power that the spec does not state is that of the catalog; where that has none for a node, the rule assumes a share for the
-host and says `likely`.
+host and says `likely`. Switches and racks of unknown power are left out, which the message says.
 
 ## Why it matters
 

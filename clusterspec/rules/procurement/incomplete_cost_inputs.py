@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`term` and `prices` without `electricity`, `pue` or `utilization`, or with an `electricity` of 0.
+`term` and `prices` without `electricity`, `pue` or `utilization`, or with an `electricity` of 0: a note. A `pue` without
+a price of electricity is a warning: the power that it multiplies costs nothing then.
 
 ## Why it matters
 
@@ -59,7 +60,8 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     if lacking:
         named = both(f"`{key}`" for key in lacking)
         message = f"without {named} the cost over {procurement.term.written} {_lacks(lacking)}"
-        yield RULE.problem("procurement", message, f"add {named}")
+        unpaid = procurement.pue is not None and "electricity" in lacking
+        yield RULE.problem("procurement", message, f"add {named}", severity="warning" if unpaid else "note")
 
 
 def _lacks(lacking: list[str]) -> str:

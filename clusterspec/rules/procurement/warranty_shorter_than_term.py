@@ -2,9 +2,9 @@
 
 ## What it finds
 
-A bought machine whose `term` is longer than `warranty`, and than `support.term` where that is stated, without a price of
-support (`prices.support_per_year`, or a line of the quote that names support): a warning. The difference has to be more
-than a month. A priced machine with a term of three years or more that states none of them: a note.
+A bought machine whose `term` is longer than `warranty`, and than `support.term` where that is stated: a warning. The
+difference has to be more than a month. Priced support (`prices.support_per_year`, or a line of the quote that names
+support) covers the whole term, unless `support.term` states when it ends. A priced machine with a term of three years or more that states none of them: a note.
 
 ## Why it matters
 
@@ -78,11 +78,12 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
         return
     covered = max(part.value for part in (support, procurement.warranty) if part is not None)
     years = (term.value - covered) / YEAR
-    if term.value - covered <= MONTH or _priced_support(procurement):
+    if term.value - covered <= MONTH or (support is None and _priced_support(procurement)):
         return
     key, what = ("procurement.support.term", "support") if support else ("procurement.warranty", "warranty")
     message = f"the term of {term.written} is {plain(years, 2)} years longer than the {what} of {stated.written}: repairs of these years are not paid for"
-    yield RULE.problem(key, message, f"ask for {term.written}, or state `prices.support_per_year`")
+    other = "" if support else ", or state `prices.support_per_year`"
+    yield RULE.problem(key, message, f"ask for {term.written}{other}")
 
 
 def _priced_support(procurement: ProcurementSpec) -> bool:

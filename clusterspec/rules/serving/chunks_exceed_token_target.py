@@ -81,7 +81,7 @@ def check(served: Served) -> Iterator[Problem]:
         f"a step with a chunk{f' of {chunk:,} tokens' if chunk else ''} takes {display(gap, 's')}, and {percent(share, 2)} of the steps carry one: "
         f"percentile {plain(percentile)} of the gaps between tokens is above the target of {display(target, 's')}",
         _remedy(served, target),
-        severity=target_severity(target, gap, range_factors(served.times, "tpot"), most="warning"),
+        severity=target_severity(target, gap, range_factors(served.times, "tpot")),
     )
 
 

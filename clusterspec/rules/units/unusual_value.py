@@ -3,8 +3,8 @@
 ## What it finds
 
 A stated quantity outside the usual range of its key: an oversubscription of 1:4, electricity at 14 a kWh, a rack limit
-of 44 MW, a global batch of four million sequences. Prices are compared only in currencies near the US dollar. Other
-rules compare figures with the catalog where it has them, such as bandwidths and the power of a node.
+of 44 MW, a global batch of four million sequences. Prices are compared only in currencies near the US dollar. It is a warning, and
+an error for a price of electricity at least ten times above its range: no market has it. Other rules compare figures with the catalog where it has them, such as bandwidths and the power of a node.
 
 ## Why it matters
 
@@ -74,4 +74,7 @@ def check(spec: Spec) -> Iterator[Problem]:
     for value in unusual_values(spec):
         key = dotted(value.path).partition("[")[0].rpartition(".")[2]
         message = f"`{key}: {value.written}` is outside the usual range of {value.bounds}"
-        yield RULE.problem(value.path, message, value.range.hint)
+        if value.impossible:
+            yield RULE.problem(value.path, message, value.range.hint, severity="error", confidence="likely")
+        else:
+            yield RULE.problem(value.path, message, value.range.hint)

@@ -174,7 +174,7 @@ MACHINES = [
         "unusual-value",
         "cluster: {platform: dgx-h100, nodes: 1}\nprocurement: {currency: EUR, as_of: 2026-11-01, electricity: 14}\n",
         "procurement.electricity",
-        "warning",
+        "error",
         "14 cents are 0.14",
         "cluster: {platform: dgx-h100, nodes: 1}\nprocurement: {currency: JPY, as_of: 2026-11-01, electricity: 14}\n",
         "0.02 to 0.6",

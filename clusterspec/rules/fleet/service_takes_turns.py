@@ -1,0 +1,89 @@
+"""A service under open load has its nodes only part of the time.
+
+## What it finds
+
+A job that serves requests under `load: open`, or at a `request_rate` with targets of latency, and takes turns with
+another job (`nodes_of`) or states a `share` below 1.
+
+## Why it matters
+
+Requests arrive all the time. While the other job has the nodes nobody answers, so no percentile of latency holds, and
+what has queued meanwhile delays the requests after it.
+
+## What to do
+
+Give the service nodes of its own, and let batch work take turns.
+
+## When to ignore it
+
+Ignore it where users come only in the hours that the service has the nodes.
+
+## Fires
+
+```yaml jobs.chat.share
+clusterspec: 1
+pools:
+  shared: {platform: dgx-h200, nodes: 4}
+jobs:
+  tune: {pool: shared, share: 0.7, workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}}
+  chat:
+    pool: shared
+    nodes_of: tune
+    share: 0.3
+    workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, output_tokens: 500, request_rate: 6, load: open}}
+    layout: {tp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+pools:
+  shared: {platform: dgx-h200, nodes: 4}
+jobs:
+  tune: {pool: shared, nodes: 3, workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 120}}
+  chat:
+    pool: shared
+    nodes: 1
+    workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, output_tokens: 500, request_rate: 6, load: open}}
+    layout: {tp: 8}
+```
+
+## Sources
+
+- Pools and jobs: docs/fleet.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.fleet import Fleet, Job
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "warning", "likely")
+
+
+def check(fleet: Fleet) -> Iterator[Problem]:
+    for pool in fleet.pools.values():
+        for each in pool.sets:
+            for job in map(fleet.jobs.__getitem__, each.jobs):
+                if job.share < 1 and _answers_users(job):
+                    others = [f"`{name}`" for name in each.jobs if name != job.name]
+                    whose = (
+                        f"{' and '.join(others)} {'have' if len(others) > 1 else 'has'} them"
+                        if others
+                        else "it has none"
+                    )
+                    message = f"`{job.name}` serves requests as they arrive, and has its nodes for {job.share:.0%} of the time: in the rest {whose}"
+                    yield RULE.problem(("jobs", job.name, "share"), message, "give the job nodes of its own")
+
+
+def _answers_users(job: Job) -> bool:
+    """Whether requests arrive at a stated rate or have to be answered within a time."""
+    workload = job.spec.workload
+    serving = workload.serving if workload else None
+    if serving is None or workload is None or workload.kind != "serve":
+        return False
+    return serving.load == "open" or (serving.request_rate is not None and serving.targets is not None)

@@ -1,0 +1,59 @@
+"""The price of electricity or the PUE is stated for nodes whose rent includes power.
+
+## What it finds
+
+`electricity` or `pue` beside a rent by the hour (`prices.node_hour`), without a purchase price of a node.
+
+## Why it matters
+
+An instance hour pays for power and cooling, and the cost over the term leaves the two keys out. Whoever adds energy to
+the rent counts it twice: a node of 10 kW at a PUE of 1.3 and 0.12 per kWh is 13,700 a year.
+
+## What to do
+
+Remove both keys. Where the contract bills power beside the rent, say so in the reason of a waiver.
+
+## When to ignore it
+
+Ignore it where the contract bills power separately; the cost of `clusterspec cost` is then too low by that amount.
+
+## Fires
+
+```yaml procurement.electricity
+clusterspec: 1
+cluster: {platform: aws-p5-48xlarge, nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, term: 1 year, prices: {node_hour: 55}, electricity: 0.12, pue: 1.3, utilization: 0.85}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: aws-p5-48xlarge, nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, term: 1 year, prices: {node_hour: 55}, utilization: 0.85}
+```
+
+## Sources
+
+- What a lease includes: https://www.computetape.com/learn/gpu-cloud-quote-comparison-checklist/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.purchases import rented
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import both
+from clusterspec.spec.model import ProcurementSpec
+
+RULE = Rule.of(__name__, "warning", "likely")
+
+
+def check(procurement: ProcurementSpec) -> Iterator[Problem]:
+    stated = [key for key in ("electricity", "pue") if getattr(procurement, key)]
+    if stated and rented(procurement):
+        named = both(f"`{key}`" for key in stated)
+        message = f"a rent by the hour includes power and cooling, and the cost leaves {named} out"
+        yield RULE.problem(f"procurement.{stated[0]}", message, f"remove {named}")
