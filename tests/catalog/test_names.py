@@ -10,7 +10,7 @@ from tests.catalog.shipped import CATALOG
 
 FAMILIES = {
     "h100": ("h100-nvl-94gb", "h100-pcie-80gb", "h100-sxm-80gb"),
-    "A100": ("a100-pcie-80gb", "a100-sxm-40gb", "a100-sxm-80gb"),
+    "A100": ("a100-pcie-40gb", "a100-pcie-80gb", "a100-sxm-40gb", "a100-sxm-80gb"),
     "h200": ("h200-nvl-141gb", "h200-sxm-141gb"),
     "mi300": ("mi300a", "mi300x"),
     "tpu v5": ("tpu-v5e", "tpu-v5p"),
