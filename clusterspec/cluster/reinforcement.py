@@ -160,9 +160,10 @@ def trainer_section(
         log.problems.append(
             Problem("keys-disagree", ("workload", "global_batch"), message, "drop it, or change `minibatches`")
         )
-    length = log.written_or_assumed(
-        section.sequence_length, "workload.sequence_length", rl.longest_sample, "samples are packed up to the longest"
-    )
+    divisor = (layout.tp or 1) * (2 * layout.cp if layout.cp and layout.cp > 1 else 1)
+    padded = -(-rl.longest_sample // divisor) * divisor
+    why = "samples are packed up to the longest" + (f", padded to a multiple of {divisor}" if divisor > 1 else "")
+    length = log.written_or_assumed(section.sequence_length, "workload.sequence_length", padded, why)
     degrees = (layout.tp or 1) * (layout.cp or 1) * (layout.pp or 1)
     replicas = max(1, rl.trainer_nodes * cluster.ranks_per_node // degrees)
     together = samples_per_sequence(max(1, samples), rl.sample_tokens, length, replicas * (layout.micro_batch or 1))

@@ -75,6 +75,17 @@ class Facts(WrittenParts):
             thresholds=self._thresholds,
         )
 
+    def of_engines(self, design: Design, estimated: Callable[[], Plan | None]) -> Facts:
+        """The parts of the engines of rollout as a serving design, with the same configuration."""
+        return Facts(
+            spec=design.spec,
+            catalog=self.catalog,
+            design=design,
+            today=self.today,
+            estimated=estimated,
+            thresholds=self._thresholds,
+        )
+
     # Parts that combine the spec and the design
 
     @property

@@ -231,7 +231,16 @@ class Study:
         found, faults = _withstood(lambda: rules.run_rules(facts))
         further, more = _withstood(lambda: rules.check_incomplete(facts, (*self.problems, *found)))
         own, others = _withstood(self._company_problems)
-        return [*found, *further, *own], next(iter([*faults, *more, *others]), None)
+        engines, failed = _withstood(lambda: self._engine_problems(facts))
+        return [*found, *further, *engines, *own], next(iter([*faults, *more, *failed, *others]), None)
+
+    def _engine_problems(self, facts: rules.Facts) -> list[Problem]:
+        """The problems of the engines of rollout, in a spec of reinforcement learning."""
+        if self.design.workload is None or self.design.workload.rl is None:
+            return []
+        from clusterspec.studies.engines import engine_problems
+
+        return engine_problems(self.design, facts)
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -50,7 +50,7 @@ class Rollout:
     ``batch`` seconds to the last sample, ``drained`` to the moment from which slots stay empty, ``busy`` those that
     the samples take where all slots are full. ``ranks`` attention ranks with ``slots`` each generate ``samples``
     each, of ``mean`` and at most ``longest`` tokens. ``step`` is the seconds of a step with full slots, ``prompts``
-    those of the prompts of one rank.
+    those of the prompts of one rank, ``waiting`` those that one sample waits for its environment.
     """
 
     batch: float
@@ -63,6 +63,7 @@ class Rollout:
     longest: float
     step: float
     prompts: float
+    waiting: float
     unhindered: float
     """Seconds as ``busy`` at the rate of the engine alone."""
     engine: Engine
@@ -86,7 +87,9 @@ def rollout_design(design: Design, rl: Rl, nodes: int) -> Design:
     work, section = design.spec.workload or WorkloadSpec(), design.spec.workload and design.spec.workload.rl
     rollout = (section.rollout if section else None) or RolloutSpec()
     kept = rollout.parameter_precision or work.parameter_precision
-    narrow = kept in {"fp8", "mxfp8", "fp4", "mxfp4", "nvfp4"}
+    executed = design.cluster.accelerator.peaks if design.cluster else {}
+    format_ = "fp4" if kept and "4" in kept else "fp8"
+    narrow = kept in {"fp8", "mxfp8", "fp4", "mxfp4", "nvfp4"} and format_ in executed  # else weights are widened
     serving = ServingSpec(
         input_tokens=rl.inputs.mean,
         output_tokens=rl.outputs.mean,
@@ -97,7 +100,7 @@ def rollout_design(design: Design, rl: Rl, nodes: int) -> Design:
     served = WorkloadSpec(
         kind="serve",
         model=work.model,
-        precision=("fp4" if kept and "4" in kept else "fp8") if narrow else work.precision,
+        precision=format_ if narrow else work.precision,
         parameter_precision=kept,
         kv_precision=rollout.kv_precision,
         serving=serving,
@@ -150,6 +153,7 @@ def batch_rollout(pools: Pools, rl: Rl, engines: Design) -> Rollout:
         longest=lengths[-1],
         step=step,
         prompts=prompts,
+        waiting=waiting,
         unhindered=busy,
         engine=engine,
         design=engines,

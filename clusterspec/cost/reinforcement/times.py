@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Rl, Workload
 from clusterspec.cost import parameters
 from clusterspec.cost.constants import assumed
@@ -61,7 +62,8 @@ class RlPart(NamedTuple):
 class RlMemory(NamedTuple):
     """Bytes on one accelerator that roles share, in each phase of a step, and its capacity.
 
-    ``offloaded`` are the bytes of the trainer that move to the host for the rollout.
+    ``offloaded`` are the bytes of the trainer that move to the host for the rollout, ``critic`` the states of a critic
+    on the trainer's nodes, which are part of ``training``.
     """
 
     rollout: float
@@ -69,6 +71,7 @@ class RlMemory(NamedTuple):
     sync: float
     offloaded: float
     capacity: float | None
+    critic: float = 0.0
 
     @property
     def most(self) -> float:
@@ -241,7 +244,8 @@ def shared_memory(plan: Plan, rollout: Rollout) -> RlMemory | None:
     if stored is None or load is None or whole is None:
         return None
     ranks = stored.ranks
-    states = sum_of(line.value for line in (*stored.rank.weights, *stored.rank.gradients, *stored.rank.optimizer))
+    critic = critic_bytes(plan)
+    states = _state_bytes(plan) + critic / ranks
     weights = sum_of(line.value for line in stored.rank.weights) * ranks
     served = rollout.engine.weight_bytes / layout.pp * rollout.engine.cluster.ranks_per_accelerator
     engine = load.memory_fraction * whole.value
@@ -253,8 +257,39 @@ def shared_memory(plan: Plan, rollout: Rollout) -> RlMemory | None:
     assert rl is not None
     return RlMemory(
         rollout=engine + RESIDENT.value + (states * ranks - offloaded),
-        training=stored.total + RESIDENT.value,
+        training=stored.total + critic + RESIDENT.value,
         sync=weights + served + rl.sync.bucket + RESIDENT.value,
         offloaded=offloaded,
         capacity=whole.value,
+        critic=critic,
     )
+
+
+def trainer_memory(plan: Plan) -> RlMemory | None:
+    """Memory of an accelerator of a trainer on nodes of its own that also trains a critic; None without one."""
+    critic, cluster = critic_bytes(plan), plan.design.cluster
+    if plan.stored is None or cluster is None or cluster.accelerator.memory is None or not critic:
+        return None
+    return RlMemory(0.0, plan.stored.total + critic, 0.0, 0.0, cluster.accelerator.memory.value, critic)
+
+
+def critic_bytes(plan: Plan) -> float:
+    """Bytes of the states of a critic on one accelerator of the trainer, whose layout it has; 0 where it has nodes
+    of its own or is in host memory between uses.
+    """
+    workload, catalog = plan.design.workload, plan.design.catalog
+    role = workload.rl.role("critic") if workload and workload.rl else None
+    if role is None or role.nodes is not None or role.offload or plan.stored is None or workload is None:
+        return 0.0
+    model = catalog.find("model", role.model) if catalog is not None and role.model else workload.model
+    if not isinstance(model, Model):
+        return 0.0
+    ratio = parameters.model_weights(model).total / parameters.model_weights(workload.model).total
+    return _state_bytes(plan) * plan.stored.ranks * ratio
+
+
+def _state_bytes(plan: Plan) -> float:
+    """Bytes of weights, gradients and optimizer states on one rank."""
+    assert plan.stored is not None
+    rank = plan.stored.rank
+    return sum_of(line.value for line in (*rank.weights, *rank.gradients, *rank.optimizer))

@@ -83,7 +83,8 @@ def sync_of(cluster: Cluster, workload: Workload, layout: Layout, rl: Rl, rollou
     gathers = inside if spread <= cluster.ranks_per_domain else between
     engines = max(1, rollout.engine.replicas)
     if method == "disk":
-        sent, bandwidth = weights * (1 + engines * rollout.engine.ranks / rollout.accelerators), DISK.value
+        sent = weights * (1 + engines * rollout.engine.ranks / rollout.accelerators)
+        bandwidth = _store_rate(cluster, rollout, sent / weights)
     elif method == "rdma":
         senders = layout.ranks / cluster.ranks_per_accelerator
         receives = weights / (rollout.accelerators / engines)
@@ -93,6 +94,19 @@ def sync_of(cluster: Cluster, workload: Workload, layout: Layout, rl: Rl, rollou
     else:
         sent, bandwidth = weights, 1 / (1 / gathers + 1 / between)
     return Sync(method, weights, sent, bandwidth * SHARE.value, tensors, TENSOR.value, FIXED.value)
+
+
+def _store_rate(cluster: Cluster, rollout: Rollout, passes: float) -> float:
+    """B/s at which one writer and one node of rollout pass the weights ``passes`` times through a file system: that of
+    a node, or less where the stated store is slower: it takes the weights once and gives them to every node of rollout.
+    """
+    section = rollout.design.spec.cluster
+    networks = section.networks if section else None
+    store = networks.storage.bandwidth if networks and networks.storage else None
+    if store is None:
+        return DISK.value
+    nodes = rollout.accelerators / cluster.accelerators_per_node
+    return min(DISK.value, store.value * passes / (1 + max(1.0, nodes)))
 
 
 def _link_rates(cluster: Cluster) -> tuple[float, float]:

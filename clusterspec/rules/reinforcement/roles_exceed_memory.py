@@ -4,7 +4,8 @@
 
 Rollout on the trainer's nodes (`placement: colocated` or `partial`), with more memory than an accelerator has in one
 phase of the step: generation (the engine's `memory_fraction` and what the trainer keeps), training (the trainer and what
-the engine keeps), or the transfer of weights (the weights of both, and one bucket).
+the engine keeps), or the transfer of weights (the weights of both, and one bucket). A critic on the trainer's nodes counts
+with weights, gradients and optimizer states, unless it is offloaded.
 
 ## Why it matters
 
@@ -31,6 +32,16 @@ workload:
 layout: {framework: megatron-core, tp: 2, recompute: full}
 ```
 
+```yaml workload.rl.algorithm
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload:
+  kind: rl
+  model: llama-3.1-70b
+  rl: {algorithm: ppo, prompts_per_step: 128, samples_per_prompt: 4, input_tokens: 512, output_tokens: 700, placement: colocated, rollout: {tp: 8, memory_fraction: 0.5}}
+layout: {framework: megatron-core, tp: 8, pp: 4, sharding: zero1, recompute: full}
+```
+
 ## Silent
 
 ```yaml
@@ -52,20 +63,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.reinforcement.times import RlTimes
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.reinforcement.times import RlTimes, trainer_memory
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import WorkloadSpec
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely", yields_to=("states-exceed-memory", "activations-exceed-memory"))
 
 
-def check(rl: RlTimes) -> Iterator[Problem]:
-    memory = rl.memory
+def check(rl: RlTimes, plan: Plan, written_workload: WorkloadSpec) -> Iterator[Problem]:
+    memory = rl.memory or trainer_memory(plan)
     if memory is None or memory.capacity is None or memory.most <= memory.capacity:
         return
     phases = {"generation": memory.rollout, "training": memory.training, "the transfer of weights": memory.sync}
     phase, size = max(phases.items(), key=lambda each: each[1])
+    if memory.critic and memory.training - memory.critic <= memory.capacity < memory.training == size:
+        yield RULE.problem(
+            "workload.rl.critic" if written_workload.rl and written_workload.rl.critic else "workload.rl.algorithm",
+            f"trainer and critic need {display(size, 'B')} of an accelerator's {display(memory.capacity, 'B')}: the states of the critic take "
+            f"{display(memory.critic, 'B')}",
+            "give the critic nodes of its own, a smaller model, or `offload: true`; or shard over more ranks",
+        )
+        return
     yield RULE.problem(
         "workload.rl.rollout",
         f"trainer and engine need {display(size, 'B')} of an accelerator's {display(memory.capacity, 'B')} during {phase}",

@@ -3,7 +3,8 @@
 ## What it finds
 
 More than 15 % of the predicted step in which slots of rollout stay empty until the longest sample ends, in a plan that
-waits for all samples: colocated rollout, or `max_staleness: 0`.
+waits for all samples: colocated rollout, or `max_staleness: 0`. Time that samples wait for their environment is reported
+by `rollout-waits-for-environment`.
 
 The finding is a note below the half-width of the range of the prediction a warning above it, and an error where
 even the low end of the range loses a quarter of the step.
@@ -86,7 +87,7 @@ def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:
     if rl.rl.placement == "split" and rl.rl.max_staleness > 0:
         return
     rollout = rl.rollout
-    lost = rollout.idle_share * rollout.batch / rl.step
+    lost = (rollout.idle_share * rollout.batch - rollout.waiting) / rl.step
     if lost <= thresholds.of(RULE.name, MOST):
         return
     low, high = rl.band

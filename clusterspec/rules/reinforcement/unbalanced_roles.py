@@ -75,7 +75,8 @@ def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:
     plan = rl.rl
     if plan.placement != "split" or plan.max_staleness == 0:
         return
-    idle = {part.role: part.idle_share for part in rl.parts if part.role in {"rollout", "update"}}
+    sync = rl.sync.seconds / rl.step  # both roles wait for it, which `weight-sync-exposed` reports
+    idle = {part.role: part.idle_share - sync for part in rl.parts if part.role in {"rollout", "update"}}
     role, share = max(idle.items(), key=lambda each: each[1])
     nodes = plan.rollout_nodes if role == "rollout" else plan.trainer_nodes
     if share <= thresholds.of(RULE.name, MOST) or (nodes < 2 and idle["rollout"] == share):

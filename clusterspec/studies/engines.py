@@ -1,0 +1,92 @@
+"""The engines of rollout as a serving design of their own, and the findings about it at the keys of the rollout.
+
+A spec of reinforcement learning describes two layouts: that of the trainer in `layout`, and that of the engines in
+`workload.rl.rollout`. Whether an engine can start (heads that divide, weights that fit, formats that the accelerator
+executes) is what the rules of serving plans say about a plan with that layout.
+"""
+
+from __future__ import annotations
+
+from clusterspec import rules
+from clusterspec.cluster.model import Design
+from clusterspec.finding import Problem
+from clusterspec.records import fields, replace
+from clusterspec.source import Path
+from clusterspec.spec.model import RolloutSpec
+
+ROLLOUT: Path = ("workload", "rl", "rollout")
+RULES = frozenset(
+    {
+        "unknown-choice",
+        "unknown-release",
+        "experts-indivisible-by-ep",
+        "ep-without-experts",
+        "ep-not-dividing-ranks",
+        "ffn-indivisible-by-tp",
+        "heads-indivisible-by-tp",
+        "kv-heads-indivisible-by-tp",
+        "vocab-indivisible-by-tp",
+        "fp8-blocks-cut-by-tp",
+        "unaligned-precision-blocks",
+        "indivisible-for-framework",
+        "layers-indivisible-by-pp",
+        "neuron-core-group-unsupported",
+        "world-size-mismatch",
+        "framework-lacks-feature",
+        "framework-not-on-accelerator",
+        "library-not-on-accelerator",
+        "precision-unsupported",
+        "states-exceed-memory",
+        "weights-leave-no-cache",
+        "memory-fraction-too-high",
+        "nodes-without-engine",
+        "experts-wider-than-replica",
+        "pipeline-where-model-fits",
+        "tp-crosses-scale-up-domain",
+        "tp-over-pcie",
+    }
+)
+"""Rules about engines that do not depend on latencies or on the requests in flight."""
+
+
+def engine_problems(design: Design, facts: rules.Facts) -> list[Problem]:
+    """The problems of the engines that generate samples, at the keys of `workload.rl.rollout`; none where the spec has
+    no reinforcement learning, or its machine is not known.
+    """
+    from clusterspec.cost.estimate import legal_estimate
+    from clusterspec.cost.reinforcement.rollout import rollout_design
+
+    workload = design.workload
+    if workload is None or workload.rl is None or design.cluster is None or design.catalog is None:
+        return []
+    rl = workload.rl
+    nodes = rl.rollout_nodes + (rl.trainer_nodes if rl.placement != "split" else 0)
+    engines = rollout_design(design, rl, nodes)
+    served = facts.of_engines(engines, lambda: legal_estimate(engines))
+    written = (design.spec.workload and design.spec.workload.rl and design.spec.workload.rl.rollout) or RolloutSpec()
+    found = [_at_rollout(problem, written) for problem in rules.run_rules(served, RULES)]
+    return [problem for problem in found if problem is not None]
+
+
+def _at_rollout(problem: Problem, written: RolloutSpec) -> Problem | None:
+    """A problem of the serving design at the keys of the rollout; None for one of the machine or of the model, which
+    the trainer's design has as well.
+    """
+    where = _path(problem.path, written)
+    if where is None:
+        return None
+    related = tuple(
+        (path, text) for path, text in problem.related if isinstance(path, tuple) and path[:1] == ("cluster",)
+    )
+    return replace(problem, path=where, message=f"engines of rollout: {problem.message}", related=related, fix=None)
+
+
+def _path(path: Path, written: RolloutSpec) -> Path | None:
+    keys = {each.name for each in fields(RolloutSpec)}
+    if path[:1] == ("layout",) or path[:2] == ("workload", "serving"):
+        key = path[1 if path[0] == "layout" else 2] if len(path) > (1 if path[0] == "layout" else 2) else None
+        return (*ROLLOUT, key) if key in keys and getattr(written, str(key)) is not None else ROLLOUT
+    if path[:1] == ("workload",) and len(path) == 2 and path[1] in {"precision", "parameter_precision", "kv_precision"}:
+        key = "kv_precision" if path[1] == "kv_precision" else "parameter_precision"
+        return (*ROLLOUT, key) if getattr(written, key) is not None else None
+    return None

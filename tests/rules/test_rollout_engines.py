@@ -1,0 +1,40 @@
+"""Engines of rollout are judged by the rules of serving plans, at the keys of the rollout."""
+
+from __future__ import annotations
+
+from .conftest import Check
+
+SPEC = """clusterspec: 1
+cluster: {{platform: {platform}, nodes: 16}}
+workload:
+  kind: rl
+  model: {model}
+  sequence_length: 8192
+  rl:
+    {{prompts_per_step: 128, samples_per_prompt: 8, input_tokens: 500, output_tokens: 1500, max_staleness: 1,
+      rollout: {{nodes: 8, {rollout}}}}}
+layout: {{framework: megatron-core, tp: 8, recompute: full}}
+"""
+CASES = (
+    ("dgx-h100", "llama-3.1-70b", "tp: 1", "states-exceed-memory", "workload.rl.rollout.tp"),
+    ("dgx-h100", "qwen2.5-7b", "tp: 8", "heads-indivisible-by-tp", "workload.rl.rollout.tp"),
+    ("mi300x-ubb8", "qwen3-8b", "framework: trt-llm", "framework-not-on-accelerator", "workload.rl.rollout.framework"),
+    (
+        "dgx-h100",
+        "qwen3-8b",
+        "memory_fraction: 0.99",
+        "memory-fraction-too-high",
+        "workload.rl.rollout.memory_fraction",
+    ),
+    ("dgx-a100", "qwen3-8b", "parameter_precision: fp8", "", ""),  # weights of 8 bits are widened
+    ("dgx-h100", "qwen3-8b", "tp: 2", "", ""),
+)
+
+
+def test_engines_that_cannot_start_are_found_at_their_keys(check: Check) -> None:
+    for platform, model, rollout, rule, path in CASES:
+        findings = check(SPEC.format(platform=platform, model=model, rollout=rollout))
+        found = {
+            (each.rule, ".".join(map(str, each.path))) for each in findings if "engines of rollout" in each.message
+        }
+        assert found == ({(rule, path)} if rule else set()), (rollout, found)
