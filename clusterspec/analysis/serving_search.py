@@ -7,9 +7,10 @@ from math import inf
 
 from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.analysis.picks import Candidate, Picks
-from clusterspec.analysis.serving_plans.run import FoundPlans
+from clusterspec.analysis.serving_plans.run import FoundPlans, one_kind_reason
 from clusterspec.analysis.serving_plans.run import search as run_search
-from clusterspec.analysis.serving_plans.space import METRICS, OBJECTIVES, Rated, ServingJob, serving_job
+from clusterspec.analysis.serving_plans.separation import break_evens, plan_value
+from clusterspec.analysis.serving_plans.space import METRICS, OBJECTIVES, Rated, ServingJob, ranked, serving_job
 from clusterspec.analysis.studied import (
     POOLS,
     Pins,
@@ -28,7 +29,15 @@ from clusterspec.cost.serving.latency import missed_targets, serving_range
 from clusterspec.records import replace
 from clusterspec.results import Json
 from clusterspec.results.estimate_json import serving_json
-from clusterspec.results.search import Comparison, LayoutRow, SearchReport, Section
+from clusterspec.results.search import (
+    BreakEvenRow,
+    Comparison,
+    LayoutRow,
+    SearchReport,
+    Section,
+    Separation,
+    SeparationSide,
+)
 from clusterspec.source import Path as KeyPath
 from clusterspec.studies import variation
 from clusterspec.studies.study import Study
@@ -86,6 +95,44 @@ def search_serving(study: Study, options: SearchOptions, progress: Progress) -> 
         comparisons=tuple(_comparisons(rows, present(studied) if study.plan.serving else None))
         if options.explain
         else (),
+        separation=study.part("separate engines", lambda: _separation(job, pins, found, objective), None),
+    )
+
+
+def _separation(job: ServingJob, pins: Pins, found: FoundPlans, objective: str) -> Separation:
+    """Whether prefill and decode are better on separate engines, and from where on."""
+    together, apart = found.kinds
+    reason = one_kind_reason(job, pins)
+    if reason:
+        return Separation(None, reason)
+    targeted = bool(job.load.targets)
+    first, second = (_separation_side(job, each) if each else None for each in found.kinds)
+    if together is None or apart is None or not together.meets or not apart.meets:
+        meeting = [each for each in found.kinds if each and each.meets]
+        separate = meeting[0] is apart if meeting else None
+        return Separation(separate, "" if meeting else "no plan meets the targets", targeted, first, second)
+    separate = ranked([together, apart], objective)[0] is apart
+    rows = tuple(BreakEvenRow(*each) for each in break_evens(job, together, apart))
+    return Separation(separate, "", targeted, first, second, rows)
+
+
+def _separation_side(job: ServingJob, rated: Rated) -> SeparationSide:
+    section, pools = section_of(job, rated)
+    times = rated.times
+    if not pools and "dp" not in section:
+        section = dict(section) | {"dp": rated.plan[1].replicas}
+    return SeparationSide(
+        layout=section,
+        disaggregated=pools,
+        accelerators=times.accelerators,
+        ttft=times.ttft,
+        tpot=times.tpot,
+        per_accelerator=rated.per_accelerator,
+        value=plan_value(job, rated.plan),
+        meets_targets=rated.meets,
+        excess=rated.excess,
+        prefill_share=times.prompt_load if pools else times.prefill_share,
+        handoff=times.handoff,
     )
 
 

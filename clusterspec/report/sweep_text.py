@@ -16,6 +16,7 @@ from clusterspec.report.search_text import (
     paragraph,
     refusing_rules_text,
 )
+from clusterspec.report.separation_text import separation_text
 from clusterspec.results.search import SERVING_COLUMNS, LayoutRow, SearchReport, SweepRow
 from clusterspec.units import display, percent, plain, plural
 
@@ -33,6 +34,7 @@ def serving_search_as_text(report: SearchReport, ink: Ink = PLAIN) -> str:
         notes = (memory_note(report.layouts), *findings_text(report.layouts, "plan").splitlines())
         parts.append("".join(paragraph(each, ink) for each in notes))
         parts.append("".join(paragraph(comparison_text(each, "plan", "a request"), ink) for each in report.comparisons))
+        parts.append(paragraph(separation_text(report.separation), ink) if report.separation else "")
     elif not report.incomplete:
         parts.append(paragraph(f"No plan found: {report.why}.{_nearest_text(report)}", ink))
     if len(report.pareto) > 1:

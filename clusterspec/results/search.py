@@ -119,6 +119,72 @@ class RlSplit:
 
 
 @dataclass(frozen=True, slots=True)
+class SeparationSide:
+    """The best plan with one kind of engine, or with separate ones. ``value`` is in output tokens per second and
+    accelerator, at the highest concurrency within the targets, or at the load where there are none. ``excess`` is the
+    largest ratio of a latency to its target, at least 1. ``prefill_share`` is the share of time of engines of one kind
+    for prompts, or the utilization of separate prefill engines.
+    """
+
+    layout: Section
+    disaggregated: Json | None
+    accelerators: float
+    ttft: float
+    tpot: float
+    per_accelerator: float
+    value: float
+    meets_targets: bool
+    excess: float
+    prefill_share: float
+    handoff: float
+
+    def to_json(self) -> Json:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class BreakEvenRow:
+    """Where plans with separate engines and with one kind are equally good: a length in tokens, requests in flight, or
+    B/s per accelerator and direction. ``value`` is None where they are not between ``low`` and ``high``;
+    ``separate_above`` is whether separate engines are better above it, or everywhere.
+    """
+
+    quantity: str
+    present: float
+    value: float | None
+    separate_above: bool
+    low: float
+    high: float
+
+    def to_json(self) -> Json:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Separation:
+    """Whether prefill and decode run on separate engines in the best plan, and why.
+
+    ``separate`` is None, and ``why`` the reason, where only one kind was searched.
+    """
+
+    separate: bool | None
+    why: str
+    targeted: bool = False
+    together: SeparationSide | None = None
+    apart: SeparationSide | None = None
+    break_even: tuple[BreakEvenRow, ...] = ()
+
+    def to_json(self) -> Json:
+        return {
+            "separate": self.separate,
+            "why": self.why or None,
+            "together": self.together.to_json() if self.together else None,
+            "apart": self.apart.to_json() if self.apart else None,
+            "break_even": [each.to_json() for each in self.break_even],
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class SearchReport(Result):
     """The best layouts of a job.
 
@@ -149,6 +215,8 @@ class SearchReport(Result):
     comparisons: tuple[Comparison, ...] = ()
     splits: tuple[RlSplit, ...] = ()
     """Placements of reinforcement learning with the trainer's layout of the spec, the fastest first."""
+    separation: Separation | None = None
+    """Whether separate engines for prefill and decode are better; None where training."""
 
     __repr__ = result_repr
 
@@ -176,6 +244,7 @@ class SearchReport(Result):
             "grid": self.grid.to_json() if self.grid else None,
             "comparisons": [each.to_json() for each in self.comparisons],
             "rl": [each.to_json() for each in self.splits],
+            "separation": self.separation.to_json() if self.separation else None,
             "why": self.why or None,
             "currency": self.currency or None,
         }

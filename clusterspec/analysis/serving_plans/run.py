@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import inf
+from math import ceil, inf
 
+from clusterspec.analysis.serving_plans.separation import Kinds, best_of_kinds
 from clusterspec.analysis.serving_plans.space import (
     Rated,
     ServingJob,
@@ -19,6 +20,10 @@ from clusterspec.analysis.studied import Pins
 from clusterspec.cluster.model import Engines
 from clusterspec.records import dataclass, replace
 
+BALANCED = 2
+"""Kinds of decode engine of which every number is tried where there are no targets."""
+BUSY = 0.9
+"""Utilization of prefill engines in a plan without targets: prompts queue for longer above it."""
 MOST_KINDS = 5
 """Kinds of engine of each side that are combined."""
 
@@ -30,7 +35,7 @@ def separated(
     targets.
 
     ``ladders`` has each kind of engine with increasing numbers of requests in flight. Without targets, or where none
-    meets them, the splits of all ranks.
+    meets them, the splits of all ranks; without targets also fewer engines of the kinds that make the most tokens.
     """
     lightest = [(engine, ladder[0]) for engine, ladder in ladders.items() if ladder]
     prefill = _undominated(lightest, lambda one: (one.times.prompt_time, _ranks_per_prompt(one)))
@@ -41,6 +46,9 @@ def separated(
         for answers in _one_of_each([*decode, *own[1:]]):
             if prompts.ranks + answers.ranks <= job.ranks:
                 yield from _numbers(job, prompts, answers, rate)
+    if not job.load.targets and prefill:
+        for answers in _one_of_each(_busiest(job, ladders)[:BALANCED]):
+            yield from _balanced(job, replace(prefill[-1], replicas=1), answers, rate)
 
 
 def _one_of_each(kinds: Iterable[Engines]) -> list[Engines]:
@@ -105,6 +113,23 @@ def _numbers(job: ServingJob, prompts: Engines, answers: Engines, rate: Callable
                 return
 
 
+def _balanced(
+    job: ServingJob, prompts: Engines, answers: Engines, rate: Callable[..., Rated | None]
+) -> Iterator[Rated]:
+    """Plans with every number of decode engines, and the prefill engines that their prompts keep busy."""
+    for decoding in engine_numbers((job.ranks - prompts.ranks) // answers.ranks):
+        decode = replace(answers, replicas=decoding)
+        most = (job.ranks - decoding * answers.ranks) // prompts.ranks
+        ample = rate((replace(prompts, replicas=most), decode))
+        if ample is None:
+            continue
+        enough = ceil(ample.times.prompt_load * most / BUSY)
+        if enough < most:
+            one = rate((replace(prompts, replicas=max(1, enough)), decode))
+            if one is not None:
+                yield one
+
+
 def engine_numbers(most: int) -> list[int]:
     """Numbers of engines to try: 1, 2, 3, 4, 6, 8, 12 and so on, up to ``most``.
 
@@ -148,6 +173,7 @@ class FoundPlans:
     nearest: Rated | None
     may_fit: int = 0
     unsure: bool = False
+    kinds: Kinds = Kinds(None, None)
 
 
 class _Search:
@@ -213,6 +239,7 @@ def search(
         None if meeting else nearest,
         len(meeting) - len(certain),
         surely and bool(meeting) and not certain,
+        best_of_kinds(certain + missing if surely and certain else found, objective),
     )
 
 
@@ -222,9 +249,20 @@ def _degrees(pins: Pins) -> Pins:
 
 def _may_separate(job: ServingJob, pins: Pins) -> bool:
     """Whether the search includes separate prefill and decode engines: not where degrees of one engine are fixed."""
-    if pins.values.get("pools") == "aggregated" or _degrees(pins).values or job.ranks < 2:
-        return False
-    return job.load.load in {"closed", "open"}
+    return not one_kind_reason(job, pins)
+
+
+def one_kind_reason(job: ServingJob, pins: Pins) -> str:
+    """Why a search looks at one kind of plan alone; empty where it compares both."""
+    fixed = pins.values.get("pools")
+    if fixed == "aggregated" or _degrees(pins).values:
+        keys = ", ".join(sorted(_degrees(pins).values)) or "pools"
+        return f"`{keys}` is fixed, which leaves one kind of engine"
+    if job.ranks < 2:
+        return "there is one rank"
+    if job.load.load not in {"closed", "open"}:
+        return f"a load that is `{job.load.load}` has no prompts that arrive while others decode"
+    return ""
 
 
 def _plans_of_spec(seeker: _Search, pins: Pins) -> Iterator[Rated]:

@@ -142,15 +142,18 @@ def counts(most: int) -> list[int]:
     return [*found, most] if most > 0 else []
 
 
-def designed(job: ServingJob, plan: Plan, *, concurrency: int | None = None) -> Design:
-    """The design of a plan, without targets so that only its times are estimated; ``concurrency`` replaces the load."""
+def designed(job: ServingJob, plan: Plan, *, concurrency: int | None = None, targets: bool = False) -> Design:
+    """The design of a plan, without ``targets`` so that only its times are estimated; ``concurrency`` replaces the
+    load.
+    """
     prefill, decode = plan
     layers = job.workload.model.layers
     layout = layout_of_engines(job.layout, decode, layers)
     ranks = decode.replicas * decode.ranks + (prefill.replicas * prefill.ranks if prefill else 0)
     nodes = -(-ranks // job.cluster.ranks_per_node)
     layout = replace(layout, ranks=ranks, nodes=nodes, separate_engines=prefill is not None)
-    load = replace(job.load, targets=(), prefill=prefill, decode=decode if prefill else None)
+    kept = job.load.targets if targets else ()
+    load = replace(job.load, targets=kept, prefill=prefill, decode=decode if prefill else None)
     if concurrency is not None:
         load = replace(load, load="closed", concurrency=concurrency, request_rate=None, requests=None)
     return with_values(job.design, {("layout",): layout, ("workload", "serving"): load})

@@ -1,0 +1,181 @@
+"""Whether separate engines for prefill and decode are better than one kind of engine, and from where on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import exp, inf, log
+
+from clusterspec.analysis.serving_plans.space import Plan, Rated, ServingJob, designed, ranked, rate
+from clusterspec.cluster.model import Lengths, Serving
+from clusterspec.cost.serving.handoff import HANDOFF_SHARE
+from clusterspec.cost.serving.times import serving_times
+from clusterspec.records import NamedTuple, replace
+
+REACH = 64.0
+"""A break-even is looked for between the present value over this factor and times it."""
+STEP = 4.0
+"""Ratio of the values at which both plans are compared before the bisection."""
+HALVINGS = 4
+"""Bisections of the interval with the break-even: its value is known to a factor of 1.09."""
+LEAST_LINK = 1e8
+"""Bandwidth of an accelerator in B/s from which links are tried."""
+MOST_LINK = 1e13
+
+
+class BreakEven(NamedTuple):
+    """The value of a quantity at which both plans are equally good.
+
+    ``better_above`` is whether separate engines are better above it. Where there is none between ``low`` and ``high``,
+    ``value`` is None, and ``better_above`` whether separate engines are better at all values.
+    """
+
+    quantity: str
+    present: float
+    value: float | None
+    better_above: bool
+    low: float
+    high: float
+
+
+class Kinds(NamedTuple):
+    """The best plan with one kind of engine and the best with separate ones, and whether each meets the targets."""
+
+    together: Rated | None
+    apart: Rated | None
+
+
+def best_of_kinds(plans: Sequence[Rated], objective: str) -> Kinds:
+    """The best plan of each kind by an objective, of those that meet the targets; else the one closest to them."""
+
+    def best(some: list[Rated]) -> Rated | None:
+        meeting = [each for each in some if each.meets]
+        return ranked(meeting, objective)[0] if meeting else min(some, key=lambda each: each.excess, default=None)
+
+    together = [each for each in plans if each.plan[0] is None]
+    return Kinds(best(together), best([each for each in plans if each.plan[0] is not None]))
+
+
+def plan_value(job: ServingJob, plan: Plan) -> float:
+    """Output tokens per second and accelerator of a plan: at the highest concurrency within the targets, at the load
+    of the spec where there are none. 0 where no concurrency meets them.
+    """
+    if not job.load.targets:
+        found = rate(job, plan, inf)
+        return found.per_accelerator if found else 0.0
+    design = designed(job, plan, targets=True)
+    times = serving_times(design)
+    most = int(times.max_concurrency or 0) if times else 0
+    found = rate(job, plan, inf, most) if most else None
+    return found.per_accelerator if found else 0.0
+
+
+def value_at_load(job: ServingJob, plan: Plan, each: float) -> float:
+    """Output tokens per second and accelerator with so many requests in flight for each accelerator; 0 where the plan
+    then misses a target.
+    """
+    ranks = sum(engine.replicas * engine.ranks for engine in plan if engine is not None)
+    wanted = each * ranks / job.cluster.ranks_per_accelerator
+    requests = max(1, round(wanted))
+    found = rate(job, plan, inf, requests)
+    return found.per_accelerator * wanted / requests if found and found.meets else 0.0
+
+
+def break_evens(job: ServingJob, together: Rated, apart: Rated) -> list[BreakEven]:
+    """Where both plans are equally good: by the length of prompts, by the load, and by the link between the engines."""
+    found = []
+    if job.load.session is None:
+        found.append(_by_length(job, together.plan, apart.plan))
+    found.append(_by_load(job, together, apart))
+    sent = apart.times.sent
+    if sent is not None and sent.transfer.size:
+        found.append(_by_link(job, together.plan, apart.plan, sent.transfer.bandwidth))
+    return found
+
+
+def _by_length(job: ServingJob, together: Plan, apart: Plan) -> BreakEven:
+    longest = job.workload.model.max_sequence_length
+    most = float(longest - job.load.output_tokens) if longest else inf
+
+    def better(tokens: float) -> bool | None:
+        other = replace(job, load=_with_prompts(job.load, round(tokens)))
+        return _better(plan_value(other, together), plan_value(other, apart))
+
+    return crossing("input_tokens", float(job.load.input_tokens), better, 1.0, most)
+
+
+def _by_load(job: ServingJob, together: Rated, apart: Rated) -> BreakEven:
+    """By requests in flight for each accelerator, at which plans within their targets are compared; without targets by
+    all requests in flight.
+    """
+
+    def at_concurrency(requests: float) -> tuple[float, float]:
+        first, second = (rate(job, each.plan, inf, max(1, round(requests))) for each in (together, apart))
+        return first.per_accelerator if first else 0.0, second.per_accelerator if second else 0.0
+
+    if not job.load.targets:
+        return crossing("concurrency", apart.times.offered, lambda each: _better(*at_concurrency(each)), 1.0, inf)
+
+    def better(each: float) -> bool | None:
+        return _better(value_at_load(job, together.plan, each), value_at_load(job, apart.plan, each))
+
+    present = apart.times.offered / apart.times.accelerators
+    least = 1 / min(together.times.accelerators, apart.times.accelerators)
+    return crossing("requests_per_accelerator", present, better, least, inf)
+
+
+def _by_link(job: ServingJob, together: Plan, apart: Plan, bandwidth: float) -> BreakEven:
+    alone = plan_value(job, together)
+    present = bandwidth * job.cluster.ranks_per_accelerator / HANDOFF_SHARE
+
+    def better(link: float) -> bool | None:
+        load = replace(job.load, transfer=job.load.transfer._replace(bandwidth=link))
+        return _better(alone, plan_value(replace(job, load=load), apart))
+
+    return crossing("link_bandwidth", present, better, LEAST_LINK, MOST_LINK)
+
+
+def _better(together: float, apart: float) -> bool | None:
+    """Whether separate engines are better; None where neither plan serves anything."""
+    return None if together == apart == 0 else apart > together
+
+
+def _with_prompts(load: Serving, tokens: int) -> Serving:
+    """The load with prompts of another mean length."""
+    ratio, lengths = tokens / load.input_tokens, load.input_lengths
+    if lengths is not None:
+        most = round(lengths.most * ratio) if lengths.most else None
+        lengths = Lengths(tokens, max(tokens, round(lengths.p99 * ratio)), most)
+    return replace(load, input_tokens=tokens, input_lengths=lengths)
+
+
+def crossing(
+    quantity: str, present: float, better: Callable[[float], bool | None], low: float, high: float
+) -> BreakEven:
+    """The value nearest to the present one at which ``better`` changes, by steps of `STEP` and bisection.
+
+    Values for which ``better`` is None, at which neither plan works, end the search to their side.
+    """
+    here = bool(better(present))
+    ends = [present, present]
+    for side in (1 / STEP, STEP):
+        now = present
+        while now * side / present * 1.0000001 > REACH**-1 and now * side / present < REACH * 1.0000001:
+            before, now = now, now * side
+            if not low <= now <= high:
+                break
+            there = better(now)
+            if there is None:
+                break
+            ends[side > 1] = now
+            if there is not here:
+                value = _bisected(better, before, now, here)
+                return BreakEven(quantity, present, value, (now > present) is not here, ends[0], ends[1])
+    return BreakEven(quantity, present, None, here, ends[0], ends[1])
+
+
+def _bisected(better: Callable[[float], bool | None], one: float, other: float, here: bool) -> float:
+    """The value between two, at the first of which the answer is ``here``, at which it changes."""
+    for _ in range(HALVINGS):
+        middle = exp((log(one) + log(other)) / 2)
+        one, other = (middle, other) if better(middle) is here else (one, middle)
+    return exp((log(one) + log(other)) / 2)

@@ -1,0 +1,81 @@
+"""Sentences on whether prefill and decode are better on separate engines, and from where on."""
+
+from __future__ import annotations
+
+from clusterspec.results.search import BreakEvenRow, Separation, SeparationSide
+from clusterspec.units import display, percent, plural
+
+SEPARATE, ONE_KIND = "separate engines for prefill and decode", "one kind of engine"
+BREAK_EVENS = {
+    "input_tokens": ("prompts", "tokens", 1.0),
+    "concurrency": ("load", "requests in flight", 1.0),
+    "requests_per_accelerator": ("load", "requests in flight per accelerator", 1.0),
+    "link_bandwidth": ("links", "Gb/s per accelerator", 8e-9),
+}
+"""What a break-even is about, its unit, and the factor of it."""
+
+
+def separation_text(found: Separation) -> str:
+    """Whether and why prefill and decode are better on separate engines, and where that changes."""
+    if found.separate is None:
+        return f"{_capital(SEPARATE)} were not compared: {found.why}." if found.why else ""
+    better, other = (found.apart, found.together) if found.separate else (found.together, found.apart)
+    name, against = (SEPARATE, ONE_KIND) if found.separate else (ONE_KIND, SEPARATE)
+    assert better is not None
+    if other is None or not other.meets_targets:
+        why = f"; the nearest exceeds a limit {other.excess:.2f} times" if other else ""
+        return f"{_capital(name)}: no plan with {against} meets the targets at the load{why}."
+    return " ".join(
+        each
+        for each in (
+            f"{_capital(name)}: {_side_text(better)}, against {_side_text(other)} with {against}.",
+            _reason_text(found),
+            _break_evens_text(found),
+        )
+        if each
+    )
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _side_text(side: SeparationSide) -> str:
+    return f"{plural(round(side.accelerators), 'accelerator')}, each with {side.value:,.0f} output tokens per second"
+
+
+def _reason_text(found: Separation) -> str:
+    """What one kind of engine loses to prefill, and what separate engines lose to the handoff."""
+    if found.together is None or found.apart is None:
+        return ""
+    prefill, busy = percent(found.together.prefill_share, 2), percent(min(1.0, found.apart.prefill_share), 2)
+    return (
+        f"Prefill takes {prefill} of the time of one kind of engine and delays its decode steps; a handoff takes "
+        f"{display(found.apart.handoff, 's')}, and separate prefill engines are {busy} busy."
+    )
+
+
+def _break_evens_text(found: Separation) -> str:
+    """The break-evens of both plans by what they are about."""
+    if not found.break_even:
+        return ""
+    measure = "at the best load within the targets" if found.targeted else "at the load"
+    rows = "; ".join(_break_even_text(each) for each in found.break_even)
+    return f"By output tokens per accelerator {measure}, the plan with separate engines is better for {rows}."
+
+
+def _break_even_text(row: BreakEvenRow) -> str:
+    what, unit, factor = BREAK_EVENS[row.quantity]
+    if row.value is not None:
+        return f"{what} {'above' if row.separate_above else 'below'} {_rounded(row.value * factor)} {unit}"
+    low, high = (_rounded(each * factor) for each in (row.low, row.high))
+    return f"{'all' if row.separate_above else 'no'} {what} tried ({low} to {high} {unit})"
+
+
+def _rounded(value: float) -> str:
+    """Two digits: break-evens are found to a tenth.
+
+    >>> _rounded(1207.9), _rounded(5.03), _rounded(0.1627)
+    ('1,200', '5', '0.16')
+    """
+    return f"{float(f'{value:.2g}'):,.10g}"
