@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from itertools import combinations
 from math import log10
@@ -10,9 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from clusterspec.report.charts import bars, curves, svg
-from clusterspec.report.charts.bars import DrawnLevel, HeatCell, Sent, StackPart, Year
+from clusterspec.records import replace
+from clusterspec.report.charts import bars, curves, machine, svg
+from clusterspec.report.charts.bars import HeatCell, Sent, StackPart, Year
 from clusterspec.report.charts.curves import DotRow, FrontPoint, LeverBar, RooflinePoint, WireRow
+from clusterspec.report.charts.machine import DrawnBlock, DrawnNode, DrawnRacks, DrawnRow
 from clusterspec.report.charts.svg import LinearAxis, LogAxis
 
 GB = 1e9
@@ -27,6 +28,13 @@ CELLS = [
 ROWS = [DotRow("memory", "memory", 3350 * GB, None, None), DotRow("scale-out", "dp", 50 * GB, 48 * GB, 25 * GB, "64")]
 KERNELS = [RooflinePoint("GEMM", 900.0, 600e12, 0.7), RooflinePoint("norm", 1.0, 3e12, 0.2)]
 FRONT = [FrontPoint(20.0, 900.0, "2 × tp 8", "64 in flight"), FrontPoint(80.0, 300.0, "4 × tp 4", "8 in flight")]
+NODE = DrawnNode(8, "H100", 8, "8 × 400 Gb/s", "host, PCIe 5", "switched", "NVLink", 2)
+BLOCK = DrawnBlock(42, 8, 21, "21 uplinks of each leaf", "42 nodes", "8 leaves, 8 rails")
+LEVELS = [
+    DrawnRow(134, "pp", "134 core switches", ""),
+    DrawnRow(25, "cp", "275 spine switches", "8,525 links to the cores", "× 11"),
+    DrawnRow(25, "memory", "50 blocks", "of 42 nodes", "× 2"),
+]
 LEVERS = [
     LeverBar("nodes", "128", 0.5, "+50 %"),
     LeverBar("tp", "4", -0.05, "−5 %"),
@@ -45,9 +53,11 @@ CHARTS: dict[str, Callable[[], str]] = {
     "years": lambda: bars.yearly_chart(YEARS, seconds, "alt"),
     "layouts": lambda: bars.heatmap_chart([1, 2], [1, 2], CELLS, "alt"),
     "bytes": lambda: bars.traffic_matrix(["tp", "dp"], ["up", "out"], {("tp", "up"): Sent("1 GB", 0.5, "50 %")}, "alt"),
-    "fabric": lambda: bars.level_chart(
-        [DrawnLevel("leaf switch", 16, "dp", "2:1"), DrawnLevel("node", 64, "tp", "", 32)], "alt"
-    ),
+    "node": lambda: machine.node_chart(NODE, "alt"),
+    "block": lambda: machine.block_chart(BLOCK, "alt"),
+    "whole": lambda: machine.whole_chart(LEVELS, "alt", pods=25),
+    "torus": lambda: machine.torus_chart((8, 8, 16), "alt", "8 × 8 × 16", "270 GB/s"),
+    "racks": lambda: machine.rack_chart(DrawnRacks(520, 4, 8, "40.8 kW", 0.93, "520 racks"), "alt"),
     "goodput": lambda: curves.goodput_chart([(60.0, 0.9), (600.0, 0.97), (6000.0, 0.95)], (600.0, 0.97), "alt"),
     "tornado": lambda: curves.tornado_chart(LEVERS, "alt"),
     "bandwidth": lambda: curves.dot_chart(ROWS, "alt"),
@@ -197,15 +207,19 @@ def test_the_bar_of_a_link_is_the_share_of_the_step_in_which_it_is_busy(busy: fl
     assert number(bar, "width") == pytest.approx(share * number(whole, "width"), abs=0.1)
 
 
-@pytest.mark.parametrize(("count", "drawn", "note"), [(64, 64, ""), (2400, 2400, ""), (2401, 1201, "one square is 2")])
-def test_a_level_has_a_square_for_each_part_up_to_2400(count: int, drawn: int, note: str) -> None:
-    chart = bars.level_chart([DrawnLevel("node", count, "tp", "", 8)], "alt")
-    (path,) = shapes(chart, "path")
-    assert path["d"].count("M") == drawn
-    assert note in " ".join(each["text"] for each in shapes(chart, "text"))
-    corners = re.findall(r"M([\d.]+) ([\d.]+)h([\d.]+)", path["d"])
-    assert len({corner[:2] for corner in corners}) == drawn
-    assert all(float(x) + float(side) <= svg.WIDTH + 1 for x, _, side in corners)
+def test_a_drawing_shows_all_parts_of_a_small_machine_and_the_first_and_last_of_a_large_one() -> None:
+    for nodes in (1, 2, 7, 8, 12_500):
+        texts = [each["text"] for each in shapes(machine.block_chart(replace(BLOCK, nodes=nodes), "alt"), "text")]
+        drawn = range(1, nodes + 1) if nodes <= 7 else (1, 2, 3, 4, 5, nodes)
+        assert [text for text in texts if text in {f"node {one}" for one in drawn} | {"12,500"}] == [
+            f"node {one}" if one < 1000 else f"{one:,}" for one in drawn
+        ], nodes
+        assert texts.count("…") == int(nodes > 7)
+    mesh = machine.node_chart(replace(NODE, links="full-mesh", nics=0), "alt")
+    assert len(shapes(mesh, "polyline")) == 8 * 7 / 2
+    for pods, links in ((1, 3 * 2 + 2 * 2), (2, 3 * 2 + 2)):
+        levels = [DrawnRow(3, "pp", "", ""), DrawnRow(2, "cp", "", ""), DrawnRow(2, "memory", "", "")]
+        assert len(shapes(machine.whole_chart(levels, "alt", pods=pods), "line")) == links, pods
 
 
 def test_a_bar_of_a_tornado_ends_at_its_change_and_is_cut_beyond_all() -> None:

@@ -17,7 +17,7 @@ def goodput_chart(curve: Sequence[tuple[float, float]], planned: tuple[float, fl
     """Goodput over the checkpoint interval in seconds, with the planned interval marked."""
     seconds = [interval for interval, _ in curve]
     lowest = min([share for _, share in curve] + [planned[1]])
-    top, bottom = 16.0, 210.0
+    top, bottom = 36.0, 230.0
     x = LogAxis(min(seconds), max(seconds), 62, svg.WIDTH - 14)
     y = LinearAxis(max(0.0, lowest - 0.02), 1.0, bottom, top)
     parts = vertical_grid(y, x.start, x.end, percent)
@@ -30,7 +30,7 @@ def goodput_chart(curve: Sequence[tuple[float, float]], planned: tuple[float, fl
     parts.append(svg.curve([(x(interval), y(share)) for interval, share in curve], "dp", width=3))
     parts.append(svg.dot(x(planned[0]), y(planned[1]), "limit", radius=6))
     label = f"planned: {display(planned[0], 's')}, {percent(planned[1])}"
-    parts.append(svg.text_shape(x(planned[0]), y(planned[1]) + 24, label, end="middle", bold=True))
+    parts += [svg.dot(x.start + 6, 10, "limit", radius=6), svg.text_shape(x.start + 18, 14, label, bold=True)]
     parts.append(svg.text_shape(x.end, bottom + 34, "interval between checkpoints", size=12, tint="soft", end="end"))
     return svg.drawing(bottom + 44, parts, alt, name="goodput")
 
@@ -192,7 +192,7 @@ def roofline_chart(peak: float, bandwidth: float, points: Sequence[RooflinePoint
     """Kernels by arithmetic intensity and rate, with the roofline of ``peak`` FLOP/s and ``bandwidth`` B/s."""
     ridge = peak / bandwidth
     x = LogAxis.around([ridge / 30, ridge, *(point.intensity for point in points)], 96, svg.WIDTH - 12)
-    top, bottom = 16.0, 250.0
+    top, bottom = 36.0, 270.0
     y = LogAxis.around([peak, *(point.rate for point in points)], bottom, top)
     parts = [*vertical_grid(y, x.start, x.end, lambda tick: display(tick, "FLOP/s"))]
     parts += horizontal_grid(x, top, bottom, lambda tick: f"{tick:,.0f}" if tick >= 1 else f"{tick:g}")
@@ -201,9 +201,7 @@ def roofline_chart(peak: float, bandwidth: float, points: Sequence[RooflinePoint
     )
     low = max(x.low, y.low / bandwidth)
     parts.append(svg.curve([(x(low), y(low * bandwidth)), (x(ridge), y(peak)), (x.end, y(peak))], "ink"))
-    parts.append(
-        svg.text_shape(x(ridge) - 8, y(peak) + 4, f"peak {display(peak, 'FLOP/s')}", size=12, end="end", bold=True)
-    )
+    parts.append(svg.text_shape(x.start, 14, f"peak {display(peak, 'FLOP/s')}", size=12, bold=True))
     ordered = sorted(points, key=lambda point: -point.share)
     places = [(x(point.intensity), y(point.rate)) for point in ordered]
     for number, (place, mark) in enumerate(zip(places, separated_marks(places), strict=True), 1):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, Design, Engines, Layout, Workload
-from clusterspec.report.charts.bars import DrawnLevel, level_chart
 from clusterspec.report.charts.curves import DotRow, dot_chart
 from clusterspec.report.paper.blocks import (
     Block,
@@ -17,8 +16,9 @@ from clusterspec.report.paper.blocks import (
     Text,
     embedded_json,
 )
+from clusterspec.report.paper.drawings import machine_pictures
 from clusterspec.results.full import FullReport
-from clusterspec.results.machine import Machine, Pod, Tier
+from clusterspec.results.machine import Machine, Tier
 from clusterspec.units import bandwidth_readings, display, display_bits, percent, plural
 
 TINTS = {
@@ -36,13 +36,11 @@ def machine_section(report: FullReport) -> Section | None:
     machine = report.machine
     if machine is None:
         return None
-    blocks: list[Block] = [summary_table(report.estimate.design), _machine_picture(machine, report.pod)]
+    blocks: list[Block] = [summary_table(report.estimate.design), *machine_pictures(report)]
     if report.bill.why:
         blocks.append(Text(f"No fabric to build: {report.bill.why}.", "bill.why"))
     if machine.failures:
         blocks.append(_failures_table(machine))
-    if machine.rack:
-        blocks.append(_power_table(machine))
     return Section("machine", "The machine", tuple(blocks))
 
 
@@ -109,23 +107,6 @@ def _machine_rows(cluster: Cluster) -> Iterator[TableRow]:
         yield TableRow(("Scale-out", f"{out.technology.name}, {nics}, {topology}{planes}"), "machine.nics_per_node")
 
 
-def _machine_picture(machine: Machine, pod: Pod | None) -> Picture:
-    """Switch levels above nodes, one square per part."""
-    tints = {"nodes": "scale-up", "leaf switches": "scale-out", "spine switches": "cp", "core switches": "pp"}
-    singular = {"nodes": "node"}
-    rows = []
-    for row in reversed(machine.rows):
-        ratio = f", {row.ratio:g}:1 upward" if row.ratio else ""
-        note = f"{plural(row.links, 'link')} up{ratio}" if row.links else "no links up"
-        name = singular.get(row.name, row.name.removesuffix("es"))
-        block = machine.nodes_per_leaf if row.name == "nodes" else machine.rails if row.name.startswith("leaf") else 0
-        rows.append(DrawnLevel(name, row.count, tints.get(row.name, "other"), note, block))
-    alt = "; ".join(f"{plural(row.count, row.name)}, {row.note}" for row in rows)
-    wired = f"; {machine.rails} rails" if machine.rails > 1 else ""
-    caption = f"The machine with all its parts; nodes below one leaf are grouped{wired}"
-    return Picture(level_chart(rows, alt), caption, "machine.rows", "pod", embedded_json(pod.to_json()) if pod else "")
-
-
 def _failures_table(machine: Machine) -> PaperTable:
     columns = (
         TableColumn("Failed part", key="part"),
@@ -137,22 +118,6 @@ def _failures_table(machine: Machine) -> PaperTable:
         for number, one in enumerate(machine.failures)
     )
     return PaperTable(columns, rows, "machine.failures", caption="Effect of single failures")
-
-
-def _power_table(machine: Machine) -> PaperTable:
-    rack = machine.rack
-    assert rack is not None
-    unknown = "not known: the power of a node"
-    rows = [
-        TableRow(("Racks", f"{rack.racks:,} of {rack.nodes} nodes"), "machine.rack.racks"),
-        TableRow(("One rack", display(rack.watts, "W") if rack.watts is not None else unknown), "machine.rack.watts"),
-        TableRow(
-            ("Rack limit", display(rack.limit, "W") if rack.limit is not None else "not stated"), "machine.rack.limit"
-        ),
-    ]
-    return PaperTable(
-        (TableColumn("Power"), TableColumn("Number", "right")), tuple(rows), "machine.rack", caption="Power by rack"
-    )
 
 
 def bandwidth_section(report: FullReport) -> Section | None:

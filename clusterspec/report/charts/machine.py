@@ -1,0 +1,358 @@
+"""Drawings of the machine: a node, one block of nodes below its leaves, the whole by repetition, a torus, and racks.
+
+Labels stand in boxes or beside the links, so that no line crosses one. What repeats is drawn a few times and counted.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from math import pi, sin
+from textwrap import wrap
+
+from clusterspec.records import dataclass
+from clusterspec.report.charts import svg
+from clusterspec.units import plural
+
+MESH = frozenset({"full-mesh", "partial-mesh", "bridge"})
+"""Topologies with links between pairs of accelerators."""
+LETTERS = 62
+"""Letters of a label on the width of a drawing."""
+
+
+def places(count: int, most: int, start: float, end: float) -> tuple[list[float | None], float]:
+    """The centers of ``count`` boxes between two ends, and their pitch. More than ``most`` are cut: None is the gap.
+
+    >>> places(2, 8, 0, 100), places(100, 4, 0, 100)[0]
+    (([25.0, 75.0], 50.0), [12.5, 37.5, None, 87.5])
+    """
+    drawn = min(count, most)
+    pitch = (end - start) / max(1, drawn)
+    centers: list[float | None] = [start + pitch * (number + 0.5) for number in range(drawn)]
+    if count > most:
+        centers[-2] = None
+    return centers, pitch
+
+
+def numbers_of(count: int, most: int) -> list[int | None]:
+    """The numbers of the boxes of `places`, from 1."""
+    if count <= most:
+        return list(range(1, count + 1))
+    return [*range(1, most - 1), None, count]
+
+
+def _dots(x: float, y: float) -> str:
+    return svg.text_shape(x, y, "…", size=15, end="middle", bold=True)
+
+
+def _boxed(x: float, y: float, measures: tuple[float, float], tint: str, label: str = "", *, size: float = 11) -> str:
+    """A box of a width and height around a center line, with a label inside where it fits."""
+    width, height = measures
+    shape = svg.box(x - width / 2, y, width, height, tint, radius=2)
+    if not label or len(label) * size * 0.6 > width - 2:
+        return shape
+    return shape + svg.text_shape(x, y + height / 2 + size * 0.36, label, size=size, tint="paper", end="middle")
+
+
+# A node: NICs, host, accelerators, and the links between them
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnNode:
+    """A node. ``links`` is the topology of the scale-up interconnect, ``others`` the further nodes of its domain."""
+
+    accelerators: int
+    name: str
+    nics: int
+    nic_label: str
+    host_label: str
+    links: str
+    link_label: str
+    others: int = 0
+
+
+def node_chart(node: DrawnNode, alt: str) -> str:
+    """NICs above, the host with its PCIe, accelerators, and the scale-up links below them."""
+    start, end = 10.0, svg.WIDTH - 10
+    centers, pitch = places(node.accelerators, 32, start, end)
+    wide = min(46.0, pitch - 4)
+    top = 58.0 if node.nics else 22.0
+    parts = _nic_shapes(node, start, end) if node.nics else [_label(node.nic_label, 14)]
+    host = top + 22
+    parts += [svg.box(start, host, end - start, 26, "other", radius=2)]
+    parts += [svg.text_shape(svg.WIDTH / 2, host + 17, node.host_label, size=12, tint="paper", end="middle")]
+    row = host + 50
+    for number, x in zip(numbers_of(node.accelerators, 32), centers, strict=True):
+        if x is None:
+            parts.append(_dots(_between(centers), row + 20))
+            continue
+        parts += [svg.segment(x, host + 26, x, row, "other"), _boxed(x, row, (wide, 34), "memory", f"{number}")]
+    shapes, low = _link_shapes(node, [x for x in centers if x is not None], row + 34, start, end)
+    parts += shapes
+    parts.append(_label(f"{plural(node.accelerators, 'accelerator')}: {node.name}", low + 18))
+    lines = wrap(node.link_label, LETTERS)
+    parts += [_label(line, low + 35 + 16 * number, "soft") for number, line in enumerate(lines)]
+    return svg.drawing(low + 28 + 16 * len(lines), parts, alt, name="node")
+
+
+def _label(text: str, y: float, tint: str = "ink") -> str:
+    return svg.text_shape(10, y, text, size=12, tint=tint)
+
+
+def _nic_shapes(node: DrawnNode, start: float, end: float) -> list[str]:
+    parts = [_label(node.nic_label, 14)]
+    centers, pitch = places(node.nics, 32, start, end)
+    for x in centers:
+        if x is None:
+            continue
+        parts += [svg.segment(x, 22, x, 40, "scale-out", width=2), svg.segment(x, 58, x, 80, "other")]
+        parts.append(_boxed(x, 40, (min(40.0, pitch - 3), 18), "scale-out", "NIC", size=10))
+    return parts
+
+
+def _link_shapes(
+    node: DrawnNode, centers: Sequence[float], top: float, start: float, end: float
+) -> tuple[list[str], float]:
+    """The scale-up links below the accelerators, and their lower end."""
+    if node.links == "switched":
+        bar = top + 24
+        parts = [svg.segment(x, top, x, bar, "scale-up", width=2) for x in centers]
+        reach = svg.WIDTH if node.others else end
+        parts.append(svg.box(start, bar, reach - start, 22, "scale-up", radius=2))
+        said = (
+            f"scale-up switches, shared with {plural(node.others, 'more node')}" if node.others else "scale-up switches"
+        )
+        parts.append(svg.text_shape(svg.WIDTH / 2, bar + 15, said, size=12, tint="paper", end="middle"))
+        return parts, bar + 22
+    if node.links in MESH:
+        pairs = [(a, b) for n, a in enumerate(centers) for b in centers[n + 1 :]]
+        return [_arc(a, b, top, centers[-1] - centers[0]) for a, b in pairs], top + 46
+    if node.links == "ring" and len(centers) > 1:
+        pairs = [*itertools.pairwise(centers), (centers[0], centers[-1])]
+        return [_arc(a, b, top, centers[-1] - centers[0]) for a, b in pairs], top + 46
+    if node.links == "torus":
+        stubs = [
+            svg.segment(x + step, top, x + 2 * step, top + 16, "scale-up", width=2)
+            for x in centers
+            for step in (-5, 0, 5)
+        ]
+        return stubs, top + 18
+    return [], top + 2
+
+
+def _arc(first: float, last: float, y: float, whole: float) -> str:
+    """A link between two accelerators, deeper the farther they are apart."""
+    depth = 10 + 32 * (last - first) / (whole or 1.0)
+    steps = 16
+    points = [
+        (first + (last - first) * number / steps, y + depth * sin(pi * number / steps)) for number in range(steps + 1)
+    ]
+    return svg.curve(points, "scale-up", width=1.2)
+
+
+# One block of nodes with its leaves, and the whole by repetition
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnBlock:
+    """Nodes below the same leaves. ``up`` are the uplinks of one leaf."""
+
+    nodes: int
+    leaves: int
+    up: int
+    up_label: str
+    node_label: str
+    leaf_label: str
+
+
+MOST_LEAVES = 9
+MOST_NODES = 7
+
+
+def block_chart(block: DrawnBlock, alt: str) -> str:
+    """Leaves above, nodes below; the links of the first node are drawn strong, those of others light."""
+    start, end = 8.0, svg.WIDTH - 8
+    leaves, pitch = places(block.leaves, MOST_LEAVES, start, end)
+    nodes, wide = places(block.nodes, MOST_NODES, start, end)
+    leaf, node = 60.0, 172.0
+    parts = [svg.text_shape(start, 14, block.up_label, size=12)]
+    ends = [x for x in leaves if x is not None]
+    for x in ends if block.up else ():
+        parts += [svg.segment(x + step, leaf, x + 1.6 * step, 26, "cp", width=1.5) for step in (-7, 0, 7)]
+    light = [(x, y) for x in nodes[1:] if x is not None for y in ends]
+    parts += [svg.segment(x, node, y, leaf + 22, "line") for x, y in light]
+    first = nodes[0]
+    if first is not None:
+        parts += [svg.segment(first, node, y, leaf + 22, "scale-out", width=1.8) for y in ends]
+    leaf_size, node_size = (min(pitch - 6, 64), 22.0), (min(wide - 6, 70), 26.0)
+    parts += _numbered_boxes("leaf", (block.leaves, MOST_LEAVES), leaves, (leaf, leaf_size, "scale-out"))
+    parts += _numbered_boxes("node", (block.nodes, MOST_NODES), nodes, (node, node_size, "memory"))
+    parts.append(svg.text_shape(start, node + 46, block.leaf_label, size=12))
+    parts.append(svg.text_shape(start, node + 63, block.node_label, size=12, tint="soft"))
+    return svg.drawing(node + 72, parts, alt, name="block")
+
+
+def _numbered_boxes(
+    word: str,
+    count: tuple[int, int],
+    centers: Sequence[float | None],
+    look: tuple[float, tuple[float, float], str],
+) -> Iterator[str]:
+    """Boxes with a word and their number, or the number alone where that does not fit; ``look`` is top, size, tint."""
+    top, size, tint = look
+    for number, x in zip(numbers_of(*count), centers, strict=True):
+        if x is None:
+            yield _dots(_between(centers), top + size[1] * 0.7)
+            continue
+        label = f"{word} {number}"
+        yield _boxed(x, top, size, tint, label if len(label) * 6.6 <= size[0] - 2 else f"{number:,}")
+
+
+def _between(centers: Sequence[float | None]) -> float:
+    """The middle of the gap, which is the one before the last."""
+    known = [x for x in centers if x is not None]
+    return (known[-2] + known[-1]) / 2 if len(known) > 1 else known[0]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnRow:
+    """A row of switches or of blocks: how many, their tint, and two lines of text."""
+
+    count: int
+    tint: str
+    label: str
+    note: str
+    box: str = ""
+    """The text in each box."""
+
+
+MOST_BOXES = 8
+
+
+def whole_chart(rows: Sequence[DrawnRow], alt: str, *, pods: int = 1) -> str:
+    """Levels from the top down, a few parts of each; links between levels; labels at the left, free of lines.
+
+    With several ``pods``, parts of the two lowest rows are linked inside a pod alone, drawn one box each.
+    """
+    left, high, gap, top = 158.0, 34.0, 40.0, 8.0
+    drawn = [places(row.count, MOST_BOXES, left, svg.WIDTH) for row in rows]
+    parts: list[str] = []
+    for level, (upper, lower) in enumerate(itertools.pairwise(drawn)):
+        y = top + level * (high + gap)
+        inside = pods > 1 and level == len(rows) - 2
+        links = [(a, b) for a in upper[0] for b in lower[0] if a is not None and b is not None]
+        near = [(a, b) for a, b in zip(upper[0], lower[0], strict=False) if a is not None and b is not None]
+        parts += [
+            svg.segment(a, y + high, b, y + high + gap, "soft", width=0.7) for a, b in (near if inside else links)
+        ]
+    for level, row in enumerate(rows):
+        y = top + level * (high + gap)
+        centers, pitch = drawn[level]
+        parts.append(svg.text_shape(0, y + 14, row.label, size=12.5, bold=True))
+        parts.append(svg.text_shape(0, y + 30, row.note, size=11, tint="soft"))
+        for x in centers:
+            shown = (
+                _dots(_between(centers), y + high / 2 + 4)
+                if x is None
+                else _boxed(x, y, (min(pitch - 5, 60), high), row.tint, row.box)
+            )
+            parts.append(shown)
+    return svg.drawing(top + len(rows) * (high + gap) - gap + 6, parts, alt, name="whole")
+
+
+# A torus as a grid of planes
+
+MOST_PLANES = 5
+
+
+def torus_chart(shape: Sequence[int], alt: str, label: str, note: str) -> str:
+    """The first two dimensions as a grid, the third as planes behind it; stubs at the edges are links around."""
+    across, down = shape[0], shape[1] if len(shape) > 1 else 1
+    depth = shape[2] if len(shape) > 2 else 1
+    planes = min(depth, MOST_PLANES)
+    shift = 15.0
+    pitch = min(34.0, (svg.WIDTH - 60 - shift * planes) / max(1, across - 1), 190.0 / max(1, down - 1))
+    left, top = 24.0, 20.0 + shift * 0.7 * (planes - 1)
+    parts: list[str] = []
+    for plane in reversed(range(planes)):
+        x, y = left + shift * plane, top - shift * 0.7 * plane
+        parts += _plane_shapes(across, down, (x, y), pitch, "scale-up" if plane == 0 else "line")
+    if depth > 1:
+        parts += [
+            svg.segment(
+                left + column * pitch,
+                top + row * pitch,
+                left + column * pitch + shift,
+                top + row * pitch - shift * 0.7,
+                "soft",
+                width=0.8,
+            )
+            for row in range(down)
+            for column in range(across)
+        ]
+        parts += [
+            svg.dot(left + c * pitch, top + r * pitch, "memory", radius=3.4) for r in range(down) for c in range(across)
+        ]
+    low = top + (down - 1) * pitch + 36
+    parts.append(svg.text_shape(10, low, label, size=12, bold=True))
+    parts.append(svg.text_shape(10, low + 17, note, size=12, tint="soft"))
+    return svg.drawing(low + 26, parts, alt, name="torus")
+
+
+def _plane_shapes(across: int, down: int, at: tuple[float, float], pitch: float, tint: str) -> list[str]:
+    x, y = at
+    right, low = x + (across - 1) * pitch, y + (down - 1) * pitch
+    stub = 8.0
+    parts = [svg.segment(x - stub, y + row * pitch, right + stub, y + row * pitch, tint) for row in range(down)]
+    parts += [svg.segment(x + n * pitch, y - stub, x + n * pitch, low + stub, tint) for n in range(across) if down > 1]
+    dots = [(x + n * pitch, y + row * pitch) for row in range(down) for n in range(across)]
+    return [*parts, *(svg.dot(a, b, "memory" if tint == "scale-up" else tint, radius=3.4) for a, b in dots)]
+
+
+# Racks in elevation, with their power
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnRacks:
+    """Racks of ``nodes`` each, of ``units`` rack units; ``share`` is the power of a full rack over its limit."""
+
+    racks: int
+    nodes: int
+    units: int | None
+    power_label: str
+    share: float | None
+    note: str
+
+
+MOST_RACKS = 8
+RACK_UNITS = 42
+
+
+def rack_chart(racks: DrawnRacks, alt: str) -> str:
+    """Racks side by side, nodes to scale where their height is known, and the power of one against its limit."""
+    tall, top = 150.0, 8.0
+    centers, pitch = places(racks.racks, MOST_RACKS, 0.0, svg.WIDTH)
+    wide = min(48.0, pitch - 6)
+    unit = tall / max(RACK_UNITS, (racks.units or 0) * racks.nodes)
+    height = unit * racks.units if racks.units else tall / max(racks.nodes, 8)
+    parts: list[str] = []
+    for number, x in zip(numbers_of(racks.racks, MOST_RACKS), centers, strict=True):
+        if x is None:
+            parts.append(_dots(_between(centers), top + tall / 2))
+            continue
+        parts.append(svg.frame(x - wide / 2, top, wide, tall, "soft", stroke=1.5))
+        label = f"{racks.units} U" if racks.units and height >= 14 else ""
+        for place in range(racks.nodes):
+            y = top + tall - height * (place + 1)
+            parts.append(_boxed(x, y + 1, (wide - 5, max(1.0, height - 2)), "memory", label, size=10))
+        parts.append(svg.text_shape(x, top + tall + 15, f"{number:,}", size=11, tint="soft", end="middle"))
+    y = top + tall + 38
+    parts.append(svg.text_shape(0, y, racks.power_label, size=12, bold=True))
+    if racks.share is not None:
+        reach = svg.WIDTH / max(1.0, racks.share)
+        parts.append(svg.box(0, y + 8, reach, 12, "wash"))
+        parts.append(svg.box(0, y + 8, racks.share * reach, 12, "bad" if racks.share > 1 else "energy"))
+        parts.append(svg.segment(reach - 1, y + 4, reach - 1, y + 24, "limit", width=2))
+        y += 24
+    parts.append(svg.text_shape(0, y + 18, racks.note, size=12, tint="soft"))
+    return svg.drawing(y + 26, parts, alt, name="racks")

@@ -1,0 +1,155 @@
+"""The drawings of a machine from a report: its node, a block with its leaves, the whole, a torus, and racks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.fabric import Fabric
+from clusterspec.cluster.model import Cluster
+from clusterspec.report.charts.machine import (
+    DrawnBlock,
+    DrawnNode,
+    DrawnRacks,
+    DrawnRow,
+    block_chart,
+    node_chart,
+    rack_chart,
+    torus_chart,
+    whole_chart,
+)
+from clusterspec.report.paper.blocks import Picture, embedded_json
+from clusterspec.results.full import FullReport
+from clusterspec.results.machine import Machine, Pod
+from clusterspec.units import display, display_bits, percent, plural
+
+
+def machine_pictures(report: FullReport) -> tuple[Picture, ...]:
+    """The drawings that the spec has numbers for; the live figure of paths goes with the last one."""
+    machine, cluster = report.machine, report.estimate.design.cluster
+    if machine is None or cluster is None:
+        return ()
+    drawn = [_node_picture(cluster), *_torus_picture(cluster)]
+    fabric = report.bill.bill.fabric
+    if fabric is not None and fabric.leaf_switches:
+        drawn += _fabric_pictures(machine, cluster, fabric)
+    last = drawn.pop()
+    return (*drawn, *_rack_picture(machine, cluster), _with_paths(last, report.pod) if report.pod else last)
+
+
+def _with_paths(picture: Picture, pod: Pod) -> Picture:
+    return Picture(picture.svg, picture.caption, picture.field, "pod", embedded_json(pod.to_json()))
+
+
+def _node_picture(cluster: Cluster) -> Picture:
+    up, out = cluster.scale_up, cluster.scale_out
+    nics = out.nics_per_node if out else 0
+    spans = max(1, up.domain // cluster.accelerators_per_node)
+    rate = f"{display(up.bandwidth.value, 'B/s')} each way per accelerator"
+    name = up.interconnect.name if up.interconnect else up.topology
+    links = up.topology if up.domain > 1 else "none"
+    topology = {"switched": "through switches", "pcie": "through the host"}.get(
+        up.topology, up.topology.replace("-", " ")
+    )
+    node = DrawnNode(
+        accelerators=cluster.accelerators_per_node,
+        name=_accelerator_text(cluster),
+        nics=nics,
+        nic_label=f"{nics} × {display_bits(out.nic_bandwidth.value)}, {out.technology.name}"
+        if out
+        else "no NIC stated",
+        host_label=f"host, PCIe {cluster.pcie_host}" if cluster.pcie_host else "host",
+        links=links,
+        link_label=f"{name}, {topology}: {rate}" if up.domain > 1 else "no scale-up links",
+        others=spans - 1,
+    )
+    kind = cluster.platform.name if cluster.platform else "node"
+    alt = f"{kind}: {node.nic_label}; {node.host_label}; {node.accelerators} × {node.name}; {node.link_label}"
+    return Picture(node_chart(node, alt), f"One node: {kind}", "machine.accelerators_per_node")
+
+
+def _accelerator_text(cluster: Cluster) -> str:
+    part = cluster.accelerator
+    size = display(part.memory.value, "B") if part.memory else ""
+    rate = f" at {display(part.memory_bandwidth.value, 'B/s')}" if part.memory_bandwidth else ""
+    return f"{part.name}, {size}{rate}" if size else part.name
+
+
+def _torus_picture(cluster: Cluster) -> Iterator[Picture]:
+    up = cluster.scale_up
+    if up.topology != "torus" or len(up.shape) < 2:
+        return
+    sizes = " × ".join(f"{size}" for size in up.shape)
+    note = f"{display(up.bandwidth.value, 'B/s')} each way per accelerator, over all links"
+    label = f"{sizes}: {up.domain:,} accelerators"
+    planes = f", {up.shape[2]} planes" if len(up.shape) > 2 else ""
+    drawn = torus_chart(up.shape, f"torus of {label}{planes}; {note}", label, note)
+    yield Picture(drawn, f"The torus{planes}; links at the edges go around where the torus is closed", "pod.shape")
+
+
+def _fabric_pictures(machine: Machine, cluster: Cluster, fabric: Fabric) -> Iterator[Picture]:
+    blocks = -(-cluster.all_nodes // max(1, machine.nodes_per_leaf))
+    inside = min(cluster.all_nodes, machine.nodes_per_leaf)
+    leaves = max(1, fabric.leaf_switches // blocks)
+    yield _block_picture(machine, cluster, fabric, (inside, leaves))
+    if fabric.spine_switches:
+        yield _whole_picture(cluster, fabric, (blocks, inside))
+
+
+def _block_picture(machine: Machine, cluster: Cluster, fabric: Fabric, size: tuple[int, int]) -> Picture:
+    inside, leaves = size
+    up = fabric.links.get("leaf_spine", 0) // max(1, fabric.leaf_switches)
+    spines = plural(fabric.spine_switches, "spine switch", "spine switches")
+    rails = f", {machine.rails} rails" if machine.rails > 1 else ""
+    per_leaf = fabric.links.get("node_leaf", 0) / max(1, fabric.leaf_switches)
+    block = DrawnBlock(
+        nodes=inside,
+        leaves=leaves,
+        up=up,
+        up_label=f"{plural(up, 'uplink')} of each leaf to {spines}" if up else "no level above",
+        node_label=f"{plural(inside, 'node')} with {inside * cluster.accelerators_per_node:,} accelerators",
+        leaf_label=f"{plural(leaves, 'leaf', 'leaves')}{rails}; {per_leaf:.0f} links from nodes to each",
+    )
+    alt = f"{block.up_label}; {block.leaf_label}; {block.node_label}"
+    caption = "One block: the nodes below the same leaf switches" if fabric.spine_switches else "All nodes and switches"
+    return Picture(block_chart(block, alt), caption, "machine.nodes_per_leaf")
+
+
+def _whole_picture(cluster: Cluster, fabric: Fabric, size: tuple[int, int]) -> Picture:
+    blocks, inside = size
+    pods = fabric.pods if fabric.core_switches and fabric.pods > 1 else 1
+    rows = []
+    if fabric.core_switches:
+        rows.append(DrawnRow(fabric.core_switches, "pp", plural(fabric.core_switches, "core switch"), ""))
+    down = fabric.links.get("spine_core", 0)
+    above = (
+        f"{plural(down, 'link')} to the cores" if down else f"{plural(fabric.links.get('leaf_spine', 0), 'link')} down"
+    )
+    spines = plural(fabric.spine_switches, "spine switch")
+    each = f"× {fabric.spine_switches // pods}" if pods > 1 else ""
+    rows.append(DrawnRow(pods if pods > 1 else fabric.spine_switches, "cp", spines, above, each))
+    held = f"× {blocks / pods:.3g}" if pods > 1 else ""
+    note = f"of {plural(inside, 'node')} each" if blocks > 1 else ""
+    rows.append(DrawnRow(pods if pods > 1 else blocks, "memory", plural(blocks, "block"), note, held))
+    alt = "; ".join(f"{row.label} {row.note}".strip() for row in rows)
+    grouped = f"; one box of the two lower rows is one of {pods} pods" if pods > 1 else ""
+    return Picture(whole_chart(rows, alt, pods=pods), f"The whole by repetition{grouped}", "machine.rows")
+
+
+def _rack_picture(machine: Machine, cluster: Cluster) -> Iterator[Picture]:
+    rack = machine.rack
+    if rack is None:
+        return
+    power = f"{display(rack.watts, 'W')} of a full rack" if rack.watts is not None else "power of a node not known"
+    share = rack.watts / rack.limit if rack.watts is not None and rack.limit else None
+    limit = f", {percent(share)} of its limit of {display(rack.limit, 'W')}" if share and rack.limit else ""
+    units = cluster.platform.rack_units if cluster.platform else None
+    drawn = DrawnRacks(
+        racks=rack.racks,
+        nodes=min(rack.nodes, cluster.all_nodes),
+        units=units,
+        power_label=f"{power}{limit}",
+        share=share,
+        note=f"{plural(rack.racks, 'rack')} of {plural(rack.nodes, 'node')}; racks of switches are not drawn",
+    )
+    caption = "Racks in elevation" + (", nodes to scale in 42 rack units" if units else "")
+    yield Picture(rack_chart(drawn, f"{drawn.note}; {drawn.power_label}"), caption, "machine.rack")
