@@ -2,7 +2,7 @@
 
 ## What it finds
 
-More than one node, four or more accelerators in each, and a single NIC.
+More than one node, four or more accelerators in each, and a single NIC, where `host.numa_nodes` is not 1.
 
 ## Why it matters
 
@@ -52,14 +52,18 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ClusterSpec
 
 RULE = Rule.of(__name__, "note", "heuristic", yields_to=("fewer-nics-than-instance",))
 TWO_SOCKETS = 4
 """Accelerators per node from which servers usually have two CPU sockets."""
 
 
-def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
-    on_one_host = cluster.scale_up.topology != "torus" and not cluster.cloud
+def check(cluster: Cluster, scale_out: ScaleOut, written_cluster: ClusterSpec | None) -> Iterator[Problem]:
+    one_socket = (
+        written_cluster is not None and written_cluster.host is not None and written_cluster.host.numa_nodes == 1
+    )
+    on_one_host = cluster.scale_up.topology != "torus" and not cluster.cloud and not one_socket
     if (
         cluster.nodes > 1
         and scale_out.nics_per_node == 1

@@ -153,6 +153,15 @@ class PowerSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class HostSpec:
+    """How the host joins accelerators and NICs."""
+
+    numa_nodes: int | None = None
+    nic_affinity: bool | None = None
+    acs: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FloorSpec:
     """The room: rows of racks, and where the network racks are."""
 
@@ -179,5 +188,6 @@ class ClusterSpec:
     networks: NetworksSpec | None = None
     software: tuple[str, ...] | None = None
     host_memory: Quantity | None = None
+    host: HostSpec | None = None
     floor: FloorSpec | None = None
     power: PowerSpec | None = None

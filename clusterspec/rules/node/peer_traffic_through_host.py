@@ -1,0 +1,76 @@
+"""The host sends traffic between accelerators and NICs through the processor or the other socket.
+
+## What it finds
+
+`host.acs: true` on machines of one's own, or `host.nic_affinity: false`, where a node has several accelerators or the
+job spans nodes.
+
+## Why it matters
+
+With ACS on, PCIe switches send every peer-to-peer packet up to the processor: two accelerators, or an accelerator and the
+NIC beside it, share its link. Without affinity, half of the traffic crosses the
+link between the sockets. Users saw a fraction of the rate of the NICs, with jobs that start and only run slowly.
+
+## What to do
+
+Switch ACS off in the firmware or with `setpci` on every PCIe switch, and let each process use the NIC of its own PCIe
+switch.
+
+## When to ignore it
+
+Ignore it in virtual machines that need ACS for isolation.
+
+## Fix safety
+
+The fix is unsafe: it writes `false`. The machine must be configured accordingly.
+
+## Fires
+
+```yaml cluster.host.acs
+clusterspec: 1
+cluster: {platform: hgx-h100, nodes: 4, host: {numa_nodes: 2, acs: true}}
+```
+
+```yaml cluster.host.nic_affinity
+clusterspec: 1
+cluster: {platform: hgx-h100, nodes: 4, host: {numa_nodes: 2, nic_affinity: false}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: hgx-h100, nodes: 4, host: {numa_nodes: 2, nic_affinity: true, acs: false}}
+```
+
+## Sources
+
+- Low bandwidth with ACS: https://github.com/NVIDIA/nccl/issues/489
+- A node of eight NICs through the host: https://github.com/NVIDIA/nccl/issues/1412
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule, rewrite
+from clusterspec.spec.model import ClusterSpec
+
+RULE = Rule.of(__name__, "warning", "likely")
+
+
+def check(written_cluster: ClusterSpec, cluster: Cluster) -> Iterator[Problem]:
+    host = written_cluster.host
+    if host is None or cluster.accelerators < 2:
+        return
+    if host.acs and not cluster.cloud:
+        at = "cluster.host.acs"
+        message = f"with ACS on, transfers between the {cluster.accelerators_per_node} accelerators and the NICs of a node cross the processor"
+        help_ = "switch ACS off on every PCIe switch, and write `false`"
+        yield RULE.problem(at, message, help_, fix=rewrite(at, "false"))
+    if host.nic_affinity is False and cluster.nodes > 1 and host.numa_nodes != 1:
+        message = "accelerators use NICs of other PCIe switches and of the other socket, and share the link between the sockets"
+        help_ = "let each process use the NIC of its own PCIe switch, and write `true`"
+        yield RULE.problem("cluster.host.nic_affinity", message, help_)
