@@ -356,7 +356,8 @@ class Stack(Entry):
     """A generation of training or serving software: a framework with its libraries and kernels, from ``year`` on.
 
     ``selective`` names what selective recomputation recomputes, ``hides`` the communication that it can
-    overlap with computation, ``may_hide`` that of which this is not known,
+    overlap with computation (``shards`` is data parallelism where weights are sharded, ``replicas`` that between shard
+    groups), ``may_hide`` that of which this is not known,
     ``dispatcher`` the default token dispatcher, ``rack_dispatcher`` that of machines whose
     scale-up domain spans nodes, ``releases`` the described releases, oldest first, ``full_sharding`` the stack whose
     fully sharded implementation and memory it uses if it has none of its own, ``reduces`` the precision in which it

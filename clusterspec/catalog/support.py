@@ -79,6 +79,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "latent-attention": ("workload.model", "multi-head latent attention"),
     "sliding-window": ("workload.model", "sliding-window attention"),
     "linear-attention": ("workload.model", "linear attention"),
+    "mamba-2": ("workload.model", "Mamba-2 layers"),
     "sparse-attention": ("workload.model", "sparse attention"),
     "compressed-attention": ("workload.model", "compressed attention"),
     "tied-embeddings": ("workload.model", "tied embeddings"),

@@ -4,7 +4,7 @@ defaults.
 
 from __future__ import annotations
 
-from clusterspec.catalog.entries import Platform, Stack
+from clusterspec.catalog.entries import FULLY, Platform, Stack
 from clusterspec.catalog.frameworks import Capabilities
 from clusterspec.cluster.model import Cluster, Design, Dispatcher, Engines, Layout, Overlap, Workload
 from clusterspec.cluster.resolution import ResolutionLog
@@ -250,7 +250,9 @@ def layout_of_engines(layout: Layout, engines: Engines, layers: int) -> Layout:
 OVERLAP_KEY = "layout.overlap"
 
 
-def resolve_overlap(section: OverlapSpec, degrees: Degrees, stack: Stack | None, log: ResolutionLog) -> Overlap:
+def resolve_overlap(
+    section: OverlapSpec, degrees: Degrees, stack: Stack | None, log: ResolutionLog, sharding: str = ""
+) -> Overlap:
     """The overlap as written, else the default of the software; defaults are listed only for axes that communicate."""
 
     def overlap_setting(axis: str, default: bool, why: str) -> bool:
@@ -263,7 +265,7 @@ def resolve_overlap(section: OverlapSpec, degrees: Degrees, stack: Stack | None,
         tp=_tensor_overlap(section, degrees, stack, log),
         cp=overlap_setting("cp", True, "the keys and values of the next block are fetched beside the current one"),
         ep=overlap_setting("ep", False, "dispatch and combine wait for the experts"),
-        dp=overlap_setting("dp", *_software_overlap("dp", stack)),
+        dp=overlap_setting("dp", *_software_overlap("dp", stack, sharding)),
         pp=overlap_setting("pp", *_software_overlap("pp", stack)),
     )
 
@@ -273,11 +275,11 @@ def _communicates(axis: str, degrees: Degrees) -> bool:
     return found > 1 or (axis == "dp" and degrees.cp > 1)
 
 
-def _software_overlap(axis: str, stack: Stack | None) -> tuple[bool, str]:
+def _software_overlap(axis: str, stack: Stack | None, sharding: str = "") -> tuple[bool, str]:
     """Whether a stack overlaps the communication of an axis, and the reason to assume so."""
     if stack is None:
         return True, "usual"
-    hides = axis in stack.hides
+    hides = axis in stack.hides or (sharding in FULLY and "shards" in stack.hides)
     return hides, f"{stack.id} {'hides it' if hides else 'does not hide it'}"
 
 
@@ -314,7 +316,8 @@ def resolve_dispatcher(
     kind = written.kind if isinstance(written, DispatcherSpec) else written
     precision = written.precision if isinstance(written, DispatcherSpec) else None
     if kind is None:
-        kind, why = _usual_dispatcher(cluster, stack)
+        limited = workload.model.routing_max_nodes if workload is not None else None
+        kind, why = _usual_dispatcher(cluster, stack, limited)
         sent = degrees.ep > 1 and workload is not None and workload.model.experts
         if sent and precision is None:
             log.assume("layout.dispatcher", kind, why)
@@ -322,10 +325,16 @@ def resolve_dispatcher(
     return Dispatcher(kind, precision or ("fp32" if wide else "bf16"))
 
 
-def _usual_dispatcher(cluster: Cluster, stack: Stack | None) -> tuple[str, str]:
-    """The dispatcher that a stack uses on a machine, and the reason to assume so."""
+def _usual_dispatcher(cluster: Cluster, stack: Stack | None, limited: int | None) -> tuple[str, str]:
+    """The dispatcher that a stack uses on a machine, and the reason to assume so; ``limited`` is the number of nodes to
+    which the routing sends one token, None without a limit.
+
+    A limit saves traffic only where a token is sent once to each node (DeepSeek-V3, arXiv 2412.19437, section 3.2.2).
+    """
     if stack is None:
         return "all-to-all", "usual"
+    if limited and "ep" in stack.may_hide:
+        return "deepep", f"routing to at most {limited} nodes saves nothing unless a token is sent once to each"
     if stack.rack_dispatcher and cluster.scale_up.domain > cluster.accelerators_per_node:
         return stack.rack_dispatcher, f"what {stack.id} does where the scale-up domain spans nodes"
     return stack.dispatcher, f"what {stack.id} does"

@@ -195,7 +195,8 @@ def model_uses(model: Model) -> Iterator[str]:
     yield "latent-attention" if model.latent else ""
     yield "compressed-attention" if model.compressed else ""
     yield "sparse-attention" if model.sparse else ""
-    yield "linear-attention" if model.linear else ""
+    if model.linear:
+        yield "mamba-2" if model.linear.kind == "mamba-2" else "linear-attention"
     yield "sliding-window" if model.window else ""
     yield "tied-embeddings" if model.tied_embeddings else ""
     yield "token-prediction" if model.prediction else ""

@@ -31,6 +31,9 @@ def test_the_default_is_that_of_the_software() -> None:
     assert written["layout.overlap.dp"] == written["layout.overlap.pp"] == "megatron-core-2025 hides it"
     old = layout_of(f"{H100}{DENSE}layout: {{framework: megatron-core, software_year: 2021, tp: 8, pp: 2}}")
     assert (old.overlap.dp, old.overlap.pp) == (False, False)
+    for sharding in ("zero1", "fsdp"):  # overlap_comm of DeepSpeed is on in stage 3 alone
+        shards = layout_of(f"{H100}{DENSE}layout: {{framework: deepspeed, sharding: {sharding}}}")
+        assert shards.overlap.dp == (sharding == "fsdp")
 
 
 def test_a_default_is_listed_only_for_an_axis_that_communicates() -> None:
@@ -65,6 +68,17 @@ def test_a_domain_that_spans_nodes_has_a_dispatcher_of_its_own(framework: str, k
     racks = "cluster: {platform: gb200-nvl72, nodes: 18}\n"
     text = f"{racks}{EXPERTS}layout: {{framework: {framework}, ep: 16}}"
     assert layout_of(text).dispatcher.kind == kind
+
+
+def test_limited_routing_of_an_own_framework_sends_a_token_once_to_each_node() -> None:
+    limited = EXPERTS.replace("deepseek-v3", "{base: deepseek-v3, routing: {max_nodes: 4}}")
+    for workload, framework, kind in (
+        (limited, "custom", "deepep"),
+        (EXPERTS.replace("deepseek-v3", "qwen3-30b-a3b"), "custom", "all-to-all"),
+        (limited, "megatron-core", "all-to-all"),
+    ):
+        text = f"{H100}{workload}layout: {{framework: {framework}, software_year: 2025, ep: 16}}"
+        assert layout_of(text).dispatcher.kind == kind
 
 
 def test_the_dispatcher_is_listed_only_where_tokens_are_sent() -> None:

@@ -53,8 +53,8 @@ def test_a_row_has_no_more_racks_than_the_machine(racks: int, limit: str, wrong:
     [
         ("platform: gb200-nvl72, nodes: 18, power: {cooling: air}", "error"),  # sold with liquid cooling only
         ("platform: gb300-nvl72, nodes: 18, power: {cooling: liquid}", None),
-        ("platform: dgx-h100, nodes: 8, power: {nodes_per_rack: 4, cooling: air}", None),  # 40.8 kW
-        ("platform: dgx-h100, nodes: 8, power: {nodes_per_rack: 5, cooling: air}", "warning"),  # 51 kW
+        ("platform: dgx-h100, nodes: 8, power: {nodes_per_rack: 5, cooling: air}", None),  # 51 kW
+        ("platform: dgx-h100, nodes: 8, power: {nodes_per_rack: 6, cooling: air}", "warning"),  # 61.2 kW
         ("platform: dgx-h100, nodes: 8, power: {nodes_per_rack: 5, cooling: liquid}", None),
         ("platform: dgx-h100, nodes: 8, power: {nodes_per_rack: 5}", None),
     ],

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Acceptance tests without all-to-all while ep is above 1, or without all-gather and reduce-scatter while sharding is fsdp
-or hsdp.
+Acceptance tests without all-to-all while ep is above 1, or without all-gather and reduce-scatter while the shard groups
+of fsdp or hsdp leave a scale-up domain.
 
 ## Why it matters
 
@@ -53,6 +53,7 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
+from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.spec.model import AcceptanceSpec
@@ -60,14 +61,15 @@ from clusterspec.spec.model import AcceptanceSpec
 RULE = Rule.of(__name__, "warning")
 
 
-def check(acceptance: tuple[AcceptanceSpec, ...], layout: Layout) -> Iterator[Problem]:
+def check(acceptance: tuple[AcceptanceSpec, ...], layout: Layout, placements: Placements) -> Iterator[Problem]:
     tested = {test.collective for test in acceptance}
     if not acceptance:
         return  # procurement-without-acceptance reports that there are none
     missing = []
     if layout.ep > 1 and "all-to-all" not in tested:
         missing.append(f"all-to-all (ep {layout.ep})")
-    if layout.sharding in {"fsdp", "hsdp"} and not {"all-gather", "reduce-scatter"} & tested:
+    shards = placements.of("shard") if layout.sharding in {"fsdp", "hsdp"} else None
+    if shards is not None and shards.domains > 1 and not {"all-gather", "reduce-scatter"} & tested:
         missing.append(f"all-gather or reduce-scatter ({layout.sharding})")
     if missing:
         them = "them" if len(missing) > 1 else "it"

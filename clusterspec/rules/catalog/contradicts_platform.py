@@ -123,7 +123,9 @@ def _beside(given: ClusterSpec, platform: Platform) -> Iterator[tuple[str, objec
         yield "pcie", pcie.host, platform.pcie_host  # one figure for both
     else:
         yield "pcie.host", pcie.host, platform.pcie_host
-        yield "pcie.nic", pcie.nic, platform.pcie_nic
+        own = given.scale_out.technology if given.scale_out else None
+        if own is None or own in platform.technologies:  # another technology has other NICs
+            yield "pcie.nic", pcie.nic, platform.pcie_nic
 
 
 def _part_of_a_rack(given: ClusterSpec, platform: Platform) -> bool:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from clusterspec.cost.plan import Plan
+
+if TYPE_CHECKING:
+    from clusterspec.cost.reinforcement.times import RlTimes
 
 REPLICA_AXES = ("dp_cp", "expert_dp", "replicate")
 """Axes over which gradients are reduced."""
@@ -72,11 +76,25 @@ def cost_severity(loss: float | None, bounds: Bounds, unknown: str = "error", mo
 
 
 def step_severity(loss: float | None, plan: Plan | None, unknown: str = "error", most: str = "error") -> str:
-    """The severity of a flaw that costs a share of the predicted step."""
+    """The severity of a flaw that costs a share of the predicted step.
+
+    In reinforcement learning the step is the whole one, of which the plan is an update of the trainer.
+    """
     if plan is None or plan.step_seconds is None or plan.step_time_range is None:
         return cost_severity(loss, EXACT, unknown, most)
+    if loss is not None and plan.rl is not None:
+        low, high = plan.rl.band
+        return cost_severity(_of_whole_step(loss, plan.rl), (low / plan.rl.step, high / plan.rl.step), unknown, most)
     low, high = plan.step_time_range
     return cost_severity(loss, (low / plan.step_seconds, high / plan.step_seconds), unknown, most)
+
+
+def _of_whole_step(loss: float, times: RlTimes) -> float:
+    """The share of a step of reinforcement learning that a share of its updates costs: nothing while the trainer
+    waits for rollout anyway.
+    """
+    waits = sum(part.idle_share for part in times.parts if part.role == "update")
+    return max(0.0, loss * times.update / times.step - waits)
 
 
 def target_severity(target: float | None, seconds: float, bounds: Bounds, most: str = "error") -> str:

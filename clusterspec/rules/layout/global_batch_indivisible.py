@@ -58,6 +58,8 @@ RULE = Rule.of(__name__, "error")
 def check(legality: Legality, training: Workload, layout: Layout) -> Iterator[Problem]:
     if not legality.breaks(RULE.name) or not legality.whole_world:
         return
+    if training.rl is not None and training.rl.samples // training.rl.minibatches % layout.dp == 0:
+        return  # ranks pack the samples of a minibatch each on its own
     step = layout.dp * layout.micro_batch
     rounds = layout.pp if layout.schedule == "interleaved" else 1  # the schedule takes them in rounds of pp
     batches = either(near_multiples(training.global_batch, step * rounds))

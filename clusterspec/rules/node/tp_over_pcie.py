@@ -4,7 +4,7 @@
 
 `tp` above 2 on accelerators that communicate over PCIe only. The finding is a warning, and in training an error where a
 tp of 1 or 2, with the freed ranks as shards, stages or replicas, is predicted to save a quarter of the step and the low
-end of the range of the prediction is a quarter, too. A smaller saving does not make it a note: accelerators under one
+end of the range of the prediction is a quarter, too; in serving with a tp of up to 4 it is a note. A smaller saving does not make it a note: accelerators under one
 root share its lanes.
 
 ## Why it matters
@@ -56,6 +56,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 2
+SERVED = 4
 
 
 def check(cluster: Cluster, layout: Layout, workload: Workload, what_if: WhatIf) -> Iterator[Problem]:
@@ -72,8 +73,15 @@ def check(cluster: Cluster, layout: Layout, workload: Workload, what_if: WhatIf)
         f"use `{better.words}`; or an accelerator with a scale-up interconnect"
         if better
         else "use tp of 1 or 2, and pp or dp for the rest; or an accelerator with a scale-up interconnect",
-        severity="error" if better and what_if.severity(what_if.saving(better), "") == "error" else "",
+        severity=_severity(workload, layout, what_if, better),
     )
+
+
+def _severity(workload: Workload, layout: Layout, what_if: WhatIf, better: Alternative | None) -> str:
+    """A note for up to `SERVED` ranks of an engine, which servers of cards without links have for their memory."""
+    if workload.kind == "serve" and layout.tp <= SERVED:
+        return "note"
+    return "error" if better and what_if.severity(what_if.saving(better), "") == "error" else ""
 
 
 def _smaller(what_if: WhatIf, layout: Layout) -> Alternative | None:

@@ -4,7 +4,8 @@
 
 Nodes with spares, switches, rack-scale domains and racks at full load above `power.budget`, the power for IT equipment.
 Power that the spec does not state is that of the catalog; where that has none for a node, the rule assumes a share for the
-host and says `likely`. Switches and racks of unknown power are left out, which the message says.
+host, says `likely`, and is a note instead of an error unless the smallest share is above the budget as well. Switches and
+racks of unknown power are left out, which the message says.
 
 ## Why it matters
 
@@ -48,7 +49,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.nameplates import it_power
+from clusterspec.cost.nameplates import it_power, power_draw
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_counts import FabricCount
@@ -66,6 +67,15 @@ def check(deviations: Deviations, power: PowerSpec, counts: FabricCount, cluster
     drawn = it_power(cluster, counts.fabric, power)
     if drawn is None or drawn[0] <= budget.value:
         return
+    draw = power_draw(cluster, counts.fabric, power)
+    low = draw.node_range[0] if draw.node_range else None
+    saved = draw.nodes * (draw.node.value - low) if draw.node and low else 0.0  # at the low end of an assumed power
     assumed = "likely" if cluster.node_power is None else "certain"
     message = f"the machine draws {display(drawn[0], 'W')} at full load, above the budget of {display(budget.value, 'W')}: {drawn[1]}"
-    yield RULE.problem("cluster.power.budget", message, "use fewer nodes, or cap their power", confidence=assumed)
+    yield RULE.problem(
+        "cluster.power.budget",
+        message,
+        "use fewer nodes, or cap their power",
+        confidence=assumed,
+        severity="error" if drawn[0] - saved > budget.value else "note",
+    )

@@ -50,7 +50,7 @@ from collections.abc import Iterator
 
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.shares import step_severity
+from clusterspec.rules.knowledge.shares import target_severity
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import display
@@ -64,4 +64,7 @@ def check(procurement: ProcurementSpec, timed: Plan) -> Iterator[Problem]:
         return
     message = f"the run takes {display(run, 's')} without interruptions, and the machine is there for {term.written}"
     help_ = "take a longer term, more nodes or fewer tokens"
-    yield RULE.problem("procurement.term", message, help_, severity=step_severity(1 - term.value / run, timed))
+    low, high = timed.step_time_range or (1.0, 1.0)
+    step = timed.step_seconds if timed.step_time_range and timed.step_seconds else 1.0
+    severity = target_severity(term.value, run, (low / step, high / step))
+    yield RULE.problem("procurement.term", message, help_, severity=severity)

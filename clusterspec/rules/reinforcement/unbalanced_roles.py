@@ -5,8 +5,9 @@
 Rollout on nodes of its own that runs ahead of the weights, where the accelerators of one role wait for more than 25 % of
 the predicted step while the others work.
 
-The finding is a note below the half-width of the range of the prediction a warning above it, and an error where
-a role waits for 90 % of the step and even the low end of the range loses a quarter of the machine.
+The severity follows from the time that the step saves with half of the nodes that wait moved to the other role: a note
+below the half-width of the range of the prediction, a warning above it, and an error where a role waits for 90 % of the
+step and even the low end of the range loses a quarter. Engines with few samples gain little from more nodes.
 
 ## Why it matters
 
@@ -58,6 +59,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.model import Design
+from clusterspec.cost.reinforcement.rollout import rollout_of
 from clusterspec.cost.reinforcement.times import RlTimes
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.shares import cost_severity
@@ -71,7 +74,7 @@ IDLE = 0.9
 """Share of the step from which the nodes of a role hardly work at all."""
 
 
-def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:
+def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Problem]:
     plan = rl.rl
     if plan.placement != "split" or plan.max_staleness == 0:
         return
@@ -83,10 +86,22 @@ def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:
         return
     waits, works = ("rollout", "the trainer") if role == "rollout" else ("the trainer", "rollout")
     low, high = rl.band
-    lost = share * nodes / (plan.rollout_nodes + plan.trainer_nodes)
+    saved = 1 - _moved(rl, design, nodes // 2 if role == "rollout" else -(nodes // 2)) / rl.step
     yield RULE.problem(
         "workload.rl.rollout.nodes",
         f"{waits} with {plural(nodes, 'node')} waits for {percent(share, 2)} of the step of {display(rl.step, 's')} behind {works}",
         f"move nodes to {works}; `clusterspec search` tabulates the splits",
-        severity=cost_severity(lost, (low / rl.step, high / rl.step), most="error" if share >= IDLE else "warning"),
+        severity=cost_severity(saved, (low / rl.step, high / rl.step), most="error" if share >= IDLE else "warning"),
     )
+
+
+def _moved(times: RlTimes, design: Design, nodes: int) -> float:
+    """Seconds of a step with some nodes of rollout in the trainer, or the other way round where the number is negative;
+    the trainer's time is inverse to its nodes.
+    """
+    plan = times.rl
+    rollout = rollout_of(design, plan, plan.rollout_nodes - nodes)
+    if rollout is None:
+        return times.step
+    training = times.training * plan.trainer_nodes / (plan.trainer_nodes + nodes)
+    return max(training, rollout.busy)
