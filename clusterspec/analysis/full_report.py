@@ -100,6 +100,7 @@ def _report(study: Study, kind: str, audience: str, *, live: bool) -> FullReport
     """The report of one design, part by part."""
     from clusterspec.analysis.levers import sensitivity
     from clusterspec.analysis.machine import pod, tiers
+    from clusterspec.analysis.schedule import schedule
     from clusterspec.analysis.serving_search import other_plans
     from clusterspec.analysis.survival import survival
 
@@ -127,6 +128,7 @@ def _report(study: Study, kind: str, audience: str, *, live: bool) -> FullReport
         plans=study.part("other plans", lambda: other_plans(study), None) if study.plan.serving else None,
         stages=study.part("stage memory", lambda: stage_memory(study.plan), ()),
         roofline=study.part("roofline", lambda: roofline(study.plan), None),
+        schedule=study.part("schedule", lambda: schedule(study.plan), None),
         layouts=grid,
         pod=study.part("pod", lambda: pod(cluster, power.nodes_per_rack if power else None), None),
         survival=study.part("survival", lambda: survival(study.design, live=live), None),

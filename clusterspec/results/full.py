@@ -19,6 +19,7 @@ from clusterspec.results.machine import (
     Pod,
     Reliability,
     Roofline,
+    Schedule,
     StageMemory,
     Survival,
     Tier,
@@ -46,6 +47,8 @@ class FullReport(Result):
     tests: tuple[PlannedTest, ...] = ()
     stages: tuple[StageMemory, ...] = ()
     roofline: Roofline | None = None
+    schedule: Schedule | None = None
+    """The operations of a pipeline, of a training design with several stages."""
     losses: tuple[Loss, ...] = ()
     """From the peak to the achieved FLOP/s of a training step."""
     gains: tuple[Gain, ...] = ()
@@ -116,6 +119,7 @@ class FullReport(Result):
             "losses": [loss.to_json() for loss in self.losses],
             "gains": [gain.to_json() for gain in self.gains],
             "roofline": self.roofline.to_json() if self.roofline else None,
+            "schedule": self.schedule.to_json() if self.schedule else None,
             "layouts": self.layouts.to_json() if self.layouts else None,
             "sensitivity": _bare(self.sensitivity.to_json()) if self.sensitivity else None,
             "influences": [influence_json(one) for one in self.influences],

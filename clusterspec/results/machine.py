@@ -162,6 +162,45 @@ class Roofline:
 
 
 @dataclass(frozen=True, slots=True)
+class Operation:
+    """One pass of a micro-batch over a virtual stage (``chunk``) of a pipeline stage, between two times in seconds."""
+
+    stage: int
+    backward: bool
+    micro_batch: int
+    chunk: int
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A pipeline schedule with the operations of the first ``drawn`` of ``micro_batches``.
+
+    ``forward``, ``recomputation`` and ``backward`` are the seconds of one micro-batch on the slowest stage, ``idle``
+    those in which it waits. ``predicted`` is the estimate of what is drawn, ``simulated`` the end of the last
+    operation.
+    """
+
+    name: str
+    stages: int
+    virtual_stages: int
+    micro_batches: int
+    drawn: int
+    forward: float
+    recomputation: float
+    backward: float
+    idle: float
+    predicted: float
+    simulated: float
+    operations: tuple[Operation, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Without the operations."""
+        return {name: value for name, value in asdict(self).items() if name != "operations"}
+
+
+@dataclass(frozen=True, slots=True)
 class LayoutCell:
     """A layout of the grid; None if it is not legal, for the reason in ``why``."""
 

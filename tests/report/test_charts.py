@@ -10,10 +10,11 @@ from xml.etree import ElementTree
 import pytest
 
 from clusterspec.records import replace
-from clusterspec.report.charts import bars, curves, machine, svg
+from clusterspec.report.charts import bars, curves, machine, steps, svg
 from clusterspec.report.charts.bars import HeatCell, Sent, StackPart, Year
 from clusterspec.report.charts.curves import DotRow, FrontPoint, LeverBar, RooflinePoint, WireRow
 from clusterspec.report.charts.machine import DrawnBlock, DrawnNode, DrawnRacks, DrawnRow
+from clusterspec.report.charts.steps import DrawnPass, Span
 from clusterspec.report.charts.svg import LinearAxis, LogAxis
 
 GB = 1e9
@@ -28,6 +29,8 @@ CELLS = [
 ROWS = [DotRow("memory", "memory", 3350 * GB, None, None), DotRow("scale-out", "dp", 50 * GB, 48 * GB, 25 * GB, "64")]
 KERNELS = [RooflinePoint("GEMM", 900.0, 600e12, 0.7), RooflinePoint("norm", 1.0, 3e12, 0.2)]
 FRONT = [FrontPoint(20.0, 900.0, "2 × tp 8", "64 in flight"), FrontPoint(80.0, 300.0, "4 × tp 4", "8 in flight")]
+SPANS = [("forward", "forward", [Span(0, 0.0, 1.0), Span(1, 1.0, 2.0)]), ("backward", "backward", [Span(1, 2.0, 4.0)])]
+PASS = DrawnPass("forward: 12 s", tuple(PARTS), (StackPart("exposed tp", "tp", 0.5, "0.5 s"),), ((PARTS[0], 0.5),))
 NODE = DrawnNode(8, "H100", 8, "8 × 400 Gb/s", "host, PCIe 5", "switched", "NVLink", 2)
 BLOCK = DrawnBlock(42, 8, 21, "21 uplinks of each leaf", "42 nodes", "8 leaves, 8 rails")
 LEVELS = [
@@ -58,6 +61,8 @@ CHARTS: dict[str, Callable[[], str]] = {
     "whole": lambda: machine.whole_chart(LEVELS, "alt", pods=25),
     "torus": lambda: machine.torus_chart((8, 8, 16), "alt", "8 × 8 × 16", "270 GB/s"),
     "racks": lambda: machine.rack_chart(DrawnRacks(520, 4, 8, "40.8 kW", 0.93, "520 racks"), "alt"),
+    "schedule": lambda: steps.schedule_chart(["stage 1", "stage 2"], SPANS, seconds, "alt"),
+    "layer": lambda: steps.layer_chart([PASS, PASS], seconds, "alt"),
     "goodput": lambda: curves.goodput_chart([(60.0, 0.9), (600.0, 0.97), (6000.0, 0.95)], (600.0, 0.97), "alt"),
     "tornado": lambda: curves.tornado_chart(LEVERS, "alt"),
     "bandwidth": lambda: curves.dot_chart(ROWS, "alt"),

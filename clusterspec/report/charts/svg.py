@@ -186,9 +186,8 @@ def curve(points: Iterable[tuple[float, float]], tint: str, *, width: float = 2)
     return f'<polyline points="{pairs}" fill="none" {_stroke_attribute(tint, width)}/>'
 
 
-def squares(places: Iterable[tuple[float, float]], side: float, tint: str) -> str:
-    """Many small squares in one path."""
-    path = "".join(f"M{x:.1f} {y:.1f}h{side:.1f}v{side:.1f}h-{side:.1f}z" for x, y in places)
+def filled_path(path: str, tint: str) -> str:
+    """A filled path."""
     return f'<path d="{path}" {_fill_attribute(tint)}/>'
 
 

@@ -12,6 +12,7 @@ from clusterspec.report.paper import appendix, choices, decision, machine, mater
 from clusterspec.report.paper import appendix as options
 from clusterspec.report.paper import decision as delivery
 from clusterspec.report.paper.blocks import Block, Paper, PaperTable, Picture, Section, TableColumn, TableRow, TitleFact
+from clusterspec.report.paper.steps import layer_picture, schedule_picture
 from clusterspec.report.paper.words import catalog_names, worded_section
 from clusterspec.results import EstimateReport, count
 from clusterspec.results.estimate_json import terms
@@ -32,7 +33,7 @@ def step_section(report: FullReport) -> Section | None:
     plan = report.estimate.plan
     if plan.step_time is None:
         return None
-    blocks: list[Block] = [timeline_of(plan)]
+    blocks: list[Block] = [timeline_of(plan), *schedule_picture(report.schedule), *layer_picture(plan.step)]
     if plan.communication:
         blocks += [_traffic_picture(plan), _communication_table(plan)]
     if report.roofline and report.roofline.kernels:

@@ -1,0 +1,118 @@
+"""The pipeline schedule of a training step, operation by operation, from the stage times of the estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.step import StepInputs
+from clusterspec.records import NamedTuple
+from clusterspec.results.machine import Operation, Schedule
+
+MOST_OPERATIONS = 160
+"""Operations of a stage that are drawn; more micro-batches repeat what is in the middle."""
+SIMULATED = frozenset({"gpipe", "1f1b", "interleaved"})
+"""Schedules whose order of operations is fixed by the number of stages, virtual stages and micro-batches."""
+
+
+class Chunk(NamedTuple):
+    """One pass of a micro-batch over a virtual stage."""
+
+    backward: bool
+    micro_batch: int
+    chunk: int
+
+
+def schedule(plan: Plan) -> Schedule | None:
+    """The operations of each stage in seconds; None for one stage, and for schedules without a fixed order.
+
+    The slowest stage is drawn last, and the others with their mean: the sums over the stages are those of the
+    estimate. With many micro-batches only some are drawn; the idle time does not depend on their number.
+    """
+    record = plan.step
+    if record is None or record.inputs.stages < 2 or record.choices.schedule not in SIMULATED:
+        return None
+    inputs, name = record.inputs, record.choices.schedule
+    stages, virtual, count = int(inputs.stages), int(inputs.virtual_stages), int(inputs.micro_batches)
+    drawn = _drawn_count(count, stages, virtual)
+    visible = 0.0 if record.choices.hides_sends else inputs.send
+    orders = [_order(name, stage, (stages, virtual, drawn)) for stage in range(stages)]
+    operations = tuple(_timed(orders, inputs, visible))
+    return Schedule(
+        name=name,
+        stages=stages,
+        virtual_stages=virtual,
+        micro_batches=count,
+        drawn=drawn,
+        forward=inputs.stage.forward,
+        recomputation=inputs.stage.recomputation,
+        backward=inputs.stage.backward,
+        idle=record.times.idle,
+        predicted=record.times.idle + drawn * (inputs.stage.total + 2 * virtual * visible),
+        simulated=max(one.end for one in operations),
+        operations=operations,
+    )
+
+
+def _drawn_count(count: int, stages: int, virtual: int) -> int:
+    """The micro-batches that are drawn: at most all, in whole groups of the stages where there are more."""
+    most = max(stages, MOST_OPERATIONS // (2 * virtual) // stages * stages)
+    return min(count, most)
+
+
+def _order(name: str, stage: int, size: tuple[int, int, int]) -> list[Chunk]:
+    """The operations of a stage in their order: warm-up, one forward and one backward in turn, and the rest.
+
+    Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2 and figures 3 and 4; the warm-up of interleaved
+    stages as in Megatron-LM, `schedules.py`.
+    """
+    stages, virtual, count = size
+    groups = [range(first, min(count, first + stages)) for first in range(0, count, stages)]
+    forward = [Chunk(False, batch, part) for group in groups for part in range(virtual) for batch in group]
+    backward = [Chunk(True, one.micro_batch, virtual - 1 - one.chunk) for one in forward]
+    if name == "gpipe":
+        return forward + backward
+    warm = stages - stage - 1 if virtual == 1 else 2 * (stages - stage - 1) + (virtual - 1) * stages
+    warm = min(warm, len(forward))
+    turns = [each for pair in zip(forward[warm:], backward, strict=False) for each in pair]
+    return forward[:warm] + turns + backward[len(forward) - warm :]
+
+
+def _timed(orders: list[list[Chunk]], inputs: StepInputs, visible: float) -> Iterator[Operation]:
+    """Each operation as soon as its stage is free and what it needs is done; ``visible`` seconds of each send stop the
+    stage that sends. Sends that overlap with computation take no time here."""
+    stages, virtual = len(orders), int(inputs.virtual_stages)
+    others = (inputs.every / inputs.stage.total - 1) / (stages - 1)
+    ends: dict[tuple[int, Chunk], float] = {}
+    free, at = [0.0] * stages, [0] * stages
+    while True:
+        moved = False
+        for stage, order in enumerate(orders):
+            scale = (others if stage < stages - 1 else 1.0) / virtual
+            while at[stage] < len(order):
+                each = order[at[stage]]
+                need = _need(stage, each, stages, virtual)
+                if need is not None and need not in ends:
+                    break
+                start = max(free[stage], ends[need] if need is not None else 0.0)
+                busy = inputs.stage.backward_with_recompute if each.backward else inputs.stage.forward
+                free[stage] = ends[stage, each] = start + busy * scale + visible
+                at[stage] += 1
+                moved = True
+                yield Operation(stage, each.backward, each.micro_batch, each.chunk, start, free[stage])
+        if not moved:
+            return
+
+
+def _need(stage: int, each: Chunk, stages: int, virtual: int) -> tuple[int, Chunk] | None:
+    """The operation that another waits for: that of the stage before, in its direction."""
+    last = stages - 1
+    if not each.backward:
+        if stage:
+            return stage - 1, each
+        return (last, each._replace(chunk=each.chunk - 1)) if each.chunk else None
+    if stage < last:
+        return stage + 1, each
+    if each.chunk < virtual - 1:
+        return 0, each._replace(chunk=each.chunk + 1)
+    return stage, Chunk(False, each.micro_batch, each.chunk)

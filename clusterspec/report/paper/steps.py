@@ -1,0 +1,100 @@
+"""The drawings of a training step: the pipeline schedule, and the passes over one layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cost.compute.kernels import Kernel
+from clusterspec.cost.record import PhaseTime, StepRecord, TransferTime
+from clusterspec.report.charts.bars import StackPart
+from clusterspec.report.charts.steps import DrawnPass, Span, layer_chart, schedule_chart
+from clusterspec.report.charts.svg import cause_of
+from clusterspec.report.paper.blocks import Picture
+from clusterspec.results.machine import Schedule
+from clusterspec.summation import sum_of
+from clusterspec.units import display, percent, plural
+
+KINDS = (("GEMMs", "forward"), ("attention", "weights"), ("memory-bound kernels", "activations"))
+"""Kernels by what limits them, and their tints."""
+LEAST = 0.002
+"""Communication below this share of a pass is not drawn."""
+
+
+def schedule_picture(schedule: Schedule | None) -> Iterator[Picture]:
+    """The pipeline schedule, if there are several stages and its order is known."""
+    if schedule is None:
+        return
+    again = schedule.recomputation / ((schedule.recomputation + schedule.backward) or 1.0)
+    spans: dict[str, list[Span]] = {"forward": [], "recomputation": [], "backward": []}
+    for one in schedule.operations:
+        if not one.backward:
+            spans["forward"].append(Span(one.stage, one.start, one.end))
+            continue
+        middle = one.start + again * (one.end - one.start)
+        if again:
+            spans["recomputation"].append(Span(one.stage, one.start, middle))
+        spans["backward"].append(Span(one.stage, middle, one.end))
+    rows = [f"stage {number + 1}" for number in range(schedule.stages)]
+    kinds = [(name, name, found) for name, found in spans.items() if found]
+    batches = plural(schedule.micro_batches, "micro-batch")
+    part = f"the first {schedule.drawn} of {batches}" if schedule.drawn < schedule.micro_batches else batches
+    virtual = f", {schedule.virtual_stages} virtual stages each" if schedule.virtual_stages > 1 else ""
+    alt = (
+        f"{schedule.name} with {schedule.stages} stages{virtual}: {part} take {display(schedule.simulated, 's')}, "
+        f"{display(schedule.predicted, 's')} in the estimate; the slowest stage idles {display(schedule.idle, 's')}"
+    )
+    caption = f"Pipeline schedule ({schedule.name}), to scale: {part} over {schedule.stages} stages{virtual}"
+    drawn = schedule_chart(rows, kinds, lambda tick: display(tick, "s"), alt)
+    yield Picture(drawn, caption, "schedule")
+
+
+def layer_picture(record: StepRecord | None) -> Iterator[Picture]:
+    """The passes of one micro-batch over the layer that the slowest stage has most of."""
+    if record is None or not record.parts:
+        return
+    part, count = max(record.parts, key=lambda pair: pair[1])
+    passes = [drawn_pass(name, phase) for name, phase in part.phases if phase.total > 0]
+    if not passes:
+        return
+    alt = "; ".join(one.title for one in passes)
+    name = part.name.replace("_", " ")
+    caption = f"One micro-batch through one {name} ({plural(count, 'pass', 'passes')} in a stage): exposed time hatched"
+    yield Picture(layer_chart(passes, lambda tick: display(tick, "s"), alt), caption, "estimate.terms[0]")
+
+
+def drawn_pass(name: str, phase: PhaseTime) -> DrawnPass:
+    """A pass: kernels by kind, launches that the device waits for, exposed communication, and the links."""
+    sums = dict.fromkeys(KINDS, 0.0)
+    for kernel, seconds in phase.kernels:
+        sums[_kind_of(kernel)] += float(seconds)
+    device = [_stack_part(label, tint, value) for (label, tint), value in sums.items() if value]
+    if phase.launch > 0:
+        device.append(_stack_part("kernel launches", "overhead", float(phase.launch)))
+    least = LEAST * float(phase.total)
+    wires = {axis: (wire, shown) for axis, wire, shown in _by_axis(phase.transfers) if wire > least}
+    exposed = [
+        _stack_part(f"exposed {axis}", cause_of(axis), shown) for axis, (_, shown) in wires.items() if shown > least
+    ]
+    links = [(_stack_part(axis, cause_of(axis), wire), shown) for axis, (wire, shown) in wires.items()]
+    wire = sum_of(seconds for seconds, _ in wires.values())
+    title = f"{name}: {display(phase.total, 's')}"
+    title += f", {percent(phase.exposed / phase.total)} of it exposed" if phase.exposed else ""
+    title += f"; {display(wire, 's')} on the links" if wire else ""
+    return DrawnPass(title, tuple(device), tuple(exposed), tuple(links))
+
+
+def _kind_of(kernel: Kernel) -> tuple[str, str]:
+    return (
+        KINDS[0] if kernel.rate.startswith("matmul") else KINDS[1] if kernel.rate.startswith("attention") else KINDS[2]
+    )
+
+
+def _by_axis(transfers: tuple[TransferTime, ...]) -> Iterator[tuple[str, float, float]]:
+    """Seconds on the wire, and exposed ones, by axis."""
+    for axis in dict.fromkeys(one.transfer.axis for one in transfers):
+        rows = [one for one in transfers if one.transfer.axis == axis]
+        yield axis, sum_of(float(one.seconds) for one in rows), sum_of(float(one.exposed) for one in rows)
+
+
+def _stack_part(label: str, tint: str, seconds: float) -> StackPart:
+    return StackPart(label, tint, seconds, display(seconds, "s"))
