@@ -129,6 +129,19 @@ class Target(NamedTuple):
     key: str
 
 
+class ExpertLoad(NamedTuple):
+    """How tokens are distributed over experts: the i-th most popular has i^-``alpha``, or each its own of ``counts``.
+
+    ``ratio``, where it is stated, is the load of the fullest rank over the mean, as counted. ``balanced`` is whether
+    experts are placed by load also without copies.
+    """
+
+    alpha: float = 0.0
+    ratio: float | None = None
+    counts: tuple[float, ...] = ()
+    balanced: bool = False
+
+
 class Transfer(NamedTuple):
     """How the cache of a prompt reaches its decode engine.
 
@@ -188,6 +201,8 @@ class Serving:
     session: Session | None = None
     tiers: tuple[CacheTier, ...] = ()
     transfer: Transfer = Transfer()
+    expert_load: ExpertLoad | None = None
+    """None where the spec does not say; `cost.serving.rates` then assumes a spread."""
 
     @property
     def tokens(self) -> int:

@@ -9,7 +9,7 @@ from clusterspec.catalog.entries import Accelerator, ServingSoftware, Stack
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies
 from clusterspec.cluster.machine import written_peak
-from clusterspec.cluster.model import Engines, Lengths, Serving, Target, Trainable, Transfer, Workload
+from clusterspec.cluster.model import Engines, ExpertLoad, Lengths, Serving, Target, Trainable, Transfer, Workload
 from clusterspec.cluster.resolution import Lookup, ResolutionLog, written_bandwidth
 from clusterspec.cluster.transformer import resolve_model
 from clusterspec.finding import Problem
@@ -88,8 +88,18 @@ def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log
         input_lengths=prompt if prompt.p99 > prompt.mean else None,
         output_lengths=answer if answer.p99 > answer.mean else None,
         transfer=_resolved_transfer(sides.transfer if sides else None),
+        expert_load=_resolved_expert_load(section, experts, log),
         **_kept_caches(section, prompt.mean, log),
     )
+
+
+def _resolved_expert_load(section: ServingSpec, experts: int, log: ResolutionLog) -> ExpertLoad | None:
+    """How unevenly tokens select experts; None where the spec does not say."""
+    if section.expert_load is None:
+        return None
+    from clusterspec.cluster.expert_load import resolve_expert_load
+
+    return resolve_expert_load(section.expert_load, experts, log)
 
 
 def _resolved_transfer(section: TransferSpec | None) -> Transfer:

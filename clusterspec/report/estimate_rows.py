@@ -45,6 +45,7 @@ def serving_rows(times: ServingTimes, load: Serving, held: str) -> Iterator[Serv
     )
     requests = f"tokens, {times.places:,} requests, {display(times.kv_bytes_per_token, 'B')} per token"
     yield ServingRow("cache holds", f"{float(f'{times.kv_capacity_tokens:.3g}'):,.0f}", requests, "kv_capacity_tokens")
+    yield from _expert_rows(times)
     yield from _tier_rows(times)
     if times.most_in_flight is not None:
         yield ServingRow("most concurrency", f"{times.most_in_flight:,}", limit_note(load), "max_concurrency")
@@ -93,6 +94,17 @@ def latency_rows(times: ServingTimes, load: Serving) -> Iterator[LatencyRow]:
 
 def _target_field(load: Serving, target: Target | None) -> str:
     return f"targets[{load.targets.index(target)}].value" if target is not None else ""
+
+
+def _expert_rows(times: ServingTimes) -> Iterator[ServingRow]:
+    """The tokens of the rank with the most, by the load of experts that the spec states, and what balances it."""
+    use = times.experts
+    if use is None:
+        return
+    copies = f"with {plural(use.copies, 'copy', 'copies')} in {display(use.copy_bytes, 'B')}" if use.copies else ""
+    others = f"{plain(use.listed, 3)} in the order of the experts, {plain(use.balanced, 3)} placed by load"
+    notes = joined_notes("times the mean", copies, others)
+    yield ServingRow("fullest rank", plain(use.fullest, 3), notes, "experts.fullest")
 
 
 def _tier_rows(times: ServingTimes) -> Iterator[ServingRow]:

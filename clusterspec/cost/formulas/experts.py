@@ -47,6 +47,22 @@ def fullest_load(ranks: float, experts: float, spread: float) -> float:
 
 
 @formula()
+def load_with_draw(fullest: float, ranks: float, tokens: float) -> float:
+    """Load of the fullest rank over the mean, of few tokens drawn: 1 + √((f − 1)² + 2 ln r / t).
+
+    With many tokens the fullest of r ``ranks`` has f (``fullest``) times the mean; the ``tokens`` (t) of a rank vary as
+    a Poisson count, independently of it.
+
+    Range: fullest >= 1, ranks >= 1, tokens > 0.
+
+    >>> load_with_draw(1.5, 1, 100), round(load_with_draw(1.0, 36, 1024), 3), round(load_with_draw(2.5, 32, 1024), 3)
+    (1.5, 1.084, 2.502)
+    """
+    drawn = expected_largest(ranks) * expected_largest(ranks) / tokens
+    return 1 + power((fullest - 1) * (fullest - 1) + drawn, 0.5)
+
+
+@formula()
 def experts_hit(experts: float, tokens: float, chosen: float, spread: float) -> float:
     """Expected experts that at least one of ``tokens`` selects: e (1 − (1 + t x)^(−1/σ²)), x = (1 − k/e)^(−σ²) − 1.
 

@@ -19,6 +19,7 @@ from clusterspec.cost.serving.quantiles import (
 from clusterspec.records import NamedTuple, dataclass
 
 if TYPE_CHECKING:
+    from clusterspec.cost.serving.balance import ExpertUse
     from clusterspec.cost.serving.caches import TierUse
 
 
@@ -77,6 +78,8 @@ class ServingTimes:
     """The share of the input tokens that is in a cache, as stated or from sessions."""
     tiers: tuple[TierUse, ...] = ()
     """What each tier of memory keeps; empty without sessions."""
+    experts: ExpertUse | None = None
+    """How uneven the ranks are under the load of experts that the spec states."""
     joining: float = 0.0
     """Seconds that the handoff adds to the first gap between tokens, where the first token is sent before it."""
 

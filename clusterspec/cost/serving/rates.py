@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 
 from clusterspec.catalog.entries import Accelerator, Kernels
 from clusterspec.cost.formulas.compute import power, smaller
-from clusterspec.cost.formulas.experts import distinct_ranks, experts_hit, experts_hit_on_fullest, fullest_load
+from clusterspec.cost.formulas.experts import (
+    distinct_ranks,
+    experts_hit,
+    experts_hit_on_fullest,
+    fullest_load,
+    load_with_draw,
+)
 from clusterspec.cost.formulas.serving import expert_exchange_time, roofline_time
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import Part, table_origins
@@ -17,6 +23,7 @@ from clusterspec.precision import NARROW, precision_width
 from clusterspec.records import dataclass
 
 if TYPE_CHECKING:
+    from clusterspec.cost.serving.balance import Placed
     from clusterspec.cost.serving.engine import Engine
 
 
@@ -192,9 +199,7 @@ def expert_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]
     """
     model, name, kept = engine.model, engine.expert_precision, engine.workload.expert_parameter_precision
     copies = tokens * busy * model.experts_per_token
-    hit = experts_hit(model.experts, tokens * busy, model.experts_per_token, constants.UNEVEN.value)
-    ranks = _unbalanced_ranks(engine)
-    read = experts_hit_on_fullest(hit, model.experts, ranks) / (model.experts / ranks)
+    hit, read = _read_experts(engine, tokens * busy)
     work = 2 * engine.expert * engine.whole.moe_layers * copies / engine.ranks
     numbers = {
         "bytes_read": engine.share.expert * read * precision_width(kept),
@@ -205,6 +210,31 @@ def expert_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]
     }
     origins = table_origins(engine.rates.table, bandwidth=f"gemm.{name}.stream", rate=f"gemm.{name}")
     return (Part("experts", roofline_time, numbers, origins),)
+
+
+def _read_experts(engine: Engine, tokens: float) -> tuple[float, float]:
+    """The experts that ``tokens`` select, and the share of its experts that the rank with the most of them reads."""
+    model, held = engine.model, placed_experts(engine)
+    if held is None:
+        hit = experts_hit(model.experts, tokens, model.experts_per_token, constants.UNEVEN.value)
+        ranks = _unbalanced_ranks(engine)
+        return hit, experts_hit_on_fullest(hit, model.experts, ranks) / (model.experts / ranks)
+    from clusterspec.cost.serving.balance import slots_hit
+
+    slots, ranks = float(len(held.slots)), engine.layout.ep
+    hit = slots_hit(held.slots, tokens)
+    return hit, experts_hit_on_fullest(hit, slots, ranks) / (slots / ranks)
+
+
+def placed_experts(engine: Engine) -> Placed | None:
+    """The experts of a layer on the ranks of an engine; None where the spec does not say how uneven they are."""
+    load = engine.workload.serving.expert_load if engine.workload.serving is not None else None
+    if load is None:
+        return None
+    from clusterspec.cost.serving.balance import placed
+
+    model, layout = engine.model, engine.layout
+    return placed(load, model.experts, model.experts_per_token, layout.ep, layout.redundant_experts)
 
 
 def exchange_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
@@ -233,12 +263,23 @@ def fullest_load_factor(engine: Engine, copies: float) -> float:
     """The copies of tokens on the fullest rank over the mean, with ``copies`` for all experts of a layer.
 
     Both the popularity of the experts and the draw of few tokens make it uneven. 1 on one rank, and where copies of
-    experts balance the load.
+    experts balance the load. A stated ratio of the fullest rank has both.
     """
+    placement = placed_experts(engine)
+    if placement is not None:
+        return _stated_load_factor(engine, placement, copies)
     ranks, held = float(_unbalanced_ranks(engine)), engine.model.experts
     mean = copies / held
     spread = power(constants.UNEVEN.value * constants.UNEVEN.value + 1 / mean, 0.5) if mean else 0.0
     return smaller(ranks, fullest_load(ranks, held / ranks, spread))
+
+
+def _stated_load_factor(engine: Engine, placement: Placed, copies: float) -> float:
+    """The load of the fullest rank over the mean by the placement of the spec's load, and the draw of few tokens."""
+    load, ranks = engine.workload.serving, float(engine.layout.ep)
+    if ranks == 1 or not copies or (load and load.expert_load and load.expert_load.ratio is not None):
+        return placement.fullest if ranks > 1 else 1.0
+    return smaller(ranks, load_with_draw(placement.fullest, ranks, copies / ranks))
 
 
 def _unbalanced_ranks(engine: Engine) -> int:

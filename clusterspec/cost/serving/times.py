@@ -36,6 +36,7 @@ from clusterspec.precision import precision_width
 from clusterspec.records import replace
 
 if TYPE_CHECKING:
+    from clusterspec.cost.serving.balance import ExpertUse
     from clusterspec.cost.serving.caches import TierUse
 
 MOST_SEQUENCES = 1024
@@ -122,7 +123,16 @@ def cache_space(memory: float, taken: float, wanted: float, load: Serving) -> fl
 
 def _plan_times(pools: Pools) -> ServingTimes:
     found = _times_at(pools, *_steady_load(pools))
-    return replace(found, max_concurrency=_highest_concurrency(pools))
+    return replace(found, max_concurrency=_highest_concurrency(pools), experts=_expert_use(pools))
+
+
+def _expert_use(pools: Pools) -> ExpertUse | None:
+    """How uneven the ranks of the decode engines are; None where the spec does not say how tokens select experts."""
+    if pools.load.expert_load is None:
+        return None
+    from clusterspec.cost.serving.balance import expert_use
+
+    return expert_use(pools.decode)
 
 
 def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:

@@ -72,6 +72,12 @@ class Served:
             return None
         return self._otherwise({("workload", "serving", key): value for key, value in changes.items()})
 
+    def with_copies(self, more: int) -> Served | None:
+        """The plan with experts placed by their load, and so many more redundant ones."""
+        load = ("workload", "serving")
+        copies = self.layout.redundant_experts + more
+        return self._otherwise({(*load, "redundant_experts"): copies, (*load, "expert_load", "placement"): "balanced"})
+
     def alone(self) -> Served | None:
         """The plan with one request in flight."""
         return self.with_load(concurrency=1, request_rate=None, load="closed", requests=None)

@@ -195,6 +195,17 @@ class EnginesSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpertLoadSpec:
+    """How uneven experts are: by a law, by the load of the fullest rank, or by counts."""
+
+    law: str | None = None
+    alpha: float | None = None
+    max_over_mean: float | None = None
+    counts: tuple[float, ...] | None = None
+    placement: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TransferSpec:
     """How the cache of a prompt reaches its decode engine; the bandwidth is that of one accelerator."""
 
@@ -225,6 +236,7 @@ class ServingSpec:
     load: str | None = None
     requests: int | None = None
     redundant_experts: int | None = None
+    expert_load: str | ExpertLoadSpec | None = None
     prefix_hit: float | None = None
     session: SessionSpec | None = None
     cache_tiers: tuple[CacheTierSpec, ...] | None = None

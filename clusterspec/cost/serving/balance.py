@@ -1,0 +1,167 @@
+"""The load of experts and of the ranks that hold them: a law or counts, redundant copies, and their placement."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from heapq import heapify, heappop, heappush
+from random import Random
+from typing import TYPE_CHECKING
+
+from clusterspec.cluster.model import ExpertLoad
+from clusterspec.precision import precision_width
+from clusterspec.records import NamedTuple
+
+if TYPE_CHECKING:
+    from clusterspec.cost.serving.engine import Engine
+
+DRAWS = 64
+"""Random orders of experts over which the fullest rank is averaged where their order is not known."""
+
+
+class Placed(NamedTuple):
+    """Experts on ranks: the load of the fullest rank over the mean, and the shares of tokens that reach each slot."""
+
+    fullest: float
+    slots: tuple[float, ...]
+
+
+class ExpertUse(NamedTuple):
+    """How uneven the ranks of a decode engine are: tokens of the fullest over the mean.
+
+    ``fullest`` is that of the plan, ``listed`` and ``balanced`` those without copies, in the order of the experts and
+    placed by load. ``copies`` redundant experts take ``copy_bytes`` of each rank, over all layers. Placing experts anew
+    sends a rank at most ``moved`` bytes, in ``seconds`` over its link; None where one rank holds all.
+    """
+
+    fullest: float
+    listed: float
+    balanced: float
+    copies: int
+    copy_bytes: float
+    moved: float
+    seconds: float | None
+
+
+def expert_use(engine: Engine) -> ExpertUse | None:
+    """The ranks of an engine under the load that the spec states; None where it states none."""
+    load = engine.workload.serving.expert_load if engine.workload.serving is not None else None
+    if load is None or not engine.model.experts:
+        return None
+    model, layout, links = engine.model, engine.layout, engine.exchange_links or engine.tensor_links
+
+    def fullest(copies: int, *, balanced: bool) -> float:
+        other = load._replace(balanced=balanced)
+        return placed(other, model.experts, model.experts_per_token, layout.ep, copies).fullest
+
+    width = precision_width(engine.workload.expert_parameter_precision)
+    held = engine.share.expert * width / layout.pp
+    slots = model.experts + layout.redundant_experts
+    line = min(links.inside, links.between) if links is not None else 0.0
+    return ExpertUse(
+        fullest=fullest(layout.redundant_experts, balanced=load.balanced),
+        listed=fullest(0, balanced=False),
+        balanced=fullest(0, balanced=True),
+        copies=layout.redundant_experts,
+        copy_bytes=held * layout.redundant_experts / slots,
+        moved=held,
+        seconds=held / line if line and layout.ep > 1 else None,
+    )
+
+
+def token_shares(load: ExpertLoad, experts: int, chosen: int) -> tuple[float, ...]:
+    """The share of tokens that select each expert, ``chosen`` in sum.
+
+    By a power law the i-th most popular expert has i^-alpha; by counts each has its own. A token selects an expert at
+    most once, so that none has more than all tokens; the others share what is left.
+    """
+    weights = load.counts or tuple((place + 1.0) ** -load.alpha for place in range(experts))
+    shares = [0.0] * experts
+    open_, left = list(range(experts)), float(min(chosen, experts))
+    while open_:
+        total = sum(weights[each] for each in open_)
+        if not total:
+            break
+        full = [each for each in open_ if weights[each] * left >= total]
+        if not full:
+            for each in open_:
+                shares[each] = weights[each] * left / total
+            break
+        for each in full:
+            shares[each] = 1.0
+        left -= len(full)
+        open_ = [each for each in open_ if shares[each] < 1.0]
+    return tuple(shares)
+
+
+def placed(load: ExpertLoad, experts: int, chosen: int, ranks: int, copies: int) -> Placed:
+    """The experts of a layer on ``ranks``, with redundant ``copies``.
+
+    Balanced placement gives each copy to the expert with the most tokens per copy and each slot, the fullest first, to
+    the rank with the fewest tokens that has a free one. Otherwise experts lie in their order: that of the counts, or,
+    for a law, a random one.
+
+    Source: the load balancer of DeepSeek (github.com/deepseek-ai/EPLB), its global policy.
+    """
+    return _placed(load, experts, chosen, ranks, copies)
+
+
+@lru_cache(maxsize=512)
+def _placed(load: ExpertLoad, experts: int, chosen: int, ranks: int, copies: int) -> Placed:
+    if load.ratio is not None:
+        return Placed(min(load.ratio, float(ranks)), _even_slots(experts, chosen, copies))
+    shares = token_shares(load, experts, chosen)
+    slots = _with_copies(shares, copies)
+    if load.balanced or copies:
+        return Placed(_fullest(_balanced_loads(slots, ranks)), slots)
+    if load.counts:
+        return Placed(_fullest(_listed_loads(shares, ranks)), slots)
+    random, order, total = Random(0), list(shares), 0.0
+    for _ in range(DRAWS):
+        random.shuffle(order)
+        total += _fullest(_listed_loads(order, ranks))
+    return Placed(total / DRAWS, slots)
+
+
+def _even_slots(experts: int, chosen: int, copies: int) -> tuple[float, ...]:
+    return _with_copies((min(1.0, chosen / experts),) * experts, copies)
+
+
+def _with_copies(shares: tuple[float, ...], copies: int) -> tuple[float, ...]:
+    """The share of tokens of every slot, of which an expert with n copies has n of equal load."""
+    queue = [(-share, 1, share) for share in shares]
+    heapify(queue)
+    for _ in range(copies):
+        _, number, share = heappop(queue)
+        heappush(queue, (-share / (number + 1), number + 1, share))
+    return tuple(share / number for _, number, share in queue for _ in range(number))
+
+
+def _balanced_loads(slots: tuple[float, ...], ranks: int) -> list[float]:
+    """The loads of ranks with as many slots each; slots go, the fullest first, to the least loaded rank with space."""
+    places = -(-len(slots) // ranks)
+    open_ = [(0.0, rank, 0) for rank in range(ranks)]
+    found = [0.0] * ranks
+    for share in sorted(slots, reverse=True):
+        load, rank, used = heappop(open_)
+        found[rank] = load + share
+        if used + 1 < places:
+            heappush(open_, (load + share, rank, used + 1))
+    return found
+
+
+def _listed_loads(shares: tuple[float, ...] | list[float], ranks: int) -> list[float]:
+    """The loads of ranks that hold experts in their order, as many each."""
+    places = -(-len(shares) // ranks)
+    return [sum(shares[rank * places : (rank + 1) * places]) for rank in range(ranks)]
+
+
+def _fullest(loads: list[float]) -> float:
+    """The largest load over the mean; 1 without load."""
+    total = sum(loads)
+    return max(loads) * len(loads) / total if total else 1.0
+
+
+def slots_hit(slots: tuple[float, ...], tokens: float) -> float:
+    """Slots that at least one of ``tokens`` reaches: Σ (1 − (1 − q)^t) over the shares q of tokens of each."""
+    missed = [float((1.0 - min(1.0, share)) ** tokens) for share in slots]
+    return len(slots) - sum(missed)
