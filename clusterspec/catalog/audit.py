@@ -171,11 +171,15 @@ _ALIKE = ("memory_bandwidth", "scale_out.nic_bandwidth", "nic_bandwidth", "node_
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """``faults`` by ``kind/id: what``; ``aged`` sources with the number of their figures; ``overdue`` entries."""
+    """``faults`` by ``kind/id: what``; ``aged`` sources with the number of their figures; ``overdue`` entries.
+
+    ``lost`` are the documents, with the number of their figures, that were read in copies without an address.
+    """
 
     faults: tuple[str, ...]
     aged: tuple[tuple[str, int], ...]
     overdue: tuple[tuple[str, str], ...]
+    lost: tuple[tuple[str, int], ...] = ()
 
     def to_json(self) -> dict[str, object]:
         """Plain values."""
@@ -183,18 +187,21 @@ class Audit:
             "faults": list(self.faults),
             "aged": [{"source": source, "figures": count} for source, count in self.aged],
             "overdue": [{"entry": entry, "due": day} for entry, day in self.overdue],
+            "lost": [{"source": source, "figures": count} for source, count in self.lost],
         }
 
 
 def audit(catalog: Catalog, today: date) -> Audit:
-    """The audit of all entries on a day: sums, related facts, addresses and dates. Raises `BrokenEntry`."""
+    """The audit of all entries on a day: sums, related facts, addresses, dates and copies. Raises `BrokenEntry`."""
     raw = [catalog.raw_entry(kind, id_) for kind in catalog.kinds for id_ in catalog.ids(kind)]
     faults = [
         *_sum_faults(raw, catalog),
         *_related_fact_faults(raw),
         *(fault for each in raw for fault in _address_faults(each, today)),
     ]
-    return Audit(tuple(faults), tuple(_aged_sources(raw, today)), tuple(_overdue_dates(raw, today)))
+    return Audit(
+        tuple(faults), tuple(_aged_sources(raw, today)), tuple(_overdue_dates(raw, today)), tuple(_lost_copies(raw))
+    )
 
 
 def _sum_faults(raw: Sequence[RawEntry], catalog: Catalog) -> Iterator[str]:
@@ -241,6 +248,10 @@ def _address_faults(entry: RawEntry, today: date) -> Iterator[str]:
     for key, day in days.items():
         if _parsed_day(day) is None or day > today.isoformat():
             yield f"{_entry_name(entry)}: {key} has the day {day!r}, which is not a date up to {today.isoformat()}"
+    for fact in (*entry.facts.values(), *entry.achievable.values()):
+        source = fact.reference
+        if source and not (source.findable or source.recalled or "not recorded" in source.title):
+            yield f"{_entry_name(entry)}: {fact.name} is cited from {source.title}, without the address of a document"
     for key, source in entry.sources.items():
         address = urlsplit(source.url)
         if source.url and not (address.scheme in {"http", "https"} and _HOST.match(address.hostname or "")):
@@ -257,6 +268,15 @@ def _aged_sources(raw: Sequence[RawEntry], today: date) -> Iterator[tuple[str, i
             day = _parsed_day(origin.read) if isinstance(origin, Cited) else None
             if isinstance(origin, Cited) and day is not None and today - day > YEAR:
                 counts[f"{origin.source}, read {origin.read}"] += 1
+    yield from counts.most_common()
+
+
+def _lost_copies(raw: Sequence[RawEntry]) -> Iterator[tuple[str, int]]:
+    counts: Counter[str] = Counter()
+    for each in raw:
+        for fact in (*each.facts.values(), *each.achievable.values()):
+            if fact.reference and fact.reference.lost:
+                counts[", ".join(part for part in (fact.reference.title, fact.reference.url) if part)] += 1
     yield from counts.most_common()
 
 
@@ -288,4 +308,6 @@ def audit_text(audit: Audit) -> str:
     parts += [f"  {entry}: {day}" for entry, day in audit.overdue]
     parts += ["", f"sources read more than a year ago ({len(audit.aged)})"]
     parts += [f"  {source}: {count} figures" for source, count in audit.aged]
+    parts += ["", f"documents read in copies without an address ({len(audit.lost)})"]
+    parts += [f"  {source}: {count} figures" for source, count in audit.lost]
     return "\n".join(parts) + "\n"

@@ -35,14 +35,25 @@ _WORDS = ("of", "prints", "scope", "basis", "note", "doubt", "since", "until")
 class Reference:
     """A source: title, address and date of access; ``recalled`` if it was cited from memory.
 
-    ``quoted_in`` is the document through which the source is known, if it was not read itself.
+    ``quoted_in`` is the document that was read in its place, because it quotes the source, and ``copy`` its address.
     """
 
     title: str
     url: str = ""
     read: str = ""
     quoted_in: str = ""
+    copy: str = ""
     recalled: bool = False
+
+    @property
+    def findable(self) -> bool:
+        """Whether an address leads to the document itself or to its copy; the front page of a site leads to neither."""
+        return bool(self.copy) or bool(self.url.partition("://")[2].partition("/")[2])
+
+    @property
+    def lost(self) -> bool:
+        """Whether it was read in a copy whose address was not recorded."""
+        return bool(self.quoted_in) and not self.copy
 
     @property
     def named(self) -> str:
@@ -81,6 +92,8 @@ class Fact:
     until: str = ""
     rejected: tuple[Rejected, ...] = ()
     also: tuple[Reference, ...] = ()
+    reference: Reference | None = None
+    """The source of a cited fact as the entry lists it."""
     bare: bool = False
     """Written as a bare value, so its path is that of the value itself."""
 
@@ -144,6 +157,7 @@ class _Writer:
             origin=self.origin(words, path),
             rejected=tuple(self.rejected(each) for each in words.get("not", ())),
             also=tuple(self.sources[key] for key in words.get("also", ()) if key in self.sources),
+            reference=None if "assumed" in words else self.sources.get(words.get("source", self.source)),
             bare=written is not words,
             **{key: words.get(key, "") for key in _WORDS},
         )

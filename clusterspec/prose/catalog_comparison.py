@@ -43,7 +43,8 @@ def part_errors(claim: Claim, facts: Sequence[KnownFigure], known: KnownFigures)
     for id_, others in known.figures_of_vendor(subject):
         if any(_is_same(claim, fact) for fact in others if fact.channel is channel):
             commonest = max(
-                own, key=lambda fact: sum(agrees_within(fact.value, other.value, TOLERANCE) for other in own)
+                own,
+                key=lambda fact: (sum(agrees_within(fact.value, one.value, TOLERANCE) for one in own), fact.value),
             )
             yield LikelyError("label-contradicts-rate", commonest, f"the figure of {id_}")
             return

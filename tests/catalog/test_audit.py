@@ -37,7 +37,7 @@ def test_a_valid_company_entry_passes_the_audit(tmp_path: Path) -> None:
 
 FAULTS = {
     "links that do not make the whole": (
-        ("links: 18\n", "links: 18\n    link_bandwidth: {is: 40 GB/s duplex, scope: link, basis: payload}\n"),
+        ("links: 18\n", "links: 18\n    link_bandwidth: {is: 40 GB/s duplex, scope: link, basis: line-code}\n"),
         "accelerator/acme-x1: the sum of links is 3.6e+11, but the entry gives 4.5e+11",  # 18 x 20 GB/s one way
     ),
     "a figure that is not the interconnect's": (
@@ -45,9 +45,9 @@ FAULTS = {
         "accelerator/acme-x1: the sum of interconnect is 4.5e+11, but the entry gives 4e+11",
     ),
     "another basis than its siblings": (
-        ("basis: payload, note", "basis: signalling, note"),
+        ("basis: line-code, note", "basis: signalling, note"),
         "accelerator/acme-x1: scale_up.bandwidth counts (device, signalling), "
-        "and its siblings of interconnect nvlink-4 (device, payload)",
+        "and its siblings of interconnect nvlink-4 (device, line-code)",
     ),
     "another scope than its siblings": (
         ("4 TB/s, scope: device", "4 TB/s, scope: node"),
@@ -120,11 +120,12 @@ def test_a_status_without_a_year_is_never_due() -> None:
 
 
 def test_the_text_has_a_heading_and_a_count_for_each_part() -> None:
-    found = Audit(("nic/x: wrong",), (("A sheet, read 2020-01-01", 3),), (("nic/y", "2026-09-30"),))
+    found = Audit(("nic/x: wrong",), (("A sheet, read 2020-01-01", 3),), (("nic/y", "2026-09-30"),), (("A guide", 2),))
     assert audit_text(found) == (
         "faults (1)\n  nic/x: wrong\n"
         "\nannounced, and due before today (1)\n  nic/y: 2026-09-30\n"
         "\nsources read more than a year ago (1)\n  A sheet, read 2020-01-01: 3 figures\n"
+        "\ndocuments read in copies without an address (1)\n  A guide: 2 figures\n"
     )
 
 

@@ -38,7 +38,7 @@ def test_a_row_has_one_convention_and_the_printed_figure(table: list[dict[str, s
     rows = {(row["id"], row["fact"]): row for row in table}
     nvlink = rows["h100-sxm-80gb", "scale_up.bandwidth"]
     assert (nvlink["written"], nvlink["value"], nvlink["unit"]) == ("900 GB/s duplex", "450000000000.0", "B/s")
-    assert (nvlink["scope"], nvlink["basis"]) == ("device", "payload")
+    assert (nvlink["scope"], nvlink["basis"]) == ("device", "line-code")
     assert nvlink["url"].startswith("https://")
     assert len(nvlink["read"]) == len("2026-11-20")
 

@@ -117,7 +117,7 @@ facts:
   family: nvlink
   generation: "9"
   year: 2030
-  bandwidth: {is: 4000 GB/s duplex, scope: device, basis: payload}
+  bandwidth: {is: 4000 GB/s duplex, scope: device, basis: line-code}
   rdma: false
   lossless: credits
   in_network_reduction: true

@@ -99,11 +99,12 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
 
 def _sibling_with(changed: Sequence[Deviation], catalog: Catalog) -> Accelerator | None:
     """Another accelerator that has all the figures: of the family (the same letters at the start of its id), or, for a
-    single figure other than the size of the memory, of the same first word.
+    single figure other than the size of the memory, of the same first word. The one in the same form (SXM, PCIe) comes first.
     """
     keys = {_key(deviation) for deviation in changed}
     of = changed[0].known.whose if changed[0].known else ""
-    for each in catalog.ids("accelerator"):
+    form = {*of.split("-")}
+    for each in sorted(catalog.ids("accelerator"), key=lambda id_: (-len(form & {*id_.split("-")}), id_)):
         same = _word(each) == _word(of)
         related = (len(changed) > 1 or keys == {"memory"}) and _letters(each) == _letters(of)
         if each == of or not (same or related):
