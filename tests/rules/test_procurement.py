@@ -67,7 +67,7 @@ CASES: list[tuple[str, str, Reported]] = [
     (", capacity: 2 PB", "", one("storage-clause-missing", "cluster.networks.storage", "warning")),
     (
         FABRIC,
-        "leaf_switch: 3600, spine_switch: 3600, cable: 90, transceiver: 12",
+        "leaf_switch: 6000, spine_switch: 6000, cable: 90, transceiver: 70",
         one("network-share-unusual", PRICES, "note"),
     ),
 ]

@@ -3,7 +3,7 @@
 ## What it finds
 
 A `nic_bandwidth` that the technology does not have, such as 800 Gb/s of NDR or 100 Gb/s of Slingshot 11; or one above
-the rate of the named `nic`; or a link above one port of a NIC that has slower ports with Ethernet than with InfiniBand. Technologies of any rate (`roce-v2`, `gcp-dcn`, `ethernet`) are not checked. Other rules
+the rate of the named `nic`; or a named `nic` slower than the ports of its technology, such as a ConnectX-6 on NDR; or a link above one port of a NIC that has slower ports with Ethernet than with InfiniBand. Technologies of any rate (`roce-v2`, `gcp-dcn`, `ethernet`) are not checked. Other rules
 report a wrong unit, a wrong prefix, and lanes counted as NICs.
 
 ## Why it matters
@@ -63,11 +63,14 @@ RULE = Rule.of(__name__, "error")
 SAME = 0.03
 ETHERNET = ("roce", "tcp", "ultra-ethernet")
 """Families that run over Ethernet ports."""
+GENERATIONS = ("infiniband", "slingshot", "omni-path")
+"""Families whose technologies name a generation of lanes."""
 
 
 def check(deviations: Deviations, written_scale_out: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
     yield from _above_nic(deviations, written_scale_out, scale_out)
     yield from _above_ethernet_port(deviations, written_scale_out, scale_out)
+    yield from _below_technology(deviations, written_scale_out, scale_out)
     ports = [port.value for port in scale_out.technology.port_rates]
     for deviation in deviations.found:
         if deviation.stated.kind != "nic" or deviation.causes or not ports:
@@ -90,6 +93,20 @@ def _above_nic(deviations: Deviations, written: ScaleOutSpec | None, scale_out: 
         message = f"{scale_out.nic.id} carries {display_bits(own.value)} per direction, not {display_bits(rate)}"
         help_ = "leave `nic_bandwidth` out, or name the NIC that has this rate"
         yield RULE.problem("cluster.scale_out.nic_bandwidth", message, help_)
+
+
+def _below_technology(deviations: Deviations, written: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
+    """The problem of a stated NIC model of an earlier generation than the technology, whose lanes are slower."""
+    technology, own = scale_out.technology, nic_rate(scale_out.nic)
+    if written is None or not written.nic or own is None or technology.family not in GENERATIONS:
+        return
+    fastest = max((port.value for port in technology.port_rates), default=0.0)
+    stated_above = written.nic_bandwidth is not None and written.nic_bandwidth.per_direction > own.value * (1 + SAME)
+    if own.value < fastest * (1 - SAME) and not stated_above and not deviations.concern("nic"):
+        message = f"{written.nic} carries at most {display_bits(own.value)}, and {technology.name} is {display_bits(fastest)} on a port: the link runs as an earlier generation"
+        yield RULE.problem(
+            "cluster.scale_out.nic", message, "name the NIC that has this rate, or the generation of the NIC"
+        )
 
 
 def _above_ethernet_port(

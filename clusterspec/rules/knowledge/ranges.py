@@ -96,6 +96,9 @@ RANGES: dict[str, UsualRange] = {
         0.02, 0.6, "1", "give the price of one kWh: 14 cents are 0.14", True, limit=10
     ),
     "procurement.pue": UsualRange(1.0, 2.0, "1", "1.1 to 1.6 is usual"),
+    "procurement.utilization": UsualRange(0.25, 1.0, "1", "hours without work are paid for; 0.6 to 0.9 is usual"),
+    "procurement.discount": UsualRange(0.001, 0.6, "1", "write a share: 8 % is 0.08"),
+    "procurement.tax": UsualRange(0.01, 0.3, "1", "write a share: 19 % is 0.19"),
     "procurement.delivery.weeks": _count(0, 156, "count weeks"),
     "procurement.prices.node": _price(5_000, 5_000_000),
     "procurement.prices.leaf_switch": _price(1_000, 500_000),

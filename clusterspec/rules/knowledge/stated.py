@@ -100,9 +100,12 @@ def bandwidth_figure(at: str, quantity: Quantity, cluster: Cluster) -> StatedFig
 
 def _all_links(cluster: Cluster) -> tuple[CatalogFigure, ...]:
     """All links of one accelerator: by the accelerator, the platform, the interconnect."""
-    entry, platform = cluster.scale_up.interconnect, cluster.platform
+    entry, platform, accelerator = cluster.scale_up.interconnect, cluster.platform, cluster.accelerator
+    own = accelerator.scale_up_bandwidth
+    if entry is not None and own is not None and entry.id in accelerator.interconnects[:1]:
+        entry = None  # an export variant has fewer links than the interconnect's full number
     figures = [
-        (cluster.accelerator.scale_up_bandwidth, cluster.accelerator.id),
+        (own, accelerator.id),
         (platform.scale_up_bandwidth if platform else None, platform.id if platform else ""),
         (entry.bandwidth if entry else None, entry.id if entry else ""),
     ]

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`pue` of 1 or more and below 1.03.
+`pue` of 1 or more and below 1.03, or below 1.06 where the room is cooled with air (`cluster.power.cooling: air`).
 
 ## Why it matters
 
@@ -23,6 +23,12 @@ Ignore it where the price of electricity includes cooling; state 1 and a comment
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
 procurement: {currency: USD, as_of: 2026-11-01, pue: 1.01}
+```
+
+```yaml procurement.pue
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4, power: {cooling: air}}
+procurement: {currency: USD, as_of: 2026-11-01, pue: 1.04}
 ```
 
 ## Silent
@@ -51,16 +57,20 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import ProcurementSpec
+from clusterspec.spec.model import ClusterSpec, ProcurementSpec
 
 RULE = Rule.of(__name__, "warning", "heuristic")
-BEST = 1.03
+BEST, BEST_AIR = 1.03, 1.06
 
 
-def check(procurement: ProcurementSpec) -> Iterator[Problem]:
-    pue = procurement.pue
-    if pue is not None and 1 < pue < BEST:
-        message = f"a PUE of {pue:g} is below the {BEST} of the best published sites"
+def check(procurement: ProcurementSpec, written_cluster: ClusterSpec | None) -> Iterator[Problem]:
+    pue, power = procurement.pue, written_cluster.power if written_cluster else None
+    air = power is not None and power.cooling == "air"
+    best = BEST_AIR if air else BEST
+    if pue is not None and 1 < pue < best:
+        message = (
+            f"a PUE of {pue:g} is below the {best} of the best published sites{' with air cooling' if air else ''}"
+        )
         yield RULE.problem(
             "procurement.pue", message, "use the yearly average of the site; 1.1 to 1.3 is usual with liquid cooling"
         )

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`quoted_total`, or the sum of all priced parts, or of the rent over the term, above `budget`. The sum is taken at the
+`quoted_total`, or the sum of the lines of the quote, or of all priced parts, or of the rent over the term, above `budget`. The sum is taken at the
 low end of price ranges.
 
 ## Why it matters
@@ -63,13 +63,14 @@ HELP = "raise the budget, or take fewer nodes: `clusterspec bom` lists the parts
 
 
 def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Iterator[Problem]:
-    budget, quoted = procurement.budget, procurement.quoted_total
+    budget, quoted = procurement.budget, procurement.quoted_total or _sum_of_lines(procurement)
     if not budget:
         return
     if quoted is not None:
         if quoted > budget:
-            message = f"the quoted total of {quoted:,} is {quoted - budget:,} above the budget of {budget:,}"
-            yield RULE.problem("procurement.quoted_total", message, HELP)
+            message = f"the quoted total of {quoted:,.10g} is {quoted - budget:,.10g} above the budget of {budget:,}"
+            key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
+            yield RULE.problem(key, message, HELP)
         return
     what, least = (
         ("the rent over the term", _least_rent(procurement, cluster))
@@ -82,6 +83,15 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
     if least is not None and least > budget:
         message = f"{what} cost {least:,.0f} or more, {plain(least / budget, 3)} times the budget of {budget:,}"
         yield RULE.problem("procurement.budget", message, HELP)
+
+
+def _sum_of_lines(procurement: ProcurementSpec) -> float | None:
+    """The sum of the lines of the quote that have a price, less the discount and with the tax; None without one."""
+    lines = [
+        line.price if line.price is not None else (line.quantity or 0) * (line.unit_price or 0)
+        for line in procurement.quote or ()
+    ]
+    return sum(lines) * (1 - (procurement.discount or 0)) * (1 + (procurement.tax or 0)) or None
 
 
 def _least_price(design: Design) -> float | None:

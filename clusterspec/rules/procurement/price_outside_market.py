@@ -4,7 +4,8 @@
 
 The price of a node, in `prices` or in the quote, or its rent, over its accelerators. It is reported below 0.6 times the
 lowest or above 2.5 times the highest price that the catalog's sources name for the accelerator; a rent below half of the
-lowest or above 2.5 times the highest: a warning, and an error at a fifth of the lowest or five times the highest. A price that fits one accelerator, or a whole rack, is named as such.
+lowest or above 2.5 times the highest: a warning, and an error at a fifth of the lowest or five times the highest, or where
+the figure is a usual price of one of several accelerators. A price that fits one accelerator, or a whole rack, is named as such.
 
 ## Why it matters
 
@@ -68,6 +69,8 @@ from clusterspec.spec.model import Price, ProcurementSpec
 RULE = Rule.of(__name__, "warning", "heuristic")
 FAR = 5.0
 """Times the highest price, or parts of the lowest, at which no contract is."""
+NAMED = 3.0
+"""Parts of the lowest price at which the price of one accelerator explains the figure better than a bargain."""
 CHEAP_RENT = 0.5
 """Of the lowest rent: reservations of years get up to half off."""
 
@@ -122,7 +125,11 @@ def _problem(
         if reading
         else "check the figure and what it is for"
     )
-    far = amount / count < band[0] / FAR or amount / count > band[1] * FAR
+    far = (
+        amount / count < band[0] / FAR
+        or amount / count > band[1] * FAR
+        or (reading == "one accelerator" and amount / count < band[0] / NAMED)
+    )
     yield RULE.problem(at, message, help_, severity="error" if far else "", confidence="likely" if far else "")
 
 

@@ -3,7 +3,7 @@
 ## What it finds
 
 A line whose quantity × unit price is not its price, or lines whose sum, less `discount` and with `tax`, is not
-`quoted_total` (a cent, or one part in a million).
+`quoted_total` (a cent, or one part in a million); or a line with the part, the quantity and the unit price of an earlier one.
 
 ## Why it matters
 
@@ -83,6 +83,7 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
             yield RULE.problem(
                 ("procurement", "quote", number, "price"), message, "ask the supplier which of the three is right"
             )
+    yield from _repeated_lines(procurement)
     prices = [price for line in lines if (price := _price(line)) is not None]
     total = procurement.quoted_total
     if total is None or not lines or len(prices) < len(lines):
@@ -93,6 +94,18 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
         terms = ", with discount and tax" if procurement.discount or procurement.tax else ""
         message = f"the lines sum to {expected:,}{terms}, not {total:,}: {abs(off):,} {'too much' if off > 0 else 'too little'}"
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier which line is missing or wrong")
+
+
+def _repeated_lines(procurement: ProcurementSpec) -> Iterator[Problem]:
+    """The problems of lines with the part, the quantity and the price of an earlier line."""
+    seen: dict[tuple[str, float, float], int] = {}
+    for number, line in enumerate(procurement.quote or ()):
+        if not line.part or line.quantity is None or line.unit_price is None:
+            continue
+        first = seen.setdefault((line.part.strip().lower(), line.quantity, line.unit_price), number)
+        if first != number:
+            message = f"`{line.part[:60]}` is quoted twice: lines {first + 1} and {number + 1} have the same part, count and price"
+            yield RULE.problem(("procurement", "quote", number), message, "ask the supplier which of the two is right")
 
 
 def _sum_with_terms(procurement: ProcurementSpec, lines: int | float) -> int | float:

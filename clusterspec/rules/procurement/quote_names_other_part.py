@@ -2,7 +2,9 @@
 
 ## What it finds
 
-A line of the quote whose text names an accelerator, a switch or a NIC of the catalog, and not the one of the design.
+A line of the quote whose text names an accelerator, a switch or a NIC of the catalog, and not the one of the design; a
+variant of its accelerator with another form factor or memory; or, where the design names no switch, one of another
+technology or with slower ports than the NICs.
 
 ## Why it matters
 
@@ -29,6 +31,16 @@ procurement:
     - {part: DGX H100 640 GB, quantity: 68, unit_price: 310000, price: 21080000}
 ```
 
+```yaml procurement.quote[0].part
+clusterspec: 1
+cluster: {platform: hgx-h100, nodes: 4}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: H100 PCIe 80 GB GPU, quantity: 32, unit_price: 26000, price: 832000}
+```
+
 ## Silent
 
 ```yaml
@@ -51,12 +63,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Switch
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.procurement.quotes import SWITCHES, Offered, named_entries, offered_lines
+from clusterspec.patterns import pattern
+from clusterspec.procurement.quotes import SWITCHES, Offered, kind_of_part, named_entries, offered_lines
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.spec.model import ProcurementSpec, ScaleOutSpec
+from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "error", "likely")
 
@@ -67,6 +82,8 @@ def check(
     if not procurement.quote:
         return
     for offered in offered_lines(procurement.quote, cluster):
+        yield from _other_variant(offered, cluster, catalog)
+        yield from _other_switch(offered, cluster, written_scale_out, catalog)
         kind, own = _expected_entry(offered, cluster, written_scale_out)
         if not own:
             continue
@@ -90,3 +107,52 @@ def _expected_entry(offered: Offered, cluster: Cluster, written: ScaleOutSpec | 
     if offered.kind == "nic" and fabric is not None and fabric.nic is not None:
         return "nic", fabric.nic.id
     return "", ""
+
+
+def _other_variant(offered: Offered, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
+    """The problem of a line that names a sibling of the accelerator: its form factor or its memory."""
+    text = " ".join((offered.line.part or "").lower().replace("_", " ").replace("-", " ").split())
+    if offered.kind not in {"node", "accelerator"} and kind_of_part(f"{text} gpu") != "accelerator":
+        return
+    base, *rest = cluster.accelerator.id.split("-")
+    named = pattern(rf"\b{base}(?: (\d+) ?gb)?(?: (sxm|pcie|nvl)\d?\b)?(?: (\d+) ?gb)?").search(text)
+    if named is None or not rest:
+        return
+    siblings = [id_.split("-")[1:] for id_ in catalog.ids("accelerator") if id_.split("-")[0] == base]
+    form, memory = named[2], named[1] or named[3]
+    sizes = {f"{memory}gb", f"{int(memory) // cluster.accelerators_per_node}gb"} if memory else set()
+    off = [form] if form and form not in rest and any(form in each for each in siblings) else []
+    off += [
+        f"{memory} GB"
+        for each in siblings
+        if memory and sizes & set(each) and not sizes & set(rest) and any(part.endswith("gb") for part in rest)
+    ][:1]
+    if off:
+        message = f"`{(offered.line.part or '')[:60]}` is the part with {both(off)}, and the design has {cluster.accelerator.name}"
+        yield RULE.problem(("procurement", "quote", offered.index, "part"), message, "correct the line or the design")
+
+
+def _other_switch(
+    offered: Offered, cluster: Cluster, written: ScaleOutSpec | None, catalog: Catalog
+) -> Iterator[Problem]:
+    """The problem of a switch that the fabric cannot use, where the design names none: of another technology, or slower."""
+    fabric = cluster.scale_out
+    if offered.kind not in {*SWITCHES, "switch"} or fabric is None or (written and written.switch):
+        return
+    names = named_entries(offered.line.part or "", catalog, "switch")
+    for id_ in catalog.ids("switch"):
+        switch = catalog.find("switch", id_)
+        if not isinstance(switch, Switch) or id_.split("-")[-1] not in names or switch.port_bandwidth is None:
+            continue
+        family = fabric.technology.family
+        rate = fabric.nic_bandwidth.value / fabric.planes
+        if switch.families and family not in switch.families and family in {"infiniband", "omni-path", "slingshot"}:
+            what = f"has no {fabric.technology.name}"
+        elif switch.port_bandwidth.value < rate * 0.99:
+            what = f"has ports of {display_bits(switch.port_bandwidth.value)}, and a NIC {display_bits(rate)}"
+        else:
+            continue
+        yield RULE.problem(
+            ("procurement", "quote", offered.index, "part"), f"{switch.name} {what}", "correct the line or the design"
+        )
+        return

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`as_of` more than a year before today (`--today`), or after it.
+`as_of` more than a year before today (`--today`), or after it: a note, and a warning from three months after it.
 
 ## Why it matters
 
@@ -49,7 +49,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "note")
-OLD = timedelta(days=366)
+OLD, LATER = timedelta(days=366), timedelta(days=92)
 
 
 def check(procurement: ProcurementSpec, today: date) -> Iterator[Problem]:
@@ -62,4 +62,7 @@ def check(procurement: ProcurementSpec, today: date) -> Iterator[Problem]:
         message = f"the prices are of {as_of}, {(today - as_of).days:,} days before {today}"
         yield RULE.problem("procurement.as_of", message, "ask for a new quote")
     elif as_of - today > timedelta(days=1):
-        yield RULE.problem("procurement.as_of", f"the prices are of {as_of}, after {today}", "correct the date")
+        severity = "warning" if as_of - today > LATER else "note"  # a quote may be dated some weeks ahead
+        yield RULE.problem(
+            "procurement.as_of", f"the prices are of {as_of}, after {today}", "correct the date", severity=severity
+        )

@@ -66,7 +66,13 @@ RULE = Rule.of(
     __name__,
     "warning",
     "heuristic",
-    yields_to=("impossible-pue", "run-shorter-than-step", "domain-not-whole-nodes", "price-outside-market"),
+    yields_to=(
+        "impossible-pue",
+        "run-shorter-than-step",
+        "domain-not-whole-nodes",
+        "price-outside-market",
+        "part-price-outside-market",
+    ),
 )
 
 

@@ -1,0 +1,100 @@
+"""A job with a share of the time does not end within the term.
+
+## What it finds
+
+A training job with `share` below 1 whose time over its share is longer than `procurement.term`. `term-shorter-than-run`
+reports runs that are too long even with all of the time.
+
+The finding is a note below the half-width of the range of the prediction, a warning above it, and an error where even the
+low end of the range misses the term by a quarter.
+
+## Why it matters
+
+Each job alone seems to fit. The job that waits for its turns ends after the machine is gone.
+
+## What to do
+
+Give the job a larger share or more nodes, or fewer tokens.
+
+## When to ignore it
+
+Ignore it where the job goes on elsewhere.
+
+## Fires
+
+```yaml jobs.big.share
+clusterspec: 1
+pools:
+  train: {platform: dgx-h100, nodes: 8}
+procurement: {currency: USD, as_of: 2026-11-01, term: 1 year}
+jobs:
+  big:
+    pool: train
+    share: 0.25
+    workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, tokens: 8T}
+    layout: {framework: megatron-core, tp: 2}
+  rest:
+    pool: train
+    nodes_of: big
+    share: 0.75
+    workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, tokens: 1T}
+    layout: {framework: megatron-core, tp: 2}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+pools:
+  train: {platform: dgx-h100, nodes: 8}
+procurement: {currency: USD, as_of: 2026-11-01, term: 4 years}
+jobs:
+  big:
+    pool: train
+    share: 0.5
+    workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, tokens: 1T}
+    layout: {framework: megatron-core, tp: 2}
+  rest:
+    pool: train
+    nodes_of: big
+    share: 0.5
+    workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, tokens: 1T}
+    layout: {framework: megatron-core, tp: 2}
+```
+
+## Sources
+
+- Pools and jobs: docs/fleet.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.fleet import Fleet
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.shares import step_severity
+from clusterspec.rules.rule import Rule
+from clusterspec.units import display, percent
+
+RULE = Rule.of(__name__, "warning", "likely")
+
+
+def check(fleet: Fleet) -> Iterator[Problem]:
+    term = fleet.spec.procurement.term if fleet.spec.procurement else None
+    if term is None:
+        return
+    for name, job in fleet.jobs.items():
+        if not 0 < job.share < 1 or job.design is None or job.design.workload is None or not job.design.workload.tokens:
+            continue
+        from clusterspec.cost.estimate import legal_estimate  # fleets without shares and terms need no estimate
+
+        plan = legal_estimate(job.design)
+        run = plan.time_to_train
+        if run is None or not run <= term.value < run / job.share:
+            continue
+        message = f"job `{name}` computes for {display(run, 's')} and has {percent(job.share)} of the time: it takes {display(run / job.share, 's')}, and the machine is there for {term.written}"
+        severity = step_severity(1 - term.value * job.share / run, plan)
+        yield RULE.problem(
+            ("jobs", name, "share"), message, "give it a larger share, more nodes or fewer tokens", severity=severity
+        )

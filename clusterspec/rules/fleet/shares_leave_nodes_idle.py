@@ -1,0 +1,75 @@
+"""The jobs on some nodes have them for only a part of the term.
+
+## What it finds
+
+Shares of the jobs that take turns on the same nodes which sum to less than 0.9: a note, and a warning below 0.5. Jobs without
+`share` have their nodes all the time.
+
+## Why it matters
+
+Nodes that stand idle are bought, powered and cooled like the others. Where another job uses them, the plan does not say
+which, and the times of all are estimated as if they were free.
+
+## What to do
+
+Name the job that has the rest (`nodes_of`), or raise the share.
+
+## When to ignore it
+
+Ignore it where the rest is kept for work that is not planned.
+
+## Fires
+
+```yaml jobs.pretrain.share
+clusterspec: 1
+pools:
+  train: {platform: dgx-b200, nodes: 16}
+jobs:
+  pretrain: {pool: train, share: 0.3}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+pools:
+  train: {platform: dgx-b200, nodes: 16}
+jobs:
+  pretrain: {pool: train, nodes: 16, share: 0.5}
+  tune: {pool: train, nodes_of: pretrain, share: 0.5}
+```
+
+## Sources
+
+- Pools and jobs: docs/fleet.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.fleet import Fleet
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import both
+from clusterspec.units import percent
+
+RULE = Rule.of(__name__, "note")
+FULL, HALF = 0.9, 0.5
+
+
+def check(fleet: Fleet) -> Iterator[Problem]:
+    for pool in fleet.pools.values():
+        for each in pool.sets:
+            jobs = [fleet.jobs[name] for name in each.jobs]
+            used = sum(job.share for job in jobs)
+            if used >= FULL or any(job.spec.share is None for job in jobs):
+                continue
+            named = both(f"`{job.name}`" for job in jobs)
+            message = f"{named} {'has' if len(jobs) == 1 else 'have'} the nodes for {percent(used)} of the term, and no job for the rest"
+            yield RULE.problem(
+                ("jobs", jobs[-1].name, "share"),
+                message,
+                "name the job that has the rest (`nodes_of`), or raise the share",
+                severity="warning" if used < HALF else "note",
+            )

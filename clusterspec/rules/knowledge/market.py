@@ -1,0 +1,119 @@
+"""What parts, support and space cost on the market, by the measure that their prices follow.
+
+The ranges are wide: they hold from large orders to lists of resellers, and leave the generation open. A price outside is
+more often of another part, of another unit, or off by a power of ten than a bargain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Design
+from clusterspec.cost.nameplates import rack_power
+from clusterspec.procurement.bill import bill
+from clusterspec.procurement.quotes import offered_lines
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.purchases import UNITS_PER_DOLLAR, ends
+from clusterspec.source import Path
+from clusterspec.spec.model import Price, ProcurementSpec
+
+GIGABIT, TERABYTE, KILOWATT = 1e9 / 8, 1e12, 1e3
+
+
+class Band(NamedTuple):
+    """US dollars for one unit of a measure: from ``low`` to ``high``; ``unit`` names the measure."""
+
+    low: float
+    high: float
+    unit: str
+
+
+BANDS = {
+    "leaf_switch": Band(0.2, 8.0, "Gb/s of its ports"),
+    "spine_switch": Band(0.2, 8.0, "Gb/s of its ports"),
+    "core_switch": Band(0.2, 8.0, "Gb/s of its ports"),
+    "nic": Band(1.0, 20.0, "Gb/s"),
+    "transceiver": Band(0.15, 12.0, "Gb/s"),
+    "storage": Band(8.0, 5000.0, "TB"),
+    "rack_per_month": Band(15.0, 800.0, "kW of the rack"),
+    "support_per_year": Band(0.004, 0.3, "of the price of the parts"),
+}
+"""Assumed ranges around published prices (read 2026-11-21):
+
+- space: $217.30 a kW and month, the mean of CBRE's Global Data Center Trends 2025
+  (https://dataxconnect.com/insights-cbre-data-centre-trends-2025);
+- storage: $0.20 a GB for flash of large capacity with its system, at least 4 PB
+  (https://ww.bingotingo.net/300-tb-ssd-is-coming-soon-but-they-will-be-shockingly-expensive/), a tenth of it for disks;
+- support: 4 to 8 % of the price a year for clusters
+  (https://icl.utk.edu/ctwatch/quarterly/articles/2006/05/designing-and-supporting-high-end-computational-facilities/2/index.html),
+  10 to 30 % for servers
+  (https://searchservervirtualization.techtarget.com/feature/How-to-make-the-most-of-hardware-service-contracts);
+- optics: $1.5 million for the modules of 1,024 NICs of 400 Gb/s at list prices
+  (https://ascentoptics.com/blog/osfp-nvidia-infiniband-ndr/), some $500 each;
+- switches and NICs: assumed from the prices of the project's own examples, $1.2 to $1.4 a Gb/s for 64 ports of 400 Gb/s
+  and $4 a Gb/s for a NIC, a sixth to a fifth of it as the lower end.
+"""
+
+
+class StatedPrice(NamedTuple):
+    """A price of a spec with the units of its measure that it pays for; both ends in US dollars."""
+
+    at: Path
+    kind: str
+    low: float
+    high: float
+    size: float
+
+    @property
+    def band(self) -> Band:
+        return BANDS[self.kind]
+
+    @property
+    def excess(self) -> float:
+        """How many times the price is below the range (below 1) or above it (above 1); 1 inside."""
+        if self.high < self.band.low * self.size:
+            return self.high / (self.band.low * self.size)
+        return max(1.0, self.low / (self.band.high * self.size))
+
+
+def stated_prices(procurement: ProcurementSpec, design: Design) -> Iterator[StatedPrice]:
+    """The prices of a spec whose measure the design states; none in a currency without a known rate."""
+    rate, cluster = UNITS_PER_DOLLAR.get(procurement.currency or "USD"), design.cluster
+    if rate is None or cluster is None:
+        return
+    stated: list[tuple[Path, str, Price]] = [
+        (("procurement", "prices", kind), kind, price)
+        for kind, price in (procurement.prices or {}).items()
+        if kind in BANDS
+    ]
+    stated += [
+        (("procurement", "quote", line.index, "unit_price"), line.kind, line.line.unit_price)
+        for line in offered_lines(procurement.quote or (), cluster)
+        if line.kind in BANDS and line.line.unit_price and line.quantity is not None and not line.is_lot
+    ]
+    for at, kind, price in stated:
+        size, (low, high) = _size(kind, design, rate), ends(price)
+        if size and high:
+            yield StatedPrice(at, kind, low / rate, high / rate, size)
+
+
+def _size(kind: str, design: Design, rate: float) -> float | None:
+    """What one part, or all of it, has of the measure of its price; None where the design does not say."""
+    cluster, written = design.cluster, design.spec.cluster
+    assert cluster is not None
+    fabric = cluster.scale_out
+    if kind.endswith("_switch"):
+        switch = fabric.switch if fabric else None
+        if switch is None or switch.ports is None or switch.port_bandwidth is None:
+            return None
+        return switch.ports * switch.port_bandwidth.value / GIGABIT
+    if kind in {"nic", "transceiver"}:
+        return fabric.nic_bandwidth.value / GIGABIT if fabric else None
+    if kind == "storage":
+        store = written.networks.storage if written and written.networks else None
+        return store.capacity.value / TERABYTE if store and store.capacity else None
+    if kind == "rack_per_month":
+        drawn = rack_power(cluster, written.power) if written and written.power else None
+        return drawn / KILOWATT if drawn else None
+    total = bill(design).total
+    return total.low / rate if total else None

@@ -1,0 +1,72 @@
+"""The time between failures of a node does not give that of the job.
+
+## What it finds
+
+`node_mtbf` over the nodes of the job against `mean_time_between_failures`: a warning where they differ by a third, and an
+error by a factor of three.
+
+## Why it matters
+
+Both describe the same failures. The interval of checkpoints, the spares and the goodput follow from one of them, and are
+wrong if the other is right.
+
+## What to do
+
+Keep the figure that was measured, and remove the other.
+
+## When to ignore it
+
+Ignore it where most failures of the job are not of nodes, such as those of software, and say so.
+
+## Fires
+
+```yaml operations.mean_time_between_failures
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 128, spare_nodes: 4}
+operations: {node_mtbf: 365 days, mean_time_between_failures: 30 days}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 128, spare_nodes: 4}
+operations: {node_mtbf: 365 days, mean_time_between_failures: 2.9 days}
+```
+
+## Sources
+
+- Failures of independent nodes add up: https://arxiv.org/abs/2410.21680
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import OperationsSpec
+from clusterspec.units import display, plain, plural
+
+RULE = Rule.of(__name__, "error")
+LEAST, FAR = 4 / 3, 3.0
+
+
+def check(operations: OperationsSpec, job_nodes: int | None) -> Iterator[Problem]:
+    whole, node = operations.mean_time_between_failures, operations.node_mtbf
+    if whole is None or node is None or not job_nodes or not whole.value or not node.value:
+        return
+    expected = node.value / job_nodes
+    ratio = whole.value / expected
+    if 1 / LEAST <= ratio <= LEAST:
+        return
+    than = f"{plain(ratio if ratio > 1 else 1 / ratio, 2)} times as {'long' if ratio > 1 else 'short'}"
+    message = f"{plural(job_nodes, 'node')} that each fail every {node.written} fail every {display(expected, 's')} together; {whole.written} is {than}"
+    severity = "error" if not 1 / FAR < ratio < FAR else "warning"
+    yield RULE.problem(
+        "operations.mean_time_between_failures",
+        message,
+        "keep the figure that was measured",
+        severity=severity,
+        related=[("operations.node_mtbf", "the time of one node")],
+    )

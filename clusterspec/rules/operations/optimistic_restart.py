@@ -1,0 +1,75 @@
+"""A restart is planned faster than the checkpoint can be read.
+
+## What it finds
+
+`operations.restart_time` below the time in which the storage system gives back weights and optimizer states, or below 30
+seconds for a job of 16 nodes or more.
+
+## Why it matters
+
+A restart notices the failure, replaces the node, starts processes and communicators, and reads the checkpoint on all ranks.
+Published restarts take minutes; every failure pays the difference.
+
+## What to do
+
+Plan some minutes, or cite the log of a restart.
+
+## When to ignore it
+
+Ignore it where ranks restart in place from copies in memory.
+
+## Fires
+
+```yaml operations.restart_time
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 128, spare_nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 1024}
+layout: {tp: 2}
+operations: {checkpoint_interval: 1 h, checkpoint_time: 20 s, restart_time: 5 s}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 128, spare_nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 1024}
+layout: {tp: 2}
+operations: {checkpoint_interval: 1 h, checkpoint_time: 20 s, restart_time: 5 min}
+```
+
+## Sources
+
+- Detection, scheduling and loading after a failure take minutes: https://arxiv.org/abs/2402.15627
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.models import Model
+from clusterspec.cluster.model import Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.checkpoints import stored_checkpoint_time
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import NetworksSpec, OperationsSpec
+from clusterspec.units import display, plural
+
+RULE = Rule.of(__name__, "warning", "heuristic")
+LEAST, LARGE = 30.0, 16
+
+
+def check(
+    operations: OperationsSpec, training: Workload, networks: NetworksSpec | None, model: Model, job_nodes: int | None
+) -> Iterator[Problem]:
+    restart = operations.restart_time
+    if restart is None or training.trainable is not None:
+        return
+    read = stored_checkpoint_time(networks, model)
+    if read is not None and read.seconds > restart.value:
+        message = f"{display(read.size, 'B')} of weights and states take {display(read.seconds, 's')} from a store of {read.store}, longer than the restart of {restart.written}"
+    elif restart.value < LEAST and (job_nodes or 0) >= LARGE:
+        message = f"a restart of {plural(job_nodes or 0, 'node')} in {restart.written} leaves no time to start processes and to read a checkpoint"
+    else:
+        return
+    yield RULE.problem("operations.restart_time", message, "plan more time, or cite the log of a restart")

@@ -1,0 +1,61 @@
+"""Only one checkpoint is kept.
+
+## What it finds
+
+`operations.checkpoint.keep: 1` for training.
+
+## Why it matters
+
+While the next checkpoint is saved, the only complete one is replaced or the store holds none that is known to be whole. A
+failure during saving, a damaged file, or a loss that diverged before the last save leaves nothing to go back to.
+
+## What to do
+
+Keep at least two, better three to five and one of each day: the store needs room for one more than it keeps.
+
+## When to ignore it
+
+Ignore it where checkpoints are copied to another store after each save.
+
+## Fires
+
+```yaml operations.checkpoint.keep
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}
+layout: {tp: 2}
+operations: {checkpoint: {interval: 1 h, pause: 20 s, keep: 1}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}
+layout: {tp: 2}
+operations: {checkpoint: {interval: 1 h, pause: 20 s, keep: 3}}
+```
+
+## Sources
+
+- Runs that went back several checkpoints after a divergence: https://arxiv.org/abs/2205.01068
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import OperationsSpec
+
+RULE = Rule.of(__name__, "warning")
+
+
+def check(operations: OperationsSpec, training: Workload) -> Iterator[Problem]:
+    saving = operations.checkpoint
+    if saving is not None and saving.keep == 1 and training.kind == "train":
+        message = "one checkpoint is kept: a failure during saving leaves none to restart from"
+        yield RULE.problem("operations.checkpoint.keep", message, "keep three or more")

@@ -1,0 +1,97 @@
+"""The price of a switch, a NIC, a module, storage, space or support is far from the market.
+
+## What it finds
+
+Prices in `prices` or in lines of the quote, over what they pay for: a switch over the rate of its ports, a NIC or a
+transceiver over its rate, storage over its capacity, a rack over its power, and a year of support over the price of the
+parts. A price outside the range of the market is a warning, one outside by ten times an error. Prices of nodes are reported
+by `price-outside-market`.
+
+## Why it matters
+
+A price per part in the place of a price for all of them, a lost digit, or a month for a year changes the total of the
+comparison, and nobody sees it in the sum.
+
+## What to do
+
+Check the unit of the price, and the part that it is for.
+
+## When to ignore it
+
+Ignore it for a price that a signed contract states.
+
+## Fires
+
+```yaml procurement.prices.leaf_switch
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 32, spare_nodes: 1, scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700}}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000, leaf_switch: 320, spine_switch: 36000, cable: 400, transceiver: 1200}}
+```
+
+```yaml procurement.prices.support_per_year
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000, support_per_year: 150000}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 32, spare_nodes: 1, scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700}}
+procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000, leaf_switch: 36000, spine_switch: 36000, cable: 400, transceiver: 1200, support_per_year: 900000}}
+```
+
+## Sources
+
+- Space: $217.30 a kW and month on average: https://dataxconnect.com/insights-cbre-data-centre-trends-2025
+- Support: 4 to 8 % a year: https://icl.utk.edu/ctwatch/quarterly/articles/2006/05/designing-and-supporting-high-end-computational-facilities/2/index.html
+- Modules: some $500 each at list prices: https://ascentoptics.com/blog/osfp-nvidia-infiniband-ndr/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, Design
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.market import StatedPrice, stated_prices
+from clusterspec.rules.knowledge.purchases import bought
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.units import percent, plain
+
+RULE = Rule.of(__name__, "warning", "heuristic")
+FAR = 10.0
+"""Times beyond the range at which the price has a wrong unit or digit."""
+
+
+def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Iterator[Problem]:
+    if not bought(procurement, cluster) or not (procurement.prices or procurement.quote):
+        return
+    for price in stated_prices(procurement, design):
+        if price.excess != 1:
+            far = not 1 / FAR < price.excess < FAR
+            yield RULE.problem(
+                price.at,
+                f"the price is {_price_of_unit(price)}; {_usual(price)} is usual",
+                "check the figure, what it counts, and the part it is for",
+                severity="error" if far else "",
+                confidence="likely" if far else "",
+            )
+
+
+def _price_of_unit(price: StatedPrice) -> str:
+    each = (price.high if price.excess < 1 else price.low) / price.size
+    return (
+        f"{percent(each, 2)} {price.band.unit}"
+        if price.kind == "support_per_year"
+        else f"{plain(each, 2)} for one {price.band.unit}"
+    )
+
+
+def _usual(price: StatedPrice) -> str:
+    low, high, _ = price.band
+    if price.kind == "support_per_year":
+        return f"{percent(low, 2)} to {percent(high, 2)}"
+    return f"{plain(low, 2)} to {plain(high, 2)}"

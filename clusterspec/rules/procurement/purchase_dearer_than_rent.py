@@ -1,0 +1,103 @@
+"""A machine is bought for so short a time that its rent would cost less, or rented for so long that a purchase would.
+
+## What it finds
+
+The price of a node over its accelerators and the hours of the term that they are used (`utilization`), above the highest
+rent that the catalog's sources name for the accelerator; or a rent over the term that reaches four times the highest
+price of the accelerator.
+
+## Why it matters
+
+A purchase is written off over years: in a short term each hour carries the price of a whole machine. Over several years
+rent at hourly prices pays for the machine several times, power and support included.
+
+## What to do
+
+Rent for a short term, or state the value that is left at its end. For a long term ask for a reservation, or buy.
+
+## When to ignore it
+
+Ignore it where the machine is sold or used by others after the term, or where nothing can be bought.
+
+## Fires
+
+```yaml procurement.term
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16, spare_nodes: 1}
+procurement: {currency: USD, as_of: 2026-11-01, term: 6 months, prices: {node: 310000}, warranty: 3 years}
+```
+
+```yaml procurement.prices.node_hour
+clusterspec: 1
+cluster: {platform: aws-p5-48xlarge, nodes: 16}
+procurement: {currency: USD, as_of: 2026-11-01, term: 5 years, prices: {node_hour: 98.32}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16, spare_nodes: 1}
+procurement: {currency: USD, as_of: 2026-11-01, term: 4 years, prices: {node: 310000}, warranty: 4 years}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: aws-p5-48xlarge, nodes: 16}
+procurement: {currency: USD, as_of: 2026-11-01, term: 2 years, prices: {node_hour: 31.46}}
+```
+
+## Sources
+
+- Prices and rents of accelerators: their entries in the catalog, with sources and dates
+- Purchase and rent compared: https://ai-infrastructure.net/build-vs-rent-gpu-cost-model/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.purchases import band_in, bought, ends, is_off_market
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+from clusterspec.units import plain
+
+RULE = Rule.of(__name__, "warning", "heuristic")
+HOUR = 3600.0
+TIMES = 4.0
+"""Rents of the term over the highest purchase price: twice the price for nodes, power and support, and twice that."""
+
+
+def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
+    term, prices = procurement.term, procurement.prices or {}
+    price, rent, count = (
+        cluster.accelerator.market_price,
+        cluster.accelerator.market_rent,
+        cluster.accelerators_per_node,
+    )
+    if term is None or price is None or rent is None:
+        return
+    prices_of, rents_of = band_in(procurement.currency, price), band_in(procurement.currency, rent)
+    if prices_of is None or rents_of is None:
+        return
+    hours, unit = term.value / HOUR, procurement.currency or "USD"
+    node, hourly = prices.get("node"), prices.get("node_hour")
+    if node and not hourly and bought(procurement, cluster) and not is_off_market(node, cluster, procurement.currency):
+        used = procurement.utilization if procurement.utilization and procurement.utilization <= 1 else 1.0
+        each = ends(node)[0] / count / (hours * used)
+        if each > rents_of[1]:
+            message = f"over {term.written} an accelerator costs {plain(each, 3)} {unit} for each hour of use; {cluster.accelerator.name} is rented for {plain(rents_of[0], 3)} to {plain(rents_of[1], 3)}"
+            yield RULE.problem(
+                "procurement.term", message, "rent, or state the term over which the machine is written off"
+            )
+    elif hourly and not node:
+        whole = ends(hourly)[0] / count * hours
+        if whole > TIMES * prices_of[1] and ends(hourly)[0] / count <= 5 * rents_of[1]:
+            message = f"over {term.written} the rent of an accelerator is {whole:,.0f} {unit}; {cluster.accelerator.name} is sold for {prices_of[0]:,.0f} to {prices_of[1]:,.0f}"
+            yield RULE.problem(
+                "procurement.prices.node_hour",
+                message,
+                "ask for the price of a whole term, or compare with a purchase",
+            )
