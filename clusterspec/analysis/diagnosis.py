@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,13 +21,13 @@ from clusterspec.exchange.import_result import (
     UnresolvedSpec,
     Value,
 )
-from clusterspec.exchange.measurements import acceptance_cases, evaluate
+from clusterspec.exchange.measurements import AcceptanceCase, acceptance_cases, evaluate
 from clusterspec.exchange.merge import Merged, merge
 from clusterspec.logs.benchmark import Benchmark, size_text
 from clusterspec.logs.nccl import NotALogError
 from clusterspec.logs.readers import read_benchmark
 from clusterspec.procurement.bill import PROGRAMS, AcceptanceTest
-from clusterspec.records import dataclass
+from clusterspec.records import dataclass, replace
 from clusterspec.results.diagnosis import AcceptanceReport, Compared, DiagnosisReport, Moved, PlannedTest
 from clusterspec.studies.study import Study, study_text
 
@@ -92,7 +93,7 @@ def read_log(name: str, data: bytes) -> Benchmark:
     """The benchmark log in a file's bytes. Raises `FormatError` if they are no log or too large."""
     file = InputFile(name, data)
     try:
-        return read_benchmark("\n".join(file.lines))
+        return replace(read_benchmark("\n".join(file.lines)), sha256=hashlib.sha256(data).hexdigest())
     except NotALogError as why:
         raise FormatError(str(why)) from None
 
@@ -138,6 +139,13 @@ HCCL = {"all-reduce": "all_reduce", "all-gather": "all_gather", "all-to-all": "a
 NEURON = {"all-reduce": "allr", "all-gather": "allg", "all-to-all": "alltoall"}
 
 
+REMEDIES = {
+    "scale-up": "run it on each node alone; repair or exchange the nodes below it, then repeat",
+    "scale-out": "halve the set of nodes until the slow node, cable or switch is known; repair it, then repeat on all",
+}
+"""What follows a failed test, by the outermost tier that it uses."""
+
+
 def planned(test: AcceptanceTest, row: CollectiveRow) -> PlannedTest:
     """A test with its prediction; the threshold is the low end of the predicted range."""
     return PlannedTest(
@@ -152,6 +160,19 @@ def planned(test: AcceptanceTest, row: CollectiveRow) -> PlannedTest:
         predicted=row.busbw,
         ceiling=row.ceiling_busbw,
         bound_by=row.bound_by,
+        remedy=REMEDIES[test.tier],
+    )
+
+
+def _benchmark_size(size: float) -> str:
+    """A size as collective benchmarks take it: in binary units where it is whole.
+
+    >>> _benchmark_size(2.0**33), _benchmark_size(2.0**29), _benchmark_size(1e9)
+    ('8G', '512M', '1000000000')
+    """
+    units = ((30, "G"), (20, "M"), (10, "K"))
+    return next(
+        (f"{size / (1 << power):.0f}{name}" for power, name in units if size % (1 << power) == 0), f"{size:.0f}"
     )
 
 
@@ -162,8 +183,8 @@ def command(test: AcceptanceTest) -> str:
     'mpirun -np 32 -N 8 all_reduce_perf -b 8G -e 8G -g 1 -w 20 -n 100'
     """
     each = max(1, test.ranks // max(1, test.nodes))
-    size = f"{test.size / 2**30:.0f}G"
-    if test.tool in ("nccl-tests", "rccl-tests"):
+    size = _benchmark_size(test.size)
+    if test.tool in ("nccl-tests", "rccl-tests") and test.collective in PROGRAMS:
         binary = PROGRAMS[test.collective]
         return f"mpirun -np {test.ranks} -N {each} {binary} -b {size} -e {size} -g 1 -w 20 -n 100"
     if test.tool == "hccl_demo" and test.collective in HCCL:
@@ -175,12 +196,35 @@ def command(test: AcceptanceTest) -> str:
 
 
 def planned_tests(study: Study) -> tuple[PlannedTest, ...]:
-    """The acceptance tests of the tiers of the machine, each with its prediction and its command."""
+    """The acceptance tests that the spec demands, then those of the tiers of the machine that it lacks, each with its
+    prediction and its command.
+    """
     from clusterspec.procurement.bill import acceptance_tests
 
-    tests = acceptance_tests(study.design.cluster) if study.design.cluster else ()
+    cluster = study.design.cluster
+    cases, stated, _ = acceptance_cases(study.design)
+    demanded = _planned_cases(study, cases, stated=True) if stated else ()
+    seen = {(test.collective, test.ranks) for test in demanded}
+    tests = [
+        test for test in (acceptance_tests(cluster) if cluster else ()) if (test.collective, test.ranks) not in seen
+    ]
     rows = [(test, collective(study, test.collective, test.ranks, (test.size,)).rows) for test in tests]
-    return tuple(planned(test, found[0]) for test, found in rows if found)
+    return (*demanded, *(planned(test, found[0]) for test, found in rows if found))
+
+
+def _planned_cases(study: Study, cases: Sequence[AcceptanceCase], *, stated: bool) -> tuple[PlannedTest, ...]:
+    """The cases that `accept` judges, with prediction and command, without those that cannot be predicted."""
+    cluster = study.design.cluster
+    assert cluster is not None
+    found = []
+    for case in cases:
+        tier = "scale-up" if case.ranks <= cluster.ranks_per_domain else "scale-out"
+        test = AcceptanceTest(case.collective, case.nodes, case.ranks, case.size, tier, case.tool)
+        rows = collective(study, case.collective, case.ranks, (case.size,)).rows
+        if rows:
+            one = replace(planned(test, rows[0]), name=case.name)
+            found.append(replace(one, demanded=case.threshold) if stated else one)
+    return tuple(found)
 
 
 def accept(study: Study, logs: Logs) -> tuple[AcceptanceReport, tuple[str, ...]]:
@@ -193,4 +237,5 @@ def accept(study: Study, logs: Logs) -> tuple[AcceptanceReport, tuple[str, ...]]
         why = "the cluster cannot be resolved" if study.design.cluster is None else "it has no test that can be run"
         raise UnresolvedSpec("; ".join([why, *unclear]))
     outcomes, unused = evaluate(tests, logs)
-    return AcceptanceReport(study.settings.tool, study.input, outcomes, unused, stated), unclear
+    plan = _planned_cases(study, tests, stated=stated)
+    return AcceptanceReport(study.settings.tool, study.input, outcomes, unused, stated, plan), unclear

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from clusterspec.cluster.model import Cluster, Design
@@ -23,7 +23,7 @@ from clusterspec.logs.benchmark import Benchmark, PairTable, Series, adapter_cou
 from clusterspec.logs.nccl import NotALogError
 from clusterspec.logs.readers import LogReader
 from clusterspec.procurement.bill import acceptance_tests, benchmark_of
-from clusterspec.records import dataclass
+from clusterspec.records import dataclass, replace
 from clusterspec.results.diagnosis import AcceptanceOutcome
 from clusterspec.spec.model import AcceptanceSpec
 from clusterspec.units import display, plural
@@ -280,8 +280,6 @@ def _case_of_spec(entry: AcceptanceSpec, cluster: Cluster) -> AcceptanceCase | s
 
 def _tests_with_unique_names(tests: Sequence[AcceptanceCase]) -> list[AcceptanceCase]:
     """The tests with unique names."""
-    from clusterspec.records import replace
-
     seen: dict[str, int] = {}
     out = []
     for test in tests:
@@ -295,7 +293,8 @@ def evaluate(
 ) -> tuple[tuple[AcceptanceOutcome, ...], tuple[tuple[str, str], ...]]:
     """The outcome of every test, and the logs that belong to no test, with the reason."""
     series = [(log, each) for log, benchmark in logs for each in benchmark.series]
-    outcomes = tuple(_test_outcome(test, [each for _, each in series if _measures_test(each, test)]) for test in tests)
+    digests = {log: benchmark.sha256 for log, benchmark in logs}
+    outcomes = tuple(_logged_outcome(test, series, digests) for test in tests)
     unused = [
         (log, _series_description(each))
         for log, each in series
@@ -304,6 +303,16 @@ def evaluate(
         (log, "it measures pairs of accelerators, not a collective") for log, benchmark in logs if not benchmark.series
     ]
     return outcomes, tuple(unused)
+
+
+def _logged_outcome(
+    test: AcceptanceCase, series: Sequence[tuple[str, Series]], digests: Mapping[str, str]
+) -> AcceptanceOutcome:
+    """The outcome of a test with the logs that measured it."""
+    used = [(log, each) for log, each in series if _measures_test(each, test)]
+    names = dict.fromkeys(log for log, _ in used)
+    found = _test_outcome(test, [each for _, each in used])
+    return replace(found, logs=tuple((log, digests[log]) for log in names))
 
 
 def _measures_test(series: Series, test: AcceptanceCase) -> bool:

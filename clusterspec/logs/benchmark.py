@@ -176,13 +176,16 @@ class PairTable:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """The content of a log. ``remarks`` explain how units were determined and what was skipped, each with its line."""
+    """The content of a log. ``remarks`` explain how units were determined and what was skipped, each with its line;
+    ``sha256`` is the digest of the file, empty if it was not read from one.
+    """
 
     tool: str
     series: tuple[Series, ...] = ()
     pairs: tuple[PairTable, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     remarks: tuple[tuple[str, int], ...] = ()
+    sha256: str = ""
 
 
 # Ratios of bus bandwidth to algorithm bandwidth, and the number of ranks they imply

@@ -78,6 +78,16 @@ def bill_csv(report: BillReport) -> str:
     return grid.csv_text(FIELDS, ([row.get(name, "") for name in FIELDS] for row in rows))
 
 
+SHEET = ("kind", "part", "quantity", "unit_price", "price", "currency", "delivery_weeks", "warranty_years", "remark")
+"""Columns of a price sheet, of which `import quote` reads the first six."""
+
+
+def price_sheet_csv(report: BillReport) -> str:
+    """The bill without prices, for suppliers to fill in: one row per item."""
+    rows = ((item.kind, item.part, item.quantity) for item in report.items)
+    return grid.csv_text(SHEET, ((*row, *[""] * (len(SHEET) - len(row))) for row in rows))
+
+
 # The cost of a design as text and CSV
 
 

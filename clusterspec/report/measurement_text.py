@@ -7,7 +7,15 @@ from collections.abc import Iterator, Sequence
 from clusterspec.report import ink as grid
 from clusterspec.report.ink import PLAIN, Ink, errors_text, plain_line, share_bar, text_table, wrapped_lines
 from clusterspec.results import CollectiveReport
-from clusterspec.results.diagnosis import LIKELY, AcceptanceReport, Cause, Compared, DiagnosisReport
+from clusterspec.results.diagnosis import (
+    LIKELY,
+    AcceptanceOutcome,
+    AcceptanceReport,
+    Cause,
+    Compared,
+    DiagnosisReport,
+    PlannedTest,
+)
 from clusterspec.units import display, percent, plural, portion
 
 # A collective as printed by nccl-tests, with the ceiling and the expected bandwidth
@@ -181,6 +189,49 @@ def acceptance_as_text(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
     count = {status: sum(test.status == status for test in report.tests) for status in ("pass", "fail", "not-run")}
     lines.append(f"{count['pass']} passed, {count['fail']} failed, {count['not-run']} not run")
     return "\n".join(lines) + "\n"
+
+
+FORM = (
+    "test",
+    "nodes",
+    "ranks",
+    "size",
+    "demanded",
+    "threshold",
+    "predicted",
+    "ceiling",
+    "measured",
+    "status",
+    "why",
+    "command",
+    "log",
+    "sha256",
+    "witness",
+    "remedy",
+)
+"""Columns of the acceptance form: sizes in bytes, bus bandwidths in B/s; a witness signs by hand."""
+
+
+def acceptance_csv(report: AcceptanceReport) -> str:
+    """The acceptance form with the results filled in, one row a test."""
+    plan = {test.name: test for test in report.plan}
+    return grid.csv_text(FORM, (_form_row(test, plan.get(test.name)) for test in report.tests))
+
+
+def _form_row(test: AcceptanceOutcome, planned: PlannedTest | None) -> tuple[object, ...]:
+    known = planned.to_json() if planned is not None else {}
+    filled = known | {
+        "test": test.name,
+        "threshold": test.threshold,
+        "measured": test.measured,
+        "status": test.status,
+        "why": test.why,
+        "log": "; ".join(log for log, _ in test.logs),
+        "sha256": "; ".join(digest for _, digest in test.logs),
+    }
+    if test.status == "pass":
+        filled["remedy"] = ""
+    return tuple("" if filled.get(name) is None else filled[name] for name in FORM)
 
 
 def _size_text(size: float) -> str:

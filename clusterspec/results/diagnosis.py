@@ -133,13 +133,43 @@ Status = Literal["pass", "fail", "not-run"]
 
 @dataclass(frozen=True, slots=True)
 class AcceptanceOutcome:
-    """The outcome of an acceptance test: bus bandwidths in B/s, None if not measured; ``why`` explains the status."""
+    """The outcome of an acceptance test: bus bandwidths in B/s, None if not measured; ``why`` explains the status.
+
+    ``logs`` are the names and SHA-256 digests of the logs that measured it.
+    """
 
     name: str
     threshold: float
     measured: float | None
     status: Status
     why: str
+    logs: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTest:
+    """A test of the plan: ``threshold`` and ``ceiling`` are bus bandwidths in B/s per direction, as the benchmark
+    counts them; ``size`` is in bytes. ``command`` is empty if the vendor's benchmark has no command line. ``demanded``
+    is what the spec demands, None for a test that only this program proposes; ``remedy`` is what follows a failure.
+    """
+
+    collective: str
+    nodes: int
+    ranks: int
+    size: float
+    tier: str
+    tool: str
+    command: str
+    threshold: float
+    predicted: float
+    ceiling: float
+    bound_by: str
+    name: str = ""
+    demanded: float | None = None
+    remedy: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +182,8 @@ class AcceptanceReport(Result):
     unused: tuple[tuple[str, str], ...] = ()
     stated: bool = True
     """Whether the spec states the plan; else its tests and thresholds are those of the cost model."""
+    plan: tuple[PlannedTest, ...] = ()
+    """The tests with their predictions and commands, by name."""
 
     __repr__ = result_repr
 
@@ -168,31 +200,10 @@ class AcceptanceReport(Result):
                     "measured": test.measured,
                     "status": test.status,
                     "why": test.why,
+                    "logs": [{"log": log, "sha256": digest} for log, digest in test.logs],
                 }
                 for test in self.tests
             ],
             "unused": [{"log": log, "why": why} for log, why in self.unused],
             "plan": "spec" if self.stated else "computed",
         }
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedTest:
-    """A test of the plan: ``threshold`` and ``ceiling`` are bus bandwidths in B/s per direction, as the benchmark
-    counts them; ``size`` is in bytes. ``command`` is empty if the vendor's benchmark has no command line.
-    """
-
-    collective: str
-    nodes: int
-    ranks: int
-    size: float
-    tier: str
-    tool: str
-    command: str
-    threshold: float
-    predicted: float
-    ceiling: float
-    bound_by: str
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import hashlib
 import json
 from pathlib import Path
 
@@ -180,3 +182,20 @@ def test_the_library_returns_what_the_commands_print(call: Call) -> None:  # noq
     for name, function in (("diagnose", clusterspec.diagnose), ("accept", clusterspec.accept)):
         printed = json.loads(call(name, "spec.yaml", "nccl.log", "--format", "json").out)
         assert json.loads(json.dumps(function("spec.yaml", ["nccl.log"]).to_json())) == printed
+
+
+def test_the_form_is_filled_in_from_the_logs(call: Call) -> None:  # noqa: F811
+    both = TEST.format("") + "  - {collective: all-gather, nodes: 2, size: 512 MiB, busbw: 300 GB/s}\n"
+    Path("spec.yaml").write_text(f"{BASE}acceptance:\n{both}")
+    data = written(300.0).encode()
+    Path("nccl.log").write_bytes(data)
+    done = call("accept", "spec.yaml", "nccl.log", "--format", "csv")
+    failed, missing = csv.DictReader(done.out.splitlines())
+    assert (failed["status"], failed["log"], failed["sha256"]) == ("fail", "nccl.log", hashlib.sha256(data).hexdigest())
+    assert float(failed["demanded"]) == 340e9 <= float(failed["predicted"]) <= float(failed["ceiling"])
+    assert "repair" in failed["remedy"] and failed["witness"] == ""
+    assert (missing["status"], missing["sha256"]) == ("not-run", "")
+    assert "all_gather_perf -b 512M -e 512M" in missing["command"]
+    Path("nccl.log").write_text(written(350.0))
+    passed, _ = csv.DictReader(call("accept", "spec.yaml", "nccl.log", "--format", "csv").out.splitlines())
+    assert (passed["status"], passed["remedy"]) == ("pass", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import zipfile
@@ -11,16 +12,38 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from clusterspec import analysis
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.exchange.purchasing.numbers import written_number
+from clusterspec.report.cost_text import price_sheet_csv
+from clusterspec.studies import study_text
 from tests.effort import examples
 from tests.exchange.imports import counts, given, read, unknown
+from tests.settings import SETTINGS
 
 
 def plan(*resources: tuple[str, dict[str, object]]) -> str:
     listed = [{"address": f"{kind}.x{n}", "type": kind, "values": values} for n, (kind, values) in enumerate(resources)]
     child = {"root_module": {"child_modules": [{"resources": listed}]}}
     return json.dumps({"format_version": "1.2", "planned_values": child}, indent=1)
+
+
+def test_a_price_sheet_that_a_supplier_fills_in_is_read_back() -> None:
+    spec = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 16, scale_out: {topology: rail-optimized}}\n"
+    report = analysis.bill(study_text(spec, SETTINGS))
+    sheet = price_sheet_csv(report)
+    empty = read(sheet, "quote")
+    assert [each.value["quantity"] for each in empty.given if isinstance(each.value, dict)] == [
+        item.quantity for item in report.items
+    ]
+    heads, *rows = csv.reader(sheet.splitlines())
+    assert all(row[3:] == [""] * 6 for row in rows)
+    out = io.StringIO()
+    filled = [[*row[:3], f"{100 + number}.50", "", "EUR", "12", "3", ""] for number, row in enumerate(rows)]
+    csv.writer(out).writerows([heads, *filled])
+    lines = [each.value for each in read(out.getvalue(), "quote").given if isinstance(each.value, dict)]
+    assert [line["unit_price"] for line in lines] == [100.5 + number for number in range(len(rows))]
+    assert given(read(out.getvalue(), "quote"))["procurement.currency"] == "EUR"
 
 
 def test_instances_of_one_type_are_the_nodes() -> None:

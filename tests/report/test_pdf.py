@@ -64,7 +64,7 @@ def test_it_says_that_it_is_archival_and_accessible() -> None:
 
 def test_the_spec_and_the_bill_are_attached() -> None:
     files = reader("procurement").attachments
-    assert set(files) == {"spec.yaml", "bill.csv"}
+    assert set(files) == {"spec.yaml", "bill.csv", "price-sheet.csv"}
     assert files["spec.yaml"][0].decode() == NAMED
     assert files["bill.csv"][0].decode().startswith("kind,part,quantity")
 

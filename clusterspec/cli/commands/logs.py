@@ -43,7 +43,7 @@ def describe_accept(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
     spec_argument(parser)
     parser.add_argument("logs", metavar="LOG", type=path, nargs="*", help="the logs of the tests")
-    format_option(parser, "text", "json")
+    format_option(parser, "text", "json", "csv")
 
 
 # Options of ``clusterspec diagnose``
@@ -79,6 +79,8 @@ def run_accept(args: argparse.Namespace) -> int:
         print_error(f"clusterspec: {each}; skipped")
     if args.format == "json":
         print_json(report.to_json())
+    elif args.format == "csv":
+        print_text(measurement_text.acceptance_csv(report))
     else:
         print_text(measurement_text.acceptance_as_text(report, ink_of(args)))
     if report.passed and not unclear:

@@ -258,7 +258,7 @@ def caller_names(study: Study, name: str, folder: Path) -> dict[str, str]:
 def describe_bom(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
     spec_argument(parser)
-    format_option(parser, "text", "json", "csv")
+    format_option(parser, "text", "json", "csv", "price-sheet")
 
 
 # Options of ``clusterspec cost``
@@ -283,10 +283,14 @@ def run_bom(args: argparse.Namespace) -> int:
     """Print the bill of materials."""
     study = fleet_or_study(args, args.spec)
     if study.fleet is not None:
+        if args.format == "price-sheet":
+            raise UsageFault(f"{args.spec}: a price sheet is of one machine, and this is a fleet of several pools")
         return _print_fleet(args, study, "bom")
     report = analysis.bill(study)
     if args.format == "json":
         print_json(report.to_json())
+    elif args.format == "price-sheet":
+        print_text(cost_text.price_sheet_csv(report))
     else:
         print_text(cost_text.bill_csv(report) if args.format == "csv" else cost_text.bill_text(report, ink_of(args)))
     return status_of(study, told=args.format == "text")

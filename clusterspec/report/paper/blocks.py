@@ -160,13 +160,16 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class PaperTable:
-    """A table. ``field`` is its JSON field. With ``code`` the last cell of a row is a command."""
+    """A table. ``field`` is its JSON field. With ``code`` the last cell of a row is a command; empty cells of a
+    ``form`` are filled in by hand.
+    """
 
     columns: tuple[TableColumn, ...]
     rows: tuple[TableRow, ...]
     field: str
     caption: str = ""
     code: bool = False
+    form: bool = False
     kind: str = "table"
 
     @property

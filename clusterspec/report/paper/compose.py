@@ -297,4 +297,6 @@ def attachments(report: FullReport) -> tuple[tuple[str, str, str], ...]:
     files = [(report.file if report.file.endswith((".yaml", ".yml")) else "spec.yaml", report.text, "The spec")]
     if report.bill.items:
         files.append(("bill.csv", cost_text.bill_csv(report.bill), "The bill of materials"))
+        if report.kind == "procurement":
+            files.append(("price-sheet.csv", cost_text.price_sheet_csv(report.bill), "Price sheet for suppliers"))
     return tuple(files)

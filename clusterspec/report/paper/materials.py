@@ -239,7 +239,7 @@ def acceptance_section(report: FullReport) -> Section | None:
     demanded = report.estimate.design.spec.acceptance or ()
     blocks: list[Block] = []
     if report.tests:
-        blocks += [_test_plan_table(report.tests), _commands_table(report.tests)]
+        blocks += [_form_table(report.tests), _commands_table(report.tests)]
     if demanded:
         columns = (
             TableColumn("Demanded", key="collective"),
@@ -254,33 +254,39 @@ def acceptance_section(report: FullReport) -> Section | None:
         rows = tuple(_demand_row(one, number) for number, one in enumerate(demanded))
         blocks.append(PaperTable(columns, rows, "acceptance.demanded", caption="Tests required by the spec"))
     lead = (
-        "Bus bandwidth as the benchmark counts it, per direction. The threshold is the low end of the predicted range."
+        "Bus bandwidth as the benchmark counts it, per direction. What nobody demands is proposed: the low end of the "
+        "predicted range. `clusterspec accept --format csv` fills in this form from the logs."
     )
     return Section("acceptance", "Acceptance plan", tuple(blocks), lead=lead) if blocks else None
 
 
-def _test_plan_table(tests: tuple[PlannedTest, ...]) -> PaperTable:
+def _form_table(tests: tuple[PlannedTest, ...]) -> PaperTable:
+    """The form of the tests: what is demanded and predicted, and blanks for what is measured and who saw it."""
     columns = (
         TableColumn("Test", key="collective"),
-        TableColumn("Nodes", "right", "nodes"),
-        TableColumn("Ranks", "right", "ranks"),
+        TableColumn("On", key="nodes"),
         TableColumn("Size", "right", "size"),
-        TableColumn("Threshold", "right", "threshold"),
+        TableColumn("Demanded", "right", "demanded"),
+        TableColumn("Proposed", "right", "threshold"),
         TableColumn("Predicted", "right", "predicted"),
         TableColumn("Ceiling", "right", "ceiling"),
         TableColumn("Measured", "right"),
+        TableColumn("SHA-256 of the log"),
+        TableColumn("Witness"),
         TableColumn("Pass"),
     )
     rows = tuple(
         TableRow(
             (
                 f"{number + 1}. {test.collective}, {test.tier}",
-                f"{test.nodes:,}",
-                f"{test.ranks:,}",
+                f"{plural(test.nodes, 'node')}, {plural(test.ranks, 'rank')}",
                 written_size(test.size),
-                display(test.threshold, "B/s"),
+                display(test.demanded, "B/s") if test.demanded is not None else "–",
+                "–" if test.demanded is not None else display(test.threshold, "B/s"),
                 display(test.predicted, "B/s"),
                 display(test.ceiling, "B/s"),
+                "",
+                "",
                 "",
                 "□",
             ),
@@ -288,18 +294,23 @@ def _test_plan_table(tests: tuple[PlannedTest, ...]) -> PaperTable:
         )
         for number, test in enumerate(tests)
     )
-    return PaperTable(columns, rows, "acceptance.plan")
+    return PaperTable(columns, rows, "acceptance.plan", form=True)
 
 
 def _commands_table(tests: tuple[PlannedTest, ...]) -> PaperTable:
     rows = tuple(
         TableRow(
-            (f"{number + 1}. {test.tool}", test.command or "by the vendor's benchmark"), f"acceptance.plan[{number}]"
+            (f"{number + 1}. {test.tool}", test.remedy, test.command or "by the vendor's benchmark"),
+            f"acceptance.plan[{number}]",
         )
         for number, test in enumerate(tests)
     )
-    columns = (TableColumn("Tool", key="tool"), TableColumn("Command", key="command"))
-    return PaperTable(columns, rows, "acceptance.plan", caption="Commands", code=True)
+    columns = (
+        TableColumn("Tool", key="tool"),
+        TableColumn("If it fails", key="remedy"),
+        TableColumn("Command", key="command"),
+    )
+    return PaperTable(columns, rows, "acceptance.plan", caption="Commands and remedies", code=True)
 
 
 def _demand_row(one: object, number: int) -> TableRow:
