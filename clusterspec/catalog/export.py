@@ -1,9 +1,7 @@
-"""The catalog as text: summary rows, pages of entries, comparisons, and a table with one row per fact."""
+"""The catalog as text: summary rows, pages of entries and comparisons."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +10,7 @@ from clusterspec import resources
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.frameworks import SUPPORT
 from clusterspec.catalog.reader import RawEntry, figure_text, remarks, value_text
-from clusterspec.catalog.views import Comparison, EntryView, FactPair, FactView, entry_view
+from clusterspec.catalog.views import Comparison, EntryView, FactPair, FactView
 from clusterspec.document import nearest_words
 from clusterspec.origin import Cited
 from clusterspec.records import asdict, dataclass
@@ -25,7 +23,8 @@ from clusterspec.units import plain
 class CatalogRow:
     """The summary of an entry.
 
-    ``headline`` has its main figures as written; ``year`` is that of first shipment, or None.
+    ``headline`` has its main figures as written; ``year`` is that of first shipment, or None; ``aliases`` are the other
+    names by which it is sold.
     """
 
     kind: str
@@ -36,6 +35,7 @@ class CatalogRow:
     as_of: str
     year: int | None
     headline: str
+    aliases: str = ""
 
     def to_json(self) -> dict[str, object]:
         """Plain values."""
@@ -44,7 +44,8 @@ class CatalogRow:
     @property
     def words(self) -> str:
         """The searched text, in lower case."""
-        return " ".join((f"{self.kind}/{self.id}", self.name, self.vendor, self.status, self.headline)).lower()
+        parts = (f"{self.kind}/{self.id}", self.name, self.vendor, self.status, self.headline, self.aliases)
+        return " ".join(parts).lower()
 
 
 def catalog_rows(catalog: Catalog, kinds: Sequence[str] = ()) -> tuple[CatalogRow, ...]:
@@ -106,6 +107,7 @@ def catalog_row(raw_entry: RawEntry) -> CatalogRow:
         raw_entry.status.as_of,
         year.value if year and isinstance(year.value, int) else None,
         headline,
+        ", ".join(raw_entry.aliases),
     )
 
 
@@ -241,6 +243,8 @@ def show_text(view: EntryView, width: int = 100) -> str:
     if view.achievable:
         parts += ["", "measured", *_fact_lines(view.achievable, numbers, width)]
     parts += _titled_list("inconsistent sums", [f"{name}: {why}" for name, why in view.exceptions.items()], width)
+    parts += _titled_list("also sold as", view.aliases, width)
+    parts += _titled_list("replaced by", [view.replaced_by] if view.replaced_by else [], width)
     parts += _titled_list("notes", view.notes, width)
     parts += _titled_list("sources", [f"[{number}] {_citation_text(source)}" for source, number in numbers.items()], 0)
     return "\n".join(parts) + "\n"
@@ -349,56 +353,3 @@ def _table_lines(cells: Sequence[tuple[str, ...]], width: int) -> Iterator[str]:
     for row in cells:
         line = "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip()
         yield line if not width or len(line) <= width else line[: width - 1] + "…"
-
-
-LICENSE = "CC-BY-4.0"
-LICENSE_URL = "https://creativecommons.org/licenses/by/4.0/"
-COLUMNS = (
-    *("kind", "id", "name", "vendor", "status", "as_of", "fact", "written", "value", "unit", "scope", "basis"),
-    *("source", "url", "read", "also", "assumed", "note", "doubt", "license", "catalog"),
-)
-"""``value`` is in SI (``unit``), bandwidths per direction and peaks dense; ``written`` is the source's own form."""
-
-Record = dict[str, str | float | None]
-
-
-def fact_records(catalog: Catalog, kinds: Sequence[str] = ()) -> Iterator[Record]:
-    """The facts of a catalog, or of some kinds, by kind and id. Raises `BrokenEntry`."""
-    for kind in kinds or catalog.kinds:
-        for id_ in catalog.ids(kind):
-            entry = entry_view(catalog.raw_entry(kind, id_))
-            for line in (*entry.facts, *entry.achievable):
-                yield _fact_record(entry, line, catalog.version)
-
-
-def export_json(catalog: Catalog, kinds: Sequence[str] = ()) -> dict[str, object]:
-    """The body of a JSON document: license, conventions and rows."""
-    return {
-        "license": LICENSE,
-        "license_url": LICENSE_URL,
-        "convention": "SI; bandwidths per direction, peaks dense, sparse peaks as their dense half",
-        "facts": list(fact_records(catalog, kinds)),
-    }
-
-
-def export_csv(catalog: Catalog, kinds: Sequence[str] = ()) -> str:
-    """A CSV table with a header (RFC 4180)."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\r\n")
-    writer.writeheader()
-    writer.writerows(fact_records(catalog, kinds))
-    return text.getvalue()
-
-
-def _fact_record(entry: EntryView, line: FactView, version: str) -> Record:
-    origin = line.fact.origin
-    cited = origin if isinstance(origin, Cited) else None
-    assumed = "" if origin is None or isinstance(origin, Cited) else origin.why
-    values: tuple[str | float | None, ...] = (
-        *(entry.kind, entry.id, entry.name, entry.vendor, entry.status.state, entry.status.as_of),
-        *(line.name, line.written, line.value, line.unit, line.fact.scope, line.fact.basis),
-        *((cited.source, cited.url, cited.read) if cited else ("", "", "")),
-        "; ".join(one.named for one in line.fact.also),
-        *(assumed, line.fact.note, line.fact.doubt, LICENSE, version),
-    )
-    return dict(zip(COLUMNS, values, strict=True))

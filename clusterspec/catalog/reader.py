@@ -100,7 +100,10 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class RawEntry:
-    """A catalog file. ``exceptions`` gives the reason for each inconsistent sum."""
+    """A catalog file. ``exceptions`` gives the reason for each inconsistent sum.
+
+    ``aliases`` are other names by which it is sold; ``replaced_by`` is the id of what its maker sells in its place.
+    """
 
     kind: str
     id: str
@@ -112,6 +115,8 @@ class RawEntry:
     achievable: Mapping[str, Fact]
     exceptions: Mapping[str, str]
     notes: tuple[str, ...]
+    aliases: tuple[str, ...] = ()
+    replaced_by: str = ""
 
 
 def read_raw_entry(data: Mapping[str, Any]) -> RawEntry:
@@ -130,6 +135,8 @@ def read_raw_entry(data: Mapping[str, Any]) -> RawEntry:
         achievable={key: writer.fact(value, ("achievable", key)) for key, value in data.get("achievable", {}).items()},
         exceptions=data.get("exceptions", {}),
         notes=tuple(data.get("notes", ())),
+        aliases=tuple(data.get("aliases", ())),
+        replaced_by=data.get("replaced_by", ""),
     )
 
 

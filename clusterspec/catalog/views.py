@@ -76,6 +76,8 @@ class EntryView:
     achievable: tuple[FactView, ...]
     exceptions: Mapping[str, str]
     notes: tuple[str, ...]
+    aliases: tuple[str, ...] = ()
+    replaced_by: str = ""
 
     def to_json(self) -> dict[str, object]:
         """The fields as JSON values."""
@@ -89,6 +91,8 @@ class EntryView:
             "achievable": [line.to_json() for line in self.achievable],
             "exceptions": dict(self.exceptions),
             "notes": list(self.notes),
+            "aliases": list(self.aliases),
+            "replaced_by": self.replaced_by or None,
         }
 
 
@@ -142,6 +146,8 @@ def entry_view(raw_entry: RawEntry) -> EntryView:
         seen,
         raw_entry.exceptions,
         raw_entry.notes,
+        raw_entry.aliases,
+        raw_entry.replaced_by,
     )
 
 

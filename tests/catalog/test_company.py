@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from clusterspec.catalog import BrokenEntry, Catalog, UnknownEntry
-from clusterspec.catalog.export import catalog_rows, fact_records, show_text
+from clusterspec.catalog.export import catalog_rows, show_text
+from clusterspec.catalog.open_data import fact_records
 from clusterspec.catalog.views import entry_named
 from clusterspec.origin import Assumed, Cited
 

@@ -1,15 +1,17 @@
-"""``catalog export``: every fact with its source and its license, as CSV and as JSON."""
+"""``catalog export``: every fact with its source and its license, as CSV, JSON and SQLite."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import sqlite3
+from pathlib import Path
 
 import pytest
 
 from clusterspec import resources
-from clusterspec.catalog.export import COLUMNS, LICENSE_URL, export_csv, export_json
+from clusterspec.catalog.open_data import COLUMNS, LICENSE_URL, export_csv, export_json
 from clusterspec.cli import run
 from tests.catalog.shipped import CARDS, CATALOG, every_fact
 
@@ -49,6 +51,46 @@ def test_json_says_its_license_and_holds_the_same_rows(table: list[dict[str, str
     facts = body["facts"]
     assert isinstance(facts, list)
     assert [(one["id"], one["fact"]) for one in facts] == [(row["id"], row["fact"]) for row in table]
+
+
+def test_a_fact_has_one_id(table: list[dict[str, str]]) -> None:
+    ids = [row["fact_id"] for row in table]
+    assert len({*ids}) == len(ids)
+    assert "accelerator/h100-sxm-80gb#peak.bf16" in ids
+
+
+def test_a_sparse_peak_has_the_printed_figure_and_not_its_dense_half(table: list[dict[str, str]]) -> None:
+    rows = {row["fact_id"]: row for row in table}
+    assert float(rows["accelerator/b300-sxm-288gb#sparse_peak.fp4"]["value"]) == 18e15
+    assert float(rows["accelerator/h100-sxm-80gb#sparse_peak.bf16"]["value"]) == pytest.approx(1979e12, rel=1e-3)
+
+
+def test_a_row_says_how_its_figure_is_known(table: list[dict[str, str]]) -> None:
+    known = {row["evidence"] for row in table}
+    assert known == {"document", "copy", "copy without address", "assumed"}
+    for row in table:
+        assert (row["evidence"] == "assumed") == bool(row["assumed"]), row["fact_id"]
+        assert (row["evidence"] == "copy") == bool(row["copy"]), row["fact_id"]
+
+
+def test_the_database_holds_what_the_table_holds(table: list[dict[str, str]], tmp_path: Path) -> None:
+    target = tmp_path / "catalog.sqlite"
+    assert run(["catalog", "export", "accelerators", "--sqlite", str(target)]) == 0
+    database = sqlite3.connect(target)
+    of_kind = {row["fact_id"]: row for row in table if row["kind"] == "accelerator"}
+    found = dict(database.execute("SELECT fact_id, written FROM facts"))
+    assert found == {name: row["written"] for name, row in of_kind.items()}
+    rejected = {name for (name,) in database.execute("SELECT DISTINCT fact_id FROM rejected_readings")}
+    assert rejected == {name for name, row in of_kind.items() if row["not"]}
+    (aliases,) = database.execute("SELECT aliases FROM entries WHERE id = 'h20-141gb'").fetchone()
+    assert aliases == "NVIDIA H20-3e"
+
+
+def test_an_alias_names_one_entry_and_a_replacement_exists() -> None:
+    names = [(each.kind, alias) for each in CARDS for alias in each.aliases]
+    assert len({*names}) == len(names)
+    for each in CARDS:
+        assert not each.replaced_by or each.replaced_by in CATALOG.ids(each.kind), each.id
 
 
 def test_the_folder_of_the_data_holds_the_license() -> None:

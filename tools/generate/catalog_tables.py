@@ -11,7 +11,7 @@ from functools import partial
 from html import escape
 
 from clusterspec.catalog import KINDS, Catalog
-from clusterspec.catalog.export import LICENSE_URL
+from clusterspec.catalog.open_data import LICENSE_URL
 from clusterspec.catalog.views import EntryView, FactView, entry_view
 
 FACTS = {

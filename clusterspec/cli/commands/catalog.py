@@ -39,6 +39,9 @@ def describe_catalog(parser: argparse.ArgumentParser) -> None:
     diff.add_argument("new", metavar="ENTRY")
     export = actions.add_parser("export", help="every fact with its source, licensed CC BY 4.0", parents=[shared])
     _add_kinds(export)
+    export.add_argument(
+        "--sqlite", metavar="FILE", type=path, help="write a SQLite database of entries, facts and rejected readings"
+    )
     audit = actions.add_parser(
         "audit", help="check sums, related facts, addresses and dates of all entries", parents=[shared]
     )
@@ -154,9 +157,14 @@ def difference_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
 
 
 def export_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
-    from clusterspec.catalog.export import export_csv, export_json
+    from clusterspec.catalog.open_data import export_csv, export_json, export_sqlite
 
     kinds = _asked_kinds(catalog, [*args.of, *args.kinds])
+    if args.sqlite:
+        from clusterspec.cli.output import write_whole
+
+        write_whole(Path(args.sqlite), export_sqlite(catalog, kinds))
+        return f"wrote {args.sqlite}\n", {"file": str(args.sqlite)}
     return ("", export_json(catalog, kinds)) if args.format == "json" else (export_csv(catalog, kinds), {})
 
 

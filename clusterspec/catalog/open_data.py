@@ -1,0 +1,168 @@
+"""The catalog as open data: one row for each fact and reading, as CSV, JSON and SQLite."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.reader import Reference, quantity_of, value_text
+from clusterspec.catalog.views import EntryView, FactView, entry_view
+from clusterspec.origin import Cited
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+LICENSE = "CC-BY-4.0"
+LICENSE_URL = "https://creativecommons.org/licenses/by/4.0/"
+FORMAT = 2
+CONVENTION = "SI; bandwidths per direction; peaks dense, and sparse peaks with sparsity as they are printed"
+COLUMNS = (
+    *("fact_id", "kind", "id", "name", "vendor", "status", "as_of", "fact", "written", "prints", "value", "unit"),
+    *("of", "scope", "basis", "evidence", "source", "url", "read", "quoted_in", "copy", "also", "assumed", "note"),
+    *("doubt", "not", "license", "catalog"),
+)
+"""``value`` is in SI (``unit``) by `CONVENTION`; ``written`` is the source's form; ``not`` has rejected readings."""
+
+DOCUMENT, QUOTED, UNRECORDED, ASSUMED, UNSTATED = "document", "copy", "copy without address", "assumed", ""
+"""How a figure is known: read at its source, in a copy with an address, in one without, or taken for a reason."""
+
+Record = dict[str, str | float | None]
+Rejection = dict[str, str | None]
+
+
+def fact_id(entry: EntryView, line: FactView) -> str:
+    """The id of a fact, the same in every release in which the entry has it.
+
+    `accelerator/h100-sxm-80gb#peak.bf16`
+    """
+    return f"{entry.kind}/{entry.id}#{line.name}"
+
+
+def fact_records(catalog: Catalog, kinds: Sequence[str] = ()) -> Iterator[Record]:
+    """The facts of a catalog, or of some kinds, by kind and id. Raises `BrokenEntry`."""
+    for entry in _entries(catalog, kinds):
+        for line in (*entry.facts, *entry.achievable):
+            yield _fact_record(entry, line, catalog.version)
+
+
+def export_json(catalog: Catalog, kinds: Sequence[str] = ()) -> dict[str, object]:
+    """The body of a JSON document: license, conventions, entries, and facts with their rejected readings nested."""
+    entries = list(_entries(catalog, kinds))
+    facts = [
+        {**_fact_record(entry, line, catalog.version), "also": _also(line), "not": _rejections(line)}
+        for entry in entries
+        for line in (*entry.facts, *entry.achievable)
+    ]
+    return {
+        "format": FORMAT,
+        "license": LICENSE,
+        "license_url": LICENSE_URL,
+        "convention": CONVENTION,
+        "entries": [_entry_record(entry) for entry in entries],
+        "facts": facts,
+    }
+
+
+def export_csv(catalog: Catalog, kinds: Sequence[str] = ()) -> str:
+    """A CSV table with a header (RFC 4180)."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows(fact_records(catalog, kinds))
+    return text.getvalue()
+
+
+def export_sqlite(catalog: Catalog, kinds: Sequence[str] = ()) -> bytes:
+    """A SQLite database of three tables: ``entries``, ``facts`` and ``rejected_readings``."""
+    from sqlite3 import connect
+
+    connection = connect(":memory:")
+    for entry in _entries(catalog, kinds):
+        record = _entry_record(entry)
+        lists = {key: "\n".join(value) for key, value in record.items() if isinstance(value, list)}
+        _insert(connection, "entries", record | lists)
+        for line in (*entry.facts, *entry.achievable):
+            _insert(connection, "facts", _fact_record(entry, line, catalog.version))
+            for rejected in _rejections(line):
+                _insert(connection, "rejected_readings", {"fact_id": fact_id(entry, line), **rejected})
+    connection.commit()
+    return connection.serialize()
+
+
+_KEYS = {"entries": "entry", "facts": "fact_id"}
+
+
+def _insert(connection: Connection, table: str, row: dict[str, object] | Record | Rejection) -> None:
+    names = ", ".join(f'"{name}"' for name in row)
+    key = _KEYS.get(table)
+    typed = ", ".join(
+        f'"{name}"' + (" REAL" if name == "value" else " TEXT") + (" PRIMARY KEY" if name == key else "")
+        for name in row
+    )
+    connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({typed})")
+    connection.execute(f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(row))})", tuple(row.values()))
+
+
+def _entries(catalog: Catalog, kinds: Sequence[str]) -> Iterator[EntryView]:
+    for kind in kinds or catalog.kinds:
+        for id_ in catalog.ids(kind):
+            yield entry_view(catalog.raw_entry(kind, id_))
+
+
+def _entry_record(entry: EntryView) -> dict[str, object]:
+    return {
+        "entry": f"{entry.kind}/{entry.id}",
+        "kind": entry.kind,
+        "id": entry.id,
+        "name": entry.name,
+        "vendor": entry.vendor,
+        "status": entry.status.state,
+        "as_of": entry.status.as_of,
+        "status_note": entry.status.note,
+        "aliases": list(entry.aliases),
+        "replaced_by": entry.replaced_by,
+        "notes": list(entry.notes),
+        "exceptions": [f"{name}: {why}" for name, why in entry.exceptions.items()],
+    }
+
+
+def _fact_record(entry: EntryView, line: FactView, version: str) -> Record:
+    fact, origin = line.fact, line.fact.origin
+    cited = origin if isinstance(origin, Cited) else None
+    reference = fact.reference
+    values: tuple[str | float | None, ...] = (
+        *(fact_id(entry, line), entry.kind, entry.id, entry.name, entry.vendor, entry.status.state, entry.status.as_of),
+        *(line.name, line.written, fact.prints, _printed_value(line), line.unit, fact.of, fact.scope, fact.basis),
+        _evidence(reference) if cited else ASSUMED if origin else UNSTATED,
+        *((reference.title, reference.url, reference.read) if cited and reference else ("", "", "")),
+        *((reference.quoted_in, reference.copy) if cited and reference else ("", "")),
+        "; ".join(one.named for one in fact.also),
+        "" if origin is None or isinstance(origin, Cited) else origin.why,
+        *(fact.note, fact.doubt),
+        "; ".join(f"{one['is']} ({one['source'] or 'no source'}): {one['why']}" for one in _rejections(line)),
+        *(LICENSE, version),
+    )
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def _printed_value(line: FactView) -> float | None:
+    """The value in SI: a sparse peak as it is printed, not its dense half."""
+    quantity = quantity_of(line.fact) if line.name.startswith("sparse_peak.") else None
+    return line.value if quantity is None else quantity.value
+
+
+def _evidence(reference: Reference | None) -> str:
+    if reference is None or not reference.quoted_in:
+        return DOCUMENT
+    return QUOTED if reference.copy else UNRECORDED
+
+
+def _also(line: FactView) -> list[Rejection]:
+    return [{"source": one.title, "url": one.url or None, "read": one.read or None} for one in line.fact.also]
+
+
+def _rejections(line: FactView) -> list[Rejection]:
+    return [{"is": value_text(one.value), "source": one.source or None, "why": one.why} for one in line.fact.rejected]
