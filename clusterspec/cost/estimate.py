@@ -129,9 +129,10 @@ REPLICATED = frozenset({"dp_cp", "expert_dp", "replicate", "shard"})
 
 def _hideable(record: StepRecord) -> float:
     """Exposed seconds of the axes that the software may hide, at most those of the computation."""
-    axes = record.software.stack.may_hide
+    axes = {*record.software.stack.may_hide}
     if not axes:
         return 0.0
+    axes |= REPLICATED if "dp" in axes else set()
     return min(record.computing, sum_of(row.exposed for row, _ in transfer_rows(record) if row.axis in axes))
 
 

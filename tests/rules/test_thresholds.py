@@ -89,7 +89,7 @@ JOB = (
 
 
 def test_memory_has_one_rule_for_each_capacity(check: Check) -> None:
-    """Below the states, below the total, below 95 and 90 % of free memory, and above: always the same job."""
+    """Below the states, below the total, below 97.5 and 90 % of free memory, and above: always the same job."""
     plan = study_text("clusterspec: 1\n" + JOB.format(memory=80 * 10**9), SETTINGS).plan
     assert plan is not None and plan.memory is not None
     used = plan.memory
@@ -108,8 +108,8 @@ def test_memory_has_one_rule_for_each_capacity(check: Check) -> None:
     for memory, rules in expected.items():
         findings = check("clusterspec: 1\n" + JOB.format(memory=memory))
         assert [one.rule for one in findings if one.rule in MEMORY_RULES] == rules, memory
-    (note,) = of("tight-memory", JOB.format(memory=ceil(total / 0.95) + 1), check)
-    (warning,) = of("tight-memory", JOB.format(memory=floor(total / 0.95) - 1), check)
+    (note,) = of("tight-memory", JOB.format(memory=ceil(total / 0.975) + 1), check)
+    (warning,) = of("tight-memory", JOB.format(memory=floor(total / 0.975) - 1), check)
     assert (str(note.severity), str(warning.severity)) == ("note", "warning")
 
 

@@ -4,7 +4,8 @@
 
 A global batch, in tokens, above the critical batch size of a run of `tokens`: a warning within the measured range
 (models up to 1.2 billion parameters and runs of 1.7 to 24.6 billion tokens). Outside that range the size is
-extrapolated, and the rule gives a note from four times the extrapolated size on, and a warning from ten times on. Without `tokens`, a batch above 134
+extrapolated, and the rule gives a note from four times the extrapolated size on, and a warning from ten times on; a note where the
+run is fine-tuning, with fewer tokens than half the active parameters. Adapters have no finding. Without `tokens`, a batch above 134
 million tokens, the largest published one, is a note.
 
 ## Why it matters
@@ -78,6 +79,8 @@ LARGEST = 128 * 1024**2
 """Tokens of a step: MiniMax-01 ended with batches of 128M tokens."""
 FAR = 10.0
 """Times the extrapolated size from which most of the batch is lost, for any reading of the extrapolation."""
+TUNED = 0.5
+"""Tokens per active parameter below which a run is fine-tuning, to which no size extrapolates (see few-steps)."""
 MARGIN = 4.0
 """Times the extrapolated size from which a batch is reported: published runs used up to 2.3 times without a reported loss."""
 
@@ -88,12 +91,13 @@ def check(thresholds: Thresholds, training: Workload) -> Iterator[Problem]:
         message = f"{_tokens(step)} tokens per step are more than the {_tokens(LARGEST)} of the largest published batch"
         help_ = "use a smaller batch, and put the accelerators into tp, pp or cp"
         yield RULE.problem("workload.global_batch", message, help_)
-    if tokens is None or tokens < SHORTEST or step >= tokens:
+    if tokens is None or tokens < SHORTEST or step >= tokens or training.trainable is not None:
         return
     critical = critical_batch(tokens)
     extrapolated = tokens > MEASURED_TOKENS or model_weights(training.model).total > LARGEST_MODEL
     if step <= thresholds.of(RULE.name, MARGIN if extrapolated else 1.0) * critical:
         return
+    tuned = tokens < TUNED * model_weights(training.model).active
     range_ = (
         "extrapolated from runs of at most 1.2B parameters and 24.6B tokens"
         if extrapolated
@@ -105,7 +109,7 @@ def check(thresholds: Thresholds, training: Workload) -> Iterator[Problem]:
         f"{_tokens(tokens)} tokens ({_tokens(critical)}, {range_}): the run may need more tokens for the same loss",
         f"confirm by a batch-size sweep, or use at most {int(critical // training.sequence_length):,} sequences and put the "
         "accelerators into tp, pp or cp",
-        severity="note" if extrapolated and step < FAR * critical else "warning",
+        severity="note" if extrapolated and (step < FAR * critical or tuned) else "warning",
     )
 
 

@@ -4,7 +4,8 @@
 
 `pp` above 1, a number of layers that it does not divide, and no `stage_layers`. The split is then assumed to be as even
 as possible. The finding is a warning, and an error where there are fewer layers than stages, and a note in torchtitan
-and DeepSpeed, which distribute the layers themselves, and in custom frameworks.
+and DeepSpeed, which distribute the layers themselves, in custom frameworks, and where the layers divide with embedding,
+loss and multi-token prediction counted as layers, which is how published runs split 126 or 61 layers.
 
 ## Why it matters
 
@@ -26,7 +27,7 @@ Ignore it where the framework's own split is known to be balanced; better, state
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 8}
 workload:
-  model: {base: llama-3.1-8b, layers: 30}
+  model: {base: llama-3.1-8b, layers: 29}
   sequence_length: 8192
   global_batch: 256
 layout: {pp: 4}
@@ -64,6 +65,8 @@ from clusterspec.rules.words import either
 from clusterspec.spec.model import LayoutSpec
 
 RULE = Rule.of(__name__, "warning")
+ENDS = 2
+"""Embedding and loss, which frameworks may place as layers of their own."""
 SHOWN = 16
 """Stages up to which a list of their layers is written out."""
 
@@ -80,8 +83,16 @@ def check(legality: Legality, written_layout: LayoutSpec, model: Model, layout: 
         message = (
             f"{model.layers} layers do not divide over pp {layout.pp}, and no `stage_layers` states the split{assumed}"
         )
-        severity = "note" if layout.capabilities.has("stages.by_itself") else "warning"
+        severity = "note" if layout.capabilities.has("stages.by_itself") or _with_ends(model, stages) else "warning"
         yield RULE.problem("layout.pp", message, _help(legality, model, layout), severity=severity)
+
+
+def _with_ends(model: Model, stages: int) -> bool:
+    """Whether the layers divide over the stages with embedding, loss and layers of multi-token prediction counted as
+    layers, as published runs place them (Llama 3 405B: 126 + 2; DeepSeek-V3: 61 + 1 + 2).
+    """
+    more = model.prediction.layers if model.prediction else 0
+    return any((model.layers + ENDS + also) % stages == 0 for also in (0, more))
 
 
 def _help(legality: Legality, model: Model, layout: Layout) -> str:

@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A `sequence_length` above the `max_sequence_length` of the model.
+A `sequence_length` above the `max_sequence_length` of the model. Where adapters are trained it is a note, since they often
+extend the context; otherwise an error.
 
 ## Why it matters
 
@@ -55,4 +56,5 @@ def check(workload: Workload, model: Model) -> Iterator[Problem]:
     if longest is not None and workload.sequence_length > longest:
         message = f"{workload.sequence_length:,} tokens exceed the context of {longest:,} of {model.name}"
         help_ = "shorten the sequence, or state a longer `max_sequence_length` in the model"
-        yield RULE.problem("workload.sequence_length", message, help_)
+        severity = "note" if workload.trainable is not None else ""
+        yield RULE.problem("workload.sequence_length", message, help_, severity=severity)

@@ -3,7 +3,8 @@
 ## What it finds
 
 `tokens` / (`global_batch` × `sequence_length`) below 100: a warning; below 300 a note, since it may be fine-tuning. On 256
-and more accelerators fewer than 1,000 are a warning. More than 20 million steps are a warning.
+and more accelerators fewer than 1,000 are a warning, except with adapters or with fewer tokens than half the active
+parameters. With adapters it is a note at most. More than 20 million steps are a warning.
 
 ## Why it matters
 
@@ -56,6 +57,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plain
@@ -64,6 +66,8 @@ RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("run-shorter-than-st
 FEW, FEW_OF_TUNING, VERY_FEW = 1000.0, 300.0, 100.0
 MANY = 2e7
 """Steps of a run: SmolLM2 1.7B has 5.5 million (11T tokens in batches of 2M, arXiv 2502.02737)."""
+TUNED = 0.5
+"""Tokens per active parameter below which a run is fine-tuning: MT-NLG 530B, the least of a published pre-training, has 0.51."""
 LARGE = 256
 """Ranks from which no run is taken for fine-tuning."""
 
@@ -73,11 +77,12 @@ def check(training: Workload, layout: Layout | None) -> Iterator[Problem]:
         return
     step = training.global_batch * training.sequence_length
     steps = training.tokens / step
-    large = layout is not None and layout.ranks >= LARGE
+    tuned = training.trainable is not None or training.tokens < TUNED * model_weights(training.model).active
+    large = layout is not None and layout.ranks >= LARGE and not tuned
     if 1 <= steps < (FEW if large else FEW_OF_TUNING):
         message = f"{plain(steps, 3)} steps of {display(step, '1')} tokens are the whole run; warm-up alone takes 2,000 in published runs"
         help_ = "use a smaller global batch or more tokens"
-        severity = "warning" if steps < VERY_FEW or large else "note"
+        severity = "warning" if large or (steps < VERY_FEW and training.trainable is None) else "note"
         yield RULE.problem("workload.tokens", message, help_, severity=severity)
     elif steps > MANY:
         message = f"{display(steps, '1')} steps of {step:,} tokens: published runs have up to about 5,500,000, with larger batches"

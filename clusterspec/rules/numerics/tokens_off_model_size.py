@@ -3,9 +3,9 @@
 ## What it finds
 
 `tokens` over the parameters that a token uses. Below 2 the finding is a warning, below 5 a note, for runs of at least 20
-billion tokens or on at least 256 accelerators; shorter runs on fewer accelerators are taken for fine-tuning. With
+billion tokens or on at least 256 accelerators; shorter runs on fewer accelerators and runs of adapters are taken for fine-tuning. Below 0.05 it is a note as well. With
 sequences of 32,768 tokens or more the run is taken for the extension of a trained model's context, and the finding is a note. On
-accelerators from before 2022 only less than 0.5 is reported: their runs followed an older law. Above 100,000 it is a
+accelerators from before 2022 only less than 0.4 is reported: their runs followed an older law. Above 100,000 it is a
 warning.
 
 ## Why it matters
@@ -68,11 +68,14 @@ from clusterspec.units import display, plain
 RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("run-shorter-than-step", "few-steps"))
 FEW, VERY_FEW = 5.0, 2.0
 """Tokens per active parameter: GPT-3 has 1.7, BLOOM 2.1, and both count as trained on too few."""
+PRETRAINED = 0.05
+"""Tokens per active parameter below which a run of any size is fine-tuning: BLOOMZ has 0.012 (arXiv 2211.01786)."""
 MANY = 100_000.0
 LAW = 2022
 """Year of the law of 20 tokens per parameter."""
-BEFORE_LAW = 0.5
-"""Tokens per parameter of MT-NLG 530B, the fewest of a published run before that law."""
+BEFORE_LAW = 0.4
+"""Before that law MT-NLG 530B was trained on 0.51 tokens per parameter, and Narayanan et al. planned 0.45 for a trillion
+parameters (arXiv 2104.04473, section 5.1)."""
 TUNING = 20e9
 """Tokens below which a run may be fine-tuning."""
 LARGE = 256
@@ -84,7 +87,11 @@ EXTENSION = 32_768
 
 def check(training: Workload, layout: Layout | None, accelerator: Accelerator) -> Iterator[Problem]:
     tokens = training.tokens
-    if tokens is None or (tokens < TUNING and (layout is None or layout.ranks < LARGE)):
+    if (
+        tokens is None
+        or training.trainable is not None
+        or (tokens < TUNING and (layout is None or layout.ranks < LARGE))
+    ):
         return
     weights = model_weights(training.model).active
     each = tokens / weights
@@ -102,5 +109,5 @@ def check(training: Workload, layout: Layout | None, accelerator: Accelerator) -
         "workload.tokens",
         message,
         help_,
-        severity="warning" if each < VERY_FEW and training.sequence_length < EXTENSION else "note",
+        severity="warning" if PRETRAINED <= each < VERY_FEW and training.sequence_length < EXTENSION else "note",
     )

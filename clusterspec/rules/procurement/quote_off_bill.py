@@ -6,7 +6,7 @@ Each kind of part of `clusterspec bom` against the lines of `quote`. Fewer nodes
 error, and so is a third fewer spines, or fewer cables or transceivers by 15 % (from 2 % on a warning); so is a quote of a fabric that lacks a kind of part, except that a
 quote of nodes alone is a warning, and so is all that rests on parts that
 the spec does not name, and a lack of NICs alone, which servers often contain. A line of one lot (`cabling`, `network`)
-offers all parts of its kind. A number of nodes that equals the number of accelerators is an
+offers all parts of its kind. A fabric that a serving design does not describe is a note. A number of nodes that equals the number of accelerators is an
 error. More than 10 % too many is a note.
 
 ## Why it matters
@@ -143,7 +143,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         if kind != "node":
             guessed = kind in assumed or (kind == "switch" and bool(assumed & {*SWITCHES}))
             yield from _count_problem(kind, count, [line for line in lines if line.kind == kind], guessed)
-    yield from _missing_parts(lines, needed, counted)
+    yield from _missing_parts(lines, needed, counted, _separate_servers(design, cluster))
 
 
 def _node_problem(lines: Sequence[Offered], nodes: int, cluster: Cluster) -> Iterator[Problem]:
@@ -196,7 +196,16 @@ def _difference(
         yield RULE.problem(at, message, f"ask what the other {total - needed:,.0f} are for", severity="note")
 
 
-def _missing_parts(lines: Sequence[Offered], needed: Mapping[str, int], counted: Bill) -> Iterator[Problem]:
+def _separate_servers(design: Design, cluster: Cluster) -> bool:
+    """Whether the design serves on nodes of their own: a fabric that it does not describe need not exist."""
+    written, workload = design.spec.cluster, design.workload
+    described = cluster.platform is not None or (written is not None and written.scale_out is not None)
+    return not described and workload is not None and workload.kind == "serve"
+
+
+def _missing_parts(
+    lines: Sequence[Offered], needed: Mapping[str, int], counted: Bill, separate: bool
+) -> Iterator[Problem]:
     kinds = {kind for line in lines for kind in line.covers}
     whole = bool(kinds & {*NETWORKED, "switch"})
     missing = {kind: count for kind, count in needed.items() if kind not in kinds and kind != "node"}
@@ -207,7 +216,8 @@ def _missing_parts(lines: Sequence[Offered], needed: Mapping[str, int], counted:
     assumed = assumed or set(missing) == {"nic"}
     message = f"the quote has no line for {named}, which the design needs"
     help_ = "ask for the line, or say in a waiver who delivers the parts"
-    yield RULE.problem("procurement.quote", message, help_, severity="error" if whole and not assumed else "warning")
+    severity = "note" if separate else "error" if whole and not assumed else "warning"
+    yield RULE.problem("procurement.quote", message, help_, severity=severity)
 
 
 def _sum_of(lines: Sequence[Offered]) -> float:
