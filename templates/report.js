@@ -250,7 +250,7 @@
     var table = el("div", { class: "wires", role: "table", "aria-label": "Seconds on the wire of one step against its computation" });
     function now() {
       return data.cases.filter(function (one) { return one.nodes === data.nodes[state.nodes] && one.model === data.models[state.model].name; })
-        .map(function (one) { return { strategy: one.strategy, wire: interpolated(one, state.bandwidth, state.nic, state.taper), compute: one.compute }; });
+        .map(function (one) { return { strategy: one.strategy, memory: one.memory, fits: one.fits, bubble: one.bubble, wire: interpolated(one, state.bandwidth, state.nic, state.taper), compute: one.compute }; });
     }
     function show() {
       reads.forEach(function (read) { read(); });
@@ -260,16 +260,20 @@
       var low = Math.floor(Math.log10(Math.min.apply(null, values))), high = Math.ceil(Math.log10(Math.max.apply(null, values)) + 1e-9);
       function at(value) { return 100 * (Math.log10(value) - low) / (high - low) + "%"; }
       list.forEach(function (one) {
-        var hidden = one.wire < one.compute;
+        var unfit = one.fits === false, hidden = one.wire < one.compute && !unfit;
         var bar = el("div", { class: "scale", "aria-hidden": "true" }), dot = el("span", { class: "dot" }), rule = el("span", { class: "rule" });
         dot.style.left = at(one.wire);
         rule.style.left = at(one.compute);
         bar.appendChild(dot);
         bar.appendChild(rule);
         var note = (data.strategies.filter(function (each) { return each.name === one.strategy; })[0] || {}).note || "";
-        var text = display(one.wire, "s") + " on the wire, " + display(one.compute, "s") + " of computation: " + (hidden ? "can be hidden" : "exceeds the computation");
-        table.appendChild(el("div", { class: "wire " + (hidden ? "good" : "bad"), role: "row", "data-field": "survival.cases", "data-strategy": one.strategy, "data-seconds": one.wire },
+        var text = display(one.wire, "s") + " on the wire, " + display(one.compute, "s") + " of computation" + (one.bubble ? ", bubble " + display(one.bubble, "s") + " at the rates of the spec" : "") + ": " + (unfit ? "does not fit in memory (" + display(one.memory, "B") + ")" : hidden ? "less than the computation" : "exceeds the computation");
+        table.appendChild(el("div", { class: "wire " + (unfit ? "bad unfit" : hidden ? "good" : "bad"), role: "row", "data-field": "survival.cases", "data-strategy": one.strategy, "data-seconds": one.wire },
           el("strong", { role: "rowheader", text: one.strategy, title: note }), el("span", { role: "cell", class: "said", text: text }), bar));
+      });
+      data.present.rows.forEach(function (own) {
+        table.appendChild(el("div", { class: "wire own", role: "row", "data-field": "estimate.communication" },
+          el("strong", { role: "rowheader", text: "this design" }), el("span", { role: "cell", class: "said", text: own.note + "; " + display(own.compute, "s") + " of computation" })));
       });
       var axis = el("div", { class: "axis", "aria-hidden": "true", "data-field": "survival" });
       for (var power = low; power <= high; power++) {

@@ -34,18 +34,21 @@ MOST_NODES = 16_384
 
 
 def survival(design: Design, *, live: bool = True) -> Survival | None:
-    """The grid around a design, of which only its own nodes and model unless ``live``.
+    """The grid around the nodes of the job, of which only its own nodes and model unless ``live``.
 
     None unless the design is training on more than one node with a switched fabric."""
     cluster, work = design.cluster, design.workload
     if cluster is None or work is None or work.kind != "train" or cluster.scale_out is None or cluster.nodes < 2:
         return None
-    nodes = tuple(sorted({max(2, min(MOST_NODES, round(cluster.nodes * factor))) for factor in NODE_FACTORS}))
-    used = cluster.nodes * cluster.ranks_per_node
+    own = design.layout.nodes if design.layout else cluster.nodes
+    if own < 2:
+        return None
+    nodes = tuple(sorted({max(2, min(MOST_NODES, round(own * factor))) for factor in NODE_FACTORS}))
+    used = own * cluster.ranks_per_node
     sequences = max(1, round(work.global_batch / used))
     models = _models(design)
     if not live:
-        nodes, models = (cluster.nodes,), tuple(each for each in models if each[0] == (work.model.id or "this model"))
+        nodes, models = (own,), tuple(each for each in models if each[0] == (work.model.id or "this model"))
     taper = min(max(cluster.scale_out.taper, TAPERS[0]), TAPERS[1])
     present = cluster.scale_up.bandwidth.value, cluster.scale_out.nic_bandwidth.value, taper
     cases, worst, checked = [], 0.0, 0
@@ -58,9 +61,7 @@ def survival(design: Design, *, live: bool = True) -> Survival | None:
                 curve = _curve(plan, name, cluster, machine) if machine else None
                 if curve is None or plan.step is None:
                     continue
-                cases.append(
-                    WireCase(name, count, model, plan.step.computing, interpolated(curve[0], *present), curve[0])
-                )
+                cases.append(_case(plan, (name, count, model), interpolated(curve[0], *present), curve[0]))
                 worst, checked = max(worst, curve[1]), checked + curve[2]
     if not cases:
         return None
@@ -75,6 +76,15 @@ def survival(design: Design, *, live: bool = True) -> Survival | None:
         error=worst,
         checked=checked,
     )
+
+
+def _case(plan: Plan, key: tuple[str, int, str], communication: float, curve: Curve) -> WireCase:
+    """A case with what the estimate of its plan says beside the wire: computation, exposed time, bubble, memory."""
+    assert plan.step is not None
+    axes = next(one.axes for one in STRATEGIES if one.name == key[0])
+    exposed = sum_of(row.exposed for row in plan.communication if row.axis in axes)
+    bubble = plan.step.times.bubble
+    return WireCase(*key, plan.step.computing, communication, exposed, bubble, plan.memory_bytes, plan.fits, curve)
 
 
 def _models(design: Design) -> tuple[tuple[str, float], ...]:

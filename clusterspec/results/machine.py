@@ -296,14 +296,21 @@ STRATEGIES = (
 
 @dataclass(frozen=True, slots=True)
 class WireCase:
-    """A strategy with a number of nodes and a model: its curve, and the seconds of computation and, at the
-    rates of the spec, of communication."""
+    """A strategy with a number of nodes and a model: its curve, and the seconds of computation and, at the rates of the
+    spec, of communication, of the exposed part of that, and of the pipeline bubble.
+
+    ``memory`` is that of the fullest accelerator in bytes; ``fits`` is None if it or the capacity is not known.
+    """
 
     strategy: str
     nodes: int
     model: str
     compute: float
     communication: float
+    exposed: float
+    bubble: float
+    memory: float | None
+    fits: bool | None
     curve: Curve
 
 
@@ -340,6 +347,10 @@ class Survival:
                     "nodes": case.nodes,
                     "model": case.model,
                     "compute": case.compute,
+                    "exposed": case.exposed,
+                    "bubble": case.bubble,
+                    "memory": case.memory,
+                    "fits": case.fits,
                     **case.curve.to_json(),
                 }
                 for case in self.cases

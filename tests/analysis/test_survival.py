@@ -142,6 +142,26 @@ def test_a_printed_report_has_the_case_of_the_spec_alone() -> None:
     assert found.nodes == (8,) and [name for name, _ in found.models] == ["llama-3.1-8b"]
 
 
+def test_a_case_says_what_the_estimate_of_its_layout_says_on_the_nodes_of_the_job() -> None:
+    """The job has half of the machine; a model that does not fit is marked in every case."""
+    work = "{model: llama-3.1-70b, sequence_length: 4096, global_batch: 128}"
+    design = design_of(f"cluster: {{platform: dgx-h100, nodes: 16}}\nworkload: {work}\nlayout: {{tp: 8, nodes: 8}}\n")
+    found = survival(design, live=False)
+    assert found is not None and found.nodes == (8,) and found.sequences == 2
+    axes = {one.name: one.axes for one in STRATEGIES}
+    for case in found.cases:
+        other = varied_design(design, 8, case.model, found.sequences, case.strategy)
+        assert other is not None
+        plan = estimate(other)
+        assert plan.step is not None
+        exposed = sum(row.exposed for row in plan.communication if row.axis in axes[case.strategy])
+        told = (case.compute, case.exposed, case.bubble, case.memory)
+        assert told == pytest.approx((plan.step.computing, exposed, plan.step.times.bubble, plan.memory_bytes))
+        assert case.fits is plan.fits
+        assert (case.bubble > 0) is (case.strategy == "PP")
+    assert {case.strategy for case in found.cases if case.fits is False} >= {"DDP"}
+
+
 @pytest.mark.parametrize(
     "text",
     [

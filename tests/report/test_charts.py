@@ -252,12 +252,13 @@ def test_dots_of_a_tier_stand_at_their_rates() -> None:
     assert float(measured["points"].split(",")[0]) + 6 == pytest.approx(axis(25 * GB), abs=0.1)
 
 
-@pytest.mark.parametrize(
-    ("wire", "word"), [(0.5, "can be hidden"), (1.0, "exceeds the computation"), (2.0, "exceeds the computation")]
-)
-def test_communication_shorter_than_the_computation_can_be_hidden(wire: float, word: str) -> None:
-    told = [each["text"] for each in shapes(curves.wire_chart([WireRow("TP", "tp", wire, 1.0)], "alt"), "text")]
-    assert [text.partition(", ")[2] for text in told if ", " in text] == [word]
+def test_a_layout_that_does_not_fit_is_hatched_and_says_so() -> None:
+    for fits in (True, False):
+        chart = curves.wire_chart([WireRow("TP", "tp", 0.5, 1.0, "0.5 s, 0.2 s exposed", fits)], "alt")
+        assert "0.5 s, 0.2 s exposed" in [each["text"] for each in shapes(chart, "text")]
+        assert len(shapes(chart, "path")) == int(not fits)
+        last = shapes(chart, "circle")[-1]
+        assert (last["fill"] == "none") is not fits
 
 
 def test_the_roofline_bends_at_the_peak_over_the_bandwidth_and_numbers_kernels_by_share() -> None:

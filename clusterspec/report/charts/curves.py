@@ -139,16 +139,23 @@ def _dot_legend() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class WireRow:
-    """The communication time of one kind of parallelism and the computation time, in seconds."""
+    """The communication time of one kind of parallelism and the computation time, in seconds; ``note`` is what else the
+    estimate says, ``fits`` whether the layout fits in memory.
+    """
 
     label: str
     tint: str
     wire: float
     compute: float
+    note: str = ""
+    fits: bool = True
 
 
 def wire_chart(rows: Sequence[WireRow], alt: str) -> str:
-    """One row per kind of parallelism: a dot for communication time, a line for the computation that can overlap it."""
+    """One row per kind of parallelism: a dot for communication time, a line for the computation beside it.
+
+    A layout that does not fit in memory is hatched.
+    """
     axis = LogAxis.around([value for row in rows for value in (row.wire, row.compute)], 8, svg.WIDTH - 16)
     bottom = TOP + STEP * len(rows)
     parts = [
@@ -160,13 +167,14 @@ def wire_chart(rows: Sequence[WireRow], alt: str) -> str:
     ]
     for number, row in enumerate(rows):
         y = TOP + STEP * number + 28
-        word = "can be hidden" if row.wire < row.compute else "exceeds the computation"
+        note = row.note or f"{display(row.wire, 's')} on the wire"
         parts.append(svg.text_shape(8, y - 14, row.label, bold=True))
-        parts.append(
-            svg.text_shape(svg.WIDTH - 8, y - 14, f"{display(row.wire, 's')}, {word}", size=12, tint="soft", end="end")
-        )
+        tint = "soft" if row.fits else "bad"
+        parts.append(svg.text_shape(svg.WIDTH - 8, y - 14, note, size=12, tint=tint, end="end"))
+        if not row.fits:
+            parts.append(svg.hatch(axis.start, y - 6, axis(row.wire) - axis.start, 12, row.tint, step=6))
         parts.append(svg.segment(axis.start, y, axis(row.wire), y, row.tint, width=2))
-        parts.append(svg.dot(axis(row.wire), y, row.tint, radius=6))
+        parts.append(svg.dot(axis(row.wire), y, row.tint, radius=6, hollow=not row.fits))
         parts.append(svg.segment(axis(row.compute), y - 8, axis(row.compute), y + 8, "limit", width=3))
     return svg.drawing(bottom + 24, parts, alt, name="survival")
 

@@ -19,8 +19,9 @@ from clusterspec.report.paper.blocks import (
     embedded_json,
 )
 from clusterspec.results.full import FullReport
-from clusterspec.results.machine import LayoutCell, LayoutGrid
+from clusterspec.results.machine import LayoutCell, LayoutGrid, WireCase
 from clusterspec.results.search import SensitivityReport
+from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plural
 
 MOST_LEVERS = 10
@@ -33,41 +34,79 @@ def survival_section(report: FullReport) -> Section | None:
         return None
     own = report.estimate.design.workload
     model = own.model.id if own and own.model.id else grid.models[0][0]
-    nodes = report.estimate.design.cluster.nodes if report.estimate.design.cluster else grid.nodes[0]
+    nodes = _job_nodes(report)
+    cases = [case for case in grid.cases if case.nodes == nodes and case.model == model]
     rows = [
         WireRow(
             case.strategy,
             cause_of(case.strategy.lower()),
             case.communication,
             case.compute,
+            _case_note(case),
+            case.fits is not False,
         )
-        for case in grid.cases
-        if case.nodes == nodes and case.model == model
+        for case in cases
     ]
     if not rows:
         return None
-    alt = "; ".join(
-        f"{row.label}: {display(row.wire, 's')} on the wire, {display(row.compute, 's')} of computation" for row in rows
+    rows += _own_row(report)
+    alt = "; ".join(f"{row.label}: {row.note}, {display(row.compute, 's')} of computation" for row in rows)
+    caption = (
+        f"Communication time of one step by kind of parallelism, each alone, on {plural(nodes, 'node')}: "
+        "layouts that do not fit in memory are hatched"
     )
-    caption = f"Communication time of one step by kind of parallelism, each alone, with {plural(nodes, 'node')}"
     picture = Picture(wire_chart(rows, alt), caption, "survival", "survival", embedded_json(_grid_data(report)))
     error = (
-        f"Values are interpolated in a table of the cost model; the largest error at {grid.checked:,} positions is "
-        f"{percent(grid.error, 2)}. Each accelerator works on {plural(grid.sequences, 'sequence')} a step."
+        f"Times on the wire are interpolated in a table of the cost model; the largest error at {grid.checked:,} "
+        f"positions is {percent(grid.error, 2)}. Each accelerator works on {plural(grid.sequences, 'sequence')} a step."
     )
-    lead = "Communication that takes longer than the computation is partly exposed, even with perfect overlap."
+    lead = (
+        "Exposed time, bubble and memory are those of the estimate at the rates of the spec. Communication that takes "
+        "longer than the computation is partly exposed, even with perfect overlap."
+    )
     return Section(
         "survival", "Communication time by kind of parallelism", (picture, Text(error, "survival.error")), lead=lead
     )
 
 
+def _job_nodes(report: FullReport) -> int:
+    design = report.estimate.design
+    return design.layout.nodes if design.layout else design.cluster.nodes if design.cluster else 0
+
+
+def _case_note(case: WireCase) -> str:
+    """What the estimate says of a case: seconds on the wire and exposed, the bubble, and memory that is exceeded."""
+    note = f"{display(case.communication, 's')}, {display(case.exposed, 's')} exposed"
+    note += f", bubble {display(case.bubble, 's')}" if case.bubble else ""
+    if case.fits is False and case.memory is not None:
+        note += f"; does not fit: {display(case.memory, 'B')}"
+    return note
+
+
+def _own_row(report: FullReport) -> Iterator[WireRow]:
+    """The design itself: all of its communication, with its own batch."""
+    plan = report.estimate.plan
+    if plan.step is None or not plan.communication:
+        return
+    wire = sum_of(row.seconds for row in plan.communication)
+    exposed = sum_of(row.exposed for row in plan.communication)
+    bubble = plan.step.times.bubble
+    note = f"{display(wire, 's')}, {display(exposed, 's')} exposed" + (
+        f", bubble {display(bubble, 's')}" if bubble else ""
+    )
+    if plan.fits is False and plan.memory_bytes is not None:
+        note += f"; does not fit: {display(plan.memory_bytes, 'B')}"
+    yield WireRow("this design", "ink", wire, plan.step.computing, note, plan.fits is not False)
+
+
 def _grid_data(report: FullReport) -> dict[str, object]:
-    """The grid with the position of the spec."""
+    """The grid with the position and the row of the spec."""
     grid = report.survival
     design = report.estimate.design
     assert grid is not None
     own = design.workload.model.id if design.workload else ""
-    return grid.to_json() | {"present": {"nodes": design.cluster.nodes if design.cluster else 0, "model": own}}
+    rows = [{"wire": row.wire, "compute": row.compute, "note": row.note} for row in _own_row(report)]
+    return grid.to_json() | {"present": {"nodes": _job_nodes(report), "model": own, "rows": rows}}
 
 
 def layouts_section(report: FullReport) -> Section | None:
