@@ -1,9 +1,9 @@
 """Names that exporters write, against the sources of their targets: ``python -m tools.export_targets DIR [--write]``.
 
-``DIR`` holds clones (``OWNER+NAME`` or ``OWNER/NAME``, or either with a folder ``repo``); for vLLM, whose repository
-is large, its wheel. The sources are parsed, not run. ``--write`` records where each name is defined in
-``tests/exchange/targets.csv``, with which a test compares the exporters. Exit status 1 where an exporter writes what
-its target does not have.
+``DIR`` holds clones (``OWNER+NAME`` or ``OWNER/NAME``, or either with a folder ``repo``); for vLLM, SGLang and Dynamo,
+whose repositories are large, the wheels of the releases whose options are written. The sources are parsed, not run.
+``--write`` records where each name is defined in ``tests/exchange/targets.csv``, with which a test compares the
+exporters. Exit status 1 where an exporter writes what its target does not have.
 """
 
 from __future__ import annotations
@@ -53,13 +53,23 @@ LAYOUTS = (
 _LOAD = "input_tokens: 1000, output_tokens: 1000, concurrency: 64"
 _FAST = "speculative: {tokens: 1, acceptance: 0.8}"
 _MANY = "max_sequences: 64, chunk_tokens: 8192, captured_graphs: false"
+_APART = (
+    "disaggregated: {prefill: {replicas: 2, tp: 8, ep: 8}, decode: {replicas: 1, tp: 1, attention_dp: 8, ep: 8}, "
+    "transfer: {block_tokens: 64}}"
+)
 SERVING = (
+    f"{{kind: serve, model: deepseek-v3, serving: {{{_LOAD}, {_APART}, redundant_experts: 16, {_FAST}}}}}",
     f"{{kind: serve, model: deepseek-v3, kv_precision: fp8, serving: {{{_LOAD}, {_FAST}}}}}",
-    f"{{kind: serve, model: llama-3.1-70b, serving: {{{_LOAD}, {_MANY}}}}}",
+    f"{{kind: serve, model: llama-3.1-70b, parameter_precision: fp8, serving: {{{_LOAD}, {_MANY}}}}}",
     f"{{kind: serve, model: qwen3-32b, parameter_precision: fp8, serving: {{{_LOAD}}}}}",
     f"{{kind: serve, model: gpt-oss-20b, parameter_precision: fp16, serving: {{{_LOAD}}}}}",
 )
-SERVING_LAYOUTS = ("{tp: 8}", "{tp: 8, pp: 2}", "{tp: 1, ep: 32, attention_dp: 32}", "{tp: 2}")
+SERVING_LAYOUTS = (
+    "tp: 8",
+    "tp: 8, pp: 2",
+    "tp: 1, ep: 32, attention_dp: 32, overlap: {ep: true}, dispatcher: deepep",
+    "tp: 2",
+)
 
 
 class Place(NamedTuple):
@@ -74,11 +84,12 @@ class Place(NamedTuple):
 # What the exporters write
 
 
-def designs(serve: bool) -> Iterator[ExportInput]:
-    """Designs of all models, layouts and precisions."""
+def designs(software: tuple[str, ...]) -> Iterator[ExportInput]:
+    """Designs of all models, layouts and precisions; with ``software``, names and releases, of serving."""
     settings = Settings(Catalog.open(), Config(), date(2026, 11, 20))
-    if serve:
-        works = list(product(SERVING, SERVING_LAYOUTS))
+    if software:
+        layouts = [f"{{software: {name}, {layout}}}" for name in software for layout in SERVING_LAYOUTS]
+        works = list(product(SERVING, layouts))
     else:
         facts = "sequence_length: 4096, global_batch: 512"
         works = [
@@ -92,9 +103,10 @@ def designs(serve: bool) -> Iterator[ExportInput]:
 
 def written(kind: str) -> Iterator[str]:
     """What an exporter writes of all designs that it takes."""
-    for design in designs(kind == "vllm"):
+    exporter = exporter_of(kind.partition(" ")[0])
+    for design in designs(TARGETS[kind].software):
         try:
-            yield str(exporter_of(kind).write(design).content)
+            yield str(exporter.write(design).content)
         except NotExportable:
             continue
 
@@ -109,6 +121,11 @@ def flags_in(text: str) -> set[str]:
     """Options of a launch, without those of torchrun."""
     launcher = {"--nnodes", "--nproc_per_node", "--rdzv-backend", "--rdzv-endpoint"} if "torchrun" in text else set()
     return set(re.findall(r"(?<!\S)(--[a-z][a-z0-9_-]+)", text)) - launcher
+
+
+def arguments_in(text: str) -> set[str]:
+    """Options among the arguments of containers."""
+    return set(re.findall(r"- \"(--[a-z][a-z0-9-]+)\"", text))
 
 
 def keys_in(text: str) -> set[str]:
@@ -159,14 +176,19 @@ def _paths(value: Any, base: str = "") -> Iterator[str]:
 # Where the targets define it
 
 
-class Source:
-    """The files of a target: the newest commit of a clone, or a wheel."""
+PACKAGES = {"ai-dynamo/dynamo": "ai_dynamo"}
+"""The names of wheels that differ from those of their repositories."""
 
-    def __init__(self, clones: Path, repository: str) -> None:
+
+class Source:
+    """The files of a target: the newest commit of a clone, or a wheel; that of a ``release`` if stated."""
+
+    def __init__(self, clones: Path, repository: str, release: str = "") -> None:
         names = (repository.replace("/", "+"), repository)
         folders = (clones / name / inner for name in names for inner in ("repo", ""))
-        wheels = sorted(clones.glob(f"{repository.split('/')[1]}-*.whl"))
-        self.repository = repository
+        package = PACKAGES.get(repository, repository.split("/")[1])
+        wheels = sorted(clones.glob(f"{package}-{release or '*'}-*.whl"))
+        self.clones, self.repository = clones, repository
         self.folder = next((folder for folder in folders if folder.is_dir()), None)
         self.wheel = wheels[-1] if wheels else None
         if self.folder is None and self.wheel is None:
@@ -248,12 +270,33 @@ def maxtext(source: Source, names: set[str]) -> dict[str, Place]:
 def vllm(source: Source, names: set[str]) -> dict[str, Place]:
     """The options of ``vllm serve``: those it adds, and those of the fields of its classes of arguments."""
     found: dict[str, Place] = {}
-    frontend = "vllm/entrypoints/common/cli_args.py"
+    frontends = [f"vllm/entrypoints/{part}/cli_args.py" for part in ("common", "launchers", "openai")]
+    frontend = next(path for path in frontends if source.has(path))
     for path in ("vllm/entrypoints/cli/serve.py", frontend, "vllm/engine/arg_utils.py"):
         found = {**source.lines(path, r"[\"'](--[a-z][a-z0-9-]+)[\"']"), **found}
     for owner in ("FrontendArgs", "BaseFrontendArgs"):
         for name, place in source.fields(frontend, owner).items():
             found.setdefault(f"--{name.replace('_', '-')}", place)
+    return found
+
+
+def sglang(source: Source, names: set[str]) -> dict[str, Place]:
+    """The options of SGLang's server: those it adds, and those of the fields of its classes of arguments."""
+    found = source.lines("sglang/srt/server_args.py", r"[\"'](--[a-z][a-z0-9-]+)[\"']")
+    for part in ("disagg", "exec_", "model", "parallel", "schedule", "serving", "spec"):
+        path = f"sglang/srt/arg_groups/fields/{part}.py"
+        if source.has(path):
+            fields = source.lines(path, r"^    ([a-z][a-z0-9_]*): A\[(?!bool, Arg\(no_cli=True\))")
+            found |= {f"--{name.replace('_', '-')}": place for name, place in fields.items()}
+    return found
+
+
+def dynamo(source: Source, names: set[str]) -> dict[str, Place]:
+    """The options of Dynamo, and those of the releases of vLLM and SGLang that it requires."""
+    found = vllm(Source(source.clones, "vllm-project/vllm", "0.31.0"), names)
+    found |= sglang(Source(source.clones, "sgl-project/sglang", "0.5.21"), names)
+    for path in ("dynamo/vllm/backend_args.py", "dynamo/frontend/frontend_args.py"):
+        found |= source.lines(path, r"flag_name=[\"'](--[a-z][a-z0-9-]+)[\"']")
     return found
 
 
@@ -353,11 +396,16 @@ def _line_of(schema: yaml.Node, keys: list[str]) -> int | None:
 
 
 class Target(NamedTuple):
-    """The repository of a target, the names in a text that is written for it, and where it defines names."""
+    """The repository of a target, the names in a text that is written for it, and where it defines names.
+
+    ``software`` are the engines of serving designs, with the release that is written; ``release`` that of the wheel.
+    """
 
     repository: str
     names: Callable[[str], set[str]]
     places: Callable[[Source, set[str]], dict[str, Place]]
+    software: tuple[str, ...] = ()
+    release: str = ""
 
 
 TARGETS = {
@@ -365,7 +413,13 @@ TARGETS = {
     "maxtext": Target("AI-Hypercomputer/maxtext", keys_in, maxtext),
     "torchtitan": Target("pytorch/torchtitan", python_names_in, torchtitan),
     "deepspeed": Target("deepspeedai/DeepSpeed", lambda text: set(_paths(json.loads(text))), deepspeed),
-    "vllm": Target("vllm-project/vllm", flags_in, vllm),
+    "vllm": Target("vllm-project/vllm", flags_in, vllm, ("vllm 0.33.0",), "0.33.0"),
+    "vllm 0.31.0": Target("vllm-project/vllm", flags_in, vllm, ("vllm 0.31.0",), "0.31.0"),
+    "vllm 0.18.0": Target("vllm-project/vllm", flags_in, vllm, ("vllm 0.18.0",), "0.18.0"),
+    "sglang": Target("sgl-project/sglang", flags_in, sglang, ("sglang 0.5.21",), "0.5.21"),
+    "sglang 0.5.9": Target("sgl-project/sglang", flags_in, sglang, ("sglang 0.5.9",), "0.5.9"),
+    "dynamo": Target("ai-dynamo/dynamo", arguments_in, dynamo, ("vllm 0.31.0", "sglang 0.5.21"), "1.6.1"),
+    "llm-d": Target("vllm-project/vllm", arguments_in, vllm, ("vllm 0.33.0",), "0.33.0"),
     "slurm-topology": Target("SchedMD/slurm", paths_in, slurm),
     "kueue-topology": Target(
         "kubernetes-sigs/kueue", paths_in, kubernetes("config/components/crd/bases/kueue.x-k8s.io_topologies.yaml")
@@ -392,7 +446,7 @@ def main() -> int:
     unknown = 0
     for kind, target in TARGETS.items():
         names = names_written(kind)
-        places = target.places(Source(given.clones, target.repository), names)
+        places = target.places(Source(given.clones, target.repository, target.release), names)
         missing = sorted(names - set(places))
         unknown += len(missing)
         print(f"{kind}: {len(names)} names of {target.repository}: {', '.join(missing) or 'all exist'}")

@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import yaml
 
 from clusterspec.cost.parameters import model_weights
 from clusterspec.exchange.exporters.fabric import fabric_links
@@ -458,3 +459,85 @@ def test_the_command_writes_files_and_names_what_is_lost(call: Call) -> None:  #
 def test_an_unknown_kind_offers_the_nearest() -> None:
     with pytest.raises(NotExportable, match="did you mean infragraph"):
         exporter_of("infragrph")
+
+
+PLAN = """\
+workload:
+  kind: serve
+  model: deepseek-v3
+  precision: fp8
+  parameter_precision: fp8
+  serving:
+    input_tokens: 3000
+    output_tokens: 1000
+    concurrency: 64
+    chunk_tokens: 4096
+    max_sequences: 32
+    redundant_experts: 16
+    disaggregated: {{prefill: {prefill}, decode: {decode}}}
+layout: {{software: {software}}}
+"""
+
+
+def plan(software: str, prefill: str, decode: str, nodes: int = 3) -> ExportInput:
+    return pod(nodes, rest=PLAN.format(software=software, prefill=prefill, decode=decode))
+
+
+WIDE = "{replicas: 1, attention_dp: 16, ep: 16}"
+
+
+def test_separate_engines_are_launched_with_their_roles_and_degrees() -> None:
+    text = exported("sglang", plan("sglang 0.5.9", "{replicas: 2, tp: 4, ep: 4}", WIDE))
+    commands = text.split("# ")[2:]
+    assert [each.partition(":")[0] for each in commands] == [
+        *("prefill replica 1", "prefill replica 2", "decode replica 1", "decode replica 1")
+    ]
+    assert ["--disaggregation-mode prefill" in each for each in commands] == [True, True, False, False]
+    assert "CUDA_VISIBLE_DEVICES=4,5,6,7" in commands[1] and "node 1, accelerators 4 to 7" in commands[1]
+    assert "node 2\n" in commands[2] and "--node-rank 1" in commands[3]
+    # sixteen attention replicas divide the tokens of a step and the requests of the engine among them
+    assert "--tp-size 16" in commands[2] and "--dp-size 16 --enable-dp-attention" in commands[2]
+    assert "--chunked-prefill-size 65536" in commands[2] and "--max-running-requests 512" in commands[2]
+    text = exported("vllm", plan("vllm 0.31.0", "{replicas: 1, tp: 8, ep: 8}", WIDE))
+    assert text.count('"kv_connector": "NixlConnector"') == text.count("vllm serve") == 3
+    assert "--enable-eplb --eplb-config '{\"num_redundant_experts\": 16}'" in text
+
+
+def test_engines_of_both_kinds_share_a_node_without_sharing_accelerators_or_ports() -> None:
+    text = exported("vllm", plan("vllm 0.31.0", "{replicas: 2, tp: 2, ep: 2}", "{replicas: 1, tp: 4, ep: 4}", nodes=1))
+    assert [line for line in text.splitlines() if line.startswith("# ")][1:] == [
+        "# prefill replica 1: node 1, accelerators 0 to 1",
+        "# prefill replica 2: node 1, accelerators 2 to 3",
+        "# decode replica 1: node 1, accelerators 4 to 7",
+    ]
+    assert [each.split()[0] for each in text.split("--port ")[1:]] == ["8000", "8002", "8004"]
+
+
+def test_a_release_whose_options_were_not_checked_is_refused() -> None:
+    others = {"vllm": "vllm 0.7", "sglang": "sglang 0.4", "dynamo": "vllm 0.33", "llm-d": "vllm 9"}
+    for kind, software in others.items():
+        with pytest.raises(NotExportable, match="not checked"):
+            exported(kind, plan(software, "{replicas: 1, tp: 8, ep: 8}", "{replicas: 1, tp: 8, ep: 8}"))
+
+
+def test_manifests_have_a_component_for_each_kind_of_engine() -> None:
+    text = exported("dynamo", plan("vllm 0.31", "{replicas: 2, tp: 4, ep: 4}", "{replicas: 1, tp: 16, ep: 16}"))
+    graph = yaml.safe_load(text)
+    assert (graph["apiVersion"], graph["kind"]) == ("nvidia.com/v1beta1", "DynamoGraphDeployment")
+    frontend, prefill, decode = graph["spec"]["components"]
+    assert (prefill["replicas"], decode["replicas"], decode["multinode"]) == (2, 1, {"nodeCount": 2})
+    first, second = (each["podTemplate"]["spec"]["containers"][0] for each in (prefill, decode))
+    assert (first["resources"]["limits"], second["resources"]["limits"]) == (
+        {"nvidia.com/gpu": "4"},
+        {"nvidia.com/gpu": "8"},
+    )
+    assert first["args"][-2:] == ["--disaggregation-mode", "prefill"]
+    assert frontend["type"] == "frontend" and "resources" not in frontend["podTemplate"]["spec"]["containers"][0]
+    with pytest.raises(NotExportable, match="several nodes"):
+        exported("dynamo", plan("vllm 0.31", "{replicas: 1, tp: 8, ep: 8}", WIDE))
+    patches = list(
+        yaml.safe_load_all(exported("llm-d", plan("vllm 0.33", "{replicas: 2, tp: 4, ep: 4}", "{tp: 8, ep: 8}")))
+    )
+    assert [each["metadata"]["name"] for each in patches] == ["prefill", "decode"]
+    ports = [each["spec"]["template"]["spec"]["containers"][0]["args"][-1] for each in patches]
+    assert ports == ["8000", "8200"]

@@ -2,9 +2,11 @@
 
 Options: vLLM, docs/serving/data_parallel_deployment.md (ranks of data parallelism on several nodes),
 docs/serving/parallelism_scaling.md, commit 096bd6a4 (one engine on several nodes, without Ray),
-vllm/config/speculative.py, commit 002e77c1 (``method`` is required without a draft model) and
+vllm/config/speculative.py, commit 002e77c1 (``method`` is required without a draft model),
 vllm/model_executor/layers/quantization (``fp8`` quantizes weights as they are loaded; the method of a quantized
-checkpoint is read from its configuration).
+checkpoint is read from its configuration), vllm/config/kv_transfer.py, vllm/envs.py and
+vllm/distributed/kv_transfer/kv_connector/factory.py (``NixlConnector`` with ``kv_both``, and its side channel) and
+vllm/config/parallel.py, EPLBConfig (redundant experts), of the releases in `RELEASES`.
 """
 
 from __future__ import annotations
@@ -12,59 +14,62 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
-from clusterspec.exchange.exporters.registry import (
-    ExportedFile,
-    ExportInput,
-    NotExportable,
-    require_vendor,
-    unchanged_model,
+from clusterspec.exchange.exporters.engines import (
+    EngineKind,
+    Launch,
+    checked_release,
+    command,
+    engine_kinds,
+    launches,
+    predicts_tokens,
+    repository_of,
+    served_workload,
+    visible_accelerators,
 )
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput
 from clusterspec.units import plural
 
-MOST_COMMANDS = 2_000
+RELEASES = ("0.18.0", "0.31.0", "0.33.0")
+"""Releases on PyPI whose sources have every option that is written."""
 _HEAD = "$HEAD_ADDRESS"
 _PORT = 13345
-_PREDICTING = (
-    "deepseek-v3",
-    "deepseek-r1",
-    "deepseek-v4",
-    "glm-4.5",
-    "glm-4.6",
-    "glm-4.7",
-    "glm-5",
-    "mimo-v2",
-    "qwen3.5",
-)
-"""Models, by the start of their ids, whose checkpoints have layers of multi-token prediction."""
+_SIDE_CHANNEL = 5600
+"""The first port over which engines exchange the addresses of their caches: the default of vLLM."""
+_TRANSFER = '\'{"kv_connector": "NixlConnector", "kv_role": "kv_both"}\''
 
 
 def write(source: ExportInput) -> ExportedFile:
-    """The commands of all nodes, replica by replica. Raises `NotExportable` for training and mixed engines."""
-    work, layout = source.workload, source.layout
-    if work.kind != "serve":
-        raise NotExportable("the workload is training; this format is for serving")
-    require_vendor(source, "vllm")
-    if work.serving is not None and work.serving.prefill is not None:
-        raise NotExportable("separate engines for prefill and decode: export a spec of each")
+    """The commands of all nodes, replica by replica. Raises `NotExportable` for training and unchecked releases."""
+    work, _ = served_workload(source, "vllm")
+    release = checked_release(source, "vllm", RELEASES)
     omitted: list[str] = []
-    words = [f"vllm serve {_repository(source, omitted)}", *_engine_options(layout), *_limits(work, omitted)]
-    lines = [f"# {source.name}: {layout.ranks} ranks on {layout.nodes} nodes"]
-    for comment, options in _launches(layout):
-        lines += [comment, " \\\n  ".join([*words, *options])]
-    if layout.dp > 1:
+    model, limits = repository_of(source, omitted), list(limit_options(work, omitted))
+    layout = source.layout
+    size = f"{plural(layout.ranks, 'rank')} on {plural(layout.nodes, 'node')}"
+    lines = [f"# {source.name}: {size}, options of vLLM {release}"]
+    kinds = engine_kinds(source)
+    for kind in kinds:
+        options = [*engine_options(kind, work), *limits]
+        for launch in launches(kind, source.cluster.ranks_per_node):
+            environment = visible_accelerators(source, launch) + (_side_channel(launch) if kind.role else "")
+            start = f"{environment}vllm serve {model}"
+            lines += [launch.comment, command(start, *options, *_launch_options(kind.layout, launch))]
+    if len(kinds) > 1:
+        omitted.append("the router that sends a prompt to a prefill engine and its answer to a decode engine")
+    elif layout.dp > 1:
         omitted.append(f"the router before {plural(layout.dp, 'replica')}")
     return ExportedFile("\n".join([*lines, ""]), tuple(omitted))
 
 
-def _repository(source: ExportInput, omitted: list[str]) -> str:
-    model = source.workload.model
-    if model.repository and unchanged_model(source):
-        return model.repository
-    omitted.append(f"the repository of {model.id or 'the model'}: put it, or a path, in place of MODEL")
-    return "MODEL"
+def _side_channel(launch: Launch) -> str:
+    """The environment of an engine that sends or receives caches: its address and a port of its own on the node."""
+    port = _SIDE_CHANNEL + launch.first
+    return f"VLLM_NIXL_SIDE_CHANNEL_HOST=$NODE_ADDRESS VLLM_NIXL_SIDE_CHANNEL_PORT={port} "
 
 
-def _engine_options(layout: Layout) -> Iterator[str]:
+def engine_options(kind: EngineKind, work: Workload) -> Iterator[str]:
+    """The options of the degrees of an engine, its experts, and the transfer of caches."""
+    layout, serving = kind.layout, work.serving
     yield f"--tensor-parallel-size {layout.tp}"
     if layout.pp > 1:
         yield f"--pipeline-parallel-size {layout.pp}"
@@ -72,49 +77,34 @@ def _engine_options(layout: Layout) -> Iterator[str]:
         yield f"--data-parallel-size {layout.attention_dp}"
     if layout.ep > 1:
         yield "--enable-expert-parallel"
+        if layout.redundant_experts:
+            yield f"--enable-eplb --eplb-config '{{\"num_redundant_experts\": {layout.redundant_experts}}}'"
+    if layout.overlap.ep and layout.attention_dp > 1:
+        yield "--enable-dbo"
+    if kind.role:
+        yield f"--kv-transfer-config {_TRANSFER}"
+    if serving is not None and serving.transfer.block_tokens:
+        yield f"--block-size {serving.transfer.block_tokens}"
 
 
-def _launches(layout: Layout) -> Iterator[tuple[str, list[str]]]:
-    """A comment and the further options of every command: on each node of each replica.
-
-    Raises `NotExportable` if ranks do not fill nodes evenly, or there are more than `MOST_COMMANDS`.
-    """
-    per_node = layout.ranks // max(1, layout.nodes)
-    of_replica = layout.ranks // max(1, layout.dp)
-    if of_replica <= per_node:
-        if layout.dp > MOST_COMMANDS:
-            raise NotExportable(f"more than {MOST_COMMANDS:,} replicas")
-        on_node = per_node // of_replica
-        for replica in range(layout.dp):
-            slot = replica % on_node
-            first = f", accelerators {slot * of_replica} to {(slot + 1) * of_replica - 1}" if on_node > 1 else ""
-            yield f"# replica {replica + 1}: node {replica // on_node + 1}{first}", [f"--port {8000 + slot}"]
+def _launch_options(layout: Layout, launch: Launch) -> Iterator[str]:
+    """The options of one node of a replica."""
+    if launch.nodes == 1:
+        yield f"--port {8000 + launch.first}"
         return
-    nodes, engine = of_replica // per_node, layout.tp * layout.pp
-    if of_replica % per_node or (layout.attention_dp > 1 and per_node % engine):
-        raise NotExportable(f"replicas of {of_replica} ranks do not fill nodes of {per_node} with whole engines")
-    if nodes * layout.dp > MOST_COMMANDS:
-        raise NotExportable(f"more than {MOST_COMMANDS:,} commands")
-    for replica in range(layout.dp):
-        for node in range(nodes):
-            comment = f"# replica {replica + 1}: node {replica * nodes + node + 1}"
-            yield comment, list(_node_options(layout, nodes, node, per_node // engine))
-
-
-def _node_options(layout: Layout, nodes: int, node: int, local: int) -> Iterator[str]:
-    """The options of one node of a replica; ``local`` ranks of data parallelism are on it."""
     if layout.attention_dp > 1:
-        yield f"--data-parallel-size-local {local}"
+        yield f"--data-parallel-size-local {launch.local}"
         yield f"--data-parallel-address {_HEAD} --data-parallel-rpc-port {_PORT}"
-        if node:
-            yield f"--data-parallel-start-rank {node * local}"
+        if launch.node:
+            yield f"--data-parallel-start-rank {launch.node * launch.local}"
     else:
-        yield f"--nnodes {nodes} --node-rank {node} --master-addr {_HEAD}"
-    if node:
+        yield f"--nnodes {launch.nodes} --node-rank {launch.node} --master-addr {_HEAD}"
+    if launch.node:
         yield "--headless"
 
 
-def _limits(work: Workload, omitted: list[str]) -> Iterator[str]:
+def limit_options(work: Workload, omitted: list[str]) -> Iterator[str]:
+    """The options of lengths, batches, memory, precisions and speculation."""
     serving = work.serving
     if serving is not None:
         yield f"--max-model-len {serving.input_tokens + serving.output_tokens}"
@@ -140,7 +130,7 @@ def _limits(work: Workload, omitted: list[str]) -> Iterator[str]:
 
 
 def _speculation(work: Workload, tokens: int, omitted: list[str]) -> Iterator[str]:
-    if work.model.prediction is not None or work.model.id.startswith(_PREDICTING):
+    if predicts_tokens(work):
         yield f'--speculative-config \'{{"method": "mtp", "num_speculative_tokens": {tokens}}}\''
     else:
         omitted.append(f"drafts of {tokens} tokens: --speculative-config needs a method or a draft model")

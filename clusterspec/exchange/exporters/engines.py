@@ -1,0 +1,154 @@
+"""The engines of a serving plan as launches: one for each node of each replica, of every kind of engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.degrees import layout_of_engines
+from clusterspec.cluster.model import Layout, Serving, Workload
+from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, require_vendor, unchanged_model
+from clusterspec.records import NamedTuple
+
+MOST_LAUNCHES = 2_000
+PREDICTING = (
+    "deepseek-v3",
+    "deepseek-r1",
+    "deepseek-v4",
+    "glm-4.5",
+    "glm-4.6",
+    "glm-4.7",
+    "glm-5",
+    "mimo-v2",
+    "qwen3.5",
+)
+"""Models, by the start of their ids, whose checkpoints have layers of multi-token prediction."""
+
+
+class EngineKind(NamedTuple):
+    """The engines of one kind: ``prefill``, ``decode``, or both where ``role`` is empty.
+
+    ``layout`` has the degrees of one engine and the number of replicas, on ranks from ``first_rank`` on.
+    """
+
+    role: str
+    layout: Layout
+    first_rank: int
+
+
+class Launch(NamedTuple):
+    """The start of one engine, or of its part on one node: ``node`` of ``nodes`` of the replica, from 0.
+
+    ``comment`` says where it runs: on ``ranks`` ranks of the node from ``first`` on, which are ``all`` of them or not.
+    ``local`` attention replicas are on the node.
+    """
+
+    comment: str
+    nodes: int
+    node: int
+    first: int
+    ranks: int
+    all: bool
+    local: int
+
+
+def served_workload(source: ExportInput, framework: str) -> tuple[Workload, Serving | None]:
+    """The workload of a serving design. Raises `NotExportable` for training, and accelerators without the software."""
+    work = source.workload
+    if work.kind != "serve":
+        raise NotExportable("the workload is training; this format is for serving")
+    require_vendor(source, framework)
+    return work, work.serving
+
+
+def checked_release(source: ExportInput, framework: str, releases: tuple[str, ...]) -> str:
+    """The release whose options are written: that of the spec, or the newest of ``releases``, which were checked.
+
+    Raises `NotExportable` for a release that was not.
+    """
+    named = source.layout.capabilities.release
+    if named is None or not named.startswith(f"{framework} "):
+        return releases[-1]
+    wanted = named.removeprefix(f"{framework} ").removeprefix("v")
+    for each in releases:
+        if each == wanted or each.startswith(f"{wanted}."):
+            return each
+    raise NotExportable(f"the options of {named} were not checked; those of {', '.join(releases)} were")
+
+
+def engine_kinds(source: ExportInput) -> tuple[EngineKind, ...]:
+    """The kinds of engine of a plan, on nodes one kind after the other."""
+    layout, serving = source.layout, source.workload.serving
+    if serving is None or serving.prefill is None or serving.decode is None:
+        return (EngineKind("", layout, 0),)
+    layers, found, rank = source.workload.model.layers, [], 0
+    for role, engines in (("prefill", serving.prefill), ("decode", serving.decode)):
+        block = min(engines.ranks, source.cluster.ranks_per_node)
+        rank = -(-rank // block) * block
+        found.append(EngineKind(role, layout_of_engines(layout, engines, layers), rank))
+        rank += found[-1].layout.ranks
+    return tuple(found)
+
+
+def launches(kind: EngineKind, per_node: int) -> Iterator[Launch]:
+    """The launches of all replicas of a kind, on nodes of ``per_node`` ranks.
+
+    Raises `NotExportable` if ranks do not fill nodes evenly, or there are more than `MOST_LAUNCHES`.
+    """
+    layout = kind.layout
+    of_replica = layout.ranks // max(1, layout.dp)
+    name = f"# {kind.role} replica" if kind.role else "# replica"
+    if of_replica <= per_node:
+        on_node = per_node // of_replica
+        before, within = divmod(kind.first_rank, per_node)
+        for replica in range(_few(layout.dp)):
+            node, slot = divmod(within // of_replica + replica, on_node)
+            number, first = before + node, slot * of_replica
+            part = "" if of_replica == per_node else f", accelerators {first} to {first + of_replica - 1}"
+            where = f"{name} {replica + 1}: node {number + 1}{part}"
+            yield Launch(where, 1, 0, first, of_replica, all=not part, local=layout.attention_dp)
+        return
+    nodes, engine = of_replica // per_node, layout.tp * layout.pp
+    if of_replica % per_node or (layout.attention_dp > 1 and per_node % engine):
+        raise NotExportable(f"replicas of {of_replica} ranks do not fill nodes of {per_node} with whole engines")
+    for replica in range(_few(nodes * layout.dp) // nodes):
+        for node in range(nodes):
+            number = kind.first_rank // per_node + replica * nodes + node
+            where = f"{name} {replica + 1}: node {number + 1}"
+            yield Launch(where, nodes, node, 0, per_node, all=True, local=per_node // engine)
+
+
+def _few(count: int) -> int:
+    if count > MOST_LAUNCHES:
+        raise NotExportable(f"more than {MOST_LAUNCHES:,} commands")
+    return count
+
+
+def repository_of(source: ExportInput, omitted: list[str]) -> str:
+    """The repository of the model's checkpoint; ``MODEL``, and a note, where it is not known."""
+    model = source.workload.model
+    if model.repository and unchanged_model(source):
+        return model.repository
+    omitted.append(f"the repository of {model.id or 'the model'}: put it, or a path, in place of MODEL")
+    return "MODEL"
+
+
+def predicts_tokens(work: Workload) -> bool:
+    """Whether the checkpoint has layers of multi-token prediction, which can draft."""
+    return work.model.prediction is not None or work.model.id.startswith(PREDICTING)
+
+
+def command(*words: str) -> str:
+    """A command with one option in each line."""
+    return " \\\n  ".join(word for word in words if word)
+
+
+VISIBLE = {"nvidia": "CUDA_VISIBLE_DEVICES", "amd": "HIP_VISIBLE_DEVICES"}
+"""The variable that limits the accelerators of a process, by vendor."""
+
+
+def visible_accelerators(source: ExportInput, launch: Launch) -> str:
+    """The environment of an engine on a part of the accelerators of a node; empty where it has all."""
+    name = VISIBLE.get((source.cluster.accelerator.vendor or "").lower())
+    if launch.all or name is None or source.cluster.ranks_per_accelerator > 1:
+        return ""
+    return f"{name}={','.join(str(launch.first + each) for each in range(launch.ranks))} "

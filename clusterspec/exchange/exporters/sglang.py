@@ -1,0 +1,121 @@
+"""Serving designs as launches of SGLang, one for each node of each replica.
+
+Options: sglang/srt/server_args.py of 0.5.9, and sglang/srt/arg_groups/fields of 0.5.21 on PyPI. Attention replicas
+divide ``--tp-size`` ranks, ``--max-running-requests`` and ``--chunked-prefill-size`` among them (0.5.9: server_args.py,
+line 2117, and model_executor/model_runner.py, line 597; 0.5.21: arg_groups/parallel_hook.py, line 266, and
+model_executor/pool_configurator.py, line 844).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.exchange.exporters.engines import (
+    EngineKind,
+    Launch,
+    checked_release,
+    command,
+    engine_kinds,
+    launches,
+    predicts_tokens,
+    repository_of,
+    served_workload,
+    visible_accelerators,
+)
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput
+from clusterspec.units import plural
+
+RELEASES = ("0.5.9", "0.5.21")
+"""Releases on PyPI whose sources have every option that is written."""
+_EAGER = {"0.5.9": "--disable-cuda-graph", "0.5.21": "--disable-decode-cuda-graph"}
+"""The option that decodes without captured graphs: 0.5.21 has one for each phase."""
+_PORT = 13345
+_BOOTSTRAP = 8998
+"""The first port on which a prefill engine answers decode engines: the default of SGLang."""
+
+
+def write(source: ExportInput) -> ExportedFile:
+    """The commands of all nodes, replica by replica. Raises `NotExportable` for training and unchecked releases."""
+    work, _ = served_workload(source, "sglang")
+    release = checked_release(source, "sglang", RELEASES)
+    omitted: list[str] = []
+    model, layout, kinds = repository_of(source, omitted), source.layout, engine_kinds(source)
+    size = f"{plural(layout.ranks, 'rank')} on {plural(layout.nodes, 'node')}"
+    lines = [f"# {source.name}: {size}, options of SGLang {release}"]
+    limits = list(precision_options(work, omitted))
+    for kind in kinds:
+        words = [f"python3 -m sglang.launch_server --model-path {model}", *engine_options(kind, work)]
+        words += [*batch_options(kind.layout, work, release), *limits]
+        for launch in launches(kind, source.cluster.ranks_per_node):
+            start = f"{visible_accelerators(source, launch)}{words[0]}"
+            lines += [launch.comment, command(start, *words[1:], *_launch_options(kind, launch))]
+    if len(kinds) > 1:
+        omitted.append("the router that sends a prompt to a prefill and to a decode engine: sglang_router")
+    elif layout.dp > 1:
+        omitted.append(f"the router before {plural(layout.dp, 'replica')}")
+    return ExportedFile("\n".join([*lines, ""]), tuple(dict.fromkeys(omitted)))
+
+
+def engine_options(kind: EngineKind, work: Workload) -> Iterator[str]:
+    """The options of the degrees of an engine, its experts, and its role."""
+    layout = kind.layout
+    yield f"--tp-size {layout.tp * layout.attention_dp}"
+    if layout.pp > 1:
+        yield f"--pp-size {layout.pp}"
+    if layout.attention_dp > 1:
+        yield f"--dp-size {layout.attention_dp} --enable-dp-attention"
+    if layout.ep > 1:
+        yield f"--ep-size {layout.ep}"
+        if layout.dispatcher.kind == "deepep":
+            yield "--moe-a2a-backend deepep"
+        if layout.redundant_experts:
+            yield f"--enable-eplb --ep-num-redundant-experts {layout.redundant_experts}"
+        if layout.overlap.ep:
+            yield "--enable-two-batch-overlap"
+    if kind.role:
+        yield f"--disaggregation-mode {kind.role}"
+    if work.serving is not None and work.serving.transfer.block_tokens:
+        yield f"--page-size {work.serving.transfer.block_tokens}"
+
+
+def batch_options(layout: Layout, work: Workload, release: str) -> Iterator[str]:
+    """The options of lengths, batches and memory; totals of all attention replicas."""
+    serving = work.serving
+    if serving is None:
+        return
+    yield f"--context-length {serving.input_tokens + serving.output_tokens}"
+    if serving.max_sequences:
+        yield f"--max-running-requests {serving.max_sequences * layout.attention_dp}"
+    if serving.chunk_tokens:
+        yield f"--chunked-prefill-size {serving.chunk_tokens * layout.attention_dp}"
+    yield f"--mem-fraction-static {serving.memory_fraction:g}"
+    if not serving.captured_graphs:
+        yield _EAGER[release]
+
+
+def precision_options(work: Workload, omitted: list[str]) -> Iterator[str]:
+    """The options of precisions and of speculation."""
+    if work.kv_precision == "fp8":
+        yield "--kv-cache-dtype fp8_e4m3"
+    if work.parameter_precision == "fp8" and not work.model.fp8_block:
+        yield "--quantization fp8"
+    elif work.parameter_precision == "fp16":
+        yield "--dtype half"
+    elif work.parameter_precision not in {"bf16", "fp8"}:
+        omitted.append(f"weights in {work.parameter_precision}: name a checkpoint that keeps them so")
+    tokens = work.serving.draft_tokens if work.serving is not None else 0
+    if tokens and predicts_tokens(work):
+        yield f"--speculative-algorithm EAGLE --speculative-num-steps {tokens}"
+        yield f"--speculative-eagle-topk 1 --speculative-num-draft-tokens {tokens + 1}"
+    elif tokens:
+        omitted.append(f"drafts of {tokens} tokens: --speculative-algorithm needs a draft model")
+
+
+def _launch_options(kind: EngineKind, launch: Launch) -> Iterator[str]:
+    """The options of one node of a replica."""
+    if launch.nodes > 1:
+        yield f"--nnodes {launch.nodes} --node-rank {launch.node} --dist-init-addr $HEAD_ADDRESS:{_PORT}"
+    yield f"--host 0.0.0.0 --port {30000 + 10 * launch.first}"
+    if kind.role == "prefill" and launch.first:
+        yield f"--disaggregation-bootstrap-port {_BOOTSTRAP + launch.first}"
