@@ -84,10 +84,19 @@ def power_draw(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | Non
 
 
 def rack_power(cluster: Cluster, written: PowerSpec) -> float | None:
-    """Watts of a full rack: its nodes, and the stated overhead or the switches of whole domains; None if not known."""
-    if cluster.node_power is None or written.nodes_per_rack is None:
+    """Watts of a full rack: its nodes, and the stated overhead or the switches of whole domains; None if not known.
+
+    Nodes of unknown power count with the least that servers with their accelerators draw.
+    """
+    node = least_node_power(cluster)
+    if node is None or written.nodes_per_rack is None:
         return None
-    return cluster.node_power.value * written.nodes_per_rack + overhead_of_rack(cluster, written)
+    return node * written.nodes_per_rack + overhead_of_rack(cluster, written)
+
+
+def least_node_power(cluster: Cluster) -> float | None:
+    """Watts of a node at full load: as stated or sold, else the lowest of the assumed range; None if not known."""
+    return cluster.node_power.value if cluster.node_power is not None else _assumed_range(cluster)[0]
 
 
 def overhead_of_rack(cluster: Cluster, written: PowerSpec) -> float:

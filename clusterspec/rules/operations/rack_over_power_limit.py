@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`power.node` (else the platform's) × `nodes_per_rack` + `rack_overhead` above `rack_limit`. A rack with a whole domain
+`power.node` (else the platform's) × `nodes_per_rack` + `rack_overhead` above `rack_limit`. Where neither is known, a node
+counts with its accelerators and the least that servers draw besides, and the message says so. A rack with a whole domain
 of a rack-scale system also has the switches of that domain; the platform's figure for the rack includes them.
 
 ## Why it matters
@@ -57,7 +58,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
-from clusterspec.cost.nameplates import overhead_of_rack
+from clusterspec.cost.nameplates import HOST_SHARES, least_node_power, overhead_of_rack
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule
@@ -68,20 +69,23 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
-    each, limit, nodes = cluster.node_power, power.rack_limit, power.nodes_per_rack
-    if each is None or limit is None or nodes is None or deviations.concern("power"):
+    each, limit, nodes = least_node_power(cluster), power.rack_limit, power.nodes_per_rack
+    if not each or limit is None or nodes is None or deviations.concern("power"):
         return
     overhead = overhead_of_rack(cluster, power)
-    drawn = each.value * nodes + overhead
-    if drawn <= limit.value or each.value <= 0:
+    drawn = each * nodes + overhead
+    if drawn <= limit.value:
         return
-    fit = max(0, int((limit.value - overhead) // each.value))
+    fit = max(0, int((limit.value - overhead) // each))
+    stated = cluster.node_power is not None
+    least = "" if stated else f" at least (accelerators and {HOST_SHARES[0]:.0%} of their power for the rest)"
     what = "rack overhead" if power.rack_overhead else "scale-up switches and power conversion"
     besides = f" and {display(overhead, 'W')} of {what}" if overhead else ""
     yield RULE.problem(
         "cluster.power.nodes_per_rack",
-        f"{nodes} nodes of {display(each.value, 'W')}{besides} draw {display(drawn, 'W')}, above the rack limit of {display(limit.value, 'W')}",
+        f"{nodes} nodes of {display(each, 'W')}{least}{besides} draw {display(drawn, 'W')}, above the rack limit of {display(limit.value, 'W')}",
         f"use at most {plural(fit, 'node')} per rack, in {plural(-(-cluster.all_nodes // fit), 'rack')}"
         if fit
         else "use a rack with more power",
+        confidence="certain" if stated else "likely",
     )
