@@ -6,7 +6,7 @@ A global batch, in tokens, above the critical batch size of a run of `tokens`: a
 (models up to 1.2 billion parameters and runs of 1.7 to 24.6 billion tokens). Outside that range the size is
 extrapolated, and the rule gives a note from four times the extrapolated size on, and a warning from ten times on; a note where the
 run is fine-tuning, with fewer tokens than half the active parameters. Adapters have no finding. Without `tokens`, a batch above 134
-million tokens, the largest published one, is a note.
+million tokens, the largest published one, is a note, and from twice that a warning.
 
 ## Why it matters
 
@@ -90,7 +90,8 @@ def check(thresholds: Thresholds, training: Workload) -> Iterator[Problem]:
     if tokens is None and step > LARGEST:
         message = f"{_tokens(step)} tokens per step are more than the {_tokens(LARGEST)} of the largest published batch"
         help_ = "use a smaller batch, and put the accelerators into tp, pp or cp"
-        yield RULE.problem("workload.global_batch", message, help_)
+        severity = "note" if step < 2 * LARGEST else "warning"
+        yield RULE.problem("workload.global_batch", message, help_, severity=severity)
     if tokens is None or tokens < SHORTEST or step >= tokens or training.trainable is not None:
         return
     critical = critical_batch(tokens)

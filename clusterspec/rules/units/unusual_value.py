@@ -68,6 +68,7 @@ RULE = Rule.of(
     "heuristic",
     yields_to=(
         "impossible-pue",
+        "impossible-utilization",
         "run-shorter-than-step",
         "domain-not-whole-nodes",
         "price-outside-market",
