@@ -31,7 +31,7 @@ SCALE_UP = [
     ("h100-sxm-80gb", "600 GB/s duplex", "bandwidth-off-catalog", False),
     ("h100-sxm-80gb", "400 GB/s duplex", "bandwidth-off-catalog", False),
     ("h800-sxm-80gb", "400 GB/s duplex", None, False),
-    ("h800-sxm-80gb", "900 GB/s duplex", None, False),  # what NVLink 4 has; the interconnect agrees
+    ("h800-sxm-80gb", "900 GB/s duplex", "bandwidth-off-catalog", False),  # the figure of the H100
     ("mi300x", "896 GB/s duplex", None, False),
     ("mi300x", "448 GB/s unidirectional", None, False),
     ("mi300x", "896 GB/s unidirectional", "duplex-counted-as-one-way", True),

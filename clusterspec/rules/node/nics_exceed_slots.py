@@ -68,9 +68,7 @@ def check(platform: Platform | None, cluster: Cluster, scale_out: ScaleOut) -> I
     if stated * scale_out.nic_bandwidth.value <= LARGER * slots * rate.value:
         return
     whose = (
-        f"{platform.name} has"
-        if platform and sold
-        else f"a node of {cluster.accelerators_per_node} {part.name} has"
+        f"{platform.name} has" if platform and sold else f"a node of {cluster.accelerators_per_node} {part.name} has"
     )
     message = f"{stated} NICs of {display_bits(scale_out.nic_bandwidth.value)} in a node: {whose} slots for {slots} of {display_bits(rate.value)}"
     severity = "error" if stated >= 2 * slots else "warning"

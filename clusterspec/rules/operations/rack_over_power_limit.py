@@ -69,8 +69,11 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
-    each, limit, nodes = least_node_power(cluster), power.rack_limit, power.nodes_per_rack
-    if not each or limit is None or nodes is None or deviations.concern("power"):
+    limit, nodes = power.rack_limit, power.nodes_per_rack
+    if limit is None or nodes is None or deviations.concern("power"):
+        return
+    each = least_node_power(cluster)
+    if not each:
         return
     overhead = overhead_of_rack(cluster, power)
     drawn = each * nodes + overhead
