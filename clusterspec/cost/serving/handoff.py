@@ -68,32 +68,45 @@ def whole_model(workload: Workload) -> Chunk:
 def cache_transfer(
     cluster: Cluster, workload: Workload, pools: tuple[Layout, Layout], tokens: float
 ) -> CacheTransfer | None:
-    """The transfer of the cache of a prompt of ``tokens`` from a prefill to a decode engine, of layouts ``pools``.
+    """The transfer of the cache of a prompt of ``tokens`` from a prefill to a decode engine, of layouts ``pools``, on
+    the rank that takes longer. None where no fabric connects them.
+    """
+    sides = side_transfers(cluster, workload, pools, tokens)
+    return max(sides, key=lambda side: side.seconds) if sides else None
 
-    Each rank sends or receives its own part: over the link that the spec states for caches, over the scale-up
-    interconnect where all engines are in one domain, else over its share of the NICs. None where no fabric connects
-    them.
+
+def side_transfers(
+    cluster: Cluster, workload: Workload, pools: tuple[Layout, Layout], tokens: float
+) -> tuple[CacheTransfer, CacheTransfer] | None:
+    """What a rank of a prefill engine sends of the cache of a prompt, and what one of a decode engine receives.
+
+    Each has its own part: over the link that the spec states for caches, over the scale-up interconnect where all
+    engines are in one domain, else over its share of the NICs. None where no fabric connects them.
     """
     stated = workload.serving.transfer if workload.serving is not None else Transfer()
     inside = cluster.accelerators <= cluster.scale_up.domain
     link = stated.bandwidth or (cluster.scale_up.peer_bandwidth.value if inside else cluster.nic_share)
     if not link:
         return None
-    most = max(request_bytes(workload, layout, tokens) / layout.pp for layout in pools)
-    descriptors = _descriptors(workload, pools, tokens, stated.block_tokens) if stated.block_tokens else 0.0
-    return CacheTransfer(most, link / cluster.ranks_per_accelerator * HANDOFF_SHARE, descriptors)
+    line = link / cluster.ranks_per_accelerator * HANDOFF_SHARE
+
+    def side(own: Layout, other: Layout) -> CacheTransfer:
+        size = request_bytes(workload, own, tokens) / own.pp
+        blocks = stated.block_tokens
+        return CacheTransfer(size, line, _descriptors(workload, (own, other), tokens, blocks) if blocks else 0.0)
+
+    prompts, answers = pools
+    return side(prompts, answers), side(answers, prompts)
 
 
-def _descriptors(workload: Workload, pools: tuple[Layout, Layout], tokens: float, block: int) -> float:
-    """Descriptors of a transfer on its busiest rank: blocks of each layer, for keys and for values.
+def _descriptors(workload: Workload, sides: tuple[Layout, Layout], tokens: float, block: int) -> float:
+    """Descriptors of a transfer on a rank of the first of two ``sides``: blocks of each layer, for keys and for values.
 
-    Where the engines shard the heads differently, a rank of the side with fewer shards has a part of each block for
-    each rank of the other.
+    Where the other side has more shards of the heads, a rank has a part of each block for each of them.
     """
     model, whole = workload.model, whole_model(workload)
     window = min(tokens, float(model.window.tokens)) if model.window else 0.0
     blocks = whole.full_layers * ceil(tokens / block) + whole.window_layers * ceil(window / block)
     runs = 1 if model.latent else KEYS_AND_VALUES
-    shards = [1 if model.latent else min(layout.tp, model.kv_heads) for layout in pools]
-    stages = min(layout.pp for layout in pools)
-    return (blocks * runs + whole.linear_layers) * (max(shards) / min(shards)) / stages
+    own, other = (1 if model.latent else min(layout.tp, model.kv_heads) for layout in sides)
+    return (blocks * runs + whole.linear_layers) * max(1.0, other / own) / sides[0].pp

@@ -35,8 +35,8 @@ class Pools(NamedTuple):
 
     ``limit`` is the maximum of sequences on one attention rank: that of its cache, which holds ``tokens``, or that of
     the software, ``sequences``. ``prompt_tokens`` is what the cache of a rank that runs prompts holds. Reading cached
-    tokens from other memory takes a request ``loading`` seconds on average; sending the cache of a prompt to a decode
-    engine occupies the link of a rank for ``transfer`` seconds.
+    tokens from other memory takes a request ``loading`` seconds on average; ``transfer`` has the seconds in
+    which the cache of a prompt occupies the link of a rank that sends it, and of one that receives it.
     """
 
     decode: Engine
@@ -47,7 +47,7 @@ class Pools(NamedTuple):
     sequences: float
     prompt_tokens: float = 0.0
     loading: float = 0.0
-    transfer: float = 0.0
+    transfer: tuple[float, float] = (0.0, 0.0)
 
     @property
     def has_prefill_engines(self) -> bool:
@@ -215,7 +215,8 @@ def _service_seconds(pools: Pools, fresh: float, prefill: StepTime) -> float:
     together = max(1.0, chunk // max(1.0, fresh))
     launched = pools.prompts.launch_floor(prefill.steps) / together
     computed = max(prefill.device if together > 1 else prefill.total, launched) / stages
-    return max(computed, pools.transfer * max(1.0, pools.prompts.attention_ranks / pools.decode.attention_ranks))
+    sending, receiving = pools.transfer
+    return max(computed, sending, receiving * pools.prompts.attention_ranks / pools.decode.attention_ranks)
 
 
 def closed_loop_state(pools: Pools, requests: float) -> Steady:

@@ -20,7 +20,7 @@ from clusterspec.cost.mixers import next_token_elements
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Engine, unevenly_loaded_ranks
-from clusterspec.cost.serving.handoff import CacheTransfer, Handoff, cache_transfer
+from clusterspec.cost.serving.handoff import CacheTransfer, Handoff, cache_transfer, side_transfers
 from clusterspec.cost.serving.latency import ServingTimes, missed_targets
 from clusterspec.cost.serving.steady import (
     ROUNDS,
@@ -85,8 +85,10 @@ def _bare_pools(design: Design) -> Pools | None:
     held = tokens if prompts is engine else _cache_capacity(prompts, load)[0]
     limit = min(requests, most, most_beside_prompts(load) if prompts is engine else inf)
     pools = Pools(engine, prompts, load, limit, tokens, most, held)
-    sent = _sent_cache(pools) if pools.has_prefill_engines else None
-    return pools._replace(transfer=sent.seconds) if sent else pools
+    if not pools.has_prefill_engines:
+        return pools
+    sides = side_transfers(cluster, workload, (prompts.layout, engine.layout), float(load.input_tokens))
+    return pools._replace(transfer=(sides[0].seconds, sides[1].seconds)) if sides else pools
 
 
 def _cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
@@ -249,13 +251,9 @@ def cache_handoff(pools: Pools, prompt: float, chunks: float) -> Handoff | None:
     if not pools.has_prefill_engines:
         return None
     pieces = {"chunk": chunks, "layer": float(pools.decode.model.layers)}.get(pools.load.transfer.send, 1.0)
-    return Handoff(constants.HANDOFF.value, _sent_cache(pools) or CacheTransfer(0.0, 1.0), pieces, prompt)
-
-
-def _sent_cache(pools: Pools) -> CacheTransfer | None:
-    """The cache that a prefill engine sends; None where no fabric connects the engines."""
     engine, layouts = pools.decode, (pools.prompts.layout, pools.decode.layout)
-    return cache_transfer(engine.cluster, engine.workload, layouts, float(pools.load.input_tokens))
+    sent = cache_transfer(engine.cluster, engine.workload, layouts, float(pools.load.input_tokens))
+    return Handoff(constants.HANDOFF.value, sent or CacheTransfer(0.0, 1.0), pieces, prompt)
 
 
 def _used_accelerators(pools: Pools) -> float:

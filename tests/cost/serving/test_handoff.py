@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.cost.serving.handoff import CacheTransfer, Handoff, cache_transfer
+from clusterspec.cost.serving.handoff import CacheTransfer, Handoff, cache_transfer, side_transfers
 from clusterspec.cost.serving.latency import ServingTimes, latency_at
 from clusterspec.cost.serving.times import serving_times
+from clusterspec.records import replace
 from clusterspec.studies.study import Settings, Study, study_text
 
 SPEC = """\
@@ -122,7 +123,13 @@ def test_links_carry_no_more_prompts_than_they_have_time_for() -> None:
     assert rate < 0.5 * times(load="concurrency: 256", output=50).output_tokens_per_second / 50
 
 
-def test_no_fabric_has_no_transfer() -> None:
-    alone = plan().design
-    assert alone.cluster is not None and alone.workload is not None and alone.layout is not None
-    assert cache_transfer(alone.cluster, alone.workload, (alone.layout, alone.layout), 8000) is not None
+def test_a_wide_decode_engine_receives_from_several_prefill_engines_at_once() -> None:
+    """Each of eight ranks receives an eighth of a cache, of which a sender of tp 2 sends a half: four times as long."""
+    design = plan("block_tokens: 16").design
+    assert design.cluster is not None and design.workload is not None and design.layout is not None
+    narrow, wide = replace(design.layout, tp=2), replace(design.layout, tp=8)
+    sides = side_transfers(design.cluster, design.workload, (narrow, wide), 8000)
+    assert sides is not None
+    assert sides[0].size == pytest.approx(4 * sides[1].size)
+    assert (sides[0].descriptors, sides[1].descriptors) == (4 * 500 * 2 * 80, 500 * 2 * 80)
+    assert cache_transfer(design.cluster, design.workload, (narrow, wide), 8000) == sides[0]
