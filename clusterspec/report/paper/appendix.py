@@ -312,11 +312,13 @@ def _used_figures(plan: Plan) -> Iterable[Figure]:
 
 
 def glossary_section(report: FullReport) -> Section:
-    """The terms of the report."""
+    """The terms of the report, in two tables that are printed side by side."""
     terms_of = words(serving=report.serves)
     rows = tuple(TableRow(pair, f"glossary[{number}]") for number, pair in enumerate(terms_of))
-    table = PaperTable((TableColumn("Term", key="term"), TableColumn("Meaning", key="meaning")), rows, "glossary")
-    return Section("glossary", "Glossary", (table,), appendix=True)
+    columns = (TableColumn("Term", key="term"), TableColumn("Meaning", key="meaning"))
+    half = -(-len(rows) // 2)
+    tables = tuple(PaperTable(columns, part, "glossary") for part in (rows[:half], rows[half:]) if part)
+    return Section("glossary", "Glossary", tables, appendix=True)
 
 
 def spec_section(report: FullReport) -> Section:
