@@ -103,6 +103,8 @@ def _separation(job: ServingJob, pins: Pins, found: FoundPlans, objective: str) 
     """Whether prefill and decode are better on separate engines, and from where on."""
     together, apart = found.kinds
     reason = one_kind_reason(job, pins)
+    if pins.values.get("pools") == "disaggregated":
+        reason = "`pools` is fixed, which leaves separate engines"
     if reason:
         return Separation(None, reason)
     targeted = bool(job.load.targets)

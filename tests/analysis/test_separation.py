@@ -27,9 +27,9 @@ layout: {{framework: vllm, tp: 8}}
 """
 
 
-def separation(load: str, tokens: int = 3000) -> Separation:
+def separation(load: str, tokens: int = 3000, **pins: object) -> Separation:
     study: Study = study_of(SPEC.format(input=tokens, load=load))
-    found = search_serving(study, SearchOptions({}, top=1), lambda done, total: None).separation
+    found = search_serving(study, SearchOptions(pins, top=1), lambda done, total: None).separation
     assert found is not None
     return found
 
@@ -74,7 +74,10 @@ def test_short_prompts_without_targets_are_not_separated() -> None:
     assert separation_text(found).startswith("One kind of engine: ")
 
 
-def test_a_batch_that_starts_together_has_nothing_to_separate() -> None:
+def test_a_search_of_one_kind_of_plan_compares_nothing() -> None:
     found = separation("concurrency: 64, load: static")
     assert found.separate is None
     assert "no prompts that arrive while others decode" in separation_text(found)
+    fixed = separation("concurrency: 64", pools="disaggregated", tp=8)
+    assert fixed.separate is None and fixed.together is None
+    assert "is fixed" in separation_text(fixed)

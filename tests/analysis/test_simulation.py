@@ -24,6 +24,7 @@ from clusterspec.cost.serving.times import cache_handoff, serving_pools, serving
 from clusterspec.records import replace
 from clusterspec.studies.study import Study
 from tests.analysis.jobs import study_of
+from tests.effort import sampled
 
 PLAN = """
 cluster: {{accelerator: {machine}, accelerators_per_node: {per}, nodes: {nodes}}}
@@ -135,7 +136,7 @@ def test_prompts_wait_where_decoding_takes_most_of_each_chunk() -> None:
     assert first == pytest.approx(expected.ttft, rel=0.1) and expected.ttft > 10 * expected.prompt_time
 
 
-@pytest.mark.parametrize("load", [0.3, 0.6, 0.85])
+@pytest.mark.parametrize("load", sampled([0.85, 0.3, 0.6], 2))
 def test_prompts_alone_wait_as_in_a_queue_with_one_server(load: float) -> None:
     # M/G/1: two lengths of whole chunks, so that no two prompts share a step; Pollaczek-Khinchine
     study = plan("load: open, request_rate: 1, chunk_tokens: 2048", output=1)
