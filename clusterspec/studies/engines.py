@@ -44,6 +44,7 @@ RULES = frozenset(
         "pipeline-where-model-fits",
         "tp-crosses-scale-up-domain",
         "tp-over-pcie",
+        "tp-on-small-weights",
     }
 )
 """Rules about engines that do not depend on latencies or on the requests in flight."""

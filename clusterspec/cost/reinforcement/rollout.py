@@ -89,7 +89,8 @@ def rollout_design(design: Design, rl: Rl, nodes: int) -> Design:
     kept = rollout.parameter_precision or work.parameter_precision
     executed = design.cluster.accelerator.peaks if design.cluster else {}
     format_ = "fp4" if kept and "4" in kept else "fp8"
-    narrow = kept in {"fp8", "mxfp8", "fp4", "mxfp4", "nvfp4"} and format_ in executed  # else weights are widened
+    widened = format_ not in executed and (kept != "nvfp4" or _has_kernels_of_nvfp4(design))
+    narrow = kept in {"fp8", "mxfp8", "fp4", "mxfp4", "nvfp4"} and not widened
     serving = ServingSpec(
         input_tokens=rl.inputs.mean,
         output_tokens=rl.outputs.mean,
@@ -115,6 +116,12 @@ def rollout_design(design: Design, rl: Rl, nodes: int) -> Design:
         pp=rollout.pp,
     )
     return design_with_keys(design, {("workload",): served, ("layout",): layout})
+
+
+def _has_kernels_of_nvfp4(design: Design) -> bool:
+    """Whether engines widen weights in nvfp4 on the accelerator: their kernels (Marlin) are of CUDA only."""
+    accelerator = design.cluster.accelerator if design.cluster else None
+    return accelerator is not None and (accelerator.architecture or "").startswith("sm_")
 
 
 def rollout_of(design: Design, rl: Rl, nodes: int) -> Rollout | None:

@@ -3,7 +3,7 @@
 ## What it finds
 
 A `nic_bandwidth` that the technology does not have, such as 800 Gb/s of NDR or 100 Gb/s of Slingshot 11; or one above
-the rate of the named `nic`; or a named `nic` slower than the ports of its technology, such as a ConnectX-6 on NDR; or a link above one port of a NIC that has slower ports with Ethernet than with InfiniBand. Technologies of any rate (`roce-v2`, `gcp-dcn`, `ethernet`) are not checked. Other rules
+the rate of the named `nic`; or planes that leave each link less than a port; or a named `nic` slower than the ports of its technology, such as a ConnectX-6 on NDR; or a link above one port of a NIC that has slower ports with Ethernet than with InfiniBand. Technologies of any rate (`roce-v2`, `gcp-dcn`, `ethernet`) are not checked. Other rules
 report a wrong unit, a wrong prefix, and lanes counted as NICs.
 
 ## Why it matters
@@ -68,9 +68,13 @@ GENERATIONS = ("infiniband", "slingshot", "omni-path")
 
 
 def check(deviations: Deviations, written_scale_out: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
+    named = written_scale_out is not None and (written_scale_out.nic or written_scale_out.planes)
+    if not named and not deviations.found:
+        return
     yield from _above_nic(deviations, written_scale_out, scale_out)
     yield from _above_ethernet_port(deviations, written_scale_out, scale_out)
     yield from _below_technology(deviations, written_scale_out, scale_out)
+    yield from _off_plane(deviations, written_scale_out, scale_out)
     ports = [port.value for port in scale_out.technology.port_rates]
     for deviation in deviations.found:
         if deviation.stated.kind != "nic" or deviation.causes or not ports:
@@ -107,6 +111,18 @@ def _below_technology(deviations: Deviations, written: ScaleOutSpec | None, scal
         yield RULE.problem(
             "cluster.scale_out.nic", message, "name the NIC that has this rate, or the generation of the NIC"
         )
+
+
+def _off_plane(deviations: Deviations, written: ScaleOutSpec | None, scale_out: ScaleOut) -> Iterator[Problem]:
+    """The problem of planes whose links have no port rate of the technology."""
+    technology, ports = scale_out.technology, [port.value for port in scale_out.technology.port_rates]
+    if written is None or (written.planes or 1) < 2 or not ports or technology.family not in GENERATIONS:
+        return
+    link = scale_out.nic_bandwidth.value / scale_out.planes
+    if any(agrees_within(link, port, SAME) for port in ports) or deviations.concern("nic"):
+        return
+    message = f"{scale_out.planes} planes leave {display_bits(link)} of a NIC for each, and {technology.name} has ports of {either(display_bits(port) for port in ports)}"
+    yield RULE.problem("cluster.scale_out.planes", message, "use as many planes as the NIC has ports")
 
 
 def _above_ethernet_port(

@@ -32,7 +32,7 @@ BANDS = {
     "leaf_switch": Band(0.2, 8.0, "Gb/s of its ports"),
     "spine_switch": Band(0.2, 8.0, "Gb/s of its ports"),
     "core_switch": Band(0.2, 8.0, "Gb/s of its ports"),
-    "nic": Band(1.0, 20.0, "Gb/s"),
+    "nic": Band(1.5, 20.0, "Gb/s"),
     "transceiver": Band(0.15, 12.0, "Gb/s"),
     "storage": Band(8.0, 5000.0, "TB"),
     "rack_per_month": Band(15.0, 800.0, "kW of the rack"),
@@ -51,7 +51,7 @@ BANDS = {
 - optics: $1.5 million for the modules of 1,024 NICs of 400 Gb/s at list prices
   (https://ascentoptics.com/blog/osfp-nvidia-infiniband-ndr/), some $500 each;
 - switches and NICs: assumed from the prices of the project's own examples, $1.2 to $1.4 a Gb/s for 64 ports of 400 Gb/s
-  and $4 a Gb/s for a NIC, a sixth to a fifth of it as the lower end.
+  and $4 a Gb/s for a NIC, a sixth to a third of it as the lower end.
 """
 
 

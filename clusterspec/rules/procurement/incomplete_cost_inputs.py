@@ -3,7 +3,8 @@
 ## What it finds
 
 `term` and `prices` without `electricity`, `pue` or `utilization`, or with an `electricity` of 0: a note. A `pue` without
-a price of electricity is a warning: the power that it multiplies costs nothing then.
+a price of electricity is a warning: the power that it multiplies costs nothing then. A rent of racks without
+`cluster.power.nodes_per_rack` is a note.
 
 ## Why it matters
 
@@ -46,12 +47,16 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
-from clusterspec.spec.model import ProcurementSpec
+from clusterspec.spec.model import ClusterSpec, ProcurementSpec
 
 RULE = Rule.of(__name__, "note")
 
 
-def check(procurement: ProcurementSpec) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, written_cluster: ClusterSpec | None) -> Iterator[Problem]:
+    power = written_cluster.power if written_cluster else None
+    if (procurement.prices or {}).get("rack_per_month") and (power is None or power.nodes_per_rack is None):
+        message = "racks are rented, and nothing says how many nodes a rack holds: the cost leaves their rent out"
+        yield RULE.problem("procurement.prices.rack_per_month", message, "add `cluster.power.nodes_per_rack`")
     if procurement.term is None or not procurement.prices or procurement.prices.get("node_hour"):
         return
     lacking = [key for key in ("electricity", "pue", "utilization") if getattr(procurement, key) is None]

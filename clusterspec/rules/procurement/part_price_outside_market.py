@@ -4,7 +4,7 @@
 
 Prices in `prices` or in lines of the quote, over what they pay for: a switch over the rate of its ports, a NIC or a
 transceiver over its rate, storage over its capacity, a rack over its power, and a year of support over the price of the
-parts. A price outside the range of the market is a warning, one outside by ten times an error. Prices of nodes are reported
+parts. A price outside the range of the market is a warning, one outside by three times an error. Prices of nodes are reported
 by `price-outside-market`.
 
 ## Why it matters
@@ -62,7 +62,7 @@ from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent, plain
 
 RULE = Rule.of(__name__, "warning", "heuristic")
-FAR = 10.0
+FAR = 3.0
 """Times beyond the range at which the price has a wrong unit or digit."""
 
 

@@ -73,7 +73,9 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(procurement: ProcurementSpec) -> Iterator[Problem]:
-    lines = procurement.quote or ()
+    if not procurement.quote:
+        return
+    lines = procurement.quote
     for number, line in enumerate(lines):
         if line.quantity is None or line.unit_price is None or line.price is None:
             continue

@@ -3,7 +3,8 @@
 ## What it finds
 
 A `scale_up.bandwidth` more than 5 % from the figures of the accelerator, the platform and the interconnect, where
-neither bits for bytes, nor the direction, the prefix, the scope or the raw signaling rate explains it.
+neither bits for bytes, nor the direction, the prefix, the scope or the raw signaling rate explains it: a warning, and an
+error for a figure of another interconnect that is more than 1.2 times the part's own.
 
 ## Why it matters
 
@@ -61,13 +62,20 @@ from clusterspec.units.readings import AGREES, agrees_within
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("mesh-bandwidth-mismatch",))
 
 
+ABOVE = 1.2
+"""Times the part's own figure from which a figure that another part has is an error: the part cannot have it."""
+
+
 def check(deviations: Deviations, scale_up: ScaleUp | None, catalog: Catalog) -> Iterator[Problem]:
     for deviation in deviations.found:
         if deviation.stated.kind == "scale-up" and not deviation.causes:
             others = _with_that_bandwidth(deviation, scale_up, catalog)
             named = f"; {both(others)} have that" if others else ""
             help_ = "name the part that has it, or remove the key: the catalog supplies the figure"
-            yield RULE.problem(deviation.stated.at, deviation.comparison + named, help_)
+            above = bool(named) and deviation.ratio > ABOVE
+            yield RULE.problem(
+                deviation.stated.at, deviation.comparison + named, help_, severity="error" if above else ""
+            )
 
 
 def _with_that_bandwidth(deviation: Deviation, scale_up: ScaleUp | None, catalog: Catalog) -> list[str]:
