@@ -60,6 +60,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Design
+from clusterspec.cost.formulas.reinforcement import overlapped_step_time
 from clusterspec.cost.reinforcement.rollout import rollout_of
 from clusterspec.cost.reinforcement.times import RlTimes
 from clusterspec.finding import Problem
@@ -104,4 +105,4 @@ def _moved(times: RlTimes, design: Design, nodes: int) -> float:
     if rollout is None:
         return times.step
     training = times.training * plan.trainer_nodes / (plan.trainer_nodes + nodes)
-    return max(training, rollout.busy)
+    return overlapped_step_time(training, rollout.busy, rollout.batch, times.sync.seconds, float(plan.max_staleness))

@@ -5,7 +5,8 @@
 With `accelerator: {like: …}`, a memory, memory bandwidth or peak that alone differs from the entry by more than 5 %, and
 equals the figure of another entry of the same name, such as the SXM module of a PCIe card, or, for the size of the memory, of the
 family; or several such figures that
-are all those of one other entry, such as the next generation. A part of which several figures differ otherwise is one of
+are all those of one other entry, such as the next generation. The finding is an error, and a note from three
+figures on, since such a part is described on purpose. A part of which several figures differ otherwise is one of
 its own, and so is one of the same name whose memory differs in both size and bandwidth: the A100 PCIe was sold with 40 GB, too.
 
 ## Why it matters
@@ -78,6 +79,8 @@ from clusterspec.rules.words import both
 from clusterspec.units.readings import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "error", "likely")
+DESCRIBED = 3
+"""Figures of one sibling from which it is described on purpose, by a writer who did not know its entry."""
 MEMORY = {"memory", "memory_bandwidth"}
 GIGABYTE_OF_SHEETS = 1024**3 / 1e9
 """Data sheets print the GiB of memories as GB."""
@@ -94,6 +97,7 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
             changed[0].stated.at,
             f"{changed[0].comparison}: it is the figure of {sibling.name}{others}",
             f"remove {'the keys' if others else 'the key'} (the catalog supplies the figure), or write `{sibling.id}` if that is bought",
+            severity="note" if len(changed) >= DESCRIBED else "",
         )
 
 
