@@ -86,6 +86,10 @@ def every_cluster() -> list[Cluster]:
     return [cluster for text in texts if (cluster := resolve_text(text)[0].cluster) is not None]
 
 
+CAPPED = {"gh200-quad"}
+"""Systems sold with accelerators at less than their highest rating: 680 W of a superchip's 1,000."""
+
+
 def test_no_cluster_draws_less_than_its_accelerators() -> None:
     clusters = every_cluster()
     assert len(clusters) > 100
@@ -95,7 +99,7 @@ def test_no_cluster_draws_less_than_its_accelerators() -> None:
             assert drawn.node is None and drawn.missing
             continue
         assert drawn.node is not None
-        if each is not None:
+        if each is not None and (cluster.platform is None or cluster.platform.id not in CAPPED):
             accelerators = cluster.accelerators_per_node * each.value
             assert min(drawn.node_range or (drawn.node.value,)) >= accelerators, cluster.accelerator.id
 

@@ -84,13 +84,14 @@ def _severity(platform: Platform, key: str, given: str, supplied: str) -> str:
 
 
 def _fabric_of_instance(catalog: Catalog, given: ClusterSpec, platform: Platform) -> Iterator[Problem]:
-    """A technology of another family than an instance has: nobody cables InfiniBand to a machine with EFA."""
+    """A technology that an instance does not have: of another family, or of another generation of the cloud's own."""
     stated = given.scale_out.technology if given.scale_out else None
     if stated is None or not platform.cloud or not platform.technologies or stated in platform.technologies:
         return
     entries = {each: catalog.find("interconnect", each) for each in (stated, *platform.technologies)}
-    families = {each: entry.family for each, entry in entries.items() if isinstance(entry, Interconnect)}
-    if stated in families and families[stated] not in {families.get(each) for each in platform.technologies}:
+    known = {each: entry for each, entry in entries.items() if isinstance(entry, Interconnect)}
+    families = {known[each].family for each in platform.technologies if each in known}
+    if stated in known and (known[stated].family not in families or known[stated].cloud):
         offered = either(list(platform.technologies))
         yield RULE.problem(
             "cluster.scale_out.technology",

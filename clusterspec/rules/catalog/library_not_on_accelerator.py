@@ -4,7 +4,8 @@
 
 A driver, toolkit or library in `cluster.software` or `collective_library` whose catalog entry says that the release came
 before the architecture of the accelerator, a recipe of the workload or, for a driver, the CUDA release beside it was added, that it was dropped, or that it runs on
-accelerators of other vendors. An error where the entry cites a document, else a warning. A name that the catalog lacks
+accelerators of other vendors. An error where the entry cites a document, else a warning; a warning, too, where only
+reduction in the switches is missing, since rings do the same work. A name that the catalog lacks
 is a warning, since nothing is compared.
 
 ## Why it matters
@@ -119,5 +120,6 @@ def _refused(at: str, entry: Framework, release: str, used: frozenset[str], acce
     for each in capabilities(entry, release, 0).refused:
         if each.combination.applies(used):
             found = refusal(f"{entry.name} {release}", each, used, accelerator)
-            severity = "error" if each.feature.sourced else "warning"
+            slower = each.combination.uses == (frozenset({"switch-reduction"}),)  # rings do the same work
+            severity = "error" if each.feature.sourced and not slower else "warning"
             yield RULE.problem(at, found.message, found.help, severity=severity)

@@ -3,7 +3,8 @@
 ## What it finds
 
 A stated `gradient_precision` of bf16 with 256 or more replicas in the reduction: a note, and a warning from 1,024 on.
-A stated bf16 is a warning, too, with 64 or more micro-batches, whose gradients a rank adds one after the other. Gradients
+A stated bf16 is a note with 64 or more micro-batches, whose gradients a rank adds one after the other, and a warning
+from 128 on. Gradients
 in 8 bits and fewer are a warning with any number of replicas.
 
 ## Why it matters
@@ -85,6 +86,6 @@ def check(training: Workload, layout: Layout, written_workload: WorkloadSpec) ->
         )
     else:
         return
-    few = replicas < VERY_MANY and micro_batches < MANY_STEPS
+    few = replicas < VERY_MANY and micro_batches < MANY / 2
     severity = "note" if bits > 8 and few else "warning"
     yield RULE.problem("workload.gradient_precision", message, "use fp32 for the sum", severity=severity)

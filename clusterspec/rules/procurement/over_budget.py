@@ -52,13 +52,12 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
-from clusterspec.rules.knowledge.purchases import ends, rented
+from clusterspec.rules.knowledge.purchases import HOUR, ROUNDED, ends, rented
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "error")
-HOUR = 3600.0
 HELP = "raise the budget, or take fewer nodes: `clusterspec bom` lists the parts"
 
 
@@ -80,7 +79,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             _least_price(design),
         )
     )
-    if least is not None and least > budget:
+    if least is not None and least > (ROUNDED if rented(procurement) else 1.0) * budget:
         message = f"{what} cost {least:,.0f} or more, {plain(least / budget, 3)} times the budget of {budget:,}"
         yield RULE.problem("procurement.budget", message, HELP)
 

@@ -213,10 +213,10 @@ def _missing_parts(
         return
     named = both(f"{count:,} × {kind.replace('_', ' ')}" for kind, count in missing.items())
     assumed = counted.fabric is not None and bool(counted.fabric.modules.assumed) and set(missing) == {"transceiver"}
-    assumed = assumed or set(missing) == {"nic"}
+    inside = set(missing) == {"nic"}  # servers are mostly sold with their NICs
     message = f"the quote has no line for {named}, which the design needs"
     help_ = "ask for the line, or say in a waiver who delivers the parts"
-    severity = "note" if separate else "error" if whole and not assumed else "warning"
+    severity = "note" if separate or inside else "error" if whole and not assumed else "warning"
     yield RULE.problem("procurement.quote", message, help_, severity=severity)
 
 

@@ -6,8 +6,8 @@ Engines that run with at most half of the samples that wait for them, where more
 10 %: slots cut by `max_sequences`, or by a cache that weights leave little room for. The alternative is predicted: without
 the limit, or with engines of twice the tp.
 
-The finding is a note below the half-width of the range of the prediction, a warning above it, and an error where
-even the low end of the range loses a quarter of the step.
+The finding is a note below the half-width of the range of the prediction, and a warning above it: published steps run
+with as few slots.
 
 ## Why it matters
 
@@ -105,5 +105,5 @@ def check(written_workload: WorkloadSpec, rl: RlTimes, timed: Plan, thresholds: 
         f"{plain(rollout.samples, 3)} samples of an engine pass through {plain(rollout.slots, 3)} slots: predicted {display(rl.step, 's')} per step, "
         f"{display(step, 's')} {remedy} ({plain(other.slots, 3)} slots, {percent(lost, 2)} less)",
         "drop `max_sequences`, or raise it" if limited else f"use engines of more ranks: `tp: {tp}`",
-        severity=cost_severity(lost, (low / rl.step, high / rl.step)),
+        severity=cost_severity(lost, (low / rl.step, high / rl.step), most="warning"),
     )

@@ -3,8 +3,8 @@
 ## What it finds
 
 The longest prompt and output of a sample (`max`, else `p99`), together above the context of the model (an error), or above
-`workload.sequence_length`, into which the trainer packs samples (a warning, and an error
-where even the mean sample does not fit). `sequence-exceeds-model-context` reports
+`workload.sequence_length`, into which the trainer packs samples: an error, since the framework cuts or rejects such
+samples, and they are those for which the length was allowed. `sequence-exceeds-model-context` reports
 sequences of the trainer above the context.
 
 ## Why it matters
@@ -76,5 +76,4 @@ def check(training: Workload) -> Iterator[Problem]:
             "workload.sequence_length",
             f"the longest sample has {longest:,} tokens, and the trainer's sequences {training.sequence_length:,}",
             "raise `sequence_length` to the longest sample, or cut answers earlier",
-            severity="error" if training.rl.sample_tokens > training.sequence_length else "warning",
         )

@@ -9,6 +9,9 @@ The severity follows from the time that the step saves with half of the nodes th
 below the half-width of the range of the prediction, a warning above it, and an error where a role waits for 90 % of the
 step and even the low end of the range loses a quarter. Engines with few samples gain little from more nodes.
 
+Nodes of their own with a stated `max_staleness: 0` are an error where both roles wait for more than 25 %: they work in
+turn.
+
 ## Why it matters
 
 The slower role sets the step. Nodes that wait belong to the other role, or to nobody.
@@ -77,7 +80,10 @@ IDLE = 0.9
 
 def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Problem]:
     plan = rl.rl
-    if plan.placement != "split" or plan.max_staleness == 0:
+    if plan.placement != "split":
+        return
+    if plan.max_staleness == 0:
+        yield from _in_turns(rl, design)
         return
     sync = rl.sync.seconds / rl.step  # both roles wait for it, which `weight-sync-exposed` reports
     idle = {part.role: part.idle_share - sync for part in rl.parts if part.role in {"rollout", "update"}}
@@ -93,6 +99,21 @@ def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Probl
         f"{waits} with {plural(nodes, 'node')} waits for {percent(share, 2)} of the step of {display(rl.step, 's')} behind {works}",
         f"move nodes to {works}; `clusterspec search` tabulates the splits",
         severity=cost_severity(saved, (low / rl.step, high / rl.step), most="error" if share >= IDLE else "warning"),
+    )
+
+
+def _in_turns(rl: RlTimes, design: Design) -> Iterator[Problem]:
+    """The problem of roles on nodes of their own of which each waits for the other, as nothing runs ahead."""
+    written = design.spec.workload.rl if design.spec.workload else None
+    idle = {part.role: part.idle_share for part in rl.parts if part.role in {"rollout", "update"}}
+    if written is None or written.max_staleness is None or min(idle.values(), default=0.0) <= MOST:
+        return
+    yield RULE.problem(
+        "workload.rl.max_staleness",
+        f"rollout and the trainer have nodes of their own and wait for each other: {percent(idle['rollout'], 2)} and "
+        f"{percent(idle['update'], 2)} of the step of {display(rl.step, 's')}",
+        "let rollout run ahead (`max_staleness: 1`), or use `placement: colocated`",
+        severity="error",
     )
 
 
