@@ -17,12 +17,12 @@ from tests.cli.test_written_files import FLAWED, MENDED
 from tests.effort import diagonal, steps
 
 CORPUS = sorted((ROOT / "tests" / "corpus").iterdir())
+FORMS = [("check", "--format", "sarif"), ("estimate",), ("bom",)]
 MOST_OUTPUT = 400_000
 MOST_CALLS = 12_000_000
 
 
-@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
-@pytest.mark.parametrize("words", [("check", "--format", "sarif"), ("estimate",), ("bom",)], ids=" ".join)
+@pytest.mark.parametrize(("path", "words"), diagonal(len(CORPUS) + 4, CORPUS, FORMS))
 def test_no_file_crashes_a_command(words: tuple[str, ...], path: Path, call: Call) -> None:
     shutil.copy(path, "spec.yaml")
     done = []

@@ -10,6 +10,7 @@ import pytest
 
 from clusterspec.report.findings_machines import json_text
 from tests.cli.conftest import BASE, Call
+from tests.effort import sampled
 
 COMMANDS = ["::error file=README.yaml::forged", "::stop-commands::x", "##[add-mask]x", "##vso[task.setvariable]x"]
 FORGED = "README.yaml:1:1: error[forged] x"
@@ -181,7 +182,7 @@ FORMS = [
 ]
 
 
-@pytest.mark.parametrize("words", FORMS, ids=" ".join)
+@pytest.mark.parametrize("words", sampled(FORMS, 8), ids=" ".join)
 def test_no_writer_passes_a_control_character_of_a_file(words: tuple[str, ...], call: Call) -> None:
     Path("old.yaml").write_text(BASE)
     for changes in zip(PLACES, strict=True) if words[0] != "report" else TOGETHER:

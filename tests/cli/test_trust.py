@@ -135,16 +135,16 @@ def test_a_spec_outside_of_a_repository_has_no_base(call: Call) -> None:
 FOLDERS = 'catalog = ["hardware"]\nrules = ["policy"]\n'
 STRICT = 'rules:\n  - {name: few-nodes, assert: "cluster.nodes <= 2", message: too many nodes, severity: error}\n'
 LAX = STRICT.replace("<= 2", "<= 99")
-LINK = "hardware/interconnects/nvlink-4.yaml"
+PART = "hardware/accelerators/h100-sxm-80gb.yaml"
 
 
 @pytest.fixture
 def company(repository: Path) -> Path:
     """The repository with a company's catalog and rules, committed."""
-    Path("hardware/interconnects").mkdir(parents=True)
+    Path("hardware/accelerators").mkdir(parents=True)
     Path("policy").mkdir()
-    shipped = resources.catalog() / "interconnects" / "nvlink-4.yaml"
-    Path(LINK).write_text(shipped.read_text("utf-8"))
+    shipped = resources.catalog() / "accelerators" / "h100-sxm-80gb.yaml"
+    Path(PART).write_text(shipped.read_text("utf-8"))
     Path("policy/rules.yaml").write_text(STRICT)
     Path("clusterspec.toml").write_text(FOLDERS)
     git("add", ".")
@@ -167,7 +167,7 @@ def test_catalogs_are_those_of_the_base_revision(options: tuple[str, ...], compa
         Path("clusterspec.toml").write_text('rules = ["policy"]\n')
         git("commit", "-q", "-a", "-m", "no catalog")
     assert RULE in rules(call, "spec.yaml", *options, *BASE_OPTIONS)
-    Path(LINK).write_text(Path(LINK).read_text().replace("900 GB/s duplex", "1800 GB/s duplex"))
+    Path(PART).write_text(Path(PART).read_text().replace("900 GB/s duplex", "1800 GB/s duplex"))
     assert RULE not in rules(call, "spec.yaml", *options)
     assert RULE in rules(call, "spec.yaml", *options, *BASE_OPTIONS)
     Path("hardware").rename("elsewhere")
@@ -181,7 +181,7 @@ def test_a_catalog_outside_of_the_repository_is_read_as_it_is(
 ) -> None:
     outside = tmp_path_factory.mktemp("outside") / "hardware"
     Path("hardware").rename(outside)
-    entry = outside / "interconnects" / "nvlink-4.yaml"
+    entry = outside / "accelerators" / "h100-sxm-80gb.yaml"
     entry.write_text(entry.read_text().replace("900 GB/s duplex", "1800 GB/s duplex"))
     assert RULE not in rules(call, "spec.yaml", "--catalog", str(outside), *BASE_OPTIONS)
 

@@ -13,7 +13,7 @@ from clusterspec import analysis, studies
 from clusterspec.report import paper
 from clusterspec.report.paper.compose import compose
 from clusterspec.results.full import FullReport
-from tests.effort import ALL_CASES
+from tests.effort import ALL_CASES, diagonal
 from tests.report.pages import lookup, numbers_without_a_field, pieces
 from tests.report.secrets import HOSTILE
 from tests.report.test_estimate_text import SPEC, TOO_LARGE
@@ -54,8 +54,7 @@ def report(text: str, kind: str = "design", audience: str | None = None) -> Full
     return analysis.report(one, kind, audience)
 
 
-@pytest.mark.parametrize("kind", ["design", "procurement"])
-@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize(("name", "kind"), diagonal(len(SPECS) + 1, [*SPECS], ["design", "procurement"]))
 def test_every_number_carries_a_field_of_the_json(name: str, kind: str) -> None:
     full = report(SPECS[name], kind)
     document = json.loads(json.dumps(full.to_json()))
