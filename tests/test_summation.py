@@ -12,7 +12,7 @@ import pytest
 
 from clusterspec.cli import run
 from clusterspec.summation import sum_of
-from tests.effort import FUZZING
+from tests.effort import ALL_CASES, FUZZING
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMANDS = (
@@ -34,8 +34,8 @@ def test_a_sum_rounds_after_every_addition() -> None:
     assert sum_of([]) == 0
 
 
-TELLING = ("aws-p5-8b", "deepseek-v3-serving")
-"""A training and a serving spec; `make fuzz` takes all examples."""
+TELLING = ("aws-p5-8b", *(("deepseek-v3-serving",) if ALL_CASES else ()))
+"""A training spec, with a serving one in `make test-all`; `make fuzz` takes all examples."""
 
 
 @pytest.mark.parametrize(

@@ -10,17 +10,22 @@ import pytest
 from tests.cli.conftest import Call
 from tests.effort import ALL_CASES
 
+MORE = [
+    ("dgx-h100", "llama-3.1-8b", "train"),
+    ("dgx-h100", "llama-3.1-8b", "serve"),
+    ("dgx-h100", "deepseek-v3", "train"),
+    ("gb200-nvl72", "llama-3.1-70b", "train"),
+]
+
 
 @pytest.mark.parametrize(
     ("platform", "model", "kind"),
     [
-        ("dgx-h100", "llama-3.1-8b", "train"),
         ("dgx-h100", "llama-3.1-70b", "train"),
-        ("dgx-h100", "llama-3.1-8b", "serve"),
         ("gb200-nvl72", "llama-3.1-70b", "serve"),
         ("dgx-1", "llama-3.1-8b", "train"),
         ("dgx-h100", "deepseek-v3", "serve"),
-        *([("dgx-h100", "deepseek-v3", "train"), ("gb200-nvl72", "llama-3.1-70b", "train")] if ALL_CASES else []),
+        *(MORE if ALL_CASES else []),
         ("dgx-1", "gpt3-175b", "serve"),
     ],
 )
