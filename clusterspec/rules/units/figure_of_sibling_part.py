@@ -8,6 +8,8 @@ family; or several such figures that
 are all those of one other entry, such as the next generation. The finding is an error, and a note from three
 figures on, since such a part is described on purpose. A part of which several figures differ otherwise is one of
 its own, and so is one of the same name whose memory differs in both size and bandwidth: the A100 PCIe was sold with 40 GB, too.
+A memory alone that is half as large again as the entry's, and that no sibling has, is an error, too: it is mostly that of a
+node, or includes the host's.
 
 ## Why it matters
 
@@ -49,6 +51,14 @@ cluster:
   nodes: 2
 ```
 
+```yaml cluster.accelerator.memory
+clusterspec: 1
+cluster:
+  accelerator: {like: mi300x, memory: 1536 GB}
+  accelerators_per_node: 8
+  nodes: 2
+```
+
 ## Silent
 
 ```yaml
@@ -81,6 +91,8 @@ from clusterspec.units.readings import AGREES, agrees_within
 RULE = Rule.of(__name__, "error", "likely")
 DESCRIBED = 3
 """Figures of one sibling from which it is described on purpose, by a writer who did not know its entry."""
+TOO_LARGE = 1.5
+"""Ratio to the catalog's memory from which no other stack of the same part explains a larger one."""
 MEMORY = {"memory", "memory_bandwidth"}
 GIGABYTE_OF_SHEETS = 1024**3 / 1e9
 """Data sheets print the GiB of memories as GB."""
@@ -98,6 +110,12 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
             f"{changed[0].comparison}: it is the figure of {sibling.name}{others}",
             f"remove {'the keys' if others else 'the key'} (the catalog supplies the figure), or write `{sibling.id}` if that is bought",
             severity="note" if len(changed) >= DESCRIBED else "",
+        )
+    elif len(changed) == 1 and _key(changed[0]) == "memory" and changed[0].ratio >= TOO_LARGE:
+        yield RULE.problem(
+            changed[0].stated.at,
+            f"{changed[0].comparison}, and no other accelerator of that name has it",
+            "state the memory of one accelerator; that of a node is derived, and that of the host is `host_memory`",
         )
 
 
