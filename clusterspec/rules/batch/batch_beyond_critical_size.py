@@ -62,6 +62,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Workload
 from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.tuning import is_fine_tuning
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plain
@@ -79,8 +80,6 @@ LARGEST = 128 * 1024**2
 """Tokens of a step: MiniMax-01 ended with batches of 128M tokens."""
 FAR = 10.0
 """Times the extrapolated size from which most of the batch is lost, for any reading of the extrapolation."""
-TUNED = 0.5
-"""Tokens per active parameter below which a run is fine-tuning, to which no size extrapolates (see few-steps)."""
 MARGIN = 4.0
 """Times the extrapolated size from which a batch is reported: published runs used up to 2.3 times without a reported loss."""
 
@@ -98,7 +97,6 @@ def check(thresholds: Thresholds, training: Workload) -> Iterator[Problem]:
     extrapolated = tokens > MEASURED_TOKENS or model_weights(training.model).total > LARGEST_MODEL
     if step <= thresholds.of(RULE.name, MARGIN if extrapolated else 1.0) * critical:
         return
-    tuned = tokens < TUNED * model_weights(training.model).active
     range_ = (
         "extrapolated from runs of at most 1.2B parameters and 24.6B tokens"
         if extrapolated
@@ -110,7 +108,7 @@ def check(thresholds: Thresholds, training: Workload) -> Iterator[Problem]:
         f"{_tokens(tokens)} tokens ({_tokens(critical)}, {range_}): the run may need more tokens for the same loss",
         f"confirm by a batch-size sweep, or use at most {int(critical // training.sequence_length):,} sequences and put the "
         "accelerators into tp, pp or cp",
-        severity="note" if extrapolated and (step < FAR * critical or tuned) else "warning",
+        severity="note" if extrapolated and (step < FAR * critical or is_fine_tuning(training)) else "warning",
     )
 
 

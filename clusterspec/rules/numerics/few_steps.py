@@ -57,8 +57,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Layout, Workload
-from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.tuning import is_fine_tuning
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plain
 
@@ -66,8 +66,6 @@ RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("run-shorter-than-st
 FEW, FEW_OF_TUNING, VERY_FEW = 1000.0, 300.0, 100.0
 MANY = 2e7
 """Steps of a run: SmolLM2 1.7B has 5.5 million (11T tokens in batches of 2M, arXiv 2502.02737)."""
-TUNED = 0.5
-"""Tokens per active parameter below which a run is fine-tuning: MT-NLG 530B, the least of a published pre-training, has 0.51."""
 LARGE = 256
 """Ranks from which no run is taken for fine-tuning."""
 
@@ -77,8 +75,7 @@ def check(training: Workload, layout: Layout | None) -> Iterator[Problem]:
         return
     step = training.global_batch * training.sequence_length
     steps = training.tokens / step
-    tuned = training.trainable is not None or training.tokens < TUNED * model_weights(training.model).active
-    large = layout is not None and layout.ranks >= LARGE and not tuned
+    large = layout is not None and layout.ranks >= LARGE and not is_fine_tuning(training)
     if 1 <= steps < (FEW if large else FEW_OF_TUNING):
         message = f"{plain(steps, 3)} steps of {display(step, '1')} tokens are the whole run; warm-up alone takes 2,000 in published runs"
         help_ = "use a smaller global batch or more tokens"
