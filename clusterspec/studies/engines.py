@@ -83,10 +83,11 @@ def _at_rollout(problem: Problem, written: RolloutSpec) -> Problem | None:
 
 
 def _path(path: Path, written: RolloutSpec) -> Path | None:
-    keys = {each.name for each in fields(RolloutSpec)}
-    if path[:1] == ("layout",) or path[:2] == ("workload", "serving"):
-        key = path[1 if path[0] == "layout" else 2] if len(path) > (1 if path[0] == "layout" else 2) else None
-        return (*ROLLOUT, key) if key in keys and getattr(written, str(key)) is not None else ROLLOUT
+    for section in (("layout",), ("workload", "serving")):
+        if path[: len(section)] == section:
+            key = next(iter(path[len(section) :]), None)
+            stated = any(each.name == key for each in fields(RolloutSpec)) and getattr(written, str(key)) is not None
+            return (*ROLLOUT, key) if key is not None and stated else ROLLOUT
     if path[:1] == ("workload",) and len(path) == 2 and path[1] in {"precision", "parameter_precision", "kv_precision"}:
         key = "kv_precision" if path[1] == "kv_precision" else "parameter_precision"
         return (*ROLLOUT, key) if getattr(written, key) is not None else None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from clusterspec.cluster.model import ExpertLoad
 from clusterspec.precision import precision_width
 from clusterspec.records import NamedTuple
+from clusterspec.summation import sum_of
 
 if TYPE_CHECKING:
     from clusterspec.cost.serving.engine import Engine
@@ -78,7 +79,7 @@ def token_shares(load: ExpertLoad, experts: int, chosen: int) -> tuple[float, ..
     shares = [0.0] * experts
     open_, left = list(range(experts)), float(min(chosen, experts))
     while open_:
-        total = sum(weights[each] for each in open_)
+        total = sum_of(weights[each] for each in open_)
         if not total:
             break
         full = [each for each in open_ if weights[each] * left >= total]
@@ -93,6 +94,7 @@ def token_shares(load: ExpertLoad, experts: int, chosen: int) -> tuple[float, ..
     return tuple(shares)
 
 
+@lru_cache(maxsize=512)
 def placed(load: ExpertLoad, experts: int, chosen: int, ranks: int, copies: int) -> Placed:
     """The experts of a layer on ``ranks``, with redundant ``copies``.
 
@@ -102,11 +104,6 @@ def placed(load: ExpertLoad, experts: int, chosen: int, ranks: int, copies: int)
 
     Source: the load balancer of DeepSeek (github.com/deepseek-ai/EPLB), its global policy.
     """
-    return _placed(load, experts, chosen, ranks, copies)
-
-
-@lru_cache(maxsize=512)
-def _placed(load: ExpertLoad, experts: int, chosen: int, ranks: int, copies: int) -> Placed:
     if load.ratio is not None:
         return Placed(min(load.ratio, float(ranks)), _even_slots(experts, chosen, copies))
     shares = token_shares(load, experts, chosen)
@@ -152,16 +149,16 @@ def _balanced_loads(slots: tuple[float, ...], ranks: int) -> list[float]:
 def _listed_loads(shares: tuple[float, ...] | list[float], ranks: int) -> list[float]:
     """The loads of ranks that hold experts in their order, as many each."""
     places = -(-len(shares) // ranks)
-    return [sum(shares[rank * places : (rank + 1) * places]) for rank in range(ranks)]
+    return [sum_of(shares[rank * places : (rank + 1) * places]) for rank in range(ranks)]
 
 
 def _fullest(loads: list[float]) -> float:
     """The largest load over the mean; 1 without load."""
-    total = sum(loads)
+    total = sum_of(loads)
     return max(loads) * len(loads) / total if total else 1.0
 
 
 def slots_hit(slots: tuple[float, ...], tokens: float) -> float:
     """Slots that at least one of ``tokens`` reaches: Σ (1 − (1 − q)^t) over the shares q of tokens of each."""
     missed = [float((1.0 - min(1.0, share)) ** tokens) for share in slots]
-    return len(slots) - sum(missed)
+    return len(slots) - sum_of(missed)
