@@ -55,9 +55,9 @@ from collections.abc import Iterator
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
-from clusterspec.rules.knowledge.purchases import HOUR, ROUNDED, ends, rented
+from clusterspec.rules.knowledge.purchases import ROUNDED, least_rent, rented
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import ProcurementSpec
+from clusterspec.summation import sum_of
 from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "error")
@@ -74,21 +74,21 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             message = f"the quoted total of {quoted:,} is {quoted - budget:,.0f} above the budget of {budget:,.0f}"
             yield RULE.problem("procurement.quoted_total", message, HELP)
         return
-    prices = {name: price for name, pool in fleet.pools.items() if (price := _least_price(pool, procurement))}
-    least = sum(prices.values())
+    prices = {name: price for name, pool in fleet.pools.items() if (price := _least_price(pool))}
+    least = sum_of(prices.values())
     if least > budget:
         parts = " + ".join(f"{price:,.0f} ({name})" for name, price in prices.items())
         message = f"parts and rents of all pools cost {parts} = {least:,.0f} or more, {plain(least / budget, 3)} times the budget of {budget:,.0f}"
         yield RULE.problem("procurement.budget", message, HELP)
 
 
-def _least_price(pool: Pool, procurement: ProcurementSpec) -> float | None:
+def _least_price(pool: Pool) -> float | None:
     """The rent of a pool over the term where it is rented by the hour, else its priced parts, at the low ends of prices."""
     own = pool.design.spec.procurement if pool.design else None
     if pool.design is None or pool.cluster is None:
         return None
-    hourly = (own.prices or {}).get("node_hour") if own is not None and rented(own) else None
-    if hourly is not None and procurement.term is not None:
-        return ends(hourly)[0] * pool.cluster.all_nodes * procurement.term.value / HOUR / ROUNDED
+    rent = least_rent(own, pool.cluster) if own is not None and rented(own) else None
+    if rent is not None:
+        return rent / ROUNDED
     total = bill(pool.design).total
     return total.low if total else None

@@ -61,6 +61,8 @@ from collections.abc import Iterator
 from clusterspec.cluster.fleet import Fleet, Job
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
+from clusterspec.rules.words import both
+from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 
@@ -71,12 +73,8 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             for job in map(fleet.jobs.__getitem__, each.jobs):
                 if job.share < 1 and _answers_users(job):
                     others = [f"`{name}`" for name in each.jobs if name != job.name]
-                    whose = (
-                        f"{' and '.join(others)} {'have' if len(others) > 1 else 'has'} them"
-                        if others
-                        else "it has none"
-                    )
-                    message = f"`{job.name}` serves requests as they arrive, and has its nodes for {job.share:.0%} of the time: in the rest {whose}"
+                    owners = f"{both(others)} {'have' if len(others) > 1 else 'has'} them" if others else "it has none"
+                    message = f"`{job.name}` serves requests as they arrive, and has its nodes for {percent(job.share)} of the time: in the rest {owners}"
                     yield RULE.problem(("jobs", job.name, "share"), message, "give the job nodes of its own")
 
 

@@ -52,6 +52,7 @@ from clusterspec.cluster.fleet import Fleet
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
+from clusterspec.summation import sum_of
 from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "note")
@@ -62,7 +63,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     for pool in fleet.pools.values():
         for each in pool.sets:
             jobs = [fleet.jobs[name] for name in each.jobs]
-            used = sum(job.share for job in jobs)
+            used = sum_of(job.share for job in jobs)
             if used >= FULL or any(job.spec.share is None for job in jobs):
                 continue
             named = both(f"`{job.name}`" for job in jobs)

@@ -14,10 +14,9 @@ from clusterspec.procurement.bill import bill
 from clusterspec.procurement.quotes import offered_lines
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.purchases import UNITS_PER_DOLLAR, ends
+from clusterspec.rules.knowledge.ranges import GIGABIT, KW, TB
 from clusterspec.source import Path
 from clusterspec.spec.model import Price, ProcurementSpec
-
-GIGABIT, TERABYTE, KILOWATT = 1e9 / 8, 1e12, 1e3
 
 
 class Band(NamedTuple):
@@ -111,9 +110,9 @@ def _size(kind: str, design: Design, rate: float) -> float | None:
         return fabric.nic_bandwidth.value / GIGABIT if fabric else None
     if kind == "storage":
         store = written.networks.storage if written and written.networks else None
-        return store.capacity.value / TERABYTE if store and store.capacity else None
+        return store.capacity.value / TB if store and store.capacity else None
     if kind == "rack_per_month":
         drawn = rack_power(cluster, written.power) if written and written.power else None
-        return drawn / KILOWATT if drawn else None
+        return drawn / KW if drawn else None
     total = bill(design).total
     return total.low / rate if total else None

@@ -6,10 +6,11 @@ from datetime import date
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.quantity import Figure
-from clusterspec.spec.model import Price, ProcurementSpec
+from clusterspec.rules.knowledge.ranges import HOUR
+from clusterspec.spec.model import Price, ProcurementSpec, QuoteLine
+from clusterspec.summation import sum_of
 
 YEAR = 365.25 * 86_400.0
-HOUR = 3600.0
 ROUNDED = 1.002
 """Ratio from which a sum is above a budget: a year has 8,760 hours for one and 8,766 for another."""
 UNITS_PER_DOLLAR = {
@@ -56,6 +57,36 @@ def is_off_market(node: Price, cluster: Cluster, currency: str | None) -> bool:
     band = band_in(currency, market) if market is not None else None
     low, high = (end / cluster.accelerators_per_node for end in ends(node))
     return band is not None and (high < CHEAP * band[0] or low > DEAR * band[1])
+
+
+def least_rent(procurement: ProcurementSpec, cluster: Cluster) -> float | None:
+    """The rent of all nodes over the term at the low end of the hourly price; None without a price or a term."""
+    price = (procurement.prices or {}).get("node_hour")
+    if price is None or procurement.term is None:
+        return None
+    return ends(price)[0] * cluster.all_nodes * procurement.term.value / HOUR
+
+
+def line_price(line: QuoteLine) -> int | float | None:
+    """The price of a line of a quote: as stated, else quantity × unit price; None without either."""
+    if line.price is not None:
+        return line.price
+    return line.quantity * line.unit_price if line.quantity is not None and line.unit_price is not None else None
+
+
+def total_of_lines(procurement: ProcurementSpec) -> float | None:
+    """The sum of the priced lines of the quote, less the discount and with the tax; None without a priced line."""
+    lines = sum_of(price for line in procurement.quote or () if (price := line_price(line)) is not None)
+    return lines * (1 - (procurement.discount or 0)) * (1 + (procurement.tax or 0)) or None
+
+
+def amount(money: float) -> str:
+    """An amount to the cent, without the digits that binary fractions add.
+
+    >>> amount(265950.7200000002), amount(19840000)
+    ('265,950.72', '19,840,000')
+    """
+    return f"{round(money, 2):,.15g}"
 
 
 def day(text: str | None) -> date | None:

@@ -52,7 +52,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
-from clusterspec.rules.knowledge.purchases import HOUR, ROUNDED, ends, rented
+from clusterspec.rules.knowledge.purchases import ROUNDED, amount, least_rent, rented, total_of_lines
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import plain
@@ -62,44 +62,27 @@ HELP = "raise the budget, or take fewer nodes: `clusterspec bom` lists the parts
 
 
 def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Iterator[Problem]:
-    budget, quoted = procurement.budget, procurement.quoted_total or _sum_of_lines(procurement)
+    budget, quoted = procurement.budget, procurement.quoted_total or total_of_lines(procurement)
     if not budget:
         return
     if quoted is not None:
         if quoted > budget:
-            message = f"the quoted total of {quoted:,.10g} is {quoted - budget:,.10g} above the budget of {budget:,}"
+            message = (
+                f"the quoted total of {amount(quoted)} is {amount(quoted - budget)} above the budget of {budget:,}"
+            )
             key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
             yield RULE.problem(key, message, HELP)
         return
     what, least = (
-        ("the rent over the term", _least_rent(procurement, cluster))
+        ("the rent over the term", least_rent(procurement, cluster))
         if rented(procurement)
-        else (
-            "the priced parts",
-            _least_price(design),
-        )
+        else ("the priced parts", _least_price(design))
     )
     if least is not None and least > (ROUNDED if rented(procurement) else 1.0) * budget:
         message = f"{what} cost {least:,.0f} or more, {plain(least / budget, 3)} times the budget of {budget:,}"
         yield RULE.problem("procurement.budget", message, HELP)
 
 
-def _sum_of_lines(procurement: ProcurementSpec) -> float | None:
-    """The sum of the lines of the quote that have a price, less the discount and with the tax; None without one."""
-    lines = [
-        line.price if line.price is not None else (line.quantity or 0) * (line.unit_price or 0)
-        for line in procurement.quote or ()
-    ]
-    return sum(lines) * (1 - (procurement.discount or 0)) * (1 + (procurement.tax or 0)) or None
-
-
 def _least_price(design: Design) -> float | None:
     total = bill(design).total
     return None if total is None else total.low
-
-
-def _least_rent(procurement: ProcurementSpec, cluster: Cluster) -> float | None:
-    price = (procurement.prices or {}).get("node_hour")
-    if price is None or procurement.term is None:
-        return None
-    return ends(price)[0] * cluster.all_nodes * procurement.term.value / HOUR

@@ -60,12 +60,12 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import band_in, bought, ends, is_off_market
+from clusterspec.rules.knowledge.ranges import HOUR
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "warning", "heuristic")
-HOUR = 3600.0
 TIMES = 4.0
 """Rents of the term over the highest purchase price: twice the price for nodes, power and support, and twice that."""
 

@@ -66,8 +66,9 @@ from collections.abc import Iterator
 from math import isclose
 
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.purchases import amount, line_price, total_of_lines
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import ProcurementSpec, QuoteLine
+from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "error")
 
@@ -81,20 +82,18 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
             continue
         product = line.quantity * line.unit_price
         if not _is_same_sum(product, line.price):
-            message = f"{line.quantity:,} × {line.unit_price:,} is {product:,}, not {line.price:,}"
+            message = f"{line.quantity:,} × {line.unit_price:,} is {amount(product)}, not {line.price:,}"
             yield RULE.problem(
                 ("procurement", "quote", number, "price"), message, "ask the supplier which of the three is right"
             )
     yield from _repeated_lines(procurement)
-    prices = [price for line in lines if (price := _price(line)) is not None]
-    total = procurement.quoted_total
-    if total is None or not lines or len(prices) < len(lines):
+    expected, total = total_of_lines(procurement), procurement.quoted_total
+    if expected is None or total is None or any(line_price(line) is None for line in lines):
         return
-    expected = _sum_with_terms(procurement, sum(prices))
     if not _is_same_sum(expected, total):
         off = total - expected
         terms = ", with discount and tax" if procurement.discount or procurement.tax else ""
-        message = f"the lines sum to {expected:,}{terms}, not {total:,}: {abs(off):,} {'too much' if off > 0 else 'too little'}"
+        message = f"the lines sum to {amount(expected)}{terms}, not {total:,}: {amount(abs(off))} {'too much' if off > 0 else 'too little'}"
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier which line is missing or wrong")
 
 
@@ -108,18 +107,6 @@ def _repeated_lines(procurement: ProcurementSpec) -> Iterator[Problem]:
         if first != number:
             message = f"`{line.part[:60]}` is quoted twice: lines {first + 1} and {number + 1} have the same part, count and price"
             yield RULE.problem(("procurement", "quote", number), message, "ask the supplier which of the two is right")
-
-
-def _sum_with_terms(procurement: ProcurementSpec, lines: int | float) -> int | float:
-    """The sum of the lines, less the discount and with the tax, in cents."""
-    discount, tax = procurement.discount or 0, procurement.tax or 0
-    return round(lines * (1 - discount) * (1 + tax), 2) if discount or tax else lines
-
-
-def _price(line: QuoteLine) -> int | float | None:
-    if line.price is not None:
-        return line.price
-    return line.quantity * line.unit_price if line.quantity is not None and line.unit_price is not None else None
 
 
 def _is_same_sum(one: float, other: float) -> bool:
