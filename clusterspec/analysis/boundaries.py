@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from clusterspec.analysis.conditions import WHOLE, Condition, ConditionFault, Probe, Refusal, Trial, metric_unit, parse
+from clusterspec.analysis.conditions import (
+    OF_SIZE,
+    WHOLE,
+    Condition,
+    ConditionFault,
+    Probe,
+    Refusal,
+    Trial,
+    metric_unit,
+    parse,
+)
 from clusterspec.analysis.conditions import solve as find_boundary
 from clusterspec.analysis.levers import LEVERS, OF_LOAD, Lever, lever_of
 from clusterspec.analysis.space.families import families, section_of
@@ -133,8 +143,12 @@ def _counted(lever: Lever, value: float | None) -> float | None:
 
 
 def _toward(lever: Lever, condition: Condition) -> Lever:
-    """The lever with the direction that satisfies the condition: both throughput and latency grow with the load."""
+    """The lever with the direction that satisfies the condition: throughput and latency grow with the load, and power
+    with the nodes.
+    """
     grows = lever.name in OF_LOAD and not condition.at_most and condition.metric not in WHOLE
+    if lever.name == "nodes" and condition.metric in OF_SIZE and condition.at_most:
+        return replace(lever, better=-1)
     return replace(lever, better=1) if grows else lever
 
 

@@ -51,6 +51,22 @@ def _meets_targets(plan: Plan) -> float | None:
     return float(held and not missed_targets(plan.serving, work.serving))
 
 
+def _watts(name: str) -> Callable[[Plan], float | None]:
+    """The power of the machine of a plan as estimates print it: ``busy`` as drawn at work, ``peak`` at nameplates."""
+
+    def value(plan: Plan) -> float | None:
+        from clusterspec.cluster.fabric import Fabric, count_fabric
+        from clusterspec.cost.power import drawn_power
+
+        cluster, section = plan.design.cluster, plan.design.spec.cluster
+        fabric = count_fabric(cluster, section.scale_out if section else None) if cluster else None
+        drawn = drawn_power(plan, fabric if isinstance(fabric, Fabric) else None)
+        term = getattr(drawn, name) if drawn is not None else None
+        return term.value if term is not None else None
+
+    return value
+
+
 METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
     "mfu": ("1", lambda plan: plan.mfu),
     "step_time": ("s", lambda plan: plan.step_seconds),
@@ -59,6 +75,8 @@ METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
     "headroom": ("1", _headroom),
     "memory": ("B", lambda plan: plan.memory_bytes),
     "tokens_per_second_per_accelerator": ("tok/s", lambda plan: plan.tokens_per_second_per_accelerator),
+    "power": ("W", _watts("busy")),
+    "power_peak": ("W", _watts("peak")),
     "ttft": ("s", _served("ttft")),
     "tpot": ("s", _served("tpot")),
     "request_latency": ("s", _served("request_latency")),
@@ -70,11 +88,13 @@ TARGETS = "targets"
 """The condition that a serving plan meets the targets of its spec, at their percentile."""
 WHOLE = ("fits", TARGETS)
 """The conditions without a limit."""
+OF_SIZE = frozenset({"power", "power_peak"})
+"""Metrics that grow with the machine: a limit on them is met by the fewest nodes, and the most are sought."""
 RELATIVE = "slowdown"
 """The metric of a plan against the spec's own: step time over step time, less one."""
 _FORM = re.compile(r"([a-z_]+)\s*(<=|>=)\s*+(\S.*)")
-_KINDS = {"s": "time", "B": "bytes"}
-_UNITS = {"s": "d", "B": " GB"}
+_KINDS = {"s": "time", "B": "bytes", "W": "power"}
+_UNITS = {"s": "d", "B": " GB", "W": " kW"}
 """Units that the message on a limit without one proposes."""
 
 
@@ -185,6 +205,8 @@ TOLERANCE = 1e-3
 """Relative distance at which a bisection stops."""
 SPAN = 64.0
 """How far a bisection of a load looks from the usual steps: down to the least over this, up to the largest times it."""
+NEAR = 40
+"""Counts below the one that meets a limit exactly which are tried: the layout has to divide there."""
 MOST_PROBED = 400
 """Values of a count that one scan estimates."""
 
@@ -244,7 +266,9 @@ class Solution:
 def solve(lever: Lever, condition: Condition, trial_at: TrialAt, present: float) -> Solution:
     """Finds the boundary of the condition; ``present`` is the value of the key in the spec."""
     seeker = _Seeker(lever, condition, trial_at)
-    value = seeker.scan(_counts(lever, present)) if lever.whole else seeker.bisect(present)
+    value = (
+        seeker.scan(_counts(lever, present, seeker.proportional(present))) if lever.whole else seeker.bisect(present)
+    )
     step = _sold(lever, value, seeker) if value is not None else None
     plan = seeker.plan(value) if value is not None else None
     probes = tuple(sorted(seeker.probes.values(), key=lambda probe: probe.value))
@@ -296,15 +320,27 @@ class _Seeker:
                 worst = middle
         return best
 
+    def proportional(self, present: float) -> float | None:
+        """The count at which a metric of the size of the machine reaches its limit; None for other metrics."""
+        if self.condition.metric not in OF_SIZE:
+            return None
+        self.holds(present)
+        metric = self.probes[present].metric
+        return present * self.condition.limit / metric if metric else None
+
     def scan(self, values: Sequence[float]) -> float | None:
         """The least favorable value that meets the condition; ``values`` are tried in this order."""
         ordered = values if self.lever.better > 0 else tuple(reversed(values))
         return next((value for value in ordered if self.holds(value)), None)
 
 
-def _counts(lever: Lever, present: float) -> tuple[float, ...]:
-    """Counts to scan: the usual values, the present one, and its integer multiples and divisors."""
+def _counts(lever: Lever, present: float, sought: float | None = None) -> tuple[float, ...]:
+    """Counts to scan: the usual values, the present one, and its integer multiples and divisors, and `NEAR` whole
+    numbers up to the one at which a metric that is proportional to the count reaches its limit.
+    """
     near = {present * factor for factor in range(1, 9)} | set(_fractions(present))
+    if sought is not None:
+        near |= set(map(float, range(max(1, int(sought) - NEAR), int(sought) + 3)))
     found = sorted({value for value in (*lever.steps, *near) if value >= 1 and value == int(value)})
     return tuple(found[:MOST_PROBED])
 

@@ -258,6 +258,7 @@ def resolve_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
         pcie_nic=_pcie_nic(section, pcie, platform, scale_out),
         host_memory=written_figure(section.host_memory, "cluster.host_memory") if section.host_memory else None,
         node_power=_node_power(section.power, parts),
+        accelerator_cap=_accelerator_cap(section.power, accelerator),
         cloud=platform.cloud if platform else False,
         network_switches=tuple(_network_switches(section.networks, lookup)),
     )
@@ -364,6 +365,14 @@ def _node_count(accelerators: int | None, per_node: int, log: ResolutionLog) -> 
     if accelerators is None or not per_node or accelerators % per_node or log.unreadable(("cluster", "nodes")):
         return None
     return log.assume("cluster.nodes", accelerators // per_node, f"{accelerators:,} accelerators, {per_node} a node")
+
+
+def _accelerator_cap(section: PowerSpec | None, accelerator: Accelerator) -> Figure | None:
+    """The stated cap of an accelerator where it limits something: None at or above its own power."""
+    cap, own = section.accelerator_cap if section else None, accelerator.power
+    if cap is None or own is None or cap.value >= own.value:
+        return None
+    return written_figure(cap, "cluster.power.accelerator_cap")
 
 
 def _node_power(section: PowerSpec | None, parts: Parts) -> Figure | None:

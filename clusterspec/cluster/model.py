@@ -327,6 +327,8 @@ class Cluster:
     pcie_host: int | None = None
     pcie_nic: int | None = None
     node_power: Figure | None = None
+    accelerator_cap: Figure | None = None
+    """Watts to which each accelerator is limited; None where the spec states no cap below its own power."""
     cloud: bool = False
     host_memory: Figure | None = None
     """Bytes of host memory per node; None where the spec states none."""

@@ -1,27 +1,30 @@
 """Power as drawn: of accelerators and nodes by what they do, of the machine at work and idle, and its energy.
 
-The constants are fitted to one source: the power logs of an MLPerf Training 4.0 submission with immersed nodes of eight
-H100 (GPT-3 on 64 nodes, Llama 2 70B LoRA on 1, 8 and 64). Nodes of eight water-cooled B200 and the air-cooled nodes
-of Brookhaven were not looked at for the fit; `tests/accuracy/power.csv` has both sides.
+The constants are fitted to two sources: the power logs of MLPerf Training 4.0 (immersed nodes of eight H100: GPT-3 on
+64 nodes, Llama 2 70B LoRA on 1, 8 and 64), and of MLPerf Inference 4.1 (air-cooled nodes of eight H200 under caps); the
+idle power also to Inference 5.1. `tests/accuracy/power.csv` has their rows, and those of sources that were held out.
 """
 
 from __future__ import annotations
 
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Assumption, Cluster
+from clusterspec.cost.compute.rates import IDLE_SHARE, capped_clock
+from clusterspec.cost.energy import Supply, carbon_of, energy_assumptions, money_of, supply
 from clusterspec.cost.formulas.power import (
     accelerator_draw,
     energy_of_run,
     energy_per_token,
     machine_draw,
     node_draw,
+    power_swing,
 )
 from clusterspec.cost.nameplates import power_draw
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import NamedFigures, Term, computed_term, ranged_term
-from clusterspec.origin import Assumed, Computed, Origin, Written
+from clusterspec.origin import Assumed, Computed, Origin
 from clusterspec.quantity import Figure
-from clusterspec.records import dataclass
+from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import PowerSpec
 from clusterspec.summation import sum_of
 
@@ -29,10 +32,15 @@ SMC = (
     "power logs of Sustainable Metal Cloud in MLPerf Training 4.0, immersed HGX H100 "
     "(github.com/mlcommons/training_results_v4.0, smc-ac-power)"
 )
+MAXQ = (
+    "power logs of NVIDIA in MLPerf Inference 4.1, air-cooled H200 at caps of 350 to 500 W "
+    "(github.com/mlcommons/inference_results_v4.1, H200-SXM-141GBx8_TRT_MaxQ)"
+)
 
 
 def _constant(name: str, values: tuple[float, float, float], why: str) -> tuple[Figure, Figure, Figure]:
-    low, middle, high = (Figure(value, "1", Assumed(f"power.{name}", why)) for value in values)
+    unit = "W" if name.endswith("watts") else "1"
+    low, middle, high = (Figure(value, unit, Assumed(f"power.{name}", why)) for value in values)
     return low, middle, high
 
 
@@ -48,19 +56,28 @@ AT_WAITING = _constant(
     f"{SMC}: Llama 2 70B LoRA on 64 nodes, mostly communication, draws 0.76 of the limit",
 )
 AT_IDLE = _constant(
-    "at_idle", (0.07, 0.1, 0.14), f"{SMC}: an idle node draws 1.9 to 2.3 kW, its accelerators 70 W each"
+    "at_idle", (0.07, IDLE_SHARE.value, 0.14), f"{SMC}: an idle node draws 1.9 to 2.3 kW, its accelerators 70 W each"
 )
-HOST = {
-    "immersion": _constant("host", (0.24, 0.28, 0.32), f"{SMC}: 1.4 to 1.8 kW beside 8 × 700 W"),
-    "liquid": _constant("host", (0.24, 0.28, 0.36), f"as immersed nodes, which have no fans either; {SMC}"),
+HOST = _constant("host", (0.24, 0.28, 0.32), f"{SMC}: 1.4 to 1.8 kW beside 8 × 700 W, without fans")
+"""Watts of the rest of a node without fans, per watt of its accelerators' limit: low, middle, high."""
+HOST_IDLE = _constant(
+    "host_idle_watts",
+    (160.0, 196.0, 240.0),
+    "W for each accelerator at most: idle nodes of 8 × H100, H200 and B200 draw 1.55 kW beside accelerators and fans, "
+    "whatever the accelerators' limit (logs of MLPerf Training 4.0, Inference 4.1 and 5.1)",
+)
+"""Watts of the rest of an idle node without fans, for each accelerator, at most: low, middle, high."""
+FANS = {
+    "immersion": _constant("fans", (0.0, 0.0, 0.0), "immersed nodes have no fans"),
+    "liquid": _constant("fans", (0.0, 0.0, 0.04), "cold plates carry the heat; some nodes keep small fans"),
     "air": _constant(
-        "host",
-        (0.36, 0.44, 0.52),
-        "fans add 0.16: an air-cooled HGX H100 draws at most 8.4 kW in training, 7.75 kW in heavy work "
-        "(arXiv:2412.08602, arXiv:2506.14551), an immersed one 7.2 kW",
+        "fans",
+        (0.1, 0.16, 0.2),
+        "an air-cooled HGX H100 draws at most 8.4 kW in training, an immersed one 7.2 kW (arXiv:2412.08602); "
+        f"{MAXQ}: 2.4 kW idle, 4.8 kW at 350 W, 6.2 kW at 500 W",
     ),
 }
-"""Watts of the rest of a node per watt of its accelerators' limit, by cooling: low, middle, high."""
+"""Watts of the fans of a node at full load per watt of its accelerators' limit, by cooling: low, middle, high."""
 ENDS = (0, 1, 2)
 """Low, middle and high in the constants above."""
 
@@ -70,7 +87,8 @@ class Drawn:
     """The power of a machine in watts, and its energy in joules, without cooling and conversion of the facility.
 
     ``busy`` is with the planned work (on the nodes of the layout; the others idle), ``idle`` without work, ``peak`` the
-    nameplates of all parts. ``per_token`` is None without a throughput, ``of_run`` without a number of tokens.
+    nameplates of all parts. ``swing`` is the rise and fall where all accelerators wait together. ``per_token`` is None
+    without a throughput, ``of_run`` without a number of tokens.
     """
 
     busy: Term | None
@@ -79,12 +97,42 @@ class Drawn:
     per_token: Term | None
     of_run: Term | None
     assumptions: tuple[Assumption, ...]
+    swing: Term | None = None
+    supply: Supply = Supply()
+    money: tuple[Term, ...] = ()
+    """The price of the energy of a run, and of a million tokens, where the spec prices electricity."""
+    carbon: tuple[Term, ...] = ()
+    """The carbon of the same in kg of CO2 equivalent, where the spec states the intensity of the grid."""
+    carbon_source: str = ""
 
     def to_json(self) -> dict[str, object]:
         """The fields ``power`` and ``energy`` of an estimate."""
-        power = {"busy": self.busy, "idle": self.idle, "peak": self.peak}
+        power = {"busy": self.busy, "idle": self.idle, "peak": self.peak, "swing": self.swing}
         energy = {"per_token": self.per_token, "of_run": self.of_run}
-        return {"power": _term_values(power), "energy": _term_values(energy)}
+        return {
+            "power": _term_values(power) | {"supply": self.supply.to_json()},
+            "energy": _term_values(energy) | {"cost": _term_values({term.name: term for term in self.money})},
+            "carbon": _term_values({term.name: term for term in self.carbon}) | {"source": self.carbon_source or None}
+            if self.carbon
+            else None,
+        }
+
+    @property
+    def terms(self) -> dict[str, Term]:
+        """All computed terms by the names under which they are printed."""
+        supply, token = self.supply.terms, self.per_token
+        named = {
+            "power": self.busy,
+            "power_idle": self.idle,
+            "power_peak": self.peak,
+            "power_swing": self.swing,
+            **{f"power_{name}": term for name, term in supply.items()},
+            "energy_per_token": token,
+            "energy_of_run": self.of_run,
+            **{f"energy_cost_{term.name}": term for term in self.money},
+            **{f"carbon_{term.name}": term for term in self.carbon},
+        }
+        return {name: replace(term, name=name) for name, term in named.items() if term is not None}
 
 
 def _term_values(terms: dict[str, Term | None]) -> dict[str, object]:
@@ -111,7 +159,34 @@ def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None) 
     rate = _tokens_per_second(plan, cluster)
     tokens = _scaled(busy, "per_token", "J", rate) if busy and rate else None
     energy = _scaled(busy, "of_run", "J", run) if busy and run else None
-    return Drawn(busy, idle, peak, tokens, energy, machine.assumptions(working=busy is not None))
+    swing = ranged_term(*(machine.swing(used, end) for end in ENDS)) if shares else None
+    operations, procurement = design.spec.operations, design.spec.procurement
+    million = _million_tokens(tokens) if tokens else None
+    counted = [(name, term) for name, term in (("of_run", energy), ("per_million_tokens", million)) if term is not None]
+    money = [money_of(name, term, procurement) for name, term in counted]
+    carbon = [carbon_of(name, term, operations, procurement) for name, term in counted]
+    return Drawn(
+        busy,
+        idle,
+        peak,
+        tokens,
+        energy,
+        (
+            *machine.assumptions(working=busy is not None),
+            *energy_assumptions(design.spec.cluster, operations, procurement),
+        ),
+        swing,
+        supply(cluster, design.spec.cluster),
+        tuple(term for term in money if term is not None),
+        tuple(term for term in carbon if term is not None),
+        operations.carbon.source or "" if operations and operations.carbon else "",
+    )
+
+
+def _million_tokens(token: Term) -> Term:
+    """The energy of a million tokens with its range."""
+    low, high = (None if end is None else 1e6 * end for end in (token.low, token.high))
+    return replace(token, value=1e6 * token.value, low=low, high=high)
 
 
 def time_shares(plan: Plan) -> tuple[float, float] | None:
@@ -150,12 +225,20 @@ class _Machine:
 
     @property
     def limit(self) -> Figure:
-        """The power limit of an accelerator: the stated cap, else its own power."""
-        cap, own = self.written.accelerator_cap if self.written else None, self.cluster.accelerator.power
+        """The power limit of an accelerator without a cap."""
+        own = self.cluster.accelerator.power
         assert own is not None
-        if cap is not None and cap.value < own.value:
-            return Figure(cap.value, "W", Written("cluster.power.accelerator_cap"))
         return own
+
+    @property
+    def cap(self) -> Figure:
+        """The cap of an accelerator, else its own power limit."""
+        return self.cluster.accelerator_cap or self.limit
+
+    @property
+    def count(self) -> Figure:
+        """The accelerators of a node."""
+        return Figure(float(self.cluster.accelerators_per_node), "1", Computed("accelerators_per_node"))
 
     @property
     def cooling(self) -> str:
@@ -171,58 +254,83 @@ class _Machine:
         fabric = drawn.switches * drawn.switch.value if drawn.switch else 0.0
         return fabric + (drawn.domains * drawn.domain_overhead.value if drawn.domain_overhead else 0.0)
 
-    def node(self, end: int, shares: tuple[float, float] | None) -> Term:
+    def node(self, name: str, end: int, shares: tuple[float, float] | None) -> Term:
         """The power of a node at work, or idle without ``shares``."""
-        count = Figure(float(self.cluster.accelerators_per_node), "1", Computed("accelerators_per_node"))
-        host, limit = HOST[self.cooling][end], self.limit
+        limit, fans = self.limit, FANS[self.cooling][end]
+        host = Figure(HOST[end].value * limit.value, "W", Computed("host * limit"))
         if shares is None:
             if self.written is not None and self.written.node_idle is not None:
-                return Term("node_idle", self.written.node_idle.value, "W", "cluster.power.node_idle")
-            draw = Figure(limit.value * AT_IDLE[end].value, "W", Computed("limit * at_idle"))
+                return Term(name, self.written.node_idle.value, "W", "cluster.power.node_idle")
+            figure = Figure(limit.value * AT_IDLE[end].value, "W", Computed("limit * at_idle"))
+            draw = Term("draw", figure.value, "W", "limit * at_idle", (("limit", limit), ("at_idle", AT_IDLE[end])))
+            host = host if host.value < HOST_IDLE[end].value else HOST_IDLE[end]
         else:
-            draw = _accelerator_figure(limit, shares, end)
-        inputs: NamedFigures = (("accelerators", count), ("draw", draw), ("host", host), ("limit", limit))
-        term = computed_term("node", node_draw, "W", inputs)
+            draw = self.working_draw(shares, end)
+        inputs: NamedFigures = (
+            ("accelerators", self.count),
+            ("draw", Figure(draw.value, "W", Computed(draw.formula))),
+            ("host", host),
+            ("fans", fans),
+            ("limit", limit),
+        )
+        term = computed_term(name, node_draw, "W", inputs)
         nameplate = self.cluster.node_power
         if nameplate is None or term.value <= nameplate.value:
-            return term
-        return Term("node", nameplate.value, "W", "cluster.power.node", (("node", nameplate),))
+            return replace(term, inputs=(inputs[0], *inputs[2:]), parts=(draw,))
+        return Term(name, nameplate.value, "W", "nameplate", (("nameplate", nameplate),))
+
+    def working_draw(self, shares: tuple[float, float], end: int) -> Term:
+        """The mean power of an accelerator at work."""
+        inputs = (
+            ("limit", self.limit),
+            ("cap", self.cap),
+            ("busy", Figure(shares[0], "1", Computed("share of the time in matrix products and attention"))),
+            ("memory_bound", Figure(shares[1], "1", Computed("share of the time in kernels bound by memory"))),
+            ("at_products", AT_PRODUCTS[end]),
+            ("at_memory", AT_MEMORY[end]),
+            ("at_waiting", AT_WAITING[end]),
+        )
+        return computed_term("draw", accelerator_draw, "W", inputs)
 
     def total(self, name: str, used: int, end: int, shares: tuple[float, float] | None) -> Term:
         """The power of the machine with ``used`` nodes at work."""
-        idle = self.node(end, None)
-        busy = self.node(end, shares) if shares else idle
+        idle = self.node("node_idle", end, None)
+        busy = self.node("node_busy", end, shares) if shares else replace(idle, name="node_busy")
         figures = (
             ("used", Figure(float(used), "1", Computed("layout.nodes"))),
-            ("busy", Figure(busy.value, "W", Computed(busy.formula))),
+            ("node_busy", Figure(busy.value, "W", Computed(busy.formula))),
             ("nodes", Figure(float(self.cluster.all_nodes), "1", Computed("nodes + spare_nodes"))),
-            ("idle", Figure(idle.value, "W", Computed(idle.formula))),
+            ("node_idle", Figure(idle.value, "W", Computed(idle.formula))),
             ("switches", Figure(self.switches, "W", Computed("switches * watts_each"))),
         )
-        return computed_term(name, machine_draw, "W", figures)
+        term = computed_term(name, machine_draw, "W", figures)
+        return replace(term, inputs=(figures[0], figures[2], figures[4]), parts=(busy, idle))
+
+    def swing(self, used: int, end: int) -> Term:
+        """The rise and fall of the power where all accelerators of the job wait together."""
+        figures = (
+            ("used", Figure(float(used), "1", Computed("layout.nodes"))),
+            ("accelerators", self.count),
+            ("limit", self.limit),
+            ("cap", self.cap),
+            ("at_products", AT_PRODUCTS[1]),
+            ("at_waiting", AT_WAITING[2 - end]),
+        )
+        return computed_term("swing", power_swing, "W", figures)
 
     def assumptions(self, *, working: bool) -> tuple[Assumption, ...]:
         """The constants that the power rests on."""
-        used = (AT_IDLE, HOST[self.cooling], *((AT_PRODUCTS, AT_MEMORY, AT_WAITING) if working else ()))
+        at_work = (AT_PRODUCTS, AT_MEMORY, AT_WAITING, HOST) if working else ()
+        used = (AT_IDLE, HOST_IDLE, FANS[self.cooling], *at_work)
         middle = [each[1] for each in used]
         found = [(origin.key, figure, origin.why) for figure in middle if isinstance(origin := figure.origin, Assumed)]
+        if (clock := capped_clock(self.cluster)) is not None:
+            why = f"products slow down as the root of the power above idle; {MAXQ}: within 4 % at 350 to 500 W"
+            found.append(("rate under cluster.power.accelerator_cap", clock, why))
         if self.written is None or self.written.cooling is None:
             why = "parts above 1 kW are cooled by liquid, others by air"
             found.append(("cluster.power.cooling", self.cooling, why))
         return tuple(found)
-
-
-def _accelerator_figure(limit: Figure, shares: tuple[float, float], end: int) -> Figure:
-    busy, memory = shares
-    value = accelerator_draw(
-        limit.value,
-        busy,
-        memory,
-        at_products=AT_PRODUCTS[end].value,
-        at_memory=AT_MEMORY[end].value,
-        at_waiting=AT_WAITING[end].value,
-    )
-    return Figure(value, "W", Computed("limit * shares of the time in products, memory and waiting"))
 
 
 def _peak(node: Figure | None, nodes: int, switches: float) -> Term | None:
@@ -231,9 +339,9 @@ def _peak(node: Figure | None, nodes: int, switches: float) -> Term | None:
     count: Origin = Computed("nodes + spare_nodes")
     figures = (
         ("used", Figure(float(nodes), "1", count)),
-        ("busy", node),
+        ("node_busy", node),
         ("nodes", Figure(float(nodes), "1", count)),
-        ("idle", Figure(0.0, "W", Computed("0"))),
+        ("node_idle", Figure(0.0, "W", Computed("0"))),
         ("switches", Figure(switches, "W", Computed("switches * watts_each"))),
     )
     return computed_term("peak", machine_draw, "W", figures)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from clusterspec.cluster.model import Assumption, Cluster
+from clusterspec.cost.energy import mean_price, stated_pue
 from clusterspec.cost.formulas.power import mean_draw
 from clusterspec.cost.nameplates import PowerDraw
 from clusterspec.cost.power import Drawn
@@ -29,15 +30,6 @@ from clusterspec.spec.model import Price, ProcurementSpec
 YEAR = 365.25 * 86_400
 """Seconds of a year, as the unit `years` of a spec counts it."""
 HOUR = 3_600.0
-PUE = Figure(
-    1.54,
-    "1",
-    Assumed(
-        "procurement.pue",
-        "the average of data centers in the Uptime Institute Global Data Center Survey 2025;"
-        " new facilities with liquid cooling state 1.1 to 1.3",
-    ),
-)
 UTILIZATION = Figure(1.0, "1", Assumed("procurement.utilization", "the machine is always in use"))
 
 Pick = Callable[[Price], float]
@@ -74,7 +66,7 @@ class Inputs:
 
     @property
     def pue(self) -> Figure:
-        return _written_figure(self.procurement.pue, "pue") or PUE
+        return stated_pue(self.procurement)
 
     @property
     def utilization(self) -> Figure:
@@ -159,7 +151,7 @@ def _device_power(name: str, count: int, figure: Figure) -> Term:
 
 
 def _energy_term(inputs: Inputs, pick: Pick, years: float) -> Term | None:
-    price = inputs.procurement.electricity
+    price = mean_price(inputs.procurement, inputs.currency)
     drawn = _power_sum(inputs.power, pick)
     if price is None or inputs.rented or inputs.cluster.cloud or not drawn.parts:
         return None
@@ -170,13 +162,19 @@ def _energy_term(inputs: Inputs, pick: Pick, years: float) -> Term | None:
         ("pue", inputs.pue),
         ("hours", _hours_figure(years)),
         ("utilization", inputs.utilization),
-        ("electricity", Figure(float(price), inputs.bill.currency, Written("procurement.electricity"))),
+        ("electricity", _price_figure(inputs, price)),
     )
     term = computed_term("energy", energy_cost, inputs.bill.currency or "currency", figures)
     return replace(term, inputs=figures[1:], parts=(drawn,))
 
 
-def _drawn_energy(inputs: Inputs, pick: Pick, years: float, price: float) -> Term:
+def _price_figure(inputs: Inputs, price: Term) -> Figure:
+    """The price of a kWh as stated, or the mean of a tariff."""
+    origin = Computed(price.formula) if inputs.procurement.tariff else Written("procurement.electricity")
+    return Figure(price.value, inputs.bill.currency, origin)
+
+
+def _drawn_energy(inputs: Inputs, pick: Pick, years: float, price: Term) -> Term:
     """The energy over the term from the power as drawn: at work for the utilization, idle for the rest."""
     assert inputs.drawn is not None and inputs.drawn.busy is not None
     busy, idle = (_end_of(term, pick) for term in (inputs.drawn.busy, inputs.drawn.idle))
@@ -186,7 +184,7 @@ def _drawn_energy(inputs: Inputs, pick: Pick, years: float, price: float) -> Ter
         ("watts", Figure(mean.value, "W", Computed(mean.formula))),
         ("pue", inputs.pue),
         ("hours", _hours_figure(years)),
-        ("electricity", Figure(float(price), inputs.bill.currency, Written("procurement.electricity"))),
+        ("electricity", _price_figure(inputs, price)),
     )
     term = computed_term("energy", drawn_energy_cost, inputs.bill.currency or "currency", figures)
     return replace(term, inputs=figures[1:], parts=(mean,))
@@ -234,7 +232,7 @@ def missing_costs(inputs: Inputs) -> Iterator[str]:
         return
     if inputs.rented or inputs.cluster.cloud:
         return
-    if inputs.procurement.electricity is None:
+    if mean_price(inputs.procurement, inputs.currency) is None:
         yield "electricity: `procurement.electricity` is missing"
     yield from (f"energy: {text}" for text in inputs.power.missing)
     if "support_per_year" not in prices:

@@ -11,7 +11,6 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.cost.headline import sent_term
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, MemoryUse, Term
-from clusterspec.records import replace
 from clusterspec.report import estimate_rows as traffic
 from clusterspec.report.estimate_rows import (
     MOST,
@@ -38,14 +37,6 @@ if TYPE_CHECKING:
 ALIASES = {"step time": "step", "one optimizer step": "step"}
 """Printed names of terms that have another one."""
 SHARES = frozenset({"MFU", "HFU"})
-POWER_NAMES = {
-    "busy": "power",
-    "idle": "power_idle",
-    "peak": "power_peak",
-    "per_token": "energy_per_token",
-    "of_run": "energy_of_run",
-}
-"""The printed names of power and energy."""
 
 
 def explainable_names(report: EstimateReport) -> list[str]:
@@ -62,9 +53,8 @@ def explainable_terms(report: EstimateReport) -> Iterator[Term]:
     for flow in report.plan.communication:
         yield sent_term(flow)
     drawn = report.drawn
-    for term in (drawn.busy, drawn.idle, drawn.peak, drawn.per_token, drawn.of_run) if drawn else ():
-        if term is not None:
-            yield replace(term, name=POWER_NAMES[term.name])
+    for term in drawn.terms.values() if drawn else ():
+        yield from term.walk()
 
 
 def explanation_text(report: EstimateReport, name: str, ink: Ink = PLAIN) -> str | None:
@@ -259,6 +249,8 @@ def headline_rows(report: EstimateReport) -> Iterable[tuple[str, str, str] | Non
     if plan.time_to_train is not None:
         yield "time to train", display(plan.time_to_train, "s"), joined_notes("without interruptions", share, held)
     yield power_row(report)
+    yield supply_row(report)
+    yield energy_row(report)
 
 
 def power_row(report: EstimateReport) -> tuple[str, str, str] | None:
@@ -272,6 +264,28 @@ def power_row(report: EstimateReport) -> tuple[str, str, str] | None:
     span = f"{display(busy.low, 'W')} to {display(busy.high, 'W')}" if busy.low is not None and busy.high else ""
     each = f"{display(token.value, 'J')} a token" if token else ""
     return "power", display(busy.value, "W"), joined_notes(span, f"idle {display(drawn.idle.value, 'W')}", each)
+
+
+def supply_row(report: EstimateReport) -> tuple[str, str, str] | None:
+    """The power of a full rack and row at nameplates, and the rating of a feed; None where the spec states no racks."""
+    supply = report.drawn.supply if report.drawn is not None else None
+    if supply is None or supply.rack is None:
+        return None
+    row = f"row {display(supply.row.value, 'W')}" if supply.row else ""
+    feed = f"{supply.feeds} feeds of {display(supply.feed.value, 'W')}" if supply.feed and supply.feeds else ""
+    return "rack", display(supply.rack.value, "W"), joined_notes("full, at nameplates", row, feed)
+
+
+def energy_row(report: EstimateReport) -> tuple[str, str, str] | None:
+    """The money and the carbon of the energy of a run, else of a million tokens; None where the spec states neither."""
+    drawn = report.drawn
+    if drawn is None or not (drawn.money or drawn.carbon):
+        return None
+    pairs = [(term, "") for term in drawn.money] + [(term, " of CO2e") for term in drawn.carbon]
+    name = "of_run" if drawn.of_run is not None else "per_million_tokens"
+    texts = [display(term.value, term.unit) + what for term, what in pairs if term.name == name]
+    of_what = "of the run, by the meter" if name == "of_run" else "of a million tokens, by the meter"
+    return "energy", texts[0], joined_notes(*texts[1:], of_what)
 
 
 def rl_rows(times: RlTimes, held: str) -> Iterable[tuple[str, str, str]]:

@@ -13,6 +13,8 @@ from clusterspec.units import display, display_bits, metric_text, percent, plain
 
 SERVED_KEYS = ("concurrency", "request_rate", "input_tokens")
 """Keys that only a serving plan has."""
+OF_SIZE = ("power", "power_peak")
+"""Metrics that limit the number of nodes from above."""
 UPWARD = (*SERVED_KEYS, "sequence_length", "oversubscription")
 """Keys of which the most is sought that keeps a metric below its limit."""
 WITHOUT_STANDARD = (*SERVED_KEYS, "nodes")
@@ -106,6 +108,8 @@ def _condition_phrase(report: SolveReport) -> str:
 
 def _is_upward(report: SolveReport) -> bool:
     """Whether the most of the key is sought."""
+    if report.key == "nodes" and report.metric in OF_SIZE:
+        return "<=" in report.condition
     return report.key in UPWARD and ">=" not in report.condition
 
 

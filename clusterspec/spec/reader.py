@@ -91,7 +91,7 @@ def schema() -> dict[str, Any]:
     return loaded
 
 
-RENAMED = {"passes": "pass"}
+RENAMED = {"passes": "pass", "starts": "from"}
 """Fields whose key is a reserved word of Python."""
 
 _NOT_KEYS = {"file", "broken"}

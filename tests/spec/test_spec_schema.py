@@ -70,7 +70,7 @@ def test_the_keys_of_the_schema_are_the_fields_of_the_model() -> None:
     tables = {path for path, options in FIELDS.items() if any("dict" in str(option) for option in options)} - NAMED
     known = {path for path in KEYS if path[:-1] not in tables} - NOT_IN_THE_MODEL
     assert known == set(FIELDS)
-    assert RENAMED == {"passes": "pass"}
+    assert RENAMED == {"passes": "pass", "starts": "from"}
 
 
 def test_a_quantity_of_the_model_has_its_kind_in_the_schema() -> None:

@@ -133,7 +133,8 @@ def describe_solve(parser: argparse.ArgumentParser) -> None:
         metavar="CONDITION",
         type=nonempty_name,
         required=True,
-        help="fits, or a metric with a limit: mfu>=0.40, exposed<=5%%, time_to_train<=30d, slowdown<=3%%; in serving "
+        help="fits, or a metric with a limit: mfu>=0.40, exposed<=5%%, time_to_train<=30d, slowdown<=3%%, power<=2MW "
+        "(as drawn at work), power_peak<=2MW (nameplates); in serving "
         "targets (those of the spec are met), tpot<=50ms, ttft<=2s, request_latency<=30s, "
         "output_tokens_per_second>=10000",
     )

@@ -11,6 +11,7 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Assumption, Cluster, Workload
 from clusterspec.cost.compute.kernels import DEPTH_START, LENGTH_START, TILES, USUAL, Kernel, expert_launches
 from clusterspec.cost.compute.layer import SoftwareBehavior
+from clusterspec.cost.constants import assumed
 from clusterspec.cost.formulas.compute import depth_fill, kernel_time, larger, tile_fill
 from clusterspec.origin import Assumed, Computed
 from clusterspec.quantity import Figure
@@ -179,7 +180,7 @@ def _rate_factors(
     peaks: dict[str, Figure] = {**accelerator.peaks, workload.precision: workload.peak}
     wide = peaks.get("bf16") or peaks.get("fp16") or peaks[workload.precision]
     peaks.setdefault("bf16", wide)
-    clock = _clock_factor(accelerator)
+    clock = (*_clock_factor(accelerator), *_capped_factor(cluster))
     products = () if software.products == 1.0 else (("products", software.stack.achievable["products"]),)
     factors: dict[str, Factors] = {
         f"matmul_{name}": (("peak", peaks[name]), *clock, *_achieved_share(name, reached), *products)
@@ -240,3 +241,34 @@ def _clock_factor(accelerator: Accelerator) -> Factors:
     if limit >= board:
         return ()
     return (("clock", Figure((limit / board) ** (1 / 3), "1", Computed(f"({limit:g} W / {board:g} W)^(1/3)"))),)
+
+
+IDLE_SHARE = assumed(
+    "power",
+    "idle",
+    0.1,
+    "an idle accelerator draws 70 to 140 W; nodes of 8 draw 1.5 to 2.9 kW then (power logs of MLPerf Training 4.0 and"
+    " Inference 2.1, 4.1 and 5.1)",
+)
+"""The share of its power limit that an idle accelerator draws."""
+LEAST_CAP = assumed(
+    "power", "least_cap", 0.2, "a lower cap counts as this share of the limit: no accelerator can be set as low"
+)
+"""The share of its power limit that a cap is taken to leave at least."""
+
+
+def capped_clock(cluster: Cluster) -> Figure | None:
+    """The rate of matrix products and attention under the accelerator cap, over that without; None without a cap."""
+    cap, own = cluster.accelerator_cap, cluster.accelerator.power
+    if cap is None or own is None:
+        return None
+    from clusterspec.cost.formulas.power import capped_rate  # few designs have a cap
+
+    set_to, idle = max(cap.value, LEAST_CAP.value * own.value), IDLE_SHARE.value * own.value
+    why = f"sqrt(({set_to:g} W - {idle:g} W) / ({own.value:g} W - {idle:g} W))"
+    return Figure(capped_rate(set_to, own.value, idle), "1", Computed(why))
+
+
+def _capped_factor(cluster: Cluster) -> Factors:
+    clock = capped_clock(cluster)
+    return (("capped", clock),) if clock is not None else ()

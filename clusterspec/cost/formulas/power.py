@@ -2,46 +2,96 @@
 
 from __future__ import annotations
 
+from clusterspec.cost.formulas.compute import larger, power, smaller
 from clusterspec.cost.term import formula
 
 
-@formula("limit * (busy * at_products + memory_bound * at_memory + (1 - busy - memory_bound) * at_waiting)")
+@formula("sqrt(max(0, (cap - idle) / (draw - idle)))")
+def capped_rate(cap: float, draw: float, idle: float) -> float:
+    """The rate of matrix products under a power ``cap``, over that at their own ``draw``; all three in watts.
+
+    What exceeds the ``idle`` power grows with the square of the rate: faster than the clock, because the voltage falls
+    with it, and slower than its cube, because not all of it is switched by that clock.
+
+    Range: draw > idle, idle >= 0, cap >= 0.
+
+    >>> capped_rate(250.0, 700.0, 100.0)
+    0.5
+    """
+    return power(larger(0.0, (cap - idle) / (draw - idle)), 0.5)
+
+
+@formula(
+    "busy * min(cap, at_products * limit) + memory_bound * min(cap, at_memory * limit)"
+    " + (1 - busy - memory_bound) * min(cap, at_waiting * limit)"
+)
 def accelerator_draw(
-    limit: float, busy: float, memory_bound: float, *, at_products: float, at_memory: float, at_waiting: float
+    limit: float,
+    cap: float,
+    busy: float,
+    memory_bound: float,
+    *,
+    at_products: float,
+    at_memory: float,
+    at_waiting: float,
 ) -> float:
     """The mean power of one accelerator at work, in watts.
 
-    ``limit`` is its power limit; ``busy`` and ``memory_bound`` are the shares of the time in matrix products with
-    attention, and in kernels bound by memory, at most 1 together. The rest waits: for exposed communication, other
-    stages, stragglers.
+    ``limit`` is its own power limit and ``cap`` the one that is set; ``busy`` and ``memory_bound`` are the shares of
+    the time in matrix products with attention, and in kernels bound by memory, at most 1 together. The rest waits: for
+    exposed communication, other stages, stragglers.
     ``at_products``, ``at_memory`` and ``at_waiting`` are the shares of the limit that it draws then.
 
-    >>> accelerator_draw(700.0, 0.6, 0.2, at_products=1.0, at_memory=0.8, at_waiting=0.5)
+    >>> accelerator_draw(700.0, 700.0, 0.6, 0.2, at_products=1.0, at_memory=0.8, at_waiting=0.5)
     602.0
+    >>> accelerator_draw(700.0, 500.0, 0.6, 0.2, at_products=1.0, at_memory=0.8, at_waiting=0.5)
+    470.0
     """
-    return limit * (busy * at_products + memory_bound * at_memory + (1 - busy - memory_bound) * at_waiting)
+    waiting = 1 - busy - memory_bound
+    return (
+        busy * smaller(cap, at_products * limit)
+        + memory_bound * smaller(cap, at_memory * limit)
+        + waiting * smaller(cap, at_waiting * limit)
+    )
 
 
-@formula("accelerators * draw + host * accelerators * limit")
-def node_draw(accelerators: float, draw: float, host: float, limit: float) -> float:
+@formula("accelerators * (draw + host + fans * (limit + 3 * draw) / 4)")
+def node_draw(accelerators: float, draw: float, host: float, fans: float, limit: float) -> float:
     """The power of one node, in watts: its accelerators at ``draw`` each, and the rest of the node.
 
-    ``host`` is the power of processors, NICs, switches of the node and fans per watt of the accelerators' ``limit``.
+    ``host`` is the power of processors, NICs and switches of the node for each accelerator, in watts, ``fans`` that of
+    its fans per watt of the accelerator's ``limit`` at full load: a quarter of it remains without load, the rest
+    follows the draw.
 
-    >>> node_draw(8, 600.0, 0.28, 700.0)
-    6368.0
+    >>> node_draw(8, 700.0, 196.0, 0.16, 700.0)
+    8064.0
+    >>> node_draw(8, 100.0, 196.0, 0.0, 700.0)
+    2368.0
     """
-    return accelerators * draw + host * accelerators * limit
+    return accelerators * (draw + host + fans * (limit + 3 * draw) / 4)
 
 
-@formula("used * busy + (nodes - used) * idle + switches")
-def machine_draw(used: float, busy: float, nodes: float, idle: float, switches: float) -> float:
+@formula("used * node_busy + (nodes - used) * node_idle + switches")
+def machine_draw(used: float, node_busy: float, nodes: float, node_idle: float, switches: float) -> float:
     """The power of a machine, in watts: ``used`` of its ``nodes`` at work, the others idle, and its switches.
 
     >>> machine_draw(60, 7_000.0, 64, 2_000.0, 16_000.0)
     444000.0
     """
-    return used * busy + (nodes - used) * idle + switches
+    return used * node_busy + (nodes - used) * node_idle + switches
+
+
+@formula("used * accelerators * (min(cap, at_products * limit) - min(cap, at_waiting * limit))")
+def power_swing(
+    used: float, accelerators: float, limit: float, cap: float, *, at_products: float, at_waiting: float
+) -> float:
+    """The watts by which a machine rises and falls where all accelerators wait together: for exposed communication,
+    a checkpoint, or a restart.
+
+    >>> power_swing(64, 8, 700.0, 700.0, at_products=1.0, at_waiting=0.65)
+    125440.0
+    """
+    return used * accelerators * (smaller(cap, at_products * limit) - smaller(cap, at_waiting * limit))
 
 
 @formula("watts / tokens_per_second")
@@ -72,3 +122,45 @@ def mean_draw(busy: float, idle: float, utilization: float) -> float:
     860000.0
     """
     return busy * utilization + idle * (1 - utilization)
+
+
+@formula("joules / 3600000 * pue * price")
+def energy_price(joules: float, pue: float, price: float) -> float:
+    """The price of an energy drawn by IT equipment, at ``price`` for a kWh at the meter of a site with ``pue``.
+
+    >>> energy_price(7_200_000.0, 1.5, 0.2)
+    0.6000000000000001
+    """
+    return joules / 3_600_000 * pue * price
+
+
+@formula("joules / 3600000 * pue * intensity")
+def carbon_emitted(joules: float, pue: float, intensity: float) -> float:
+    """The carbon of an energy drawn by IT equipment in kg of CO2 equivalent; ``intensity`` in kg per kWh at the meter.
+
+    >>> carbon_emitted(7_200_000.0, 1.5, 0.3)
+    0.8999999999999999
+    """
+    return joules / 3_600_000 * pue * intensity
+
+
+@formula("nodes_per_rack * node + overhead")
+def rack_draw(nodes_per_rack: float, node: float, overhead: float) -> float:
+    """The power of a full rack at the nameplates of its nodes, in watts.
+
+    >>> rack_draw(4, 10_200.0, 0.0)
+    40800.0
+    """
+    return nodes_per_rack * node + overhead
+
+
+@formula("watts / (feeds - spare)")
+def feed_rating(watts: float, feeds: float, spare: float) -> float:
+    """The watts that each of some feeds carries when ``spare`` of them have failed.
+
+    Range: feeds > spare, spare >= 0.
+
+    >>> feed_rating(40_800.0, 3, 1)
+    20400.0
+    """
+    return watts / (feeds - spare)

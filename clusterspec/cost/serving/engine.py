@@ -7,6 +7,7 @@ from math import ceil, inf
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost import parameters
+from clusterspec.cost.compute.rates import capped_clock
 from clusterspec.cost.formulas.experts import requests_on_fullest
 from clusterspec.cost.formulas.serving import (
     all_reduce_time,
@@ -282,7 +283,8 @@ class Engine:
     @classmethod
     def of(cls, cluster: Cluster, workload: Workload, layout: Layout, replicas: int) -> Engine | None:
         """The engine of a layout; None where the accelerator has no peak for the workload."""
-        rates = KernelRates.of(cluster.accelerator, cluster.kernels)
+        clock = capped_clock(cluster)
+        rates = KernelRates.of(cluster.accelerator, cluster.kernels, clock.value if clock is not None else 1.0)
         if rates is None:
             return None
         model = workload.model

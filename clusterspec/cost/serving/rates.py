@@ -73,7 +73,8 @@ class KernelRates:
     """The achieved rates of kernels on one rank of an accelerator.
 
     ``peaks`` dense FLOP/s by precision and ``bandwidth`` B/s of one rank; ``single`` the figures of the kernel table
-    that have no size, ``scale`` the best GEMM of the accelerator over that of the measured one.
+    that have no size, ``scale`` the best GEMM of the accelerator over that of the measured one, ``clock`` the rate of
+    products under a power cap over that without.
     """
 
     table: str
@@ -82,9 +83,10 @@ class KernelRates:
     curves: Mapping[str, Curve]
     single: Mapping[str, float]
     scale: float
+    clock: float = 1.0
 
     @classmethod
-    def of(cls, chip: Accelerator, entry: Kernels | None) -> KernelRates | None:
+    def of(cls, chip: Accelerator, entry: Kernels | None, clock: float = 1.0) -> KernelRates | None:
         """The rates of an accelerator; None where it has no memory bandwidth or no peak of 16 bits."""
         ranks = chip.ranks_per_accelerator
         peaks = {name: peak.value / ranks for name, peak in chip.peaks.items()}
@@ -93,7 +95,7 @@ class KernelRates:
         tables, single = _cached_tables(entry)
         own, measured = chip.achievable.get("matmul.bf16"), single.get("matmul.bf16")
         scale = own.value / measured if own is not None and measured and chip.kernels is None else 1.0
-        return cls(entry.id, peaks, chip.memory_bandwidth.value / ranks, tables, single, scale)
+        return cls(entry.id, peaks, chip.memory_bandwidth.value / ranks, tables, single, scale, clock)
 
     @property
     def wide(self) -> float:
@@ -107,7 +109,7 @@ class KernelRates:
     def gemm_rate(self, precision: str, rows: float, peak: float) -> float:
         """FLOP/s of a GEMM with ``rows`` rows."""
         share = interpolated_value(self.curves[self._measured_table(precision)], rows)
-        return peak * min(1.0, share * self.scale)
+        return peak * min(1.0, share * self.scale) * self.clock
 
     def weight_read_rate(self, precision: str) -> float:
         """B/s at which a GEMM of few rows reads its weights."""
@@ -136,7 +138,8 @@ class KernelRates:
 
     def attention_rate(self, tokens: float) -> float:
         """FLOP/s of attention over prompts of ``tokens`` tokens."""
-        return self.wide * min(1.0, interpolated_value(self.curves["attention.prefill"], tokens) * self.scale)
+        reached = min(1.0, interpolated_value(self.curves["attention.prefill"], tokens) * self.scale)
+        return self.wide * reached * self.clock
 
     @property
     def latent_rows(self) -> float:
@@ -147,7 +150,7 @@ class KernelRates:
         """FLOP/s of latent attention over a cache in a precision, and the figure of the table that gives it."""
         own = f"attention.latent.{precision}"
         if own in self.single and precision in self.peaks:
-            return self.peaks[precision] * self.single[own], own
+            return self.peaks[precision] * self.single[own] * self.clock, own
         return self.attention_rate(LONG), "attention.prefill"
 
     def all_reduce_seconds(self, ranks: int, size: float, line: float) -> float | None:

@@ -13,9 +13,12 @@ from clusterspec.records import dataclass, field
 from clusterspec.source import Path
 from clusterspec.spec.model.business import (
     AcceptanceSpec,
+    CarbonSpec,
     CheckpointSpec,
     DeliverySpec,
     DocumentSpec,
+    FailureRateSpec,
+    FailuresSpec,
     MeasuredSpec,
     Number,
     OperationsSpec,
@@ -25,6 +28,7 @@ from clusterspec.spec.model.business import (
     ProcurementSpec,
     QuoteLine,
     SupportSpec,
+    TariffSpec,
 )
 from clusterspec.spec.model.cluster import (
     AcceleratorSpec,
@@ -80,6 +84,7 @@ __all__ = [
     "ArrivalsSpec",
     "AttentionWindowSpec",
     "CacheTierSpec",
+    "CarbonSpec",
     "CheckpointSpec",
     "ClusterSpec",
     "CompressedAttentionSpec",
@@ -89,6 +94,8 @@ __all__ = [
     "DocumentSpec",
     "EnginesSpec",
     "ExpertLoadSpec",
+    "FailureRateSpec",
+    "FailuresSpec",
     "FloorSpec",
     "FlowControlSpec",
     "HostSpec",
@@ -132,6 +139,7 @@ __all__ = [
     "SpeculativeSpec",
     "SupportSpec",
     "TargetsSpec",
+    "TariffSpec",
     "TrainableSpec",
     "TransferSpec",
     "WeightSyncSpec",

@@ -24,6 +24,44 @@ class OperationsTargetsSpec:
     """What operation has to reach."""
 
     goodput: float | None = None
+    max_single_failure_slowdown: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FailureRateSpec:
+    """How often one part of a kind fails: the time between its failures, or the failures of a year."""
+
+    mtbf: Quantity | None = None
+    afr: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FailuresSpec:
+    """Failure rates by kind of part."""
+
+    accelerator: FailureRateSpec | None = None
+    node: FailureRateSpec | None = None
+    domain: FailureRateSpec | None = None
+    nic: FailureRateSpec | None = None
+    cable: FailureRateSpec | None = None
+    optic: FailureRateSpec | None = None
+    leaf: FailureRateSpec | None = None
+    spine: FailureRateSpec | None = None
+    core: FailureRateSpec | None = None
+    switch: FailureRateSpec | None = None
+    rack: FailureRateSpec | None = None
+    feed: FailureRateSpec | None = None
+    cdu: FailureRateSpec | None = None
+    store: FailureRateSpec | None = None
+    software: FailureRateSpec | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CarbonSpec:
+    """The carbon of electricity in kg of CO2 equivalent per kWh, and where the figure is from."""
+
+    intensity: float | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +77,9 @@ class OperationsSpec:
     burn_in: Quantity | None = None
     checkpoint: CheckpointSpec | None = None
     targets: OperationsTargetsSpec | None = None
+    recovery: str | None = None
+    failures: FailuresSpec | None = None
+    carbon: CarbonSpec | None = None
 
     @property
     def interval(self) -> Quantity | None:
@@ -116,6 +157,15 @@ class SupportSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class TariffSpec:
+    """Hours of a day whose price of a kWh differs: from and to as ``HH:MM``."""
+
+    starts: str | None = None
+    to: str | None = None
+    price: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ProcurementSpec:
     """Prices and terms; a price may be a range."""
 
@@ -134,6 +184,7 @@ class ProcurementSpec:
     support: SupportSpec | None = None
     warranty: Quantity | None = None
     electricity: Number | None = None
+    tariff: tuple[TariffSpec, ...] | None = None
     pue: float | None = None
     utilization: float | None = None
 

@@ -124,6 +124,10 @@ class NetworkSpec:
     technology: str | None = None
     switch: str | None = None
     shares: str | None = None
+    read: Quantity | None = None
+    per_client: Quantity | None = None
+    metadata_rate: float | None = None
+    slots: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,214 @@
+"""What follows from the power of a machine: money and carbon of its energy, the power of racks, rows and feeds, and
+where its heat goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from clusterspec.cluster.model import Assumption, Cluster
+from clusterspec.cost.formulas.power import carbon_emitted, energy_price, feed_rating, rack_draw
+from clusterspec.cost.nameplates import least_node_power, overhead_of_rack
+from clusterspec.cost.term import Term, computed_term, ranged_term
+from clusterspec.origin import Assumed, Computed, Written
+from clusterspec.quantity import Figure
+from clusterspec.records import dataclass, replace
+from clusterspec.spec.model import ClusterSpec, OperationsSpec, ProcurementSpec
+
+DAY_MINUTES = 24 * 60
+PUE = Figure(
+    1.54,
+    "1",
+    Assumed(
+        "procurement.pue",
+        "the average of data centers in the Uptime Institute Global Data Center Survey 2025;"
+        " new facilities with liquid cooling state 1.1 to 1.3",
+    ),
+)
+ELECTRICITY = "procurement.electricity"
+FEEDS = {"N": (1, 0), "N+1": (3, 1), "2N": (2, 1)}
+"""Feeds of a rack by redundancy, and how many of them may fail. Of N+1, two feeds carry the rack."""
+
+
+def stated_pue(procurement: ProcurementSpec | None) -> Figure:
+    """The power usage effectiveness of the site as stated, else the average of data centers."""
+    stated = procurement.pue if procurement else None
+    return PUE if stated is None else Figure(float(stated), "1", Written("procurement.pue"))
+
+
+def tariff_minutes(procurement: ProcurementSpec) -> list[tuple[float | None, int]]:
+    """The prices of a kWh with the minutes of a day in which each holds; the last is that of all other minutes.
+
+    Where hours overlap, the first entry that names a minute counts.
+    """
+    taken: set[int] = set()
+    found: list[tuple[float | None, int]] = []
+    for hours in procurement.tariff or ():
+        if hours.starts is None or hours.to is None or hours.price is None:
+            continue
+        start, end = _minute(hours.starts), _minute(hours.to)
+        inside = range(start, end) if start < end else (*range(start, DAY_MINUTES), *range(end))
+        own = set(inside) - taken
+        taken |= own
+        found.append((float(hours.price), len(own)))
+    rest = procurement.electricity
+    return [*found, (None if rest is None else float(rest), DAY_MINUTES - len(taken))]
+
+
+def _minute(text: str) -> int:
+    hours, minutes = text.split(":")
+    return int(hours) * 60 + int(minutes)
+
+
+def mean_price(procurement: ProcurementSpec | None, currency: str) -> Term | None:
+    """The mean price of a kWh over a day, drawn evenly; None where some minutes have no price."""
+    if procurement is None:
+        return None
+    prices = [(price, minutes) for price, minutes in tariff_minutes(procurement) if minutes]
+    if any(price is None for price, _ in prices):
+        return None
+    named = len(procurement.tariff or ())
+    inputs = [
+        (f"{name}_{number}", Figure(float(value or 0.0), unit, Written(key)))
+        for number, pair in enumerate(prices, 1)
+        for name, value, unit, key in (
+            ("price", pair[0], currency, "procurement.tariff" if number <= named else ELECTRICITY),
+            ("hours", pair[1] / 60, "h", "procurement.tariff"),
+        )
+    ]
+    if len(prices) == 1 and not procurement.tariff:
+        return Term("price", inputs[0][1].value, currency, "price_1", (inputs[0],))
+    formula = "(" + " + ".join(f"price_{number} * hours_{number}" for number in range(1, len(prices) + 1)) + ") / 24"
+    value = sum((price or 0.0) * minutes for price, minutes in prices) / DAY_MINUTES
+    return Term("price", value, currency, formula, tuple(inputs))
+
+
+def money_of(name: str, energy: Term, procurement: ProcurementSpec | None) -> Term | None:
+    """The price of an energy with its range; None without a price of electricity."""
+    currency = procurement.currency if procurement and procurement.currency else "currency"
+    price = mean_price(procurement, currency)
+    if price is None:
+        return None
+    figure = ("price", Figure(price.value, currency, Computed(price.formula)))
+    return _of_energy(name, energy, energy_price, currency, ("pue", stated_pue(procurement)), figure, price=price)
+
+
+def carbon_of(
+    name: str, energy: Term, operations: OperationsSpec | None, procurement: ProcurementSpec | None
+) -> Term | None:
+    """The carbon of an energy in kg of CO2 equivalent with its range; None without a stated intensity.
+
+    No intensity is assumed: those of grids differ fiftyfold.
+    """
+    carbon = operations.carbon if operations else None
+    if carbon is None or carbon.intensity is None:
+        return None
+    figure = ("intensity", Figure(float(carbon.intensity), "1", Written("operations.carbon.intensity")))
+    return _of_energy(name, energy, carbon_emitted, "kg", ("pue", stated_pue(procurement)), figure)
+
+
+def _of_energy(
+    name: str,
+    energy: Term,
+    function: Callable[..., float],
+    unit: str,
+    *figures: tuple[str, Figure],
+    price: Term | None = None,
+) -> Term:
+    """A formula of the joules of an energy and some figures, over the range of the energy."""
+
+    def at(joules: float) -> Term:
+        figure = ("joules", Figure(joules, "J", Computed(energy.formula)))
+        term = computed_term(name, function, unit, (figure, *figures))
+        if price is None:
+            return term
+        return replace(term, inputs=term.inputs[:-1], parts=(price,))
+
+    ends = (energy.value if energy.low is None else energy.low, energy.value if energy.high is None else energy.high)
+    return ranged_term(at(ends[0]), at(energy.value), at(ends[1]))
+
+
+# Racks, rows and feeds, at the nameplates of nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Supply:
+    """The power of a full rack, of a full row and of all racks at nameplates, in watts, and the rating of each feed of
+    a rack; None where the spec does not state what it takes.
+    """
+
+    rack: Term | None = None
+    row: Term | None = None
+    feed: Term | None = None
+    feeds: int | None = None
+    racks: int | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """Watts; ``feeds`` of a rack, each of which carries ``feed``."""
+        values: dict[str, object] = {name: term.value if term else None for name, term in self.terms.items()}
+        return values | {"feeds": self.feeds, "racks": self.racks}
+
+    @property
+    def terms(self) -> dict[str, Term | None]:
+        """The terms by name."""
+        return {"rack": self.rack, "row": self.row, "feed": self.feed}
+
+
+def supply(cluster: Cluster, section: ClusterSpec | None) -> Supply:
+    """The power of racks, rows and feeds of a machine."""
+    power = section.power if section else None
+    node = least_node_power(cluster)
+    if section is None or power is None or power.nodes_per_rack is None or node is None:
+        return Supply()
+    held = min(power.nodes_per_rack, cluster.all_nodes)
+    rack = computed_term(
+        "rack",
+        rack_draw,
+        "W",
+        (
+            ("nodes_per_rack", Figure(float(held), "1", Written("cluster.power.nodes_per_rack"))),
+            ("node", cluster.node_power or Figure(node, "W", Assumed("cluster.power.node", LEAST))),
+            ("overhead", Figure(overhead_of_rack(cluster, power), "W", Written("cluster.power.rack_overhead"))),
+        ),
+    )
+    racks = -(-cluster.all_nodes // power.nodes_per_rack)
+    count, spare = FEEDS.get(power.feeds or "", (0, 0))
+    return Supply(rack, _row(rack, racks, section), _feed(rack, count, spare), count or None, racks)
+
+
+LEAST = "the least that servers with these accelerators draw; state the power of your node"
+
+
+def _row(rack: Term, racks: int, section: ClusterSpec) -> Term | None:
+    held = section.floor.racks_per_row if section.floor else None
+    if held is None:
+        return None
+    count = Figure(float(min(held, racks)), "1", Written("cluster.floor.racks_per_row"))
+    return Term("row", rack.value * count.value, "W", "racks_per_row * rack", (("racks_per_row", count),), (rack,))
+
+
+def _feed(rack: Term, count: int, spare: int) -> Term | None:
+    if not count:
+        return None
+    figures = (
+        ("watts", Figure(rack.value, "W", Computed(rack.formula))),
+        ("feeds", Figure(float(count), "1", Computed("feeds of a rack, from cluster.power.feeds"))),
+        ("spare", Figure(float(spare), "1", Computed("feeds that may fail"))),
+    )
+    return computed_term("feed", feed_rating, "W", figures)
+
+
+def energy_assumptions(
+    cluster: ClusterSpec | None, operations: OperationsSpec | None, procurement: ProcurementSpec | None
+) -> tuple[Assumption, ...]:
+    """What money, carbon and feeds rest on that the spec does not state."""
+    found: list[Assumption] = []
+    priced = procurement is not None and (procurement.electricity is not None or procurement.tariff)
+    if (priced or (operations is not None and operations.carbon)) and stated_pue(procurement) is PUE:
+        assert isinstance(PUE.origin, Assumed)
+        found.append((PUE.origin.key, PUE, PUE.origin.why))
+    if procurement is not None and procurement.tariff:
+        found.append(("hours of a day", "drawn evenly", "a job runs day and night; the tariff counts by its hours"))
+    if cluster is not None and cluster.power is not None and cluster.power.feeds == "N+1":
+        found.append(("feeds of a rack", "3 with N+1", "two feeds carry the rack and one is spare"))
+    return tuple(found)
