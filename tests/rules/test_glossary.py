@@ -81,7 +81,7 @@ def test_the_glossary_is_in_order_and_names_each_term_once() -> None:
 NAMES = {
     *("A4X", "AI", "AMD", "AWS", "BLOOM", "DGX", "GCP", "GPT", "HGX", "IEEE", "ISO", "L40S", "LLM", "LM", "MI250X"),
     *("MI300X", "MI455X", "LD", "NC", "NV", "OCI", "PRO", "RTX", "SN5600D", "OPT", "OSU", "SDK", "AICR", "VL", "ZB"),
-    *("ATC", "CACM", "COMHPC", "ICLR", "JPDC", "TPDS", "VLDB"),
+    *("AWQ", "EAGLE", "GGUF", "GPTQ", "ATC", "CACM", "COMHPC", "ICLR", "JPDC", "TPDS", "VLDB"),
     *("ARCHITECTURE", "CHANGELOG", "CONTRIBUTING", "DRAFT", "KIND", "SECURITY", "SPEC", "FILE", "LOG"),
     *("CSV", "HTML", "JSON", "PDF", "SARIF", "TOML", "XLSX", "XML", "YAML"),
     *(

@@ -8,7 +8,8 @@ A key that relies on a feature, where the catalog entry of the part says that it
   and fewer packets, a warning), or on a switch that does not choose ports by load
 - `flow_control.trimming` on a NIC or switch that cannot trim packets
 - `gpudirect_rdma: true` with an accelerator, cloud instance or NIC without it
-- `subnet_manager: switch` on an unmanaged switch
+- `subnet_manager: switch` on an unmanaged switch; any subnet manager on Ethernet
+- `flow_control` by PFC or ECN on InfiniBand, which has credits on each link instead (a warning)
 - `mtu` above the largest packet of the technology, NIC or switch
 
 A feature that the entry does not mention is not checked.
@@ -63,6 +64,7 @@ cluster:
 - Out-of-order placement, from ConnectX-5: https://docs.nvidia.com/networking/display/mlnxofedv23103211lts/out-of-order+(ooo)+data+placement
 - Adaptive routing by switch: https://docs.nvidia.com/networking-ethernet-software/nvue-reference/Show-Commands/Adaptive-Routing/
 - GPUDirect RDMA by card, 28 GB/s with it and 15 without: https://github.com/aikitoria/open-gpu-kernel-modules/issues/20
+- The flow control of InfiniBand by credits: https://network.nvidia.com/pdf/whitepapers/IB_Intro_WP_190.pdf
 - The largest packet of InfiniBand: https://docs.oracle.com/cd/E36256_01/html/E36258/z400007e1008931.html
 """
 
@@ -79,6 +81,8 @@ from clusterspec.spec.model import FlowControlSpec, ScaleOutSpec
 RULE = Rule.of(__name__, "error")
 AT = "cluster.scale_out"
 BY_LOAD = ("adaptive", "spray")
+ETHERNET = ("roce", "tcp", "ultra-ethernet")
+"""Families of technologies whose links are Ethernet."""
 
 
 def check(written_scale_out: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
@@ -88,6 +92,7 @@ def check(written_scale_out: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut
         return
     yield from _reordering_problems(scale_out)
     yield from _trimming_problems(written_scale_out.flow_control or FlowControlSpec(), scale_out)
+    yield from _credit_problems(written_scale_out.flow_control or FlowControlSpec(), scale_out)
     yield from _gpudirect_problems(written_scale_out, cluster, scale_out)
     yield from _subnet_manager_problems(written_scale_out, scale_out)
     yield from _mtu_problems(written_scale_out, scale_out)
@@ -118,6 +123,13 @@ def _trimming_problems(flow: FlowControlSpec, scale_out: ScaleOut) -> Iterator[P
             return
 
 
+def _credit_problems(flow: FlowControlSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+    if scale_out.technology.family == "infiniband" and (flow.pfc or flow.ecn):
+        message = f"{scale_out.technology.name} sends by credits of each link: it has neither the priority flow control nor the ECN of Ethernet"
+        help_ = "remove the key, or name an Ethernet technology if that is bought"
+        yield RULE.problem(f"{AT}.flow_control", message, help_, severity="warning")
+
+
 def _gpudirect_problems(written: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     lacking = parts_without_gpudirect(cluster.accelerator, cluster.platform, scale_out.nic)
     if written.gpudirect_rdma and lacking:
@@ -127,8 +139,13 @@ def _gpudirect_problems(written: ScaleOutSpec, cluster: Cluster, scale_out: Scal
 
 
 def _subnet_manager_problems(written: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
-    switch = scale_out.switch
-    if written.subnet_manager == "switch" and switch is not None and switch.managed is False:
+    switch, technology = scale_out.switch, scale_out.technology
+    if written.subnet_manager is not None and technology.family in ETHERNET:
+        message = f"{technology.name} has no subnet manager: its switches learn addresses and route by themselves"
+        yield RULE.problem(
+            f"{AT}.subnet_manager", message, "remove the key, or write `infiniband-ndr` if that is bought"
+        )
+    elif written.subnet_manager == "switch" and switch is not None and switch.managed is False:
         message = f"{switch.id} is externally managed: it has no processor that could run the subnet manager"
         yield RULE.problem(f"{AT}.subnet_manager", message, "run it on hosts (OpenSM, UFM), or use a managed switch")
 

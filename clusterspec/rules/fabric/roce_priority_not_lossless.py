@@ -1,14 +1,15 @@
-"""RDMA traffic has a priority that priority flow control does not protect.
+"""Priority flow control does not protect the priority of RDMA traffic, or protects too many.
 
 ## What it finds
 
 On RoCE, a `flow_control.roce_priority` that is not among the `lossless_priorities`, or `pfc: false` beside lossless
-priorities.
+priorities, as an error; more than four lossless priorities, as a warning.
 
 ## Why it matters
 
 The switches pause one priority and drop packets of another, the one that carries the traffic: the fabric looks lossless
-in its configuration and loses packets under load.
+in its configuration and loses packets under load. Each lossless priority needs headroom in the buffer of every port for
+what is under way when it pauses; switches have it for two, some for four.
 
 ## What to do
 
@@ -30,6 +31,15 @@ cluster:
   scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s, flow_control: {pfc: true, ecn: true, lossless_priorities: [3], roce_priority: 5}}
 ```
 
+```yaml cluster.scale_out.flow_control.lossless_priorities
+clusterspec: 1
+cluster:
+  accelerator: h100-sxm-80gb
+  accelerators_per_node: 8
+  nodes: 16
+  scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s, flow_control: {pfc: true, ecn: true, lossless_priorities: [0, 1, 2, 3, 4, 5, 6, 7]}}
+```
+
 ## Silent
 
 ```yaml
@@ -43,6 +53,7 @@ cluster:
 
 ## Sources
 
+- At most two lossless priorities of a port, by the headroom of its buffer: https://manualshive.com/en/manual/dell/n1100-on/n1100-on_reference-manual_86012-1179.html
 - Priorities of the driver and of the switches: https://docs.habana.ai/en/latest/Management_and_Monitoring/Network_Configuration/Expected_Switch_Configuration.html
 """
 
@@ -58,6 +69,7 @@ from clusterspec.spec.model import ScaleOutSpec
 
 RULE = Rule.of(__name__, "error")
 AT = "cluster.scale_out.flow_control"
+MOST = 4
 
 
 def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
@@ -73,3 +85,7 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
     elif flow.pfc is False:
         message = "lossless priorities are stated, and priority flow control is off: nothing protects them"
         yield RULE.problem(f"{AT}.pfc", message, "write `pfc: true`, or remove `lossless_priorities`")
+    elif len(set(lossless)) > MOST:
+        message = f"{len(set(lossless))} lossless priorities: the buffers of a port hold what is under way for two, in some switches for four"
+        help_ = "keep one for RDMA, and one for storage where it is lossless, too"
+        yield RULE.problem(f"{AT}.lossless_priorities", message, help_, severity="warning")

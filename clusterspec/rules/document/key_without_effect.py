@@ -1,0 +1,138 @@
+"""A key states what nothing in the design has.
+
+## What it finds
+
+Keys that contradict the rest of the design: settings of experts (`redundant_experts`, `expert_load`, `dispatcher`,
+`expert_parameter_precision`) for a model without experts; a `recipe` of 8 or 4 bits beside products in 16 or more;
+`attention_dp` or `quantization` in training (but of qlora); keys of training in a serving plan; a reference model for an algorithm of reinforcement learning without it. All are warnings; loss scaling beside products in bf16 is a note.
+
+## Why it matters
+
+Nothing uses the key, so either it or the part that it belongs to is wrong: a plan with a dispatcher of experts was meant
+for another model, and a recipe of 8 bits beside products in bf16 leaves half of the peak unused.
+
+## What to do
+
+Remove the key, or correct the part that it belongs to.
+
+## When to ignore it
+
+Ignore it in a spec that others extend.
+
+## Fires
+
+```yaml layout.dispatcher
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {framework: megatron-core, dispatcher: deepep}
+```
+
+```yaml workload.recipe
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, precision: bf16, recipe: delayed}
+layout: {framework: megatron-core}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 256, precision: fp8, recipe: delayed}
+layout: {framework: megatron-core, ep: 8, dispatcher: deepep}
+```
+
+## Sources
+
+- The keys of a spec: docs/spec.md
+- DAPO without a reference model: https://arxiv.org/abs/2503.14476
+- Loss scaling and formats: https://arxiv.org/abs/1905.12322
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.catalog.models import Model
+from clusterspec.cluster.model import Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import LayoutSpec, ServingSpec, WorkloadSpec
+
+RULE = Rule.of(__name__, "warning")
+NARROW = frozenset({"fp8", "fp4"})
+
+
+def check(
+    written_workload: WorkloadSpec, workload: Workload, model: Model, written_layout: LayoutSpec | None
+) -> Iterator[Problem]:
+    written = written_workload
+    stated = written.recipe or written.loss_scaling or written.quantization or written.expert_parameter_precision
+    layout = written_layout or LayoutSpec()
+    of_layout = layout.dispatcher or layout.attention_dp
+    if not (stated or of_layout or written.serving or written.kind == "serve" or written.rl):
+        return
+    yield from _of_precision(written, workload)
+    if not model.experts:
+        yield from _of_experts(written, layout)
+    yield from _of_training(written, layout) if written.kind == "serve" else _of_serving(written, workload, layout)
+
+
+def _of_precision(written: WorkloadSpec, workload: Workload) -> Iterator[Problem]:
+    if written.recipe is not None and workload.precision not in NARROW:
+        message = (
+            f"the {written.recipe} recipe scales values to 8 or 4 bits, and the products are in {workload.precision}"
+        )
+        yield RULE.problem("workload.recipe", message, "write `precision: fp8` or `fp4`, or remove the recipe")
+    if written.loss_scaling in {"dynamic", "static"} and workload.precision == "bf16":
+        message = "bf16 has the exponents of fp32, so that its gradients need no scaled loss"
+        yield RULE.problem("workload.loss_scaling", message, "remove the key", severity="note")
+
+
+def _of_serving(written: WorkloadSpec, workload: Workload, layout: LayoutSpec) -> Iterator[Problem]:
+    """Keys of serving, or of other algorithms, that a plan of training states."""
+    if (layout.attention_dp or 1) > 1:
+        message = "data-parallel attention is of engines that serve; replicas of a trainer follow from the ranks"
+        yield RULE.problem("layout.attention_dp", message, "remove the key")
+    if written.quantization is not None and workload.trainable is None:
+        message = f"{written.quantization} quantizes weights that are served, and this workload trains all of them"
+        yield RULE.problem("workload.quantization", message, "remove the key, or write `kind: serve`")
+    if written.rl is not None and written.rl.reference is not None and written.rl.algorithm == "dapo":
+        message = "dapo has no penalty for divergence, so that no reference model takes part"
+        yield RULE.problem("workload.rl.reference", message, "remove the key, or write `algorithm: grpo`")
+
+
+def _of_experts(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Problem]:
+    """Settings of experts in a model without them."""
+    serving = written.serving or ServingSpec()
+    for key, stated in (
+        ("workload.expert_parameter_precision", written.expert_parameter_precision),
+        ("workload.serving.redundant_experts", serving.redundant_experts),
+        ("workload.serving.expert_load", serving.expert_load),
+        ("layout.dispatcher", layout.dispatcher),
+    ):
+        if stated:
+            message = f"`{key.rpartition('.')[2]}` has no effect: the model has no experts"
+            yield RULE.problem(key, message, "remove the key, or describe the experts of the model")
+
+
+def _of_training(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Problem]:
+    """Keys of training that a serving plan states."""
+    for key, stated in (
+        ("workload.optimizer", written.optimizer),
+        ("workload.gradient_precision", written.gradient_precision),
+        ("workload.global_batch", written.global_batch),
+        ("workload.tokens", written.tokens),
+        ("workload.loss_scaling", written.loss_scaling),
+        ("layout.sharding", layout.sharding),
+        ("layout.schedule", layout.schedule),
+        ("layout.recompute", layout.recompute),
+        ("layout.offload", layout.offload),
+        ("layout.optimizer_states", layout.optimizer_states),
+        ("layout.gradient_compression", layout.gradient_compression),
+    ):
+        if stated is not None and stated != "none":
+            message = f"`{key.rpartition('.')[2]}` is of training, and this workload serves"
+            yield RULE.problem(key, message, "remove the key, or write `kind: train`")

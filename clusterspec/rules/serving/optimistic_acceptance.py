@@ -1,0 +1,92 @@
+"""The share of drafted tokens that is accepted, or of tokens found in the cache, exceeds what services reach.
+
+## What it finds
+
+`speculative.acceptance` above 0.95; more than 16 drafted tokens in a chain; drafting by `mtp` with a model that has
+no layers for multi-token prediction; a `prefix_hit` of 1, with which no request has a token of its own, as an error, and
+above 0.95 as a warning.
+
+## Why it matters
+
+Each drafted token depends on those before it: a share of 0.8 accepts 17 % of chains of eight. Published shares are 0.5
+to 0.9 for the first token, and fall with each further one. The throughput of the plan rests on the figure.
+
+## What to do
+
+State the measured share for your texts; draft two to five tokens; name a draft model or EAGLE head where the model does
+not predict several tokens.
+
+## When to ignore it
+
+Ignore it where the share was measured on the users' own texts, such as edits that copy most of their input.
+
+## Fires
+
+```yaml workload.serving.speculative.acceptance
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 8, speculative: {tokens: 3, acceptance: 0.99}}}
+layout: {tp: 8}
+```
+
+```yaml workload.serving.speculative.method
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 8, speculative: {tokens: 1, acceptance: 0.8, method: mtp}}}
+layout: {tp: 8}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, output_tokens: 500, concurrency: 8, speculative: {tokens: 3, acceptance: 0.7, method: eagle}}}
+layout: {tp: 8}
+```
+
+## Sources
+
+- The second token of DeepSeek-V3 is accepted in 85 to 90 % of the cases: https://arxiv.org/abs/2412.19437
+- Speculative decoding, acceptance by task: https://arxiv.org/abs/2211.17192
+- EAGLE-3, accepted tokens by task: https://arxiv.org/abs/2503.01840
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Workload
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.units import percent, plain
+
+RULE = Rule.of(__name__, "warning", "likely")
+MOST = 0.95
+LONGEST = 16
+"""Drafted tokens of a chain: engines and papers draft one to eight."""
+AT = "workload.serving"
+
+
+def check(workload: Workload) -> Iterator[Problem]:
+    load = workload.serving
+    if load is None:
+        return
+    if load.draft_tokens and load.draft_acceptance > MOST:
+        message = f"an acceptance of {percent(load.draft_acceptance, 3)} exceeds published shares, which are 50 to 90 %"
+        help_ = "state the share that was measured on your texts"
+        yield RULE.problem(f"{AT}.speculative.acceptance", message, help_)
+    if load.draft_tokens > LONGEST:
+        message = f"of a chain of {load.draft_tokens} drafted tokens the last is accepted in {percent(load.draft_acceptance**load.draft_tokens, 2)} of the steps"
+        yield RULE.problem(f"{AT}.speculative.tokens", message, "draft two to five tokens")
+    if load.draft_method == "mtp" and workload.model.prediction is None:
+        message = f"{workload.model.name} has no layers for multi-token prediction that could draft"
+        yield RULE.problem(
+            f"{AT}.speculative.method", message, "name `eagle`, `draft-model` or `ngram`", severity="error"
+        )
+    if load.prefix_hit >= 1:
+        message = "with every input token in the cache, no request differs from an earlier one"
+        yield RULE.problem(f"{AT}.prefix_hit", message, "state the share of tokens that repeat", severity="error")
+    elif load.prefix_hit > MOST:
+        message = f"{plain(100 * (1 - load.prefix_hit), 2)} % of the input tokens are new, and prefill is sized for them alone"
+        yield RULE.problem(f"{AT}.prefix_hit", message, "state the share that was measured on your traffic")
