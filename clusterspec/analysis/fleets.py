@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from clusterspec.analysis.comparison import Names, diff
 from clusterspec.analysis.outputs import bill, cost, estimate
-from clusterspec.cluster.fleet import Fleet, Job, NodeSet, Pool, free_groups
+from clusterspec.cluster.fleet import Fleet, Job, NodeSet, Pool, free_groups, pools_of_job
 from clusterspec.procurement.bill import bill as counted
 from clusterspec.procurement.cost import cost as worked_out
 from clusterspec.procurement.growth import growth
+from clusterspec.procurement.total import YEAR
 from clusterspec.results import Input
 from clusterspec.results.fleet import FleetDiffReport, FleetReport, JobUse, PoolUse
 from clusterspec.studies.study import Study
@@ -107,26 +108,46 @@ def _busy_share(fleet: Fleet, nodes: NodeSet) -> float:
 
 
 def _job_use(parts: FleetStudy, job: Job, costs: dict[str, Cost | None]) -> JobUse:
-    pool = parts.fleet.pools.get(job.spec.pool or "")
-    whole = costs.get(pool.name) if pool else None
-    total = whole.total.value if whole and whole.total else None
-    known = pool is not None and pool.nodes and job.nodes is not None and total is not None
     plan = parts.jobs[job.name].plan if job.name in parts.jobs else None
     run = plan.time_to_train if plan is not None else None
+    used = {name: parts.fleet.nodes_on(name, job.name) for name in pools_of_job(job.spec) if name is not None}
+    bills = [_billed(costs.get(name), parts.fleet.pools.get(name), nodes, job.share) for name, nodes in used.items()]
+    billed = None if not bills or None in bills else sum_of(each or 0.0 for each in bills)
+    elapsed = run / job.share if run is not None and job.share > 0 else None
     return JobUse(
         pool=job.spec.pool,
         nodes=job.nodes,
         share=job.share,
-        elapsed=run / job.share if run is not None and job.share > 0 else None,
-        billed=_billed(total or 0.0, job, pool.nodes) if known and pool and pool.nodes else None,
+        elapsed=elapsed,
+        billed=billed,
+        beside={name: nodes for name, nodes in used.items() if name != job.spec.pool},
+        unit_cost=_unit_cost(parts, job, costs.get(job.spec.pool or ""), billed, elapsed),
     )
 
 
-def _billed(total: float, job: Job, nodes: int) -> float:
-    """The part of the cost of a pool that a job is billed: by its nodes and its share of the term.
-
-    >>> from clusterspec.spec.model import JobSpec
-    >>> _billed(1000.0, Job("a", JobSpec(share=0.5), nodes=4), 16)
-    125.0
+def _billed(cost: Cost | None, pool: Pool | None, nodes: int | None, share: float) -> float | None:
+    """The part of the cost of a pool that a job is billed, by its nodes and its share of the term; None where the cost
+    or the nodes are not known.
     """
-    return total * (job.nodes or 0) / nodes * job.share
+    total = cost.total.value if cost and cost.total else None
+    if total is None or pool is None or not pool.nodes or nodes is None:
+        return None
+    return total * nodes / pool.nodes * share
+
+
+def _unit_cost(
+    parts: FleetStudy, job: Job, cost: Cost | None, billed: float | None, elapsed: float | None
+) -> float | None:
+    """The cost of the run of a job, else of a million tokens: of one machine as its own report states it, of several
+    the part of the bill for that time, without interruptions; None where it is not known.
+    """
+    study = parts.jobs.get(job.name)
+    own = _job_cost(study) if study is not None else None
+    unit = (own.per_run or own.per_million_tokens) if own else None
+    if unit is not None or study is None or cost is None or not cost.years or not billed or not job.share:
+        return unit.value if unit else None
+    term, plan = cost.years * YEAR, study.plan
+    if elapsed is not None:
+        return billed * elapsed / term
+    rate = plan.rl.tokens_per_second if plan.rl else plan.serving.output_tokens_per_second if plan.serving else None
+    return billed / (term * job.share * rate) * 1e6 if rate else None

@@ -41,7 +41,7 @@ def _file_findings(one: Study | Checked) -> FileFindings:
 def estimate(study: Study) -> EstimateReport:
     """The estimate of a design: memory, time and communication."""
     from clusterspec.analysis.verdict import condition, verdict
-    from clusterspec.cluster.degrees import job_accelerators
+    from clusterspec.cluster.sites import job_accelerators
     from clusterspec.cost.estimate import unmeasured_step_time
     from clusterspec.cost.headline import headline
     from clusterspec.results.estimate_json import Provenance

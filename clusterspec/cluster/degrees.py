@@ -347,9 +347,12 @@ def accelerators_used(design: Design) -> int | None:
     return -(-design.layout.ranks // design.cluster.ranks_per_accelerator)
 
 
-def job_accelerators(design: Design) -> int | None:
-    """Accelerators that the whole job uses: those of the layout, and those of rollout beside them; None without one."""
+def own_accelerators(design: Design) -> int | None:
+    """Accelerators of its machine that the whole job uses: those of the layout, and those of rollout beside them; None
+    without one.
+    """
     rl = design.workload.rl if design.workload is not None else None
     if rl is None or design.cluster is None:
         return accelerators_used(design)
-    return (rl.trainer_nodes + rl.rollout_nodes) * design.cluster.accelerators_per_node
+    beside = rl.rollout_nodes if rl.rollout_pool is None else 0
+    return (rl.trainer_nodes + beside) * design.cluster.accelerators_per_node

@@ -1,18 +1,28 @@
 """A fleet: pools of nodes, and the jobs that have parts of them.
 
-Jobs on the same nodes take turns: they form a `NodeSet`, and each has its share of the term.
+Jobs on the same nodes take turns: they form a `NodeSet`, and each has its share of the term. Engines of a job may have
+nodes of another pool.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import prod
 
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.model import Cluster, Design
-from clusterspec.records import dataclass
+from clusterspec.records import NamedTuple, dataclass
 from clusterspec.source import Path
-from clusterspec.spec.model import JobSpec, PoolSpec, Spec
+from clusterspec.spec.model import (
+    EnginesSpec,
+    JobSpec,
+    PoolSpec,
+    RoleSpec,
+    RolloutSpec,
+    Spec,
+    WorkloadSpec,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +35,8 @@ class NodeSet:
     nodes: int | None
     stated: bool
     """Whether the spec states the number; else the set takes what the others leave."""
+    path: Path | None = None
+    """The key of the engines that have the nodes, where they are not on the pool of their job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +88,14 @@ class Fleet:
     jobs: Mapping[str, Job]
 
     def jobs_of(self, pool: str) -> Iterator[Job]:
-        """The jobs of a pool, in the order of the spec."""
-        return (job for job in self.jobs.values() if job.spec.pool == pool)
+        """The jobs with nodes of a pool, in the order of the spec."""
+        return (job for job in self.jobs.values() if pool in pools_of_job(job.spec))
+
+    def nodes_on(self, pool: str, job: str) -> int | None:
+        """The nodes that a job has on a pool, those of all its engines; None where they are not known."""
+        sets = self.pools[pool].sets if pool in self.pools else ()
+        own = [each.nodes if each.path else self.jobs[job].nodes for each in sets if job in each.jobs]
+        return None if not own or None in own else sum(each or 0 for each in own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,40 +133,125 @@ def _free_groups(name: str, size: int, first: int, nodes: int) -> FreeGroups:
     return FreeGroups(name, size, whole, size if whole else max(0, *begun))
 
 
+# Engines of a job
+
+
+class EnginesAway(NamedTuple):
+    """Engines of a job on another pool than the job: the key of their mapping below the job, and their nodes or, of
+    engines whose number is stated, their ranks.
+    """
+
+    role: str
+    pool: str
+    path: Path
+    nodes: int | None
+    ranks: int | None = None
+
+    def nodes_with(self, ranks_per_node: int | None) -> int | None:
+        """The nodes of engines on a pool with so many ranks on a node; None where they take what others leave."""
+        if self.nodes is None and self.ranks is not None and ranks_per_node:
+            return -(-self.ranks // ranks_per_node)
+        return self.nodes
+
+
+def engines_away(job: JobSpec) -> tuple[EnginesAway, ...]:
+    """The engines of a job that name another pool than its own."""
+    return tuple(each for each in _named_engines(job.workload) if each.pool != job.pool)
+
+
+def _named_engines(work: WorkloadSpec | None) -> Iterator[EnginesAway]:
+    """The engines that name a pool."""
+    sides = work.serving.disaggregated if work and work.serving else None
+    for side in ("prefill", "decode"):
+        engines: EnginesSpec | None = getattr(sides, side, None)
+        if engines is not None and engines.pool is not None:
+            degrees = (engines.replicas, engines.tp, engines.attention_dp, engines.pp)
+            ranks = prod(max(1, each or 1) for each in degrees)
+            yield EnginesAway(side, engines.pool, ("workload", "serving", "disaggregated", side), None, ranks)
+    for role in ("rollout", "reference", "critic", "reward"):
+        section: RolloutSpec | RoleSpec | None = getattr(work.rl, role) if work and work.rl else None
+        if section is not None and section.pool is not None:
+            yield EnginesAway(role, section.pool, ("workload", "rl", role), section.nodes)
+
+
+def pools_of_job(job: JobSpec) -> dict[str | None, None]:
+    """The pools that a job has nodes on, its own first."""
+    return dict.fromkeys((job.pool, *(each.pool for each in engines_away(job))))
+
+
+def main_pool(job: JobSpec) -> str | None:
+    """The pool whose machine a job is designed on: that of its decode engines, else its own."""
+    return next((each.pool for each in engines_away(job) if each.role == "decode"), job.pool)
+
+
+def nodes_beside_trainer(job: JobSpec) -> int | None:
+    """Nodes of the job's pool that its roles have beside the trainer; None where rollout states none of its own."""
+    rl = job.workload.rl if job.workload else None
+    if rl is None:
+        return 0
+    away = {each.role for each in engines_away(job)}
+    roles = (("reference", rl.reference), ("critic", rl.critic), ("reward", rl.reward))
+    beside = sum(role.nodes or 0 for name, role in roles if role is not None and name not in away)
+    if "rollout" in away or rl.placement == "colocated":
+        return beside
+    own = rl.rollout.nodes if rl.rollout is not None else None
+    if own is None:
+        return beside if rl.placement is None else None
+    return beside + own
+
+
 def stated_nodes(job: JobSpec) -> int | None:
-    """The nodes that a job states, itself or in its layout."""
-    return job.nodes if job.nodes is not None else job.layout.nodes if job.layout else None
+    """The nodes of its pool that a job states, itself or in its layout, whose nodes are those of the trainer."""
+    return job.nodes if job.nodes is not None else nodes_of_layout(job)
 
 
-def node_sets(spec: Spec, pool: str, nodes: int | None) -> tuple[NodeSet, ...]:
-    """The node sets of a pool with ``nodes`` nodes.
+def nodes_of_layout(job: JobSpec) -> int | None:
+    """The nodes of its pool that the layout of a job states, with those of the roles beside it."""
+    inner, beside = job.layout.nodes if job.layout else None, nodes_beside_trainer(job)
+    return inner + beside if inner is not None and beside is not None else None
+
+
+# Node sets
+
+
+def node_sets(spec: Spec, pool: str, nodes: int | None, ranks_per_node: int | None = None) -> tuple[NodeSet, ...]:
+    """The node sets of a pool with ``nodes`` nodes of ``ranks_per_node`` ranks.
 
     A set has the largest number that one of its jobs states. The only set that states none takes what the others leave.
     """
-    members: dict[str, list[str]] = {}
+    members: dict[tuple[str, Path | None], list[str]] = {}
+    stated: dict[tuple[str, Path | None], list[int | None]] = {}
     for name, job in (spec.jobs or {}).items():
+        turn = job.nodes_of or name
         if job.pool == pool:
-            members.setdefault(job.nodes_of or name, []).append(name)
-    stated = {name: _most_stated(spec, jobs) for name, jobs in members.items()}
-    open_sets = [name for name, most in stated.items() if most is None]
-    left = nodes - sum(most or 0 for most in stated.values()) if nodes is not None else 0
+            members.setdefault((turn, None), []).append(name)
+            stated.setdefault((turn, None), []).append(stated_nodes(job))
+        for each in engines_away(job):
+            if each.pool == pool:
+                key = (turn, ("jobs", turn, *each.path))
+                members.setdefault(key, []).append(name)
+                stated.setdefault(key, []).append(each.nodes_with(ranks_per_node))
+    most = {key: max((each for each in found if each is not None), default=None) for key, found in stated.items()}
+    open_sets = [key for key, number in most.items() if number is None]
+    left = nodes - sum(number or 0 for number in most.values()) if nodes is not None else 0
     rest = left if len(open_sets) == 1 and left > 0 else None
     return tuple(
-        NodeSet(name, pool, tuple(jobs), rest if stated[name] is None else stated[name], stated[name] is not None)
-        for name, jobs in members.items()
+        NodeSet(
+            key[0] if key[1] is None else f"{key[0]}.{key[1][-1]}",
+            pool,
+            tuple(jobs),
+            rest if most[key] is None else most[key],
+            most[key] is not None,
+            key[1] and ("jobs", jobs[0], *key[1][2:]),
+        )
+        for key, jobs in members.items()
     )
-
-
-def _most_stated(spec: Spec, jobs: list[str]) -> int | None:
-    """The largest number of nodes that one of some jobs states."""
-    found = [nodes for name in jobs if (nodes := stated_nodes((spec.jobs or {})[name])) is not None]
-    return max(found, default=None)
 
 
 def nodes_of_job(name: str, job: JobSpec, sets: tuple[NodeSet, ...]) -> int | None:
     """The nodes that a job uses: what it states, else those of its set."""
     own = stated_nodes(job)
-    return own if own is not None else next((each.nodes for each in sets if name in each.jobs), None)
+    return own if own is not None else next((each.nodes for each in sets if name in each.jobs and not each.path), None)
 
 
 def nodes_path(fleet: Fleet, job: str) -> Path:
@@ -157,3 +260,11 @@ def nodes_path(fleet: Fleet, job: str) -> Path:
     if spec.nodes is not None:
         return ("jobs", job, "nodes")
     return ("jobs", job, "layout", "nodes") if stated_nodes(spec) is not None else ("jobs", job)
+
+
+def set_path(fleet: Fleet, nodes: NodeSet) -> Path:
+    """The key that states the nodes of a node set; the job or engines themselves where none does."""
+    if nodes.path is None:
+        return nodes_path(fleet, nodes.jobs[0])
+    role = nodes.path[-1]
+    return nodes.path if role in {"prefill", "decode"} or not nodes.stated else (*nodes.path, "nodes")

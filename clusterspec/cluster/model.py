@@ -59,6 +59,8 @@ class Engines:
     expert_tp: int = 1
     pp: int = 1
     redundant_experts: int = 0
+    pool: str | None = None
+    """The pool of the spec whose machine they run on; None for the cluster of the job."""
 
     @property
     def ranks(self) -> int:
@@ -415,6 +417,8 @@ class Rl:
     rollout_nodes: int
     roles: tuple[Role, ...]
     sync: WeightSync
+    rollout_pool: str | None = None
+    """The pool of the spec that has the nodes of rollout; None for the cluster of the trainer."""
 
     @property
     def samples(self) -> int:

@@ -52,6 +52,7 @@ def resolve_rl(section: WorkloadSpec, layout: LayoutSpec | None, cluster: Cluste
         found: int = log.written_or_assumed(getattr(rl, key), f"{KEY}.{key}", otherwise, why)
         return found
 
+    pool = rl.rollout.pool if rl.rollout else None
     algorithm = log.written_or_assumed(rl.algorithm, f"{KEY}.algorithm", "grpo", "usual for verifiable rewards")
     placement = _placement(rl, log)
     trainer, rollout = _nodes(rl, layout or LayoutSpec(), placement, cluster, log)
@@ -71,6 +72,7 @@ def resolve_rl(section: WorkloadSpec, layout: LayoutSpec | None, cluster: Cluste
         rollout_nodes=rollout,
         roles=tuple(_roles(rl, algorithm)),
         sync=_weight_sync(rl.weight_sync or WeightSyncSpec(), placement, section, log),
+        rollout_pool=pool,
     )
 
 
@@ -87,17 +89,28 @@ def _with_spread(written: int | LengthsSpec | None, log: ResolutionLog) -> Lengt
 
 
 def _placement(rl: RlSpec, log: ResolutionLog) -> str:
-    own = rl.rollout is not None and rl.rollout.nodes is not None
+    own = rl.rollout is not None and (rl.rollout.nodes is not None or rl.rollout.pool is not None)
     why = "rollout has nodes of its own" if own else "rollout states no nodes of its own"
     found: str = log.written_or_assumed(rl.placement, f"{KEY}.placement", "split" if own else "colocated", why)
+    if found != "split" and rl.rollout is not None and rl.rollout.pool is not None:
+        message = f"rollout is on pool `{rl.rollout.pool}`, and the placement `{found}` has it on the trainer's nodes"
+        log.problems.append(
+            Problem("keys-disagree", (*RL_PATH, "placement"), message, "write `split`, or drop the pool of rollout")
+        )
+        return "split"
     return found
 
 
 def _nodes(rl: RlSpec, layout: LayoutSpec, placement: str, cluster: Cluster, log: ResolutionLog) -> tuple[int, int]:
     """Nodes of the trainer and nodes that rollout has of its own."""
     rollout, key = rl.rollout or RolloutSpec(), f"{KEY}.rollout.nodes"
-    apart = sum(role.nodes or 0 for role in (rl.reference, rl.critic, rl.reward) if role is not None)
-    free = max(1, cluster.nodes - apart)
+    roles = [role for role in (rl.reference, rl.critic, rl.reward) if role is not None and role.pool is None]
+    free = max(1, cluster.nodes - sum(role.nodes or 0 for role in roles))
+    if rollout.pool is not None:
+        trainer = layout.nodes or log.assume("layout.nodes", free, "all nodes of the pool")
+        away = (log.spec.pools or {}).get(rollout.pool)
+        there = (away.nodes if away is not None else None) or 1
+        return trainer, rollout.nodes or log.assume(key, there, "all nodes of the pool of rollout")
     if placement == "colocated":
         return layout.nodes or free, 0
     if rollout.nodes is None:

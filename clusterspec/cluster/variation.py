@@ -15,7 +15,7 @@ from clusterspec.cluster.resolve import resolve
 from clusterspec.finding import Problem
 from clusterspec.records import is_dataclass, replace
 from clusterspec.source import Path
-from clusterspec.spec.model import Spec
+from clusterspec.spec.model import ClusterSpec, Spec
 from clusterspec.spec.reader import keys_of, types_of
 
 R = TypeVar("R")
@@ -57,6 +57,15 @@ def design_of_changed_spec(design: Design, spec: Spec) -> tuple[Design, list[Pro
         raise ValueError("a design without a catalog cannot be varied")
     other, problems = resolve(spec, design.catalog)
     return with_measured(other, design), problems
+
+
+def design_on_machine(design: Design, machine: ClusterSpec, changes: Changes) -> Design:
+    """The design of the spec with another cluster and other keys. Measured shares, which are those of one machine, are
+    not kept.
+    """
+    if design.catalog is None:
+        raise ValueError("a design without a catalog cannot be varied")
+    return resolve(changed_spec(design.spec, {("cluster",): machine, **changes}), design.catalog)[0]
 
 
 def with_measured(design: Design, source: Design) -> Design:

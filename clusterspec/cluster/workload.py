@@ -15,7 +15,7 @@ from clusterspec.cluster.transformer import resolve_model
 from clusterspec.finding import Problem
 from clusterspec.precision import NARROW
 from clusterspec.quantity import Peak, Quantity
-from clusterspec.records import NamedTuple
+from clusterspec.records import NamedTuple, replace
 from clusterspec.source import Path
 from clusterspec.spec.model import (
     EnginesSpec,
@@ -199,9 +199,8 @@ def _resolved_engines(
     copies = serving.redundant_experts
     if copies is None:
         copies = fewest_copies(experts, engine.ep)
-    return Engines(
-        engine.replicas, engine.tp, engine.attention_dp, engine.ep, default_expert_tp(engine), engine.pp, copies
-    )
+    expert_tp = default_expert_tp(engine)
+    return replace(engine, expert_tp=expert_tp, redundant_experts=copies, pool=engines.pool)
 
 
 WORKLOAD_PATH: Path = ("workload",)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 
-from clusterspec.cluster.degrees import job_accelerators, nodes_of_domain
+from clusterspec.cluster.degrees import nodes_of_domain, own_accelerators
 from clusterspec.cluster.model import Assumption, Design, Serving
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.failures import Interruptions, interruptions
@@ -89,6 +89,7 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
         return None
     procurement = design.spec.procurement or ProcurementSpec()
     years = procurement.term.value / YEAR if procurement.term else None
+    away = bool(design.spec.pools)  # of a job on several machines, this is the cost of one
     drawn = power_draw(cluster, bill.fabric, design.spec.cluster.power if design.spec.cluster else None)
     at_work = drawn_power(plan, bill.fabric) if plan is not None else None
     inputs = Inputs(cluster, bill, drawn, procurement, years, at_work)
@@ -96,7 +97,7 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
     kept = _interruptions(design, plan)
     share = _goodput_term(kept) if kept else None
     run = _run_term(plan, share)
-    second = _cost_of_second(inputs, whole, plan)
+    second = None if away else _cost_of_second(inputs, whole, plan)
     return Cost(
         currency=bill.currency,
         as_of=procurement.as_of,
@@ -149,7 +150,7 @@ def yearly_costs(whole: Term, years: float) -> tuple[YearlyCost, ...]:
 def _used(design: Design) -> float | None:
     layout, cluster, work = design.layout, design.cluster, design.workload
     if work is not None and work.rl is not None:
-        found = job_accelerators(design)
+        found = own_accelerators(design)
         return None if found is None else float(found)
     return layout.ranks / cluster.ranks_per_accelerator if layout and cluster else None
 
@@ -343,7 +344,7 @@ def _design_with_nodes(design: Design, nodes: int) -> Design:
 def _idle_nodes(design: Design) -> int:
     """The number of nodes unused by the job; 0 if it uses all."""
     rl = design.workload.rl if design.workload is not None else None
-    beside = rl.rollout_nodes if rl is not None else 0
+    beside = rl.rollout_nodes if rl is not None and rl.rollout_pool is None else 0
     return design.cluster.nodes - design.layout.nodes - beside if design.cluster and design.layout else 0
 
 

@@ -8,6 +8,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from clusterspec.catalog.entries import Accelerator
+from clusterspec.cluster.sites import accelerators_away
 from clusterspec.cost.headline import sent_term
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Communication, MemoryUse, Term
@@ -196,7 +197,9 @@ def estimate_heading(report: EstimateReport, ink: Ink) -> str:
     used = report.used_text()
     machines = f"{'uses ' if ' of ' in used else ''}{used} ({cluster.accelerator.name})"
     model = f", {plain_line(work.model.name)}" if work else ""
-    first, *rest = wrapped_lines(f"{name}: {machines}, {plural(cluster.nodes, 'node')}{model}", ink.measure, then="  ")
+    others = "".join(f", {count:,} of pool {pool}" for pool, count in accelerators_away(design).items())
+    text = f"{name}: {machines}, {plural(cluster.nodes, 'node')}{others}{model}"
+    first, *rest = wrapped_lines(text, ink.measure, then="  ")
     painted = ink.paint("bold", name) + first[len(name) :] if first.startswith(name) else first
     return "".join(line + "\n" for line in (painted, *rest))
 

@@ -26,9 +26,25 @@ def fleet_text(report: FleetReport, ink: Ink = PLAIN) -> str:
         jobs += "\n" + text_table(MONEY_HEADS, money_rows(report), right=(1, 2), wrap=(0,), ink=ink)
     pools = text_table(POOL_HEADS, pool_rows(report), right=range(1, len(POOL_HEADS)), wrap=(0,), ink=ink)
     title = f"{title_text(report.name)}: {plural(len(report.jobs), 'job')} on {plural(len(report.pools), 'pool')}"
+    roles = "".join("\n".join(wrapped_lines(line, ink.measure)) + "\n" for line in role_lines(report))
     told = "\n".join(wrapped_lines(f"{legend(report)} {CHOICE}", ink.measure))
-    shown = f"{ink.paint('bold', title)}\n\n{jobs}\n{pools}\n{told}\n{free_text(report, ink)}{growth_text(report, ink)}"
+    grown = free_text(report, ink) + growth_text(report, ink)
+    shown = f"{ink.paint('bold', title)}\n\n{jobs}\n{roles}{pools}\n{told}\n{grown}"
     return shown + errors_text(report.findings, report.input.name, ink)
+
+
+def role_lines(report: FleetReport) -> list[str]:
+    """For each job of reinforcement learning, its roles with their seconds and idle shares."""
+    lines = []
+    for name, found in report.estimates.items():
+        if (times := found.plan.rl) is not None:
+            parts = [
+                f"{part.role.replace('_', ' ')} {display(part.seconds, 's')}"
+                + (f" (idle {percent(part.idle_share, 2)})" if part.idle_share > 0 else "")
+                for part in times.parts
+            ]
+            lines.append(f"{name}: {', '.join(parts)}.")
+    return lines
 
 
 def free_text(report: FleetReport, ink: Ink = PLAIN) -> str:
@@ -91,7 +107,10 @@ def moved_texts(report: FleetReport) -> list[str]:
 
 def legend(report: FleetReport) -> str:
     """What the columns mean."""
-    text = "time: of a step, or to the first / of each next token. memory: of the fullest accelerator. run: with pauses"
+    text = (
+        "time: of a step (of reinforcement learning: of all roles), or to the first / of each next token. memory: of "
+        "the fullest accelerator. run: with pauses"
+    )
     money = " billed: the job's part of the cost of its pool over the term." if has_costs(report) else ""
     return f"{text} in which other jobs have the nodes.{money}"
 
@@ -119,7 +138,9 @@ def pool_rows(report: FleetReport) -> list[tuple[str, ...]]:
 def _job_row(report: FleetReport, name: str) -> tuple[str, ...]:
     use = report.jobs[name]
     share = percent(use.share)
-    where = (name, use.pool or UNKNOWN, _count(use.nodes), share)
+    pools = ", ".join((use.pool or UNKNOWN, *use.beside))
+    nodes = " + ".join(_count(each) for each in (use.nodes, *use.beside.values()))
+    where = (name, pools, nodes, share)
     return (*where, *_predicted_cells(report, name))
 
 
@@ -132,17 +153,20 @@ def _predicted_cells(report: FleetReport, name: str) -> tuple[str, str, str, str
     times = _cell(plan.step_time.value, "s") if plan.step_time else UNKNOWN
     if plan.serving is not None:
         times = f"{display(plan.serving.ttft, 's')} / {display(plan.serving.tpot, 's')}"
+    mfu, held = plan.mfu, plan.memory_bytes
+    if plan.rl is not None:
+        times, mfu = _cell(plan.rl.step, "s"), plan.rl.mfu
+        held = max(held or 0.0, plan.rl.memory.most) if plan.rl.memory else held
     fits = "" if plan.memory is None or plan.memory.fits is not False else " (too much)"
-    return (times, percent(plan.mfu) if plan.mfu else UNKNOWN, _cell(plan.memory_bytes, "B") + fits, _cell(run, "s"))
+    return (times, percent(mfu) if mfu else UNKNOWN, _cell(held, "B") + fits, _cell(run, "s"))
 
 
 def _money_cells(report: FleetReport, name: str, use: JobUse) -> tuple[str, str]:
-    cost = report.costs.get(name)
-    unit = (cost.per_run or cost.per_million_tokens) if cost else None
+    cost, unit = report.costs.get(name), use.unit_cost
     currency = cost.currency if cost else ""
     return (
         money_text(round(use.billed), currency) if use.billed is not None else UNKNOWN,
-        money_text(round(unit.value, 2 if unit.value < 1000 else None), currency) if unit else UNKNOWN,
+        money_text(round(unit, 2 if unit < 1000 else None), currency) if unit is not None else UNKNOWN,
     )
 
 
@@ -190,7 +214,9 @@ def _job_values(report: FleetReport) -> Iterator[Sequence[object]]:
     for name, use in report.jobs.items():
         found = report.estimates.get(name)
         plan = found.plan if found else None
-        times = (plan.step_time.value if plan and plan.step_time else "", plan.mfu if plan and plan.mfu else "")
+        step = plan.rl.step if plan and plan.rl else plan.step_time.value if plan and plan.step_time else ""
+        mfu = plan.rl.mfu if plan and plan.rl else plan.mfu if plan else None
+        times = (step, mfu or "")
         served = plan.serving if plan else None
         latency = (served.ttft, served.tpot) if served else ("", "")
         memory = plan.memory_bytes if plan and plan.memory_bytes else ""

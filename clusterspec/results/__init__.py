@@ -268,7 +268,9 @@ class EstimateReport(Result):
         """
         if self.design.cluster is None:
             return ""
-        there, used = self.design.cluster.accelerators, self.accelerators_used
+        from clusterspec.cluster.degrees import own_accelerators  # few results need the machine
+
+        there, used = self.design.cluster.accelerators, own_accelerators(self.design)
         if used is None or used == there:
             return plural(there, word) if word else f"{there:,}"
         return f"{used:,} of {plural(there, word)}" if word else f"{used:,} of {there:,}"

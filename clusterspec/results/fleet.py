@@ -48,7 +48,8 @@ class PoolUse:
 class JobUse:
     """The part of a fleet that a job has: its pool, nodes, share of the term, and what it is billed of the pool's cost.
 
-    ``elapsed`` is the time of its run in seconds with the pauses in which other jobs have its nodes.
+    ``elapsed`` is the time of its run in seconds with the pauses in which other jobs have its nodes. ``beside`` has
+    the nodes of its engines on other pools. ``unit_cost`` is the cost of its run, else of a million tokens.
     """
 
     pool: str | None
@@ -56,6 +57,8 @@ class JobUse:
     share: float
     elapsed: float | None
     billed: float | None
+    beside: Mapping[str, int | None] = field(default_factory=dict)
+    unit_cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,26 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from clusterspec.cluster.fleet import Fleet, Job, Pool, node_sets, nodes_of_job
+from clusterspec.cluster.fleet import (
+    EnginesAway,
+    Fleet,
+    Job,
+    NodeSet,
+    Pool,
+    engines_away,
+    main_pool,
+    node_sets,
+    nodes_beside_trainer,
+    nodes_of_job,
+    pools_of_job,
+)
 from clusterspec.document import Document, Places, merged_value
 from clusterspec.finding import Fix, Problem
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Path, Span
 
 if TYPE_CHECKING:
+    from clusterspec.spec.model import JobSpec
     from clusterspec.studies.study import Study
 
 MOST_PARTS = 50
@@ -40,6 +53,10 @@ class FleetPart:
     job: str | None = None
     nodes: int | None = None
     """The nodes of the job where they are not all nodes of the pool."""
+    away: tuple[EnginesAway, ...] = ()
+    """The engines of the job that are on other pools than ``pool``."""
+    beside: int = 0
+    """Of ``nodes``, those of rollout and of models beside the trainer, whose nodes are ``layout.nodes``."""
 
     @property
     def pool_path(self) -> Path:
@@ -62,11 +79,57 @@ def part_value(document: Document, part: FleetPart) -> Value:
     value |= {key: job[key] for key in ("workload", "layout") if key in job}
     if "operations" in job:
         value["operations"] = merged_value(whole.get("operations"), job["operations"])
+    if part.job is not None:
+        value |= _engines_value(whole, part, value)
     if part.nodes is not None and isinstance(value.get("layout"), dict):
-        value["layout"] = value["layout"] | {"nodes": part.nodes}
+        value["layout"] = value["layout"] | {"nodes": max(1, part.nodes - part.beside)}
+        rollout = _mapping(value.get("workload"), ("rl", "rollout"))
+        if part.beside and "nodes" not in rollout and "pool" not in rollout:
+            rl = value["workload"]["rl"]
+            value["workload"] = value["workload"] | {"rl": rl | {"rollout": rollout | {"nodes": part.beside}}}
     if "procurement" in value or "prices" in pool:
         value["procurement"] = _procurement(value.get("procurement"), pool, alone=len(_mapping(whole, ("pools",))) < 2)
     return value
+
+
+ENGINES: tuple[Path, ...] = (
+    *(("serving", "disaggregated", side) for side in ("prefill", "decode")),
+    *(("rl", role) for role in ("rollout", "reference", "critic", "reward")),
+)
+"""The mappings of a workload that may name a pool."""
+
+
+def _engines_value(whole: Value, part: FleetPart, value: Value) -> Value:
+    """The keys of a job whose engines name pools: the pools that are not its own, with their links.
+
+    The engines on the pool of the part name none: ``pool`` is left where the engines are on another one.
+    """
+    named = any("pool" in _mapping(value.get("workload"), path) for path in ENGINES)
+    if not named:
+        return {}
+    away = {each.path[1:]: each.pool for each in part.away}
+    workload = value["workload"]
+    for path in ENGINES:
+        if path in away or _mapping(workload, path):
+            workload = _with_pool(workload, path, away.get(path))
+    others = {name: _mapping(whole, ("pools", name)) for name in away.values()}
+    links = whole.get("pool_links")
+    kept = [link for link in links if _joins(link, part.pool, others)] if isinstance(links, list) else []
+    return {"workload": workload, "pools": others} | ({"pool_links": kept} if kept else {})
+
+
+def _with_pool(value: Value, path: Path, pool: str | None) -> Value:
+    """The mapping with another ``pool`` in the mapping at a path; None removes it."""
+    if not path:
+        return {key: item for key, item in value.items() if key != "pool"} | ({"pool": pool} if pool else {})
+    head, rest = str(path[0]), path[1:]
+    return value | {head: _with_pool(_mapping(value, (head,)), rest, pool)}
+
+
+def _joins(link: object, pool: str, others: Iterable[str]) -> bool:
+    """Whether a link joins a pool with one of others."""
+    ends = link.get("between") if isinstance(link, dict) else None
+    return isinstance(ends, list) and pool in ends and any(each in ends for each in others)
 
 
 def _procurement(section: object, pool: Value, *, alone: bool) -> object:
@@ -164,10 +227,18 @@ class FleetStudy:
         """The study of each job whose pool exists, on its part of the pool."""
         found = {}
         for name, job in islice((self.study.spec.jobs or {}).items(), MOST_PARTS):
-            if job.pool in self._pools:
-                pool, nodes = self._pools[job.pool], nodes_of_job(name, job, self._pools[job.pool].sets)
-                found[name] = self._study(FleetPart(job.pool, name, nodes if nodes != pool.nodes else None))
+            main = main_pool(job)
+            if main in self._pools and all(pool in self._pools for pool in pools_of_job(job)):
+                found[name] = self._study(self._job_part(name, job, self._pools[main]))
         return found
+
+    def _job_part(self, name: str, job: JobSpec, main: Pool) -> FleetPart:
+        """The part of a job whose machine is that of the pool ``main``."""
+        if main.name == job.pool:
+            nodes = nodes_of_job(name, job, main.sets)
+        else:
+            nodes = _nodes_of_engines(name, "decode", main.sets)
+        return _part_of_job(main.name, name, job, None if nodes == main.nodes else nodes)
 
     @cached_property
     def _pools(self) -> dict[str, Pool]:
@@ -177,7 +248,8 @@ class FleetStudy:
             if (written := (spec.pools or {}).get(name)) is not None:
                 cluster = study.design.cluster
                 nodes = cluster.nodes if cluster else written.nodes
-                found[name] = Pool(name, written, cluster, nodes, node_sets(spec, name, nodes), study.design)
+                ranks = cluster.ranks_per_node if cluster else None
+                found[name] = Pool(name, written, cluster, nodes, node_sets(spec, name, nodes, ranks), study.design)
         return found
 
     @cached_property
@@ -192,7 +264,7 @@ class FleetStudy:
 
     def job_on(self, pool: str, job: str, nodes: int) -> Study:
         """The study of a job on ``nodes`` nodes of any pool."""
-        return self._study(FleetPart(pool, job, nodes))
+        return self._study(_part_of_job(pool, job, (self.study.spec.jobs or {})[job], nodes))
 
     def _study(self, part: FleetPart) -> Study:
         from clusterspec.studies.study import study_of_document
@@ -202,7 +274,7 @@ class FleetStudy:
     @cached_property
     def found(self) -> tuple[list[Problem], Exception | None]:
         """The problems of the file, of all parts and of the fleet, at the keys of the file, and the first exception."""
-        used = {job.pool for job in (self.study.spec.jobs or {}).values()}
+        used = {pool for job in (self.study.spec.jobs or {}).values() for pool in pools_of_job(job)}
         parts = [*self.jobs.values(), *(study for name, study in self.pools.items() if name not in used)]
         of_fleet, fault = self._fleet_problems()
         faults = [fault, *(part.found[1] for part in parts)]
@@ -227,6 +299,28 @@ class FleetStudy:
             return rules.run_rules(facts, rules.of_group("fleet")), None
         except rules.RulesFailedError as crash:
             return crash.problems, crash
+
+
+def _part_of_job(pool: str, name: str, job: JobSpec, nodes: int | None) -> FleetPart:
+    """The part of a job with ``nodes`` nodes (None: all) of a pool, and with its engines on other pools."""
+    away = {each.role: each for each in engines_away(job)}
+    sides = job.workload.serving.disaggregated if job.workload and job.workload.serving else None
+    if (
+        "decode" in away
+        and "prefill" not in away
+        and (sides is None or sides.prefill is None or not sides.prefill.pool)
+    ):
+        away["prefill"] = EnginesAway("prefill", job.pool or "", ("workload", *ENGINES[0]), None)
+    beside = nodes_beside_trainer(job)
+    if nodes is not None and beside is None:
+        beside = nodes // 2  # rollout takes half of the nodes, as on a machine of its own
+    kept = tuple(each for each in away.values() if each.pool != pool)
+    return FleetPart(pool, name, nodes, kept, beside or 0)
+
+
+def _nodes_of_engines(job: str, role: str, sets: Iterable[NodeSet]) -> int | None:
+    """The nodes that the engines of a job have on a pool that is not its own."""
+    return next((each.nodes for each in sets if each.path and job in each.jobs and each.path[-1] == role), None)
 
 
 def _size_problems(document: Document) -> Iterator[Problem]:

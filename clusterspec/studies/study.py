@@ -115,7 +115,7 @@ class Study:
     @cached_property
     def fleet(self) -> FleetStudy | None:
         """The studies of the pools and jobs of a fleet; None for a spec of one cluster."""
-        if self.document is None or not is_fleet(self.document):
+        if self.document is None or self.fleet_part is not None or not is_fleet(self.document):
             return None
         from clusterspec.studies.fleet import FleetStudy
 
@@ -331,14 +331,19 @@ class Read:
 
 def study_of_document(whole: Study, document: Document, part: tuple[Document, FleetPart]) -> Study:
     """The study of a part of a fleet, whose document has the text of the ``whole``."""
-    return replace(_study(Read(whole.input, whole.source, whole.settings, whole.folder), document, ()), fleet_part=part)
+    read_text = Read(whole.input, whole.source, whole.settings, whole.folder)
+    return replace(_study(read_text, document, (), whole=False), fleet_part=part)
 
 
-def _study(text: Read, document: Document | None, loaded: tuple[Problem, ...]) -> Study:
-    """The study of a document. Of a fleet, only the keys are read: its parts are resolved where they are used."""
+def _study(text: Read, document: Document | None, loaded: tuple[Problem, ...], *, whole: bool = True) -> Study:
+    """The study of a document. Of a ``whole`` fleet, only the keys are read: its parts are resolved where they are
+    used.
+    """
     spec, found = read(document) if document is not None else (Spec(text.source.name), [])
+    if not whole:  # a job has the pools of its engines, and is none of the `jobs`
+        found = [each for each in found if (each.rule, each.path) != ("missing-key", ("jobs",))]
     design, further = Design(spec, catalog=text.settings.catalog), list[Problem]()
-    if document is not None and not is_fleet(document):
+    if document is not None and not (whole and is_fleet(document)):
         design, further = resolve(spec, text.settings.catalog)
     design, measurements, unread = calibrated_by_logs(spec, design, text.folder)
     problems = (*loaded, *found, *further, *unread)

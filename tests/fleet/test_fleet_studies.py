@@ -176,4 +176,4 @@ def test_no_value_of_a_key_crashes_the_check_of_a_fleet() -> None:
         found = study(json.dumps(changed))
         assert found.checked.fault is None, (path, value)
         if found.fleet is not None:
-            assert fleet_report(found, "estimate").to_json()["jobs"].keys() <= {"pretrain", "tune", "distil", "chat"}
+            assert fleet_report(found, "estimate").to_json()["jobs"].keys() <= {"pretrain", "tune", "grpo", "chat"}

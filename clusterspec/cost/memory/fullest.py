@@ -141,9 +141,31 @@ def design_memory(design: Design) -> Memory | None:
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None:
         return None
-    capacity = _usable_capacity(cluster, workload)
+    own = _fullest_of(cluster, _jobs_of_design(design, workload, layout))
+    serving = workload.serving
+    if serving is None or serving.prefill is None or serving.prefill.pool is None:
+        return own
+    from clusterspec.cluster.sites import design_on_pool  # few designs have two machines
+
+    other = design_on_pool(design, serving.prefill.pool, {})
+    if other.cluster is None or other.workload is None or other.layout is None:
+        return own
+    there = _fullest_of(other.cluster, [_prefill_job(other, other.workload, other.layout)])
+    return max((each for each in (own, there) if each is not None), key=_filled_share, default=None)
+
+
+def _filled_share(memory: Memory) -> float:
+    """Bytes on the fullest accelerator over its capacity."""
+    return memory.total / memory.capacity.value if memory.capacity and memory.capacity.value else 0.0
+
+
+def _fullest_of(cluster: Cluster, jobs: list[Job]) -> Memory | None:
+    """The fullest rank of some jobs on one machine."""
+    if not jobs:
+        return None
+    capacity = _usable_capacity(cluster, jobs[0].workload)
     limit = capacity.value / cluster.ranks_per_accelerator if capacity else inf
-    found = [each for job in _jobs_of_design(design, workload, layout) for each in _stage_memories(job, limit)]
+    found = [each for job in jobs for each in _stage_memories(job, limit)]
     if not found:
         return None
     job, fullest = max(found, key=lambda each: each[1].total)
@@ -151,14 +173,18 @@ def design_memory(design: Design) -> Memory | None:
 
 
 def _jobs_of_design(design: Design, workload: Workload, layout: Layout) -> list[Job]:
-    """The job of the layout, and that of separate prefill engines, which hold one request per replica."""
+    """The job of the layout, and that of separate prefill engines on the same machine."""
+    prefill = workload.serving.prefill if workload.serving is not None else None
     jobs = [Job.of(design, workload, layout)]
-    serving = workload.serving
-    if serving is not None and serving.prefill is not None:
-        other = layout_of_engines(layout, serving.prefill, workload.model.layers)
-        single = replace(serving, concurrency=other.data_ranks)
-        jobs.append(Job.of(design, replace(workload, serving=single), other))
-    return jobs
+    return [*jobs, _prefill_job(design, workload, layout)] if prefill is not None and prefill.pool is None else jobs
+
+
+def _prefill_job(design: Design, workload: Workload, layout: Layout) -> Job:
+    """The job of separate prefill engines, which hold one request per replica."""
+    assert workload.serving is not None and workload.serving.prefill is not None
+    other = layout_of_engines(layout, workload.serving.prefill, workload.model.layers)
+    single = replace(workload.serving, concurrency=other.data_ranks)
+    return Job.of(design, replace(workload, serving=single), other)
 
 
 def _stage_memories(job: Job, limit: float) -> list[tuple[Job, RankMemory]]:

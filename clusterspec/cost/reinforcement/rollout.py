@@ -11,7 +11,8 @@ from itertools import islice
 from math import ceil, exp, floor, log
 from statistics import NormalDist
 
-from clusterspec.cluster.model import Design, Lengths, Rl
+from clusterspec.cluster.model import Cluster, Design, Lengths, Rl
+from clusterspec.cluster.sites import design_on_pool
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.constants import assumed
 from clusterspec.cost.formulas.pipeline import expected_largest
@@ -87,9 +88,12 @@ def rollout_design(design: Design, rl: Rl, nodes: int) -> Design:
     work, section = design.spec.workload or WorkloadSpec(), design.spec.workload and design.spec.workload.rl
     rollout = (section.rollout if section else None) or RolloutSpec()
     kept = rollout.parameter_precision or work.parameter_precision
-    executed = design.cluster.accelerator.peaks if design.cluster else {}
+    machine = design.cluster
+    if rl.rollout_pool is not None:
+        machine = design_on_pool(design, rl.rollout_pool, {("workload",): None, ("layout",): None}).cluster
+    executed = machine.accelerator.peaks if machine else {}
     format_ = "fp4" if kept and "4" in kept else "fp8"
-    widened = format_ not in executed and (kept != "nvfp4" or _has_kernels_of_nvfp4(design))
+    widened = format_ not in executed and (kept != "nvfp4" or _has_kernels_of_nvfp4(machine))
     narrow = kept in {"fp8", "mxfp8", "fp4", "mxfp4", "nvfp4"} and not widened
     serving = ServingSpec(
         input_tokens=rl.inputs.mean,
@@ -115,12 +119,14 @@ def rollout_design(design: Design, rl: Rl, nodes: int) -> Design:
         ep=rollout.ep,
         pp=rollout.pp,
     )
+    if rl.rollout_pool is not None:
+        return design_on_pool(design, rl.rollout_pool, {("workload",): served, ("layout",): layout})
     return design_with_keys(design, {("workload",): served, ("layout",): layout})
 
 
-def _has_kernels_of_nvfp4(design: Design) -> bool:
+def _has_kernels_of_nvfp4(machine: Cluster | None) -> bool:
     """Whether engines widen weights in nvfp4 on the accelerator: their kernels (Marlin) are of CUDA only."""
-    accelerator = design.cluster.accelerator if design.cluster else None
+    accelerator = machine.accelerator if machine else None
     return accelerator is not None and (accelerator.architecture or "").startswith("sm_")
 
 

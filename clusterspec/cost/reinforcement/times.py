@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Rl, Workload
+from clusterspec.cluster.model import Cluster, Design, Rl, Workload
+from clusterspec.cluster.sites import link_to_pool
 from clusterspec.cost import parameters
 from clusterspec.cost.constants import assumed
 from clusterspec.cost.formulas.reinforcement import (
@@ -150,6 +151,8 @@ def rl_times(plan: Plan) -> RlTimes | None:
     if cluster is None or workload is None or layout is None or workload.rl is None or plan.step is None:
         return None
     nodes = workload.rl.rollout_nodes
+    if workload.rl.rollout_pool is not None and not _is_linked(design, workload.rl.rollout_pool):
+        return None
     if workload.rl.placement != "split":
         nodes += workload.rl.trainer_nodes
     rollout = rollout_of(design, workload.rl, nodes)
@@ -164,17 +167,22 @@ def composed_times(plan: Plan, rollout: Rollout) -> RlTimes:
     rl = workload.rl
     scores = log_probability_seconds(record, rl)
     update = rl.minibatches * rl.epochs * record.seconds * (2.0 if rl.role("critic") else 1.0)
-    sync = sync_of(cluster, workload, layout, rl, rollout)
+    other = rollout.engine.cluster
+    link = None
+    if rl.rollout_pool is not None:
+        link = link_to_pool(design, rl.rollout_pool, other, (rl.trainer_nodes, rl.rollout_nodes))
+    sync = sync_of(cluster, workload, layout, rl, rollout, link=link)
     memory = shared_memory(plan, rollout) if rl.placement != "split" else None
     moved = memory.offloaded if memory else 0.0
     rate = plan.tables.host_bandwidth * cluster.ranks_per_accelerator if plan.tables else 1.0
     switch = switch_time(2 * moved, rate, SWITCH.value) if memory else 0.0
     scores, update, driver = scores / TRAINING.value, update / TRAINING.value, DRIVER.value
     training = scores + update + driver
-    nodes = rl.trainer_nodes + rl.rollout_nodes
+    accelerators = float(
+        rl.trainer_nodes * cluster.accelerators_per_node + rl.rollout_nodes * other.accelerators_per_node
+    )
     step = _step_seconds(rl, rollout, training, sync.seconds, switch)
     width = 1 + SPREAD.value
-    peak = workload.peak.value if workload.peak else None
     return RlTimes(
         rl=rl,
         rollout=rollout,
@@ -184,13 +192,28 @@ def composed_times(plan: Plan, rollout: Rollout) -> RlTimes:
         switch=switch,
         sync=sync,
         step=step,
-        accelerators=float(nodes * cluster.accelerators_per_node),
+        accelerators=accelerators,
         flops=_flops(workload, rl),
-        peak=peak,
+        peak=_mean_peak(workload, rollout, cluster, accelerators),
         memory=memory,
         band=(step / width, step * width),
         efficiency=TRAINING.value,
     )
+
+
+def _is_linked(design: Design, pool: str) -> bool:
+    return any(pool in (each.between or ()) for each in design.spec.pool_links or ())
+
+
+def _mean_peak(workload: Workload, rollout: Rollout, cluster: Cluster, accelerators: float) -> float | None:
+    """Peak FLOP/s of an accelerator in the precision of the trainer, the mean over those of trainer and rollout."""
+    rl, own = workload.rl, workload.peak.value if workload.peak else None
+    if rl is None or rl.rollout_pool is None or own is None:
+        return own
+    served = rollout.engine.workload.peak
+    there = served.value if served else own
+    trained = rl.trainer_nodes * cluster.accelerators_per_node
+    return (own * trained + there * (accelerators - trained)) / accelerators
 
 
 def _step_seconds(rl: Rl, rollout: Rollout, training: float, sync: float, switch: float) -> float:

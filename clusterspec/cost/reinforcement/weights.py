@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Layout, Rl, Workload
+from clusterspec.cluster.sites import PoolLink
 from clusterspec.cost import parameters
 from clusterspec.cost.constants import assumed
 from clusterspec.cost.formulas.reinforcement import weight_sync_time
@@ -68,8 +69,10 @@ def weight_bytes(workload: Workload, precision: str) -> float:
     return (counted.total - tables) * precision_width(precision) + tables * table_width(precision)
 
 
-def sync_of(cluster: Cluster, workload: Workload, layout: Layout, rl: Rl, rollout: Rollout) -> Sync:
-    """The transfer of the trained weights to all engines.
+def sync_of(
+    cluster: Cluster, workload: Workload, layout: Layout, rl: Rl, rollout: Rollout, *, link: PoolLink | None = None
+) -> Sync:
+    """The transfer of the trained weights to all engines, over ``link`` where these are on another machine.
 
     ``nccl`` and ``ipc`` gather every tensor on the trainer's ranks and pass it on whole; ``rdma`` sends each part from
     the rank that has it to the ranks that need it; ``disk`` writes once and reads once for each engine.
@@ -82,6 +85,8 @@ def sync_of(cluster: Cluster, workload: Workload, layout: Layout, rl: Rl, rollou
     spread = layout.tp * layout.pp * layout.ep if layout.sharding not in {"fsdp", "hsdp"} else layout.ranks
     gathers = inside if spread <= cluster.ranks_per_domain else between
     engines = max(1, rollout.engine.replicas)
+    if link is not None:  # one node at the slower end receives them, or all that the link carries
+        between = min(between, _link_rates(rollout.engine.cluster)[1], link.node, link.total)
     if method == "disk":
         sent = weights * (1 + engines * rollout.engine.ranks / rollout.accelerators)
         bandwidth = _store_rate(cluster, rollout, sent / weights)
@@ -89,11 +94,21 @@ def sync_of(cluster: Cluster, workload: Workload, layout: Layout, rl: Rl, rollou
         senders = layout.ranks / cluster.ranks_per_accelerator
         receives = weights / (rollout.accelerators / engines)
         sent, bandwidth = max(weights * engines / senders, receives), between
+        if link is not None and weights * engines / link.total > sent / bandwidth:
+            sent, bandwidth = weights * engines, link.total
     elif method == "ipc":
         sent, bandwidth = weights, gathers
     else:
         sent, bandwidth = weights, 1 / (1 / gathers + 1 / between)
-    return Sync(method, weights, sent, bandwidth * SHARE.value, tensors, TENSOR.value, FIXED.value)
+    return Sync(
+        method,
+        weights,
+        sent,
+        bandwidth * SHARE.value,
+        tensors,
+        TENSOR.value,
+        FIXED.value + (link.latency if link else 0.0),
+    )
 
 
 def _store_rate(cluster: Cluster, rollout: Rollout, passes: float) -> float:
@@ -105,7 +120,7 @@ def _store_rate(cluster: Cluster, rollout: Rollout, passes: float) -> float:
     store = networks.storage.bandwidth if networks and networks.storage else None
     if store is None:
         return DISK.value
-    nodes = rollout.accelerators / cluster.accelerators_per_node
+    nodes = rollout.accelerators / rollout.engine.cluster.accelerators_per_node
     return min(DISK.value, store.value * passes / (1 + max(1.0, nodes)))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, inf
+from typing import TYPE_CHECKING
 
 from clusterspec.cluster.model import Cluster, Layout, Transfer, Workload
 from clusterspec.cost.formulas.serving import handoff_time, overlapped_handoff_time, stream_time, transfer_time
@@ -10,6 +11,9 @@ from clusterspec.cost.layers import Chunk, model_layers
 from clusterspec.cost.mixers import sequence_cache
 from clusterspec.cost.serving import constants
 from clusterspec.records import NamedTuple
+
+if TYPE_CHECKING:
+    from clusterspec.cluster.sites import PoolLink
 
 HANDOFF_SHARE = 0.8
 """Share of the line rate at which one cache is sent (DistServe, arXiv 2401.09670; DeepSeek-V3, arXiv 2412.19437)."""
@@ -97,6 +101,33 @@ def side_transfers(
 
     prompts, answers = pools
     return side(prompts, answers), side(answers, prompts)
+
+
+def linked_transfers(
+    clusters: tuple[Cluster, Cluster], workload: Workload, pools: tuple[Layout, Layout], tokens: float, link: PoolLink
+) -> tuple[CacheTransfer, CacheTransfer]:
+    """`side_transfers` between the machines of prefill and decode engines, over the link between them.
+
+    A rank has its share of the NICs of its machine, of the slower end of a fabric that both share, and of what the
+    link carries in all: the ranks of one engine send a cache at the same time.
+    """
+    stated = workload.serving.transfer if workload.serving is not None else Transfer()
+
+    def side(cluster: Cluster, own: Layout, other: Layout) -> CacheTransfer:
+        size = request_bytes(workload, own, tokens) / own.pp
+        share = (stated.bandwidth or cluster.nic_share or inf) / cluster.ranks_per_accelerator
+        line = min(share, link.node / cluster.ranks_per_node, link.total / (own.tp * own.pp)) * HANDOFF_SHARE
+        blocks = stated.block_tokens
+        return CacheTransfer(size, line, _descriptors(workload, (own, other), tokens, blocks) if blocks else 0.0)
+
+    (first, second), (prompts, answers) = clusters, pools
+    return side(first, prompts, answers), side(second, answers, prompts)
+
+
+def link_seconds(workload: Workload, layout: Layout, tokens: float, link: PoolLink) -> float:
+    """Seconds in which the cache of a prompt from an engine of a layout occupies all that a link carries."""
+    whole = request_bytes(workload, layout, tokens) * layout.tp
+    return stream_time(whole, link.total * HANDOFF_SHARE)
 
 
 def _descriptors(workload: Workload, sides: tuple[Layout, Layout], tokens: float, block: int) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import exp, expm1, inf
+from typing import TYPE_CHECKING
 
 from clusterspec.cluster.model import Cluster, Layout, Serving, Workload
 from clusterspec.cost import parameters
@@ -24,6 +25,9 @@ from clusterspec.cost.serving.handoff import request_bytes, whole_model
 from clusterspec.precision import peak_name, precision_width, table_width
 from clusterspec.records import NamedTuple
 
+if TYPE_CHECKING:
+    from clusterspec.cluster.sites import PoolLink
+
 ROUNDS = 24
 """Bisection steps for the number of concurrently decoding requests."""
 BUSY = -inf
@@ -36,7 +40,8 @@ class Pools(NamedTuple):
     ``limit`` is the maximum of sequences on one attention rank: that of its cache, which holds ``tokens``, or that of
     the software, ``sequences``. ``prompt_tokens`` is what the cache of a rank that runs prompts holds. Reading cached
     tokens from other memory takes a request ``loading`` seconds on average; ``transfer`` has the seconds in
-    which the cache of a prompt occupies the link of a rank that sends it, and of one that receives it.
+    which the cache of a prompt occupies the link of a rank that sends it, and of one that receives it. ``link`` is that
+    between the machines of prefill and decode engines, where these are two.
     """
 
     decode: Engine
@@ -48,6 +53,7 @@ class Pools(NamedTuple):
     prompt_tokens: float = 0.0
     loading: float = 0.0
     transfer: tuple[float, float] = (0.0, 0.0)
+    link: PoolLink | None = None
 
     @property
     def has_prefill_engines(self) -> bool:

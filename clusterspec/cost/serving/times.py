@@ -6,7 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from clusterspec.cluster.degrees import layout_of_engines
-from clusterspec.cluster.model import Design, Serving
+from clusterspec.cluster.model import Design, Engines, Serving
 from clusterspec.cost.formulas.serving import (
     burst_wait,
     burst_wait_percentile,
@@ -20,7 +20,15 @@ from clusterspec.cost.mixers import next_token_elements
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Engine, unevenly_loaded_ranks
-from clusterspec.cost.serving.handoff import CacheTransfer, Handoff, cache_transfer, side_transfers
+from clusterspec.cost.serving.handoff import (
+    CacheTransfer,
+    Handoff,
+    cache_transfer,
+    link_seconds,
+    linked_transfers,
+    request_bytes,
+    side_transfers,
+)
 from clusterspec.cost.serving.latency import ServingTimes, missed_targets
 from clusterspec.cost.serving.steady import (
     ROUNDS,
@@ -36,6 +44,7 @@ from clusterspec.precision import precision_width
 from clusterspec.records import replace
 
 if TYPE_CHECKING:
+    from clusterspec.cluster.sites import PoolLink
     from clusterspec.cost.serving.balance import ExpertUse
     from clusterspec.cost.serving.caches import TierUse
 
@@ -76,8 +85,13 @@ def _bare_pools(design: Design) -> Pools | None:
     engine = Engine.of(cluster, workload, layout, layout.dp)
     if engine is None:
         return None
-    prompts = engine
-    if load.prefill is not None:
+    prompts, link = engine, None
+    if load.prefill is not None and load.prefill.pool is not None:
+        found = _prefill_on_pool(design, load.prefill, load.prefill.pool)
+        if found is None:
+            return None
+        prompts, link = found
+    elif load.prefill is not None:
         other = layout_of_engines(layout, load.prefill, workload.model.layers)
         prompts = Engine.of(cluster, workload, other, load.prefill.replicas) or engine
     tokens, requests = _cache_capacity(engine, load)
@@ -87,8 +101,49 @@ def _bare_pools(design: Design) -> Pools | None:
     pools = Pools(engine, prompts, load, limit, tokens, most, held)
     if not pools.has_prefill_engines:
         return pools
+    if link is not None:
+        return _pools_with_link(pools, link)
     sides = side_transfers(cluster, workload, (prompts.layout, engine.layout), float(load.input_tokens))
     return pools._replace(transfer=(sides[0].seconds, sides[1].seconds)) if sides else pools
+
+
+def _prefill_on_pool(design: Design, engines: Engines, pool: str) -> tuple[Engine, PoolLink] | None:
+    """The prefill engines on the machine of a pool, and the link from there; None without one, or without a peak."""
+    from clusterspec.cluster.sites import design_on_pool, link_to_pool  # few plans have two machines
+
+    other = design_on_pool(design, pool, {})
+    if other.cluster is None or other.workload is None or other.layout is None or design.layout is None:
+        return None
+    layout = layout_of_engines(other.layout, engines, other.workload.model.layers)
+    engine = Engine.of(other.cluster, other.workload, layout, engines.replicas)
+    nodes = (design.layout.nodes, -(-layout.ranks // other.cluster.ranks_per_node))
+    link = link_to_pool(design, pool, other.cluster, nodes)
+    return (engine, link) if engine is not None and link is not None and link.total > 0 else None
+
+
+def _pools_with_link(pools: Pools, link: PoolLink) -> Pools:
+    """Engines on two machines, with the seconds in which a cache occupies the link of a rank, and that of all."""
+    sending, receiving = _transfers_over(pools, link)
+    tokens = float(pools.load.input_tokens)
+    shared = link_seconds(pools.decode.workload, pools.prompts.layout, tokens, link) * pools.prompts.attention_ranks
+    return pools._replace(transfer=(max(sending.seconds, shared), receiving.seconds), link=link)
+
+
+def request_cache_bytes(design: Design) -> float | None:
+    """Bytes of the cache of one prompt that prefill engines send; None where prefill has no engines of its own."""
+    workload, layout = design.workload, design.layout
+    load = workload.serving if workload is not None else None
+    if workload is None or layout is None or load is None or load.prefill is None:
+        return None
+    sender = layout_of_engines(layout, load.prefill, workload.model.layers)
+    return request_bytes(workload, sender, float(load.input_tokens)) * sender.tp
+
+
+def _transfers_over(pools: Pools, link: PoolLink) -> tuple[CacheTransfer, CacheTransfer]:
+    """What a rank of a prefill engine sends over a link, and what one of a decode engine receives."""
+    prompts, answers = pools.prompts, pools.decode
+    clusters, layouts = (prompts.cluster, answers.cluster), (prompts.layout, answers.layout)
+    return linked_transfers(clusters, answers.workload, layouts, float(pools.load.input_tokens), link)
 
 
 def _cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
@@ -252,14 +307,16 @@ def cache_handoff(pools: Pools, prompt: float, chunks: float) -> Handoff | None:
         return None
     pieces = {"chunk": chunks, "layer": float(pools.decode.model.layers)}.get(pools.load.transfer.send, 1.0)
     engine, layouts = pools.decode, (pools.prompts.layout, pools.decode.layout)
+    if pools.link is not None:
+        slower = max(_transfers_over(pools, pools.link), key=lambda side: side.seconds)
+        return Handoff(constants.HANDOFF.value + pools.link.latency, slower, pieces, prompt)
     sent = cache_transfer(engine.cluster, engine.workload, layouts, float(pools.load.input_tokens))
     return Handoff(constants.HANDOFF.value, sent or CacheTransfer(0.0, 1.0), pieces, prompt)
 
 
 def _used_accelerators(pools: Pools) -> float:
     engines = (pools.decode, pools.prompts) if pools.has_prefill_engines else (pools.decode,)
-    ranks = sum(each.replicas * each.ranks * each.layout.pp for each in engines)
-    return ranks / pools.decode.cluster.ranks_per_accelerator
+    return sum(each.replicas * each.ranks * each.layout.pp / each.cluster.ranks_per_accelerator for each in engines)
 
 
 def _cache_bytes_per_token(engine: Engine) -> float:

@@ -12,7 +12,7 @@ from clusterspec.report.paper import appendix, choices, decision, machine, mater
 from clusterspec.report.paper import appendix as options
 from clusterspec.report.paper import decision as delivery
 from clusterspec.report.paper.blocks import Block, Paper, PaperTable, Picture, Section, TableColumn, TableRow, TitleFact
-from clusterspec.report.paper.steps import layer_picture, schedule_picture
+from clusterspec.report.paper.steps import layer_picture, rl_section, schedule_picture
 from clusterspec.report.paper.words import catalog_names, worded_section
 from clusterspec.results import EstimateReport, count
 from clusterspec.results.estimate_json import terms
@@ -41,8 +41,14 @@ def step_section(report: FullReport) -> Section | None:
     held = report.estimate.condition
     low, high = plan.step_time_range or (plan.step_time.value, plan.step_time.value)
     band = f"{display(low, 's')} to {display(high, 's')}"
-    lead = f"One optimizer step takes {display(plan.step_time.value, 's')} (range {band})"
-    return Section("step", "Step time", tuple(blocks), lead=lead + (f" {held}." if held else "."))
+    minibatch = " on one minibatch" if plan.rl is not None else ""
+    lead = f"One optimizer step{minibatch} takes {display(plan.step_time.value, 's')} (range {band})"
+    return Section(
+        "step",
+        "Step time" if plan.rl is None else "Update of one minibatch",
+        tuple(blocks),
+        lead=lead + (f" {held}." if held else "."),
+    )
 
 
 def timeline_of(plan: Plan) -> Picture:
@@ -195,6 +201,7 @@ def design_sections(report: FullReport) -> list[Section | None]:
         options.comparison_section(report),
         machine.machine_section(report),
         machine.bandwidth_section(report),
+        rl_section(report.estimate.plan.rl),
         step_section(report),
         serving.serving_section(report),
         memory_section(report),

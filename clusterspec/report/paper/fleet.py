@@ -59,7 +59,8 @@ def _jobs_section(report: FleetReport) -> Section:
         money = zip(report.jobs, fleet_text.money_rows(report), strict=True)
         paid = [TableRow(cells, f"jobs.{name}", bare=True) for name, cells in money]
         blocks.append(_table(fleet_text.MONEY_HEADS, paid, "jobs", 1))
-    return Section("jobs", "Jobs", (*blocks, Text(fleet_text.legend(report))))
+    roles = [Text(line) for line in fleet_text.role_lines(report)]
+    return Section("jobs", "Jobs", (*blocks, *roles, Text(fleet_text.legend(report))))
 
 
 def _pools_section(report: FleetReport) -> Section:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.record import PhaseTime, StepRecord, TransferTime
+from clusterspec.cost.reinforcement.times import RlTimes
 from clusterspec.report.charts.bars import StackPart
 from clusterspec.report.charts.steps import DrawnPass, Span, layer_chart, schedule_chart
 from clusterspec.report.charts.svg import cause_of
-from clusterspec.report.paper.blocks import Picture
+from clusterspec.report.paper.blocks import PaperTable, Picture, Section, TableColumn, TableRow
 from clusterspec.results.machine import Schedule
 from clusterspec.summation import sum_of
-from clusterspec.units import display, percent, plural
+from clusterspec.units import display, percent, plural, portion
 
 KINDS = (("GEMMs", "forward"), ("attention", "weights"), ("memory-bound kernels", "activations"))
 """Kernels by what limits them, and their tints."""
@@ -46,6 +47,35 @@ def schedule_picture(schedule: Schedule | None) -> Iterator[Picture]:
     caption = f"Pipeline schedule ({schedule.name}), to scale: {part} over {schedule.stages} stages{virtual}"
     drawn = schedule_chart(rows, kinds, lambda tick: display(tick, "s"), alt)
     yield Picture(drawn, caption, "schedule")
+
+
+def rl_section(times: RlTimes | None) -> Section | None:
+    """The step of reinforcement learning by role, with the share of it in which the accelerators of a role wait."""
+    if times is None:
+        return None
+    rows = [
+        TableRow(
+            (
+                part.role.replace("_", " "),
+                display(part.seconds, "s"),
+                portion(part.seconds / times.step),
+                portion(part.idle_share),
+            ),
+            f"estimate.rl.parts[{number}]",
+            bare=True,
+        )
+        for number, part in enumerate(times.parts)
+    ]
+    columns = (TableColumn("Role"), *(TableColumn(head, "right") for head in ("Time", "Of the step", "Idle")))
+    low, high = times.band
+    lead = (
+        f"One step of reinforcement learning takes {display(times.step, 's')} (range {display(low, 's')} to "
+        f"{display(high, 's')}): {times.tokens_per_second_per_accelerator:,.0f} tokens per second and accelerator"
+    )
+    share = f", MFU {percent(times.mfu)} of all roles" if times.mfu is not None else ""
+    return Section(
+        "roles", "Roles of one step", (PaperTable(columns, tuple(rows), "estimate.rl.parts"),), f"{lead}{share}."
+    )
 
 
 def layer_picture(record: StepRecord | None) -> Iterator[Picture]:

@@ -52,7 +52,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.fleet import Fleet, Pool, nodes_path
+from clusterspec.cluster.fleet import Fleet, Pool, set_path
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 
@@ -75,7 +75,5 @@ def _waiting_jobs(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
         start = next((phase.date for phase in phases if (phase.nodes or 0) >= promised), None)
         if start is not None:
             message = f"`{each.jobs[0]}` waits until {start}: with it jobs have {promised} nodes, and from {phases[0].date} on pool `{pool.name}` has {phases[0].nodes}"
-            yield RULE.problem(
-                nodes_path(fleet, each.jobs[0]), message, "plan its start for that date, or give it fewer nodes"
-            )
+            yield RULE.problem(set_path(fleet, each), message, "plan its start for that date, or give it fewer nodes")
             return

@@ -66,7 +66,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.fleet import Fleet, nodes_path, stated_nodes
+from clusterspec.cluster.fleet import Fleet, nodes_beside_trainer, nodes_of_layout, nodes_path, stated_nodes
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plural
@@ -76,13 +76,15 @@ RULE = Rule.of(__name__, "error")
 
 def check(fleet: Fleet) -> Iterator[Problem]:
     for name, job in fleet.jobs.items():
-        inner = job.spec.layout.nodes if job.spec.layout else None
+        inner = nodes_of_layout(job.spec)
         if job.spec.nodes is not None and inner is not None and inner != job.spec.nodes:
-            message = f"job `{name}` has {plural(job.spec.nodes, 'node')} and its layout {plural(inner, 'node')}"
+            beside = nodes_beside_trainer(job.spec)
+            which = "its layout and rollout" if beside else "its layout"
+            message = f"job `{name}` has {plural(job.spec.nodes, 'node')} and {which} {plural(inner, 'node')}"
             yield RULE.problem(("jobs", name, "layout", "nodes"), message, "keep one of the two keys")
     for pool in fleet.pools.values():
         for each in pool.sets:
-            for name in each.jobs:
+            for name in each.jobs if each.path is None else ():
                 own = stated_nodes(fleet.jobs[name].spec)
                 if own is not None and own != each.nodes:
                     message = f"job `{name}` uses {plural(own, 'node')} of the {each.nodes} that it shares with other jobs in turn"

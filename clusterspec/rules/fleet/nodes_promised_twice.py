@@ -74,7 +74,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.fleet import Fleet, NodeSet, Pool, nodes_path
+from clusterspec.cluster.fleet import Fleet, NodeSet, Pool, set_path
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plural
@@ -101,7 +101,7 @@ def _of_pool(fleet: Fleet, pool: Pool, nodes: int) -> Iterator[Problem]:
         last = _first_beyond(pool, nodes)
         message = f"the jobs of pool `{pool.name}` have {promised} nodes, and it has {nodes}{_spares(pool)}"
         yield RULE.problem(
-            nodes_path(fleet, last.jobs[0]), message, "reduce a job, or let jobs take turns with `nodes_of` and `share`"
+            set_path(fleet, last), message, "reduce a job, or let jobs take turns with `nodes_of` and `share`"
         )
     elif rest and rest[0].nodes is None and len(rest) == 1:
         message = f"the other jobs have all {plural(nodes, 'node')} of pool `{pool.name}`: none is left for `{rest[0].jobs[0]}`"

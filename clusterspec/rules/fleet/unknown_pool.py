@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A `pool` of a job, or a name in `pool_links`, that is no key of `pools`; and a job with the `nodes_of` of a job on another
+A `pool` of a job or of its engines, or a name in `pool_links`, that is no key of `pools`; and a job with the `nodes_of` of a job on another
 pool.
 
 ## Why it matters
@@ -72,7 +72,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.fleet import Fleet
+from clusterspec.cluster.fleet import Fleet, engines_away
 from clusterspec.document import nearest_words
 from clusterspec.document.schema import alternatives_text
 from clusterspec.finding import Problem
@@ -88,6 +88,9 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     for name, job in fleet.jobs.items():
         if job.spec.pool is not None and job.spec.pool not in pools and not fleet.spec.unreadable(("pools",)):
             yield _unknown(("jobs", name, "pool"), job.spec.pool, [*pools])
+        for each in engines_away(job.spec):
+            if each.pool not in pools and not fleet.spec.unreadable(("pools",)):
+                yield _unknown(("jobs", name, *each.path, "pool"), each.pool, [*pools])
         first = fleet.jobs.get(job.spec.nodes_of or "")
         if first is not None and first.spec.pool != job.spec.pool:
             message = f"job `{name}` is on pool `{job.spec.pool}`, and `{first.name}` on `{first.spec.pool}`: they share no nodes"

@@ -90,6 +90,7 @@ def check(training: Workload, layout: Layout | None, accelerator: Accelerator) -
     if (
         tokens is None
         or training.trainable is not None
+        or training.rl is not None
         or (tokens < TUNING and (layout is None or layout.ranks < LARGE))
     ):
         return

@@ -9,6 +9,9 @@ The severity follows from the time that the step saves with half of the nodes th
 below the half-width of the range of the prediction, a warning above it, and an error where a role waits for 90 % of the
 step and even the low end of the range loses a quarter. Engines with few samples gain little from more nodes.
 
+Where the longest samples of a batch take longer than either role, both wait: the rule then names `max_staleness`, with the
+steps ahead that would keep them busy.
+
 Nodes of their own with a stated `max_staleness: 0` are an error where both roles wait for more than 25 %: they work in
 turn.
 
@@ -31,13 +34,23 @@ share of the predicted step time. The default is 0.25.
 
 ## Fires
 
-```yaml workload.rl.rollout.nodes
+```yaml workload.rl.max_staleness
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 5}
 workload:
   kind: rl
   model: qwen2.5-7b
   rl: {algorithm: dapo, prompts_per_step: 64, samples_per_prompt: 8, input_tokens: 512, output_tokens: {mean: 6000, p99: 20000, max: 32768}, max_staleness: 2, rollout: {nodes: 1, tp: 1}}
+layout: {framework: megatron-core, tp: 2, recompute: full}
+```
+
+```yaml workload.rl.rollout.nodes
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 9}
+workload:
+  kind: rl
+  model: qwen2.5-7b
+  rl: {algorithm: dapo, prompts_per_step: 256, samples_per_prompt: 16, input_tokens: 512, output_tokens: {mean: 3000, p99: 6000, max: 8192}, max_staleness: 2, rollout: {nodes: 1, tp: 1}}
 layout: {framework: megatron-core, tp: 2, recompute: full}
 ```
 
@@ -61,6 +74,7 @@ layout: {framework: megatron-core, tp: 2, recompute: full}
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.formulas.reinforcement import overlapped_step_time
@@ -94,11 +108,28 @@ def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Probl
     waits, works = ("rollout", "the trainer") if role == "rollout" else ("the trainer", "rollout")
     low, high = rl.band
     saved = 1 - _moved(rl, design, nodes // 2 if role == "rollout" else -(nodes // 2)) / rl.step
+    lost = 1 - (max(rl.training, rl.rollout.busy) + rl.sync.seconds) / rl.step
+    if lost > MOST and saved < lost / 2:  # the longest samples set the step, whatever nodes the roles have
+        yield _behind_longest(rl, lost)
+        return
     yield RULE.problem(
         "workload.rl.rollout.nodes",
         f"{waits} with {plural(nodes, 'node')} waits for {percent(share, 2)} of the step of {display(rl.step, 's')} behind {works}",
         f"move nodes to {works}; `clusterspec search` tabulates the splits",
         severity=cost_severity(saved, (low / rl.step, high / rl.step), most="error" if share >= IDLE else "warning"),
+    )
+
+
+def _behind_longest(rl: RlTimes, lost: float) -> Problem:
+    """The problem of roles that both wait for the longest samples: rollout may not run ahead far enough."""
+    ahead, needed = rl.rl.max_staleness, ceil(rl.rollout.batch / ((1 - lost) * rl.step))
+    low, high = rl.band
+    return RULE.problem(
+        "workload.rl.max_staleness",
+        f"the longest of {rl.rl.samples:,} samples takes {display(rl.rollout.batch, 's')}, and with {plural(ahead, 'step')} ahead every step takes "
+        f"{display(rl.step, 's')}: rollout and the trainer both wait, for at least {percent(lost, 2)} of it",
+        f"let rollout run {needed} steps ahead, cut answers earlier, or use fewer nodes",
+        severity=cost_severity(lost, (low / rl.step, high / rl.step), most="warning"),
     )
 
 

@@ -59,7 +59,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.handoff import cache_transfer
 from clusterspec.cost.serving.latency import range_factors
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served, transfer_advice
@@ -74,8 +73,7 @@ def check(served: Served) -> Iterator[Problem]:
     load, times, prefill = served.load, served.times, served.load.prefill
     if prefill is None or times.prompt_time <= 0:
         return
-    (_, prompts), (_, answers) = served.pools
-    sent = cache_transfer(served.cluster, served.workload, (prompts, answers), load.input_tokens)
+    sent = times.sent.transfer if times.sent is not None else None
     if sent is None or not sent.seconds:
         return
     seconds = sent.seconds

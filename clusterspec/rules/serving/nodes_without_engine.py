@@ -58,7 +58,7 @@ def check(workload: Workload, cluster: Cluster, written_layout: LayoutSpec | Non
         return
     if written_layout is not None and (written_layout.nodes or written_layout.nodes_per_domain):
         return
-    ranks = load.prefill.ranks * load.prefill.replicas + load.decode.ranks * load.decode.replicas
+    ranks = sum(each.ranks * each.replicas for each in (load.prefill, load.decode) if each.pool is None)
     used = -(-ranks // cluster.ranks_per_node)
     idle = cluster.nodes - used
     if idle < 1:

@@ -187,6 +187,7 @@ class TargetsSpec:
 class EnginesSpec:
     """The engines of one side of disaggregated serving; the degrees count ranks of one engine."""
 
+    pool: str | None = None
     replicas: int | None = None
     tp: int | None = None
     attention_dp: int | None = None
@@ -259,6 +260,7 @@ class ServingSpec:
 class RolloutSpec:
     """The engines that generate samples: their nodes and degrees in ranks, and engine options."""
 
+    pool: str | None = None
     nodes: int | None = None
     framework: str | None = None
     software: str | None = None
@@ -278,6 +280,7 @@ class RoleSpec:
     uses.
     """
 
+    pool: str | None = None
     model: str | None = None
     nodes: int | None = None
     offload: bool | None = None

@@ -1,0 +1,85 @@
+"""Engines of a job on another machine: its design there, and the link between the two machines.
+
+A job of a fleet is designed on one machine, the cluster of its spec. Engines that name a ``pool`` run on another one,
+which the spec of the job has in ``pools``; ``pool_links`` says how both are connected.
+"""
+
+from __future__ import annotations
+
+from clusterspec.cluster.degrees import own_accelerators
+from clusterspec.cluster.model import Cluster, Design
+from clusterspec.cluster.variation import Changes, design_on_machine
+from clusterspec.records import NamedTuple
+from clusterspec.spec.model import PoolLinkSpec, Spec
+
+FREE: Changes = {("pools",): None, ("pool_links",): None}
+"""The keys that the design on the other machine does not have."""
+
+
+class PoolLink(NamedTuple):
+    """The connection of two machines: B/s per direction of all nodes together, and seconds of one message.
+
+    ``node`` is the B/s of one node at its slower end, where both machines are on one fabric; else infinite.
+    """
+
+    total: float
+    node: float
+    latency: float
+
+
+def design_on_pool(design: Design, pool: str, changes: Changes) -> Design:
+    """The design of a job on the machine of ``pools``, with other keys. Measured shares are those of one machine only.
+
+    Raises `ValueError` for a pool that the spec does not have.
+    """
+    machine = (design.spec.pools or {}).get(pool)
+    if machine is None:
+        raise ValueError(f"no pool {pool!r}")
+    return design_on_machine(design, machine, {**FREE, **changes})
+
+
+def link_to_pool(design: Design, pool: str, other: Cluster, nodes: tuple[int, int]) -> PoolLink | None:
+    """The link between the machine of a design and that of a pool, of which a job has ``nodes``; None without one.
+
+    On one fabric both ends send at the rate of their NICs, divided by the oversubscription of their fabrics.
+    """
+    written = next((each for each in design.spec.pool_links or () if pool in (each.between or ())), None)
+    if written is None or design.cluster is None:
+        return None
+    latency = written.latency.value if written.latency else 0.0
+    if written.bandwidth is not None:
+        return PoolLink(written.bandwidth.per_direction, float("inf"), latency)
+    ends = [_node_rate(cluster) for cluster in (design.cluster, other)]
+    return PoolLink(min(rate * count for rate, count in zip(ends, nodes, strict=True)), min(ends), latency)
+
+
+def job_accelerators(design: Design) -> int | None:
+    """Accelerators that the whole job uses, with those of its engines on other machines; None without a layout."""
+    own, away = own_accelerators(design), accelerators_away(design)
+    return own + sum(away.values()) if own is not None else None
+
+
+def accelerators_away(design: Design) -> dict[str, int]:
+    """Accelerators of the engines on other machines, by pool."""
+    work = design.workload
+    rl, prefill = (work.rl, work.serving.prefill if work.serving else None) if work is not None else (None, None)
+    pool = rl.rollout_pool if rl is not None else prefill.pool if prefill is not None else None
+    if pool is None:
+        return {}
+    machine = design_on_pool(design, pool, {("workload",): None, ("layout",): None}).cluster
+    if machine is None:
+        return {}
+    if rl is not None:
+        return {pool: rl.rollout_nodes * machine.accelerators_per_node}
+    assert prefill is not None
+    return {pool: -(-prefill.replicas * prefill.ranks // machine.ranks_per_accelerator)}
+
+
+def is_linked(spec: Spec, one: str, other: str) -> PoolLinkSpec | None:
+    """The link of a fleet that joins two pools; None without one."""
+    return next((each for each in spec.pool_links or () if {one, other} <= set(each.between or ())), None)
+
+
+def _node_rate(cluster: Cluster) -> float:
+    """B/s per direction at which a node reaches another machine on its fabric; 0 without one."""
+    return cluster.scale_out.node_bandwidth / max(1.0, cluster.scale_out.taper) if cluster.scale_out else 0.0

@@ -1,0 +1,91 @@
+"""Engines of a job are on another pool, and no link joins the two pools.
+
+## What it finds
+
+Prefill or decode engines, rollout, or a model beside the trainer with a `pool` that no entry of `pool_links` joins with
+the pool of the rest of the job.
+
+## Why it matters
+
+Caches, weights and samples pass between the two. Pools without a link cannot exchange data, so the job has no time.
+
+## What to do
+
+State the link: `{between: [a, b], fabric: shared}` where both are on one scale-out fabric, else its `bandwidth`.
+
+## When to ignore it
+
+Do not ignore it.
+
+## Fires
+
+```yaml jobs.chat.workload.serving.disaggregated.prefill.pool
+clusterspec: 1
+pools:
+  prefill: {platform: dgx-h200, nodes: 2}
+  decode: {platform: dgx-h100, nodes: 4}
+jobs:
+  chat:
+    pool: decode
+    workload:
+      kind: serve
+      model: llama-3.1-70b
+      serving:
+        input_tokens: 4000
+        output_tokens: 500
+        concurrency: 64
+        disaggregated: {prefill: {pool: prefill, replicas: 2, tp: 8}, decode: {replicas: 4, tp: 8}}
+    layout: {framework: vllm}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+pools:
+  prefill: {platform: dgx-h200, nodes: 2}
+  decode: {platform: dgx-h100, nodes: 4}
+pool_links: [{between: [prefill, decode], fabric: shared}]
+jobs:
+  chat:
+    pool: decode
+    workload:
+      kind: serve
+      model: llama-3.1-70b
+      serving:
+        input_tokens: 4000
+        output_tokens: 500
+        concurrency: 64
+        disaggregated: {prefill: {pool: prefill, replicas: 2, tp: 8}, decode: {replicas: 4, tp: 8}}
+    layout: {framework: vllm}
+```
+
+## Sources
+
+- Pools, links and engines on pools of their own: docs/fleet.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.fleet import Fleet, engines_away, main_pool
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(__name__, "error")
+PASSES = {"prefill": "caches", "decode": "caches", "rollout": "weights and samples"}
+"""What passes between engines and the rest of their job."""
+
+
+def check(fleet: Fleet) -> Iterator[Problem]:
+    joined = {frozenset(link.between or ()) for link in fleet.spec.pool_links or ()}
+    for name, job in fleet.jobs.items():
+        main = main_pool(job.spec)
+        for each in engines_away(job.spec):
+            other = job.spec.pool if each.pool == main else main
+            if each.pool not in fleet.pools or other not in fleet.pools or {each.pool, other} in joined:
+                continue
+            message = f"the {each.role} of job `{name}` is on pool `{each.pool}`, and no link joins it with pool `{other}`: {PASSES.get(each.role, 'samples')} cannot pass"
+            help_ = f"state the link: `pool_links: [{{between: [{other}, {each.pool}], fabric: shared}}]`, or its `bandwidth`"
+            yield RULE.problem(("jobs", name, *each.path, "pool"), message, help_)

@@ -1,0 +1,144 @@
+"""Engines on pools of their own: prefill beside decode, and rollout beside the trainer, over the link between them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from clusterspec.cost.serving.handoff import HANDOFF_SHARE
+from tests.fleet.test_fleet_studies import fleet_of
+
+SERVED = """
+clusterspec: 1
+pools:
+  decode: {{platform: dgx-h100, nodes: 2}}
+  prefill: {{platform: {machine}, nodes: 2}}
+pool_links: [{{between: [prefill, decode], {link}}}]
+jobs:
+  chat:
+    pool: {job}
+    workload:
+      kind: serve
+      model: llama-3.1-70b
+      serving:
+        input_tokens: 4000
+        output_tokens: 500
+        concurrency: 32
+        disaggregated: {{prefill: {{{first}replicas: 2, tp: 8}}, decode: {{{second}replicas: 2, tp: 8}}}}
+    layout: {{framework: vllm}}
+"""
+TRAINED = """
+clusterspec: 1
+pools:
+  train: {{platform: dgx-h100, nodes: 4}}
+  {pools}
+jobs:
+  rl:
+    pool: train
+    workload:
+      kind: rl
+      model: qwen2.5-7b
+      rl:
+        prompts_per_step: 128
+        samples_per_prompt: 16
+        input_tokens: 512
+        output_tokens: {{mean: 2500, p99: 10000, max: 16384}}
+        minibatches: 4
+        max_staleness: 1
+        placement: split
+        rollout: {{{rollout}nodes: 2, tp: 1}}
+        weight_sync: {{method: nccl}}
+    layout: {{framework: megatron-core, tp: 2, recompute: full}}
+"""
+SHARED = "fabric: shared"
+LINK = "pool_links: [{between: [train, roll], fabric: shared}]"
+
+
+def served(link: str = SHARED, machine: str = "dgx-h100", job: str = "decode") -> Any:
+    first = "pool: prefill, " if job == "decode" else ""
+    second = "pool: decode, " if job == "prefill" else ""
+    text = SERVED.format(link=link, machine=machine, job=job, first=first, second=second)
+    return fleet_of(text)
+
+
+def trained(rollout: str, pools: str) -> Any:
+    return fleet_of(TRAINED.format(rollout=rollout, pools=pools))
+
+
+def rules_of(fleet: Any) -> set[str]:
+    problems, fault = fleet.found
+    assert fault is None, fault
+    return {problem.rule for problem in problems}
+
+
+def test_equal_machines_on_one_fabric_are_one_machine() -> None:
+    """Two pools of the same machine on one fabric give the times of one pool with the nodes of both."""
+    one = fleet_of(
+        SERVED.format(link=SHARED, machine="dgx-h100", job="decode", first="", second="")
+        .replace("nodes: 2}", "nodes: 4}", 1)
+        .replace("  prefill: {platform: dgx-h100, nodes: 2}\n", "")
+        .replace("pool_links: [{between: [prefill, decode], fabric: shared}]\n", "")
+    )
+    same, apart = one.jobs["chat"].plan.serving, served().jobs["chat"].plan.serving
+    assert same is not None
+    assert apart.ttft == pytest.approx(same.ttft, rel=1e-9)
+    assert apart.output_tokens_per_second == pytest.approx(same.output_tokens_per_second, rel=1e-9)
+    alone, away = (
+        fleet.jobs["rl"].plan.rl
+        for fleet in (
+            trained("", ""),
+            trained("pool: roll, ", f"roll: {{platform: dgx-h100, nodes: 2}}\n{LINK}"),
+        )
+    )
+    assert away.rl.trainer_nodes == 4
+    assert alone.rl.trainer_nodes == 2
+    assert away.rollout.batch == pytest.approx(alone.rollout.batch, rel=1e-12)
+    assert away.sync.seconds == pytest.approx(alone.sync.seconds, rel=1e-12)
+    assert away.accelerators == 48
+
+
+def test_the_pool_of_the_job_may_be_that_of_either_engine() -> None:
+    """A job on the pool of its prefill engines has the times of the same job on the pool of its decode engines."""
+    first, second = (served(job=name).jobs["chat"].plan.serving for name in ("decode", "prefill"))
+    assert first.ttft == second.ttft
+    assert first.tpot == second.tpot
+    for name in ("decode", "prefill"):
+        fleet = served(job=name)
+        assert {pool: fleet.fleet.nodes_on(pool, "chat") for pool in ("decode", "prefill")} == {
+            "decode": 2,
+            "prefill": 2,
+        }
+
+
+def test_the_handoff_crosses_the_link() -> None:
+    """A cache of 4,000 × 327,680 bytes takes its bytes over 0.8 of a 100 Gb/s link, and the latency of the link."""
+    bytes_ = 4000 * 80 * 2 * 8 * 128 * 2
+    slow = served("bandwidth: 100 Gb/s, latency: 30 ms").jobs["chat"].plan.serving
+    assert slow.sent.transfer.seconds == pytest.approx(bytes_ / (HANDOFF_SHARE * 12.5e9))
+    near = served("bandwidth: 100 Gb/s").jobs["chat"].plan.serving
+    assert slow.sent.passing - near.sent.passing == pytest.approx(0.030)
+    rates = [served(f"bandwidth: {rate} Gb/s").jobs["chat"].plan.serving for rate in (10, 40, 400, 4000)]
+    for thin, wide in pairwise(rates):
+        assert wide.ttft <= thin.ttft
+        assert wide.output_tokens_per_second >= thin.output_tokens_per_second
+    carried = HANDOFF_SHARE * 10e9 / 8 / bytes_  # prompts per second
+    assert rates[0].output_tokens_per_second <= 1.01 * carried * 500
+
+
+def test_a_faster_prefill_machine_answers_sooner() -> None:
+    slow, fast = (served(machine=machine).jobs["chat"].plan.serving for machine in ("dgx-h100", "dgx-b200"))
+    assert fast.ttft < slow.ttft
+    assert fast.accelerators == 32
+
+
+def test_engines_take_nodes_of_their_pools() -> None:
+    """Nodes of engines count as promised; pools without a link, and pools that do not exist, are errors."""
+    assert not rules_of(served()) & {"pool-without-job", "nodes-promised-twice", "engines-without-link"}
+    linked = f"roll: {{platform: dgx-h200, nodes: 1}}\n{LINK}"
+    assert "nodes-promised-twice" in rules_of(trained("pool: roll, ", linked))
+    unlinked = trained("pool: roll, ", "roll: {platform: dgx-h200, nodes: 2}")
+    assert "engines-without-link" in rules_of(unlinked)
+    assert unlinked.jobs["rl"].plan.rl is None
+    assert "unknown-pool" in rules_of(trained("pool: rol, ", linked))
