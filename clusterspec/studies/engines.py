@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from clusterspec import rules
 from clusterspec.cluster.model import Design
-from clusterspec.finding import Problem
+from clusterspec.finding import Problem, Severity
 from clusterspec.records import fields, replace
 from clusterspec.source import Path
 from clusterspec.spec.model import RolloutSpec
@@ -48,6 +48,8 @@ RULES = frozenset(
     }
 )
 """Rules about engines that do not depend on latencies or on the requests in flight."""
+SPREAD = "tp-crosses-scale-up-domain"
+"""A rule that judges by the throughput of engines, of which a step of reinforcement learning loses a part only."""
 
 
 def engine_problems(design: Design, facts: rules.Facts) -> list[Problem]:
@@ -79,7 +81,9 @@ def _at_rollout(problem: Problem, written: RolloutSpec) -> Problem | None:
     related = tuple(
         (path, text) for path, text in problem.related if isinstance(path, tuple) and path[:1] == ("cluster",)
     )
-    return replace(problem, path=where, message=f"engines of rollout: {problem.message}", related=related, fix=None)
+    message, severity = f"engines of rollout: {problem.message}", problem.severity
+    lowest = Severity.NOTE if problem.rule == SPREAD else severity
+    return replace(problem, path=where, message=message, severity=lowest, related=related, fix=None)
 
 
 def _path(path: Path, written: RolloutSpec) -> Path | None:

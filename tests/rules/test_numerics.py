@@ -79,20 +79,30 @@ def test_number_formats_of_training_are_judged(text: str, wanted: Reported, chec
 
 
 MIXTRAL = "model: mixtral-8x7b"
+FIRST = "description: Trained from scratch.\n"
 RUNS: list[tuple[str, Reported]] = [
     # 8.03 billion parameters: five tokens each are 40.2 billion
     (trained("global_batch: 512, tokens: 41B"), []),
     (trained("global_batch: 512, tokens: 39B"), one("tokens-off-model-size", TOKENS, "note")),
+    # 21 billion tokens of 70.6 billion parameters: too few from random weights, and enough to continue
     (
-        trained("global_batch: 256, tokens: 21B", "tp: 8, pp: 4", 64, "llama-3.1-70b"),
+        FIRST + trained("global_batch: 256, tokens: 21B", "tp: 8, pp: 4", 64, "llama-3.1-70b"),
         one("tokens-off-model-size", TOKENS),
+    ),
+    (
+        "description: Continued pre-training.\n"
+        + trained("global_batch: 256, tokens: 21B", "tp: 8, pp: 4", 64, "llama-3.1-70b"),
+        one("tokens-off-model-size", TOKENS, "note"),
     ),
     # the same few tokens on fewer than 256 accelerators are fine-tuning
     (trained("global_batch: 64, tokens: 2B", nodes=8), []),
-    (trained("global_batch: 64, tokens: 7B", "tp: 2", nodes=32), one("tokens-off-model-size", TOKENS)),
+    (FIRST + trained("global_batch: 64, tokens: 7B", "tp: 2", nodes=32), one("tokens-off-model-size", TOKENS)),
     # MT-NLG 530B, BLOOM and OPT, on A100, followed the older law
     (trained("global_batch: 512, tokens: 39B", platform="dgx-a100"), []),
-    (trained("global_batch: 64, tokens: 3B", "tp: 2", 32, platform="dgx-a100"), one("tokens-off-model-size", TOKENS)),
+    (
+        FIRST + trained("global_batch: 64, tokens: 3B", "tp: 2", 32, platform="dgx-a100"),
+        one("tokens-off-model-size", TOKENS),
+    ),
     # 100,000 tokens per parameter are 803 trillion
     (trained("global_batch: 65536, tokens: 802T"), []),
     (trained("global_batch: 65536, tokens: 804T"), one("tokens-off-model-size", TOKENS)),

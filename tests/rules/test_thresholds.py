@@ -89,12 +89,8 @@ JOB = (
 
 
 def test_memory_has_one_rule_for_each_capacity(check: Check) -> None:
-    """Below the states, below the total, below 97.5 and 90 % of free memory, and above: always the same job."""
-    plan = study_text("clusterspec: 1\n" + JOB.format(memory=80 * 10**9), SETTINGS).plan
-    assert plan is not None and plan.memory is not None
-    used = plan.memory
-    states = used.weights.value + used.gradients.value + used.optimizer.value
-    total = used.total.value
+    """Below the states, below the total, below 90 % of free memory, and above: always the same job."""
+    states, total = _states_and_total(JOB)
     assert states.is_integer()
     expected = {
         int(states) - 1: ["states-exceed-memory"],
@@ -108,9 +104,23 @@ def test_memory_has_one_rule_for_each_capacity(check: Check) -> None:
     for memory, rules in expected.items():
         findings = check("clusterspec: 1\n" + JOB.format(memory=memory))
         assert [one.rule for one in findings if one.rule in MEMORY_RULES] == rules, memory
-    (note,) = of("tight-memory", JOB.format(memory=ceil(total / 0.975) + 1), check)
-    (warning,) = of("tight-memory", JOB.format(memory=floor(total / 0.975) - 1), check)
-    assert (str(note.severity), str(warning.severity)) == ("note", "warning")
+
+
+def test_tight_memory_is_a_warning_where_states_are_most_of_it(check: Check) -> None:
+    held = JOB.replace("tp: 2", "tp: 2, sharding: none").replace("8192", "2048")
+    for job, above in ((JOB, "note"), (held, "warning")):
+        states, total = _states_and_total(job)
+        assert (states > 0.76 * total) == (above == "warning")
+        for memory, severity in ((ceil(total / 0.975) + 1, "note"), (floor(total / 0.975) - 1, above)):
+            (found,) = of("tight-memory", job.format(memory=memory), check)
+            assert str(found.severity) == severity
+
+
+def _states_and_total(job: str) -> tuple[float, float]:
+    plan = study_text("clusterspec: 1\n" + job.format(memory=80 * 10**9), SETTINGS).plan
+    assert plan is not None and plan.memory is not None
+    used = plan.memory
+    return used.weights.value + used.gradients.value + used.optimizer.value, used.total.value
 
 
 @pytest.mark.parametrize(

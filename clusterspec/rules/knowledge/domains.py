@@ -40,6 +40,8 @@ def bandwidth_across(deviations: Deviations, cluster: Cluster, placement: Placem
         return ""
     if placement.nodes == 1:
         return " and communicate over PCIe"
+    if cluster.ranks_per_domain == 1:
+        return ""  # nothing to compare with
     inside = contiguous_placement(cluster, min(placement.ranks, cluster.ranks_per_domain))
     across, within = _bus_bandwidth(cluster, placement, name), _bus_bandwidth(cluster, inside, name)
     if across is None or within is None:

@@ -4,7 +4,8 @@
 
 tp, cp or ep above 1 inside a node of accelerators whose driver blocks direct access to each other's memory, such as
 GeForce cards. The rule is silent where `scale_up.peer_bandwidth` or `measured` says what they reach. The finding is a
-warning, and a note for engines without targets or whose targets twice the predicted times would meet, since transfers through host memory take about twice as long.
+warning, and a note for engines of up to four cards, which share a model for its memory, and for those without targets or
+whose targets twice the predicted times would meet, since transfers through host memory take about twice as long.
 
 ## Why it matters
 
@@ -57,6 +58,8 @@ from clusterspec.spec.model import ScaleUpSpec
 RULE = Rule.of(__name__, "warning", "likely")
 
 
+SERVED = 4
+"""Cards of an engine up to which they share a model for its memory, as in `tp-over-pcie`."""
 THROUGH_HOST = 2.0
 """Time of a transfer through host memory over that of a direct one: 12 GB/s of about 25 on PCIe 4.0."""
 
@@ -76,8 +79,12 @@ def check(
         f"{cluster.accelerator.name} has no peer-to-peer access: every transfer of {axis} {getattr(layout, axis)} crosses host memory, "
         "and the estimate assumes that it does not",
         "use dp or pp between the cards, or state what they reach under `measured`",
-        severity="note" if served is not None and _met_at_twice_the_times(served) else "warning",
+        severity="note" if served is not None and _is_right(layout, served) else "warning",
     )
+
+
+def _is_right(layout: Layout, served: Served) -> bool:
+    return layout.tp * layout.cp <= SERVED or _met_at_twice_the_times(served)
 
 
 def _met_at_twice_the_times(served: Served) -> bool:

@@ -2,9 +2,11 @@
 
 ## What it finds
 
-`tokens` over the parameters that a token uses. Below 2 the finding is a warning, below 5 a note, for runs of at least 20
-billion tokens or on at least 256 accelerators; shorter runs on fewer accelerators and runs of adapters are taken for fine-tuning. Below 0.05 it is a note as well. With
-sequences of 32,768 tokens or more the run is taken for the extension of a trained model's context, and the finding is a note. On
+`tokens` over the parameters that a token uses. Below 5 the finding is a note, for runs of at least 20 billion tokens or on at
+least 256 accelerators; shorter runs on fewer accelerators and runs of adapters are taken for fine-tuning. Below 2 it is a
+warning where the description says that the model starts from random weights (`from scratch`, `random weights`,
+`pre-training`): a run that continues the training of a finished model needs no more, and Llama 3.1 Swallow 70B saw 2.8. Below
+0.05, and with sequences of 32,768 tokens or more, which extend the context of a finished model, it is a note in any case. On
 accelerators from before 2022 only less than 0.4 is reported: their runs followed an older law. Above 100,000 it is a
 warning.
 
@@ -26,6 +28,7 @@ Ignore it for continued pre-training and large fine-tuning runs, and for benchma
 
 ```yaml workload.tokens
 clusterspec: 1
+description: A 70B model, pre-trained from random weights.
 cluster: {platform: dgx-h100, nodes: 64}
 workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512, tokens: 30B}
 layout: {tp: 8, pp: 4}
@@ -51,6 +54,7 @@ layout: {tp: 1}
 
 - 20 tokens per parameter: Hoffmann et al., https://arxiv.org/abs/2203.15556
 - Beyond it, where inference counts: Sardana et al., https://arxiv.org/abs/2401.00448
+- 200B tokens of continued pre-training for 70B: https://huggingface.co/tokyotech-llm/Llama-3.1-Swallow-70B-v0.1
 - 36T tokens for models from 0.6B: Qwen3 technical report, https://arxiv.org/abs/2505.09388
 """
 
@@ -62,7 +66,9 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
+from clusterspec.patterns import pattern
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import Spec
 from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("run-shorter-than-step", "few-steps"))
@@ -83,9 +89,12 @@ LARGE = 256
 BEST = 20
 EXTENSION = 32_768
 """Tokens of a sequence from which models are trained on at the end of pre-training only (Llama 3, arXiv 2407.21783, 3.4.2)."""
+FIRST = pattern("(?i)from scratch|random(ly)?[ -](weights|init)|pre-?train")
+CONTINUED = pattern("(?i)continu|mid-?train|further|fine-?tun|extension")
+"""Words of the description of a run that starts from random weights, and of one that starts from a finished model."""
 
 
-def check(training: Workload, layout: Layout | None, accelerator: Accelerator) -> Iterator[Problem]:
+def check(spec: Spec, training: Workload, layout: Layout | None, accelerator: Accelerator) -> Iterator[Problem]:
     tokens = training.tokens
     if (
         tokens is None
@@ -110,5 +119,12 @@ def check(training: Workload, layout: Layout | None, accelerator: Accelerator) -
         "workload.tokens",
         message,
         help_,
-        severity="warning" if PRETRAINED <= each < VERY_FEW and training.sequence_length < EXTENSION else "note",
+        severity="warning"
+        if PRETRAINED <= each < VERY_FEW and training.sequence_length < EXTENSION and _starts(spec.description or "")
+        else "note",
     )
+
+
+def _starts(description: str) -> bool:
+    """Whether the description says that the run starts from random weights."""
+    return bool(FIRST.search(description)) and not CONTINUED.search(description)

@@ -3,9 +3,12 @@
 ## What it finds
 
 A tp that needs more accelerators than one domain has, where the fabric has no in-network reduction. Inside one node
-with only PCIe, `tp-over-pcie` reports it instead. The finding is an error where a layout within domains is predicted to
-save a quarter of the step and the low end of the range of the prediction is a quarter, too, or where the time is not
-known; a warning where it saves more than the half-width of that range; else a note.
+with only PCIe, `tp-over-pcie` reports it instead. In training the finding is an error where tensor-parallel communication that
+nothing hides is predicted to take a quarter of the step, where a layout within domains is predicted to save a quarter and
+the low end of the range of the prediction is a quarter, too, or where the time is not known; a warning where it saves more than the
+half-width of that range; else a note. In serving the predicted throughput decides in the same way, at most a warning without a target for the
+time between tokens, and it is a note where no throughput is predicted. The engines of rollout get a note: published recipes of
+reinforcement learning generate with tp 16 and 32 over nodes of eight.
 
 ## Why it matters
 
@@ -60,15 +63,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.groups import Placement
-from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.domain_layouts import fastest_within_domain
 from clusterspec.rules.advice.proposals import Legality
-from clusterspec.rules.advice.what_if import WhatIf
+from clusterspec.rules.advice.what_if import Alternative, WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.domains import bandwidth_across, exceeds_domain
 from clusterspec.rules.knowledge.placement_text import straddling_groups
 from clusterspec.rules.knowledge.served import DECODE, Served
+from clusterspec.rules.knowledge.shares import A_QUARTER, exposed, share
 from clusterspec.rules.parts import Placements
 from clusterspec.rules.rule import Rule
 
@@ -82,6 +87,8 @@ def check(
     legality: Legality,
     cluster: Cluster,
     layout: Layout,
+    workload: Workload | None,
+    timed: Plan | None,
     what_if: WhatIf,
 ) -> Iterator[Problem]:
     if not exceeds_domain(cluster, layout) or (
@@ -95,7 +102,6 @@ def check(
         yield _in_serving(served, legality, cluster, placement)
         return
     best = fastest_within_domain(what_if, cluster, layout)
-    loss = what_if.saving(best) if best else None
     yield RULE.problem(
         "layout.tp",
         f"tp {layout.tp} exceeds the domain of {cluster.scale_up.domain} accelerators: {straddling_groups(placement)}"
@@ -103,9 +109,17 @@ def check(
         f"keep tp within the domain: `{best.words}`"
         if best
         else f"use tp of at most {cluster.ranks_per_domain}, and pp across domains",
-        severity=what_if.severity(loss),
+        severity=_severity(workload, timed, what_if, best),
         related=[("cluster.scale_up.domain", f"{cluster.scale_up.domain} accelerators")],
     )
+
+
+def _severity(workload: Workload | None, timed: Plan | None, what_if: WhatIf, best: Alternative | None) -> str:
+    if workload is not None and workload.kind == "serve":
+        return "note"
+    if timed is not None and share(exposed(timed, {"tp"}), timed) >= A_QUARTER:
+        return "error"
+    return what_if.severity(what_if.saving(best) if best else None)
 
 
 def _in_serving(served: Served, legality: Legality, cluster: Cluster, placement: Placement) -> Problem:
