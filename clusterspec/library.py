@@ -216,9 +216,11 @@ class LoadedDesign:
         """The effect of each parameter, moved to the next value that is sold."""
         return analysis.sensitivity(self.study)
 
-    def faults(self) -> FaultsReport:
-        """The failures of single parts by class: how often, what they stop or slow, hours and money lost."""
-        return analysis.faults(self.study)
+    def faults(self, *, pairs: bool = False) -> FaultsReport:
+        """The failures of single parts by class: how often, what they stop or slow, hours and money lost; with
+        ``pairs``, also those of two parts at once.
+        """
+        return analysis.faults(self.study, pairs=pairs)
 
     def cost(self) -> CostReport:
         """The cost over the term, by year, run and token."""

@@ -13,10 +13,10 @@ from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.studied import POOLS, currency_of, missing_for_search, serving_targets_missed, with_a_layout
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.fleet import Fleet, NodeSet, Pool
+from clusterspec.cost.failures import YEAR
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.cost import cost as cost_of
-from clusterspec.procurement.total import YEAR
 from clusterspec.records import NamedTuple, dataclass, field, replace
 from clusterspec.results.fleet_search import Assignment, FleetSearchReport, JobOption
 from clusterspec.results.search import LayoutRow

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from clusterspec.analysis.comparison import Names, diff
 from clusterspec.analysis.outputs import bill, cost, estimate
 from clusterspec.cluster.fleet import Fleet, Job, NodeSet, Pool, free_groups, pools_of_job
+from clusterspec.cost.failures import YEAR
 from clusterspec.procurement.bill import bill as counted
 from clusterspec.procurement.cost import cost as worked_out
 from clusterspec.procurement.growth import growth
-from clusterspec.procurement.total import YEAR
 from clusterspec.results import Input
 from clusterspec.results.fleet import FleetDiffReport, FleetReport, JobUse, PoolUse
 from clusterspec.studies.study import Study

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from datetime import date
 
 from clusterspec.cluster.model import Cluster
+from clusterspec.cost.failures import YEAR
 from clusterspec.money import Money
 from clusterspec.procurement.bill import Bill
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.quotes import QuotedPart, quoted_parts, quoted_total
-from clusterspec.procurement.total import YEAR
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Area, Gate, GateStatus, Purchase, Risk, Verdict, VerdictStatus
 from clusterspec.spec.model import ProcurementSpec, Spec

@@ -9,9 +9,12 @@ from clusterspec.cost.formulas.parameters import checkpoint_bytes
 from clusterspec.origin import Assumed, Cited, Computed, Written
 from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import dataclass
-from clusterspec.spec.model import NetworksSpec, OperationsSpec
+from clusterspec.spec.model import FailureRateSpec, NetworksSpec, OperationsSpec
+from clusterspec.summation import sum_of
 
 DAY = 86_400.0
+YEAR = 365.25 * DAY
+"""Seconds of a year, as the unit `years` of a spec counts it."""
 ACCELERATOR_BETWEEN_FAILURES = Figure(
     54 * DAY * 16_384 / 419,
     "s",
@@ -46,6 +49,15 @@ RESTART = Figure(
         "operations.restart_time",
         "10 minutes until training runs again on a spare node; the 466 interruptions in 54 days of the Llama 3 run,"
         " with more than 90 % effective training time, leave at most 17 minutes each (arXiv:2407.21783)",
+    ),
+)
+HOT_RESTART = Figure(
+    120.0,
+    "s",
+    Assumed(
+        "operations.restart_time",
+        "2 minutes with a hot spare: its software runs, so that groups are joined again and the checkpoint is read; by"
+        " judgment, no published figure holds for all jobs",
     ),
 )
 CHECKPOINT_TIME = Figure(
@@ -112,7 +124,7 @@ def interruptions(
     accelerators = layout.nodes * cluster.accelerators_per_node
     between, rates = time_between_failures(written, layout.nodes, accelerators)
     checkpoint = _checkpoint_time(written, networks, parameters)
-    restart = _restart_time(cluster, written)
+    restart = _restart_time(cluster, written, layout.nodes)
     interval = _stated_time(written.interval, written.interval_key) or Figure(
         larger(step, best_interval(between.value, checkpoint.value)),
         "s",
@@ -133,15 +145,51 @@ def stated_time_between_failures(written: OperationsSpec, nodes: int | None) -> 
     return Figure(value, "s", Written("operations.node_mtbf"))
 
 
-def time_between_failures(written: OperationsSpec, nodes: int, accelerators: int) -> tuple[Figure, tuple[float, float]]:
-    """Seconds between failures of a job on some nodes with their accelerators, and the range."""
-    stated = stated_time_between_failures(written, nodes)
-    if stated is not None:
-        return stated, (stated.value, stated.value)
+def failure_rate(stated: FailureRateSpec | None) -> float | None:
+    """Failures of one part in a second, as the spec states them: by time or by year; else None."""
+    if stated is None:
+        return None
+    if stated.mtbf is not None:
+        return 1 / stated.mtbf.value if stated.mtbf.value else None
+    return None if stated.afr is None else stated.afr / YEAR
+
+
+def published_time_between_failures(accelerators: int) -> tuple[Figure, tuple[float, float]]:
+    """Seconds between failures of a job on some accelerators in published fleets, and the range."""
     value = job_time_between_failures(ACCELERATOR_BETWEEN_FAILURES.value, accelerators)
     why = "one interruption of an accelerator in 50,700 hours, as published of the Llama 3 run (arXiv:2407.21783)"
     figure = Figure(value, "s", Assumed("operations.mean_time_between_failures", why))
     return figure, (LEAST_BETWEEN_FAILURES / accelerators, MOST_BETWEEN_FAILURES / accelerators)
+
+
+def time_between_failures(written: OperationsSpec, nodes: int, accelerators: int) -> tuple[Figure, tuple[float, float]]:
+    """Seconds between failures of a job on some nodes with their accelerators, and the range.
+
+    Stated rates of accelerators, nodes and software replace their shares of the published rate. Those of parts of the
+    network count in `clusterspec faults`, which counts the parts.
+    """
+    stated = stated_time_between_failures(written, nodes)
+    if stated is not None:
+        return stated, (stated.value, stated.value)
+    published, ends = published_time_between_failures(accelerators)
+    own = stated_rates(written, nodes, accelerators)
+    if not own:
+        return published, ends
+    rest = 1 - sum_of(CAUSES[cause] for cause in own) / sum_of(CAUSES.values())
+    own_rate = sum_of(own.values())
+    middle, low, high = (1 / (own_rate + rest / each) for each in (published.value, *ends))
+    why = f"operations.failures of {', '.join(own)}; the other causes at the published rate (arXiv:2407.21783)"
+    return Figure(middle, "s", Assumed("operations.mean_time_between_failures", why)), (low, high)
+
+
+def stated_rates(written: OperationsSpec, nodes: int, accelerators: int) -> dict[str, float]:
+    """Failures of a job in a second by cause, where the spec states the rate of accelerators, nodes or software."""
+    parts = written.failures
+    if parts is None:
+        return {}
+    counts = (("accelerator", accelerators), ("node", nodes), ("software", accelerators))
+    rates = ((cause, count, failure_rate(getattr(parts, cause))) for cause, count in counts)
+    return {cause: count * rate for cause, count, rate in rates if rate is not None}
 
 
 def _checkpoint_time(written: OperationsSpec, networks: NetworksSpec | None, parameters: float | None) -> Figure:
@@ -158,14 +206,27 @@ def _checkpoint_time(written: OperationsSpec, networks: NetworksSpec | None, par
     return Figure(value, "s", Assumed("operations.checkpoint_time", why))
 
 
-def _restart_time(cluster: Cluster, written: OperationsSpec) -> Figure:
-    """The restart time as stated; without a spare node the job waits for the repair, where the spec states its time."""
+def restart_on_spare(cluster: Cluster, written: OperationsSpec) -> Figure:
+    """The time from a failure until training runs again where a spare node takes over."""
     stated = _stated_time(written.restart_time, "operations.restart_time")
     if stated is not None:
         return stated
-    if cluster.spare_nodes == 0 and written.repair_time is not None and written.repair_time.value > RESTART.value:
+    return HOT_RESTART if written.recovery == "hot-spare" and cluster.spare_nodes else RESTART
+
+
+def _restart_time(cluster: Cluster, written: OperationsSpec, nodes: int) -> Figure:
+    """The restart time as stated; without a spare node the job waits for the repair, where the spec states its time, or
+    shrinks by a node until then, which costs that share of the time of repair.
+    """
+    on_spare = restart_on_spare(cluster, written)
+    if cluster.spare_nodes:
+        return on_spare
+    if written.recovery == "shrink" and nodes > 1:
+        repair = written.repair_time.value if written.repair_time else REPAIR.value
+        return Figure(on_spare.value + repair / nodes, "s", Computed("restart_time + repair_time / nodes"))
+    if written.restart_time is None and written.repair_time is not None and written.repair_time.value > RESTART.value:
         return Figure(written.repair_time.value, "s", Written("operations.repair_time"))
-    return RESTART
+    return on_spare
 
 
 def _stated_time(quantity: Quantity | None, key: str) -> Figure | None:

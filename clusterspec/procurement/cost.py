@@ -8,7 +8,7 @@ from math import ceil
 from clusterspec.cluster.degrees import nodes_of_domain, own_accelerators
 from clusterspec.cluster.model import Assumption, Design, Serving
 from clusterspec.cluster.variation import design_with_keys
-from clusterspec.cost.failures import Interruptions, interruptions
+from clusterspec.cost.failures import YEAR, Interruptions, interruptions
 from clusterspec.cost.formulas.failures import goodput
 from clusterspec.cost.nameplates import power_draw
 from clusterspec.cost.plan import Plan
@@ -27,7 +27,7 @@ from clusterspec.procurement.parts import (
     run_cost,
     time_with_interruptions,
 )
-from clusterspec.procurement.total import YEAR, Inputs
+from clusterspec.procurement.total import Inputs
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import ProcurementSpec

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from clusterspec.cluster.model import Assumption, Cluster
 from clusterspec.cost.energy import mean_price, stated_pue
+from clusterspec.cost.failures import YEAR
 from clusterspec.cost.formulas.power import mean_draw
 from clusterspec.cost.nameplates import PowerDraw
 from clusterspec.cost.power import Drawn
@@ -27,8 +28,6 @@ from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import Price, ProcurementSpec
 
-YEAR = 365.25 * 86_400
-"""Seconds of a year, as the unit `years` of a spec counts it."""
 HOUR = 3_600.0
 UTILIZATION = Figure(1.0, "1", Assumed("procurement.utilization", "the machine is always in use"))
 

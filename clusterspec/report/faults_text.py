@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clusterspec.procurement.bill import money_text
 from clusterspec.quantity import Figure
 from clusterspec.report.ink import PLAIN, Ink, csv_text, text_table, wrapped_lines
-from clusterspec.results.faults import FaultRow, FaultsReport, YearlyGoodput
+from clusterspec.results.faults import FaultRow, FaultsReport, PairRow, YearlyGoodput
 from clusterspec.units import display, percent, plain
 
 FIELDS = ("part", "count", "failures_per_year", "effect", "bandwidth_lost", "step_time", "hours_lost_per_year")
@@ -21,7 +21,7 @@ def faults_as_text(report: FaultsReport, ink: Ink = PLAIN) -> str:
     notes = "".join("\n".join(wrapped_lines(line, ink.measure)) + "\n" for line in _closing_lines(report))
     if not report.rows:
         return notes
-    return _table(report, ink) + "\n" + notes
+    return _table(report, ink) + "\n" + _pairs_table(report, ink) + notes
 
 
 def _table(report: FaultsReport, ink: Ink) -> str:
@@ -31,6 +31,29 @@ def _table(report: FaultsReport, ink: Ink) -> str:
     rows = [(*_cells(row), *((_cost_text(row),) if priced else ()), row.why) for row in report.rows]
     right = (1, 2, 4, 5, 6) if priced else (1, 2, 4, 5)
     return text_table((*heads, *money, "why"), rows, right=right, wrap=(len(heads) + len(money),), ink=ink)
+
+
+def _pairs_table(report: FaultsReport, ink: Ink) -> str:
+    """The pairs of parts; empty where they were not asked for."""
+    if report.pairs is None:
+        return ""
+    if not report.pairs:
+        return "No two parts of unlike kinds share a node, a leaf or a rack.\n\n"
+    heads = ("two failed at once", "they share", "pairs", "a year", "the job", "step", "h lost")
+    rows = [
+        (
+            f"{row.parts[0]} and {row.parts[1]}",
+            f"a {row.shared} {row.planes}".rstrip(),
+            f"{row.count:,}",
+            _number_text(row.failures),
+            ("unaffected" if row.effect == "none" else row.effect) + (" *" if row.worse else ""),
+            display(row.step_time, "s", 4) if row.step_time is not None else UNKNOWN,
+            _number_text(row.hours),
+        )
+        for row in report.pairs
+    ]
+    note = "* more than either alone\n" if any(row.worse for row in report.pairs) else ""
+    return text_table(heads, rows, right=(2, 3, 5, 6), wrap=(0, 1), ink=ink) + note + "\n"
 
 
 def _cells(row: FaultRow) -> tuple[str, ...]:
@@ -80,7 +103,14 @@ def _goodput_sentence(goodput: YearlyGoodput) -> str:
 
 
 def faults_csv(report: FaultsReport) -> str:
-    """One row per class of parts; times of a step in seconds."""
+    """One row per class of parts, and of pairs where they were asked for; times of a step in seconds."""
     heads = (*FIELDS, "cost_per_year", "currency", "why")
     rows = [row.to_json() | {"currency": report.currency} for row in report.rows]
+    rows += [_pair_fields(row) | {"currency": report.currency} for row in report.pairs or ()]
     return csv_text(heads, ([("" if row[name] is None else row[name]) for name in heads] for row in rows))
+
+
+def _pair_fields(row: PairRow) -> dict[str, object]:
+    """A pair as a row of the table of parts."""
+    why = f"both share a {row.shared} {row.planes}".rstrip() + ("; more than either alone" if row.worse else "")
+    return {"bandwidth_lost": None, **row.to_json(), "part": " and ".join(row.parts), "why": why}

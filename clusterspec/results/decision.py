@@ -37,7 +37,7 @@ class CostReport(Result):
 
 
 def _body(cost: Cost | None, neighbor: Neighbor | None) -> Json:
-    from clusterspec.procurement.total import YEAR
+    from clusterspec.cost.failures import YEAR
 
     if cost is None:
         tokens = ("per_million_tokens", "per_million_output_tokens")

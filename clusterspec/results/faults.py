@@ -46,6 +46,42 @@ class FaultRow:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """The failures of two parts of unlike kinds at once; a figure that is not known is None.
+
+    ``count`` pairs share a node, leaf or rack (``shared``) and nothing closer; ``planes`` says of links whether they
+    are in one plane, empty elsewhere. ``failures`` is how often a year one of a pair fails while the other is repaired.
+    ``worse`` is whether both do more to the job than either alone. ``step_time`` is that of the degraded machine in
+    seconds, None while the job stands still. ``hours`` and ``cost`` are lost in a year.
+    """
+
+    parts: tuple[str, str]
+    shared: str
+    planes: str
+    count: int
+    failures: float | None
+    effect: str
+    worse: bool
+    step_time: float | None
+    hours: float | None
+    cost: float | None
+
+    def to_json(self) -> Json:
+        return {
+            "parts": list(self.parts),
+            "share": self.shared,
+            "planes": self.planes or None,
+            "count": self.count,
+            "failures_per_year": self.failures,
+            "effect": self.effect,
+            "worse_than_alone": self.worse,
+            "step_time": self.step_time,
+            "hours_lost_per_year": self.hours,
+            "cost_per_year": self.cost,
+        }
+
+
 class YearlyGoodput(NamedTuple):
     """The share of a year spent on steps that are kept: its mean, and what 5, 50 and 95 % of years do not exceed."""
 
@@ -65,7 +101,8 @@ class YearlyCost(NamedTuple):
     @classmethod
     def of(cls, goodput: YearlyGoodput, hour: float) -> YearlyCost:
         """From the goodput and the cost of an hour of the machine."""
-        from clusterspec.procurement.total import HOUR, YEAR
+        from clusterspec.cost.failures import YEAR
+        from clusterspec.procurement.total import HOUR
 
         year = YEAR / HOUR * hour
         return cls(year * (1 - goodput.mean), year * (1 - goodput.p50), year * (1 - goodput.p5))
@@ -89,6 +126,8 @@ class FaultsReport(Result):
     repairs: Mapping[str, int]
     assumptions: tuple[Assumption, ...]
     notes: tuple[str, ...] = ()
+    pairs: tuple[PairRow, ...] | None = None
+    """The failures of two parts at once; None where they were not asked for."""
 
     __repr__ = result_repr
 
@@ -104,6 +143,7 @@ class FaultsReport(Result):
             "cost_per_hour": self.hour,
             "currency": self.currency or None,
             "rows": [row.to_json() for row in self.rows],
+            "pairs": None if self.pairs is None else [row.to_json() for row in self.pairs],
             "goodput": self.goodput._asdict() if self.goodput else None,
             "cost_of_lost_hours": self.lost._asdict() if self.lost else None,
             "spares": {part: {"p95": number} for part, number in self.repairs.items()},

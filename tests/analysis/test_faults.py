@@ -11,16 +11,15 @@ from io import StringIO
 import pytest
 
 from clusterspec import analysis
-from clusterspec.analysis.failures_of_parts import FailingMachine
 from clusterspec.analysis.lost_hours import YearlyLoss, hours_lost
 from clusterspec.cost.estimate import legal_estimate
-from clusterspec.cost.failures import ACCELERATOR_BETWEEN_FAILURES, CAUSES
+from clusterspec.cost.failures import ACCELERATOR_BETWEEN_FAILURES, CAUSES, YEAR
 from clusterspec.exchange.exporters.fabric import fabric_links
 from clusterspec.exchange.exporters.registry import ExportInput
-from clusterspec.procurement.total import YEAR
 from clusterspec.records import replace
 from clusterspec.report.faults_text import faults_as_text, faults_csv
 from clusterspec.results.faults import FaultRow, FaultsReport
+from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.studies.study import Study
 from tests.analysis.jobs import study_of
 
@@ -345,3 +344,46 @@ def test_rows_do_not_depend_on_the_size_of_a_class() -> None:
     for machine in (small, large):
         list(machine.rows(None))
     assert len(small._steps) == len(large._steps) == 2
+
+
+def test_stated_rates_of_parts_replace_their_shares() -> None:
+    """128 accelerators at 200,000 h fail 128 × 8766 / 200,000 times a year; a link has a cable and two modules.
+
+    256 links of two planes with modules of 1 % and cables of 0.5 % a year fail 256 × 0.025 times.
+    """
+    rates = "failures: {accelerator: {mtbf: 200000 h}, optic: {afr: 0.01}, cable: {afr: 0.005}, leaf: {afr: 0}}"
+    bare, rows = rows_of(job(FABRICS["planes"])), rows_of(job(FABRICS["planes"], operations=rates))
+    assert rows["accelerator"].failures == pytest.approx(128 * 8766 / 200_000)
+    assert rows["NIC-leaf link"].failures == pytest.approx(256 * 0.025)
+    assert rows["leaf switch"].failures == 0
+    assert rows["node"].failures == pytest.approx(bare["node"].failures)
+    both = rows_of(job(operations="mean_time_between_failures: 5 h, failures: {accelerator: {mtbf: 1000 h}}"))
+    assert sum(row.failures or 0.0 for row in both.values()) == pytest.approx(8766 / 5)
+
+
+def test_stated_rates_count_in_the_goodput_of_the_cost() -> None:
+    """Accelerators that never fail leave 151 of 419 interruptions; those that fail daily leave little."""
+    never, daily = (job(operations=f"failures: {{accelerator: {{{rate}}}}}") for rate in ("afr: 0", "mtbf: 1000 h"))
+    found = []
+    for study in (never, job(), daily):
+        costs = analysis.cost(study).cost
+        assert costs is not None and costs.goodput is not None
+        found.append(dict(costs.goodput.inputs)["between"].value)
+    assert found[0] == pytest.approx(found[1] * 419 / 151)
+    assert found[2] == pytest.approx(1 / (128 / 3.6e6 + 151 / 419 / found[1]))
+
+
+def test_a_job_that_shrinks_loses_the_share_of_the_nodes_that_are_away() -> None:
+    """Without spares a leaf takes 4 of 16 nodes for 12 h: 3 h of the job; the rest is restart and repeats."""
+    shrunk = rows_of(job(operations="mean_time_between_failures: 5 h, recovery: shrink"))
+    leaf, node = shrunk["leaf switch"], shrunk["node"]
+    assert leaf.hours and leaf.failures and node.hours and node.failures
+    assert leaf.hours / leaf.failures == pytest.approx(3 + 50 / 60)
+    assert node.hours / node.failures == pytest.approx(12 / 16 + 50 / 60)
+
+
+def test_a_hot_spare_restarts_faster_where_there_is_one() -> None:
+    text = JOB.format(nodes=16, spares=1, fabric=FAT_TREE, tp=1, pp=1, operations=", recovery: hot-spare")
+    hot = rows_of(study_of(text.replace("restart_time: 20 min, ", "")))["accelerator"]
+    assert hot.hours and hot.failures
+    assert hot.hours / hot.failures == pytest.approx(2 / 60 + 0.5)

@@ -138,13 +138,20 @@ def test_every_example_default_and_choice_can_be_written(path: KeyPath) -> None:
         assert problems_with(path, value) == []
 
 
+REQUIRED: dict[KeyPath, dict[str, Any]] = {
+    ("pool_links",): {"between": ["a", "b"]},
+    ("procurement", "tariff"): {"from": "22:00", "to": "06:00", "price": 0.08},
+}
+"""The keys that items of a list need, by the path of the list."""
+
+
 def problems_with(path: KeyPath, value: Any) -> list[str]:
     """What is wrong with a spec that holds nothing but one value."""
     tree: Any = value
     for depth in range(len(path) - 1, -1, -1):
         tree = {path[depth]: tree}
         if child_node(KEYS.get(path[:depth], ROOT), ROOT, 0) is not None:
-            tree = [{"between": ["a", "b"]} | tree if path[:depth] == ("pool_links",) else tree]
+            tree = [REQUIRED.get(path[:depth], {}) | tree]
         elif path[:depth] in NAMED:
             tree = {"a": {"pool": "a"} | tree if path[:depth] == ("jobs",) else tree}
     rest: dict[str, Any] = {"cluster": {}} if path[:1] not in NAMED else {"pools": {}, "jobs": {}}

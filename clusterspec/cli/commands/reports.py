@@ -273,6 +273,9 @@ def describe_cost(parser: argparse.ArgumentParser) -> None:
 def describe_faults(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
     spec_argument(parser)
+    parser.add_argument(
+        "--pairs", action="store_true", help="also two parts of unlike kinds at once that share a node, leaf or rack"
+    )
     format_option(parser, "text", "json", "csv")
 
 
@@ -304,7 +307,7 @@ def run_faults(args: argparse.Namespace) -> int:
     from clusterspec.report import faults_text
 
     study = study_with_errors_named(args, args.spec)
-    report = analysis.faults(study)
+    report = analysis.faults(study, pairs=args.pairs)
     if args.format == "json":
         print_json(report.to_json())
     elif args.format == "csv":

@@ -1,0 +1,167 @@
+"""Failures of two parts of unlike kinds that share a node, a leaf or a rack, by class of pairs.
+
+Two parts share the innermost of: a node; a leaf switch, which a node shares that reaches it with any NIC; a
+rack, with its feeds. All pairs of one class do the same to the job, so that one degraded machine is estimated for each
+class. A link and a leaf of unlike planes take the links of both; of one plane, the leaf takes no less than both.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import combinations
+
+from clusterspec.exchange.exporters.fabric import fabric_links
+from clusterspec.exchange.exporters.registry import ExportInput
+from clusterspec.records import NamedTuple, dataclass
+from clusterspec.results.faults import NONE, SLOWS, STOPS, PairRow
+from clusterspec.rules.knowledge.failing_parts import FailingMachine, PartClass
+
+IN_NODE = ("accelerator", "node", "NIC", "NIC-leaf link")
+AT_LEAF = ("leaf switch", "leaf-spine link")
+IN_RACK = ("rack", "power feed")
+ONE_PLANE, PLANES = "in one plane", "in unlike planes"
+RANK = {NONE: 0, SLOWS: 1, STOPS: 2}
+"""What a failure does to the job, from nothing to the worst."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the nodes of a job are: for each leaf of a plane its nodes and its uplinks, and the number of racks.
+
+    ``beside`` are the pairs of nodes, each counted in both orders, that share a leaf; ``racked`` those that share a
+    rack and no leaf.
+    """
+
+    nodes: int
+    leaves: dict[tuple[int, int], frozenset[int]]
+    uplinks: Counter[tuple[int, int]]
+    racks: int
+    beside: int
+    racked: int
+
+
+def layout_of(machine: FailingMachine) -> Layout:
+    """The places of the nodes of the job, from every link of the fabric."""
+    under: dict[tuple[int, int], set[int]] = defaultdict(set)
+    uplinks: Counter[tuple[int, int]] = Counter()
+    if machine.fabric is not None and machine.nodes > 1:
+        for link in fabric_links(ExportInput(machine.design)):
+            if link.level == "node_leaf" and link.low.kind == "node" and link.low.number <= machine.nodes:
+                under[link.plane, link.high.number].add(link.low.number)
+            elif link.level == "leaf_spine":
+                uplinks[link.plane, link.low.number] += 1
+    leaves = {leaf: frozenset(nodes) for leaf, nodes in under.items()}
+    power = machine.written.power
+    per_rack = power.nodes_per_rack if power and power.nodes_per_rack else 0
+    beside, racked = _neighbors(machine.nodes, leaves, per_rack)
+    racks = -(-machine.nodes // per_rack) if per_rack else 0
+    return Layout(machine.nodes, leaves, uplinks, racks, beside, racked)
+
+
+def _neighbors(nodes: int, leaves: dict[tuple[int, int], frozenset[int]], per_rack: int) -> tuple[int, int]:
+    """The ordered pairs of nodes that share a leaf, and those that share a rack and no leaf.
+
+    Nodes below the same leaves are counted together: a machine has few such groups that meet.
+    """
+    reached: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for leaf, held in leaves.items():
+        for node in held:
+            reached[node].append(leaf)
+    group_of = {node: frozenset(found) for node, found in reached.items()}
+    sizes = Counter(group_of.values())
+    on_leaf: dict[tuple[int, int], list[frozenset[tuple[int, int]]]] = defaultdict(list)
+    for group in sizes:
+        for leaf in group:
+            on_leaf[leaf].append(group)
+    meeting = {frozenset(pair) for groups in on_leaf.values() for pair in combinations(groups, 2)}
+    beside = sum(size * (size - 1) for size in sizes.values())
+    for pair in meeting:
+        one, other = pair
+        beside += 2 * sizes[one] * sizes[other]
+    racked = 0
+    if per_rack:
+        alone: frozenset[tuple[int, int]] = frozenset()
+        for first in range(1, nodes + 1, per_rack):
+            rack = [group_of.get(node, alone) for node in range(first, min(nodes, first + per_rack - 1) + 1)]
+            racked += 2 * sum(one.isdisjoint(other) for one, other in combinations(rack, 2))
+    return beside, racked
+
+
+class Shared(NamedTuple):
+    """What parts of two classes share, how many pairs do and share nothing closer, and in which planes they are."""
+
+    what: str
+    pairs: int
+    planes: str = ""
+
+
+def pairs_of(machine: FailingMachine) -> Iterator[tuple[PartClass, PartClass, Shared]]:
+    """The pairs of classes with what their parts share."""
+    place = layout_of(machine)
+    classes = [part for part in machine.classes if part.name in (*IN_NODE, *AT_LEAF, *IN_RACK)]
+    for one, other in combinations(classes, 2):
+        yield from ((one, other, shared) for shared in _shared(machine, place, one, other) if shared.pairs)
+
+
+def _shared(machine: FailingMachine, place: Layout, one: PartClass, other: PartClass) -> Iterator[Shared]:
+    """What the parts of two classes share; the classes are in the order of the machine."""
+    first, second = (_held_by_node(machine, part) for part in (one, other))
+    if first and second:
+        yield Shared("node", place.nodes * first * second)
+        yield Shared("leaf", place.beside * first * second)
+        yield Shared("rack", place.racked * first * second)
+    elif first and other.name in AT_LEAF:
+        of_leaf = place.uplinks if other.name == "leaf-spine link" else dict.fromkeys(place.leaves, 1)
+        count = first * sum(len(nodes) * of_leaf.get(leaf, 0) for leaf, nodes in place.leaves.items())
+        planes = machine.fabric.planes if machine.fabric is not None else 1
+        if (one.name, other.name) == ("NIC-leaf link", "leaf switch") and planes > 1:
+            yield Shared("leaf", count // planes, ONE_PLANE)
+            yield Shared("leaf", count - count // planes, PLANES)
+        else:
+            yield Shared("leaf", count)
+    elif one.name in AT_LEAF and other.name in AT_LEAF:
+        yield Shared("leaf", sum(place.uplinks[leaf] for leaf in place.leaves), ONE_PLANE)
+    elif first and other.name in IN_RACK:
+        yield Shared("rack", place.nodes * first * _held_by_rack(place, other))
+    elif one.name in IN_RACK and other.name in IN_RACK:
+        yield Shared("rack", place.racks * _held_by_rack(place, one) * _held_by_rack(place, other))
+
+
+def _held_by_node(machine: FailingMachine, part: PartClass) -> int:
+    """The parts of a class in a node; 0 for others."""
+    return part.used // machine.nodes if part.name in IN_NODE else 0
+
+
+def _held_by_rack(place: Layout, part: PartClass) -> int:
+    return part.used // place.racks if place.racks else 0
+
+
+def pair_rows(machine: FailingMachine, hour: float | None) -> Iterator[PairRow]:
+    """A row for each class of pairs; ``hour`` is the cost of an hour of the machine."""
+    rates = machine.failures()
+    alone = {row.part: row.effect for row in machine.rows(hour)}
+    for one, other, shared in pairs_of(machine):
+        leaf = one if one.name == "leaf switch" else other
+        cut = (leaf,) if shared.planes == ONE_PLANE else (one, other)
+        lost = machine.cuts(*cut)
+        stops = one.lost >= 1 or other.lost >= 1 or any(share >= 1 for _, share in lost)
+        step = machine.step if stops else machine.degraded_step(*cut)
+        effect = STOPS if stops else machine.effect_of(step, sum(share for _, share in lost))
+        away = max(one.nodes, other.nodes) if shared.what == "node" else one.nodes + other.nodes
+        each = [rates[part.name] / part.used if part.name in rates and part.used else None for part in (one, other)]
+        yearly = None if None in each else shared.pairs * (each[0] or 0.0) * (each[1] or 0.0) * 2 * machine.repair_years
+        hours = machine.hours_without(min(away, machine.nodes), stops=stops, step=step)
+        taken = yearly * hours if yearly is not None and hours is not None else None
+        yield PairRow(
+            parts=(one.name, other.name),
+            shared=shared.what,
+            planes=shared.planes,
+            count=shared.pairs,
+            failures=yearly,
+            effect=effect,
+            worse=RANK[effect] > max(RANK[alone[one.name]], RANK[alone[other.name]]),
+            step_time=None if stops else step,
+            hours=taken,
+            cost=taken * hour if taken is not None and hour is not None else None,
+        )

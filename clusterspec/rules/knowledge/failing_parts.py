@@ -1,0 +1,390 @@
+"""What the failure of a part does to a job, by class of parts.
+
+Parts of one class do the same to the job, so one degraded machine is estimated for each class, however many parts it
+has. A part whose loss leaves bandwidth slows the job until it is repaired; any other loss stops it, and it starts again
+from the last checkpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cluster.levels import fabric_levels
+from clusterspec.cluster.model import Assumption, Cluster, Design, Level
+from clusterspec.cluster.planes import parts_needed
+from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
+from clusterspec.cluster.variation import with_values
+from clusterspec.cost.energy import FEEDS
+from clusterspec.cost.estimate import legal_estimate
+from clusterspec.cost.failures import (
+    CAUSES,
+    REPAIR,
+    YEAR,
+    Interruptions,
+    failure_rate,
+    interruptions,
+    published_time_between_failures,
+    restart_on_spare,
+    stated_time_between_failures,
+    time_between_failures,
+)
+from clusterspec.origin import Assumed, Written
+from clusterspec.quantity import Figure
+from clusterspec.records import dataclass, replace
+from clusterspec.results.faults import NONE, SLOWS, STOPS, FaultRow
+from clusterspec.rules.knowledge.failures import poisson_percentile
+from clusterspec.source import Path
+from clusterspec.spec.model import ClusterSpec, OperationsSpec
+
+HOUR = 3600.0
+SAME = 1e-9
+"""The relative difference of step times that is rounding."""
+SURE = 0.95
+Cut = tuple[str, float]
+"""A tier and the share of its bandwidth that a failure takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartClass:
+    """The parts of one class and what one failure takes.
+
+    ``cause`` is the key of `CAUSES` that counts the failures, empty where no rate is known. ``used`` of ``count`` parts
+    carry the job. ``lost`` is the share of the bandwidth of ``tier`` that a failure takes: of the NICs (``nic``), of
+    the uplinks of a leaf (``leaf``) or of a pod (``pod``); 1 stops the job. ``nodes`` are those that it takes along.
+    """
+
+    name: str
+    count: int | None
+    used: int
+    cause: str
+    lost: float
+    tier: str
+    nodes: int
+    why: str
+
+
+class FailingMachine:
+    """The machine of a design, and the failures of its parts.
+
+    ``step`` is the time of a step in seconds, None without a training job that can run; ``parameters`` are those of the
+    model.
+    """
+
+    def __init__(self, design: Design, step: float | None, parameters: float | None) -> None:
+        assert design.cluster is not None
+        self.design, self.cluster, self.step = design, design.cluster, step
+        self.written = design.spec.cluster or ClusterSpec()
+        self.operations = design.spec.operations or OperationsSpec()
+        counted = count_fabric(self.cluster, self.written.scale_out)
+        self.fabric = counted if isinstance(counted, Fabric) else None
+        self.uncounted = "" if isinstance(counted, Fabric) else counted.why
+        self.nodes = design.layout.nodes if design.layout else self.cluster.nodes
+        self.levels = built_levels(self.cluster, self.fabric)
+        self.classes = tuple(part_classes(self))
+        accelerators = self.nodes * self.cluster.accelerators_per_node
+        self.between = time_between_failures(self.operations, self.nodes, accelerators)[0]
+        self.kept = self._interruptions(parameters)
+        self._steps: dict[tuple[Cut, ...], float | None] = {}
+
+    def _interruptions(self, parameters: float | None) -> Interruptions | None:
+        if self.step is None or self.design.layout is None:
+            return None
+        place = self.cluster, self.design.layout, self.operations, self.written.networks
+        return interruptions(*place, parameters, step=self.step)
+
+    @property
+    def repair(self) -> Figure:
+        """Seconds until a failed part is replaced."""
+        stated = self.operations.repair_time
+        return Figure(stated.value, "s", Written("operations.repair_time")) if stated else REPAIR
+
+    def rows(self, hour: float | None) -> Iterator[FaultRow]:
+        """A row for each class; ``hour`` is the cost of an hour of the machine."""
+        rates = self.failures()
+        for part in self.classes:
+            step = self.step if part.lost >= 1 else self.degraded_step(part)
+            failures = rates.get(part.name)
+            each = self.hours_of_failure(part, step)
+            hours = min(failures * each, YEAR / HOUR) if failures is not None and each is not None else None
+            yield FaultRow(
+                part=part.name,
+                count=part.count,
+                failures=failures,
+                effect=self._effect(part, step),
+                lost=part.lost,
+                step_time=None if part.lost >= 1 else step,
+                hours=hours,
+                cost=hours * hour if hours is not None and hour is not None else None,
+                why=part.why,
+            )
+
+    def failures(self) -> dict[str, float]:
+        """Failures a year of each class whose rate is known: as stated for its parts, else its share of all failures.
+
+        Where the spec states the failures of the whole job, those of parts with a rate of their own are among them.
+        """
+        own = {part.name: each for part in self.classes if (each := self._stated_failures(part)) is not None}
+        whole = stated_time_between_failures(self.operations, self.nodes)
+        if whole is None:
+            whole = published_time_between_failures(self.nodes * self.cluster.accelerators_per_node)[0]
+            return yearly_failures(self.classes, YEAR / whole.value) | own
+        rest = [part for part in self.classes if part.name not in own]
+        return yearly_failures(rest, max(0.0, YEAR / whole.value - sum(own.values()))) | own
+
+    def _stated_failures(self, part: PartClass) -> float | None:
+        """Failures a year of a class by the stated rates of its parts; a link has a cable and two optical modules."""
+        stated = self.operations.failures
+        if stated is None or (part.count is None and part.name != "software"):
+            return None
+        used = self.nodes * self.cluster.accelerators_per_node if part.name == "software" else part.used
+        if part.name.endswith("link"):
+            rates = [(number, failure_rate(getattr(stated, key))) for key, number in (("cable", 1), ("optic", 2))]
+            each = [number * rate for number, rate in rates if rate is not None]
+            return used * sum(each) * YEAR if each else None
+        found = (failure_rate(getattr(stated, key)) for key in STATED_AS.get(part.name, ()))
+        rate = next((each for each in found if each is not None), None)
+        return None if rate is None else used * rate * YEAR
+
+    def _effect(self, part: PartClass, step: float | None) -> str:
+        return STOPS if part.lost >= 1 else self.effect_of(step, part.lost)
+
+    def effect_of(self, step: float | None, lost: float) -> str:
+        """What a loss of bandwidth does that does not stop the job; ``step`` is the time of a step after it."""
+        if step is None or self.step is None:
+            return SLOWS if lost else NONE
+        return SLOWS if step > self.step * (1 + SAME) else NONE
+
+    @property
+    def repair_years(self) -> float:
+        """Years until a failed part is replaced."""
+        return self.repair.value / YEAR
+
+    @staticmethod
+    def cuts(*parts: PartClass) -> tuple[Cut, ...]:
+        """The shares of bandwidth that parts take together, by tier: at worst they take different links."""
+        taken: dict[str, float] = {}
+        for part in parts:
+            if part.lost and part.lost < 1:
+                taken[part.tier] = taken.get(part.tier, 0.0) + part.lost
+        return tuple(sorted(taken.items()))
+
+    def degraded_step(self, *parts: PartClass) -> float | None:
+        """Seconds of a step while parts are out that the job can run without."""
+        cuts = self.cuts(*parts)
+        if self.step is None or not cuts:
+            return self.step
+        if cuts not in self._steps:
+            design = self.design
+            for tier, lost in cuts:
+                design = self.degraded_design(tier, lost, design)
+            self._steps[cuts] = legal_estimate(design).step_seconds
+        return self._steps[cuts]
+
+    def degraded_design(self, tier: str, lost: float, design: Design | None = None) -> Design:
+        """The design, or one that is degraded already, with a share of the bandwidth of a tier lost."""
+        design = design or self.design
+        out = self.cluster.scale_out
+        assert out is not None
+        if tier == "nic":
+            path: Path = ("cluster", "scale_out", "nic_bandwidth", "value")
+            return with_values(design, {path: out.nic_bandwidth.value * (1 - lost)})
+        at = min(1 if tier == "pod" else 0, len(self.levels) - 1)
+        tapered = tuple(
+            replace(level, oversubscription=level.oversubscription / (1 - lost)) if index == at else level
+            for index, level in enumerate(self.levels)
+        )
+        return with_values(design, {("cluster", "scale_out", "levels"): tapered})
+
+    def hours_of_failure(self, part: PartClass, step: float | None) -> float | None:
+        """Hours of the job that one failure takes; None without a job."""
+        return self.hours_without(part.nodes, stops=part.lost >= 1, step=step)
+
+    def hours_without(self, away: int, *, stops: bool, step: float | None) -> float | None:
+        """Hours of the job that a failure takes with ``away`` nodes, after which a step takes ``step`` seconds unless
+        the job ``stops``; None without a job.
+
+        A job that is slowed moves to spare nodes where that takes less than running slowly until the repair.
+        """
+        if self.kept is None or self.step is None or step is None:
+            return None
+        restart, spares = self.kept.restart.value, self.cluster.spare_nodes
+        if self.operations.recovery == "shrink" and spares < away < self.nodes:
+            share = away / self.nodes
+            restart = restart_on_spare(self.cluster, self.operations).value + self.repair.value * share
+        elif away > max(1, spares):
+            restart = max(restart, self.repair.value)
+        stopped = restart + self.kept.interval.value / 2
+        slowed = self.repair.value * (1 - self.step / step)
+        return (stopped if stops else min(stopped, max(0.0, slowed))) / HOUR
+
+    def repairs(self, rows: Iterable[FaultRow]) -> Mapping[str, int]:
+        """By part, the number in repair at once that 95 % of the time do not exceed."""
+        known = [(row.part, row.failures) for row in rows if row.failures and row.count is not None]
+        return {part: poisson_percentile(number * self.repair_years, SURE) for part, number in known}
+
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """The figures that the spec does not state."""
+        kept = self.kept
+        figures = [self.between, self.repair, *((kept.interval, kept.checkpoint, kept.restart) if kept else ())]
+        found = [(each.origin.key, each, each.origin.why) for each in figures if isinstance(each.origin, Assumed)]
+        causes = ", ".join(f"{name} {number}" for name, number in CAUSES.items())
+        why = (
+            f"{causes} of 419 interruptions of the Llama 3 run (arXiv:2407.21783, table 5); it counts links and"
+            " switches together, so each of them fails equally often here"
+        )
+        return (*found, ("failures by kind of part", "shares of a published run", why))
+
+    def notes(self) -> Iterator[str]:
+        """What the rows leave out."""
+        if self.uncounted and self.nodes > 1:
+            yield f"Links and switches are not counted: {self.uncounted}."
+        known = self.failures()
+        unknown = [part.name for part in self.classes if part.name not in known]
+        if unknown:
+            yield f"No failure rate is known for: {', '.join(unknown)}. Their hours are not part of the goodput."
+        if self.kept is None:
+            yield "Hours lost need a training job whose step time can be computed."
+        idle = self.cluster.all_nodes - self.nodes
+        if idle:
+            yield f"{idle:,} of {self.cluster.all_nodes:,} nodes do not run the job; their failures are not counted."
+
+
+STATED_AS: Mapping[str, tuple[str, ...]] = {
+    "accelerator": ("accelerator",),
+    "node": ("node",),
+    "scale-up domain": ("domain",),
+    "NIC": ("nic",),
+    "leaf switch": ("leaf", "switch"),
+    "spine switch": ("spine", "switch"),
+    "core switch": ("core", "switch"),
+    "rack": ("rack",),
+    "power feed": ("feed",),
+    "cooling distribution unit": ("cdu",),
+    "storage system": ("store",),
+    "software": ("software",),
+}
+"""The keys of `operations.failures` that state the rate of a class, the first that is stated."""
+
+
+def yearly_failures(classes: Iterable[PartClass], total: float) -> dict[str, float]:
+    """Failures a year of each class with a known cause; together they are ``total``, those of the job.
+
+    The causes of the machine share the total as in `CAUSES`, the classes of one cause by the parts in use.
+    """
+    known = [part for part in classes if part.cause and part.used]
+    causes = {part.cause for part in known}
+    whole = sum(CAUSES[cause] for cause in causes)
+    used = {cause: sum(part.used for part in known if part.cause == cause) for cause in causes}
+    return {part.name: total * CAUSES[part.cause] / whole * part.used / used[part.cause] for part in known}
+
+
+def built_levels(cluster: Cluster, fabric: Fabric | None) -> tuple[Level, ...]:
+    """The levels of the fabric from the leaf upward, with that of the leaves where the spec states a pod alone."""
+    levels = fabric_levels(cluster)
+    out = cluster.scale_out
+    if out is None or fabric is None or not levels or levels[0].name != "pod":
+        return levels
+    rails = out.rails if out.topology in RAIL_TOPOLOGIES else 1
+    below = max(1, fabric.down_ports // parts_needed(out.nics_per_node, rails))
+    return (Level("leaf", min(below, levels[0].nodes or below), 1.0), *levels)
+
+
+# The classes of parts of a machine
+
+
+def part_classes(machine: FailingMachine) -> Iterator[PartClass]:
+    """The classes, from the accelerator outward."""
+    yield from _node_classes(machine)
+    if machine.nodes > 1 and machine.cluster.scale_out is not None:
+        nics = machine.nodes * machine.cluster.scale_out.nics_per_node
+        yield PartClass("NIC", nics, nics, "nic", 1.0, "nic", 1, "a node loses a NIC that its collectives use")
+        if machine.fabric is not None:
+            yield from _edge_classes(machine, machine.fabric)
+            yield from _tree_classes(machine, machine.fabric)
+        else:
+            why = "its parts are not counted, so each failure is taken to stop the job"
+            yield PartClass("network", None, 1, "network", 1.0, "", 0, why)
+    yield from _room_classes(machine)
+    yield PartClass("software", None, 1, "software", 1.0, "", 0, "software and what it depends on; not a part")
+
+
+def _node_classes(machine: FailingMachine) -> Iterator[PartClass]:
+    cluster, nodes = machine.cluster, machine.nodes
+    own = nodes * cluster.accelerators_per_node
+    yield PartClass("accelerator", own, own, "accelerator", 1.0, "", 1, "every rank takes part in every step")
+    yield PartClass("node", nodes, nodes, "node", 1.0, "", 1, "host, power supply, drive, and maintenance")
+    of_domain = nodes_of_domain(cluster)
+    if of_domain > 1:
+        count = parts_needed(nodes, of_domain)
+        yield PartClass("scale-up domain", count, count, "", 1.0, "", of_domain, f"{of_domain} nodes are in it")
+
+
+def _edge_classes(machine: FailingMachine, fabric: Fabric) -> Iterator[PartClass]:
+    """The links of NICs, the leaves, and what the leaves form: rails and planes."""
+    out = machine.cluster.scale_out
+    assert out is not None
+    planes = fabric.planes
+    lost = 1 / planes
+    left = f"{planes - 1} of {planes} planes are left" if planes > 1 else "there is one plane"
+    links = machine.nodes * out.nics_per_node * planes
+    yield PartClass("NIC-leaf link", fabric.links["node_leaf"], links, "network", lost, "nic", 1, left)
+    leaves, below = fabric.leaf_switches, machine.levels[0].nodes if machine.levels else None
+    below = min(below or machine.nodes, machine.nodes)
+    yield PartClass("leaf switch", leaves, leaves, "network", lost, "nic", below, f"{below} nodes below it; {left}")
+    rails = out.rails if out.topology in RAIL_TOPOLOGIES else 1
+    if rails > 1 and leaves > planes:
+        yield PartClass("rail", rails * planes, rails * planes, "", lost, "nic", machine.nodes, left)
+    if planes > 1:
+        yield PartClass("plane", planes, planes, "", lost, "nic", machine.nodes, left)
+
+
+def _tree_classes(machine: FailingMachine, fabric: Fabric) -> Iterator[PartClass]:
+    """The switches above the leaves, and their links."""
+    up, above, nodes = fabric.links["leaf_spine"], fabric.links["spine_core"], machine.nodes
+    if not up or not fabric.spine_switches:
+        return
+    below = min(machine.levels[0].nodes or nodes, nodes) if machine.levels else nodes
+    uplinks, pods = up / fabric.leaf_switches * fabric.planes, _pods(machine, fabric)
+    why = f"one of {uplinks:.0f} uplinks of a node's leaves"
+    yield PartClass("leaf-spine link", up, up, "network", 1 / max(1.0, uplinks), "leaf", below, why)
+    spines = fabric.spine_switches
+    beside = max(1.0, spines / pods)
+    why = f"one of {beside:.0f} spines above a leaf, all planes together"
+    yield PartClass("spine switch", spines, spines, "network", 1 / beside, "leaf", nodes, why)
+    if not above or not fabric.core_switches:
+        return
+    links = max(1.0, above / pods)
+    why = f"one of {links:.0f} uplinks of a pod"
+    yield PartClass("spine-core link", above, above, "network", 1 / links, "pod", nodes, why)
+    cores = fabric.core_switches
+    yield PartClass("core switch", cores, cores, "network", 1 / cores, "pod", nodes, f"one of {cores} core switches")
+
+
+def _pods(machine: FailingMachine, fabric: Fabric) -> int:
+    """The groups of leaves that have spines of their own."""
+    out = machine.cluster.scale_out
+    assert out is not None
+    if out.levels and len(out.levels) > 1:
+        return parts_needed(machine.cluster.all_nodes, out.levels[1].nodes or machine.cluster.all_nodes)
+    return fabric.pods * (out.rails if out.topology == "rail-only" else 1)
+
+
+def _room_classes(machine: FailingMachine) -> Iterator[PartClass]:
+    """The rack, its feeds and the storage system, where the spec states them."""
+    power, nodes = machine.written.power, machine.nodes
+    per_rack = min(power.nodes_per_rack, nodes) if power and power.nodes_per_rack else None
+    if per_rack:
+        racks = parts_needed(nodes, per_rack)
+        yield PartClass("rack", racks, racks, "", 1.0, "", per_rack, f"{per_rack} nodes are in it")
+    if power and power.feeds:
+        alone = power.feeds == "N"
+        why = "the rack has no other feed" if alone else f"feeds are {power.feeds}: the others carry the rack"
+        feeds = parts_needed(nodes, per_rack) * FEEDS[power.feeds][0] if per_rack else None
+        yield PartClass("power feed", feeds, feeds or 0, "", 1.0 if alone else 0.0, "", per_rack or nodes, why)
+    if power and power.cooling and power.cooling != "air":
+        why = "what it cools stands still"
+        yield PartClass("cooling distribution unit", None, 0, "", 1.0, "", per_rack or nodes, why)
+    if machine.written.networks and machine.written.networks.storage:
+        yield PartClass("storage system", 1, 1, "", 1.0, "", nodes, "checkpoints and data cannot be read or written")

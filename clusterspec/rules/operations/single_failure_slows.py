@@ -1,0 +1,92 @@
+"""The failure of a single part slows the job down by more than its target.
+
+## What it finds
+
+A part whose loss leaves bandwidth (a link, a leaf or a plane of several, an uplink, a spine), after which a step takes
+longer by more than `operations.targets.max_single_failure_slowdown`. The step is estimated again on the machine without
+that part. Parts whose failure stops the job are restarts, which `targets.goodput` limits.
+
+The finding is an error where the slowdown is more than twice the target; else it is a warning.
+
+## Why it matters
+
+A slow job runs until the part is replaced, which takes a day: nobody restarts it. Every collective waits for the slowest
+NIC, so one lost plane or uplink slows all nodes.
+
+## What to do
+
+Add uplinks or planes, so that a part carries less, or keep spare nodes to which the job can move. `clusterspec faults`
+lists all parts with their steps.
+
+## When to ignore it
+
+Ignore it where jobs move away from a degraded leaf within minutes.
+
+## Fires
+
+```yaml operations.targets.max_single_failure_slowdown
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 16
+  spare_nodes: 2
+  scale_out: {topology: fat-tree, switch_ports: 64, oversubscription: 2}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}
+layout: {tp: 1, sharding: fsdp}
+operations: {targets: {max_single_failure_slowdown: 0.05}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 16
+  spare_nodes: 2
+  scale_out: {topology: fat-tree, switch_ports: 64, oversubscription: 2}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}
+layout: {tp: 1, sharding: fsdp}
+operations: {targets: {max_single_failure_slowdown: 0.9}}
+```
+
+## Sources
+
+- Links, switches and their shares of failures, table 5: https://arxiv.org/abs/2407.21783
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Design
+from clusterspec.cost.plan import Plan
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import OperationsSpec
+from clusterspec.units import display, percent
+
+RULE = Rule.of(__name__, "warning", "likely")
+AT = "operations.targets.max_single_failure_slowdown"
+FAR = 2.0
+"""Times the target from which the slowdown is an error."""
+
+
+def check(operations: OperationsSpec, design: Design, timed: Plan) -> Iterator[Problem]:
+    limit = operations.targets.max_single_failure_slowdown if operations.targets else None
+    if limit is None or timed.step_seconds is None or design.layout is None:
+        return
+    from clusterspec.rules.knowledge.failing_parts import FailingMachine
+
+    machine = FailingMachine(design, timed.step_seconds, timed.parameters)
+    steps = [(row.step_time, row.part, row.why) for row in machine.rows(None) if row.step_time is not None]
+    slowest, part, why = max(steps, default=(0.0, "", ""))
+    loss = slowest / timed.step_seconds - 1
+    if loss <= limit:
+        return
+    message = (
+        f"without one {part} ({why}) a step takes {display(slowest, 's')}, {percent(loss, 2)} longer than on the whole"
+        f" machine: the target is {percent(limit, 2)}"
+    )
+    help_ = "add planes or uplinks, or keep spare nodes that the job can move to; `clusterspec faults` lists all parts"
+    yield RULE.problem(AT, message, help_, severity="error" if loss > FAR * limit else "")

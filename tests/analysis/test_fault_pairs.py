@@ -1,0 +1,122 @@
+"""Pairs of failed parts: counts and effects against every pair of every part of small fabrics."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+
+import pytest
+
+from clusterspec import analysis
+from clusterspec.exchange.exporters.fabric import fabric_links
+from clusterspec.exchange.exporters.registry import ExportInput
+from clusterspec.results.faults import PairRow
+from clusterspec.studies.study import Study
+from tests.analysis.jobs import study_of
+from tests.analysis.test_faults import FAT_TREE, job
+
+Part = tuple[str, frozenset[int], frozenset[tuple[int, int]], frozenset[int], int]
+"""A kind, the nodes it is in, the leaves it is at, the racks it is in, and its plane (0: none)."""
+FABRICS = {
+    "fat tree": FAT_TREE,
+    "planes": f"{FAT_TREE}, planes: 2",
+    "rails": "topology: rail-optimized, switch_ports: 16, tiers: 2",
+    "uneven": "topology: fat-tree, switch_ports: 24, tiers: 3",
+}
+
+
+def racked(fabric: str, nodes: int = 8) -> Study:
+    base = job(fabric, nodes=nodes).source.text
+    return study_of(base.replace("workload:", "  power: {nodes_per_rack: 3, feeds: 2N}\nworkload:", 1))
+
+
+def every_part(study: Study, nodes: int) -> list[Part]:
+    links = list(fabric_links(ExportInput(study.design)))
+    down = [link for link in links if link.level == "node_leaf" and link.low.kind == "node"]
+    leaves_of = {
+        node: frozenset((link.plane, link.high.number) for link in down if link.low.number == node)
+        for node in range(1, nodes + 1)
+    }
+    none: frozenset[int] = frozenset()
+    parts: list[Part] = []
+    for node, leaves in leaves_of.items():
+        rack = frozenset({(node - 1) // 3})
+        own = {"accelerator": 8, "NIC": 8, "node": 1}
+        parts += [(kind, frozenset({node}), leaves, rack, 0) for kind, count in own.items() for _ in range(count)]
+        parts += [
+            ("NIC-leaf link", frozenset({node}), leaves, rack, link.plane) for link in down if link.low.number == node
+        ]
+    for plane, leaf in {place for leaves in leaves_of.values() for place in leaves}:
+        at = frozenset({(plane, leaf)})
+        parts.append(("leaf switch", none, at, none, plane))
+        up = [each for each in links if each.level == "leaf_spine" and (each.plane, each.low.number) == (plane, leaf)]
+        parts += [("leaf-spine link", none, at, none, plane) for _ in up]
+    for rack_number in range(-(-nodes // 3)):
+        rack = frozenset({rack_number})
+        parts += [(kind, none, frozenset(), rack, 0) for kind in ("rack", "power feed", "power feed")]
+    return parts
+
+
+def shared_by(one: Part, other: Part) -> str:
+    """What two parts share, the innermost first; empty for nothing."""
+    if one[1] & other[1]:
+        return "node"
+    if one[2] & other[2]:
+        return "leaf"
+    return "rack" if one[3] & other[3] else ""
+
+
+@pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)
+def test_pairs_are_those_of_all_parts_listed(fabric: str) -> None:
+    study = racked(fabric)
+    counted: Counter[tuple[frozenset[str], str, bool]] = Counter()
+    for one, other in combinations(every_part(study, 8), 2):
+        shared = shared_by(one, other)
+        if one[0] != other[0] and shared:
+            kinds = frozenset({one[0], other[0]})
+            apart = kinds == {"NIC-leaf link", "leaf switch"} and one[4] != other[4]
+            counted[kinds, shared, apart] += 1
+    report = analysis.faults(study, pairs=True)
+    assert report.pairs is not None and not study.failures
+    found = {(frozenset(row.parts), row.shared, row.planes == "in unlike planes"): row.count for row in report.pairs}
+    assert found == dict(counted)
+
+
+def rows_of(study: Study) -> dict[tuple[str, str, str, str], PairRow]:
+    report = analysis.faults(study, pairs=True)
+    return {(*row.parts, row.shared, row.planes): row for row in report.pairs or ()}
+
+
+def test_a_link_and_a_leaf_of_the_other_plane_stop_a_job_that_each_alone_slows() -> None:
+    """Each takes one of two planes of a NIC; in one plane the leaf takes all that the link does."""
+    rows = rows_of(racked(FABRICS["planes"]))
+    apart = rows["NIC-leaf link", "leaf switch", "leaf", "in unlike planes"]
+    same = rows["NIC-leaf link", "leaf switch", "leaf", "in one plane"]
+    assert (apart.effect, apart.worse, apart.step_time) == ("stops", True, None)
+    assert (same.effect, same.worse) == ("slows", False)
+    alone = {row.part: row for row in analysis.faults(racked(FABRICS["planes"])).rows}
+    assert same.step_time == pytest.approx(alone["leaf switch"].step_time)
+
+
+def test_both_at_once_are_as_frequent_as_the_repair_of_one_lasts() -> None:
+    """128 hosts fail 46 / 419 as often as all parts, every 5 h; a pair overlaps for 2 × 12 h / 8766 h of the year."""
+    study = job(operations="mean_time_between_failures: 5 h")
+    alone = {row.part: row.failures or 0.0 for row in analysis.faults(study).rows}
+    row = rows_of(study)["accelerator", "node", "node", ""]
+    assert row.count == 128 and row.effect == "stops" and not row.worse
+    assert row.failures == pytest.approx(128 * alone["accelerator"] / 128 * alone["node"] / 16 * 24 / 8766)
+
+
+def test_pairs_are_never_faster_than_either_part_alone() -> None:
+    report = analysis.faults(racked(f"{FAT_TREE}, planes: 2, oversubscription: 2"), pairs=True)
+    alone = {row.part: row.step_time for row in report.rows}
+    assert report.pairs
+    for row in report.pairs:
+        steps = [step for part in row.parts if (step := alone[part]) is not None]
+        assert row.step_time is None or row.step_time >= max(steps) * (1 - 1e-9), row
+
+
+def test_a_machine_without_pairs_and_one_that_was_not_asked() -> None:
+    assert analysis.faults(job()).pairs is None
+    body = analysis.faults(job(nodes=1), pairs=True).to_json()
+    assert [row["parts"] for row in body["pairs"]] == [["accelerator", "node"]]
