@@ -52,3 +52,17 @@ def drawn_lengths(seed: str, count: int, mean: int, lengths: Lengths | None) -> 
     middle = log(lengths.mean) - sigma * sigma / 2
     most = lengths.most or MOST_ROW_TOKENS
     return [max(1, min(most, round(random.lognormvariate(middle, sigma)))) for _ in range(count)]
+
+
+def amid_outputs(arrivals: list[Arrival], in_flight: int, seed: int) -> list[Arrival]:
+    """Requests of a closed loop of which the first ``in_flight`` start amid their outputs, each with another part left.
+
+    So a loop starts as it goes on: else equal requests that start together would end together, and their prompts would
+    come in waves, for ever.
+    """
+    random = Random(f"amid {seed}")
+    first = [
+        each._replace(output=max(1, round(each.output * random.random())), cached=each.prompt - 1)
+        for each in arrivals[:in_flight]
+    ]
+    return [*first, *arrivals[in_flight:]]

@@ -89,7 +89,7 @@ class SimulatedEngine:
         self.ranks = [AttentionRank() for _ in range(tables.ranks)]
         self.step = 0
         self.version = 0
-        self.started, self.each, self.steps = 0.0, 0.0, 0
+        self.started, self.each, self.steps, self.passing = 0.0, 0.0, 0, 0.0
         self.running = self.mixed = False
         self.preempted = 0
         self.requests = 0
@@ -235,21 +235,25 @@ class SimulatedEngine:
         self.preempted += 1
 
     def _begin_mixed_step(self) -> None:
-        """Start one step with a part of the prompts on each rank, and with all sequences that decode."""
+        """Start one step with a part of the prompts on each rank, and with all sequences that decode.
+
+        A prompt delays each pipeline stage by its own layers alone, and is complete when it has passed all stages.
+        """
         self.mixed, self.steps = True, 1
         self.chunks = [self._chunk(rank) for rank in self.ranks]
         drafted, stages = self.tables.drafted, self.tables.stages
         pairs = list(zip(self.ranks, self.chunks, strict=True))
         tokens = [sum(part for _, part in taken) + rank.count * drafted for rank, taken in pairs]
         busy = sum(tokens) / max(tokens)
-        self.each = max(self._mixed_seconds(rank, taken, busy) for rank, taken in pairs)
+        whole, alone = max(self._mixed_seconds(rank, taken, busy) for rank, taken in pairs), 0.0
         decoding = [rank for rank in self.ranks if rank.count]
-        if not decoding:
-            self.each = max(self.each, self.tables.floor)
-        elif stages > 1:  # a prompt delays each stage by its own layers alone
+        if stages > 1 and decoding:
             mean = sum(rank.count for rank in decoding) / len(self.ranks)
             alone = max(self.tables.decoding(rank.count, rank.context / rank.count, mean) for rank in decoding)
-            self.each = alone + max(0.0, self.each - alone) / stages
+        here = max(0.0, whole - alone) / stages
+        self.each, self.passing = alone + here, here * (stages - 1)
+        if not decoding:
+            self.each = max(self.each, self.tables.floor / stages)
 
     def _mixed_seconds(self, rank: AttentionRank, taken: list[tuple[Request, float]], busy: float) -> float:
         """A step with these parts of prompts on one rank."""
@@ -283,7 +287,7 @@ class SimulatedEngine:
                     continue
                 rank.prompts.popleft()
                 if request.first < 0:
-                    request.first = max(now, request.began + request.chunks * self.tables.floor)
+                    request.first = max(now + self.passing, request.began + request.chunks * self.tables.floor)
                 if self.limits.apart == "prefill" or request.output <= 1:
                     rank.used -= request.held + (request.output if self.limits.whole else 0)
                     if self.limits.apart != "prefill":

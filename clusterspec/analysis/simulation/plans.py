@@ -20,7 +20,7 @@ class Timing:
     """What a simulation needs of a plan: the tables and limits of its engines, their number, and fixed times.
 
     ``prefill`` is None where the same engines decode; ``handoff`` seconds pass between the two, ``request`` seconds
-    outside the engines.
+    before a request reaches an engine.
     """
 
     decode: tuple[StepTables, Limits, int]
@@ -83,7 +83,7 @@ class Simulation:
             self.next += 1
             if self.closed:
                 request.arrival = now
-            self._push(request.arrival, ARRIVAL, request)
+            self._push(request.arrival + self.timing.request, ARRIVAL, request)
 
     def run(self) -> None:
         """Process all events."""

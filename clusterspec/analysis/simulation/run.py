@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from math import ceil, inf
 from pathlib import Path
 
-from clusterspec.analysis.simulation.arrivals import Arrival, drawn_lengths, drawn_times
+from clusterspec.analysis.simulation.arrivals import Arrival, amid_outputs, drawn_lengths, drawn_times
 from clusterspec.analysis.simulation.caches import replay_of, session_arrivals, with_hits, with_session_blocks
 from clusterspec.analysis.simulation.engines import Request
 from clusterspec.analysis.simulation.plans import Simulation, Timing, plan_timing
@@ -90,18 +90,18 @@ def simulate(
         load=traffic.load,
         engines=len(run.decode) + len(run.prefill),
         accelerators=expected.accelerators,
-        ttft=percentiles([first_token_seconds(each, timing) for each in counted]),
+        ttft=percentiles([first_token_seconds(each) for each in counted]),
         tpot=_token_percentiles(counted),
         itl=_gap_percentiles(run.gaps),
-        end_to_end=percentiles([each.ended - each.arrival + timing.request for each in counted]),
-        goodput=_goodput(counted, pools.load, timing),
+        end_to_end=percentiles([each.ended - each.arrival for each in counted]),
+        goodput=_goodput(counted, pools.load),
         hit_rate=hit_rate or ({"accelerator": pools.load.prefix_hit} if pools.load.prefix_hit else {}),
         request_rate=len(run.requests) / run.ended,
         output_tokens_per_second=sum(each.output for each in run.requests) / run.ended,
         saturation=saturation,
         preemptions=run.preempted,
         expected=(expected.ttft, expected.tpot),
-        targets=tuple(_simulated_targets(counted, run.gaps, pools.load, timing)),
+        targets=tuple(_simulated_targets(counted, run.gaps, pools.load)),
         queue_share=_queue_share(counted, timing),
         queue=queue_over_time(run.requests, run.ended),
         notes=tuple(_notes(pools, traffic, saturation, run.preempted)),
@@ -189,9 +189,12 @@ def plan_traffic(load: Serving, seed: int, requests: int | None, trace: Path | N
         times = drawn_times(seed, count, load.request_rate, load.arrival_cv)
         process = "Poisson" if load.arrival_cv == 1 else f"gamma with a variation of {load.arrival_cv:g}"
         said = f"{load.request_rate:g} requests a second, {process}"
-    elif load.load == "closed" and load.concurrency:
+    found = [*map(Arrival, times, prompts, answers)]
+    if load.load == "closed" and load.concurrency:
         in_flight, said = load.concurrency, f"{load.concurrency:,} requests in flight"
-    return Traffic([*map(Arrival, times, prompts, answers)], in_flight, warm_up, said)
+        if not load.requests and count >= 2 * in_flight:  # a loop without a beginning, of which a whole round is left
+            found, warm_up = amid_outputs(found, in_flight, seed), max(warm_up, in_flight)
+    return Traffic(found, in_flight, warm_up, said)
 
 
 def sustained_rate(timing: Timing, arrivals: Sequence[Arrival], places: float) -> float | None:
@@ -201,6 +204,7 @@ def sustained_rate(timing: Timing, arrivals: Sequence[Arrival], places: float) -
     """
     count = min(MOST_PROBED, max(PROBED, ceil(FILLINGS * places)))
     some = [arrivals[place % len(arrivals)]._replace(time=0.0) for place in range(count)]
+    some = amid_outputs(some, max(1, min(int(places), count)), 0)
     run = Simulation(timing, some)
     run.run()
     ends = sorted(each.ended for each in run.requests)
@@ -208,9 +212,9 @@ def sustained_rate(timing: Timing, arrivals: Sequence[Arrival], places: float) -
     return (last - first) / (ends[last] - ends[first]) if ends[last] > ends[first] else None
 
 
-def first_token_seconds(request: Request, timing: Timing) -> float:
+def first_token_seconds(request: Request) -> float:
     """The time to the first token of a request."""
-    return request.first - request.arrival + timing.request
+    return request.first - request.arrival
 
 
 def percentiles(values: Iterable[float]) -> Percentiles:
@@ -249,13 +253,13 @@ def _gaps_at(gaps: dict[float, float], shares: Iterable[float]) -> list[float]:
 
 
 def _simulated_targets(
-    requests: Sequence[Request], gaps: dict[float, float], load: Serving, timing: Timing
+    requests: Sequence[Request], gaps: dict[float, float], load: Serving
 ) -> Iterable[SimulatedTarget]:
     """The targets of a load, each with the simulated latency at its percentile."""
     values = {
-        "ttft": lambda: [first_token_seconds(each, timing) for each in requests],
+        "ttft": lambda: [first_token_seconds(each) for each in requests],
         "tpot": lambda: [_mean_gap(each) for each in requests if each.output > 1],
-        "end_to_end": lambda: [each.ended - each.arrival + timing.request for each in requests],
+        "end_to_end": lambda: [each.ended - each.arrival for each in requests],
     }
     for quantity, percentile, seconds, _ in load.targets:
         share = percentile / 100
@@ -269,12 +273,12 @@ def _simulated_targets(
 
 def _queue_share(requests: Sequence[Request], timing: Timing) -> float:
     """The share of all times to the first token in which requests wait for admission."""
-    waited = sum(each.admitted - each.arrival for each in requests)
-    whole = sum(first_token_seconds(each, timing) for each in requests)
+    waited = sum(each.admitted - each.arrival - timing.request for each in requests)
+    whole = sum(first_token_seconds(each) for each in requests)
     return waited / whole if whole else 0.0
 
 
-def _goodput(requests: Sequence[Request], load: Serving, timing: Timing) -> float | None:
+def _goodput(requests: Sequence[Request], load: Serving) -> float | None:
     """The share of requests within the shortest target of each latency; None without targets.
 
     Gaps are those of all requests together, and do not count.
@@ -283,9 +287,9 @@ def _goodput(requests: Sequence[Request], load: Serving, timing: Timing) -> floa
     if first is None and each is None and whole is None:
         return None
     good = sum(
-        (first is None or first_token_seconds(one, timing) <= first.seconds)
+        (first is None or first_token_seconds(one) <= first.seconds)
         and (each is None or one.output <= 1 or _mean_gap(one) <= each.seconds)
-        and (whole is None or one.ended - one.arrival + timing.request <= whole.seconds)
+        and (whole is None or one.ended - one.arrival <= whole.seconds)
         for one in requests
     )
     return good / len(requests)

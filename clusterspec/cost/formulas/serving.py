@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from math import log, pi, sqrt
 
-from clusterspec.cost.formulas.compute import larger
+from clusterspec.cost.formulas.compute import larger, power
 from clusterspec.cost.term import formula
 
 
@@ -160,10 +160,11 @@ def time_per_output_token(
 
 @formula("wait + prefill + handoff + request + 0.5 * tpot")
 def time_to_first_token(wait: float, prefill: float, handoff: float, request: float, *, tpot: float) -> float:
-    """The time to first token: the wait, the prompt, the transfer of its cache to other engines, and half a step until
-    it can start.
+    """The time to first token: the wait, the prompt, the transfer of its cache to other engines, and half of a step of
+    theirs until it can decode.
 
-    ``request`` is the time of a request outside the engines.
+    ``request`` is the time of a request outside the engines, ``tpot`` 0 where the same engine decodes, for whose
+    running step a prompt waits before it starts.
 
     Source: Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 2.
 
@@ -305,6 +306,22 @@ def prompt_wait(load: float, service: float, busy: float, prompt: float, *, vari
     (0.1, 0.4)
     """
     return (busy * prompt / 2 + load * load / (2 * (1 - load)) * service) * variation
+
+
+def steps_wait(load: float, places: float, running: float) -> float:
+    """The mean wait of a prompt for steps that are full of prompts before it, after the ``running`` step.
+
+    Each step has ``places`` for prompts, of which the share ``load`` is used; with one place, load / (1 - load) steps.
+
+    Source: Sakasegawa, "An approximation formula L_q = α ρ^β / (1 − ρ)", Ann. Inst. Statist. Math. 29, 1977, for
+    queues with several servers, here the places of a step.
+
+    Range: load < 1, places >= 1.
+
+    >>> steps_wait(0.5, 1, 0.1), round(steps_wait(0.5, 8, 0.1), 6)
+    (0.1, 0.002641)
+    """
+    return running * power(load, sqrt(2 * (places + 1)) - 1) / (places * (1 - load))
 
 
 def highest_load(requests: float) -> float:

@@ -39,6 +39,10 @@ LOW_LATENCY_TOKENS = 256
 """Tokens per rank above which an exchange sends one copy per rank instead of one per expert (the two modes of
 DeepEP).
 """
+EXCHANGE_UNITS = 20
+"""Compute units that the kernels of an exchange of many tokens occupy: the default of DeepEP (deep_ep/buffer.py at
+1300811, line 30), as DeepSeek-V3 states for its training (arXiv 2412.19437, section 3.2.2).
+"""
 PASSES = assumed(
     GROUP,
     "passes",

@@ -32,7 +32,14 @@ from clusterspec.cost.serving.constants import (
     rank_links,
     table_origins,
 )
-from clusterspec.cost.serving.rates import DECODE, KernelRates, exchange_parts, expert_parts, remaining_rate_share
+from clusterspec.cost.serving.rates import (
+    DECODE,
+    KernelRates,
+    exchange_parts,
+    expert_parts,
+    remaining_rate_share,
+    throughput_kernels,
+)
 from clusterspec.precision import NARROW, peak_name, precision_width, table_width
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.summation import sum_of
@@ -82,13 +89,14 @@ def alternating_step_parts(
 ) -> tuple[Part, ...]:
     """The same step as two alternating micro-batches: one exchanges tokens while the other computes.
 
-    Each reads all weights, and has its own kernels and collectives; only the excess of the exchange is exposed.
+    Each reads all weights, and has its own kernels and collectives; only the excess of the exchange is exposed. The
+    kernels of the exchange of many tokens occupy compute units.
     """
     half = tokens / 2
+    units = _free_units_share(engine, half)
+    products = (_dense_part(engine, half), _head_part(engine, sequences / 2), *expert_parts(engine, half, busy))
     work = (
-        _doubled_part(_dense_part(engine, half)),
-        _doubled_part(_head_part(engine, sequences / 2)),
-        *map(_doubled_part, expert_parts(engine, half, busy)),
+        *(_doubled_part(_on_units(part, units)) for part in products),
         *attention,
         _activation_part(engine, tokens, busy),
         *map(_doubled_part, _all_reduce_parts(engine, half)),
@@ -100,6 +108,24 @@ def alternating_step_parts(
     )
     launch = _launch_part(engine, sequences)
     return (*work, *exposed, launch._replace(numbers=launch.numbers | {"launches": 2 * engine.launches}))
+
+
+def _free_units_share(engine: Engine, tokens: float) -> float:
+    """The share of the compute units that an overlapping exchange of so many tokens per rank leaves to GEMMs.
+
+    Source: SGLang gives GEMMs the other units for whole steps with prompts (python/sglang/srt/batch_overlap,
+    operations_strategy.py: deep_gemm_num_sms), and none away where kernels of low latency leave the transfer to the NIC
+    (DeepEP, README: "without any SM occupation").
+    """
+    units = engine.cluster.accelerator.compute_units
+    if units is None or not throughput_kernels(tokens):
+        return 1.0
+    return max(0.0, 1.0 - constants.EXCHANGE_UNITS * engine.cluster.ranks_per_accelerator / units)
+
+
+def _on_units(part: Part, share: float) -> Part:
+    """A GEMM on a share of the compute units."""
+    return part._replace(numbers=part.numbers | {"rate": part.numbers["rate"] * share})
 
 
 def _doubled_part(part: Part) -> Part:

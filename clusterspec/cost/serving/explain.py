@@ -79,14 +79,14 @@ def _token_term(times: ServingTimes, name: str, seconds: float) -> Term:
 
 
 def first_token_time_term(times: ServingTimes) -> Term:
-    """The time to first token: the wait, the prompt, and half a step."""
+    """The time to first token: the wait, the prompt, and the transfer of its cache."""
     inputs = (
         (
             "wait",
             _computed(times.wait + times.burst[0] + times.loading, _waited(times), "s"),
         ),
         ("request", _computed(times.overhead, "time of a request outside the engines", "s")),
-        ("tpot", _computed(times.started, "the time of an output token", "s")),
+        ("tpot", _computed(times.started, "the time of an output token of separate decode engines", "s")),
     )
     return Term(
         "ttft",
@@ -104,7 +104,7 @@ def first_token_time_term(times: ServingTimes) -> Term:
 def _waited(times: ServingTimes) -> str:
     """What a request waits for before its prompt is computed."""
     loaded = ", and reading cached tokens" if times.loading else ""
-    return f"the queueing time, for cache space and for other prompts{loaded}"
+    return f"the queueing time, for cache space, for the running step and for other prompts{loaded}"
 
 
 def _prompt_term(times: ServingTimes) -> Term:

@@ -67,7 +67,7 @@ class ServingTimes:
     offered: float
     """Requests in flight on the whole plan, including waiting ones."""
     started: float
-    """The time per output token, half of which passes before a prompt starts."""
+    """The time per output token of separate decode engines, half of which passes before a computed prompt decodes."""
     prompt_load: float
     """Utilization of the prefill engines."""
     coupled_ranks: int = 1
@@ -80,6 +80,8 @@ class ServingTimes:
     """What each tier of memory keeps; empty without sessions."""
     experts: ExpertUse | None = None
     """How uneven the ranks are under the load of experts that the spec states."""
+    starts_together: bool = False
+    """Whether all requests start and end together."""
     joining: float = 0.0
     """Seconds that the handoff adds to the first gap between tokens, where the first token is sent before it."""
 
@@ -87,6 +89,13 @@ class ServingTimes:
     def handoff(self) -> float:
         """Seconds to transfer the cache of a prompt to its decode engine; 0 where the same engine decodes."""
         return self.sent.seconds if self.sent else 0.0
+
+    @property
+    def regime(self) -> str:
+        """The conditions on which the range of the time to first token depends: alone, apart, static, or empty."""
+        if self.offered <= 1.0:
+            return "alone"
+        return "apart" if self.sent else "static" if self.starts_together else ""
 
     @property
     def places(self) -> int:
@@ -127,9 +136,7 @@ def range_factors(times: ServingTimes, quantity: str) -> tuple[float, float]:
     if quantity == "output_tokens_per_second" and routed:
         kind = "output_tokens_per_second experts"
     elif quantity == "ttft":
-        cases = ("alone", times.offered <= 1.0), ("apart", times.handoff > 0), ("static", not times.started)
-        found = next((name for name, holds in (*cases, ("experts", routed)) if holds), "")
-        kind = f"ttft {found}".strip()
+        kind = f"ttft {times.regime or ('experts' if routed else '')}".strip()
     return RANGES[kind]
 
 
@@ -139,7 +146,7 @@ def tail_factors(times: ServingTimes, quantity: str, share: float) -> tuple[floa
     Those of the median and of the 99th percentile were measured. Between them the ends follow the exponential tail of
     waits; above, they are those of the 99th.
     """
-    kind = "ttft apart" if quantity == "ttft" and times.handoff > 0 else quantity
+    kind = "ttft apart" if quantity == "ttft" and times.regime == "apart" else quantity
     part = min(1.0, log(0.5 / (1 - share)) / log(0.5 / 0.01))
     low, high = (
         middle ** (1 - part) * end**part

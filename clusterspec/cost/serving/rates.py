@@ -8,7 +8,7 @@ from math import exp, log
 from typing import TYPE_CHECKING
 
 from clusterspec.catalog.entries import Accelerator, Kernels
-from clusterspec.cost.formulas.compute import power, smaller
+from clusterspec.cost.formulas.compute import larger, power, smaller
 from clusterspec.cost.formulas.experts import (
     distinct_ranks,
     experts_hit,
@@ -229,32 +229,45 @@ def _read_experts(engine: Engine, tokens: float) -> tuple[float, float]:
     return hit, experts_hit_on_fullest(hit, slots, ranks) / (slots / ranks)
 
 
-def placed_experts(engine: Engine) -> Placed | None:
-    """The experts of a layer on the ranks of an engine; None where the spec does not say how uneven they are."""
+def placed_experts(engine: Engine, ranks: int | None = None) -> Placed | None:
+    """The experts of a layer on the ranks of an engine, or on so many groups of adjacent ranks.
+
+    None where the spec does not say how uneven they are.
+    """
     load = engine.workload.serving.expert_load if engine.workload.serving is not None else None
     if load is None:
         return None
     from clusterspec.cost.serving.balance import placed
 
     model, layout = engine.model, engine.layout
-    return placed(load, model.experts, model.experts_per_token, layout.ep, layout.redundant_experts)
+    if load.ratio is not None and ranks and ranks < layout.ep:  # ranks of a group vary independently of each other
+        load = load._replace(ratio=1 + (load.ratio - 1) * (ranks / layout.ep) ** 0.5)
+    return placed(load, model.experts, model.experts_per_token, ranks or layout.ep, layout.redundant_experts)
 
 
 def exchange_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
-    """Dispatch and combine of the fullest rank, where the ranks of an engine hold different tokens."""
-    links, expert_layers, model = engine.exchange_links, engine.whole.moe_layers, engine.model
+    """Dispatch and combine of the fullest rank, where the ranks of an engine hold different tokens.
+
+    Each of ``busy`` attention ranks sends ``tokens``. A rank is done when it has sent its own and received those for
+    its experts: where few ranks have tokens, the first takes longer.
+    """
+    links, expert_layers = engine.exchange_links, engine.whole.moe_layers
     if not expert_layers or links is None:
         return ()
     line = links.inside * engine.rates.single.get("exchange.line", constants.EXCHANGE_LINE.value)
     if links.domains > 1:
         line = links.between * engine.rates.single.get("exchange.network", constants.NETWORK.value)
-    copies = float(model.experts_per_token)
+    least = min(tokens, float(constants.LOW_LATENCY_TOKENS))
+    kinds = [_low_latency_copies(engine, least, busy)]
+    if throughput_kernels(tokens):  # no sooner than the others with the most tokens that those take
+        kinds.append(_forwarded_copies(engine, tokens, busy))
+    fullest, copies = max(kinds, key=lambda sent: sent[0] * sent[1])
     numbers = {
         "layers": float(expert_layers),
         "latency": _exchange_latency(engine, links.domains),
-        "tokens": tokens * fullest_load_factor(engine, tokens * busy * copies),
-        "copies": distinct_ranks(engine.ranks, copies) if tokens > constants.LOW_LATENCY_TOKENS else copies,
-        "hidden": float(model.hidden),
+        "tokens": fullest,
+        "copies": copies,
+        "hidden": float(engine.model.hidden),
         "bytes_each": constants.EXCHANGE_BYTES,
         "bandwidth": line,
     }
@@ -262,26 +275,62 @@ def exchange_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ..
     return (Part("expert_exchange", expert_exchange_time, numbers, origins),)
 
 
-def fullest_load_factor(engine: Engine, copies: float) -> float:
+def throughput_kernels(tokens: float) -> bool:
+    """Whether an exchange of so many tokens per rank uses the kernels for many tokens, not those of low latency."""
+    return tokens > constants.LOW_LATENCY_TOKENS
+
+
+def _low_latency_copies(engine: Engine, tokens: float, busy: float) -> tuple[float, float]:
+    """Tokens of the fullest rank, and the copies of each: one for each of its experts."""
+    copies = float(engine.model.experts_per_token)
+    fullest = fullest_load_factor(engine, tokens * busy * copies)
+    return tokens * larger(1.0, busy / engine.layout.attention_dp * fullest), copies
+
+
+def _forwarded_copies(engine: Engine, tokens: float, busy: float) -> tuple[float, float]:
+    """The same for many tokens: a copy for each rank of one domain, or for each domain, which forwards it.
+
+    A router may limit the number of domains that a token reaches; none receives more than all tokens.
+
+    Source: DeepSeek-V3 technical report, arXiv 2412.19437, section 3.2.2; DeepEP measures 61 GB/s with copies for
+    four domains on NICs of 50 GB/s, the own domain's included (github.com/deepseek-ai/DeepEP, README at dd758ca).
+    """
+    model, links = engine.model, engine.exchange_links
+    domains = links.domains if links is not None else 1
+    chosen, groups = float(model.experts_per_token), domains if domains > 1 else engine.ranks
+    copies = distinct_ranks(groups, chosen)
+    if domains > 1:
+        copies = smaller(copies, model.routing_max_nodes or domains)
+    fullest = fullest_load_factor(engine, tokens * busy * chosen, domains if domains > 1 else None)
+    received = busy / engine.layout.attention_dp * smaller(fullest, groups / copies)
+    return tokens * larger(1.0, received), copies
+
+
+def fullest_load_factor(engine: Engine, copies: float, groups: int | None = None) -> float:
     """The copies of tokens on the fullest rank over the mean, with ``copies`` for all experts of a layer.
 
     Both the popularity of the experts and the draw of few tokens make it uneven. 1 on one rank, and where copies of
-    experts balance the load. A stated ratio of the fullest rank has both.
+    experts balance the load. A stated ratio of the fullest rank has both. With ``groups`` of adjacent ranks, that of
+    the fullest group.
     """
-    placement = placed_experts(engine)
+    ranks, held = groups or engine.layout.ep, engine.model.experts
+    placement = placed_experts(engine, ranks)
     if placement is not None:
-        return _stated_load_factor(engine, placement, copies)
-    ranks, held = float(_unbalanced_ranks(engine)), engine.model.experts
+        return _stated_load_factor(engine, placement, copies, ranks)
+    if engine.layout.redundant_experts or engine.layout.ep == 1:
+        return 1.0
     mean = copies / held
     spread = power(constants.UNEVEN.value * constants.UNEVEN.value + 1 / mean, 0.5) if mean else 0.0
     return smaller(ranks, fullest_load(ranks, held / ranks, spread))
 
 
-def _stated_load_factor(engine: Engine, placement: Placed, copies: float) -> float:
+def _stated_load_factor(engine: Engine, placement: Placed, copies: float, ranks: int) -> float:
     """The load of the fullest rank over the mean by the placement of the spec's load, and the draw of few tokens."""
-    load, ranks = engine.workload.serving, float(engine.layout.ep)
-    if ranks == 1 or not copies or (load and load.expert_load and load.expert_load.ratio is not None):
-        return placement.fullest if ranks > 1 else 1.0
+    load = engine.workload.serving
+    if engine.layout.ep == 1 or ranks == 1:
+        return 1.0
+    if not copies or (load and load.expert_load and load.expert_load.ratio is not None):
+        return placement.fullest
     return smaller(ranks, load_with_draw(placement.fullest, ranks, copies / ranks))
 
 

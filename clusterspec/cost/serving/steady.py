@@ -14,6 +14,7 @@ from clusterspec.cost.formulas.serving import (
     highest_load,
     prompt_time,
     prompt_wait,
+    steps_wait,
     stream_time,
     time_per_output_token,
     wave_load,
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 ROUNDS = 24
 """Bisection steps for the number of concurrently decoding requests."""
+SHARED_ROUNDS = 8
+"""Iterations of the prompts that begin in a step and of its seconds."""
+LEAST_SHARE = 1e-9
+"""The least share of steps with a prompt."""
 BUSY = -inf
 """Spare requests of a plan whose prefill engines are always busy."""
 
@@ -125,11 +130,12 @@ def steady_state(pools: Pools, sequences: float) -> Steady:
     share = sequences / load.output_tokens * carried / stages / tpot
     rate = sequences * engine.attention_ranks / max(1.0, load.output_tokens - 1.0) / tpot
     service = _service_seconds(pools, fresh, prefill)
-    wait = (
-        _prompt_wait(pools, share, rate, (prompt / pools.prompts.layout.pp, service))
-        if load.load in {"closed", "open"}
-        else 0.0
-    )
+    wait = 0.0
+    if pools.has_prefill_engines and load.load in {"closed", "open"}:
+        wait = _separate_prompt_wait(pools, rate, (prompt / pools.prompts.layout.pp, service))
+    elif load.load in {"closed", "open"}:
+        prompts = each * gained / load.output_tokens
+        wait = _prompt_wait(pools, (decode, prefill), prompts, carried, each * drafted)
     return Steady(sequences, decode, prefill, prompt, service, carried, gained, tpot, share, rate, wait, pools.loading)
 
 
@@ -171,6 +177,8 @@ def _carried_prefill(
         return max(0.0, prefill.device - prefill.steps * decode.device)
     affected = 1 - exp(-prompts * ranks) if ranks > 1 else 1.0
     most = prompts_on_fullest(prompts, ranks) / affected
+    if ranks > 1:  # a step has no more prompts than its budget; the others come with those of other ranks in the next
+        most = max(prompts, min(most, prompts_per_step(pools)))
     busy = float(engine.layout.attention_dp) / ranks * max(1.0, ranks * prompts / affected / most)
     fresh, length = load.input_tokens * (1 - load.prefix_hit), float(load.input_tokens)
     beside = Decoding(each, context, 1.0 + load.draft_tokens)
@@ -178,26 +186,98 @@ def _carried_prefill(
     return max(0.0, many.device - many.steps * decode.device) * affected / prompts
 
 
-def _prompt_wait(pools: Pools, share: float, rate: float, each: tuple[float, float]) -> float:
-    """Queueing time of a prompt in seconds: the running step, and the prompts before it.
+def prompts_per_step(pools: Pools, taken: float = 0.0) -> float:
+    """Whole prompts that the budget of tokens of one step holds beside ``taken`` ones; one where there is no budget."""
+    load = pools.load
+    fresh = max(1.0, load.input_tokens * (1 - load.prefix_hit))
+    return max(1.0, ((load.chunk_tokens or fresh) - taken) // fresh)
 
-    ``share`` of the time of decode engines goes to prompts, at ``rate`` of them; ``each`` has the seconds of a single
-    prompt, and of one in a batched step. A request of a closed loop waits for the other requests alone (the arrival
-    theorem of Reiser and Lavenberg, J. ACM 27(2), 1980), and in a finite run its prompts arrive in waves.
+
+def _prompt_wait(
+    pools: Pools, steps: tuple[StepTime, StepTime], prompts: float, carried: float, decoded: float
+) -> float:
+    """Seconds of a prompt on an engine that also decodes: the running step, prompts before it and in the same step.
+
+    ``steps`` holds a decode step and the steps of one prompt; ``prompts`` begin in each step of a rank, which decodes
+    ``decoded`` tokens, and lengthen it by ``carried`` seconds each. A prompt starts with a step. As many as fit the
+    budget of a step start together, the others wait for the next one.
+
+    In a closed loop a request follows one that ended with a step, and reaches the engine so much later as a request
+    takes outside of it.
+    """
+    engine, load, (decode, prefill) = pools.decode, pools.load, steps
+    ranks, stages = unevenly_loaded_ranks(engine), float(engine.layout.pp)
+    together, chunks = prompts_per_step(pools, decoded), 1.0
+    if prefill.steps > 1 and load.chunk_tokens:  # the next prompt fills the rest of the last chunk
+        chunks = load.input_tokens * (1 - load.prefix_hit) / max(1.0, load.chunk_tokens - decoded)
+    beginning = 1 - exp(-prompts * ranks) if ranks > 1 or together > 1 else prompts
+    mixed = max(LEAST_SHARE, min(1.0, beginning * chunks))
+    plain, longer = decode.total, decode.total + prompts * carried / stages / mixed
+    mean = (1 - mixed) * plain + mixed * longer
+    used = prompts * chunks * longer / (mean * together)
+    beside = min(prompts, together - 1) * max(0.0, prefill.device - prefill.steps * decode.device)
+    if load.concurrency is None:
+        running = ((1 - mixed) * plain * plain + mixed * longer * longer) / (2 * mean)
+        others, most, variation = 1.0, constants.MOST_LOAD, _variation(load)
+    else:
+        late = engine.habits.request
+        running = (1 - mixed) * max(plain / 2, plain - late) + mixed * max(longer / 2, longer - late)
+        others, variation = (load.concurrency - 1) / load.concurrency, 1.0
+        most = highest_load(max(1.0, load.concurrency / engine.attention_ranks))
+    used = min(used * others, most)
+    running += used * (chunks - 1) * longer / 2
+    return others * (running + beside) + steps_wait(used, together, running * others) * variation
+
+
+def _variation(load: Serving) -> float:
+    """The sum of the squared coefficients of variation of the times between arrivals and of the lengths of prompts."""
+    return load.arrival_cv**2 + (load.input_lengths.variation if load.input_lengths else 0.0)
+
+
+def _separate_prompt_wait(pools: Pools, rate: float, each: tuple[float, float]) -> float:
+    """Queueing time of a prompt on engines of its own in seconds: the running step, and the prompts before it.
+
+    ``rate`` prompts a second arrive; ``each`` has the seconds of a single prompt, and of one in a batched step. A
+    request of a closed loop waits for the other requests alone (the arrival theorem of Reiser and Lavenberg, J. ACM
+    27(2), 1980), and in a finite run its prompts arrive in waves.
     """
     prompt, service = each
-    used = share if not pools.has_prefill_engines else rate * service / pools.prompts.attention_ranks
-    busy = min(1.0, used * prompt / service) if service else 0.0
-    if pools.has_prefill_engines and pools.load.requests:
+    used = rate * service / pools.prompts.attention_ranks
+    busy, longer = (min(1.0, used * prompt / service) if service else 0.0), 0.0
+    if unevenly_loaded_ranks(pools.prompts) > 1:  # a step ends on all ranks of an engine at once
+        step = _shared_step_seconds(pools, rate, prompt)
+        busy = 1 - (1 - min(1.0, busy * step / prompt)) ** unevenly_loaded_ranks(pools.prompts)
+        prompt, longer = step, step - prompt
+    if pools.load.requests:
         used, busy = wave_load(used, constants.WAVE.value), wave_load(busy, constants.WAVE.value)
     requests = pools.load.concurrency
     if requests is None:
-        lengths = pools.load.input_lengths
-        variation = pools.load.arrival_cv**2 + (lengths.variation if lengths else 0.0)
-        return prompt_wait(min(used, constants.MOST_LOAD), service, busy, prompt, variation=variation)
+        variation = _variation(pools.load)
+        return longer + prompt_wait(min(used, constants.MOST_LOAD), service, busy, prompt, variation=variation)
     others = (requests - 1) / requests
     most = highest_load(max(1.0, requests / pools.prompts.attention_ranks))
-    return prompt_wait(min(used * others, most), service, busy * others, prompt)
+    return longer * others + prompt_wait(min(used * others, most), service, busy * others, prompt)
+
+
+def _shared_step_seconds(pools: Pools, rate: float, alone: float) -> float:
+    """Seconds of a step of a prefill engine whose attention ranks wait for the one with the most prompts.
+
+    ``rate`` prompts a second arrive at all engines, and one takes ``alone`` seconds. Those that arrive in a step run in
+    the next one. A router that counts the requests of each rank, the running ones included, sends the new ones to ranks
+    with few of them, which then have up to twice the mean.
+    """
+    engine, load = pools.prompts, pools.load
+    ranks = engine.layout.attention_dp
+    fresh, length = load.input_tokens * (1 - load.prefix_hit), float(load.input_tokens)
+    if fresh > (load.chunk_tokens or fresh):
+        return alone
+    found = engine.prefill(prompts_per_step(pools) * fresh, length, float(ranks)).total
+    for _ in range(SHARED_ROUNDS):  # from full steps: where both full and short ones last, fluctuations fill them
+        mean = max(LEAST_SHARE, rate / engine.attention_ranks * found)
+        drawn = prompts_on_fullest(mean, ranks) / -expm1(-mean * ranks)
+        most = max(1.0, mean, min(prompts_per_step(pools), drawn, 2 * mean))
+        found = engine.prefill(most * fresh, length, min(float(ranks), max(1.0, ranks * mean / most))).total
+    return max(alone, found)
 
 
 def _busy_ranks(pools: Pools, sequences: float, tpot: float) -> float:
@@ -217,8 +297,7 @@ def _service_seconds(pools: Pools, fresh: float, prefill: StepTime) -> float:
     On separate engines no less than the seconds in which the links, of those that send or of those that receive, are
     busy with its cache.
     """
-    chunk, stages = pools.load.chunk_tokens or fresh, pools.prompts.layout.pp
-    together = max(1.0, chunk // max(1.0, fresh))
+    stages, together = pools.prompts.layout.pp, prompts_per_step(pools)
     launched = pools.prompts.launch_floor(prefill.steps) / together
     computed = max(prefill.device if together > 1 else prefill.total, launched) / stages
     sending, receiving = pools.transfer

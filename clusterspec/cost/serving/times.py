@@ -199,7 +199,7 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     if load.load in {"closed", "open", "static"}:
         wait += queue_wait(offered, pools.limit * ranks, load.output_tokens, now.tpot)
     steps, prompt = _static_batch_prompt(pools, now) if load.load == "static" else (now.prefill, now.prompt)
-    started = 0.0 if load.load == "static" else now.tpot
+    started = now.tpot if pools.has_prefill_engines else 0.0  # else the wait has the running step
     sent = cache_handoff(pools, prompt, steps.steps)
     handoff, joining = (sent.seconds if sent else 0.0), 0.0
     if sent and load.transfer.first_token == "prefill":
@@ -239,6 +239,7 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         tokens_per_step=now.tokens_per_step,
         offered=offered,
         started=started,
+        starts_together=load.load == "static",
         prompt_load=now.rate * now.service / prompts.attention_ranks,
         coupled_ranks=unevenly_loaded_ranks(engine),
         loading=pools.loading,

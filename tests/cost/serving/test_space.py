@@ -71,6 +71,7 @@ ROUTED = StepTime.of((Part("experts", lambda x: x, {"x": 0.1}, {}),))
         (times(offered=32.0, prefill=ROUTED), "ttft experts"),
         (times(offered=32.0, sent=SENT, prefill=ROUTED), "ttft apart"),
         (times(offered=1.0, sent=SENT), "ttft alone"),
+        (times(offered=32.0, starts_together=True, prefill=ROUTED), "ttft static"),
     ],
 )
 def test_the_range_of_the_first_token_follows_the_load_and_the_pools(found: ServingTimes, kind: str) -> None:
