@@ -222,13 +222,15 @@ def share_precision(precision: str) -> str:
 def _achieved_share(precision: str, reached: _Reached) -> Factors:
     """The achieved share of a precision's peak; precisions above 16 bits achieve the share of 16 bits.
 
-    Where no best GEMM was measured, ``sustained`` is a share of the peak itself.
+    Where no best GEMM was measured in 8 or 4 bits, products achieve the share of 16 bits. Where none was measured at
+    all, ``sustained`` is a share of the peak itself.
     """
     name = share_precision(precision)
     known = reached.accelerator.achievable
     if f"sustained.{name}" in known and f"matmul.{name}" not in known:
         return (("sustained", reached.achieved_figure(f"sustained.{name}", "sustained")),)
-    matmul = ("matmul", reached.achieved_figure(f"matmul.{name}", "matmul"))
+    measured = next((each for each in (f"matmul.{name}", "matmul.bf16") if each in known), f"matmul.{name}")
+    matmul = ("matmul", reached.achieved_figure(measured, "matmul"))
     return matmul, ("sustained", reached.achieved_figure(f"sustained.{name}", "sustained"))
 
 
