@@ -2,8 +2,9 @@
 
 ## What it finds
 
-Acceptance tests without all-to-all while ep is above 1, or without all-gather and reduce-scatter while the shard groups
-of fsdp or hsdp leave a scale-up domain.
+Acceptance tests without all-to-all while ep is above 1: a warning. Tests without all-gather and reduce-scatter while the shard
+groups of fsdp or hsdp leave a scale-up domain: a warning, and a note where an all-reduce is tested over several nodes, whose ring
+is a reduce-scatter and an all-gather.
 
 ## Why it matters
 
@@ -74,4 +75,10 @@ def check(acceptance: tuple[AcceptanceSpec, ...], layout: Layout, placements: Pl
     if missing:
         them = "them" if len(missing) > 1 else "it"
         message = f"the layout depends on {both(missing)}, but no acceptance test covers {them}: a fabric that passes all-reduce can fail {them}"
-        yield RULE.problem("acceptance", message, "add a test for each" if len(missing) > 1 else "add a test for it")
+        ringed = any(test.collective == "all-reduce" and (test.nodes or 1) > 1 for test in acceptance)
+        yield RULE.problem(
+            "acceptance",
+            message,
+            "add a test for each" if len(missing) > 1 else "add a test for it",
+            severity="note" if ringed and shards is not None and layout.ep == 1 else "",
+        )

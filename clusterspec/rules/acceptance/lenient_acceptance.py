@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A `busbw` below 60 % of the ceiling and 70 % of the prediction at 1 GiB and more.
+A `busbw` below 60 % of the ceiling and of the prediction at 1 GiB and more.
 
 ## Why it matters
 
@@ -62,7 +62,7 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 0.60
-NEAR = 0.70
+NEAR = 0.60
 """Share of the predicted bandwidth from which a threshold finds the faults that halve it."""
 
 

@@ -3,7 +3,8 @@
 ## What it finds
 
 `prices` given, and a kind of part that the fabric needs (leaf, spine or core switch, cable, transceiver, node, and NIC where no node is priced, whose
-price includes it) without one. Where there is a quote, `quote-off-bill` reports what it lacks, and this rule is silent.
+price includes it) without one: a warning, and a note where no part of the fabric has a price, since it is then bought apart from
+the nodes, or there is none. Where there is a quote, `quote-off-bill` reports what it lacks, and this rule is silent.
 
 ## Why it matters
 
@@ -62,6 +63,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 
 RULE = Rule.of(__name__, "warning")
+FABRIC = frozenset({"leaf_switch", "spine_switch", "core_switch", "cable", "transceiver"})
 SITE = frozenset({"rack", "frontend_cable", "out_of_band_cable", "frontend_switch", "out_of_band_switch", "storage"})
 """Parts that are often bought with the site; the bill lists them without a price."""
 
@@ -81,4 +83,5 @@ def check(design: Design, procurement: ProcurementSpec) -> Iterator[Problem]:
             "procurement.prices",
             message,
             f"ask for the price of {', '.join(f'`{kind}`' for kind in missing)}; write 0 where another price includes it",
+            severity="note" if missing.keys() <= FABRIC and not FABRIC & procurement.prices.keys() else "",
         )
