@@ -51,6 +51,23 @@ def _meets_targets(plan: Plan) -> float | None:
     return float(held and not missed_targets(plan.serving, work.serving))
 
 
+def _share_of_time(name: str) -> Callable[[Plan], float | None]:
+    """The share of the time that checkpoints stop training (``stall``), or that is spent on steps that are kept."""
+
+    def value(plan: Plan) -> float | None:
+        from clusterspec.cost.failures import interruptions
+
+        design = plan.design
+        if design.cluster is None or design.layout is None or plan.step is None:
+            return None
+        networks = design.spec.cluster.networks if design.spec.cluster else None
+        place = design.cluster, design.layout, design.spec.operations, networks, plan.parameters
+        kept = interruptions(*place, step=plan.step.seconds)
+        return kept.share if name == "goodput" else kept.checkpoint.value / kept.interval.value
+
+    return value
+
+
 def _watts(name: str) -> Callable[[Plan], float | None]:
     """The power of the machine of a plan as estimates print it: ``busy`` as drawn at work, ``peak`` at nameplates."""
 
@@ -75,6 +92,8 @@ METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
     "headroom": ("1", _headroom),
     "memory": ("B", lambda plan: plan.memory_bytes),
     "tokens_per_second_per_accelerator": ("tok/s", lambda plan: plan.tokens_per_second_per_accelerator),
+    "goodput": ("1", _share_of_time("goodput")),
+    "stall": ("1", _share_of_time("stall")),
     "power": ("W", _watts("busy")),
     "power_peak": ("W", _watts("peak")),
     "ttft": ("s", _served("ttft")),

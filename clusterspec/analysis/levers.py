@@ -64,6 +64,12 @@ def _oversubscription(design: Design) -> float | None:
     return fabric.oversubscription[0] if fabric and not fabric.levels and fabric.oversubscription else None
 
 
+def _store_bandwidth(design: Design) -> float | None:
+    networks = design.spec.cluster.networks if design.spec.cluster else None
+    stated = networks.storage.bandwidth if networks and networks.storage else None
+    return stated.per_direction if stated is not None else None
+
+
 def _line_rate(value: float) -> Quantity:
     return Quantity(value, "B/s", f"{value / GIGABIT:.9g} Gb/s", "Gb/s", bits=True)
 
@@ -93,8 +99,11 @@ _OF_NODES: Mapping[Path, None] = {("cluster", "accelerators"): None, ("cluster",
 SERVING: Path = ("workload", "serving")
 OF_LOAD = frozenset({"concurrency", "request_rate"})
 """Levers of which more gives more throughput and longer waits: a condition decides which end is sought."""
+OF_STORE = "storage.bandwidth"
+"""A lever that moves what checkpoints cost, and neither the step nor its memory."""
 SCALE_OUT: Path = ("cluster", "scale_out")
 SCALE_UP: Path = ("cluster", "scale_up")
+STORE: Path = ("cluster", "networks", "storage", "bandwidth")
 LEVERS: Mapping[str, Lever] = {
     lever.name: lever
     for lever in (
@@ -148,6 +157,15 @@ LEVERS: Mapping[str, Lever] = {
             int,
             whole=True,
             removed=(("layout", "nodes"), ("layout", "dp"), *_OF_NODES),
+        ),
+        Lever(
+            OF_STORE,
+            STORE,
+            "B/s",
+            tuple(1e9 * rate for rate in (5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560)),
+            1,
+            _store_bandwidth,
+            _one_way,
         ),
         Lever(
             "global_batch",
@@ -342,7 +360,7 @@ def _moves(design: Design, sold: Mapping[str, tuple[float, ...]]) -> Iterator[Mo
     """The levers of a design, each to its next values; ``sold`` has the values of a lever that are sold for this
     machine, where they are not those of the lever."""
     served = design.workload is not None and design.workload.serving is not None
-    for lever in (lever_of(name, design) for name in LEVERS):
+    for lever in (lever_of(name, design) for name in LEVERS if name != OF_STORE):
         value = None if served and lever.name in OF_TRAINING else lever.value(design)
         if value is not None and value > 0:
             for step in next_steps(sold.get(lever.name, lever.steps), value):

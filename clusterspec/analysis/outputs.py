@@ -44,6 +44,7 @@ def estimate(study: Study) -> EstimateReport:
     from clusterspec.cluster.sites import job_accelerators
     from clusterspec.cost.estimate import unmeasured_step_time
     from clusterspec.cost.headline import headline
+    from clusterspec.cost.storage import storage_use
     from clusterspec.results.estimate_json import Provenance
 
     checked, plan = study.checked, study.plan
@@ -62,6 +63,7 @@ def estimate(study: Study) -> EstimateReport:
         study.settings.today,
         Provenance(study.document, study.settings.catalog),
         study.part("power", lambda: _drawn(study), None),
+        study.part("storage", lambda: storage_use(study.plan), None),
     )
 
 

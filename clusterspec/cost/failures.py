@@ -5,7 +5,6 @@ from __future__ import annotations
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.formulas.compute import larger
 from clusterspec.cost.formulas.failures import best_interval, goodput, job_time_between_failures
-from clusterspec.cost.formulas.parameters import checkpoint_bytes
 from clusterspec.origin import Assumed, Cited, Computed, Written
 from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import dataclass
@@ -123,7 +122,7 @@ def interruptions(
     written = operations or OperationsSpec()
     accelerators = layout.nodes * cluster.accelerators_per_node
     between, rates = time_between_failures(written, layout.nodes, accelerators)
-    checkpoint = _checkpoint_time(written, networks, parameters)
+    checkpoint = _checkpoint_time(written, networks, parameters, layout)
     restart = _restart_time(cluster, written, layout.nodes)
     interval = _stated_time(written.interval, written.interval_key) or Figure(
         larger(step, best_interval(between.value, checkpoint.value)),
@@ -192,16 +191,19 @@ def stated_rates(written: OperationsSpec, nodes: int, accelerators: int) -> dict
     return {cause: count * rate for cause, count, rate in rates if rate is not None}
 
 
-def _checkpoint_time(written: OperationsSpec, networks: NetworksSpec | None, parameters: float | None) -> Figure:
+def _checkpoint_time(
+    written: OperationsSpec, networks: NetworksSpec | None, parameters: float | None, layout: Layout
+) -> Figure:
     stated = _stated_time(written.pause, written.pause_key)
     if stated is not None:
         return stated
     if written.asynchronous:
         return ASYNCHRONOUS_PAUSE
-    store = networks.storage.bandwidth if networks and networks.storage else None
-    if store is None or store.per_direction <= 0 or parameters is None:
+    from clusterspec.cost.storage import write_seconds  # most specs state a pause, or no storage system
+
+    value = write_seconds(networks.storage if networks else None, parameters, layout)
+    if value is None:
         return CHECKPOINT_TIME
-    value = checkpoint_bytes(parameters) / store.per_direction
     why = "the checkpoint over the bandwidth of the storage system, training waiting for all of it"
     return Figure(value, "s", Assumed("operations.checkpoint_time", why))
 

@@ -56,6 +56,8 @@ def explainable_terms(report: EstimateReport) -> Iterator[Term]:
     drawn = report.drawn
     for term in drawn.terms.values() if drawn else ():
         yield from term.walk()
+    for term in report.storage.terms.values() if report.storage else ():
+        yield from term.walk()
 
 
 def explanation_text(report: EstimateReport, name: str, ink: Ink = PLAIN) -> str | None:
@@ -251,9 +253,24 @@ def headline_rows(report: EstimateReport) -> Iterable[tuple[str, str, str] | Non
         yield "parameters", display(plan.parameters, "1"), note
     if plan.time_to_train is not None:
         yield "time to train", display(plan.time_to_train, "s"), joined_notes("without interruptions", share, held)
+    yield storage_row(report)
     yield power_row(report)
     yield supply_row(report)
     yield energy_row(report)
+
+
+def storage_row(report: EstimateReport) -> tuple[str, str, str] | None:
+    """The time to write a checkpoint and to read it after a failure, or to load the engines; None without a store."""
+    use = report.storage
+    if use is None:
+        return None
+    if use.load is not None:
+        return "loading", display(use.load.seconds.value, "s"), "all engines read their weights from the storage system"
+    if use.checkpoint is None or use.restore is None:
+        return None
+    kept = f"{display(use.kept.value, 'B')} kept" if use.kept else ""
+    read = f"read by all ranks after a failure in {display(use.restore.seconds.value, 's')}"
+    return "checkpoint", display(use.checkpoint.seconds.value, "s"), joined_notes("to write", read, kept)
 
 
 def power_row(report: EstimateReport) -> tuple[str, str, str] | None:

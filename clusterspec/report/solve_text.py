@@ -25,6 +25,7 @@ NOUNS = {
     "oversubscription": "oversubscription",
     "scale_up.bandwidth": "scale-up bandwidth",
     "scale_up.domain": "scale-up domain",
+    "storage.bandwidth": "storage bandwidth",
     "global_batch": "global batch",
     "sequence_length": "sequence length",
     "concurrency": "concurrency",

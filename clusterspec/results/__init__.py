@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from clusterspec.cost.collectives.predict import CollectiveRow
     from clusterspec.cost.plan import Plan
     from clusterspec.cost.power import Drawn
+    from clusterspec.cost.storage import StorageUse
     from clusterspec.cost.term import Term
     from clusterspec.document.waivers import Waived
     from clusterspec.procurement.bill import Bill, Item
@@ -254,6 +255,8 @@ class EstimateReport(Result):
     provenance: Provenance = field(default_factory=_without_sources)
     drawn: Drawn | None = None
     """The power of the machine as drawn, and its energy; None where the power of the accelerator is not known."""
+    storage: StorageUse | None = None
+    """What the job asks of the storage system; None where the spec states no bandwidth of one."""
 
     __repr__ = result_repr
 
@@ -282,7 +285,8 @@ class EstimateReport(Result):
             head(self.tool, self.input)
             | {"verdict": self.verdict.to_json(), "accelerators_used": self.accelerators_used}
             | body(self.plan, self.unmeasured_step_time, self.provenance)
-            | (self.drawn.to_json() if self.drawn else {"power": None, "energy": None})
+            | (self.drawn.to_json() if self.drawn else {"power": None, "energy": None, "carbon": None})
+            | {"storage": self.storage.to_json() if self.storage else None}
             | {"waived": [waived_json(one) for one in self.waived], "summary": count(self.findings)}
         )
 

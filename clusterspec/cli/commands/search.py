@@ -113,6 +113,7 @@ KEYS = (
     "oversubscription",
     "scale_up.bandwidth",
     "scale_up.domain",
+    "storage.bandwidth",
     "nodes",
     "global_batch",
     "sequence_length",
@@ -134,7 +135,7 @@ def describe_solve(parser: argparse.ArgumentParser) -> None:
         type=nonempty_name,
         required=True,
         help="fits, or a metric with a limit: mfu>=0.40, exposed<=5%%, time_to_train<=30d, slowdown<=3%%, power<=2MW "
-        "(as drawn at work), power_peak<=2MW (nameplates); in serving "
+        "(as drawn at work), power_peak<=2MW (nameplates), stall<=1%% (for checkpoints), goodput>=0.9; in serving "
         "targets (those of the spec are met), tpot<=50ms, ttft<=2s, request_latency<=30s, "
         "output_tokens_per_second>=10000",
     )

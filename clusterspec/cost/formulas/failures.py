@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.cost.formulas.compute import larger, power
+from clusterspec.cost.formulas.compute import larger, power, smaller
 from clusterspec.cost.term import formula
 
 
@@ -63,3 +63,35 @@ def job_time_between_failures(failures_between: float, accelerators: float) -> f
     3600.0
     """
     return failures_between / accelerators
+
+
+@formula("min(bandwidth, clients * per_client)")
+def client_rate(bandwidth: float, clients: float, per_client: float) -> float:
+    """The rate at which clients move data to or from a store, in B/s: the store's own, or that of all clients.
+
+    >>> client_rate(400e9, 64, 5e9), client_rate(400e9, 128, 5e9)
+    (320000000000.0, 400000000000.0)
+    """
+    return smaller(bandwidth, clients * per_client)
+
+
+@formula("size / rate + files / metadata_rate")
+def transfer_time(size: float, rate: float, files: float, metadata_rate: float) -> float:
+    """The seconds in which ``size`` bytes move at ``rate``, and ``files`` are created or opened before.
+
+    Range: rate > 0, metadata_rate > 0.
+
+    >>> transfer_time(1e12, 100e9, 4096, 2048)
+    12.0
+    """
+    return size / rate + files / metadata_rate
+
+
+@formula("weights * copies + states * shared")
+def restore_bytes(weights: float, copies: float, states: float, shared: float) -> float:
+    """The bytes that all ranks of a job read from a checkpoint: each copy of the weights and of the states once.
+
+    >>> restore_bytes(140e9, 64, 840e9, 1)
+    9800000000000.0
+    """
+    return weights * copies + states * shared

@@ -1,0 +1,170 @@
+"""The storage system at work: the time of a checkpoint, of the reads after a failure, and of loading a served model."""
+
+from __future__ import annotations
+
+from clusterspec.cluster.model import Assumption, Design, Layout
+from clusterspec.cost.formulas.failures import client_rate, restore_bytes, transfer_time
+from clusterspec.cost.formulas.parameters import checkpoint_bytes
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.term import Term, computed_term
+from clusterspec.origin import Assumed, Computed, Written
+from clusterspec.precision import precision_width
+from clusterspec.quantity import Figure, Quantity
+from clusterspec.records import NamedTuple, dataclass, replace
+from clusterspec.spec.model import NetworkSpec
+
+WEIGHT_BYTES = 2.0
+"""Bytes of a weight in bf16, as a checkpoint of training holds it beside the states of the optimizer."""
+KEY = "cluster.networks.storage"
+ONE_FILE = (
+    "files of a checkpoint",
+    "one for each rank",
+    "as distributed checkpoints of PyTorch and Megatron-LM write them; only counted with a `metadata_rate`",
+)
+
+
+class Transfer(NamedTuple):
+    """The seconds of a transfer, the bytes that it moves, and the rate in B/s."""
+
+    seconds: Term
+    size: Term
+    rate: Term
+
+
+@dataclass(frozen=True, slots=True)
+class StorageUse:
+    """What a job asks of the storage system; None where it does not apply or is not known.
+
+    ``checkpoint`` is the writing of one, ``restore`` the reading of one by all ranks after a failure, ``kept``
+    the bytes of the checkpoints that are kept, ``load`` the reading of weights by all engines of a serving plan.
+    """
+
+    checkpoint: Transfer | None = None
+    restore: Transfer | None = None
+    kept: Term | None = None
+    load: Transfer | None = None
+    assumptions: tuple[Assumption, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """Seconds, bytes and B/s."""
+
+        def moved(one: Transfer | None) -> dict[str, float] | None:
+            if one is None:
+                return None
+            return {"seconds": one.seconds.value, "bytes": one.size.value, "rate": one.rate.value}
+
+        found = {"checkpoint": moved(self.checkpoint), "restore": moved(self.restore), "load": moved(self.load)}
+        return {**found, "kept_bytes": self.kept.value if self.kept else None}
+
+    @property
+    def terms(self) -> dict[str, Term]:
+        """The computed terms by the names under which they are printed."""
+        named = {"checkpoint_write": self.checkpoint, "checkpoint_restore": self.restore, "model_load": self.load}
+        found = {"checkpoints_kept": self.kept} if self.kept is not None else {}
+        for name, one in named.items():
+            if one is not None:
+                found |= {name: one.seconds, f"{name}_bytes": one.size, f"{name}_rate": one.rate}
+        return {name: replace(term, name=name) for name, term in found.items()}
+
+
+def storage_use(plan: Plan) -> StorageUse | None:
+    """What the job of a plan asks of its storage system; None where the spec states no bandwidth of one."""
+    design, parameters = plan.design, plan.parameters
+    section = design.spec.cluster.networks if design.spec.cluster else None
+    store = section.storage if section else None
+    if store is None or _stated_bandwidth(store) is None or parameters is None or design.layout is None:
+        return None
+    if plan.serving is not None:
+        return StorageUse(load=_load(design, store, parameters, design.layout))
+    work = design.workload
+    if work is None or work.kind != "train" or work.trainable is not None:
+        return None
+    saving = design.spec.operations.checkpoint if design.spec.operations else None
+    size = _checkpoint(parameters)
+    kept = None
+    if saving is not None and saving.keep is not None:
+        count = ("keep", Figure(float(saving.keep), "1", Written("operations.checkpoint.keep")))
+        kept = Term("kept", saving.keep * size.value, "B", "keep * checkpoint_bytes", (count,), (size,))
+    return StorageUse(
+        transfer("checkpoint", store, size, design.layout, reads=False),
+        transfer("restore", store, _restored(parameters, design.layout), design.layout, reads=True),
+        kept,
+        assumptions=(ONE_FILE,) if store.metadata_rate else (),
+    )
+
+
+def write_seconds(store: NetworkSpec | None, parameters: float | None, layout: Layout) -> float | None:
+    """Seconds in which a checkpoint is written; None where the bandwidth or the model is not known."""
+    if store is None or parameters is None or _stated_bandwidth(store) is None:
+        return None
+    return transfer("checkpoint", store, _checkpoint(parameters), layout, reads=False).seconds.value
+
+
+def _checkpoint(parameters: float) -> Term:
+    weights = ("weights", Figure(parameters, "1", Computed("parameters of the model")))
+    return computed_term("checkpoint_bytes", checkpoint_bytes, "B", (weights, ("width", WIDTH)))
+
+
+WIDTH = Figure(
+    14.0, "B", Assumed("bytes of a checkpoint", "weights in bf16, weights and two moments in fp32: 14 for a weight")
+)
+
+
+def _stated_bandwidth(store: NetworkSpec) -> Quantity | None:
+    """The bandwidth of the storage system, where it is stated and not zero."""
+    return store.bandwidth if store.bandwidth is not None and store.bandwidth.per_direction > 0 else None
+
+
+def transfer(name: str, store: NetworkSpec, size: Term, layout: Layout, *, reads: bool, files: bool = True) -> Transfer:
+    """The seconds in which all nodes of a job move some bytes, one file for each rank.
+
+    The storage system sustains its bandwidth, as far as its clients reach it: each at its own rate, and only as many at
+    once as there are slots.
+    """
+    written = store.read if reads and store.read is not None else store.bandwidth
+    assert written is not None
+    key = f"{KEY}.{'read' if written is store.read else 'bandwidth'}"
+    total = Figure(written.per_direction, "B/s", Written(key))
+    each = store.per_client
+    one = Figure(each.per_direction if each else total.value, "B/s", Written(f"{KEY}.per_client" if each else key))
+    clients = min(layout.nodes, store.slots) if store.slots else layout.nodes
+    origin = Written(f"{KEY}.slots") if store.slots and store.slots < layout.nodes else Computed("layout.nodes")
+    named = (("bandwidth", total), ("clients", Figure(float(clients), "1", origin)), ("per_client", one))
+    rate = computed_term("rate", client_rate, "B/s", named)
+    opened = float(layout.ranks) if files and store.metadata_rate else 0.0
+    figures = (
+        ("size", Figure(size.value, "B", Computed(size.formula))),
+        ("rate", Figure(rate.value, "B/s", Computed(rate.formula))),
+        ("files", Figure(opened, "1", Computed("ranks, where a metadata rate is stated"))),
+        ("metadata_rate", Figure(store.metadata_rate or 1.0, "1/s", Written(f"{KEY}.metadata_rate"))),
+    )
+    return Transfer(computed_term(name, transfer_time, "s", figures), size, rate)
+
+
+def _restored(parameters: float, layout: Layout) -> Term:
+    """The bytes that all ranks read after a failure: each copy of the weights, and of the states, by itself."""
+    shards = layout.shard_group if layout.sharding == "hsdp" else layout.dp
+    copies = max(1, layout.dp // max(1, shards))
+    whole, states = layout.sharding in {"none", "zero1", "zero2"}, layout.sharding == "none"
+    figures = (
+        ("weights", Figure(WEIGHT_BYTES * parameters, "B", Computed("2 bytes for each weight"))),
+        ("copies", Figure(float(layout.dp if whole else copies), "1", Computed("copies of the weights in the job"))),
+        ("states", Figure((WIDTH.value - WEIGHT_BYTES) * parameters, "B", Computed("12 bytes for each weight"))),
+        ("shared", Figure(float(layout.dp if states else copies), "1", Computed("copies of the states in the job"))),
+    )
+    return computed_term("restore_bytes", restore_bytes, "B", figures)
+
+
+def _load(design: Design, store: NetworkSpec, parameters: float, layout: Layout) -> Transfer | None:
+    work = design.workload
+    if work is None:
+        return None
+    width = precision_width(work.parameter_precision)
+    engines = Figure(float(max(1, layout.dp)), "1", Computed("engines: replicas of the model"))
+    inputs = (
+        ("engines", engines),
+        ("weights", Figure(parameters, "1", Computed("parameters of the model"))),
+        ("width", Figure(width, "B", Computed("bytes of a weight in workload.parameter_precision"))),
+    )
+    size = Term("load_bytes", engines.value * parameters * width, "B", "engines * weights * width", inputs)
+    return transfer("load", store, size, layout, reads=True, files=False)

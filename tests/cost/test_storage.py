@@ -1,0 +1,84 @@
+"""The storage system at work: times worked out by hand, and laws of its limits."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec import analysis
+from clusterspec.cost.storage import StorageUse, storage_use
+from clusterspec.studies.study import Study, study_text
+from tests.settings import SETTINGS
+
+JOB = """clusterspec: 1
+cluster: {{platform: dgx-h100, nodes: 64, networks: {{storage: {{bandwidth: 40 GB/s{store}}}}}}}
+workload: {{model: {{base: llama-3.1-70b}}, sequence_length: 8192, global_batch: 512}}
+layout: {{tp: 8, pp: 2{layout}}}
+operations: {{checkpoint: {{interval: 30 min{saving}}}}}
+"""
+PARAMETERS = 70_553_706_496
+"""Weights of Llama 3.1 70B."""
+
+
+def study(store: str = "", layout: str = "", saving: str = "") -> Study:
+    return study_text(JOB.format(store=store, layout=layout, saving=saving), SETTINGS)
+
+
+def use(store: str = "", layout: str = "", saving: str = "") -> StorageUse:
+    found = storage_use(study(store, layout, saving).plan)
+    assert found is not None
+    return found
+
+
+def test_a_checkpoint_is_written_at_the_rate_that_its_clients_reach() -> None:
+    """14 bytes of each weight are 987.75 GB. 64 nodes of 5 GB/s reach 40 GB/s, of 0.5 GB/s 32 GB/s, in 8 slots 4 GB/s;
+    512 files at 1,000 a second take half a second more.
+    """
+    size = 14 * PARAMETERS
+    for store, rate, more in (
+        ("", 40e9, 0.0),
+        (", per_client: 5 GB/s", 40e9, 0.0),
+        (", per_client: 0.5 GB/s", 32e9, 0.0),
+        (", per_client: 0.5 GB/s, slots: 8", 4e9, 0.0),
+        (", metadata_rate: 1000", 40e9, 0.512),
+    ):
+        found = use(store).checkpoint
+        assert found is not None
+        assert found.seconds.value == pytest.approx(size / rate + more, rel=1e-6), store
+
+
+def test_a_restore_reads_each_copy_of_the_weights() -> None:
+    """32 replicas of 16 ranks: with ZeRO-1 32 copies of 2 bytes and one of 12; fully sharded all of it once."""
+    for layout, wide, states in (("", 32, 1), (", sharding: fsdp", 1, 1), (", sharding: none", 32, 32)):
+        found = use(", read: 80 GB/s", layout).restore
+        assert found is not None
+        size = PARAMETERS * (2 * wide + 12 * states)
+        assert found.size.value == size
+        assert found.seconds.value == pytest.approx(size / 80e9)
+
+
+def test_what_is_kept_and_the_pause_of_training() -> None:
+    """Three checkpoints are 2.96 TB; the 24.7 s of one are 1.37 % of half an hour, of which 18 s are 1 %."""
+    found = use(saving=", keep: 3")
+    assert found.kept is not None and found.kept.value == 3 * 14 * PARAMETERS
+    report = analysis.solve(study(), "storage.bandwidth", "stall<=1%")
+    assert report.value == pytest.approx(14 * PARAMETERS / 18, rel=2e-3)
+    assert report.catalog_step == 80e9
+    asynchronous = analysis.solve(study(saving=", mode: asynchronous"), "storage.bandwidth", "stall<=1%")
+    assert asynchronous.free
+
+
+def test_engines_read_their_weights_at_once() -> None:
+    text = (
+        "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 4, networks: {storage: {bandwidth: 40 GB/s}}}\n"
+        "workload: {kind: serve, model: {base: llama-3.1-70b}, "
+        "serving: {input_tokens: 1024, output_tokens: 128, concurrency: 64}}\n"
+        "layout: {framework: vllm, tp: 8, dp: 4}\n"
+    )
+    found = storage_use(study_text(text, SETTINGS).plan)
+    assert found is not None and found.load is not None and found.checkpoint is None
+    assert found.load.seconds.value == pytest.approx(4 * 2 * PARAMETERS / 40e9)
+
+
+def test_nothing_is_said_of_a_store_that_is_not_described() -> None:
+    bare = JOB.replace(", networks: {{storage: {{bandwidth: 40 GB/s{store}}}}}", "")
+    assert storage_use(study_text(bare.format(layout="", saving=""), SETTINGS).plan) is None
