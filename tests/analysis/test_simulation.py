@@ -52,7 +52,7 @@ def parts(study: Study) -> tuple[Pools, ServingTimes]:
 def simulated(study: Study, arrivals: list[Arrival], in_flight: int | None = None) -> Simulation:
     pools, found = parts(study)
     sent = cache_handoff(pools, found.prompt_time, found.prefill.steps)
-    run = Simulation(plan_timing(pools, pools.tokens, sent.seconds if sent else 0.0), arrivals, in_flight)
+    run = Simulation(plan_timing(pools, pools.tokens, sent), arrivals, in_flight)
     run.run()
     return run
 
@@ -157,6 +157,21 @@ def test_equal_requests_of_a_closed_loop_do_not_stay_in_step() -> None:
         counted = simulated(study, arrivals, 480).requests[480:960]
         found = percentiles([(each.ended - each.first) / (each.output - 1) for each in counted]).p50
         assert (found == pytest.approx(expected.tpot, rel=0.1)) == agrees
+
+
+def test_caches_queue_on_the_link_of_the_engine_that_receives_them() -> None:
+    # four engines send to one: 1,000 tokens of 131,072 bytes at 0.8 × 1 GB/s are 0.164 s a prompt, 6.1 a second
+    apart = "disaggregated: {{prefill: {{replicas: 4}}, decode: {{replicas: 1}}, transfer: {{bandwidth: {} GB/s}}}}"
+    found = {}
+    for speed in (1, 2, 50):
+        study = plan(f"load: open, request_rate: 10, {apart.format(speed)}", per=5, output=20)
+        run = simulated(study, drawn_arrivals(3, 400, 10.0, 1.0, (1000, 20)))
+        firsts = sorted(each.first for each in run.requests)
+        found[speed] = (len(firsts) - 1) / (firsts[-1] - firsts[0]), mean_wait(run)
+    assert found[1][0] == pytest.approx(0.8e9 / 131_072_000, rel=0.02)
+    assert found[1][1] > 5 > found[2][1] > found[50][1]
+    # 82 ms each at 2 GB/s, 82 % of the link: M/D/1 waits 0.82 / (2 × 0.18) × 82 ms, and the transfer is 79 ms longer
+    assert found[2][1] - found[50][1] == pytest.approx(0.82 / 0.36 * 0.082 + 0.079, rel=0.15)
 
 
 def test_prompts_wait_where_decoding_takes_most_of_each_chunk() -> None:
@@ -284,7 +299,7 @@ def test_a_cache_that_overflows_loses_no_request_and_no_token(framework: str) ->
     # eight requests fit: with their output, or until they grow
     study = plan("load: offline, memory_fraction: 0.2", framework=framework, output=4000)
     pools, _ = parts(study)
-    timing = plan_timing(pools, 9000.0, 0.0)
+    timing = plan_timing(pools, 9000.0, None)
     run = Simulation(timing, [Arrival(0.0, 1000, 4000)] * 60)
     run.run()
     assert (run.preempted > 0) == (framework == "vllm")
@@ -300,7 +315,7 @@ def test_a_larger_cache_is_never_slower() -> None:
     pools, _ = parts(plan("load: offline", output=2000))
     ends = []
     for tokens in (10_000.0, 40_000.0, 400_000.0):
-        run = Simulation(plan_timing(pools, tokens, 0.0), varied(120, 1000, 2000))
+        run = Simulation(plan_timing(pools, tokens, None), varied(120, 1000, 2000))
         run.run()
         ends.append(run.ended)
     assert ends == sorted(ends, reverse=True)

@@ -97,12 +97,7 @@ def _numbers(job: ServingJob, prompts: Engines, answers: Engines, rate: Callable
             if one is not None:
                 yield one
         return
-    for decoding in engine_numbers((job.ranks - prompts.ranks) // answers.ranks):
-        decode = replace(answers, replicas=decoding)
-        most = (job.ranks - decoding * answers.ranks) // prompts.ranks
-        ample = rate((replace(prompts, replicas=most), decode))
-        if ample is None:
-            continue
+    for decode, most, ample in _amply_prefilled(job, prompts, answers, rate):
         if not ample.meets:
             yield ample
             continue
@@ -117,17 +112,24 @@ def _balanced(
     job: ServingJob, prompts: Engines, answers: Engines, rate: Callable[..., Rated | None]
 ) -> Iterator[Rated]:
     """Plans with every number of decode engines, and the prefill engines that their prompts keep busy."""
-    for decoding in engine_numbers((job.ranks - prompts.ranks) // answers.ranks):
-        decode = replace(answers, replicas=decoding)
-        most = (job.ranks - decoding * answers.ranks) // prompts.ranks
-        ample = rate((replace(prompts, replicas=most), decode))
-        if ample is None:
-            continue
+    for decode, most, ample in _amply_prefilled(job, prompts, answers, rate):
         enough = ceil(ample.times.prompt_load * most / BUSY)
         if enough < most:
             one = rate((replace(prompts, replicas=max(1, enough)), decode))
             if one is not None:
                 yield one
+
+
+def _amply_prefilled(
+    job: ServingJob, prompts: Engines, answers: Engines, rate: Callable[..., Rated | None]
+) -> Iterator[tuple[Engines, int, Rated]]:
+    """Every number of decode engines with prefill engines on all other ranks: those, their number, and the plan."""
+    for decoding in engine_numbers((job.ranks - prompts.ranks) // answers.ranks):
+        decode = replace(answers, replicas=decoding)
+        most = (job.ranks - decoding * answers.ranks) // prompts.ranks
+        ample = rate((replace(prompts, replicas=most), decode))
+        if ample is not None:
+            yield decode, most, ample
 
 
 def engine_numbers(most: int) -> list[int]:

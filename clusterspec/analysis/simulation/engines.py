@@ -80,8 +80,9 @@ class Limits:
 class SimulatedEngine:
     """One engine with its attention ranks, whose steps start together and end with the slowest.
 
-    ``requests`` wait or run. ``gaps`` collects the seconds between tokens, with the number of sequences that waited so
-    long.
+    ``requests`` wait or run. The link of each rank is free from ``free_links`` on; ``coming`` requests are on their way
+    to it from prefill engines. ``gaps`` collects the seconds between tokens, with the number of sequences that waited
+    so long.
     """
 
     def __init__(self, tables: StepTables, limits: Limits, gaps: dict[float, float]) -> None:
@@ -94,6 +95,23 @@ class SimulatedEngine:
         self.preempted = 0
         self.requests = 0
         self.chunks: list[list[tuple[Request, float]]] = []
+        self.free_links = [0.0] * tables.ranks
+        self.coming = [0] * tables.ranks
+
+    @property
+    def expected(self) -> int:
+        """Requests that wait or run, or are on their way."""
+        return self.requests + sum(self.coming)
+
+    def next_rank(self) -> int:
+        """The rank with the fewest requests, to which another is now on its way."""
+        found = min(range(len(self.ranks)), key=lambda each: self.ranks[each].requests + self.coming[each])
+        self.coming[found] += 1
+        return found
+
+    def arrived(self, rank: int) -> None:
+        """Note that a request on its way to a rank has arrived."""
+        self.coming[rank % len(self.ranks)] -= 1
 
     def receive(self, request: Request) -> None:
         """Put a request into the queue of its rank, or of the one with the fewest requests."""
@@ -277,7 +295,7 @@ class SimulatedEngine:
 
     def _end_prompts(self, now: float, ended: list[Request]) -> None:
         """Count the computed tokens of prompts; those that are complete decode, or end."""
-        for rank, taken in zip(self.ranks, self.chunks, strict=True):
+        for place, (rank, taken) in enumerate(zip(self.ranks, self.chunks, strict=True)):
             for request, part in taken:
                 request.todo -= part
                 request.chunks += 1
@@ -292,6 +310,8 @@ class SimulatedEngine:
                     rank.used -= request.held + (request.output if self.limits.whole else 0)
                     if self.limits.apart != "prefill":
                         request.ended = request.first
+                    else:
+                        request.rank = place
                     ended.append(request)
                 else:
                     self._join(rank, request)

@@ -8,28 +8,50 @@ from heapq import heappop, heappush
 from clusterspec.analysis.simulation.arrivals import Arrival
 from clusterspec.analysis.simulation.engines import Limits, Request, SimulatedEngine
 from clusterspec.analysis.simulation.steps import StepTables
+from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.cost.serving.steady import Pools
-from clusterspec.records import dataclass
+from clusterspec.records import NamedTuple, dataclass
 
 ARRIVAL, STEP_END, HANDED_OVER, LOADED = 0, 1, 2, 3
 """Kinds of events."""
+
+
+class Links(NamedTuple):
+    """The transfer of the cache of a prompt in seconds.
+
+    It occupies the link of the rank that sends it for ``sending``, and of the one that receives it for ``receiving``;
+    ``hidden`` of it overlap with the prompt. ``passing`` it takes besides.
+    """
+
+    sending: float = 0.0
+    receiving: float = 0.0
+    hidden: float = 0.0
+    passing: float = 0.0
+
+    @classmethod
+    def of(cls, pools: Pools, sent: Handoff | None) -> Links:
+        """The transfers between the engines of a plan."""
+        if sent is None:
+            return cls()
+        sending, receiving = pools.transfer
+        return cls(sending, receiving, sent.hidden, sent.passing)
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
     """What a simulation needs of a plan: the tables and limits of its engines, their number, and fixed times.
 
-    ``prefill`` is None where the same engines decode; ``handoff`` seconds pass between the two, ``request`` seconds
-    before a request reaches an engine.
+    ``prefill`` is None where the same engines decode; ``links`` is how caches pass between the two. ``request`` seconds
+    pass before a request reaches an engine.
     """
 
     decode: tuple[StepTables, Limits, int]
     prefill: tuple[StepTables, Limits, int] | None
-    handoff: float
+    links: Links
     request: float
 
 
-def plan_timing(pools: Pools, tokens: float, handoff: float) -> Timing:
+def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
     """The tables and limits of the engines of a plan, where one attention rank holds ``tokens``."""
     load, apart = pools.load, pools.has_prefill_engines
 
@@ -44,7 +66,7 @@ def plan_timing(pools: Pools, tokens: float, handoff: float) -> Timing:
     return Timing(
         decode=(StepTables.of(engine), limits("decode" if apart else ""), engine.replicas),
         prefill=(StepTables.of(prompts), limits("prefill"), prompts.replicas) if apart else None,
-        handoff=handoff,
+        links=Links.of(pools, sent),
         request=engine.habits.request,
     )
 
@@ -98,6 +120,8 @@ class Simulation:
             if kind == ARRIVAL and what.loading:
                 self._push(now + what.loading, LOADED, what)
                 continue
+            if kind == HANDED_OVER:
+                self.decode[what.rank // len(self.decode[0].ranks)].arrived(what.rank)
             pool = self.decode if kind == HANDED_OVER or not self.prefill else self.prefill
             self._route(what, pool, now)
 
@@ -116,8 +140,7 @@ class Simulation:
         """Finish the steps of an engine, hand over what it ended, and start the next ones."""
         for request in engine.end(now):
             if engine.limits.apart == "prefill":
-                request.rank = -1
-                self._push(max(now, request.first) + self.timing.handoff, HANDED_OVER, request)
+                self._push(self._received(request, engine, max(now, request.first)), HANDED_OVER, request)
                 if request.output <= 1:
                     request.ended = request.first
             else:
@@ -127,6 +150,20 @@ class Simulation:
         end = engine.begin(now)
         if end is not None:
             self._push(end, STEP_END, engine, engine.version)
+
+    def _received(self, request: Request, sender: SimulatedEngine, now: float) -> float:
+        """The time at which the rank of a decode engine with the fewest requests has the cache of a computed prompt.
+
+        A link carries one cache after the other, that of the rank which sends as that of the one which receives.
+        """
+        number = min(range(len(self.decode)), key=lambda each: self.decode[each].expected)
+        engine, links = self.decode[number], self.timing.links
+        place, source = engine.next_rank(), request.rank
+        begin = max(now - links.hidden, sender.free_links[source], engine.free_links[place])
+        sender.free_links[source] = begin + links.sending
+        engine.free_links[place] = begin + links.receiving
+        request.rank = number * len(engine.ranks) + place
+        return max(now, begin + max(links.sending, links.receiving)) + links.passing
 
     @property
     def preempted(self) -> int:

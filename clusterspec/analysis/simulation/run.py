@@ -76,7 +76,7 @@ def simulate(
         traffic, hit_rate = _with_caches(traffic, pools, expected)
     _refuse_endless_work(pools, traffic.arrivals)
     sent = cache_handoff(pools, expected.prompt_time, expected.prefill.steps)
-    timing = plan_timing(pools, pools.tokens, sent.seconds if sent else 0.0)
+    timing = plan_timing(pools, pools.tokens, sent)
     run = Simulation(timing, traffic.arrivals, traffic.in_flight)
     run.run()
     counted = run.requests[traffic.warm_up :]

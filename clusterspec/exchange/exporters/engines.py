@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.degrees import layout_of_engines
 from clusterspec.cluster.model import Layout, Serving, Workload
 from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, require_vendor, unchanged_model
 from clusterspec.records import NamedTuple
+from clusterspec.units import plural
 
 MOST_LAUNCHES = 2_000
 PREDICTING = (
@@ -135,6 +136,22 @@ def repository_of(source: ExportInput, omitted: list[str]) -> str:
 def predicts_tokens(work: Workload) -> bool:
     """Whether the checkpoint has layers of multi-token prediction, which can draft."""
     return work.model.prediction is not None or work.model.id.startswith(PREDICTING)
+
+
+def heading(source: ExportInput, options: str) -> str:
+    """The first line of a script: the design, its size, and the release whose ``options`` are written."""
+    layout = source.layout
+    size = f"{plural(layout.ranks, 'rank')} on {plural(layout.nodes, 'node')}"
+    return f"# {source.name}: {size}, options of {options}"
+
+
+def omitted_router(source: ExportInput, kinds: Sequence[EngineKind], name: str = "") -> Iterator[str]:
+    """What distributes requests over the engines, which launch lines leave out; ``name`` is that of the software."""
+    if len(kinds) > 1:
+        suffix = f": {name}" if name else ""
+        yield f"the router that sends a prompt to a prefill engine and its answer to a decode engine{suffix}"
+    elif source.layout.dp > 1:
+        yield f"the router before {plural(source.layout.dp, 'replica')}"
 
 
 def command(*words: str) -> str:

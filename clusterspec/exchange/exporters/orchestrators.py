@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from clusterspec.exchange.exporters import sglang, vllm
 from clusterspec.exchange.exporters.engines import (
@@ -69,12 +70,15 @@ def _engine_words(source: ExportInput, kind: EngineKind, model: str, release: st
     """The arguments of a worker."""
     work = source.workload
     if source.layout.framework == "vllm":
-        options = [*vllm.engine_options(kind, work), *vllm.limit_options(work, omitted)]
-        words = ["--model", model, *(word for option in options for word in shlex.split(option))]
+        words = ["--model", model, *_words(vllm.engine_options(kind, work), vllm.limit_options(work, omitted))]
         return [*words, "--disaggregation-mode", kind.role] if kind.role else words
-    options = [*sglang.engine_options(kind, work), *sglang.batch_options(kind.layout, work, release)]
-    options += sglang.precision_options(work, omitted)
-    return ["--model-path", model, *(word for option in options for word in shlex.split(option))]
+    batches, precisions = sglang.batch_options(kind.layout, work, release), sglang.precision_options(work, omitted)
+    return ["--model-path", model, *_words(sglang.engine_options(kind, work), batches, precisions)]
+
+
+def _words(*options: Iterable[str]) -> list[str]:
+    """The arguments of options, as a shell splits them."""
+    return [word for option in chain(*options) for word in shlex.split(option)]
 
 
 def _accelerators(source: ExportInput, kind: EngineKind, nodes: int) -> int:
@@ -126,15 +130,14 @@ def write_llm_d(source: ExportInput) -> ExportedFile:
     release = checked_release(source, "vllm", vllm.RELEASES)
     omitted: list[str] = ["the base of the guide that the patches change, its router, secret and volumes"]
     model, resource = repository_of(source, omitted), _resource(source)
-    limits = [word for option in vllm.limit_options(work, omitted) for word in shlex.split(option)]
+    limits = _words(vllm.limit_options(work, omitted))
     parts = []
     for kind in engine_kinds(source):
         first = next(launches(kind, source.cluster.ranks_per_node))
         if first.nodes > 1:
             raise NotExportable("engines on several nodes: the Deployments of the guides have one pod for each engine")
-        words = [word for option in vllm.engine_options(kind, work) for word in shlex.split(option)]
         port = DECODE_PORT if kind.role == "decode" else SERVER_PORT
-        args = [model, *words, *limits, "--port", str(port)]
+        args = [model, *_words(vllm.engine_options(kind, work)), *limits, "--port", str(port)]
         accelerators = _accelerators(source, kind, 1)
         parts.append("\n".join(_patch(kind, args, accelerators, resource)))
     head = f"# {source.name}: patches of llm-d, options of vLLM {release}\n"

@@ -17,14 +17,15 @@ from clusterspec.exchange.exporters.engines import (
     checked_release,
     command,
     engine_kinds,
+    heading,
     launches,
+    omitted_router,
     predicts_tokens,
     repository_of,
     served_workload,
     visible_accelerators,
 )
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput
-from clusterspec.units import plural
 
 RELEASES = ("0.5.9", "0.5.21")
 """Releases on PyPI whose sources have every option that is written."""
@@ -40,9 +41,8 @@ def write(source: ExportInput) -> ExportedFile:
     work, _ = served_workload(source, "sglang")
     release = checked_release(source, "sglang", RELEASES)
     omitted: list[str] = []
-    model, layout, kinds = repository_of(source, omitted), source.layout, engine_kinds(source)
-    size = f"{plural(layout.ranks, 'rank')} on {plural(layout.nodes, 'node')}"
-    lines = [f"# {source.name}: {size}, options of SGLang {release}"]
+    model, kinds = repository_of(source, omitted), engine_kinds(source)
+    lines = [heading(source, f"SGLang {release}")]
     limits = list(precision_options(work, omitted))
     for kind in kinds:
         words = [f"python3 -m sglang.launch_server --model-path {model}", *engine_options(kind, work)]
@@ -50,10 +50,7 @@ def write(source: ExportInput) -> ExportedFile:
         for launch in launches(kind, source.cluster.ranks_per_node):
             start = f"{visible_accelerators(source, launch)}{words[0]}"
             lines += [launch.comment, command(start, *words[1:], *_launch_options(kind, launch))]
-    if len(kinds) > 1:
-        omitted.append("the router that sends a prompt to a prefill and to a decode engine: sglang_router")
-    elif layout.dp > 1:
-        omitted.append(f"the router before {plural(layout.dp, 'replica')}")
+    omitted += omitted_router(source, kinds, "sglang_router")
     return ExportedFile("\n".join([*lines, ""]), tuple(dict.fromkeys(omitted)))
 
 

@@ -20,14 +20,15 @@ from clusterspec.exchange.exporters.engines import (
     checked_release,
     command,
     engine_kinds,
+    heading,
     launches,
+    omitted_router,
     predicts_tokens,
     repository_of,
     served_workload,
     visible_accelerators,
 )
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput
-from clusterspec.units import plural
 
 RELEASES = ("0.18.0", "0.31.0", "0.33.0")
 """Releases on PyPI whose sources have every option that is written."""
@@ -44,21 +45,14 @@ def write(source: ExportInput) -> ExportedFile:
     release = checked_release(source, "vllm", RELEASES)
     omitted: list[str] = []
     model, limits = repository_of(source, omitted), list(limit_options(work, omitted))
-    layout = source.layout
-    size = f"{plural(layout.ranks, 'rank')} on {plural(layout.nodes, 'node')}"
-    lines = [f"# {source.name}: {size}, options of vLLM {release}"]
-    kinds = engine_kinds(source)
+    lines, kinds = [heading(source, f"vLLM {release}")], engine_kinds(source)
     for kind in kinds:
         options = [*engine_options(kind, work), *limits]
         for launch in launches(kind, source.cluster.ranks_per_node):
             environment = visible_accelerators(source, launch) + (_side_channel(launch) if kind.role else "")
             start = f"{environment}vllm serve {model}"
             lines += [launch.comment, command(start, *options, *_launch_options(kind.layout, launch))]
-    if len(kinds) > 1:
-        omitted.append("the router that sends a prompt to a prefill engine and its answer to a decode engine")
-    elif layout.dp > 1:
-        omitted.append(f"the router before {plural(layout.dp, 'replica')}")
-    return ExportedFile("\n".join([*lines, ""]), tuple(omitted))
+    return ExportedFile("\n".join([*lines, ""]), (*omitted, *omitted_router(source, kinds)))
 
 
 def _side_channel(launch: Launch) -> str:
