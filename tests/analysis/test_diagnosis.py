@@ -28,6 +28,8 @@ def cluster(text: str) -> Cluster:
 
 
 DGX = cluster("{platform: dgx-h100, nodes: 16}")
+assert DGX.scale_out is not None
+QUARTER = replace(DGX.scale_out.nic_bandwidth, value=DGX.scale_out.nic_bandwidth.value / 4)
 EFA = cluster("{platform: aws-p4de-24xlarge, nodes: 4}")
 
 
@@ -82,6 +84,12 @@ FAULT_MODELS: list[tuple[Cluster, Callable[[Cluster], Cluster], int, str]] = [
     (EFA, sockets, 32, "plugin-missing"),
     (DGX, lambda one: changed_fabric(one, nics_per_node=1), 32, "one-nic"),
     (DGX, lambda one: changed_fabric(one, gpudirect_rdma=False), 32, "gpudirect-off"),
+    (
+        DGX,
+        lambda one: changed_fabric(one, nic_bandwidth=QUARTER),
+        128,
+        "oversubscribed-level",
+    ),
     (DGX, lambda one: replace(one, scale_up=replace(one.scale_up, in_network_reduction=False)), 8, "no-nvls"),
 ]
 

@@ -90,3 +90,9 @@ def test_attention_has_the_table_of_the_software_for_the_precision_of_the_cache(
     assert found.cache_read_rate(512 * 1024**2) == pytest.approx(0.78 * 3350e9)
     assert (found.attention_floor(own), found.attention_floor()) == (6.2e-6, 10e-6)
     assert found.decode_table("trt-llm", "bf16") == found.decode_table("vllm", "fp8") == "attention.decode"
+
+
+def test_latent_attention_reaches_its_share_of_the_peak_of_the_precision_of_the_cache() -> None:
+    rate, figure = rates("h20-96gb", "hopper-h20").latent_rate("fp8")
+    assert figure == "attention.latent.fp8"
+    assert rate == pytest.approx(0.72 * 296e12, rel=1e-3)

@@ -226,3 +226,14 @@ def test_adding_work_never_shortens_a_step(sequences: float, drafted: float) -> 
     assert one.decode(sequences, 1100.0, drafted).device <= mixed[0]
     assert mixed == sorted(mixed)
     assert mixed[1] <= one.prefill(256.0, 256.0, 1.0, Decoding(sequences, 1100.0, drafted + 1)).device
+
+
+def test_two_alternating_micro_batches_read_all_weights_twice_for_the_same_work() -> None:
+    layout = "tp: 1, ep: 32, attention_dp: 32"
+    plain, alternating = (
+        engine("deepseek-v3", f"{layout}, overlap: {{ep: {value}}}", nodes=4) for value in ("false", "true")
+    )
+    one, two = (each.decode(128.0, 2000.0) for each in (plain, alternating))
+    for name in ("dense", "head"):
+        assert numbers(two, name)["flops"] == pytest.approx(numbers(one, name)["flops"])
+    assert numbers(two, "dense")["bytes_read"] == pytest.approx(2 * numbers(one, "dense")["bytes_read"], rel=0.1)

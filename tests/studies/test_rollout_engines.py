@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .conftest import Check
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
 
 SPEC = """clusterspec: 1
 cluster: {{platform: {platform}, nodes: 16}}
@@ -31,9 +32,9 @@ CASES = (
 )
 
 
-def test_engines_that_cannot_start_are_found_at_their_keys(check: Check) -> None:
+def test_engines_that_cannot_start_are_found_at_their_keys() -> None:
     for platform, model, rollout, rule, path in CASES:
-        findings = check(SPEC.format(platform=platform, model=model, rollout=rollout))
+        findings = study_text(SPEC.format(platform=platform, model=model, rollout=rollout), SETTINGS).findings
         found = {
             (each.rule, ".".join(map(str, each.path))) for each in findings if "engines of rollout" in each.message
         }
