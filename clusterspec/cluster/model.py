@@ -389,6 +389,8 @@ class WeightSync:
     method: str
     precision: str
     bucket: float
+    ranks: str = "all"
+    """The ranks of the trainer that join a broadcast: ``all``, or ``one``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,6 +421,8 @@ class Rl:
     sync: WeightSync
     rollout_pool: str | None = None
     """The pool of the spec that has the nodes of rollout; None for the cluster of the trainer."""
+    recorded: bool = False
+    """Whether the trainer takes the log-probabilities of samples that the engines recorded."""
 
     @property
     def samples(self) -> int:

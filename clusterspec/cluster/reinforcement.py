@@ -73,6 +73,7 @@ def resolve_rl(section: WorkloadSpec, layout: LayoutSpec | None, cluster: Cluste
         roles=tuple(_roles(rl, algorithm)),
         sync=_weight_sync(rl.weight_sync or WeightSyncSpec(), placement, section, log),
         rollout_pool=pool,
+        recorded=rl.log_probabilities == "rollout",
     )
 
 
@@ -149,6 +150,7 @@ def _weight_sync(section: WeightSyncSpec, placement: str, work: WorkloadSpec, lo
             section.precision, f"{KEY}.weight_sync.precision", kept, "the precision in which the engines keep weights"
         ),
         bucket=section.bucket.value if section.bucket else BUCKET,
+        ranks=section.ranks or "all",
     )
 
 

@@ -144,3 +144,18 @@ def test_what_is_missing_or_contradicts_is_reported_at_its_key() -> None:
     assert ("missing-key", "workload.rl.output_tokens") in found(output_tokens=None) | found(output_tokens={"max": 9})
     assert ("keys-disagree", "workload.rl.minibatches") in found(minibatches=7)
     assert ("keys-disagree", "workload.rl.rollout.nodes") in found(placement="split", rollout={"nodes": 9})
+
+
+def test_one_rank_sends_over_its_own_nics() -> None:
+    """A node has eight NICs of 50 GB/s, and one rank one of them: 0.7 of 1 / (1 / 450 + 1 / 50) GB/s."""
+    split: dict[str, Any] = {"rollout": {"nodes": 2}, "placement": "split"}
+    every, single = (times(**split, weight_sync={"method": "nccl", "ranks": each}).sync for each in ("all", "one"))
+    assert single.wire == pytest.approx(single.sent / (0.7 * 1e9 / (1 / 450 + 1 / 50)))
+    assert every.wire == pytest.approx(every.sent / (0.7 * 1e9 / (1 / 450 + 1 / 400)))
+
+
+def test_recorded_log_probabilities_save_a_pass_and_single_launches_cost_time() -> None:
+    usual, recorded = times(), times(log_probabilities="rollout")
+    assert recorded.log_probabilities == pytest.approx(usual.log_probabilities / 2)  # that of the reference is left
+    assert times(algorithm="dapo", log_probabilities="rollout").log_probabilities == 0
+    assert times(rollout={"captured_graphs": False}).rollout.batch > 1.5 * usual.rollout.batch

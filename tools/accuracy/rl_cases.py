@@ -48,6 +48,7 @@ def spec_of_row(row: Row) -> dict[str, Any]:
         "nodes": _number(row["rollout_nodes"]) or None,
         "memory_fraction": float(row["memory_fraction"]) if row["memory_fraction"] else None,
         "parameter_precision": row["rollout_precision"] or None,
+        "captured_graphs": False if row["eager"] == "yes" else None,
     }
     rl: dict[str, Any] = {
         "algorithm": row["algorithm"],
@@ -57,11 +58,12 @@ def spec_of_row(row: Row) -> dict[str, Any]:
         "output_tokens": output,
         "minibatches": _number(row["minibatches"]),
         "max_staleness": _number(row["staleness"]),
+        "log_probabilities": row["log_probabilities"] or None,
         "placement": row["placement"],
         "rollout": _given(rollout),
     }
     if row["sync_method"]:
-        rl["weight_sync"] = {"method": row["sync_method"]}
+        rl["weight_sync"] = _given({"method": row["sync_method"], "ranks": row["sync_ranks"] or None})
     workload = {
         "kind": "rl",
         "model": row["model"],

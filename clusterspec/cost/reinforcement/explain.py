@@ -60,17 +60,14 @@ def _rollout_term(times: RlTimes) -> Term:
 def _busy_term(times: RlTimes) -> Term:
     rollout = times.rollout
     busy: Callable[..., float] = formulas.rollout_busy_time
-    share = rollout.unhindered / rollout.busy if rollout.busy else 1.0
     inputs = (
         ("samples", computed_figure(rollout.samples, "samples of a step over attention ranks")),
         ("mean", computed_figure(rollout.mean, "mean tokens of an output")),
-        ("step", _seconds(rollout.step, "one decoding step with full slots")),
+        ("step", _seconds(rollout.step, "one decoding step with full slots, inside the training loop")),
         ("slots", computed_figure(rollout.slots, "samples in flight on one attention rank")),
-        ("prompts", _seconds(rollout.prompts, "prompts of one attention rank")),
-        ("efficiency", computed_figure(share, "rate inside the training loop over that of the engine alone")),
+        ("prompts", _seconds(rollout.prompts, "prompts of one attention rank, inside the training loop")),
     )
-    text = f"({EXPRESSIONS[busy]}) / efficiency"
-    return Term("busy", rollout.busy, "s", text, inputs, (), formula_source(busy))
+    return Term("busy", rollout.busy, "s", EXPRESSIONS[busy], inputs, (), formula_source(busy))
 
 
 def _training_term(times: RlTimes) -> Term:

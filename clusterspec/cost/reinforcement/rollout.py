@@ -17,6 +17,7 @@ from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.constants import assumed
 from clusterspec.cost.formulas.pipeline import expected_largest
 from clusterspec.cost.formulas.reinforcement import rollout_busy_time
+from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.steady import Pools
 from clusterspec.cost.serving.times import serving_pools
@@ -38,9 +39,9 @@ MOST_SAMPLES = 4096
 EFFICIENCY = assumed(
     GROUP,
     "rollout.efficiency",
-    0.6,
-    "rate of generation inside a training loop over that of the serving engine alone, fitted: log-probabilities of"
-    " every token, kernels that allow new weights, requests that the driver sends and gathers",
+    0.5,
+    "rate of kernels of generation inside a training loop over that of the serving engine alone, fitted:"
+    " log-probabilities of every token, kernels that allow new weights, requests that the driver sends and gathers",
 )
 
 
@@ -51,7 +52,8 @@ class Rollout:
     ``batch`` seconds to the last sample, ``drained`` to the moment from which slots stay empty, ``busy`` those that
     the samples take where all slots are full. ``ranks`` attention ranks with ``slots`` each generate ``samples``
     each, of ``mean`` and at most ``longest`` tokens. ``step`` is the seconds of a step with full slots, ``prompts``
-    those of the prompts of one rank, ``waiting`` those that one sample waits for its environment.
+    those of the prompts of one rank, both inside the training loop, ``waiting`` those that one sample waits for its
+    environment.
     """
 
     batch: float
@@ -65,8 +67,6 @@ class Rollout:
     step: float
     prompts: float
     waiting: float
-    unhindered: float
-    """Seconds as ``busy`` at the rate of the engine alone."""
     engine: Engine
     design: Design
 
@@ -101,6 +101,7 @@ def rollout_design(design: Design, rl: Rl, nodes: int) -> Design:
         load="offline",
         max_sequences=rollout.max_sequences,
         memory_fraction=rollout.memory_fraction,
+        captured_graphs=rollout.captured_graphs,
     )
     served = WorkloadSpec(
         kind="serve",
@@ -156,9 +157,9 @@ def batch_rollout(pools: Pools, rl: Rl, engines: Design) -> Rollout:
     busy = rollout_busy_time(each, mean, slots, step, prompts)
     waiting = rl.turns * rl.environment_time
     return Rollout(
-        batch=max(batch * repeated, busy) / EFFICIENCY.value + waiting,
-        drained=drained * repeated / EFFICIENCY.value,
-        busy=busy / EFFICIENCY.value,
+        batch=max(batch * repeated, busy) + waiting,
+        drained=drained * repeated,
+        busy=busy,
         ranks=ranks,
         slots=slots,
         samples=each,
@@ -167,7 +168,6 @@ def batch_rollout(pools: Pools, rl: Rl, engines: Design) -> Rollout:
         step=step,
         prompts=prompts,
         waiting=waiting,
-        unhindered=busy,
         engine=engine,
         design=engines,
     )
@@ -207,6 +207,13 @@ class _StepLine(NamedTuple):
     slope: float
 
 
+def _hindered(step: StepTime) -> float:
+    """Seconds of a step inside the training loop: kernels at `EFFICIENCY` of their rate, or the step with its launches,
+    whose gaps leave the device the time that it loses.
+    """
+    return max(step.total, step.device / EFFICIENCY.value)
+
+
 class _EngineRun:
     """One attention rank that decodes samples in at most ``slots`` slots; ``prompt`` is the tokens of a prompt."""
 
@@ -229,7 +236,7 @@ class _EngineRun:
         if found is None:
             engine = self.pools.decode
             each = max(1.0 / engine.layout.attention_dp, RATIO**place / engine.layout.pp)
-            near, far = (engine.decode(each, tokens).total for tokens in (NEAR, FAR))
+            near, far = (_hindered(engine.decode(each, tokens)) for tokens in (NEAR, FAR))
             slope = (far - near) / (FAR - NEAR)
             found = self._lines[place] = _StepLine(near - NEAR * slope, slope)
         return found
@@ -239,7 +246,7 @@ class _EngineRun:
         engine = self.pools.prompts
         together = max(1.0, min(count, 8.0))
         found = engine.prefill(together * self.prompt, self.prompt, float(engine.layout.attention_dp)).total
-        return found * count / together
+        return found * count / together / EFFICIENCY.value
 
     def batch(self, lengths: list[float]) -> tuple[float, float]:
         """Seconds to the end of the last sample, and to the moment when the last sample has started."""

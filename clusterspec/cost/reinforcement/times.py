@@ -28,7 +28,7 @@ SWITCH = assumed(
 DRIVER = assumed(
     GROUP,
     "driver",
-    20.0,
+    30.0,
     "of a step, fitted: rewards, advantages, packing, the exchange of samples through the driver, and what its workers"
     " wait for each other",
     "s",
@@ -46,7 +46,7 @@ RESIDENT = assumed(
 SPREAD = assumed(
     "uncertainty",
     "reinforcement",
-    0.35,
+    0.45,
     "half-width of the range of a step of reinforcement learning, relative: nine in ten published steps of the fitted"
     " sources lie in it (docs/accuracy.md)",
 )
@@ -166,7 +166,7 @@ def composed_times(plan: Plan, rollout: Rollout) -> RlTimes:
     assert cluster and workload and layout and workload.rl and record
     rl = workload.rl
     scores = log_probability_seconds(record, rl)
-    update = rl.minibatches * rl.epochs * record.seconds * (2.0 if rl.role("critic") else 1.0)
+    update = rl.minibatches * rl.epochs * record.seconds * (1.0 + critic_share(plan))
     other = rollout.engine.cluster
     link = None
     if rl.rollout_pool is not None:
@@ -230,7 +230,7 @@ def log_probability_seconds(record: StepRecord, rl: Rl) -> float:
     and of reference and critic where they run on the trainer's nodes.
     """
     beside = sum(1 for role in rl.roles if role.nodes is None and role.model is None and role.name != "reward")
-    return (1 + beside) * forward_seconds(record, rl.minibatches)
+    return ((0 if rl.recorded else 1) + beside) * forward_seconds(record, rl.minibatches)
 
 
 def forward_seconds(record: StepRecord, minibatches: int) -> float:
@@ -255,7 +255,7 @@ def _flops(workload: Workload, rl: Rl) -> float:
     """FLOPs of the model in one step: generation and each forward pass count a third of training."""
     each = 6 * parameters.model_weights(workload.model).multiplied
     each += attention_flops(workload.model, workload.attended_length)
-    forward = 1 + sum(1 for role in rl.roles if role.name in {"reference", "critic"})
+    forward = (0 if rl.recorded else 1) + sum(1 for role in rl.roles if role.name in {"reference", "critic"})
     trained = rl.epochs * (2 if rl.role("critic") else 1)
     return rl.samples * rl.sample_tokens * each * (trained + (1 + forward) / 3)
 
@@ -296,19 +296,27 @@ def trainer_memory(plan: Plan) -> RlMemory | None:
     return RlMemory(0.0, plan.stored.total + critic, 0.0, 0.0, cluster.accelerator.memory.value, critic)
 
 
+def critic_share(plan: Plan) -> float:
+    """Weights of the critic over those of the trained model; 0 without one, 1 where the spec names no model for it."""
+    workload, catalog = plan.design.workload, plan.design.catalog
+    role = workload.rl.role("critic") if workload and workload.rl else None
+    if role is None or workload is None:
+        return 0.0
+    model = catalog.find("model", role.model) if catalog is not None and role.model else workload.model
+    if not isinstance(model, Model):
+        return 1.0
+    return parameters.model_weights(model).total / parameters.model_weights(workload.model).total
+
+
 def critic_bytes(plan: Plan) -> float:
     """Bytes of the states of a critic on one accelerator of the trainer, whose layout it has; 0 where it has nodes
     of its own or is in host memory between uses.
     """
-    workload, catalog = plan.design.workload, plan.design.catalog
+    workload = plan.design.workload
     role = workload.rl.role("critic") if workload and workload.rl else None
     if role is None or role.nodes is not None or role.offload or plan.stored is None or workload is None:
         return 0.0
-    model = catalog.find("model", role.model) if catalog is not None and role.model else workload.model
-    if not isinstance(model, Model):
-        return 0.0
-    ratio = parameters.model_weights(model).total / parameters.model_weights(workload.model).total
-    return _state_bytes(plan) * plan.stored.ranks * ratio
+    return _state_bytes(plan) * plan.stored.ranks * critic_share(plan)
 
 
 def _state_bytes(plan: Plan) -> float:

@@ -74,8 +74,11 @@ def sync_of(
 ) -> Sync:
     """The transfer of the trained weights to all engines, over ``link`` where these are on another machine.
 
-    ``nccl`` and ``ipc`` gather every tensor on the trainer's ranks and pass it on whole; ``rdma`` sends each part from
-    the rank that has it to the ranks that need it; ``disk`` writes once and reads once for each engine.
+    ``nccl`` and ``ipc`` gather every tensor on the trainer's ranks and pass it on whole: over all NICs of a node where
+    all its ranks join the broadcast (NeMo RL, commit 7ea279a, nemo_rl/algorithms/grpo.py), and over the NICs of one
+    accelerator where only one does (verl, commit b178a3c, verl/checkpoint_engine/nccl_checkpoint_engine.py). ``rdma``
+    sends each part from the rank that has it to the ranks that need it; ``disk`` writes once and reads once for each
+    engine.
     """
     weights = weight_bytes(workload, rl.sync.precision)
     scaled = 2.0 if precision_width(rl.sync.precision) <= 1.1 else 1.0  # tensors of 8 and 4 bits come with scales
@@ -99,7 +102,8 @@ def sync_of(
     elif method == "ipc":
         sent, bandwidth = weights, gathers
     else:
-        sent, bandwidth = weights, 1 / (1 / gathers + 1 / between)
+        sender = min(between, cluster.nic_share or between) if rl.sync.ranks == "one" else between
+        sent, bandwidth = weights, 1 / (1 / gathers + 1 / sender)
     return Sync(
         method,
         weights,

@@ -272,6 +272,7 @@ class RolloutSpec:
     max_sequences: int | None = None
     parameter_precision: str | None = None
     kv_precision: str | None = None
+    captured_graphs: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +294,7 @@ class WeightSyncSpec:
     method: str | None = None
     precision: str | None = None
     bucket: Quantity | None = None
+    ranks: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +310,7 @@ class RlSpec:
     environment_time: Quantity | None = None
     minibatches: int | None = None
     epochs: int | None = None
+    log_probabilities: str | None = None
     max_staleness: int | None = None
     placement: str | None = None
     rollout: RolloutSpec | None = None
