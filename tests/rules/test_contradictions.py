@@ -8,7 +8,7 @@ from .conftest import Check
 
 TRAIN = """\
 clusterspec: 1
-cluster: {platform: dgx-h100, nodes: 8}
+cluster: {platform: dgx-h100, nodes: 8%s}
 workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256%s}
 layout: {framework: megatron-core, tp: 2%s}
 """
@@ -16,7 +16,7 @@ SERVE = """\
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 1}
 workload: {kind: serve, model: llama-3.1-70b%s, serving: {input_tokens: 2000, output_tokens: 400, concurrency: 32%s}}
-layout: {framework: vllm, tp: 8%s}
+layout: {tp: 8%s}
 """
 PLANTED = """
 train workload  precision: bf16, recipe: delayed                    -> key-without-effect warning workload.recipe
@@ -32,16 +32,36 @@ serve serving   prefix_hit: 1                              -> optimistic-accepta
 serve serving   speculative: {tokens: 1, acceptance: 0.8, method: mtp} \
     -> optimistic-acceptance error workload.serving.speculative.method
 serve serving   targets: {ttft: {p50: 3 s, p99: 1 s}}  -> targets-contradict error workload.serving.targets.ttft.p99
+serve serving   targets: {ttft: 1 s, end_to_end: 1 s} \
+    -> request-target-unreachable error workload.serving.targets.end_to_end
+train cluster   host_memory: 2 GB                          -> unusual-value error cluster.host_memory
+train cluster   scale_out: {distance: {node_leaf: 30 km}}  -> unusual-value error cluster.scale_out.distance.node_leaf
+train cluster   accelerator: {like: h100-sxm-80gb, power: 10.2 kW} \
+    -> figure-of-sibling-part error cluster.accelerator.power
+train workload  peak_flops: 7.9 PFLOP/s dense              -> peak-of-other-precision error workload.peak_flops
+train cluster   scale_up: {topology: torus, shape: [2, 4]} \
+    -> interconnect-not-of-accelerator error cluster.scale_up.topology
+train cluster   scale_out: {subnet_manager: switch, technology: roce-v2} \
+    -> part-lacks-feature error cluster.scale_out.subnet_manager
+train cluster   scale_out: {flow_control: {pfc: true, ecn: true}} \
+    -> part-lacks-feature warning cluster.scale_out.flow_control
+train cluster   scale_out: {collective_plugin: aws-ofi-nccl} \
+    -> part-lacks-feature error cluster.scale_out.collective_plugin
+train cluster   scale_out: {tiers: 2, core_switches: 4} -> surplus-fabric-parts error cluster.scale_out.core_switches
+train cluster   networks: {storage: {bandwidth: 40 GB/s, capacity: 100 GB}} \
+    -> storage-holds-few-checkpoints error cluster.networks.storage.capacity
+serve layout    framework: torchtitan                 -> framework-lacks-feature warning layout.framework
 serve serving   targets: {ttft: 3 s, end_to_end: 2 s}  -> targets-contradict error workload.serving.targets.end_to_end
 """
 """Design, section, keys -> rule, severity, place."""
 
 
+SECTIONS = {"train": (TRAIN, ("cluster", "workload", "layout")), "serve": (SERVE, ("workload", "serving", "layout"))}
+
+
 def _with(design: str, section: str, keys: str) -> str:
     """A sound design with further keys in one of its sections."""
-    base, sections = {"train": (TRAIN, ("workload", "layout")), "serve": (SERVE, ("workload", "serving", "layout"))}[
-        design
-    ]
+    base, sections = SECTIONS[design]
     return base % tuple(f", {keys}" if keys and name == section else "" for name in sections)
 
 

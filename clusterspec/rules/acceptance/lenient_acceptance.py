@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A `busbw` below 60 % of the ceiling and of the prediction at 1 GiB and more.
+A `busbw` below 60 % of the ceiling and of the prediction at 1 GiB and more. `pass` with less than 80 % of the runs; a
+`duration` below ten seconds.
 
 ## Why it matters
 
@@ -62,12 +63,16 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 0.60
+SHORT = 10.0
+"""Seconds below which links have not warmed up, and no error of a link is likely to show."""
+MOST_PASS = 0.8
 NEAR = 0.60
 """Share of the predicted bandwidth from which a threshold finds the faults that halve it."""
 
 
 def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Problem]:
     for number, test in enumerate(acceptance):
+        yield from _repeated_too_little(number, test)
         if test.size is None or test.size.value < GIB:
             continue
         asked, best = bus_bandwidth(test, rated), predicted(test, rated, PLATEAU)
@@ -81,3 +86,14 @@ def check(acceptance: tuple[AcceptanceSpec, ...], rated: Cluster) -> Iterator[Pr
             f"{test_name(test, rated)}: {display(asked, 'B/s')} is only {share} of the {display(best.ceiling_busbw, 'B/s')} that the links carry: a faulty fabric passes",
             f"demand {recommended_threshold(best)}",
         )
+
+
+def _repeated_too_little(number: int, test: AcceptanceSpec) -> Iterator[Problem]:
+    """A share of runs that may fail, or a duration, with which faulty links pass."""
+    counted = test.required_runs
+    if counted is not None and 0 < counted[0] < MOST_PASS * counted[1]:
+        message = f"{counted[1] - counted[0]} of {counted[1]} runs may fail: a link that drops out now and then passes"
+        yield RULE.problem(("acceptance", number, "pass"), message, f"demand `{counted[1]} of {counted[1]}`")
+    if test.duration is not None and 0 < test.duration.value < SHORT:
+        message = f"a test of {test.duration.written} ends before links are warm and before a rare error shows"
+        yield RULE.problem(("acceptance", number, "duration"), message, "demand an hour or more")

@@ -3,7 +3,7 @@
 ## What it finds
 
 A `scale_up.interconnect` outside the list of the accelerator's entry: NVLink 5 on an H100, NVLink on an L40S or an
-MI300X; and a `scale_up.topology` of switches where its modules are joined directly, or the reverse. Up to four modules
+MI300X; and a `scale_up.topology` of switches where its modules are joined directly, or the reverse, and of a torus or ring where they have switches or a full mesh. Up to four modules
 may be joined directly where eight have switches, as on the boards of four A100 or H100. `pcie-3` to `pcie-6` are always accepted, for machines without bridge or baseboard.
 
 ## Why it matters
@@ -95,7 +95,10 @@ def _topology(written: ScaleUpSpec, scale_up: ScaleUp, accelerator: Accelerator)
     pair, entry = {written.topology, accelerator.topology}, scale_up.interconnect
     if written.topology == "full-mesh" and scale_up.domain <= SMALL_BOARD:
         return
-    if pair != {"switched", "full-mesh"} or entry is None or entry.id not in accelerator.interconnects:
+    ring = written.topology in {"torus", "ring"} and accelerator.topology in {"switched", "full-mesh"}
+    if not ring and pair != {"switched", "full-mesh"}:
+        return
+    if entry is None or entry.id not in accelerator.interconnects:
         return
     message = f"{accelerator.id} is sold with a {accelerator.topology} topology, not {written.topology}"
     yield RULE.problem("cluster.scale_up.topology", message, f"write `{accelerator.topology}`, or remove the key")

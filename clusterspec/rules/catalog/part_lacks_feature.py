@@ -11,6 +11,8 @@ A key that relies on a feature, where the catalog entry of the part says that it
 - `subnet_manager: switch` on an unmanaged switch; any subnet manager on Ethernet
 - `flow_control` by PFC or ECN on InfiniBand, which has credits on each link instead (a warning)
 - `mtu` above the largest packet of the technology, NIC or switch
+- `collective_plugin` of another network on InfiniBand or RoCE, which the libraries drive themselves; reduction in the
+  switches (SHARP) with `none`, a warning
 
 A feature that the entry does not mention is not checked.
 
@@ -81,13 +83,31 @@ from clusterspec.spec.model import FlowControlSpec, ScaleOutSpec
 RULE = Rule.of(__name__, "error")
 AT = "cluster.scale_out"
 BY_LOAD = ("adaptive", "spray")
+FAMILIES = {
+    "aws-ofi-nccl": ("efa", "slingshot", "omni-path"),
+    "aws-ofi-rccl": ("efa", "slingshot", "omni-path"),
+    "nccl-tcpx": ("tcp",),
+    "nccl-fastrak": ("tcp",),
+    "gib": ("roce",),
+    "psm2": ("omni-path",),
+    "opx": ("omni-path",),
+}
+"""Families of technologies on which a plugin sends; those of the others are in the entries of the technologies."""
+VERBS = frozenset({"infiniband", "roce"})
+"""Families that the libraries of NVIDIA and AMD drive by themselves (verbs)."""
 ETHERNET = ("roce", "tcp", "ultra-ethernet")
 """Families of technologies whose links are Ethernet."""
 
 
 def check(written_scale_out: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     written, how = written_scale_out, scale_out.load_balancing
-    used = written.flow_control or written.mtu or written.subnet_manager or written.gpudirect_rdma
+    used = (
+        written.flow_control
+        or written.mtu
+        or written.subnet_manager
+        or written.gpudirect_rdma
+        or written.collective_plugin
+    )
     if how is None and not used:
         return
     yield from _reordering_problems(scale_out)
@@ -96,6 +116,7 @@ def check(written_scale_out: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut
     yield from _gpudirect_problems(written_scale_out, cluster, scale_out)
     yield from _subnet_manager_problems(written_scale_out, scale_out)
     yield from _mtu_problems(written_scale_out, scale_out)
+    yield from _plugin_problems(written_scale_out.collective_plugin, scale_out)
 
 
 def _reordering_problems(scale_out: ScaleOut) -> Iterator[Problem]:
@@ -157,3 +178,18 @@ def _mtu_problems(written: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Proble
             message = f"packets of {written.mtu:,} bytes exceed the {largest:,.0f} bytes of {part.id}"
             yield RULE.problem(f"{AT}.mtu", message, f"write at most {largest:.0f}")
             return
+
+
+def _plugin_problems(plugin: str | None, scale_out: ScaleOut) -> Iterator[Problem]:
+    """A plugin whose network the fabric is not, and reduction in switches that no plugin asks for."""
+    technology = scale_out.technology
+    if plugin is None or plugin in technology.plugins or technology.family not in VERBS:
+        return
+    if technology.family not in FAMILIES.get(plugin, VERBS):
+        message = f"{plugin} sends over {FAMILIES[plugin][0]}, and the fabric is {technology.name}"
+        yield RULE.problem(
+            f"{AT}.collective_plugin", message, "remove the key: the collective library has verbs of its own"
+        )
+    elif plugin == "none" and scale_out.in_network_reduction:
+        message = "the switches are to reduce, and no plugin asks them: NCCL reduces in the fabric only with `nccl-rdma-sharp`"
+        yield RULE.problem(f"{AT}.collective_plugin", message, "write `nccl-rdma-sharp`", severity="warning")

@@ -6,7 +6,8 @@ More endpoints (nodes and spares × NICs, and extra ones) than the stated tiers 
 ports of a single switch; the ports of a rail's switch in a rail-only fabric of one tier; ports² × r / (1 + r) in two
 tiers at oversubscription r; ports³ / 4 in three. A rail-only fabric of several tiers has such a tree for each rail.
 
-The finding is an error, and a note where the switch is only assumed: larger ones may be meant.
+The finding is an error, and a note where the switch is only assumed and the largest one of the technology in the catalog
+would connect them.
 
 ## Why it matters
 
@@ -49,7 +50,11 @@ cluster:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import inf
 
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.entries import Switch
+from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_counts import FabricCount
@@ -59,7 +64,7 @@ from clusterspec.units import plural
 RULE = Rule.of(__name__, "error")
 
 
-def check(counts: FabricCount, scale_out: ScaleOut, assumed: Mapping[str, str]) -> Iterator[Problem]:
+def check(counts: FabricCount, scale_out: ScaleOut, assumed: Mapping[str, str], catalog: Catalog) -> Iterator[Problem]:
     fabric = counts.fabric
     if fabric is None or fabric.fits or fabric.capacity is None:
         return
@@ -68,11 +73,32 @@ def check(counts: FabricCount, scale_out: ScaleOut, assumed: Mapping[str, str]) 
         at = "cluster.nodes"
     planes = " in each plane" if fabric.planes > 1 else ""
     of = "one switch" if scale_out.topology == "single-switch" else plural(fabric.tiers, "tier")
+    assumed_switch = "cluster.scale_out.switch" in assumed
+    limit = _most(fabric, scale_out, catalog) if assumed_switch else 0
     yield RULE.problem(
         at,
         f"{fabric.endpoints:,} endpoints{planes} exceed the {fabric.capacity:,} that {of} of {fabric.switch_ports}-port switches connect"
         + (" (every rail by itself)" if scale_out.rails > 1 and fabric.endpoints <= fabric.capacity else ""),
         "add a tier, use switches with more ports, or several planes",
-        severity="note" if "cluster.scale_out.switch" in assumed else "error",
+        severity="note" if assumed_switch and fabric.endpoints <= limit else "error",
         related=[("cluster.nodes", f"{scale_out.nics_per_node} NICs each")],
     )
+
+
+def _most(fabric: Fabric, scale_out: ScaleOut, catalog: Catalog) -> float:
+    """Endpoints that the largest switch of the technology would connect in as many tiers; infinite where the catalog has
+    none.
+    """
+    rate = scale_out.nic_bandwidth.value / max(1, fabric.planes)
+    entries = (catalog.find("switch", id_) for id_ in catalog.ids("switch"))
+    ports = [
+        entry.ports * max(1.0, entry.port_bandwidth.value / rate)
+        for entry in entries
+        if isinstance(entry, Switch)
+        and scale_out.technology.family in entry.families
+        and entry.ports is not None
+        and entry.port_bandwidth is not None
+    ]
+    if not ports or fabric.capacity is None or fabric.switch_ports is None:
+        return inf
+    return float(fabric.capacity) * (max(ports) / fabric.switch_ports) ** fabric.tiers

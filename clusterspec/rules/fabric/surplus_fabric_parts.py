@@ -2,7 +2,8 @@
 
 ## What it finds
 
-Stated leaves, spines, cores or links more than 10 % above the number computed.
+Stated leaves, spines, cores or links more than 10 % above the number computed: a note. Core switches beside `tiers: 2`
+are an error.
 
 ## Why it matters
 
@@ -61,6 +62,11 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
     fabric = counts.fabric
     if fabric is None or not fabric.fits:
         return
+    if written_scale_out.core_switches and fabric.tiers == 2 and written_scale_out.tiers == 2:
+        message = f"{plural(written_scale_out.core_switches, 'core switch')} stated, and the fabric has two tiers: leaves and spines"
+        yield RULE.problem(
+            "cluster.scale_out.core_switches", message, "remove the key, or write `tiers: 3`", severity="error"
+        )
     for key in ("leaf_switches", "spine_switches", "core_switches"):
         written, needed = getattr(written_scale_out, key), getattr(fabric, key)
         if written and needed and written > MOST * needed:

@@ -33,7 +33,7 @@ class UsualRange:
     priced: bool = False
     """Whether the range is in US dollars, so that it applies only to currencies of the same magnitude."""
     limit: float | None = None
-    """How many times above the range a value cannot be right; None where records and new parts may go beyond it."""
+    """How many times outside the range a value cannot be right; None where records and new parts may go beyond it."""
 
 
 def _count(low: float, high: float, hint: str) -> UsualRange:
@@ -49,10 +49,11 @@ def _price(low: float, high: float) -> UsualRange:
 
 
 _NETWORK = "check bits and bytes, and the prefix"
+_METRES = "give the longest run of a level in metres"
 RANGES: dict[str, UsualRange] = {
     "cluster.nodes": _count(1, 100_000, "count nodes, not accelerators"),
     "cluster.accelerators_per_node": _count(1, 72, "count the accelerators of one operating-system image"),
-    "cluster.host_memory": UsualRange(32 * GB, 32 * TB, "B", "give the memory of one node"),
+    "cluster.host_memory": UsualRange(32 * GB, 32 * TB, "B", "give the memory of one node", limit=10),
     "cluster.scale_up.domain": _count(1, 16_384, "count accelerators"),
     "cluster.scale_up.oversubscription": UsualRange(0.5, 16, ":1", "write down : up"),
     "cluster.scale_out.nics_per_node": _count(1, 64, "count the NICs of one node"),
@@ -60,11 +61,14 @@ RANGES: dict[str, UsualRange] = {
     "cluster.scale_out.levels.oversubscription": UsualRange(0.5, 16, ":1", "write down : up, such as 4:1"),
     "cluster.scale_out.planes": _count(1, 16, "count independent fabrics"),
     "cluster.scale_out.switch_ports": _count(8, 1024, "count ports after breakout"),
+    "cluster.scale_out.distance.node_leaf": UsualRange(0.1, 2e3, "m", _METRES, limit=10),
+    "cluster.scale_out.distance.leaf_spine": UsualRange(0.1, 2e3, "m", _METRES, limit=10),
+    "cluster.scale_out.distance.spine_core": UsualRange(0.1, 10e3, "m", _METRES, limit=10),
     "cluster.networks.frontend.nic_bandwidth": UsualRange(GIGABIT, 1600 * GIGABIT, "b/s", _NETWORK),
     "cluster.networks.storage.nic_bandwidth": UsualRange(GIGABIT, 1600 * GIGABIT, "b/s", _NETWORK),
     "cluster.networks.out_of_band.nic_bandwidth": UsualRange(GIGABIT / 10, 100 * GIGABIT, "b/s", _NETWORK),
     "cluster.networks.storage.bandwidth": UsualRange(0.1 * GB, 100 * TB, "B/s", _NETWORK),
-    "cluster.networks.storage.capacity": UsualRange(100 * GB, 10e18, "B", "check the prefix"),
+    "cluster.networks.storage.capacity": UsualRange(100 * GB, 10e18, "B", "check the prefix", limit=10),
     "cluster.power.switch": UsualRange(20, 20 * KW, "W", "give the power of one switch"),
     "cluster.power.rack_limit": UsualRange(1 * KW, 1500 * KW, "W", "give the limit of one rack"),
     "cluster.power.rack_overhead": UsualRange(0, 300 * KW, "W", "give the power of a rack without its nodes"),
@@ -126,7 +130,8 @@ class UnusualValue:
     @property
     def impossible(self) -> bool:
         """Whether the value cannot be right, because no market or machine comes near it."""
-        return self.range.limit is not None and self.value >= self.range.limit * self.range.high
+        limit = self.range.limit
+        return limit is not None and (self.value >= limit * self.range.high or self.value * limit <= self.range.low)
 
     @property
     def bounds(self) -> str:

@@ -5,7 +5,7 @@
 A feature, or a combination of features, that the support matrix in the catalog entry of the framework refuses for the
 named release (`software`) or year (`software_year`): schedules, shardings, expert and context parallelism, kinds of
 attention, precision recipes, formats of weights and caches, optimizers, speculation, on this accelerator. Training with a serving engine is an
-error. An error where
+error, serving with a library of training a warning. An error where
 the entry cites a document, else a warning. Combinations that the entry does not state are not reported; `clusterspec
 catalog show framework/ID` prints the matrix.
 
@@ -77,6 +77,7 @@ RULE = Rule.of(__name__, "error")
 
 def check(design: Design, accelerator: Accelerator, layout: Layout) -> Iterator[Problem]:
     yield from _serving_engine_that_trains(design, layout)
+    yield from _trainer_that_serves(design, layout)
     if not layout.capabilities.refused:
         return
     release = layout.capabilities.release or f"{layout.framework} of {layout.software_year}"
@@ -95,3 +96,14 @@ def _serving_engine_that_trains(design: Design, layout: Layout) -> Iterator[Prob
     named = "layout.framework" if design.spec.layout and design.spec.layout.framework else "layout.software"
     message = f"{layout.framework} serves models and has no backward pass: it cannot train"
     yield RULE.problem(named, message, "name a framework that trains, or write `kind: serve`")
+
+
+def _trainer_that_serves(design: Design, layout: Layout) -> Iterator[Problem]:
+    """A library of training that is to serve."""
+    framework, workload = layout.capabilities.framework, design.workload
+    if workload is None or workload.kind != "serve" or framework.purposes != ("train",):
+        return
+    named = "layout.framework" if design.spec.layout and design.spec.layout.framework else "layout.software"
+    message = f"{layout.framework} is a library of training: services run on engines with a scheduler of requests and a paged cache"
+    help_ = "name an engine that serves, such as `vllm`, or write `kind: train`"
+    yield RULE.problem(named, message, help_, severity="warning")

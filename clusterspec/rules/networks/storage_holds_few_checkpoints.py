@@ -4,7 +4,7 @@
 
 80 % of `networks.storage.capacity` is less than the checkpoints that `operations.checkpoint.keep` asks for, of 14 bytes
 per parameter each: an error where they exceed the whole capacity, else a warning. Without `keep`, less than ten
-checkpoints are a note.
+checkpoints are a note, less than two a warning, and less than one is an error.
 
 ## Why it matters
 
@@ -81,6 +81,8 @@ from clusterspec.units import display, percent, plain
 RULE = Rule.of(__name__, "note", "heuristic")
 KEPT = 10
 USABLE = 0.8
+SAFE = 2.0
+"""Checkpoints that a store has to hold so that the last complete one stays while the next is written."""
 
 
 def check(
@@ -101,7 +103,10 @@ def check(
             f"{capacity.written} hold {plain(held, 2)} checkpoints of {display(size, 'B')} at 80 % of the capacity"
         )
         yield RULE.problem(
-            "cluster.networks.storage.capacity", message, f"plan {display(KEPT * size / USABLE, 'B')}, which hold ten"
+            "cluster.networks.storage.capacity",
+            message,
+            f"plan {display(KEPT * size / USABLE, 'B')}, which hold ten",
+            severity="error" if held < 1 else "warning" if held < SAFE else "note",
         )
 
 

@@ -4,7 +4,8 @@
 
 `power.node` (else the platform's) × `nodes_per_rack` + `rack_overhead` above `rack_limit`. Where neither is known, a node
 counts with its accelerators and the least that servers draw besides, and the message says so. A rack with a whole domain
-of a rack-scale system also has the switches of that domain; the platform's figure for the rack includes them.
+of a rack-scale system also has the switches of that domain; the platform's figure for the rack includes them. Its nodes are those of the rack as sold where
+`nodes_per_rack` is absent.
 
 ## Why it matters
 
@@ -57,6 +58,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.degrees import nodes_of_rack
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.nameplates import HOST_SHARES, least_node_power, overhead_of_rack
 from clusterspec.finding import Problem
@@ -69,7 +71,8 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
-    limit, nodes = power.rack_limit, power.nodes_per_rack
+    limit, platform = power.rack_limit, cluster.platform
+    nodes = power.nodes_per_rack or (nodes_of_rack(platform) if platform and platform.form == "rack" else None)
     if limit is None or nodes is None or deviations.concern("power"):
         return
     each = least_node_power(cluster)
@@ -85,10 +88,10 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster) -> Iterato
     what = "rack overhead" if power.rack_overhead else "scale-up switches and power conversion"
     besides = f" and {display(overhead, 'W')} of {what}" if overhead else ""
     yield RULE.problem(
-        "cluster.power.nodes_per_rack",
+        "cluster.power.nodes_per_rack" if power.nodes_per_rack else "cluster.power.rack_limit",
         f"{nodes} nodes of {display(each, 'W')}{least}{besides} draw {display(drawn, 'W')}, above the rack limit of {display(limit.value, 'W')}",
         f"use at most {plural(fit, 'node')} per rack, in {plural(-(-cluster.all_nodes // fit), 'rack')}"
-        if fit
+        if fit and power.nodes_per_rack
         else "use a rack with more power",
         confidence="certain" if stated else "likely",
     )

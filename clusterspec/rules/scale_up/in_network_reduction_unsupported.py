@@ -3,7 +3,8 @@
 ## What it finds
 
 `scale_up.in_network_reduction: true` on an interconnect without it (before NVLink 4, or without a switch), or
-`scale_out.in_network_reduction: true` on a technology that is not InfiniBand HDR or later.
+`scale_out.in_network_reduction: true` on a technology that is not InfiniBand HDR or later. An acceptance test
+whose `algorithm` is `nvls` over more nodes than a domain has, or `collnet` on a fabric that does not reduce.
 
 ## Why it matters
 
@@ -60,13 +61,16 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule, rewrite
-from clusterspec.spec.model import ScaleOutSpec, ScaleUpSpec
+from clusterspec.spec.model import AcceptanceSpec, ScaleOutSpec, ScaleUpSpec
 
 RULE = Rule.of(__name__, "error")
 
 
 def check(
-    written_scale_up: ScaleUpSpec | None, written_scale_out: ScaleOutSpec | None, cluster: Cluster
+    written_scale_up: ScaleUpSpec | None,
+    written_scale_out: ScaleOutSpec | None,
+    cluster: Cluster,
+    acceptance: tuple[AcceptanceSpec, ...] | None,
 ) -> Iterator[Problem]:
     written, up = written_scale_up, cluster.scale_up
     entry = up.interconnect
@@ -85,3 +89,19 @@ def check(
         at = "cluster.scale_out.in_network_reduction"
         message = f"{out.technology.name} has no in-network reduction"
         yield RULE.problem(at, message, "write `false`, or remove the key", fix=rewrite(at, "false"))
+    if acceptance is not None:
+        yield from _of_tests(acceptance, cluster)
+
+
+def _of_tests(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
+    """Tests that name an algorithm of switches where their ranks have no such switches between them."""
+    domain = max(1, cluster.scale_up.domain // cluster.accelerators_per_node)
+    for number, test in enumerate(acceptance):
+        nodes = test.nodes or (test.ranks // cluster.ranks_per_node if test.ranks else 1)
+        if test.algorithm == "nvls" and nodes > domain:
+            message = f"`nvls` reduces in the switches of one domain, and the test spans {nodes} nodes of {domain} in a domain each"
+            yield RULE.problem(("acceptance", number, "algorithm"), message, "write `nvls-tree`, or remove the key")
+        elif test.algorithm == "collnet" and cluster.scale_out and not cluster.scale_out.in_network_reduction:
+            message = "`collnet` reduces in the switches of the fabric, and the design does not"
+            help_ = "write `in_network_reduction: true` of the fabric, or another algorithm"
+            yield RULE.problem(("acceptance", number, "algorithm"), message, help_)

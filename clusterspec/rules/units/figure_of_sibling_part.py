@@ -9,7 +9,7 @@ are all those of one other entry, such as the next generation. The finding is an
 figures on, since such a part is described on purpose. A part of which several figures differ otherwise is one of
 its own, and so is one of the same name whose memory differs in both size and bandwidth: the A100 PCIe was sold with 40 GB, too.
 A memory alone that is half as large again as the entry's, and that no sibling has, is an error, too: it is mostly that of a
-node, or includes the host's.
+node, or includes the host's. So is a power alone that is two and a half times the entry's.
 
 ## Why it matters
 
@@ -79,6 +79,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
+from math import inf
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
@@ -91,8 +92,8 @@ from clusterspec.units.readings import AGREES, agrees_within
 RULE = Rule.of(__name__, "error", "likely")
 DESCRIBED = 3
 """Figures of one sibling from which it is described on purpose, by a writer who did not know its entry."""
-TOO_LARGE = 1.5
-"""Ratio to the catalog's memory from which no other stack of the same part explains a larger one."""
+TOO_LARGE = {"memory": 1.5, "power": 2.5}
+"""Ratios to the catalog's figures from which no other stack of memory or limit of the same part explains a larger one."""
 MEMORY = {"memory", "memory_bandwidth"}
 GIGABYTE_OF_SHEETS = 1024**3 / 1e9
 """Data sheets print the GiB of memories as GB."""
@@ -111,11 +112,12 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
             f"remove {'the keys' if others else 'the key'} (the catalog supplies the figure), or write `{sibling.id}` if that is bought",
             severity="note" if len(changed) >= DESCRIBED else "",
         )
-    elif len(changed) == 1 and _key(changed[0]) == "memory" and changed[0].ratio >= TOO_LARGE:
+    elif len(changed) == 1 and changed[0].ratio >= TOO_LARGE.get(_key(changed[0]), inf):
+        others = "; that of the host is `host_memory`" if _key(changed[0]) == "memory" else ""
         yield RULE.problem(
             changed[0].stated.at,
             f"{changed[0].comparison}, and no other accelerator of that name has it",
-            "state the memory of one accelerator; that of a node is derived, and that of the host is `host_memory`",
+            f"state the {_key(changed[0])} of one accelerator; that of a node is derived{others}",
         )
 
 

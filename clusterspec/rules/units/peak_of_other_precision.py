@@ -4,7 +4,8 @@
 
 A `workload.peak_flops` more than 5 % from the catalog's dense peak for the precision of the workload, and within 3 % of
 the same accelerator's peak for another precision, or of another accelerator's for the same one. A part of its own, of
-which the spec changes several figures, is compared with its own precisions only.
+which the spec changes several figures, is compared with its own precisions only. These are warnings. A peak more than one and a half times the catalog's that belongs to none is an
+error: it is mostly that of a node.
 
 ## Why it matters
 
@@ -61,13 +62,15 @@ from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.peaks import SPARSE_GAIN, StatedPeak
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
-from clusterspec.units import display
+from clusterspec.units import display, plain
 from clusterspec.units.readings import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "warning", "likely")
 WORKLOAD = "workload.peak_flops"
 OFF = 0.05
 SAME = 0.03
+TOO_HIGH = 1.5
+"""Ratio to the catalog's peak from which no other clock or form of the part explains a higher one."""
 
 
 def check(peaks: tuple[StatedPeak, ...], deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
@@ -81,6 +84,11 @@ def check(peaks: tuple[StatedPeak, ...], deviations: Deviations, catalog: Catalo
             known = display(stated.known, "FLOP/s")
             message = f"{stated.quantity.written} is the peak of {both(owners)}; {stated.whose} has {known} in {stated.precision}"
             yield RULE.problem(stated.at, message, "remove the key: the catalog supplies the figure")
+        elif stated.ratio > TOO_HIGH and not own:
+            known = display(stated.known, "FLOP/s")
+            message = f"{stated.quantity.written} is {plain(stated.ratio, 2)} times the {known} that {stated.whose} has in {stated.precision}"
+            help_ = "state the peak of one accelerator, or remove the key: the catalog supplies the figure"
+            yield RULE.problem(stated.at, message, help_, severity="error")
 
 
 def _in_other_precisions(stated: StatedPeak) -> list[str]:

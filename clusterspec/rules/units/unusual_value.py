@@ -4,7 +4,8 @@
 
 A stated quantity outside the usual range of its key: an oversubscription of 1:4, electricity at 14 a kWh, a rack limit
 of 44 MW, a global batch of four million sequences. Prices are compared only in currencies near the US dollar. It is a warning, and
-an error for a price of electricity at least ten times above its range: no market has it. Other rules compare figures with the catalog where it has them, such as bandwidths and the power of a node.
+an error at least ten times outside the range of the price of electricity, the memory of a node, the capacity of a store and the
+length of a cable. Other rules compare figures with the catalog where it has them, such as bandwidths and the power of a node.
 
 ## Why it matters
 
