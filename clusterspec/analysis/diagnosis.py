@@ -220,9 +220,9 @@ def _planned_cases(study: Study, cases: Sequence[AcceptanceCase], *, stated: boo
     for case in cases:
         tier = "scale-up" if case.ranks <= cluster.ranks_per_domain else "scale-out"
         test = AcceptanceTest(case.collective, case.nodes, case.ranks, case.size, tier, case.tool)
-        rows = collective(study, case.collective, case.ranks, (case.size,)).rows
-        if rows:
-            one = replace(planned(test, rows[0]), name=case.name)
+        predicted = collective(study, case.collective, case.ranks, (case.size,))
+        if predicted.rows:
+            one = replace(planned(test, predicted.rows[0]), name=case.name, unmeasured=predicted.unmeasured)
             found.append(replace(one, demanded=case.threshold) if stated else one)
     return tuple(found)
 

@@ -112,6 +112,7 @@ def collective(
 
     Without rows, but with the reason, if the cluster cannot be resolved or its ranks are not connected.
     """
+    from clusterspec.cost.collectives.evidence import unmeasured_part
     from clusterspec.cost.collectives.model import CollectiveUnavailableError
     from clusterspec.cost.collectives.predict import collective_table
 
@@ -122,7 +123,9 @@ def collective(
             rows, why = collective_table(study.design.cluster, name, ranks, sizes, algorithm), ""
         except CollectiveUnavailableError as fault:
             why = str(fault)
-    return CollectiveReport(study.settings.tool, study.input, rows, why, study.checked.findings, tuple(asked))
+    cluster = study.design.cluster
+    open_ = unmeasured_part(cluster, rows[0].tier) if cluster is not None and rows else ""
+    return CollectiveReport(study.settings.tool, study.input, rows, why, study.checked.findings, tuple(asked), open_)
 
 
 def bill(study: Study) -> BillReport:

@@ -63,6 +63,7 @@ def collective_text(report: CollectiveReport, ink: Ink = PLAIN) -> str:
     shown = len(HEADS) - 1 if len(tiers) == 1 else len(HEADS)
     table = grid.text_table(HEADS[:shown], [row[:shown] for row in rows], right=range(6), ink=ink)
     note = "Sizes and bandwidths as nccl-tests counts them; the ceiling is the links at line rate."
+    note += f" Nothing was measured for this prediction: {report.unmeasured}." if report.unmeasured else ""
     note_lines = [ink.paint("dim", line) for line in wrapped_lines(note, ink.measure)]
     return head + table + "\n" + "\n".join(note_lines) + "\n" + errors_text(report.findings, report.input.name, ink)
 
@@ -185,6 +186,10 @@ def acceptance_as_text(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
     table = text_table(("test", "at least", "measured", "status", "why"), rows, right=(1, 2), wrap=(4,), ink=ink)
     origin = "the spec" if report.stated else "the cost model: the spec states no acceptance tests"
     lines = [f"Acceptance tests of {origin}; bus bandwidth in GB/s\n", table]
+    reasons = dict.fromkeys(report.unmeasured.values())
+    for why in reasons:
+        names = ", ".join(name for name, own in report.unmeasured.items() if own == why)
+        lines += [*wrapped_lines(f"{names}: a pass is weak evidence: {why}.", ink.measure), ""]
     lines += [plain_line(f"{log}: belongs to no test: {why}") for log, why in report.unused]
     count = {status: sum(test.status == status for test in report.tests) for status in ("pass", "fail", "not-run")}
     lines.append(f"{count['pass']} passed, {count['fail']} failed, {count['not-run']} not run")

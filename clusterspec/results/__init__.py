@@ -303,11 +303,14 @@ class CollectiveReport(Result):
     findings: tuple[Finding, ...] = ()
     asked: tuple[str, ...] = ()
     """The sizes as they were asked for, one a row; empty if the caller gave numbers."""
+    unmeasured: str = ""
+    """What of the machine no published measurement covers; empty where one does."""
 
     __repr__ = result_repr
 
     def to_json(self) -> Json:
         out = head(self.tool, self.input) | {"rows": [asdict(row) for row in self.rows]}
+        out |= {"unmeasured": self.unmeasured} if self.unmeasured else {}
         return out | ({"why": self.why} if self.why else {})
 
 

@@ -150,7 +150,8 @@ class AcceptanceOutcome:
 class PlannedTest:
     """A test of the plan: ``threshold`` and ``ceiling`` are bus bandwidths in B/s per direction, as the benchmark
     counts them; ``size`` is in bytes. ``command`` is empty if the vendor's benchmark has no command line. ``demanded``
-    is what the spec demands, None for a test that only this program proposes; ``remedy`` is what follows a failure.
+    is what the spec demands, None for a test that only this program proposes; ``remedy`` is what follows a failure;
+    ``unmeasured`` what of the machine no published measurement covers, empty where one does.
     """
 
     collective: str
@@ -167,6 +168,7 @@ class PlannedTest:
     name: str = ""
     demanded: float | None = None
     remedy: str = ""
+    unmeasured: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -188,6 +190,11 @@ class AcceptanceReport(Result):
     __repr__ = result_repr
 
     @property
+    def unmeasured(self) -> dict[str, str]:
+        """The tests whose threshold is predicted without a measurement behind it, with what was not measured."""
+        return {} if self.stated else {test.name: test.unmeasured for test in self.plan if test.unmeasured}
+
+    @property
     def passed(self) -> bool:
         return bool(self.tests) and all(test.status == "pass" for test in self.tests)
 
@@ -200,6 +207,7 @@ class AcceptanceReport(Result):
                     "measured": test.measured,
                     "status": test.status,
                     "why": test.why,
+                    "unmeasured": self.unmeasured.get(test.name),
                     "logs": [{"log": log, "sha256": digest} for log, digest in test.logs],
                 }
                 for test in self.tests

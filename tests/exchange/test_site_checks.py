@@ -13,11 +13,14 @@ import jsonschema
 import pytest
 import yaml
 
+from clusterspec import analysis
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
+from clusterspec.cost.collectives.evidence import MEASURED_DOMAINS, MEASURED_FABRICS
 from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, exporter_of
-from clusterspec.exchange.exporters.site_checks import MEASURED_DOMAINS, MEASURED_FABRICS
+from clusterspec.report import measurement_text
 from clusterspec.studies.study import study_text
+from tests.analysis.jobs import study_of
 from tests.settings import SETTINGS
 
 STATED = (
@@ -216,3 +219,24 @@ def test_a_tool_of_another_vendor_or_scale_is_refused() -> None:
     ):
         with pytest.raises(NotExportable, match=why):
             exporter_of(kind).write(source(cluster))
+
+
+def test_predictions_without_a_measurement_say_so_wherever_they_are_printed() -> None:
+    fast = "cluster: {platform: hgx-b300, nodes: 4, scale_out: {technology: infiniband-xdr, nic_bandwidth: 800 Gb/s}}\n"
+    usual = "cluster: {platform: dgx-h100, nodes: 4}\n"
+    for text, missing in ((fast, True), (usual, False)):
+        study = study_of(text)
+        report = analysis.collective(study, "all-reduce", 32, (2.0**33,))
+        assert ("NICs of 800 Gb/s" in report.unmeasured) == missing
+        assert ("Nothing was measured" in " ".join(measurement_text.collective_text(report).split())) == missing
+        accepted, _ = analysis.accept(study, ())
+        assert bool(accepted.unmeasured) == missing
+        assert ("weak evidence" in measurement_text.acceptance_as_text(accepted)) == missing
+
+
+def test_a_group_over_nodes_never_reaches_the_ceiling_of_its_links() -> None:
+    for platform in ("gaudi2-hls", "gaudi3-hls", "mi300x-ubb8", "dgx-h100", "dgx-b200"):
+        for name in ("all-reduce", "all-gather"):
+            study = study_of(f"cluster: {{platform: {platform}, nodes: 4}}\n")
+            row = analysis.collective(study, name, 32, (2.0**33,)).rows[0]
+            assert row.busbw < 0.99 * row.ceiling_busbw, (platform, name)

@@ -1,0 +1,45 @@
+"""Which networks and domains published collectives were compared with, and of which a prediction rests on none."""
+
+from __future__ import annotations
+
+from clusterspec.cluster.model import Cluster
+
+MEASURED_FABRICS = frozenset(
+    {
+        ("efa-v1", 100),
+        ("efa-v2", 100),
+        ("efa-v3", 200),
+        ("efa-v4", 400),
+        ("gpudirect-tcpx", 200),
+        ("gpudirect-tcpxo", 200),
+        ("infiniband-ndr", 400),
+        ("roce-v2", 100),
+        ("roce-v2", 400),
+    }
+)
+"""Networks and line rates of a NIC, Gb/s per direction, on which published collectives over nodes are compared with
+predictions: those of ``tests/accuracy/collective_series.csv``."""
+MEASURED_DOMAINS = frozenset({"nvlink-3", "nvlink-4", "nvlink-5", "xgmi-mi300x", "xgmi-mi355x"})
+"""Scale-up interconnects on which published collectives are compared with predictions: those of the same table."""
+
+
+def unmeasured_part(cluster: Cluster, tier: str) -> str:
+    """What of a tier no published measurement covers; empty where one does, or where the spec states a measurement."""
+    fabric = cluster.scale_out
+    part = "network" if tier == "scale-out" else None
+    if any(share.part == part if part else share.tier == tier for share in cluster.measured):
+        return ""
+    if tier == "scale-out" and fabric is not None:
+        rate = round(fabric.nic_bandwidth.value * 8 / 1e9)
+        if (fabric.technology.id, rate) in MEASURED_FABRICS:
+            return ""
+        what = f"collectives over NICs of {rate} Gb/s on {fabric.technology.name}"
+    else:
+        entry = cluster.scale_up.interconnect
+        if entry is not None and entry.id in MEASURED_DOMAINS:
+            return ""
+        what = f"collectives over {entry.name if entry else 'the links inside a node'}"
+    return (
+        f"no published measurement of {what} is compared with predictions; "
+        "measure on sound nodes, run `clusterspec diagnose --write`, and export again"
+    )
