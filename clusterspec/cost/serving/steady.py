@@ -276,7 +276,9 @@ def _shared_step_seconds(pools: Pools, rate: float, alone: float) -> float:
         mean = max(LEAST_SHARE, rate / engine.attention_ranks * found)
         drawn = prompts_on_fullest(mean, ranks) / -expm1(-mean * ranks)
         most = max(1.0, mean, min(prompts_per_step(pools), drawn, 2 * mean))
-        found = engine.prefill(most * fresh, length, min(float(ranks), max(1.0, ranks * mean / most))).total
+        before, found = found, engine.prefill(most * fresh, length, min(ranks, max(1.0, ranks * mean / most))).total
+        if abs(found - before) < 1e-2 * before:
+            break
     return max(alone, found)
 
 
