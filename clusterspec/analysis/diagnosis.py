@@ -227,8 +227,10 @@ def _planned_cases(study: Study, cases: Sequence[AcceptanceCase], *, stated: boo
     return tuple(found)
 
 
-def accept(study: Study, logs: Logs) -> tuple[AcceptanceReport, tuple[str, ...]]:
+def accept(study: Study, logs: Logs, earlier: Logs = ()) -> tuple[AcceptanceReport, tuple[str, ...]]:
     """Every acceptance test with its status, and the tests of the spec that cannot be run, with the reasons.
+
+    ``earlier`` are the logs of an earlier acceptance, against which the measurements are compared.
 
     Raises `UnresolvedSpec` if there is no test that can be run.
     """
@@ -238,4 +240,5 @@ def accept(study: Study, logs: Logs) -> tuple[AcceptanceReport, tuple[str, ...]]
         raise UnresolvedSpec("; ".join([why, *unclear]))
     outcomes, unused = evaluate(tests, logs)
     plan = _planned_cases(study, tests, stated=stated)
-    return AcceptanceReport(study.settings.tool, study.input, outcomes, unused, stated, plan), unclear
+    before = {each.name: each.measured for each in evaluate(tests, earlier)[0]} if earlier else None
+    return AcceptanceReport(study.settings.tool, study.input, outcomes, unused, stated, plan, before), unclear

@@ -179,11 +179,14 @@ def acceptance_as_text(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
             f"{test.threshold / 1e9:,.1f}",
             "" if test.measured is None else f"{test.measured / 1e9:,.1f}",
             ink.paint(STYLES[test.status], test.status.replace("-", " ")),
+            *((_drift_text(report, test),) if report.earlier is not None else ()),
             plain_line(test.why),
         )
         for test in report.tests
     ]
-    table = text_table(("test", "at least", "measured", "status", "why"), rows, right=(1, 2), wrap=(4,), ink=ink)
+    since = ("since then",) if report.earlier is not None else ()
+    heads = ("test", "at least", "measured", "status", *since, "why")
+    table = text_table(heads, rows, right=(1, 2), wrap=(len(heads) - 1,), ink=ink)
     origin = "the spec" if report.stated else "the cost model: the spec states no acceptance tests"
     lines = [f"Acceptance tests of {origin}; bus bandwidth in GB/s\n", table]
     reasons = dict.fromkeys(report.unmeasured.values())
@@ -194,6 +197,12 @@ def acceptance_as_text(report: AcceptanceReport, ink: Ink = PLAIN) -> str:
     count = {status: sum(test.status == status for test in report.tests) for status in ("pass", "fail", "not-run")}
     lines.append(f"{count['pass']} passed, {count['fail']} failed, {count['not-run']} not run")
     return "\n".join(lines) + "\n"
+
+
+def _drift_text(report: AcceptanceReport, test: AcceptanceOutcome) -> str:
+    """The change of a test since the earlier acceptance, with what was measured then."""
+    drift, before = report.drift(test), report.earlier.get(test.name) if report.earlier is not None else None
+    return f"{100 * drift:+.1f} % of {before / 1e9:,.1f}" if drift is not None and before else "not measured"
 
 
 FORM = (

@@ -186,8 +186,15 @@ class AcceptanceReport(Result):
     """Whether the spec states the plan; else its tests and thresholds are those of the cost model."""
     plan: tuple[PlannedTest, ...] = ()
     """The tests with their predictions and commands, by name."""
+    earlier: dict[str, float | None] | None = None
+    """What an earlier acceptance measured by test, in B/s; None where no earlier logs were given."""
 
     __repr__ = result_repr
+
+    def drift(self, test: AcceptanceOutcome) -> float | None:
+        """The change of a test since the earlier acceptance, as a share of what was measured then; None if unknown."""
+        before = self.earlier.get(test.name) if self.earlier is not None else None
+        return test.measured / before - 1 if test.measured is not None and before else None
 
     @property
     def unmeasured(self) -> dict[str, str]:
@@ -208,6 +215,8 @@ class AcceptanceReport(Result):
                     "status": test.status,
                     "why": test.why,
                     "unmeasured": self.unmeasured.get(test.name),
+                    "earlier": self.earlier.get(test.name) if self.earlier is not None else None,
+                    "drift": self.drift(test),
                     "logs": [{"log": log, "sha256": digest} for log, digest in test.logs],
                 }
                 for test in self.tests

@@ -199,3 +199,17 @@ def test_the_form_is_filled_in_from_the_logs(call: Call) -> None:  # noqa: F811
     Path("nccl.log").write_text(written(350.0))
     passed, _ = csv.DictReader(call("accept", "spec.yaml", "nccl.log", "--format", "csv").out.splitlines())
     assert (passed["status"], passed["remedy"]) == ("pass", "")
+
+
+def test_a_test_is_compared_with_an_earlier_acceptance(call: Call) -> None:  # noqa: F811
+    """342 GB/s pass at 340, and are 5 % less than the 360 of the year before: a machine that wears out."""
+    Path("spec.yaml").write_text(f"{BASE}acceptance:\n{TEST.format('')}")
+    for name, rate in (("new.log", 342.0), ("old.log", 360.0)):
+        Path(name).write_text(written(rate))
+    done = call("accept", "spec.yaml", "new.log", "--against", "old.log", "--format", "json")
+    (test,) = json.loads(done.out)["tests"]
+    assert (done.status, test["status"]) == (0, "pass")
+    assert test["earlier"] == pytest.approx(360e9) and test["drift"] == pytest.approx(342 / 360 - 1)
+    assert "-5.0 % of 360.0" in call("accept", "spec.yaml", "new.log", "--against", "old.log").out
+    alone = json.loads(call("accept", "spec.yaml", "new.log", "--format", "json").out)["tests"][0]
+    assert alone["earlier"] is None and alone["drift"] is None

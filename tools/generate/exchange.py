@@ -91,7 +91,8 @@ ACCEPT = """## Accept
 `clusterspec accept SPEC LOG…` holds logs against `acceptance:` of the spec, or, where it states no tests, against the
 tests of each tier with the slow end of the predicted band as the threshold. A test passes where so many runs as it asks
 for reach the figure at its size without wrong values; a run at another size or on other ranks is none. Exit status 0
-means that every test passes.
+means that every test passes. `--against LOG…` names the logs of an earlier
+acceptance: each test then shows its change since, which tells a machine that wears out from one that was never better.
 """
 TOPOLOGY = """\
         GPU0    GPU1    GPU2    GPU3    NIC0    NIC1    CPU Affinity    NUMA Affinity

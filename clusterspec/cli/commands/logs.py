@@ -43,6 +43,14 @@ def describe_accept(parser: argparse.ArgumentParser) -> None:
     """Add the options to a parser."""
     spec_argument(parser)
     parser.add_argument("logs", metavar="LOG", type=path, nargs="*", help="the logs of the tests")
+    parser.add_argument(
+        "--against",
+        metavar="LOG",
+        type=path,
+        nargs="+",
+        default=[],
+        help="the logs of an earlier acceptance, against which each test is compared",
+    )
     format_option(parser, "text", "json", "csv")
 
 
@@ -72,7 +80,7 @@ def run_accept(args: argparse.Namespace) -> int:
     """Print the tests with their status; 1 if one fails or was not run."""
     study = study_of(args, args.spec)
     try:
-        report, unclear = analysis.accept(study, named_logs(args.logs))
+        report, unclear = analysis.accept(study, named_logs(args.logs), named_logs(args.against))
     except UnresolvedSpec as why:
         raise SpecFault(f"{args.spec}: {why}; `clusterspec check` reports details") from None
     for each in unclear:
