@@ -155,6 +155,7 @@ SERVING = "serving"
 _MEMORY_FLAGS = (
     "sharded_master",
     "accumulators",
+    "offloads_gradients",
     "placeholders",
     "quantized_inputs",
     "cuts_residual",

@@ -35,8 +35,9 @@ class FrameworkMemory:
     ``gradients``: by precision of the matrix work, the precision of gradients where the spec states none.
     ``sharded_master``: the weights themselves are the master weights, and 16-bit copies are gathered unit by
     unit. ``gradient_copy``: bytes that the sharded optimizer keeps of each 16-bit gradient of its part.
-    ``accumulators``: bf16 gradients lie beside the fp32 buffers that they are summed in. ``placeholders``: one
-    layer's weight gradients lie empty in 16 bits, since fused kernels add straight to the main gradients.
+    ``accumulators``: bf16 gradients lie beside the fp32 buffers that they are summed in. ``offloads_gradients``:
+    sharded gradients lie in host memory where the optimizer states do. ``placeholders``: one layer's weight
+    gradients lie empty in 16 bits, since fused kernels add straight to the main gradients.
     ``quantized_inputs``: products in fp8 and fp4 keep their inputs in that precision. ``cuts_residual``: tensor
     parallelism cuts the residual stream without sequence parallelism. ``pipeline_copies``: a stage's inputs and
     outputs are kept for each micro-batch in flight. ``outputs_kept``: copies of every micro-batch's logits on the
@@ -56,6 +57,7 @@ class FrameworkMemory:
     sharded_master: bool = False
     gradient_copy: float = 0.0
     accumulators: bool = False
+    offloads_gradients: bool = False
     placeholders: bool = False
     quantized_inputs: bool = False
     cuts_residual: bool = False

@@ -15,6 +15,7 @@ from clusterspec.summation import sum_of
 
 LORA = "Hu et al., LoRA, arXiv 2106.09685, section 4.2"
 ZERO = "Rajbhandari et al., ZeRO, arXiv 1910.02054"
+SHARDS_GRADIENTS = frozenset({"zero2", "fsdp", "hsdp"})
 DEEPSPEED = "DeepSpeed, runtime/bf16_optimizer.py"
 TRANSFORMER_ENGINE = "Transformer Engine, get_dummy_wgrad"
 
@@ -84,6 +85,8 @@ def gradient_lines(job: Job, share: Share) -> Lines:
     share = share.trained(job.workload)
     kept = precision_width(job.workload.gradient_precision) + (job.width if accumulates_in_fp32(job) else 0.0)
     found = _state_lines("gradients", share, kept, _gradient_shards(job))
+    if job.framework.offloads_gradients and job.layout.offload_optimizer and job.layout.sharding in SHARDS_GRADIENTS:
+        found = tuple(each.with_factor("on_device", 1.0 - job.layout.offload_optimizer) for each in found)
     if accumulates_in_fp32(job):
         largest = larger(larger(share.embedding, share.head), share.unit / 2)
         found += (
@@ -98,7 +101,7 @@ def _gradient_shards(job: Job) -> Shards:
     """The shards of gradients; FSDP in a pipeline accumulates full gradients, since it reduces them at the end of a
     step.
     """
-    if job.layout.sharding not in {"zero2", "fsdp", "hsdp"}:
+    if job.layout.sharding not in SHARDS_GRADIENTS:
         return Shards()
     apart = 1 - job.keeps_gathered * value_where(job.layout.pp > 1, 1.0, 0.0)
     return Shards(1 + apart * (job.shards - 1), 1 + apart * (job.expert_shards - 1))

@@ -3,8 +3,8 @@
 ## What it finds
 
 A stated `cluster.host_memory` that the optimizer states and activations kept on the host, for all accelerators of a
-node, exceed: an error. The finding is a warning from 80 % of it on. Besides `layout.offload`, selective recomputation of
-MaxText on TPUs keeps what it saves on the host.
+node, exceed: an error. The finding is a warning from 80 % of it on. Gradient shards of DeepSpeed go with the optimizer.
+Besides `layout.offload`, selective recomputation of MaxText on TPUs keeps what it saves on the host.
 
 ## Why it matters
 
@@ -67,10 +67,10 @@ def check(training: Workload, cluster: Cluster, layout: Layout, plan: Plan, what
     if optimizer == 0 and activations == 0 and plan.stored.saved_on_host == 0:
         return
     whole = what_if.with_layout(offload=OffloadSpec())
-    if whole is None or whole.memory is None or whole.stored is None:
+    if whole is None or whole.memory is None or whole.stored is None or plan.memory is None:
         return
     each = optimizer * whole.memory.optimizer.value + activations * whole.memory.activations.value
-    each += whole.stored.saved_on_host
+    each += whole.stored.saved_on_host + whole.memory.gradients.value - plan.memory.gradients.value
     needed, host = each * cluster.accelerators_per_node, cluster.host_memory.value
     if needed > MOST * host:
         message = (

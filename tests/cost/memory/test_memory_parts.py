@@ -50,6 +50,15 @@ def test_experts_are_sharded_over_their_own_replicas() -> None:
     assert found["moments_expert"] == 8 * expert / 2
 
 
+def test_sharded_gradients_of_deepspeed_lie_where_the_optimizer_does() -> None:
+    """6 B of gradients on 4 ranks; ZeRO-1 and other frameworks keep them on the device."""
+    kept = [("megatron-deepspeed", "fsdp", 0.75, 0.25 / 4), ("megatron-deepspeed", "zero1", 0.75, 1.0)]
+    for framework, sharding, share, left in [*kept, ("megatron-core", "fsdp", 0.75, 4 / 6 / 4)]:
+        year = 2023 if "deepspeed" in framework else 2026
+        found = leaves(sharding=sharding, dp=4, framework=framework, software_year=year, offload_optimizer=share)
+        assert found["gradients_dense"] == pytest.approx(left * 6 * WEIGHTS), (framework, sharding)
+
+
 def test_deepspeed_sums_bf16_gradients_beside_fp32_buffers() -> None:
     found = leaves(sharding="zero1", dp=4, framework="megatron-deepspeed", software_year=2023)
     assert found["gradients_dense"] == (2 + 4) * WEIGHTS
