@@ -1,0 +1,128 @@
+"""The layout divides the model more than its size needs, and its kernels are small.
+
+## What it finds
+
+In training, a rank that uses at most 70 % of its memory at less than 45 % MFU, where lower degrees of tensor, context or
+pipeline parallelism, or a larger micro-batch, fit and take at least 30 % off the predicted step: tp 8 and pp 4 for 8
+billion parameters, or cp 8 for sequences of 2,048 tokens. The
+severity follows what they save: an error, a warning, or a note within the range of the prediction.
+
+## Why it matters
+
+Each rank computes a slice. A tensor-parallel slice of a small model, or 256 tokens of a sequence, make GEMMs that leave most of the
+accelerator idle, and every layer waits for its group; data parallelism of the same ranks communicates once per step.
+
+## What to do
+
+Use the degrees that the message names: the ranks become replicas, and the global batch stays.
+
+## When to ignore it
+
+Ignore it where the layout was measured, or is that of a later, larger job.
+
+## Fires
+
+```yaml layout.cp
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 2048, global_batch: 512}
+layout: {framework: megatron-core, cp: 8}
+```
+
+```yaml layout.micro_batch
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.2-1b, sequence_length: 512, global_batch: 4096}
+layout: {framework: megatron-core}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}
+layout: {framework: megatron-core, tp: 2}
+```
+
+## Sources
+
+- Efficient layouts by size of the model: https://arxiv.org/abs/2104.04473
+- Sizes of GEMMs and their efficiency: https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from clusterspec.cluster.model import Layout, Workload
+from clusterspec.cost.plan import Plan
+from clusterspec.finding import Problem
+from clusterspec.rules.advice.what_if import Alternative, WhatIf
+from clusterspec.rules.rule import Rule
+
+RULE = Rule.of(
+    __name__,
+    "warning",
+    "likely",
+    yields_to=(
+        "tp-communication-exposed",
+        "pipeline-bubble",
+        "fewer-microbatches-than-stages",
+        "cp-crosses-scale-up-domain",
+        "tp-crosses-scale-up-domain",
+        "tp-straddles-scale-up-domain",
+        "tp-over-pcie",
+    ),
+)
+LOW = 0.45
+"""MFU below which a layout may leave so much."""
+FULL = 0.7
+"""Share of the memory above which degrees serve the memory."""
+GAIN = 0.3
+SHORT = 4096
+"""Tokens of a micro-batch on a rank from which its kernels are large."""
+
+
+def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> Iterator[Problem]:
+    if timed.mfu is None or timed.mfu >= LOW or training.rl is not None or timed.stored is None:
+        return
+    capacity = timed.stored.capacity
+    if capacity is None or timed.stored.total > FULL * capacity.value or training.trainable is not None:
+        return
+    found = _best(what_if, _lower(layout)) or _best(what_if, _larger(layout, training))
+    if found is None:
+        return
+    saving = what_if.saving(found)
+    key = next(each for each in ("cp", "pp", "tp", "micro_batch") if each in found.changes)
+    yield RULE.problem(
+        f"layout.{key}",
+        f"a rank has little to compute in each kernel: {what_if.compared(found)}",
+        f"write `{found.words}`; the ranks become replicas" if key != "micro_batch" else f"write `{found.words}`",
+        severity=what_if.severity(saving),
+    )
+
+
+def _best(what_if: WhatIf, candidates: list[Mapping[str, object]]) -> Alternative | None:
+    """The fastest of the layouts that takes enough off the step."""
+    found = what_if.fitting(candidates) if candidates else []
+    saving = what_if.saving(found[0]) if found else None
+    return found[0] if saving is not None and saving >= GAIN else None
+
+
+def _lower(layout: Layout) -> list[Mapping[str, object]]:
+    """The layouts of lower degrees: context parallelism first, then both of the others together, then each."""
+    without = {"stage_layers": None, "virtual_stages": None, "schedule": None}
+    if layout.cp > 1:
+        return [{"cp": layout.cp // times} for times in (2, 4, 8, 16) if layout.cp % times == 0]
+    if layout.tp == 1 or layout.pp == 1:
+        return []
+    pairs = ((tp, pp) for tp in (1, 2, 4) for pp in (1, 2) if layout.tp % tp == 0 and layout.pp % pp == 0)
+    return [{"tp": tp, "pp": pp} | without for tp, pp in pairs if tp < layout.tp and pp < layout.pp]
+
+
+def _larger(layout: Layout, training: Workload) -> list[Mapping[str, object]]:
+    """Larger micro-batches, where those of the layout have few tokens."""
+    if layout.cp > 1 or layout.tp > 1 or layout.micro_batch * training.sequence_length >= SHORT:
+        return []
+    return [{"micro_batch": layout.micro_batch * times} for times in (2, 4, 8)]
