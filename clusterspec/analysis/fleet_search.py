@@ -10,16 +10,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from clusterspec.analysis.assignment import Chosen, Option, best_assignments
 from clusterspec.analysis.layout_search import SearchOptions, search
+from clusterspec.analysis.rl_splits import keys_of_split, rl_splits
 from clusterspec.analysis.studied import POOLS, currency_of, missing_for_search, serving_targets_missed, with_a_layout
 from clusterspec.cluster.degrees import nodes_of_domain
-from clusterspec.cluster.fleet import Fleet, NodeSet, Pool
+from clusterspec.cluster.fleet import Fleet, NodeSet, Pool, engines_away
 from clusterspec.cost.failures import YEAR
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.cost import cost as cost_of
 from clusterspec.records import NamedTuple, dataclass, field, replace
+from clusterspec.results import Json
+from clusterspec.results.estimate_json import serving_json
 from clusterspec.results.fleet_search import Assignment, FleetSearchReport, JobOption
-from clusterspec.results.search import LayoutRow
+from clusterspec.results.search import LayoutRow, RlSplit
 from clusterspec.studies import variation
 from clusterspec.studies.fleet import FleetStudy
 from clusterspec.studies.study import Study
@@ -70,16 +73,22 @@ def places(study: Study, goal: Goal) -> tuple[Place, ...]:
         raise FleetSearchFault(f"{study.source.name} describes one cluster: `--fleet` takes a spec with pools and jobs")
     _refuse_unknown_jobs(parts, goal)
     _refuse_endless_jobs(parts)
-    sets = [nodes for pool in parts.fleet.pools.values() for nodes in pool.sets]
+    sets = [nodes for pool in parts.fleet.pools.values() for nodes in pool.sets if nodes.path is None]
     chosen = [
         Place(nodes.jobs, pool.name, size)
         for nodes in sets
         for pool in parts.fleet.pools.values()
         for size in _sizes_for(parts, nodes, pool, goal)
+        if not _stays(parts, nodes) or (pool.name, size) == (nodes.pool, nodes.nodes)
     ]
     if not chosen:
         raise FleetSearchFault(f"{study.source.name}: no job has a workload, or no pool has nodes")
     return tuple(chosen)
+
+
+def _stays(parts: FleetStudy, nodes: NodeSet) -> bool:
+    """Whether a job of a set has engines on another pool: it stays where the spec has it."""
+    return any(engines_away(parts.fleet.jobs[name].spec) for name in nodes.jobs)
 
 
 def _refuse_unknown_jobs(parts: FleetStudy, goal: Goal) -> None:
@@ -101,6 +110,8 @@ def _sizes_for(parts: FleetStudy, nodes: NodeSet, pool: Pool, goal: Goal) -> Seq
     """The sizes to try; a serving plan alone takes as few nodes of the whole pool as it needs."""
     if pool.nodes is None or pool.cluster is None:
         return ()
+    if _stays(parts, nodes):
+        return (nodes.nodes,) if nodes.nodes else ()
     if len(nodes.jobs) == 1 and _serves(parts.jobs.get(nodes.jobs[0])):
         return (pool.nodes,)
     if goal.nodes:
@@ -141,8 +152,16 @@ def options_at(study: Study, goal: Goal, place: Place) -> tuple[JobOption, ...]:
 
 
 def _option(parts: FleetStudy, goal: Goal, place: Place, name: str) -> JobOption:
-    study = parts.job_on(place.pool, name, place.nodes)
     nothing = JobOption(name, place.pool, place.nodes)
+    if engines_away(parts.fleet.jobs[name].spec):
+        return _option_as_written(nothing, parts, goal)
+    study = parts.job_on(place.pool, name, place.nodes)
+    if study.design.workload is not None and study.design.workload.rl is not None:
+        splits = rl_splits(study.design, place.nodes)
+        if not splits:
+            return replace(nothing, why="no placement of rollout fits in memory with the layout of the trainer")
+        study = variation.rewritten(with_a_layout(study), keys_of_split(splits[0]))
+        nothing = replace(nothing, rl=_placement(splits[0]))
     if missing := _missing_part(study):
         return replace(nothing, why=missing)
     serves = _serves(study)
@@ -156,7 +175,27 @@ def _option(parts: FleetStudy, goal: Goal, place: Place, name: str) -> JobOption
     if row.serving is not None:
         changes[POOLS] = row.serving["disaggregated"]
     placed = variation.rewritten(with_a_layout(study), changes)
-    return _with_figures(_option_of_row(name, place, row), parts, placed, goal, alone=len(place.jobs) == 1)
+    found = replace(_option_of_row(name, place, row), rl=nothing.rl)
+    return _with_figures(found, parts, placed, goal, alone=len(place.jobs) == 1)
+
+
+def _placement(split: RlSplit) -> Json:
+    """The keys of `workload.rl` for a placement."""
+    own = {"nodes": split.rollout_nodes} if split.rollout_nodes else {}
+    return {
+        "placement": split.placement,
+        "max_staleness": split.max_staleness,
+        "rollout": own | {"tp": split.rollout_tp},
+    }
+
+
+def _option_as_written(option: JobOption, parts: FleetStudy, goal: Goal) -> JobOption:
+    """The option of a job with engines on other pools, which stays as the spec has it."""
+    study = parts.jobs[option.job]
+    value, work = study.document.value if study.document else {}, study.design.workload
+    served = serving_json(study.plan.serving, work.serving if work else None)
+    written = replace(option, layout=dict(value.get("layout") or {}), serving=served)
+    return _with_figures(written, parts, study, goal, alone=False)
 
 
 def _missing_part(study: Study) -> str:
@@ -186,8 +225,8 @@ def _with_figures(option: JobOption, parts: FleetStudy, placed: Study, goal: Goa
     return replace(
         option,
         nodes=nodes,
-        step_time=plan.step_seconds,
-        mfu=plan.mfu,
+        step_time=plan.rl.step if plan.rl else plan.step_seconds,
+        mfu=plan.rl.mfu if plan.rl else plan.mfu,
         elapsed=elapsed,
         surely_fits=plan.surely_fits,
         cost=_cost(found, plan.serving is not None, part * share),
@@ -265,7 +304,7 @@ def fleet_search(
         if value is not None and all(each.usable for each in group):
             groups.append(tuple(group))
             rows.append(Option(" ".join(place.jobs), place.pool, max(each.nodes for each in group), value))
-    capacity = {name: pool.nodes or 0 for name, pool in parts.fleet.pools.items()}
+    capacity = {name: (pool.nodes or 0) - _taken_by_engines(pool) for name, pool in parts.fleet.pools.items()}
     idle = [" ".join(place.jobs) for place in chosen if " ".join(place.jobs) not in {row.item for row in rows}]
     found = [] if idle else list(best_assignments(rows, capacity, top=goal.top, seconds=goal.seconds))
     flat = tuple(each for group in table for each in group)
@@ -281,6 +320,11 @@ def fleet_search(
         currency=currency_of(study),
         why="" if found else _why(flat, dict.fromkeys(idle), goal, parts.fleet),
     )
+
+
+def _taken_by_engines(pool: Pool) -> int:
+    """Nodes of a pool that engines of jobs of other pools have."""
+    return sum(each.nodes or 0 for each in pool.sets if each.path is not None)
 
 
 def _counted(
@@ -310,8 +354,6 @@ def _assignment(groups: Sequence[tuple[JobOption, ...]], chosen: Chosen) -> Assi
 
 def _present(parts: FleetStudy, goal: Goal) -> Assignment | None:
     """The assignment of the spec with its own layouts; None where a figure is not known."""
-    from clusterspec.results.estimate_json import serving_json
-
     options = {}
     for name, study in parts.jobs.items():
         job, work = parts.fleet.jobs[name], study.design.workload

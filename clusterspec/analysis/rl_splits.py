@@ -20,16 +20,19 @@ FULLEST = 0.9
 """Share of an engine's memory above which its weights leave too little cache."""
 
 
-def rl_splits(design: Design) -> tuple[RlSplit, ...]:
-    """The placements that fit in memory, the fastest first; empty where the design is no reinforcement learning.
+def rl_splits(design: Design, nodes: int | None = None) -> tuple[RlSplit, ...]:
+    """The placements on ``nodes`` nodes, all when absent, that fit in memory, the fastest first; empty where the design
+    is no reinforcement learning, or has its rollout on another machine.
 
     The trainer keeps its layout, whose dp follows from its nodes. Rollout on nodes of its own takes turns with the
     trainer (staleness 0), or runs ahead of the weights: as far as the spec says, at least one step.
     """
     workload, cluster = design.workload, design.cluster
-    if workload is None or workload.rl is None or cluster is None:
+    if workload is None or workload.rl is None or cluster is None or workload.rl.rollout_pool is not None:
         return ()
-    found = (_split(design, changes) for changes in _changes(workload.rl, cluster.nodes, cluster.ranks_per_domain))
+    most = cluster.nodes if nodes is None else nodes
+    tried = _changes(workload.rl, most, cluster.ranks_per_domain)
+    found = (_split(design, on_nodes(changes, most) if nodes is not None else changes) for changes in tried)
     return tuple(sorted((each for each in found if each is not None), key=lambda each: each.step_time))
 
 
@@ -42,6 +45,18 @@ def _changes(rl: Rl, nodes: int, domain: int) -> Iterator[Changes]:
         for count in own:
             yield _keys("split", count, tp, 0)
             yield _keys("split", count, tp, ahead)
+
+
+def on_nodes(changes: Changes, nodes: int) -> Changes:
+    """The keys of a placement whose trainer has what rollout leaves of ``nodes``."""
+    own = changes[*RL, "rollout", "nodes"]
+    return {**changes, ("layout", "nodes"): nodes - own if isinstance(own, int) else nodes}
+
+
+def keys_of_split(split: RlSplit) -> Changes:
+    """The keys of the spec for a placement."""
+    keys = _keys(split.placement, split.rollout_nodes or None, split.rollout_tp, split.max_staleness)
+    return {**keys, ("layout", "nodes"): split.trainer_nodes}
 
 
 def _keys(placement: str, nodes: int | None, tp: int, staleness: int) -> Changes:

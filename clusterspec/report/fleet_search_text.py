@@ -61,6 +61,10 @@ def _cells(option: JobOption) -> tuple[str, ...]:
     layout = {key: value for key, value in (option.layout or {}).items() if key != "nodes"}
     mark = " ?" if option.surely_fits is False else ""
     shown = layout_text(layout, option.disaggregated) + mark
+    if option.rl is not None:
+        rollout = option.rl["rollout"]
+        where = f" on {rollout['nodes']} nodes" if "nodes" in rollout else ""
+        shown += f"; rollout {option.rl['placement']}{where}, tp {rollout['tp']}"
     run = display(option.elapsed, "s") if option.elapsed is not None else UNKNOWN
     return (option.job, option.pool, f"{option.nodes:,}", shown, _time_text(option), run)
 

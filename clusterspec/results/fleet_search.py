@@ -34,6 +34,8 @@ class JobOption:
     energy: float | None = None
     missed: tuple[str, ...] = ()
     why: str = ""
+    rl: Json | None = None
+    """The keys of `workload.rl` that place rollout, of reinforcement learning."""
 
     @property
     def usable(self) -> bool:

@@ -6,11 +6,13 @@ from itertools import product
 from math import isclose
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterspec.analysis.assignment import Option, best_assignments
 from clusterspec.analysis.fleet_search import Goal, Place, fleet_search, objective_of, options_at, places
+from clusterspec.analysis.rl_splits import rl_splits
 from clusterspec.report.fleet_search_text import options_csv
 from tests.cli.conftest import Call, call  # noqa: F401 - the fixture
 from tests.effort import examples
@@ -126,3 +128,39 @@ def test_a_wrong_call_is_one_line(call: Call) -> None:  # noqa: F811
         done = call("search", *words)
         assert (done.status, done.error.count("\n")) == (2, 1), (words, done)
         assert message in done.error, words
+
+
+RL_FLEET = """
+clusterspec: 1
+pools:
+  post: {platform: dgx-h200, nodes: 3}
+jobs:
+  rl:
+    pool: post
+    workload:
+      kind: rl
+      model: qwen2.5-7b
+      tokens: 20B
+      rl:
+        prompts_per_step: 8
+        samples_per_prompt: 2
+        input_tokens: 512
+        output_tokens: {mean: 2500, max: 8192}
+        max_staleness: 1
+        rollout: {nodes: 1, tp: 1}
+    layout: {framework: megatron-core, tp: 2, recompute: full}
+"""
+
+
+def test_roles_of_reinforcement_learning_stay_on_the_nodes_of_their_job() -> None:
+    """On every size the placement is the fastest of all with at most so many nodes, and the time that of the step."""
+    whole = study(RL_FLEET)
+    assert whole.fleet is not None
+    splits = {nodes: rl_splits(whole.fleet.job_on("post", "rl", nodes).design, nodes) for nodes in (1, 2)}
+    for nodes, tried in splits.items():
+        assert {each.trainer_nodes + each.rollout_nodes for each in tried} == {nodes}
+    (found,) = options_at(whole, Goal(), Place(("rl",), "post", 2))
+    assert found.rl is not None and found.step_time is not None
+    assert found.rl["placement"] == splits[2][0].placement
+    assert found.step_time <= splits[2][0].step_time * (1 + 1e-9)
+    assert found.elapsed == pytest.approx(20e9 / (8 * 2 * 3012) * found.step_time)
