@@ -194,7 +194,8 @@ def _option_as_written(option: JobOption, parts: FleetStudy, goal: Goal) -> JobO
     study = parts.jobs[option.job]
     value, work = study.document.value if study.document else {}, study.design.workload
     served = serving_json(study.plan.serving, work.serving if work else None)
-    written = replace(option, layout=dict(value.get("layout") or {}), serving=served)
+    layout = dict(value.get("layout") or {})
+    written = JobOption(option.job, option.pool, option.nodes, layout=layout, serving=served)
     return _with_figures(written, parts, study, goal, alone=False)
 
 
