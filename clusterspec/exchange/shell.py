@@ -74,7 +74,8 @@ def script_of(text: str) -> Script:
         raise FormatError(f"has more than {MOST_BRACKETS:,} brackets: it is no launch script")
     shell = _Shell()
     try:
-        shell.run_text(text, 0)
+        for block, offset in _code_blocks(text):
+            shell.run_text(block, offset)
         if not shell.commands:  # a file of functions for others to call
             for body in list(shell.functions.values()):
                 shell.run_body(body, ())
@@ -82,6 +83,30 @@ def script_of(text: str) -> Script:
         raise FormatError("nests commands or expansions too deeply") from None
     filled = (_words_of(parts) for name, parts in shell.variables.items() if name in shell.arrays)
     return Script(tuple(shell.commands), tuple(Command(words) for words in filled if words))
+
+
+_FENCE = re.compile(r"[ \t>]{0,12}(```|~~~)[`~]*[ \t]*([A-Za-z]*)")
+_PROMPT = re.compile(r"^([ \t]*)\$(?=[ \t])", re.MULTILINE)
+_SHELLS = frozenset({"", "bash", "sh", "shell", "zsh", "console", "text", "txt"})
+
+
+def _code_blocks(text: str) -> Iterator[tuple[str, int]]:
+    """The scripts of a text, with the number of lines before each: the blocks of code of a Markdown page, else all."""
+    lines = text.split("\n")
+    fences = [n for n, line in enumerate(lines) if _FENCE.match(line)]
+    if len(fences) < 2 or text.startswith("#!"):
+        yield text, 0
+        return
+    for start, end in zip(fences[::2], [*fences[1::2], len(lines)], strict=False):
+        opened = _FENCE.match(lines[start])
+        if opened is not None and opened[2].lower() in _SHELLS:
+            yield _PROMPT.sub(r"\1 ", "\n".join(lines[start + 1 : end])), start + 1
+
+
+def script_in(word: str) -> str | None:
+    """The script that a word holds, alone or as the value of an option (``--command="…"``); None if it holds none."""
+    script = re.sub(r"^--?[A-Za-z][\w-]*=(?=\S)", "", word)
+    return script if re.search(r"\S\s+-", script) and not script.startswith("-") else None
 
 
 @cache
@@ -207,8 +232,8 @@ class _Shell:
             return
         self.commands.append(Command(tuple(words)))
         for word in words[1:]:
-            if re.search(r"\S\s+-", word.text) and not word.text.startswith("-"):
-                self.run_text(word.text.replace(_CONTINUED, ""), word.line - 1)
+            if (script := script_in(word.text)) is not None:
+                self.run_text(script.replace(_CONTINUED, ""), word.line - 1)
 
     def redirect(self, node: Node) -> None:
         """Follow a command, and a script that a here-document writes to a file."""

@@ -22,6 +22,8 @@ _TITLE = re.compile(
     r"|(?P<nvb>memcpy (?:CE|SM) GPU\(row\) (?:<-|->|<->) GPU\(column\) .{0,80}?bandwidth \((?P<unit2>[GM]B/s)\))"
 )
 _RUNNING = re.compile(r"Running (\w+)\.?")
+_HOST_TITLE = re.compile(r"memcpy (?:CE|SM) (?:CPU\(row\)|GPU\(row\) (?:<-|->|<->) CPU).{0,80}?bandwidth")
+_NO_ACCESS = re.compile(r"Device=[0-9]{1,3} CANNOT Access Peer Device=[0-9]{1,3}")
 _SUM = re.compile(r"SUM (\w+) ([0-9]{1,9}(?:\.[0-9]{1,6})?)")
 _NUMBER = re.compile(r"[0-9]{1,7}(?:\.[0-9]{1,6})?")
 
@@ -51,17 +53,27 @@ def read_pair_matrix(text: str) -> Benchmark:
     hosts = tuple(_host_bandwidths(lines))
     if not tables and not hosts:
         raise NotALogError("there is no matrix of bandwidths between accelerators with peer access on")
-    return Benchmark(PAIRS_TOOL, pairs=tuple(tables), remarks=hosts)
+    return Benchmark(PAIRS_TOOL, pairs=tuple(tables), remarks=(*hosts, *_without_peer_access(lines)))
+
+
+def _without_peer_access(lines: list[str]) -> Iterator[tuple[str, int]]:
+    """The pairs of devices that p2pBandwidthLatencyTest finds without peer access, as one remark."""
+    without = [number for number, line in enumerate(lines, 1) if _NO_ACCESS.match(line[:80])]
+    if without:
+        pairs = f"{len(without)} ordered pairs of devices"
+        yield f"{pairs} have no peer access: their copies pass through host memory", without[0]
 
 
 def _host_bandwidths(lines: list[str]) -> Iterator[tuple[str, int]]:
     """The bandwidths between host and accelerators of nvbandwidth, as remarks with their line."""
-    running = ""
+    running, summed = "", any(_SUM.match(line[:200]) for line in lines)
     for number, line in enumerate(lines, 1):
         if match := _RUNNING.search(line[:200]):
             running = match[1]
         if (match := _SUM.match(line[:200])) and match[1] == running and "host" in running and "latency" not in running:
             yield f"{running}: {match[2]} GB/s over all accelerators, between host and accelerators", number
+        elif not summed and _HOST_TITLE.search(line[:200]):
+            yield f"{running or 'a matrix'}: between host and accelerators, not a link of accelerators", number
 
 
 def _pair_table(lines: list[str], start: int, name: str, unit: float, both_ways: bool) -> PairTable:

@@ -146,3 +146,9 @@ def test_a_link_below_its_generation_and_access_control_are_listed() -> None:
     unnamed += "83:00.0 Bridge: NVIDIA Corporation Device 22a3 (rev a1)\n"
     assert given(read(unnamed.format(acs="-", speed=32))) == given(good)  # a PCI ID repository older than the device
     assert counts(read(unnamed.format(acs="-", speed=32)))["nvswitches"] == 1
+    card = "VGA compatible controller: NVIDIA Corporation GA102GL [RTX A6000] (rev a1) (prog-if 00 [VGA controller])"
+    cards = "".join(f"    {n}1:00.0 {card}\n            LnkCap: Port #0, Speed 16GT/s, Width x16\n" for n in range(4))
+    assert given(read(cards, "lspci"))["cluster.accelerators_per_node"] == 4
+    assert "accelerator RTX A6000" in unknown(read(cards, "lspci"))
+    beside = read(LSPCI + cards.lstrip(), "lspci")
+    assert "4 cards with display outputs: beside" in unknown(beside)

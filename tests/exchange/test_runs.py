@@ -41,8 +41,18 @@ def test_steps_after_the_first_give_the_time_of_a_run() -> None:
     tokens = MEGATRON.strip().replace("| elapsed", "| consumed tokens: 4194304 | elapsed").format(1, 0, 5.0)
     assert given(read(tokens))["layout.framework"] == "megatron-deepspeed"
     both = MEGATRON.strip().format(1, 0, 5.0) + "\n" + MAXTEXT.format(0, 1.0)
-    with pytest.raises(FormatError, match="megatron-core and maxtext"):
+    with pytest.raises(SeveralParts, match=r"lines 1 \(megatron-core, 1 step\), 2 \(maxtext, 1 step\)"):
         read(both, "step-log")
+
+
+def test_steps_of_two_runs_are_not_joined() -> None:
+    runs = [[30e3, 26e3, 26e3, 26e3, 26e3], [31e3, 13e3, 13e3, 13e3, 13e3]]
+    log = "\n".join(MEGATRON.strip().format(n + 1, 0, ms) for run in runs for n, ms in enumerate(run))
+    with pytest.raises(SeveralParts, match="2 runs"):
+        read(log)
+    assert [counts(read(log, "step-log", part=part))["step_seconds"] for part in (1, 2)] == [26, 13]
+    with pytest.raises(FormatError, match="--part 3 is none"):
+        read(log, "step-log", part=3)
 
 
 JOB_SET = """\

@@ -285,6 +285,22 @@ def test_two_launch_lines_are_never_joined() -> None:
         read(LAUNCHES, part=3)
 
 
+def test_a_launch_inside_a_wrapper_or_a_page_is_one_launch() -> None:
+    launch = "vllm serve Qwen/Qwen3-32B --tensor-parallel-size 8"
+    page = "The engine's launch:\n\n```bash\n{}\n```\nmore's `text`\n"
+    for text in (
+        f'bash -c "{launch}"',
+        f"srun -N 2 --container-image=vllm bash -lc '{launch}'",
+        f'xpk workload create --command="export A=1 && {launch}" --name run',
+        page.format(launch),
+        page.format(f"$ {launch}").replace("bash", "console"),
+        page.format("print('vllm serve --tensor-parallel-size 2')").replace("bash", "python") + page.format(launch),
+    ):
+        assert given(read(text, "serving"))["layout.tp"] == 8, text
+    with pytest.raises(SeveralParts, match="on lines 4, 10"):
+        read(page.format(launch) + page.format(launch.replace("8", "4")), "serving")
+
+
 def test_the_nodes_of_one_launch_are_one_launch() -> None:
     line = "python -m sglang.launch_server --model-path x/Llama-3.1-8B --tp 16 --nnodes 2 --node-rank {}\n"
     assert given(read(line.format(0) + line.format(1)))["layout.tp"] == 16
@@ -493,3 +509,7 @@ def test_megatron_reads_stages_modules_and_groups() -> None:
     hostile = words.replace("Et*3|(tttt|)*2t*3L", "(tttttttttt)*9999" * 500)
     assert "more than 10,000 layers" in unknown(read(hostile))
     assert (keys["layout.sharding"], keys["layout.shard_group"]) == ("hsdp", 2)  # 64 ranks / 4 / 4 / 2 copies
+    words = words.replace("selective", "full --recompute-method block --recompute-num-layers 3")
+    assert "block, 3 layers of each" in unknown(read(words)), "14 layers on 4 stages"
+    assert "layout.recompute" not in given(read(words))
+    assert given(read(words.replace("layers 3", "layers 4")))["layout.recompute"] == "full"

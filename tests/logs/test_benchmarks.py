@@ -118,6 +118,9 @@ def test_the_slowest_pair_of_a_matrix_counts_one_direction_and_no_diagonal() -> 
     assert one.slowest == both.slowest == pytest.approx(370e9)
     with pytest.raises(NotALogError, match="peer access on"):
         read(P2P.format("Uni", "Disabled", "20.00", "20.00"))
+    staged = "Device=0 CANNOT Access Peer Device=1\nDevice=1 CANNOT Access Peer Device=0\n"
+    remarks = read(staged + P2P.format("Uni", "Enabled", "9.90", "9.93")).remarks
+    assert remarks == (("2 ordered pairs of devices have no peer access: their copies pass through host memory", 1),)
 
 
 def test_nvbandwidth_matrices_are_read() -> None:
@@ -132,6 +135,10 @@ def test_nvbandwidth_matrices_are_read() -> None:
         """
     table = read(text).pairs[0]
     assert (table.accelerators, table.values) == (2, (390.1e9, 389.2e9))
+    page = (
+        text.split("SUM", maxsplit=1)[0] + "memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)\n  0 1\n0 26.03 25.94\n"
+    )
+    assert [line for _, line in read(page).remarks] == [7], "a matrix that is not of accelerators is named"
 
 
 def test_a_matrix_counts_directions_by_its_own_title() -> None:

@@ -16,8 +16,6 @@ from clusterspec.exchange.exporters.registry import EXPORTERS
 from clusterspec.exchange.import_formats import IMPORT_FORMATS
 from tools.real_files import listed
 
-LATEST = 52
-"""Rows of the list of real files that were added last, with expectations written before the first reading."""
 HEAD = """# Import, export, diagnose, accept
 
 Made by `make docs` from the registries of formats; the examples are run.
@@ -41,12 +39,25 @@ refused.
 REAL = """### How the readers are tested
 
 `tests/exchange/real.csv` lists {files} readings of real files of {repositories} public repositories by address, commit
-and the facts expected; `make real-files` fetches and compares them. Of the last {latest}, logs and listings above all,
-the facts were written down before the first reading. At first 35 were read right or refused rightly, 5 lacked a fact, 2
-were refused wrongly, and 10 contradicted an expectation. Four of the ten expectations were themselves wrong, as the
-files show on second sight. The other six: one file of several tools was read as one of them (twice), rows of several
-runs were joined, a sum over pairs of ranks was taken for one pair, a collective of one rank was a measurement, and a
-setting that is off was taken as on. All six are corrected by kind, and the list is now read as expected.
+and the facts expected; `make real-files` fetches and compares them. Twice, the facts of files that no reader had seen
+were written down before the first reading, and what failed was corrected by kind:
+
+| set | readings | right or refused rightly | a fact lacking | refused wrongly | contradicted |
+| --- | --- | --- | --- | --- | --- |
+| first, logs and listings above all | 52 | 35 | 5 | 2 | 10 |
+| second, of other repositories, launches and configurations above all | 49 | 42 | 3 | 1 | 3 |
+
+Of the ten of the first set, four expectations were themselves wrong, as the files show on second sight. The other
+six: one file of several tools was read as one of them (twice), rows of several runs were joined, a sum over pairs of
+ranks was taken for one pair, a collective of one rank was a measurement, and a setting that is off was taken as on.
+
+Of the second set, one contradiction was real: the medians of a step log were over two runs. (One expectation named
+ZeRO 3 otherwise than the spec does; one took matrices between host and accelerators for further measurements, which
+the reader passed over without a word and now names.) Behind answers that agreed, the output read in full showed two
+more faults: launches in the code blocks of Markdown pages were missed, so that two lists of choices were not
+complete, and Megatron's recomputation of some layers of a stage was taken as that of all. A launch quoted inside a
+wrapper (`bash -c "…"`) and cards of which `lspci` says `VGA` were not recognized. Four of the 49 are excerpts of
+stored texts without an address, so they are not in the list.
 """
 LIMITS = """
 ### Limits for the health checks of a site
@@ -129,7 +140,7 @@ def page() -> str:
             HEAD,
             table(("kind", "reads", "up to"), ((f"`{k.name}`", k.title, f"{k.largest} MiB") for k in IMPORT_FORMATS)),
             *example({"topo.txt": TOPOLOGY}, ("import", "auto", "topo.txt")),
-            REAL.format(files=len(rows := listed()), repositories=len({row.repository for row in rows}), latest=LATEST),
+            REAL.format(files=len(rows := listed()), repositories=len({row.repository for row in rows})),
             EXPORT,
             table(("kind", "writes"), ((f"`{each.name}`", each.title) for each in EXPORTERS)),
             *example({"pod.yaml": SPEC}, ("export", "nccl-env", "pod.yaml")),

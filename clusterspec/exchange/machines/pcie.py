@@ -18,6 +18,7 @@ from clusterspec.exchange.machines.links import (
     set_rate,
 )
 from clusterspec.records import dataclass, field
+from clusterspec.units import plural
 
 # `lspci -vv`: accelerators, NICs and PCIe switches of a node, with the current and maximum speed of each link
 
@@ -33,6 +34,8 @@ _VENDORS = {"NVIDIA Corporation": "10de", "Advanced Micro Devices": "1002", "Mel
 """Vendor ids of the PCI ID repository."""
 _LINK = re.compile(r"\s*Lnk(Cap|Sta):.{0,100}?Speed ([0-9.]{1,16})GT/s[^,]{0,100}, Width x([0-9]+)")
 _ACCELERATORS = ("3D controller", "Processing accelerators", "Display controller")
+_GRAPHICS = "VGA compatible controller"
+"""Cards with outputs for displays: RTX PRO, RTX A6000 and GeForce. Those of AMD may be graphics inside the CPU."""
 _NICS = ("Ethernet controller", "Infiniband controller", "InfiniBand controller", "Fabric controller")
 _MAKERS = ("NVIDIA", "AMD", "Advanced Micro Devices", "Habana", "Amazon")
 _NIC_NAMES = (
@@ -84,6 +87,11 @@ def read_lspci(file: InputFile) -> ImportResult:
     if not devices:
         raise FormatError("lists no PCI device in the format of lspci")
     accelerators = [each for each in devices if each.kind.startswith(_ACCELERATORS) and _is_accelerator_vendor(each)]
+    cards = [each for each in devices if each.kind.startswith(_GRAPHICS) and "NVIDIA" in each.name]
+    if cards and accelerators:
+        why = f"beside {plural(len(accelerators), 'accelerator')}: not counted"
+        builder.unknown(f"{plural(len(cards), 'card')} with display outputs", why, cards[0].line)
+    accelerators = accelerators or cards
     nics = [each for each in devices if each.kind.startswith(_NICS)]
     _record_accelerators(accelerators, builder)
     _record_nics(nics, builder)
@@ -96,11 +104,11 @@ def _is_accelerator_vendor(device: PciDevice) -> bool:
 
 
 def _record_accelerators(devices: list[PciDevice], builder: ImportBuilder) -> None:
-    builder.count("accelerators", len(devices), devices[0].line if devices else 0)
     if not devices:
         builder.unknown("cluster.accelerators_per_node", "no 3D controller or processing accelerator is listed")
         return
     line = devices[0].line
+    builder.count("accelerators", len(devices), line)
     builder.set("cluster.accelerators_per_node", len(devices), line)
     kinds = {each.pci or _bracketed_name(each.name) for each in devices}
     for kind in sorted(kinds):
@@ -116,7 +124,7 @@ def _record_accelerators(devices: list[PciDevice], builder: ImportBuilder) -> No
 
 def _bracketed_name(name: str) -> str:
     """The product name in brackets, as in the PCI ID repository: ``GH100 [H100 SXM5 80GB]``."""
-    inside = re.findall(r"\[([^\[\]]+)\]", name)
+    inside = re.findall(r"\[([^\[\]]+)\]", name.split("(prog-if", maxsplit=1)[0])
     return inside[-1] if inside else name[:60]
 
 

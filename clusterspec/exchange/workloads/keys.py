@@ -23,7 +23,7 @@ from clusterspec.exchange.import_result import (
     Value,
 )
 from clusterspec.exchange.merge import new_spec
-from clusterspec.exchange.shell import Command, Word, script_of
+from clusterspec.exchange.shell import Command, Word, script_in, script_of
 from clusterspec.records import dataclass, field, replace
 from clusterspec.source import Source
 from clusterspec.spec.reader import read
@@ -186,7 +186,7 @@ def read_arguments(file: InputFile, launch: re.Pattern[str]) -> Keys:
 
     Raises `FormatError` if the file has several launches with different options and no part is chosen.
     """
-    found = [command_keys(command) for command in _commands(file) if launch.search(command.text)]
+    found = [command_keys(command) for command in _commands(file) if _is_launch(command, launch)]
     different = list({_without_ranks(keys): keys for keys in reversed(found)}.values())[::-1]
     if file.part is not None:
         if not 1 <= file.part <= len(different):
@@ -198,6 +198,12 @@ def read_arguments(file: InputFile, launch: re.Pattern[str]) -> Keys:
             f"holds {len(different)} launches with different options, on lines {places}: choose one with --part N"
         )
     return different[0] if different else Keys()
+
+
+def _is_launch(command: Command, launch: re.Pattern[str]) -> bool:
+    """Whether a command is a launch itself, not a wrapper of a quoted script that holds one (``bash -c "…"``)."""
+    held = any(launch.search(script) for word in command.words if (script := script_in(word.text)) is not None)
+    return not held and bool(launch.search(command.text))
 
 
 def _without_ranks(keys: Keys) -> tuple[tuple[str, str], ...]:

@@ -323,6 +323,24 @@ def _set_stages(text: str, pp: int, line: int, builder: ImportBuilder) -> None:
         builder.set("layout.schedule", "interleaved", line)
 
 
+_METHODS = ("recompute_method", "activations_checkpoint_method")
+_RECOMPUTED = ("recompute_num_layers", "activations_checkpoint_num_layers")
+
+
+def _recomputes_some_layers(keys: Keys) -> bool:
+    """Whether the block method recomputes fewer layers than a pipeline stage has, as far as the keys show.
+
+    Source: Megatron-LM d98e8a64, megatron/core/transformer/transformer_config.py, lines 543 to 555.
+    """
+    count, layers, stages = (
+        keys.whole(*_RECOMPUTED),
+        keys.whole("num_layers"),
+        keys.whole("pipeline_model_parallel_size"),
+    )
+    every = count is not None and layers is not None and count * (stages or 1) >= layers
+    return str(keys.get(*_METHODS)) == "block" and not every
+
+
 def _set_options(keys: Keys, builder: ImportBuilder) -> None:
     """Set sequence parallelism, overlap, recomputation, context-parallel method and dispatcher."""
     for path, names in (
@@ -337,6 +355,13 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
     modules = keys.words("recompute_modules")
     if modules and str(keys.get("recompute_granularity")) == "selective" and set(modules) <= _MODULES.keys():
         builder.set("layout.recompute", [_MODULES[name] for name in modules], keys.line("recompute_modules"))
+    elif _recomputes_some_layers(keys):
+        builder.unknown(
+            f"recompute_method: block, {keys.get(*_RECOMPUTED)} layers of each pipeline stage",
+            "the spec has no key for the recomputation of some layers: state layout.recompute",
+            keys.line(*_METHODS),
+        )
+        keys.get("recompute_granularity", "activations_checkpoint_granularity")
     else:
         set_choice(
             keys,

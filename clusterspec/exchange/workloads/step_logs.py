@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from statistics import median
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, SeveralParts
 from clusterspec.records import dataclass, field
+from clusterspec.units import plural
 
 STEP_LOG = "step-log"
 SKIPPED = 2
@@ -40,7 +41,7 @@ _COLORS = re.compile(r"\x1b\[[0-9;]{0,12}m")
 
 @dataclass(slots=True)
 class StepLog:
-    """The figures of a log by name, one for each step, the line of the first, and the sizes of groups."""
+    """The figures of one run by name, one for each step, the line of the first, and the sizes of groups."""
 
     framework: str
     figures: dict[str, list[float]] = field(default_factory=dict)
@@ -48,16 +49,29 @@ class StepLog:
     sizes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
     line: int = 0
     last: int = -1
-    restarts: int = 0
-
-    def begin(self, step: int, number: int) -> None:
-        """Note a step; a step that does not follow the last one is a run that began again."""
-        self.line = self.line or number
-        self.restarts += step < self.last
-        self.last = step
 
     def add(self, name: str, text: str) -> None:
         self.figures.setdefault(name, []).append(float(text.replace(",", "")))
+
+
+@dataclass(slots=True)
+class RunLogs:
+    """The runs of a file in the order of their first steps; ``sizes`` waits for the first step of its run."""
+
+    logs: list[StepLog] = field(default_factory=list)
+    sizes: dict[tuple[str | None, ...], int] = field(default_factory=dict)
+
+    def begin(self, framework: str, step: int, number: int) -> StepLog:
+        """The run that a step belongs to: that of the step before of its framework, unless the numbers go back."""
+        log = next((log for log in reversed(self.logs) if log.framework == framework), None)
+        if log is None or step < log.last:
+            log = StepLog(framework, line=number)
+            self.logs.append(log)
+        if framework.startswith("megatron") and self.sizes:
+            log.sizes |= self.sizes
+            self.sizes = {}
+        log.last = step
+        return log
 
 
 def matches_step_log(file: InputFile) -> bool:
@@ -67,26 +81,24 @@ def matches_step_log(file: InputFile) -> bool:
 
 
 def read_step_log(file: InputFile) -> ImportResult:
-    """The medians of a run after its first steps. Raises `FormatError` for no step, or logs of several runs."""
-    logs = {name: StepLog(name) for name in ("megatron-core", "megatron-deepspeed", "torchtitan", "maxtext")}
+    """The medians of a run after its first steps.
+
+    Raises `FormatError` for no step, and for the logs of several runs of which none is chosen: a step whose number is
+    below that of the step before begins another run.
+    """
+    runs = RunLogs()
     for number, raw in enumerate(file.lines, 1):
-        _read_line(_COLORS.sub("", raw[:4_000]), number, logs)
-    found = [log for log in logs.values() if log.figures]
+        _read_line(_COLORS.sub("", raw[:4_000]), number, runs)
+    found = [log for log in runs.logs if log.figures]
     if not found:
         raise FormatError("has no step of Megatron-LM, torchtitan or MaxText")
-    if len(found) > 1:
-        raise FormatError(f"has steps of {' and '.join(log.framework for log in found)}: give each run a file")
-    log, builder = found[0], ImportBuilder(STEP_LOG, file.name)
-    if log.restarts:
-        builder.unknown(
-            f"{log.restarts + 1} runs", "the numbers of the steps begin again: medians are over all", log.line
-        )
+    log, builder = _chosen_run(found, file.part), ImportBuilder(STEP_LOG, file.name)
     builder.set("layout.framework", log.framework, log.line)
     _record_sizes(log, builder)
     for name, values in log.figures.items():
         steady = values[SKIPPED:] if len(values) > 2 * SKIPPED else values
         builder.count(name, float(f"{median(steady):.6g}"), log.line)
-    builder.count("steps", max(len(values) for values in log.figures.values()), log.line)
+    builder.count("steps", _step_count(log), log.line)
     if len(log.batches) == 1:
         builder.set("workload.global_batch", log.batches.pop(), log.line)
     elif log.batches:
@@ -95,6 +107,19 @@ def read_step_log(file: InputFile) -> ImportResult:
     why = "the log states times, not the model or the machine: import those from the launch"
     builder.unknown("cluster and workload.model", why, log.line)
     return builder.reading()
+
+
+def _chosen_run(found: list[StepLog], part: int | None) -> StepLog:
+    if part is None and len(found) > 1:
+        places = ", ".join(f"{log.line} ({log.framework}, {plural(_step_count(log), 'step')})" for log in found[:12])
+        raise SeveralParts(f"holds {len(found)} runs, whose steps begin on lines {places}: choose one with --part N")
+    if part is not None and not 1 <= part <= len(found):
+        raise FormatError(f"has {plural(len(found), 'run')}, and --part {part} is none of them")
+    return found[(part or 1) - 1]
+
+
+def _step_count(log: StepLog) -> int:
+    return max(len(values) for values in log.figures.values())
 
 
 def _record_sizes(log: StepLog, builder: ImportBuilder) -> None:
@@ -114,29 +139,26 @@ def _record_sizes(log: StepLog, builder: ImportBuilder) -> None:
         builder.unknown("layout", "the log does not print the sizes of the groups: import the launch", log.line)
 
 
-def _read_line(line: str, number: int, logs: dict[str, StepLog]) -> None:
+def _read_line(line: str, number: int, runs: RunLogs) -> None:
     if match := _MEGATRON_SIZES.search(line):
-        for name in ("megatron-core", "megatron-deepspeed"):
-            logs[name].sizes.setdefault(match.groups(), number)
+        runs.sizes.setdefault(match.groups(), number)
     elif match := _MEGATRON.search(line):
-        log = logs["megatron-deepspeed" if "| consumed tokens:" in line else "megatron-core"]
-        log.begin(int(match[1]), number)
+        name = "megatron-deepspeed" if "| consumed tokens:" in line else "megatron-core"
+        log = runs.begin(name, int(match[1]), number)
         log.add("step_seconds", f"{float(match[2]) / 1e3:.9g}")
         if flops := _MEGATRON_FLOPS.search(line):
             log.add("tflops_per_accelerator", flops[1])
         if batch := _MEGATRON_BATCH.search(line):
             log.batches.add(int(batch[1]))
     elif match := _TITAN.search(line):
-        log = logs["torchtitan"]
-        log.begin(int(match[1]), number)
+        log = runs.begin("torchtitan", int(match[1]), number)
         log.add("tokens_per_second_per_accelerator", match[2])
         if flops := _TITAN_FLOPS.search(line):
             log.add("tflops_per_accelerator", flops[1])
         if share := _TITAN_MFU.search(line):
             log.add("mfu_percent", share[1])
     elif match := _MAXTEXT.search(line):
-        log = logs["maxtext"]
-        log.begin(int(match[1]), number)
+        log = runs.begin("maxtext", int(match[1]), number)
         log.add("step_seconds", match[2])
         for name, pattern in (
             ("tflops_per_accelerator", _MAXTEXT_FLOPS),
