@@ -222,6 +222,51 @@ CASES = (
         0.5,
         "few-channels",
     ),
+    Case(
+        "NVIDIA/nccl/issues/1676",
+        "{platform: dgx-a100, nodes: 2}",
+        16,
+        "\n".join(f"{INFO}NET/IB : GPU Direct RDMA Disabled for HCA {n} 'mlx5_{n}'" for n in range(3)),
+        10 / 180,
+        "gpudirect-off",
+    ),
+    Case(
+        "NVIDIA/nccl/issues/1343",  # solved by modprobe nvidia_peermem; the thread states no bandwidth
+        "{accelerator: a40, accelerators_per_node: 8, nodes: 2, scale_up: {topology: pcie, domain: 2}, "
+        "scale_out: {technology: infiniband-ndr, nics_per_node: 2, switch_ports: 64}}",
+        16,
+        f"{INFO}NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'",
+        0.4,
+        "gpudirect-off",
+    ),
+    Case(
+        "sgl-project/sglang/pull/1427",  # an image without libibverbs; the thread states neither machine nor bandwidth
+        H100,
+        16,
+        f"{INFO}Failed to open libibverbs.so[.1]\n{INFO}NET/Socket : Using [0]ib0:10.0.0.1<0>",
+        0.05,
+        "socket-fall-back",
+    ),
+    Case(
+        "NVIDIA/nvidia-container-toolkit/issues/1877",  # an image without libibverbs; the catalog has no A2
+        TURING.replace(
+            "nodes: 1", "nodes: 2, scale_out: {technology: roce-v2, nics_per_node: 2, nic_bandwidth: 25 Gb/s}"
+        ),
+        4,
+        f"{INFO}NET/Plugin: Could not find: libnccl-net.so. Using internal network plugin.\n"
+        f"{INFO}Failed to open libibverbs.so[.1]\n{INFO}NET/Socket : Using [0]eth0:10.0.0.1<0>",
+        0.2,
+        "socket-fall-back",
+    ),
+    Case(
+        "NVIDIA/nccl/issues/949",  # 27 of 50 GB/s in a virtual machine, 48 GB/s with the settings of access control
+        HGX.replace("nics_per_node: 4", "nics_per_node: 2"),
+        16,
+        f"{INFO}NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB\n"
+        f"{INFO}Channel 00/0 : 8[0] -> 0[0] [receive] via NET/IB/0/GDRDMA",
+        27 / 50,
+        "acs",
+    ),
 )
 
 
