@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
+import json
 import pkgutil
 from datetime import date
 from pathlib import Path
@@ -126,6 +127,18 @@ def test_a_result_is_short_in_a_session_and_complete_in_its_document(design: Loa
         assert repr(result).startswith(f"<{type(result).__name__}")
         assert len(repr(result)) < 300, repr(result)
     assert f"step_time {display(results[0].to_json()['step_time'], 's', 4)}" in repr(results[0])
+
+
+def test_the_notebook_shows_a_line_and_a_page_of_every_result() -> None:
+    """Its cells run when `tools.generate` makes it, which tests/test_generated.py does."""
+    cells = json.loads((ROOT / "docs" / "notebook.ipynb").read_text("utf-8"))["cells"]
+    shown = [output["data"] for cell in cells for output in cell.get("outputs", [])]
+    assert [one["text/plain"][0].partition(" ")[0] for one in shown if "text/html" in one] == [
+        "<LoadedDesign",
+        "<EstimateReport",
+        "<DiffReport",
+    ]
+    assert all(len(one["text/plain"]) == 1 and len(one["text/plain"][0]) < 200 for one in shown)
 
 
 def test_a_page_of_a_notebook_has_the_figures_and_the_findings_and_runs_nothing() -> None:

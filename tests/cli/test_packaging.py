@@ -18,10 +18,12 @@ from clusterspec.cli.parser import COMMANDS
 from tests.cli.conftest import BASE, ROOT, Call
 from tests.cli.test_trust import git
 from tests.cli.test_written_files import FLAWED
+from tools.release import conda
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 PUBLISH: dict[str, Any] = yaml.safe_load((ROOT / "publish" / "action.yml").read_text("utf-8"))
 RELEASE: dict[str, Any] = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8"))
+SITE: dict[str, Any] = yaml.safe_load((ROOT / ".github" / "workflows" / "site.yml").read_text("utf-8"))
 IN_CI: dict[str, Any] = yaml.safe_load(
     (ROOT / "docs" / "ci.md").read_text("utf-8").split("```")[1].removeprefix("yaml")
 )
@@ -178,7 +180,13 @@ def test_without_a_base_the_files_as_they_are_count(job: dict[str, str]) -> None
 
 
 def test_the_action_runs_scripts_of_its_own_and_puts_no_input_into_a_shell() -> None:
-    for one in [*ACTION["runs"]["steps"], *PUBLISH["runs"]["steps"], *steps_of(RELEASE), *steps_of(IN_CI)]:
+    for one in [
+        *ACTION["runs"]["steps"],
+        *PUBLISH["runs"]["steps"],
+        *steps_of(RELEASE),
+        *steps_of(SITE),
+        *steps_of(IN_CI),
+    ]:
         assert "${{ inputs." not in one.get("run", "")
         assert "${{ github.event" not in one.get("run", "")
 
@@ -188,7 +196,13 @@ def steps_of(workflow: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_every_action_of_others_is_named_by_its_commit() -> None:
-    for one in [*ACTION["runs"]["steps"], *PUBLISH["runs"]["steps"], *steps_of(RELEASE), *steps_of(IN_CI)]:
+    for one in [
+        *ACTION["runs"]["steps"],
+        *PUBLISH["runs"]["steps"],
+        *steps_of(RELEASE),
+        *steps_of(SITE),
+        *steps_of(IN_CI),
+    ]:
         name, _, version = one.get("uses", "").partition("@")
         if name and not name.startswith("clusterspec/clusterspec"):
             assert re.fullmatch("[0-9a-f]{40}", version), one
@@ -196,7 +210,7 @@ def test_every_action_of_others_is_named_by_its_commit() -> None:
 
 def test_a_job_that_may_write_installs_nothing_and_runs_no_program_of_a_pull_request() -> None:
     publishing = {"jobs": {"publish": {"permissions": {"pull-requests": "write"}, "steps": PUBLISH["runs"]["steps"]}}}
-    for workflow in (RELEASE, IN_CI, publishing):
+    for workflow in (RELEASE, SITE, IN_CI, publishing):
         assert workflow.get("permissions", {}) == {}
         for job in workflow["jobs"].values():
             if "write" not in job["permissions"].values():
@@ -204,6 +218,26 @@ def test_a_job_that_may_write_installs_nothing_and_runs_no_program_of_a_pull_req
             for one in job["steps"]:
                 assert not re.search(r"pip|python|clusterspec/bin", one.get("run", "")), one
                 assert one.get("uses", "").split("@")[0] not in {"clusterspec/clusterspec", "actions/checkout"}, one
+
+
+def test_packages_are_published_by_trust_and_the_site_from_what_was_built() -> None:
+    pypi, deploy = RELEASE["jobs"]["pypi"], SITE["jobs"]["deploy"]
+    assert pypi["permissions"] == {"id-token": "write"} and pypi["environment"]["name"] == "pypi"
+    assert deploy["permissions"] == {"pages": "write", "id-token": "write"} and deploy["needs"] == "build"
+    for workflow in ("release", "site"):
+        assert "secrets." not in (ROOT / ".github" / "workflows" / f"{workflow}.yml").read_text("utf-8")
+    assert {"run": "make site"}.items() <= next(one for one in steps_of(SITE) if "Build" in one.get("name", "")).items()
+
+
+def test_the_recipe_for_conda_follows_the_project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert conda.main(tmp_path) == 1 and "make release" in capsys.readouterr().err
+    (tmp_path / "clusterspec-9.8.7.tar.gz").write_bytes(b"")
+    assert conda.main(tmp_path) == 0
+    recipe = yaml.safe_load(capsys.readouterr().out)
+    assert recipe["context"] == {"version": "9.8.7", "python_min": "3.11"}
+    assert recipe["source"]["sha256"].startswith("e3b0c44298fc1c14")  # of no bytes
+    assert {"pyyaml >=6.0.1", "tree_sitter >=0.25", "python >=${{ python_min }}"} <= {*recipe["requirements"]["run"]}
+    assert recipe["build"]["python"]["entry_points"] == ["clusterspec = clusterspec.__main__:main"]
 
 
 def test_what_is_installed_for_a_check_has_a_hash() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -15,6 +16,19 @@ from tests.editor.conftest import Visited
 
 MARKUP = '<img src=x onerror="document.title=1"><script>document.title=1</script>'
 HOSTILE = BASE.replace("name: base", f"name: '{MARKUP}'").replace("nodes: 4", f"nodes: '{MARKUP}'")
+
+BOMB = "\n".join(f"a{depth}: &a{depth} [{', '.join([f'*a{depth - 1}'] * 9)}]" for depth in range(1, 12))
+HOSTILE_TEXTS = [
+    HOSTILE,
+    BASE.replace("name: base", 'name: "\\e]0;title\\a\\e[2J\\u202eesab"'),  # codes of terminals and of direction
+    BASE.replace("name: base", "name: \x1b[2Jbase"),
+    f"clusterspec: 1\na0: &a0 [x]\n{BOMB}\n",
+    "clusterspec: 1\nname: " + "[" * 5000 + "]" * 5000,
+    "clusterspec: 1\nname: !!python/object/apply:os.system [ls]\n",
+    BASE.replace("nodes: 4", f"nodes: {'9' * 5000}"),
+    BASE + "extends: ../../../../etc/passwd\n",
+]
+"""Specs that try to run something, to change a terminal, to use up memory or time, or to read another file."""
 
 
 @pytest.fixture
@@ -60,3 +74,19 @@ def test_nobody_without_the_token_sees_the_spec(server: Server, visited: Visited
     visited.page.goto(f"http://127.0.0.1:{server.port}/")
     visited.page.locator("#message pre").wait_for()
     assert "llama" not in visited.page.inner_text("body")
+
+
+def test_hostile_specs_are_answered_soon_and_without_codes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    session = Session("cluster.yaml")
+    for text in HOSTILE_TEXTS:
+        for verb, form in (("check", "text"), ("check", "json"), ("estimate", "text")):
+            began = monotonic()
+            answer = session.answer({"verb": verb, "format": form, "text": text})
+            shown = f"{answer['out']}{answer['err']}"
+            assert answer["status"] in {0, 1, 2} and shown, (text[:60], answer)
+            assert not set(shown) & {"\x1b", "\a", "\u202e"} and "root:" not in shown
+            assert monotonic() - began < 10 and len(shown) < 1e5
+    assert capfd.readouterr() == ("", "")

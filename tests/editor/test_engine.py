@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,28 +12,43 @@ import pytest
 
 from clusterspec.cli.editor import browser
 from tests.cli.conftest import BASE, ROOT
-from tools.site.engine import LIBRARIES, own_files, pinned
+from tools.site.engine import LIBRARIES, UNUSED, is_used, own_files, pinned
 
 STAND_IN = """
-import sys, importlib.util
-spec = importlib.util.spec_from_file_location("rpds", sys.argv[1])
+import json, os, sys, importlib.util
+from pathlib import Path
+from tools.site.engine import UNUSED
+spec = importlib.util.spec_from_file_location("rpds", "tools/site/rpds.py")
 sys.modules["rpds"] = module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
-from clusterspec.cli import run
-sys.exit(run(["check", "--format", "json", sys.argv[2]]))
+for name in [*sys.modules]:
+    if name.partition(".")[0] in UNUSED:
+        del sys.modules[name]
+sys.modules |= dict.fromkeys([*UNUSED, "numpy", "weasyprint"])
+from clusterspec.cli.editor import browser
+os.chdir(sys.argv[1])
+session = browser.opened(Path(sys.argv[1]))
+for request in sys.stdin:
+    print(browser.answer(session, request, lambda done, total: None))
 """
+"""The engine as the browser has it: with the stand-in, and without the modules that are left out."""
 
 
-def test_the_stand_in_for_rpds_gives_the_same_findings(tmp_path: Path) -> None:
-    spec = tmp_path / "spec.yaml"
-    spec.write_text(BASE.replace("tp: 2", "tp: two\n  pq: 1").replace("nodes: 4", "nodes: [4]") + "fleet: 3\n")
-    check = ["check", "--format", "json", str(spec)]
-    outputs = [
-        subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False, cwd=ROOT).stdout
-        for words in (["-c", STAND_IN, "tools/site/rpds.py", str(spec)], ["-m", "clusterspec", *check])
-    ]
-    assert outputs[0] == outputs[1]
-    assert len(json.loads(outputs[0])["findings"]) >= 3
+def test_the_engine_without_what_is_left_out_gives_the_same_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = BASE.replace("tp: 2", "tp: two\n  pq: 1").replace("nodes: 4", "nodes: [4]") + "fleet: 3\n"
+    requests: list[dict[str, object]] = [{"verb": "check", "format": "json", "text": broken}]
+    requests.append({"verb": "estimate", "format": "json", "text": BASE})
+    asked = "".join(f"{json.dumps(request)}\n" for request in requests)
+    call = [sys.executable, "-c", STAND_IN, str(tmp_path)]
+    done = subprocess.run(call, input=asked, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    monkeypatch.chdir(tmp_path)
+    session = browser.opened(tmp_path)
+    for request, line in zip(requests, done.stdout.splitlines(), strict=True):
+        assert json.loads(line) == session.answer(request), request
+    assert len(json.loads(json.loads(done.stdout.splitlines()[0])["out"])["findings"]) >= 3
 
 
 def test_the_engine_holds_the_package_as_it_is_and_what_it_imports() -> None:
@@ -43,6 +59,20 @@ def test_the_engine_holds_the_package_as_it_is_and_what_it_imports() -> None:
     assert not [name for name in files if "/editor/page.js" in name]
     lock = pinned()
     assert lock.count("==") == len(LIBRARIES) and lock.count("--hash=sha256:") >= len(LIBRARIES)
+
+
+def test_the_engine_imports_no_module_that_is_left_out() -> None:
+    """But for commands that no page asks for, and tables in SQLite."""
+    for name, text in own_files().items():
+        if not name.endswith(".py") or name == "clusterspec/catalog/open_data.py":
+            continue
+        if not name.startswith("clusterspec/cli/") or "/editor/" in name:
+            imported = {word.decode() for word in re.findall(rb"^\s*(?:import|from) (\w+)", text, re.MULTILINE)}
+            needed = imported | ({"multiprocessing"} if "concurrent" in imported else set())
+            assert not needed & UNUSED, name
+    kept = ["json/__init__.py", "lzma.py", "encodings/utf_8.py", "encodings/unicode_escape.py", "encodings/cp437.py"]
+    left_out = ["wsgiref/util.py", "pdb.py", "encodings/cp850.py", "encodings/", "_pyrepl/main.py"]
+    assert list(filter(is_used, kept + left_out)) == kept
 
 
 def test_a_search_in_a_browser_ends_at_its_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,15 +8,14 @@ import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from clusterspec.cli.editor.verbs import Session
 from tests.cli.conftest import BASE, ROOT
 from tests.editor.conftest import Visited
-from tests.editor.test_edit_page import HOSTILE, MARKUP
-from tools.site.playground import write_playground
+from tests.editor.test_edit_page import HOSTILE, HOSTILE_TEXTS, MARKUP
+from tools.site.playground import LARGEST, examples, transferred, write_playground
 
 SLOW = 120_000
 """Milliseconds that a start may take on a machine that does other things, too."""
@@ -77,13 +76,19 @@ def opened(site: http.server.ThreadingHTTPServer, visited: Visited) -> Visited:
 def test_the_playground_says_what_the_command_line_says(
     opened: Visited, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Byte for byte: all examples, a spec with errors of every stage, and one that is no YAML."""
+    """Byte for byte: all examples, the gallery, a spec with errors of every stage, and hostile texts."""
     texts = [path.read_text("utf-8") for path in sorted((ROOT / "examples").glob("*.yaml"))]
-    texts += [HOSTILE, BASE.replace("tp: 2", "tp: 3\n  pq: 1"), "clusterspec: 1\n  - x", "clusterspec: [1]", ""]
+    texts += [*HOSTILE_TEXTS, BASE.replace("tp: 2", "tp: 3\n  pq: 1"), "clusterspec: 1\n  - x", "clusterspec: [1]", ""]
     forms = [(verb, form) for verb in ("check", "estimate") for form in ("json", "text")]
     forms += [("cost", "json"), ("sensitivity", "json")]
     requests = [{"verb": verb, "format": form, "text": text} for text in texts for verb, form in forms]
-    requests += [{"verb": "report", "text": texts[0]}, {"verb": "convert", "quantity": "3.2 Tb/s"}]
+    gallery = examples()["Gallery"].values()
+    requests += [{"verb": verb, "format": "json", "text": text} for text in gallery for verb in ("check", "estimate")]
+    requests += [
+        {"verb": "report", "text": texts[0]},
+        {"verb": "report", "text": HOSTILE},
+        {"verb": "convert", "quantity": "3.2 Tb/s"},
+    ]
     answers = opened.page.evaluate(WORKER, [requests])
     monkeypatch.chdir(tmp_path)
     Path("cluster.yaml").touch()
@@ -99,12 +104,15 @@ def test_a_link_holds_the_spec_and_nothing_is_asked_for_elsewhere(
     address = f"http://127.0.0.1:{site.server_port}/"
     opened.typed(HOSTILE)
     opened.page.locator(".finding.error").first.wait_for()
+    opened.page.locator("#tab-convert").click()
     opened.page.get_by_text("Copy link").click()
     opened.page.wait_for_url("**#spec=*")
     other = opened.context.new_page()
     other.goto(opened.page.url)
     other.locator(".cm-line", has_text="onerror").first.wait_for()
-    other.locator(".finding.error").first.wait_for(timeout=SLOW)
+    other.locator(".finding.error").first.wait_for(timeout=SLOW, state="attached")
+    assert other.locator("#tab-convert").get_attribute("aria-selected") == "true"
+    other.locator("#tab-check").click()
     assert MARKUP[:20] in other.locator("#panel-check").inner_text()
     assert "clusterspec" in other.title()
     refused, in_worker = (other.evaluate(code) for code in (FETCH, f"({IN_WORKER})({json.dumps(FETCH)})"))
@@ -145,7 +153,7 @@ def test_a_search_ends_early_or_is_cancelled_and_the_text_stays(opened: Visited)
 def test_a_crash_keeps_the_text_and_says_how_to_report_it(
     site: http.server.ThreadingHTTPServer, visited: Visited
 ) -> None:
-    visited.page.route("**/engine.tar.gz", lambda route: route.fulfill(status=200, body=b"broken"))
+    visited.page.route("**/engine.tar.xz", lambda route: route.fulfill(status=200, body=b"broken"))
     visited.page.goto(f"http://127.0.0.1:{site.server_port}/")
     visited.page.set_default_timeout(SLOW)
     visited.page.locator("#message").get_by_text("your text is still here").wait_for()
@@ -154,9 +162,6 @@ def test_a_crash_keeps_the_text_and_says_how_to_report_it(
 
 
 def test_the_playground_is_small_and_the_examples_are_ours(folder: Path, opened: Visited) -> None:
-    import gzip
-
-    sent = sum(len(gzip.compress(path.read_bytes(), 6)) for path in folder.rglob("*") if path.is_file())
-    assert sent < 9e6
-    examples: dict[str, Any] = json.loads((folder / "examples.json").read_text("utf-8"))
-    assert len(examples) == opened.page.locator("#tools option").count() - 1
+    assert transferred(folder) <= LARGEST
+    groups: dict[str, dict[str, str]] = json.loads((folder / "examples.json").read_text("utf-8"))
+    assert sum(map(len, groups.values())) == opened.page.locator("#tools option").count() - 1

@@ -22,5 +22,6 @@ for package in dist/*.whl dist/*.tar.gz; do
   echo "tried $package in an empty environment"
 done
 cp schemas/editor.schema.json dist/clusterspec.schema.json
+"$bin/python" -m tools.release.conda dist >dist/conda-forge.recipe.yaml
 (cd dist && sha256sum ./* >SHA256SUMS)
 echo "dist/ holds the release; tag it v$("$bin/python" -c 'import clusterspec; print(clusterspec.__version__)')"

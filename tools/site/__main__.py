@@ -9,8 +9,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tools.site import playground, weight
 from tools.site.pages import write_sources
-from tools.site.playground import write_playground
+from tools.site.playground import transferred, write_playground
+from tools.site.weight import shorten_index, weights
 
 
 def main(program: str, site: Path) -> int:
@@ -29,6 +31,16 @@ def main(program: str, site: Path) -> int:
     if (sources / "site").is_dir():
         shutil.rmtree(site, ignore_errors=True)
         shutil.move(sources / "site", site)
+        shorten_index(site)
+        pages, sent = sorted(weights(site)), transferred(site / "playground")
+        usual, (most, heaviest) = pages[len(pages) // 2][0], pages[-1]
+        above = sum(weighs > weight.LARGEST for weighs, _ in pages)
+        print(f"median page: {usual / 1e3:.0f} kB; heaviest: {heaviest}, {most / 1e3:.0f} kB")
+        print(f"playground: {sent / 1e6:.2f} MB")
+        print(f"{above} of {len(pages)} pages exceed {weight.LARGEST / 1e3:.0f} kB")
+        if usual > weight.LARGEST or most > weight.LONGEST or sent > playground.LARGEST:
+            print(f"limits: {weight.LONGEST / 1e3:.0f} kB for any page, {playground.LARGEST / 1e6:.0f} MB")
+            return 1
     return status
 
 

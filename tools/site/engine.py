@@ -7,8 +7,9 @@ one library in Rust that is needed, has a stand-in of three collections (`tools.
 
 from __future__ import annotations
 
-import gzip
 import io
+import json
+import lzma
 import re
 import subprocess
 import sys
@@ -24,6 +25,17 @@ LIBRARIES = ("attrs", "flexcache", "flexparser", "jinja2", "jsonschema", "jsonsc
 KEPT = {".py", ".json", ".txt", ".typed"}
 """Suffixes of the files of a wheel that are kept: no compiled ones, which all of these libraries can do without."""
 DATA = ("schemas", "catalog", "templates")
+UNUSED = frozenset({
+    "_ast_unparse", "_pyrepl", "antigravity", "bdb", "cProfile", "cmd", "code", "colorsys", "compileall",
+    "doctest", "filecmp", "fileinput", "ftplib", "getpass", "imaplib", "mailbox", "modulefinder",
+    "netrc", "nturl2path", "optparse", "pdb", "pickletools", "plistlib", "poplib", "profile",
+    "pstats", "pty", "pyclbr", "pydoc", "rlcompleter", "sched", "shelve", "smtplib", "sqlite3", "symtable",
+    "tabnanny", "this", "timeit", "trace", "tracemalloc", "tty", "turtle", "unittest", "wave", "webbrowser",
+    "wsgiref", "xmlrpc", "zipapp",
+})  # fmt: skip
+"""Modules of the standard library that no answer of the engine imports: terminals, mail, debuggers, tests."""
+KEPT_ENCODINGS = "__init__|aliases|ascii|charmap|cp437|cp1252|idna|latin_1|punycode|.*_escape|utf_.*"
+"""The encodings that are kept: those of Unicode, and those of zip archives."""
 
 
 def pinned(requirements: Path = ROOT / "requirements" / "run.txt") -> str:
@@ -67,13 +79,36 @@ def own_files() -> dict[str, bytes]:
 
 
 def write_archive(target: Path) -> None:
-    """Write the archive, compressed as a whole. The same sources give the same bytes."""
+    """Write the archive, compressed as a whole. The same sources give the same bytes.
+
+    Names are short enough for the plain header of a tar, which is what web/src/worker.js reads.
+    """
     stand_in = (ROOT / "tools" / "site" / "rpds.py").read_bytes()
     files = library_files() | own_files() | {"rpds/__init__.py": stand_in}
+    assert all(name.isascii() and len(name) < 100 for name in files)
     packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as archive:
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name in sorted(files):
             entry = tarfile.TarInfo(name)
             entry.size = len(files[name])
             archive.addfile(entry, io.BytesIO(files[name]))
-    target.write_bytes(gzip.compress(packed.getvalue(), 9, mtime=0))
+    target.write_bytes(lzma.compress(packed.getvalue(), preset=9 | lzma.PRESET_EXTREME))
+
+
+def is_used(name: str) -> bool:
+    """Whether the engine needs a file of the archive of the standard library."""
+    if name.startswith("encodings/"):
+        return re.fullmatch(rf"encodings/({KEPT_ENCODINGS})\.py", name) is not None
+    return name.endswith((".py", ".txt")) and name.partition("/")[0].removesuffix(".py") not in UNUSED
+
+
+def write_standard_library(source: Path, target: Path) -> None:
+    """Write the archive of the standard library without what `is_used` leaves out."""
+    with zipfile.ZipFile(source) as whole, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as part:
+        for name in (name for name in whole.namelist() if is_used(name)):
+            part.writestr(zipfile.ZipInfo(name), whole.read(name), zipfile.ZIP_DEFLATED, 9)
+
+
+def write_lock(source: Path, target: Path) -> None:
+    """Write Pyodide's list of packages without packages: the engine has its own."""
+    target.write_text(json.dumps(json.loads(source.read_text("utf-8")) | {"packages": {}}), "utf-8")

@@ -11,13 +11,14 @@ import posixpath
 import re
 import shutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import yaml
 
 from clusterspec.cli.editor.verbs import Session
 from tools.site.engine import ROOT
+from tools.site.playground import examples
 
 REPOSITORY = "https://github.com/clusterspec/clusterspec/blob/main/"
 ROOT_PAGES = {
@@ -30,8 +31,9 @@ ROOT_PAGES = {
 """Pages of the root of the repository, and where the site has them."""
 LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?(?=\))")
 FENCE = re.compile(r"^```(\w+)[^\n`]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGE_IN_HTML = re.compile(r'(?<![\w-])href="(?!https?:)([^":]+)\.md(?=[#"])')
 UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n\n"
-LISTS = ("accuracy.md", "reality.md", "changelog.md")
+LISTS = ("accuracy.md", "reality.md", "review.md", "gallery.md", "changelog.md")
 """Long lists, whose words would make up most of the index that every visitor loads."""
 CONFIGURATION = ROOT / "tools" / "site" / "mkdocs.yml"
 
@@ -115,6 +117,29 @@ def findings(spec: str, rule: str) -> str:
     return str(answer["out"]) if f"[{rule}]" in str(answer["out"]) else ""
 
 
+def with_start(text: str) -> str:
+    """The first page with a link to the playground above the first block."""
+    start = "[Try it in this browser](playground/index.html){ .md-button .md-button--primary }"
+    more = "[The first hour](first-hour.md){ .md-button }"
+    return text.replace("\n```", f"\n{start} {more}\n\n```", 1)
+
+
+def with_machines(text: str) -> str:
+    """The page of the gallery with a link that opens each machine in the playground."""
+    names = examples()["Gallery"]
+
+    def headed(match: re.Match[str]) -> str:
+        if match[1] not in names:
+            return match[0]
+        return f"{match[0]}\n\n[Open in the playground](playground/index.html#example={match[1]}){{ .try }}"
+
+    return re.sub(r"^## (.+)$", headed, text, flags=re.MULTILINE)
+
+
+DECORATED: dict[str, Callable[[str], str]] = {"index.md": with_start, "gallery.md": with_machines}
+"""What a page has on the site besides what its document has."""
+
+
 def write_sources(folder: Path) -> Path:
     """Write the sources of the site into an empty folder; returns the configuration for them."""
     sources = folder / "docs"
@@ -125,10 +150,15 @@ def write_sources(folder: Path) -> Path:
         path = sources / target
         path.parent.mkdir(parents=True, exist_ok=True)
         head = UNSEARCHED if target.startswith("catalog/") or target in LISTS else ""
-        path.write_text(head + with_examples(with_links(text, source, target), target, rule), "utf-8")
+        text = with_examples(with_links(text, source, target), target, rule)
+        path.write_text(head + DECORATED.get(target, str)(text), "utf-8")
     for path in sorted((ROOT / "docs").rglob("*")):
-        if path.is_file() and path.suffix in {".svg", ".html", ".png"}:
-            shutil.copy(path, sources / path.relative_to(ROOT / "docs"))
+        if path.is_file() and path.suffix in {".svg", ".html", ".png", ".ipynb"}:
+            copy = sources / path.relative_to(ROOT / "docs")
+            if path.suffix == ".html":  # beside pages in folders of their own
+                copy.write_text(PAGE_IN_HTML.sub(r'href="\1/', path.read_text("utf-8")), "utf-8")
+            else:
+                shutil.copy(path, copy)
     shutil.copy(ROOT / "tools" / "site" / "site.css", sources)
     configuration = yaml.safe_load(CONFIGURATION.read_text("utf-8"))
     configuration |= {"docs_dir": "docs", "site_dir": "site", "nav": navigation()}

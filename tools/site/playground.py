@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 from clusterspec.cli.editor.server import content_security_policy
-from tools.site.engine import ROOT, write_archive
+from tools.site.engine import ROOT, write_archive, write_lock, write_standard_library
 
 WEB = ROOT / "web"
-PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+GALLERY = ROOT / "examples" / "gallery"
+PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
 EXAMPLES = ("dgx-h100-pod", "gb200-nvl72", "llama-3-405b", "deepseek-v3", "deepseek-v3-serving", "aws-p5-8b",
             "mi300x-pair", "trn2-serving", "bloom-176b", "lab-fleet")  # fmt: skip
+LARGEST = 8_000_000
+"""Bytes that a first visit may transfer, with files compressed as web servers do."""
+
+
+def examples() -> dict[str, dict[str, str]]:
+    """The specs to open, by group and name: those that need no other file."""
+    folder = ROOT / "examples"
+    paths = {"Examples": [folder / f"{name}.yaml" for name in EXAMPLES], "Gallery": sorted(GALLERY.glob("*.yaml"))}
+    texts = {group: {path.stem: path.read_text("utf-8") for path in inside} for group, inside in paths.items()}
+    return {
+        group: {name: text for name, text in inside.items() if not re.search("^extends:", text, re.MULTILINE)}
+        for group, inside in texts.items()
+    }
+
+
+def transferred(folder: Path) -> int:
+    """The bytes of the files of a folder as web servers send them, compressed."""
+    return sum(len(gzip.compress(path.read_bytes(), 6)) for path in folder.rglob("*") if path.is_file())
 
 
 def write_playground(target: Path) -> None:
@@ -23,12 +44,14 @@ def write_playground(target: Path) -> None:
     if not (WEB / "node_modules" / "pyodide").is_dir():
         subprocess.run(["npm", "ci", "--silent", "--ignore-scripts"], cwd=WEB, check=True)
     subprocess.run(["node", "build.mjs", str(target.resolve())], cwd=WEB, check=True)
+    pyodide = WEB / "node_modules" / "pyodide"
     for name in PYODIDE:
-        shutil.copy(WEB / "node_modules" / "pyodide" / name, target / name)
+        shutil.copy(pyodide / name, target / name)
+    write_standard_library(pyodide / "python_stdlib.zip", target / "python_stdlib.zip")
+    write_lock(pyodide / "pyodide-lock.json", target / "pyodide-lock.json")
     shutil.copytree(ROOT / "templates" / "fonts", target / "fonts", dirs_exist_ok=True)
-    write_archive(target / "engine.tar.gz")
-    examples = {name: (ROOT / "examples" / f"{name}.yaml").read_text("utf-8") for name in EXAMPLES}
-    (target / "examples.json").write_text(json.dumps(examples), "utf-8")
+    write_archive(target / "engine.tar.xz")
+    (target / "examples.json").write_text(json.dumps(examples()), "utf-8")
     _replace_in(target / "index.html", "POLICY", f'<meta http-equiv="Content-Security-Policy" content="{policy()}">')
     version = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(target.rglob("*")) if path.is_file()))
     _replace_in(target / "offline.js", "VERSION", version.hexdigest()[:16])

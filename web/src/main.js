@@ -43,7 +43,8 @@ class Desk {
     this.makeTabs();
     if (this.worker) {
       this.engine = new WorkerEngine("worker.js", (state) => this.state(state, true));
-      this.examples = await fetch("examples.json").then((answer) => answer.json()).catch(() => ({}));
+      this.groups = await fetch("examples.json").then((answer) => answer.json()).catch(() => ({}));
+      this.examples = Object.assign({}, ...Object.values(this.groups));
       this.opened = await this.firstText();
       this.offline();
     } else {
@@ -79,12 +80,11 @@ class Desk {
   async firstText() {
     const found = new URLSearchParams(location.hash.slice(1));
     try {
+      if (TABS.some(([name]) => name === found.get("tab"))) this.choose(found.get("tab"), false, true);
       if (found.get("spec")) return await unpacked(found.get("spec"));
     } catch {
       this.tell("This link is damaged or too long: the text that it held cannot be read.");
     }
-    const tab = found.get("tab");
-    if (TABS.some(([name]) => name === tab)) this.tab = tab;
     const example = this.examples[found.get("example")];
     return example ?? stored(localStorage, KEPT) ?? Object.values(this.examples)[0] ?? "clusterspec: 1\n";
   }
@@ -185,7 +185,8 @@ class Desk {
       this.opened = text;
       this.editor.set(text);
       this.panels.diff.old?.set(text);
-    } }, h("option", { value: "" }, "Examples …"), names.map((name) => h("option", { value: name }, name)));
+    } }, h("option", { value: "" }, "Examples …"), Object.entries(this.groups ?? {}).map(([group, inside]) =>
+      h("optgroup", { label: group }, Object.keys(inside).map((name) => h("option", { value: name }, name)))));
     this.saveButton = h("button", { className: "primary", disabled: true, title: "Ctrl+S", onclick: () => this.save() }, "Save");
     replace(byId("tools"),
       names.length > 0 && pick,
@@ -326,6 +327,7 @@ class Desk {
 
   /** After the first visit the playground works without a network. */
   offline() {
+    addEventListener("hashchange", () => location.reload()); // a link to another spec, opened in this page
     if ("serviceWorker" in navigator) navigator.serviceWorker.register("offline.js").catch(() => null);
   }
 }

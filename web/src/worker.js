@@ -20,12 +20,28 @@ async function fetched(address, what, bytes) {
   return new Blob(parts).arrayBuffer();
 }
 
+/** Writes the files of an archive whose names are short: plain tar headers. */
+function unpack(python, tar, folder) {
+  const text = (from, to) => new TextDecoder().decode(tar.subarray(from, to)).split("\0", 1)[0];
+  const made = new Set();
+  for (let at = 0; at + 512 <= tar.length && tar[at]; ) {
+    const name = `${folder}/${text(at, at + 100)}`;
+    const size = parseInt(text(at + 124, at + 136), 8);
+    const parent = name.slice(0, name.lastIndexOf("/"));
+    if (!made.has(parent)) python.FS.mkdirTree(parent);
+    made.add(parent);
+    python.FS.writeFile(name, tar.subarray(at + 512, at + 512 + size));
+    at += 512 + 512 * Math.ceil(size / 512);
+  }
+}
+
 async function begin(base) {
   say({ state: "loading Python …" });
-  const archive = fetched(new URL("engine.tar.gz", base), "the engine");
+  const archive = fetched(new URL("engine.tar.xz", base), "the engine");
   const python = await loadPyodide({ indexURL: new URL(".", base).href, fullStdLib: false, env: { HOME: "/home/pyodide" } });
   say({ state: "starting the engine …" });
-  python.unpackArchive(await archive, "gztar", { extractDir: "/engine" });
+  const decompressed = python.runPython("import lzma; lambda data: lzma.decompress(data.to_py())");
+  unpack(python, decompressed(new Uint8Array(await archive)).toJs(), "/engine");
   python.runPython(`
 import os, sys
 sys.path.insert(0, "/engine")
