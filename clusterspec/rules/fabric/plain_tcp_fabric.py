@@ -2,7 +2,8 @@
 
 ## What it finds
 
-Training over several nodes on a technology without RDMA (`ethernet`), except in clouds with their own protocol.
+Training over several nodes on a technology without RDMA (`ethernet`), except in clouds with their own protocol: a warning, and
+a note where all exposed traffic between nodes takes less of the step than the half-width of its range.
 
 ## Why it matters
 
@@ -55,13 +56,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut, Workload
+from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.shares import share, step_severity
 from clusterspec.rules.rule import Rule
+from clusterspec.summation import sum_of
 
 RULE = Rule.of(__name__, "warning", "likely")
 
 
-def check(training: Workload, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
+def check(training: Workload, cluster: Cluster, scale_out: ScaleOut, timed: Plan | None) -> Iterator[Problem]:
     technology = scale_out.technology
     if technology.rdma or technology.cloud or technology.family != "tcp" or cluster.nodes < 2:
         return
@@ -70,4 +74,11 @@ def check(training: Workload, cluster: Cluster, scale_out: ScaleOut) -> Iterator
         "cluster.scale_out.technology",
         message,
         "use `roce-v2` on the same NICs, with PFC and ECN, where they support it",
+        severity="note" if timed is not None and _lost(timed) == "note" else "",
     )
+
+
+def _lost(timed: Plan) -> str:
+    """The severity of all exposed traffic between nodes, more than which no other technology saves."""
+    exposed = sum_of(row.exposed for row in timed.communication if row.tier == "scale-out")
+    return step_severity(share(exposed, timed), timed)

@@ -64,10 +64,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.fleet import Fleet, Job, Pool
-from clusterspec.cost.formulas.parameters import checkpoint_bytes
-from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.checkpoints import serves
+from clusterspec.rules.knowledge.checkpoints import saved_bytes, serves
 from clusterspec.rules.rule import Rule
 from clusterspec.summation import sum_of
 from clusterspec.units import display
@@ -109,5 +107,5 @@ def _job_rates(job: Job) -> tuple[float, float] | None:
     saving = operations.checkpoint.write_time if operations.checkpoint else None
     written = saving or (None if operations.asynchronous else operations.pause)
     seconds = min(interval, written.value) if written is not None else interval
-    size = checkpoint_bytes(model_weights(design.workload.model).total)
-    return (size / seconds, size / interval) if seconds > 0 else None
+    size = saved_bytes(design.workload.model, design.workload)
+    return (size / seconds, size / interval) if seconds > 0 and size is not None else None

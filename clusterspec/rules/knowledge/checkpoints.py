@@ -34,15 +34,25 @@ def checkpoint_time(
         return None
     if operations.pause is not None:
         return CheckpointTime(operations.pause.value)
-    return None if operations.asynchronous else stored_checkpoint_time(networks, model)
+    return None if operations.asynchronous else stored_checkpoint_time(networks, model, workload)
 
 
-def stored_checkpoint_time(networks: NetworksSpec | None, model: Model | None) -> CheckpointTime | None:
-    """The time that the storage system takes for one checkpoint; None where its bandwidth or the model is not known."""
-    store = networks.storage.bandwidth if networks and networks.storage else None
-    if store is None or model is None or store.per_direction <= 0:
+def saved_bytes(model: Model | None, workload: Workload | None) -> float | None:
+    """Bytes of a checkpoint of all weights and their moments; None without a model, and where adapters alone are trained
+    and saved.
+    """
+    if model is None or (workload is not None and workload.trainable is not None):
         return None
-    size = checkpoint_bytes(model_weights(model).total)
+    return checkpoint_bytes(model_weights(model).total)
+
+
+def stored_checkpoint_time(
+    networks: NetworksSpec | None, model: Model | None, workload: Workload | None
+) -> CheckpointTime | None:
+    """The time that the storage system takes for one checkpoint; None where its bandwidth or the size is not known."""
+    store, size = networks.storage.bandwidth if networks and networks.storage else None, saved_bytes(model, workload)
+    if store is None or size is None or store.per_direction <= 0:
+        return None
     return CheckpointTime(size / store.per_direction, size, store.written)
 
 
@@ -55,4 +65,4 @@ def written_after(
     stated = operations.checkpoint.write_time if operations.checkpoint else None
     if stated is not None:
         return CheckpointTime(stated.value)
-    return stored_checkpoint_time(networks, model)
+    return stored_checkpoint_time(networks, model, workload)

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A `sequence_length` above the `max_sequence_length` of the model. Where adapters are trained it is a note, since they often
+A `sequence_length`, in serving input and output tokens together, above the `max_sequence_length` of the model. Where adapters are trained it is a note, since they often
 extend the context; otherwise an error.
 
 ## Why it matters
@@ -57,4 +57,5 @@ def check(workload: Workload, model: Model) -> Iterator[Problem]:
         message = f"{workload.sequence_length:,} tokens exceed the context of {longest:,} of {model.name}"
         help_ = "shorten the sequence, or state a longer `max_sequence_length` in the model"
         severity = "note" if workload.trainable is not None else ""
-        yield RULE.problem("workload.sequence_length", message, help_, severity=severity)
+        at = "workload.serving.input_tokens" if workload.serving is not None else "workload.sequence_length"
+        yield RULE.problem(at, message, help_, severity=severity)

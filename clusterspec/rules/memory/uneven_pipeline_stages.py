@@ -4,7 +4,7 @@
 
 A stage whose GEMM weights, output head included, exceed the mean by more than 5 % where a more even split exists. The
 finding is a warning where a stated split has 8 % more work on its heaviest stage than the most even split, and an error from
-50 % more on. It is a note below that, where the split follows from the layers, and where the first and the last stage hold fewer layers than those
+a third more on, where a quarter of the step is lost. It is a note below that, where the split follows from the layers, and where the first and the last stage hold fewer layers than those
 between: that split makes room for embedding and head, as published runs do.
 
 ## Why it matters
@@ -60,9 +60,8 @@ from clusterspec.units import percent, plain
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("stage-layers-mismatch",))
 MOST = 1.05
-COSTLY = 0.5
-"""The share by which the step grows, from which a split is an error: twice the quarter that any loss may cost, since
-memory or an input stage may ask for a part of it."""
+COSTLY = 1 / 3
+"""The share by which the step grows, from which a split is an error: a quarter of the step is lost."""
 NOTICED = 1.08
 """The work of the heaviest stage over that of the most even split from which a stated split is a warning."""
 

@@ -70,10 +70,9 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
-from clusterspec.cost.formulas.parameters import checkpoint_bytes
-from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
+from clusterspec.rules.knowledge.checkpoints import saved_bytes
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.units import display, percent, plain
@@ -88,10 +87,9 @@ SAFE = 2.0
 def check(
     networks: NetworksSpec, training: Workload, model: Model, operations: OperationsSpec | None
 ) -> Iterator[Problem]:
-    capacity = networks.storage.capacity if networks.storage else None
-    if capacity is None:
+    capacity, size = networks.storage.capacity if networks.storage else None, saved_bytes(model, training)
+    if capacity is None or size is None:
         return
-    size = checkpoint_bytes(model_weights(model).total)
     saving = operations.checkpoint if operations else None
     if saving is not None and saving.keep is not None:
         if capacity.value * USABLE < saving.keep * size:

@@ -58,9 +58,8 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
-from clusterspec.cost.formulas.parameters import checkpoint_bytes
-from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.checkpoints import saved_bytes
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.units import display, plain
@@ -72,9 +71,10 @@ MOST = 10
 
 def check(networks: NetworksSpec, operations: OperationsSpec, training: Workload, model: Model) -> Iterator[Problem]:
     store, interval = networks.storage.bandwidth if networks.storage else None, operations.interval
-    if store is None or interval is None or interval.value <= 0:
+    size = saved_bytes(model, training)
+    if store is None or interval is None or interval.value <= 0 or size is None:
         return
-    needed = checkpoint_bytes(model_weights(model).total) / (SHARE * interval.value)
+    needed = size / (SHARE * interval.value)
     if store.per_direction > MOST * needed:
         ratio = store.per_direction / needed
         message = f"{store.written} is {plain(ratio, 2)} times the {display(needed, 'B/s')} that checkpoints every {interval.written} need"

@@ -3,8 +3,8 @@
 ## What it finds
 
 A `nic_bandwidth` above the bandwidth of 16 lanes of the NIC's slot (`cluster.pcie`, else the platform's) per direction
-after encoding: 126 Gb/s for PCIe 3, 252 for 4 and 504 for 5 (128b/130b), 968 for 6 (242 of the 256 bytes of a FLIT). An error where the slot carries less than half of the NIC's rate, else a
-warning.
+after encoding: 126 Gb/s for PCIe 3, 252 for 4 and 504 for 5 (128b/130b), 968 for 6 (242 of the 256 bytes of a FLIT). An error where the slot carries
+less than three quarters of the NIC's rate, else a warning.
 
 ## Why it matters
 
@@ -61,6 +61,8 @@ from clusterspec.spec.model import ClusterSpec
 from clusterspec.units import display_bits, percent
 
 RULE = Rule.of(__name__, "error", yields_to=("nic-rate-off-technology",))
+SEVERE = 0.75
+"""Of the line rate: below it a quarter of the network is lost."""
 
 
 def check(
@@ -77,5 +79,5 @@ def check(
         f"{display_bits(rate)} of the NIC",
         "use a newer slot, or state the NIC at the rate of its slot",
         related=[("cluster.scale_out.nic_bandwidth", "the line rate")],
-        severity="error" if payload < rate / 2 else "warning",
+        severity="error" if payload < SEVERE * rate else "warning",
     )

@@ -75,10 +75,8 @@ from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Workload
-from clusterspec.cost.formulas.parameters import checkpoint_bytes
-from clusterspec.cost.parameters import model_weights
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.checkpoints import serves
+from clusterspec.rules.knowledge.checkpoints import saved_bytes, serves
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.units import display
@@ -95,9 +93,9 @@ def check(
     saving = operations.checkpoint
     written = saving.write_time if saving else None
     stated, key = (written, "operations.checkpoint.write_time") if written else (operations.pause, operations.pause_key)
-    if stated is None or (written is None and operations.asynchronous):
+    size = saved_bytes(model, workload)
+    if stated is None or size is None or (written is None and operations.asynchronous):
         return
-    size = checkpoint_bytes(model_weights(model).total)
     needed = size / store.per_direction
     if stated.value >= needed:
         return

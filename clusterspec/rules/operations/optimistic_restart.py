@@ -65,7 +65,7 @@ def check(
     restart = operations.restart_time
     if restart is None or training.trainable is not None:
         return
-    read = stored_checkpoint_time(networks, model)
+    read = stored_checkpoint_time(networks, model, training)
     if read is not None and read.seconds > restart.value:
         message = f"{display(read.size, 'B')} of weights and states take {display(read.seconds, 's')} from a store of {read.store}, longer than the restart of {restart.written}"
     elif restart.value < LEAST and (job_nodes or 0) >= LARGE:

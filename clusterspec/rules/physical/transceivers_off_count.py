@@ -2,9 +2,10 @@
 
 ## What it finds
 
-Stated `transceivers` below the modules of all cages in use (an error), or more than a tenth above them (a note). Cables
-with fixed ends need none; a twin-port module carries two links. Also, a line of the `quote` with transceivers where every
-cable of the fabric has fixed ends (an error).
+Stated `transceivers` below the modules of all cages in use (an error), or more than a tenth above them (a note). Where
+no entry states the cages of an end, only a count is reported that is too small even with two ports a cage. Cables with
+fixed ends need none; a twin-port module carries two links. Also, a line of the `quote` with transceivers where every cable
+of the fabric has fixed ends (an error).
 
 ## Why it matters
 
@@ -56,6 +57,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from clusterspec.cluster.levels import ModuleCount
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_counts import FabricCount
 from clusterspec.rules.parts import Thresholds
@@ -81,15 +83,22 @@ def check(
         return
     if fabric.transceivers == 0 and fabric.links["node_leaf"] and procurement is not None:
         yield from _without_a_place(procurement.quote or ())
-    if ordered is None or fabric.modules.assumed:
+    if ordered is None:
         return
     needed, fix = fabric.transceivers, rewrite(AT, str(fabric.transceivers))
-    if ordered < needed:
+    if ordered < _least(fabric.modules):
         message = f"{ordered:,} transceivers, but the links need {needed:,}: {fabric.modules.how}"
-        yield RULE.problem(AT, message, f"order at least {needed:,}", fix=fix)
+        yield RULE.problem(AT, message, f"order at least {needed:,}", fix=None if fabric.modules.assumed else fix)
+    elif fabric.modules.assumed:
+        return
     elif ordered > needed * (1 + thresholds.of(RULE.name, MOST)):
         message = f"{ordered:,} transceivers, and the links need {needed:,}: {ordered - needed:,} are spare"
         yield RULE.problem(AT, message, f"order {needed:,} and a few percent of spares", severity="note", fix=fix)
+
+
+def _least(modules: ModuleCount) -> int:
+    """The modules that are needed even if every cage whose ports are not known takes two links."""
+    return modules.total - sum(getattr(modules, end) // 2 for end in modules.assumed)
 
 
 def _without_a_place(quote: Sequence[QuoteLine]) -> Iterator[Problem]:

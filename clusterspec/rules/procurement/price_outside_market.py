@@ -4,7 +4,7 @@
 
 The price of a node, in `prices` or in the quote, or its rent, over its accelerators. It is reported below 0.6 times the
 lowest or above 2.5 times the highest price that the catalog's sources name for the accelerator; a rent below half of the
-lowest or above 2.5 times the highest: a warning, and an error at a fifth of the lowest or five times the highest, or where
+lowest (below three quarters of it, where the figure is a usual rent of one accelerator) or above 2.5 times the highest: a warning, and an error at a fifth of the lowest or five times the highest, or where
 the figure is a usual price of one of several accelerators. A price that fits one accelerator, or a whole rack, is named as such.
 
 ## Why it matters
@@ -71,8 +71,8 @@ FAR = 5.0
 """Times the highest price, or parts of the lowest, at which no contract is."""
 NAMED = 3.0
 """Parts of the lowest price at which the price of one accelerator explains the figure better than a bargain."""
-CHEAP_RENT = 0.5
-"""Of the lowest rent: reservations of years get up to half off."""
+CHEAP_RENT, CHEAP_FOR_ONE = 0.5, 0.75
+"""Of the lowest rent: reservations of years get up to half off; less where the figure is a usual rent of one accelerator."""
 
 
 def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
@@ -94,7 +94,8 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
             yield from _problem(at, amount, "", limits, band, cluster, procurement.currency)
     hourly = prices.get("node_hour")
     if hourly and rent is not None and (band := band_in(procurement.currency, rent)) is not None:
-        limits = (CHEAP_RENT * band[0], DEAR * band[1])
+        single = band[0] <= ends(hourly)[1] <= band[1]
+        limits = (CHEAP_FOR_ONE if single else CHEAP_RENT) * band[0], DEAR * band[1]
         at = ("procurement", "prices", "node_hour")
         yield from _problem(at, hourly, " an hour", limits, band, cluster, procurement.currency)
 
@@ -128,7 +129,7 @@ def _problem(
     far = (
         amount / count < band[0] / FAR
         or amount / count > band[1] * FAR
-        or (reading == "one accelerator" and amount / count < band[0] / NAMED)
+        or (reading == "one accelerator" and amount / count < band[0] * (CHEAP_FOR_ONE if unit else 1 / NAMED))
     )
     yield RULE.problem(at, message, help_, severity="error" if far else "", confidence="likely" if far else "")
 

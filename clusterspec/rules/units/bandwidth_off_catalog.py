@@ -4,7 +4,8 @@
 
 A `scale_up.bandwidth` more than 5 % from the figures of the accelerator, the platform and the interconnect, where
 neither bits for bytes, nor the direction, the prefix, the scope or the raw signaling rate explains it: a warning, and an
-error for a figure of another interconnect that is more than 1.2 times the part's own.
+error for a figure of another interconnect that is more than 1.2 times the part's own, or for one that counts the ports to the
+fabric between nodes, too.
 
 ## Why it matters
 
@@ -52,7 +53,7 @@ from collections.abc import Iterator
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Interconnect
-from clusterspec.cluster.model import ScaleUp
+from clusterspec.cluster.model import Cluster, ScaleUp
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviation, Deviations
 from clusterspec.rules.rule import Rule
@@ -66,16 +67,30 @@ ABOVE = 1.2
 """Times the part's own figure from which a figure that another part has is an error: the part cannot have it."""
 
 
-def check(deviations: Deviations, scale_up: ScaleUp | None, catalog: Catalog) -> Iterator[Problem]:
+def check(
+    deviations: Deviations, scale_up: ScaleUp | None, catalog: Catalog, cluster: Cluster | None
+) -> Iterator[Problem]:
     for deviation in deviations.found:
         if deviation.stated.kind == "scale-up" and not deviation.causes:
             others = _with_that_bandwidth(deviation, scale_up, catalog)
             named = f"; {both(others)} have that" if others else ""
             help_ = "name the part that has it, or remove the key: the catalog supplies the figure"
             above = bool(named) and deviation.ratio > ABOVE
+            if cluster is not None and _counts_all_ports(deviation, cluster):
+                named, above = "; it is the sum with the ports of the accelerator that leave the node", True
             yield RULE.problem(
                 deviation.stated.at, deviation.comparison + named, help_, severity="error" if above else ""
             )
+
+
+def _counts_all_ports(deviation: Deviation, cluster: Cluster) -> bool:
+    """Whether a figure is that of the ports inside the domain and of those of the fabric between nodes, together."""
+    fabric = cluster.scale_out
+    if fabric is None or deviation.ratio <= 1:
+        return False
+    stated = deviation.stated.quantity.per_direction
+    outside = fabric.nic_bandwidth.value * fabric.nics_per_node / cluster.accelerators_per_node
+    return agrees_within(stated, stated / deviation.ratio + outside, AGREES)
 
 
 def _with_that_bandwidth(deviation: Deviation, scale_up: ScaleUp | None, catalog: Catalog) -> list[str]:

@@ -9,7 +9,8 @@ are all those of one other entry, such as the next generation. The finding is an
 figures on, since such a part is described on purpose. A part of which several figures differ otherwise is one of
 its own, and so is one of the same name whose memory differs in both size and bandwidth: the A100 PCIe was sold with 40 GB, too.
 A memory alone that is half as large again as the entry's, and that no sibling has, is an error, too: it is mostly that of a
-node, or includes the host's. So is a power alone that is two and a half times the entry's.
+node, or includes the host's. So is a memory bandwidth alone that is half as large again, which is mostly that of a cache,
+and a power alone that is two and a half times the entry's.
 
 ## Why it matters
 
@@ -92,16 +93,18 @@ from clusterspec.units.readings import AGREES, agrees_within
 RULE = Rule.of(__name__, "error", "likely")
 DESCRIBED = 3
 """Figures of one sibling from which it is described on purpose, by a writer who did not know its entry."""
-TOO_LARGE = {"memory": 1.5, "power": 2.5}
+TOO_LARGE = {"memory": 1.5, "memory_bandwidth": 1.5, "power": 2.5}
 """Ratios to the catalog's figures from which no other stack of memory or limit of the same part explains a larger one."""
+ELSEWHERE = {"memory": "; that of the host is `host_memory`", "memory_bandwidth": "; a cache is faster than the memory"}
 MEMORY = {"memory", "memory_bandwidth"}
 GIGABYTE_OF_SHEETS = 1024**3 / 1e9
 """Data sheets print the GiB of memories as GB."""
 
 
 def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
-    changed = [each for each in deviations.of("accelerator") if each.known and not each.causes]
-    if len(changed) != len(deviations.of("accelerator")) or not changed:
+    others = [each for each in deviations.of("accelerator") if not _is_as_printed(each)]
+    changed = [each for each in others if each.known and not each.causes]
+    if len(changed) != len(others) or not changed:
         return  # a part of its own differs in other figures
     sibling = _sibling_with(changed, catalog)
     if sibling is not None:
@@ -113,12 +116,17 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
             severity="note" if len(changed) >= DESCRIBED else "",
         )
     elif len(changed) == 1 and changed[0].ratio >= TOO_LARGE.get(_key(changed[0]), inf):
-        others = "; that of the host is `host_memory`" if _key(changed[0]) == "memory" else ""
+        others = ELSEWHERE.get(_key(changed[0]), "")
         yield RULE.problem(
             changed[0].stated.at,
             f"{changed[0].comparison}, and no other accelerator of that name has it",
             f"state the {_key(changed[0])} of one accelerator; that of a node is derived{others}",
         )
+
+
+def _is_as_printed(deviation: Deviation) -> bool:
+    """Whether a size of memory is that of the catalog, with its GiB written as GB as data sheets print them."""
+    return _key(deviation) == "memory" and agrees_within(deviation.ratio * GIGABYTE_OF_SHEETS, 1.0, AGREES)
 
 
 def _sibling_with(changed: Sequence[Deviation], catalog: Catalog) -> Accelerator | None:
