@@ -25,6 +25,12 @@ from clusterspec.studies.study import study_text
 from tests.cli.conftest import BASE
 from tests.settings import SETTINGS
 
+PARTLY_USED = """clusterspec: 1
+cluster: {{platform: dgx-h100, nodes: 4}}
+workload: {{model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}}
+layout: {{nodes: {nodes}}}
+"""
+
 TOOL, READ = Tool("1.2", "2026.1"), Input("folder/spec.yaml", b"clusterspec: 1\n")
 
 
@@ -118,12 +124,11 @@ def test_a_check_says_what_limits_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("used", "with_word", "without"),
-    [(None, "32 accelerators", "32"), (32, "32 accelerators", "32"), (16, "16 of 32 accelerators", "16 of 32")],
+    ("nodes", "with_word", "without"),
+    [(4, "32 accelerators", "32"), (2, "16 of 32 accelerators", "16 of 32")],
 )
-def test_the_accelerators_in_use_are_told_where_some_are_idle(used: int | None, with_word: str, without: str) -> None:
-    report = analysis.estimate(study_text(BASE, SETTINGS))
-    told = type(report)(TOOL, READ, report.plan, report.verdict, accelerators_used=used)
+def test_the_accelerators_in_use_are_told_where_some_are_idle(nodes: int, with_word: str, without: str) -> None:
+    told = analysis.estimate(study_text(PARTLY_USED.format(nodes=nodes), SETTINGS))
     assert (told.used_text(), told.used_text("")) == (with_word, without)
     nothing = analysis.estimate(study_text("clusterspec: 1\nname: x\n", SETTINGS))
     assert nothing.used_text() == ""

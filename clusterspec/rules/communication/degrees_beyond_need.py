@@ -112,13 +112,13 @@ def _best(what_if: WhatIf, candidates: list[Mapping[str, object]]) -> Alternativ
 
 def _lower(layout: Layout) -> list[Mapping[str, object]]:
     """The layouts of lower degrees: context parallelism first, then both of the others together, then each."""
-    without = {"stage_layers": None, "virtual_stages": None, "schedule": None}
+    without: dict[str, object] = {"stage_layers": None, "virtual_stages": None, "schedule": None}
     if layout.cp > 1:
         return [{"cp": layout.cp // times} for times in (2, 4, 8, 16) if layout.cp % times == 0]
     if layout.tp == 1 or layout.pp == 1:
         return []
     pairs = ((tp, pp) for tp in (1, 2, 4) for pp in (1, 2) if layout.tp % tp == 0 and layout.pp % pp == 0)
-    return [{"tp": tp, "pp": pp} | without for tp, pp in pairs if tp < layout.tp and pp < layout.pp]
+    return [{"tp": tp, "pp": pp, **without} for tp, pp in pairs if tp < layout.tp and pp < layout.pp]
 
 
 def _larger(layout: Layout, training: Workload) -> list[Mapping[str, object]]:

@@ -74,11 +74,11 @@ def check(training: Workload, cluster: Cluster, scale_out: ScaleOut, timed: Plan
         "cluster.scale_out.technology",
         message,
         "use `roce-v2` on the same NICs, with PFC and ECN, where they support it",
-        severity="note" if timed is not None and _lost(timed) == "note" else "",
+        severity=_severity(timed) if timed is not None else "",
     )
 
 
-def _lost(timed: Plan) -> str:
+def _severity(timed: Plan) -> str:
     """The severity of all exposed traffic between nodes, more than which no other technology saves."""
     exposed = sum_of(row.exposed for row in timed.communication if row.tier == "scale-out")
-    return step_severity(share(exposed, timed), timed)
+    return step_severity(share(exposed, timed), timed, most="warning")

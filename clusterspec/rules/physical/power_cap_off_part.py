@@ -8,8 +8,8 @@
 ## Why it matters
 
 A cap above the rating limits nothing, so the power that it was to save is not saved. A cap below it lowers clocks:
-estimates take matrix products and attention to slow down as the square root of the power above idle. At 350 to 500 W of
-700 W, H200 lost 17 to 35 % of their throughput in MLPerf Inference 4.1.
+estimates take matrix products and attention to slow down as the square root of the power above idle. In MLPerf
+Inference 4.1, H200 with limits of 350 to 500 W lost 17 to 35 % of their throughput.
 
 ## What to do
 

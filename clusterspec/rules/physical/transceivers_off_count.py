@@ -98,7 +98,7 @@ def check(
 
 def _least(modules: ModuleCount) -> int:
     """The modules that are needed even if every cage whose ports are not known takes two links."""
-    return modules.total - sum(getattr(modules, end) // 2 for end in modules.assumed)
+    return modules.total - sum(int(getattr(modules, end)) // 2 for end in modules.assumed)
 
 
 def _without_a_place(quote: Sequence[QuoteLine]) -> Iterator[Problem]:

@@ -102,9 +102,9 @@ GIGABYTE_OF_SHEETS = 1024**3 / 1e9
 
 
 def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
-    others = [each for each in deviations.of("accelerator") if not _is_as_printed(each)]
-    changed = [each for each in others if each.known and not each.causes]
-    if len(changed) != len(others) or not changed:
+    stated = [each for each in deviations.of("accelerator") if not _is_as_printed(each)]
+    changed = [each for each in stated if each.known and not each.causes]
+    if len(changed) != len(stated) or not changed:
         return  # a part of its own differs in other figures
     sibling = _sibling_with(changed, catalog)
     if sibling is not None:
