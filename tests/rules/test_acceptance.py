@@ -82,8 +82,13 @@ CASES: list[tuple[str, str, Reported]] = [
     # two nodes
     (
         H100,
-        "collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 440 GB/s",
+        "collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 340 GB/s",
         one("acceptance-on-two-nodes", "acceptance[0].nodes"),
+    ),
+    (  # 440 GB/s are more than 80 % of what the tree reaches: a slow fabric fails
+        H100,
+        "collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 440 GB/s",
+        one("acceptance-on-two-nodes", "acceptance[0].nodes", "note"),
     ),
     (H100, "collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 350 GB/s, algorithm: ring", []),
     (H100, "collective: all-gather, nodes: 2, size: 8 GiB, busbw: 350 GB/s", []),

@@ -331,9 +331,10 @@ procurement: {{currency: USD, as_of: 2026-11-01, term: {term}, prices: {{node_ho
     [
         ("1T", "1 year", 55.04, []),
         ("15T", "6 months", 55.04, one("term-shorter-than-run", "procurement.term", "error")),
-        # half of 1.47 USD for each of eight are 5.88
-        ("1T", "1 year", 5.8, one("price-outside-market", "procurement.prices.node_hour")),
-        ("1T", "1 year", 5.9, []),
+        # an H100 costs 1.47 to 6.88 USD an hour: 6.88 is a rent of one, and 0.86 for each of eight is none
+        ("1T", "1 year", 6.88, one("price-outside-market", "procurement.prices.node_hour", "error")),
+        ("1T", "1 year", 7.0, []),
+        ("1T", "1 year", 1.4, one("price-outside-market", "procurement.prices.node_hour", "error")),
         ("1T", "1 year", 98.32, []),
     ],
 )
