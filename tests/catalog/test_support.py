@@ -30,7 +30,7 @@ from clusterspec.records import replace
 from clusterspec.studies import variation
 from tests.analysis.jobs import design_of, job, study_of
 from tests.catalog.shipped import CATALOG
-from tests.effort import diagonal
+from tests.effort import diagonal, sampled
 
 ENTRIES = [(kind, name) for kind in ("framework", "library") for name in CATALOG.ids(kind)]
 MODELS_NAMED = {use for name in CATALOG.ids("model") for use in model_uses(CATALOG.model(name))}
@@ -218,7 +218,7 @@ def machine_text(name: str) -> str:
     return f"platform: {name}" if name in CATALOG.ids("platform") else f"accelerator: {name}, accelerators_per_node: 8"
 
 
-@pytest.mark.parametrize(("software", "work"), diagonal(9, TRAINS, [*MODELS]))
+@pytest.mark.parametrize(("software", "work"), sampled(diagonal(9, TRAINS, [*MODELS]), 3))
 def test_search_proposes_no_layout_that_the_release_refuses(software: str, work: str) -> None:
     """On each accelerator: a sample of the layouts, resolved from the sections that search would print."""
     seen = 0

@@ -182,7 +182,7 @@ FORMS = [
 ]
 
 
-@pytest.mark.parametrize("words", sampled(FORMS, 8), ids=" ".join)
+@pytest.mark.parametrize("words", sampled(FORMS, 4), ids=" ".join)
 def test_no_writer_passes_a_control_character_of_a_file(words: tuple[str, ...], call: Call) -> None:
     Path("old.yaml").write_text(BASE)
     for changes in zip(PLACES, strict=True) if words[0] != "report" else TOGETHER:

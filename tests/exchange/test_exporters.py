@@ -22,6 +22,7 @@ from clusterspec.exchange.import_result import ImportResult
 from clusterspec.exchange.merge import new_spec
 from clusterspec.studies.study import study_text
 from tests.cli.conftest import Call, call  # noqa: F401
+from tests.effort import sampled
 from tests.exchange.imports import counts, given, read
 from tests.settings import SETTINGS
 from tools.export_targets import TARGETS, names_written, recorded
@@ -302,7 +303,7 @@ def test_nics_of_a_rail_share_leaves_with_no_other_rail(nodes: int) -> None:
     assert all(len(found) == 1 for found in rails.values())
 
 
-@pytest.mark.parametrize(("nodes", "topology", "extra", "more"), TREES)
+@pytest.mark.parametrize(("nodes", "topology", "extra", "more"), sampled(TREES, 2))
 def test_an_infragraph_comes_back_as_the_same_topology_and_bill(
     nodes: int, topology: str, extra: int, more: str
 ) -> None:

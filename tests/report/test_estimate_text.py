@@ -13,6 +13,7 @@ from clusterspec.report import estimate_text as estimate_explain
 from clusterspec.report.ink import Ink
 from clusterspec.results.verdict import LEAST
 from clusterspec.studies.study import Study, study_text
+from tests.effort import sampled
 from tests.settings import SETTINGS
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
@@ -44,7 +45,7 @@ def shown(one: Study) -> str:
     return estimate_text.estimate_as_text(analysis.estimate(one), influences=analysis.influences(one))
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sampled(EXAMPLES, 5), ids=lambda path: path.stem)
 def test_an_estimate_is_one_screen(path: Path) -> None:
     one = studies.study_text(path.read_text("utf-8"), SETTINGS, path.name, path.parent)
     assert len(shown(one).splitlines()) <= 60

@@ -13,7 +13,7 @@ from clusterspec import analysis, studies
 from clusterspec.report import paper
 from clusterspec.report.paper.compose import compose
 from clusterspec.results.full import FullReport
-from tests.effort import ALL_CASES, diagonal
+from tests.effort import ALL_CASES, diagonal, sampled
 from tests.report.pages import lookup, numbers_without_a_field, pieces
 from tests.report.secrets import HOSTILE
 from tests.report.test_estimate_text import SPEC, TOO_LARGE
@@ -147,7 +147,7 @@ def test_the_cover_has_no_file_path() -> None:
     assert "spec.yaml" in page
 
 
-@pytest.mark.parametrize("kind", ["design", "procurement"])
+@pytest.mark.parametrize("kind", sampled(["design", "procurement"], 1))
 def test_the_same_report_is_the_same_bytes(kind: str) -> None:
     first, second = (paper.paper_as_html(compose(made(PRICED, kind))) for made in (report, report.__wrapped__))
     assert first == second

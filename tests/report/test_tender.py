@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Call, skip_without_pdf
-from tests.effort import sampled
+from tests.effort import diagonal, sampled
 from tests.report.secrets import HOSTILE, SECRETS
 
 KINDS = ["design", "procurement"]
@@ -37,8 +37,7 @@ def written(call: Call, suffix: str, kind: str, asked: tuple[str, ...]) -> bytes
     return Path(f"out.{suffix}").read_bytes()
 
 
-@pytest.mark.parametrize("asked", ASKED, ids=["by the spec", "by the option"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "asked"), diagonal(2, KINDS, ASKED))
 def test_the_page_holds_no_secret(kind: str, asked: tuple[str, ...], call: Call) -> None:
     assert found(written(call, "html", kind, asked)) == []
 

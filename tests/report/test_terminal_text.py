@@ -25,7 +25,7 @@ from clusterspec.report.ink import Ink, plain_line, text_table, text_width
 from clusterspec.results import EstimateReport
 from clusterspec.results.verdict import Influence
 from clusterspec.rules.index import RULES
-from tests.effort import diagonal, each
+from tests.effort import diagonal, each, sampled
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
 FLEETS = sorted(FOLDER.glob("*-fleet.yaml"))
@@ -51,7 +51,7 @@ def estimated(path: Path) -> tuple[EstimateReport, tuple[Influence, ...]]:
     return analysis.estimate(study(path)), analysis.influences(study(path))
 
 
-@pytest.mark.parametrize(("path", "width"), diagonal(len(EXAMPLES) + 1, EXAMPLES, WIDTHS))
+@pytest.mark.parametrize(("path", "width"), sampled(diagonal(len(EXAMPLES) + 1, EXAMPLES, WIDTHS), 5))
 def test_an_estimate_fits_the_terminal(path: Path, width: int) -> None:
     report, influences = estimated(path)
     said = estimate_text.estimate_as_text(report, Ink(width=width), influences)
