@@ -4,7 +4,7 @@
 
 `nics_per_node` above the NICs of a platform of one's own, fabric and frontend together, with more bandwidth than those
 NICs have: a warning, and an error at twice as many. Where the platform states none, the NICs are those that servers with
-these accelerators usually carry.
+these accelerators usually carry, and at least one for each accelerator.
 
 ## Why it matters
 
@@ -60,7 +60,7 @@ LARGER = 1.05
 def check(platform: Platform | None, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     part, stated = cluster.accelerator, scale_out.nics_per_node
     sold = platform.nics_per_node if platform else None
-    slots = sold or int(cluster.accelerators_per_node * (part.nics_per_accelerator or 1))
+    slots = sold or int(cluster.accelerators_per_node * max(1, part.nics_per_accelerator or 1))
     rate = (platform.nic_bandwidth if platform else None) or part.nic_bandwidth
     frontend = (platform.frontend_nics if platform else None) or FRONTEND
     if cluster.cloud or rate is None or stated <= slots + frontend or cluster.scale_up.topology == "torus":

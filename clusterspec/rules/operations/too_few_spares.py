@@ -7,6 +7,7 @@ failures. The rule applies only where the spec states both. The finding is a not
 average, and where the fabric is shared with other jobs and no spares are counted, so that other nodes of the site stand
 in, or where the job leaves as many nodes idle. Else it is a warning; an error where the job uses all nodes and, for more than three quarters of the time, more nodes
 are in repair than there are spares.
+A `recovery: hot-spare` without any node to recover on is an error.
 
 ## Why it matters
 
@@ -64,6 +65,13 @@ def check(
     failures: FailureRate, operations: OperationsSpec, cluster: Cluster, layout: Layout | None
 ) -> Iterator[Problem]:
     between = failures.stated
+    idle = 0 if layout is None else cluster.nodes - layout.nodes
+    if operations.recovery == "hot-spare" and not cluster.spare_nodes and not idle:
+        message = "after a failure the job moves to a spare node, and the cluster has neither a spare nor an idle one"
+        yield RULE.problem(
+            "operations.recovery", message, "add `spare_nodes`, or write `recovery: restart`", severity="error"
+        )
+        return
     if operations.repair_time is None or not between or between <= 0:
         return
     away = operations.repair_time.value / between

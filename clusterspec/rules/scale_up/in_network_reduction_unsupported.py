@@ -96,11 +96,19 @@ def check(
 def _of_tests(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[Problem]:
     """Tests that name an algorithm of switches where their ranks have no such switches between them."""
     domain = max(1, cluster.scale_up.domain // cluster.accelerators_per_node)
+    links = cluster.scale_up.interconnect
     for number, test in enumerate(acceptance):
         nodes = test.nodes or (test.ranks // cluster.ranks_per_node if test.ranks else 1)
         if test.algorithm == "nvls" and nodes > domain:
             message = f"`nvls` reduces in the switches of one domain, and the test spans {nodes} nodes of {domain} in a domain each"
             yield RULE.problem(("acceptance", number, "algorithm"), message, "write `nvls-tree`, or remove the key")
+        elif test.algorithm in {"nvls", "nvls-tree"} and links is not None and not links.in_network_reduction:
+            message = (
+                f"`{test.algorithm}` reduces in the switches of a domain, and {links.name} has no in-network reduction"
+            )
+            yield RULE.problem(
+                ("acceptance", number, "algorithm"), message, "write `ring` or `tree`, or remove the key"
+            )
         elif test.algorithm == "collnet" and cluster.scale_out and not cluster.scale_out.in_network_reduction:
             message = "`collnet` reduces in the switches of the fabric, and the design does not"
             help_ = "write `in_network_reduction: true` of the fabric, or another algorithm"
