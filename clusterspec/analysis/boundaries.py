@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clusterspec.analysis.conditions import (
-    OF_SIZE,
     WHOLE,
     Condition,
     ConditionFault,
@@ -26,7 +25,7 @@ from clusterspec.cluster.variation import Changes
 from clusterspec.cost.plan import Plan
 from clusterspec.records import replace
 from clusterspec.results import Json
-from clusterspec.results.search import SolveReport
+from clusterspec.results.search import OF_SIZE, SolveReport
 from clusterspec.studies import variation
 from clusterspec.studies.study import Study
 from clusterspec.units import metric_text

@@ -10,6 +10,7 @@ from math import inf, isfinite, sqrt
 from clusterspec.analysis.levers import Lever
 from clusterspec.cost.plan import Plan
 from clusterspec.records import NamedTuple, dataclass
+from clusterspec.results.search import OF_SIZE
 from clusterspec.summation import sum_of
 from clusterspec.units import UnitFault
 from clusterspec.units import read as read_quantity
@@ -55,14 +56,11 @@ def _share_of_time(name: str) -> Callable[[Plan], float | None]:
     """The share of the time that checkpoints stop training (``stall``), or that is spent on steps that are kept."""
 
     def value(plan: Plan) -> float | None:
-        from clusterspec.cost.failures import interruptions
+        from clusterspec.cost.failures import plan_interruptions
 
-        design = plan.design
-        if design.cluster is None or design.layout is None or plan.step is None:
+        kept = plan_interruptions(plan)
+        if kept is None:
             return None
-        networks = design.spec.cluster.networks if design.spec.cluster else None
-        place = design.cluster, design.layout, design.spec.operations, networks, plan.parameters
-        kept = interruptions(*place, step=plan.step.seconds)
         return kept.share if name == "goodput" else kept.checkpoint.value / kept.interval.value
 
     return value
@@ -72,12 +70,10 @@ def _watts(name: str) -> Callable[[Plan], float | None]:
     """The power of the machine of a plan as estimates print it: ``busy`` as drawn at work, ``peak`` at nameplates."""
 
     def value(plan: Plan) -> float | None:
-        from clusterspec.cluster.fabric import Fabric, count_fabric
+        from clusterspec.cluster.fabric import counted_fabric
         from clusterspec.cost.power import drawn_power
 
-        cluster, section = plan.design.cluster, plan.design.spec.cluster
-        fabric = count_fabric(cluster, section.scale_out if section else None) if cluster else None
-        drawn = drawn_power(plan, fabric if isinstance(fabric, Fabric) else None)
+        drawn = drawn_power(plan, counted_fabric(plan.design))
         term = getattr(drawn, name) if drawn is not None else None
         return term.value if term is not None else None
 
@@ -107,8 +103,6 @@ TARGETS = "targets"
 """The condition that a serving plan meets the targets of its spec, at their percentile."""
 WHOLE = ("fits", TARGETS)
 """The conditions without a limit."""
-OF_SIZE = frozenset({"power", "power_peak"})
-"""Metrics that grow with the machine: a limit on them is met by the fewest nodes, and the most are sought."""
 RELATIVE = "slowdown"
 """The metric of a plan against the spec's own: step time over step time, less one."""
 _FORM = re.compile(r"([a-z_]+)\s*(<=|>=)\s*+(\S.*)")

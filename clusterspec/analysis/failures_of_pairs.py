@@ -16,6 +16,7 @@ from clusterspec.exchange.exporters.registry import ExportInput
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.results.faults import NONE, SLOWS, STOPS, PairRow
 from clusterspec.rules.knowledge.failing_parts import FailingMachine, PartClass
+from clusterspec.summation import sum_of
 
 IN_NODE = ("accelerator", "node", "NIC", "NIC-leaf link")
 AT_LEAF = ("leaf switch", "leaf-spine link")
@@ -26,7 +27,7 @@ RANK = {NONE: 0, SLOWS: 1, STOPS: 2}
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class Places:
     """Where the nodes of a job are: for each leaf of a plane its nodes and its uplinks, and the number of racks.
 
     ``beside`` are the pairs of nodes, each counted in both orders, that share a leaf; ``racked`` those that share a
@@ -41,7 +42,7 @@ class Layout:
     racked: int
 
 
-def layout_of(machine: FailingMachine) -> Layout:
+def places_of(machine: FailingMachine) -> Places:
     """The places of the nodes of the job, from every link of the fabric."""
     under: dict[tuple[int, int], set[int]] = defaultdict(set)
     uplinks: Counter[tuple[int, int]] = Counter()
@@ -56,7 +57,7 @@ def layout_of(machine: FailingMachine) -> Layout:
     per_rack = power.nodes_per_rack if power and power.nodes_per_rack else 0
     beside, racked = _neighbors(machine.nodes, leaves, per_rack)
     racks = -(-machine.nodes // per_rack) if per_rack else 0
-    return Layout(machine.nodes, leaves, uplinks, racks, beside, racked)
+    return Places(machine.nodes, leaves, uplinks, racks, beside, racked)
 
 
 def _neighbors(nodes: int, leaves: dict[tuple[int, int], frozenset[int]], per_rack: int) -> tuple[int, int]:
@@ -98,22 +99,22 @@ class Shared(NamedTuple):
 
 def pairs_of(machine: FailingMachine) -> Iterator[tuple[PartClass, PartClass, Shared]]:
     """The pairs of classes with what their parts share."""
-    place = layout_of(machine)
+    places = places_of(machine)
     classes = [part for part in machine.classes if part.name in (*IN_NODE, *AT_LEAF, *IN_RACK)]
     for one, other in combinations(classes, 2):
-        yield from ((one, other, shared) for shared in _shared(machine, place, one, other) if shared.pairs)
+        yield from ((one, other, shared) for shared in _shared(machine, places, one, other) if shared.pairs)
 
 
-def _shared(machine: FailingMachine, place: Layout, one: PartClass, other: PartClass) -> Iterator[Shared]:
+def _shared(machine: FailingMachine, places: Places, one: PartClass, other: PartClass) -> Iterator[Shared]:
     """What the parts of two classes share; the classes are in the order of the machine."""
     first, second = (_held_by_node(machine, part) for part in (one, other))
     if first and second:
-        yield Shared("node", place.nodes * first * second)
-        yield Shared("leaf", place.beside * first * second)
-        yield Shared("rack", place.racked * first * second)
+        yield Shared("node", places.nodes * first * second)
+        yield Shared("leaf", places.beside * first * second)
+        yield Shared("rack", places.racked * first * second)
     elif first and other.name in AT_LEAF:
-        of_leaf = place.uplinks if other.name == "leaf-spine link" else dict.fromkeys(place.leaves, 1)
-        count = first * sum(len(nodes) * of_leaf.get(leaf, 0) for leaf, nodes in place.leaves.items())
+        of_leaf = places.uplinks if other.name == "leaf-spine link" else dict.fromkeys(places.leaves, 1)
+        count = first * sum(len(nodes) * of_leaf.get(leaf, 0) for leaf, nodes in places.leaves.items())
         planes = machine.fabric.planes if machine.fabric is not None else 1
         if (one.name, other.name) == ("NIC-leaf link", "leaf switch") and planes > 1:
             yield Shared("leaf", count // planes, ONE_PLANE)
@@ -121,11 +122,11 @@ def _shared(machine: FailingMachine, place: Layout, one: PartClass, other: PartC
         else:
             yield Shared("leaf", count)
     elif one.name in AT_LEAF and other.name in AT_LEAF:
-        yield Shared("leaf", sum(place.uplinks[leaf] for leaf in place.leaves), ONE_PLANE)
+        yield Shared("leaf", sum(places.uplinks[leaf] for leaf in places.leaves), ONE_PLANE)
     elif first and other.name in IN_RACK:
-        yield Shared("rack", place.nodes * first * _held_by_rack(place, other))
+        yield Shared("rack", places.nodes * first * _held_by_rack(places, other))
     elif one.name in IN_RACK and other.name in IN_RACK:
-        yield Shared("rack", place.racks * _held_by_rack(place, one) * _held_by_rack(place, other))
+        yield Shared("rack", places.racks * _held_by_rack(places, one) * _held_by_rack(places, other))
 
 
 def _held_by_node(machine: FailingMachine, part: PartClass) -> int:
@@ -133,8 +134,8 @@ def _held_by_node(machine: FailingMachine, part: PartClass) -> int:
     return part.used // machine.nodes if part.name in IN_NODE else 0
 
 
-def _held_by_rack(place: Layout, part: PartClass) -> int:
-    return part.used // place.racks if place.racks else 0
+def _held_by_rack(places: Places, part: PartClass) -> int:
+    return part.used // places.racks if places.racks else 0
 
 
 def pair_rows(machine: FailingMachine, hour: float | None) -> Iterator[PairRow]:
@@ -147,10 +148,12 @@ def pair_rows(machine: FailingMachine, hour: float | None) -> Iterator[PairRow]:
         lost = machine.cuts(*cut)
         stops = one.lost >= 1 or other.lost >= 1 or any(share >= 1 for _, share in lost)
         step = machine.step if stops else machine.degraded_step(*cut)
-        effect = STOPS if stops else machine.effect_of(step, sum(share for _, share in lost))
+        effect = STOPS if stops else machine.effect_of(step, sum_of(share for _, share in lost))
         away = max(one.nodes, other.nodes) if shared.what == "node" else one.nodes + other.nodes
-        each = [rates[part.name] / part.used if part.name in rates and part.used else None for part in (one, other)]
-        yearly = None if None in each else shared.pairs * (each[0] or 0.0) * (each[1] or 0.0) * 2 * machine.repair_years
+        yearly = None
+        if one.name in rates and other.name in rates and one.used and other.used:
+            each = rates[one.name] / one.used, rates[other.name] / other.used
+            yearly = shared.pairs * each[0] * each[1] * 2 * machine.repair_years
         hours = machine.hours_without(min(away, machine.nodes), stops=stops, step=step)
         taken = yearly * hours if yearly is not None and hours is not None else None
         yield PairRow(

@@ -10,7 +10,8 @@ from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import cost
 from clusterspec.records import replace
 from clusterspec.results.faults import STOPS, FaultRow, FaultsReport, YearlyGoodput
-from clusterspec.rules.knowledge.failing_parts import HOUR, FailingMachine
+from clusterspec.rules.knowledge.failing_parts import FailingMachine
+from clusterspec.rules.knowledge.ranges import HOUR
 from clusterspec.studies.study import Study
 
 

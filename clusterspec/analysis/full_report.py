@@ -16,7 +16,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys, layout_changes
 from clusterspec.cost.compute.kernels import Kernel
 from clusterspec.cost.estimate import estimate as neighbor_plan
-from clusterspec.cost.failures import interruptions
+from clusterspec.cost.failures import plan_interruptions
 from clusterspec.cost.formulas.failures import goodput
 from clusterspec.cost.layers import stage_groups
 from clusterspec.cost.memory import fullest as memory
@@ -233,13 +233,9 @@ FACTORS = tuple(2.0 ** (power / 2) for power in range(-8, 9))
 
 def reliability(plan: Plan) -> Reliability | None:
     """The reliability of a training plan; None without a step time."""
-    design = plan.design
-    if design.cluster is None or design.layout is None or plan.step is None:
+    found = plan_interruptions(plan)
+    if found is None:
         return None
-    networks = design.spec.cluster.networks if design.spec.cluster else None
-    found = interruptions(
-        design.cluster, design.layout, design.spec.operations, networks, plan.parameters, step=plan.step.seconds
-    )
     between, interval = found.between.value, found.interval.value
     checkpoint, restart = found.checkpoint.value, found.restart.value
     curve = tuple(

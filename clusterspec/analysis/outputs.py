@@ -69,23 +69,17 @@ def estimate(study: Study) -> EstimateReport:
 
 def _drawn(study: Study) -> Drawn | None:
     """The power of the machine as drawn, and the energy of its run, interruptions included."""
-    from clusterspec.cluster.fabric import Fabric, count_fabric
-    from clusterspec.cost.failures import interruptions
+    from clusterspec.cluster.fabric import counted_fabric
+    from clusterspec.cost.failures import plan_interruptions
     from clusterspec.cost.power import drawn_power
 
-    plan, design = study.plan, study.design
-    if design.cluster is None:
+    plan = study.plan
+    if study.design.cluster is None:
         return None
-    section = design.spec.cluster
-    fabric = count_fabric(design.cluster, section.scale_out if section else None)
-    run = plan.time_to_train
-    if run is not None and plan.step is not None and design.layout is not None:
-        networks = section.networks if section else None
-        kept = interruptions(
-            design.cluster, design.layout, design.spec.operations, networks, plan.parameters, step=plan.step.seconds
-        )
+    run, kept = plan.time_to_train, plan_interruptions(plan)
+    if run is not None and kept is not None:
         run = run / kept.share if kept.share > 0 else None
-    return drawn_power(plan, fabric if isinstance(fabric, Fabric) else None, run=run)
+    return drawn_power(plan, counted_fabric(study.design), run=run)
 
 
 def influences(study: Study) -> tuple[Influence, ...]:

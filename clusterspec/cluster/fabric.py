@@ -7,7 +7,7 @@ from typing import Any
 
 from clusterspec.catalog.entries import Optics
 from clusterspec.cluster.levels import FIBER, ModuleCount, count_levels, count_modules
-from clusterspec.cluster.model import Cluster, ScaleOut
+from clusterspec.cluster.model import Cluster, Design, ScaleOut
 from clusterspec.cluster.planes import SwitchCount, count_plane, parts_needed
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.recent import recent
@@ -196,6 +196,13 @@ class NoFabric:
 
 
 @recent(8)
+def counted_fabric(design: Design) -> Fabric | None:
+    """The counted fabric of a design; None where it has none, or it cannot be counted."""
+    written = design.spec.cluster.scale_out if design.spec.cluster else None
+    found = count_fabric(design.cluster, written) if design.cluster is not None else None
+    return found if isinstance(found, Fabric) else None
+
+
 def count_fabric(cluster: Cluster, written: ScaleOutSpec | None = None) -> Fabric | NoFabric:
     """Counts the switch fabric of a cluster, with spare nodes and extra endpoints cabled.
 

@@ -38,12 +38,17 @@ def design_on_pool(design: Design, pool: str, changes: Changes) -> Design:
     return design_on_machine(design, machine, {**FREE, **changes})
 
 
+def link_with(spec: Spec, pool: str) -> PoolLinkSpec | None:
+    """The link of a job that joins its machine with a pool; None without one."""
+    return next((each for each in spec.pool_links or () if pool in (each.between or ())), None)
+
+
 def link_to_pool(design: Design, pool: str, other: Cluster, nodes: tuple[int, int]) -> PoolLink | None:
     """The link between the machine of a design and that of a pool, of which a job has ``nodes``; None without one.
 
     On one fabric both ends send at the rate of their NICs, divided by the oversubscription of their fabrics.
     """
-    written = next((each for each in design.spec.pool_links or () if pool in (each.between or ())), None)
+    written = link_with(design.spec, pool)
     if written is None or design.cluster is None:
         return None
     latency = written.latency.value if written.latency else 0.0
@@ -73,11 +78,6 @@ def accelerators_away(design: Design) -> dict[str, int]:
         return {pool: rl.rollout_nodes * machine.accelerators_per_node}
     assert prefill is not None
     return {pool: -(-prefill.replicas * prefill.ranks // machine.ranks_per_accelerator)}
-
-
-def is_linked(spec: Spec, one: str, other: str) -> PoolLinkSpec | None:
-    """The link of a fleet that joins two pools; None without one."""
-    return next((each for each in spec.pool_links or () if {one, other} <= set(each.between or ())), None)
 
 
 def _node_rate(cluster: Cluster) -> float:

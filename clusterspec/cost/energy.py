@@ -64,23 +64,20 @@ def mean_price(procurement: ProcurementSpec | None, currency: str) -> Term | Non
     """The mean price of a kWh over a day, drawn evenly; None where some minutes have no price."""
     if procurement is None:
         return None
+    named, weighted = len(procurement.tariff or ()), 0.0
     prices = [(price, minutes) for price, minutes in tariff_minutes(procurement) if minutes]
-    if any(price is None for price, _ in prices):
-        return None
-    named = len(procurement.tariff or ())
-    inputs = [
-        (f"{name}_{number}", Figure(float(value or 0.0), unit, Written(key)))
-        for number, pair in enumerate(prices, 1)
-        for name, value, unit, key in (
-            ("price", pair[0], currency, "procurement.tariff" if number <= named else ELECTRICITY),
-            ("hours", pair[1] / 60, "h", "procurement.tariff"),
-        )
-    ]
+    inputs: list[tuple[str, Figure]] = []
+    for number, (price, minutes) in enumerate(prices, 1):
+        if price is None:
+            return None
+        key = "procurement.tariff" if number <= named else ELECTRICITY
+        inputs.append((f"price_{number}", Figure(price, currency, Written(key))))
+        inputs.append((f"hours_{number}", Figure(minutes / 60, "h", Written("procurement.tariff"))))
+        weighted += price * minutes
     if len(prices) == 1 and not procurement.tariff:
         return Term("price", inputs[0][1].value, currency, "price_1", (inputs[0],))
     formula = "(" + " + ".join(f"price_{number} * hours_{number}" for number in range(1, len(prices) + 1)) + ") / 24"
-    value = sum((price or 0.0) * minutes for price, minutes in prices) / DAY_MINUTES
-    return Term("price", value, currency, formula, tuple(inputs))
+    return Term("price", weighted / DAY_MINUTES, currency, formula, tuple(inputs))
 
 
 def money_of(name: str, energy: Term, procurement: ProcurementSpec | None) -> Term | None:

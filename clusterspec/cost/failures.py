@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.formulas.compute import larger
 from clusterspec.cost.formulas.failures import best_interval, goodput, job_time_between_failures
@@ -10,6 +12,9 @@ from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import dataclass
 from clusterspec.spec.model import FailureRateSpec, NetworksSpec, OperationsSpec
 from clusterspec.summation import sum_of
+
+if TYPE_CHECKING:
+    from clusterspec.cost.plan import Plan
 
 DAY = 86_400.0
 YEAR = 365.25 * DAY
@@ -103,6 +108,16 @@ class Interruptions:
             ("checkpoint", self.checkpoint),
             ("restart", self.restart),
         )
+
+
+def plan_interruptions(plan: Plan) -> Interruptions | None:
+    """The interruptions of the job of a training plan; None where its step has no time."""
+    design, step = plan.design, plan.step
+    if design.cluster is None or design.layout is None or step is None:
+        return None
+    networks = design.spec.cluster.networks if design.spec.cluster else None
+    place = design.cluster, design.layout, design.spec.operations, networks
+    return interruptions(*place, plan.parameters, step=step.seconds)
 
 
 def interruptions(

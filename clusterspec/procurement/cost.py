@@ -8,7 +8,7 @@ from math import ceil
 from clusterspec.cluster.degrees import nodes_of_domain, own_accelerators
 from clusterspec.cluster.model import Assumption, Design, Serving
 from clusterspec.cluster.variation import design_with_keys
-from clusterspec.cost.failures import YEAR, Interruptions, interruptions
+from clusterspec.cost.failures import YEAR, Interruptions, plan_interruptions
 from clusterspec.cost.formulas.failures import goodput
 from clusterspec.cost.nameplates import power_draw
 from clusterspec.cost.plan import Plan
@@ -94,7 +94,7 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
     at_work = drawn_power(plan, bill.fabric) if plan is not None else None
     inputs = Inputs(cluster, bill, drawn, procurement, years, at_work)
     whole = totals.total_term(inputs)
-    kept = _interruptions(design, plan)
+    kept = plan_interruptions(plan) if plan is not None else None
     share = _goodput_term(kept) if kept else None
     run = _run_term(plan, share)
     second = None if away else _cost_of_second(inputs, whole, plan)
@@ -153,13 +153,6 @@ def _used(design: Design) -> float | None:
         found = own_accelerators(design)
         return None if found is None else float(found)
     return layout.ranks / cluster.ranks_per_accelerator if layout and cluster else None
-
-
-def _interruptions(design: Design, plan: Plan | None) -> Interruptions | None:
-    if design.cluster is None or design.layout is None or plan is None or plan.step is None:
-        return None
-    networks, step = design.spec.cluster.networks if design.spec.cluster else None, plan.step.seconds
-    return interruptions(design.cluster, design.layout, design.spec.operations, networks, plan.parameters, step=step)
 
 
 def _goodput_term(interruptions: Interruptions) -> Term:

@@ -8,13 +8,11 @@ from clusterspec.procurement.bill import money_text
 from clusterspec.report import ink as grid
 from clusterspec.report.ink import PLAIN, Ink, wrapped_lines
 from clusterspec.report.search_text import layout_text
-from clusterspec.results.search import LeverRow, SensitivityReport, SolveReport
+from clusterspec.results.search import OF_SIZE, LeverRow, SensitivityReport, SolveReport
 from clusterspec.units import display, display_bits, metric_text, percent, plain, plural
 
 SERVED_KEYS = ("concurrency", "request_rate", "input_tokens")
 """Keys that only a serving plan has."""
-OF_SIZE = ("power", "power_peak")
-"""Metrics that limit the number of nodes from above."""
 UPWARD = (*SERVED_KEYS, "sequence_length", "oversubscription")
 """Keys of which the most is sought that keeps a metric below its limit."""
 WITHOUT_STANDARD = (*SERVED_KEYS, "nodes")

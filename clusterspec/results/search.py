@@ -11,6 +11,10 @@ Section = Mapping[str, object]
 """A `layout` section of a spec."""
 
 
+OF_SIZE = frozenset({"power", "power_peak"})
+"""Metrics that grow with the machine: a limit on them is met by the fewest nodes, and the most are sought."""
+
+
 @dataclass(frozen=True, slots=True)
 class LayoutRow:
     """One layout that search found. ``step_time`` in seconds, ``memory`` in bytes on the fullest accelerator, ``cost``

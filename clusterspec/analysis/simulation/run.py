@@ -20,6 +20,7 @@ from clusterspec.cost.serving.times import cache_handoff, serving_caches, servin
 from clusterspec.records import NamedTuple
 from clusterspec.results.simulation import Percentiles, QueuePoint, SimulatedTarget, SimulationReport
 from clusterspec.studies.study import Study
+from clusterspec.summation import sum_of
 
 USUAL_REQUESTS = 5_000
 MOST_REQUESTS = 1_000_000
@@ -273,8 +274,8 @@ def _simulated_targets(
 
 def _queue_share(requests: Sequence[Request], timing: Timing) -> float:
     """The share of all times to the first token in which requests wait for admission."""
-    waited = sum(each.admitted - each.arrival - timing.request for each in requests)
-    whole = sum(first_token_seconds(each) for each in requests)
+    waited = sum_of(each.admitted - each.arrival - timing.request for each in requests)
+    whole = sum_of(first_token_seconds(each) for each in requests)
     return waited / whole if whole else 0.0
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Cluster, Design, Rl, Workload
-from clusterspec.cluster.sites import link_to_pool
+from clusterspec.cluster.model import Cluster, Rl, Workload
+from clusterspec.cluster.sites import link_to_pool, link_with
 from clusterspec.cost import parameters
 from clusterspec.cost.constants import assumed
 from clusterspec.cost.formulas.reinforcement import (
@@ -151,7 +151,7 @@ def rl_times(plan: Plan) -> RlTimes | None:
     if cluster is None or workload is None or layout is None or workload.rl is None or plan.step is None:
         return None
     nodes = workload.rl.rollout_nodes
-    if workload.rl.rollout_pool is not None and not _is_linked(design, workload.rl.rollout_pool):
+    if workload.rl.rollout_pool is not None and link_with(design.spec, workload.rl.rollout_pool) is None:
         return None
     if workload.rl.placement != "split":
         nodes += workload.rl.trainer_nodes
@@ -199,10 +199,6 @@ def composed_times(plan: Plan, rollout: Rollout) -> RlTimes:
         band=(step / width, step * width),
         efficiency=TRAINING.value,
     )
-
-
-def _is_linked(design: Design, pool: str) -> bool:
-    return any(pool in (each.between or ()) for each in design.spec.pool_links or ())
 
 
 def _mean_peak(workload: Workload, rollout: Rollout, cluster: Cluster, accelerators: float) -> float | None:

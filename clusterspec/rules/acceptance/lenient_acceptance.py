@@ -63,9 +63,11 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 0.60
+"""Share of what the links carry below which a threshold is low."""
 SHORT = 10.0
 """Seconds below which links have not warmed up, and no error of a link is likely to show."""
 MOST_PASS = 0.8
+"""Share of the runs that have to pass."""
 NEAR = 0.60
 """Share of the predicted bandwidth from which a threshold finds the faults that halve it."""
 

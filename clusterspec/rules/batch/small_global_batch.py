@@ -55,8 +55,11 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("few-steps",))
 LEAST = 200_000
+"""Tokens of a step."""
 LONG = 100e9
+"""Tokens of a run that is no experiment."""
 LARGE = 3e9
+"""Active parameters from which a batch of so few tokens is unusual."""
 
 
 def check(training: Workload) -> Iterator[Problem]:

@@ -80,6 +80,7 @@ LOW = 0.45
 FULL = 0.7
 """Share of the memory above which degrees serve the memory."""
 GAIN = 0.3
+"""Share of the step that another layout has to save."""
 SHORT = 4096
 """Tokens of a micro-batch on a rank from which its kernels are large."""
 
@@ -98,7 +99,7 @@ def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> I
     yield RULE.problem(
         f"layout.{key}",
         f"a rank has little to compute in each kernel: {what_if.compared(found)}",
-        f"write `{found.words}`; the ranks become replicas" if key != "micro_batch" else f"write `{found.words}`",
+        f"write `{found.words}`" + ("" if key == "micro_batch" else "; the ranks become replicas"),
         severity=what_if.severity(saving),
     )
 
@@ -111,7 +112,7 @@ def _best(what_if: WhatIf, candidates: list[Mapping[str, object]]) -> Alternativ
 
 
 def _lower(layout: Layout) -> list[Mapping[str, object]]:
-    """The layouts of lower degrees: context parallelism first, then both of the others together, then each."""
+    """The layouts of lower degrees: those of context parallelism where it is used, else tensor and pipeline together."""
     without: dict[str, object] = {"stage_layers": None, "virtual_stages": None, "schedule": None}
     if layout.cp > 1:
         return [{"cp": layout.cp // times} for times in (2, 4, 8, 16) if layout.cp % times == 0]

@@ -70,6 +70,7 @@ from clusterspec.spec.model import ScaleOutSpec
 RULE = Rule.of(__name__, "error")
 AT = "cluster.scale_out.flow_control"
 MOST = 4
+"""Lossless priorities for which some switches have buffers."""
 
 
 def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:

@@ -35,10 +35,11 @@ from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
 from clusterspec.results.faults import NONE, SLOWS, STOPS, FaultRow
 from clusterspec.rules.knowledge.failures import poisson_percentile
+from clusterspec.rules.knowledge.ranges import HOUR
 from clusterspec.source import Path
 from clusterspec.spec.model import ClusterSpec, OperationsSpec
+from clusterspec.summation import sum_of
 
-HOUR = 3600.0
 SAME = 1e-9
 """The relative difference of step times that is rounding."""
 SURE = 0.95
@@ -131,7 +132,7 @@ class FailingMachine:
             whole = published_time_between_failures(self.nodes * self.cluster.accelerators_per_node)[0]
             return yearly_failures(self.classes, YEAR / whole.value) | own
         rest = [part for part in self.classes if part.name not in own]
-        return yearly_failures(rest, max(0.0, YEAR / whole.value - sum(own.values()))) | own
+        return yearly_failures(rest, max(0.0, YEAR / whole.value - sum_of(own.values()))) | own
 
     def _stated_failures(self, part: PartClass) -> float | None:
         """Failures a year of a class by the stated rates of its parts; a link has a cable and two optical modules."""
@@ -142,7 +143,7 @@ class FailingMachine:
         if part.name.endswith("link"):
             rates = [(number, failure_rate(getattr(stated, key))) for key, number in (("cable", 1), ("optic", 2))]
             each = [number * rate for number, rate in rates if rate is not None]
-            return used * sum(each) * YEAR if each else None
+            return used * sum_of(each) * YEAR if each else None
         found = (failure_rate(getattr(stated, key)) for key in STATED_AS.get(part.name, ()))
         rate = next((each for each in found if each is not None), None)
         return None if rate is None else used * rate * YEAR

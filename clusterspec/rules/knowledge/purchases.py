@@ -10,7 +10,6 @@ from clusterspec.rules.knowledge.ranges import HOUR
 from clusterspec.spec.model import Price, ProcurementSpec, QuoteLine
 from clusterspec.summation import sum_of
 
-YEAR = 365.25 * 86_400.0
 ROUNDED = 1.002
 """Ratio from which a sum is above a budget: a year has 8,760 hours for one and 8,766 for another."""
 UNITS_PER_DOLLAR = {

@@ -87,14 +87,13 @@ def check(
             "cluster.spare_nodes",
             message,
             f"add {needed} spare {nodes} on the same spine, or shorten the repair",
-            severity=_severity(away, needed, cluster, layout),
+            severity=_severity(away, needed, idle, cluster, layout),
         )
 
 
-def _severity(away: float, needed: int, cluster: Cluster, layout: Layout | None) -> str:
-    """By the nodes in repair, and by the share of the time in which a job that needs every node cannot run."""
+def _severity(away: float, needed: int, idle: int, cluster: Cluster, layout: Layout | None) -> str:
+    """By the nodes in repair and those that are idle, and by the share of the time in which a job that needs every node cannot run."""
     shared = cluster.scale_out is not None and cluster.scale_out.sharing == "shared"
-    idle = 0 if layout is None else cluster.nodes - layout.nodes
     if away < 1 or idle >= needed or (shared and not cluster.spare_nodes):
         return "note"
     whole = layout is not None and layout.ranks == cluster.nodes * cluster.ranks_per_node

@@ -52,12 +52,12 @@ from collections.abc import Iterator
 from clusterspec.finding import Problem
 from clusterspec.patterns import pattern
 from clusterspec.rules.knowledge.purchases import day
+from clusterspec.rules.knowledge.ranges import DAY
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
 from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "error")
-DAY = 86_400.0
 _WEEK = pattern(r"\bweeks? (\d{1,4})\b")
 
 

@@ -129,7 +129,7 @@ def _problem(
     far = (
         amount / count < band[0] / FAR
         or amount / count > band[1] * FAR
-        or (reading == "one accelerator" and amount / count < band[0] * (CHEAP_FOR_ONE if unit else 1 / NAMED))
+        or (reading == "one accelerator" and (bool(unit) or amount / count < band[0] / NAMED))
     )
     yield RULE.problem(at, message, help_, severity="error" if far else "", confidence="likely" if far else "")
 

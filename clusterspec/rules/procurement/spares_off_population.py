@@ -55,12 +55,12 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.failures import FailureRate, failure_rate, poisson_percentile
 from clusterspec.rules.knowledge.purchases import bought
+from clusterspec.rules.knowledge.ranges import DAY
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
 from clusterspec.units import display, percent, plain
 
 RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("too-few-spares",))
-DAY = 86_400.0
 MOST, SOME = 0.25, 4
 SURE = 0.95
 

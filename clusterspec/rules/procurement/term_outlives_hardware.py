@@ -51,7 +51,8 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.purchases import YEAR, bought, day
+from clusterspec.rules.knowledge.purchases import bought, day
+from clusterspec.rules.knowledge.ranges import YEAR
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec

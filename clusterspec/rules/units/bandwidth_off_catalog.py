@@ -85,11 +85,10 @@ def check(
 
 def _counts_all_ports(deviation: Deviation, cluster: Cluster) -> bool:
     """Whether a figure is that of the ports inside the domain and of those of the fabric between nodes, together."""
-    fabric = cluster.scale_out
-    if fabric is None or deviation.ratio <= 1:
+    outside = cluster.nic_share
+    if outside is None or deviation.ratio <= 1:
         return False
     stated = deviation.stated.quantity.per_direction
-    outside = fabric.nic_bandwidth.value * fabric.nics_per_node / cluster.accelerators_per_node
     return agrees_within(stated, stated / deviation.ratio + outside, AGREES)
 
 
