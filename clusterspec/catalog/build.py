@@ -385,6 +385,7 @@ def platform(read: FactReader) -> Platform:
         pfc=read.flag("flow_control.pfc"),
         ecn=read.flag("flow_control.ecn"),
         sold_nodes=read.count("sold_nodes") or 1,
+        node_sizes=read.counts("node_sizes"),
         cooling=read.texts("cooling"),
         gpudirect_rdma=read.flag("gpudirect_rdma"),
         year=read.count("year"),

@@ -324,6 +324,8 @@ class Platform(Entry):
     cloud: bool = False
     accelerator: str = ""
     accelerators_per_node: int | None = None
+    node_sizes: tuple[int, ...] = ()
+    """Accelerators of its nodes, where it is sold with several sizes of nodes."""
     domain: int | None = None
     shape: tuple[int, ...] = ()
     topology: str | None = None

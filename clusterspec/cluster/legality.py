@@ -16,6 +16,8 @@ from clusterspec.cluster.model import Design, Layout
 
 ENDS = 2
 """The first and the last stage."""
+STAGE_ENDS = 2
+"""Embedding and head, which frameworks may place as layers, or stages, of their own."""
 
 
 def forbids_pipeline(capabilities: Capabilities, sharding: str) -> bool:
@@ -270,11 +272,17 @@ def refused_statements(design: Design) -> Iterator[tuple[Statement, frozenset[st
 
 
 def stages_exceed_layers(design: Design, layout: Layout) -> bool:
-    """Whether the pipeline has more stages than the model has layers; stages that the spec states may have none."""
+    """Whether the pipeline has more stages than the model has layers. Embedding and head may be stages without layers
+    (Llama 3 405B: 126 layers on 16 × 8 stages, arXiv:2407.21783, section 3.3.2); stages that the spec states may
+    have none.
+    """
     model = design.workload.model if design.workload else None
     if design.spec.layout is not None and design.spec.layout.stage_layers is not None:
         return False
-    return model is not None and layout.pp > 1 and model.layers < layout.pp * layout.virtual_stages
+    if model is None or layout.pp == 1:
+        return False
+    stages = layout.pp * layout.virtual_stages
+    return model.layers < stages and model.layers + STAGE_ENDS != stages
 
 
 def _ranks_differ_from_nodes(design: Design, layout: Layout) -> bool:

@@ -349,9 +349,12 @@ def _accelerators_per_node(
 ) -> int:
     if section.accelerators_per_node:
         return section.accelerators_per_node
-    if platform is not None and platform.accelerators_per_node:
-        return platform.accelerators_per_node
     key = "cluster.accelerators_per_node"
+    if platform is not None and platform.accelerators_per_node:
+        stated = (section.accelerators or 0) / (section.nodes or 1)
+        if stated in platform.node_sizes and stated != platform.accelerators_per_node:
+            return log.assume(key, int(stated), f"{section.accelerators:,} accelerators on {section.nodes:,} nodes")
+        return platform.accelerators_per_node
     usual = accelerator.domains[0] if accelerator.domains else 1
     if accelerator.topology == "bridge" or max(accelerator.domains, default=1) == 1:
         return log.assume(key, USUAL_NODE, "the usual size of a node")

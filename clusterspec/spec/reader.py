@@ -49,27 +49,30 @@ def check_quantity(path: Path, quantity: Quantity, notes: Schema) -> Problem | N
     return None
 
 
-def list_problem(path: Path, items: tuple[Any, ...]) -> Problem | None:
-    """The problem with a list whose items are individually valid, or None."""
+def list_problem(path: Path, items: tuple[Any, ...], beside: Any = None) -> Problem | None:
+    """The problem with a list whose items are individually valid, or None; ``beside`` is the mapping with the list."""
     if path[-2:] == ("layout", "order"):
-        return _axis_order_problem(path, items)
+        return _axis_order_problem(path, items, beside if isinstance(beside, dict) else {})
     if path[-2:-1] == ("prices",) and items[0] > items[1]:
         message = f"the range of `{_key_name(path)}` goes from the higher price to the lower"
         return Problem("wrong-type", path, message, f"write `[{items[1]}, {items[0]}]`")
     return None
 
 
-def _axis_order_problem(path: Path, items: tuple[str, ...]) -> Problem | None:
-    """The problem with an axis order; each axis must occur once, dp_shard and dp_replicate may replace dp."""
+def _axis_order_problem(path: Path, items: tuple[str, ...], layout: dict[str, Any]) -> Problem | None:
+    """The problem with an axis order: each axis must occur once, those of degree 1 need not, dp_shard and dp_replicate
+    may replace dp.
+    """
     given = set(items)
     pair = given & _DP_PAIR
     if pair and "dp" in given:
         return Problem("wrong-type", path, f"`order` holds both `dp` and `{min(pair)}`", "keep `dp`, or the pair")
     wanted = {*_AXES, *_DP_PAIR} - {"dp"} if pair else set(_AXES)
+    wanted -= {axis for axis in _AXES if axis != "dp" and layout.get(axis, 1) == 1}
     missing = [axis for axis in (*_AXES, *sorted(_DP_PAIR)) if axis in wanted - given]
     if missing:
         lacks = ", ".join(f"`{axis}`" for axis in missing)
-        return Problem("wrong-type", path, f"`order` lacks {lacks}", "name every axis once, those of degree 1 too")
+        return Problem("wrong-type", path, f"`order` lacks {lacks}", "name every axis of more than one rank once")
     return None
 
 
@@ -213,11 +216,18 @@ class _SpecReader:
 
     def _checked_list(self, path: Path, items: tuple[Any, ...]) -> Any:
         """A list, or None if its items are inconsistent."""
-        problem = list_problem(path, items)
+        problem = list_problem(path, items, self._beside(path) if path[-1] == "order" else None)
         if problem is not None:
             self.problems.append(problem)
             return None
         return items
+
+    def _beside(self, path: Path) -> Any:
+        """The mapping that has the value at a path."""
+        value = self.document.value
+        for key in path[:-1]:
+            value = value[key]
+        return value
 
     def _read_scalar(self, options: tuple[Any, ...], node: Schema, path: Path, value: Any) -> Any:
         if options == (PcieSpec,) and isinstance(value, int | float):

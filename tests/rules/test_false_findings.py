@@ -37,6 +37,18 @@ AURORA = (
     "cluster: {{accelerator: mi300a, accelerators_per_node: 6, nodes: 8, "
     "scale_out: {{technology: slingshot-11, nics_per_node: {}}}}}\n"
 )
+VIRTUAL = (
+    "workload: {{model: {{base: llama-3.1-405b, layers: {}}}, sequence_length: 8192, global_batch: 256}}\n"
+    "layout: {{framework: megatron-core, tp: 8, pp: {}, virtual_stages: {}}}\n"
+)
+LORA = (
+    "cluster: {{platform: dgx-h100, nodes: 1}}\n"
+    "workload: {{model: llama-3.1-8b, sequence_length: 2048, global_batch: 64, parameter_precision: int4, "
+    "trainable: {}}}\n"
+    "layout: {{framework: fsdp, sharding: fsdp}}\n"
+)
+RACK = "cluster: {{platform: gb200-nvl72, nodes: {}}}\n"
+MESH = "cluster: {platform: mi300x-ubb8, nodes: 1}\n"
 KINDS = [
     # a dispatcher changes the rail over NVLink; a reduction of three nodes' halves does not
     ("cross-rail-without-spine", RAILS + MOE + "layout: {tp: 4, ep: 16, expert_tp: 1}\n", None),
@@ -96,6 +108,24 @@ KINDS = [
     # logits of 4 and 7 sequences: 67 and 98 % of the memory with all else, and more with copies of the loss
     ("logits-fill-memory", "micro_batch: 4", None),
     ("logits-fill-memory", "micro_batch: 7", "note"),
+    # embedding and head may be stages of their own: 126 layers and two ends fill 16 x 8 stages, 125 do not
+    ("layers-indivisible-by-pp", ndr("nics_per_node: 8", 256) + VIRTUAL.format(126, 16, 8), "note"),
+    ("layers-indivisible-by-pp", ndr("nics_per_node: 8", 256) + VIRTUAL.format(125, 16, 8), "error"),
+    # Megatron Core refuses virtual stages of different lengths
+    ("layers-indivisible-by-pp", ndr("nics_per_node: 8", 256) + VIRTUAL.format(121, 16, 4), "error"),
+    # frozen weights of 4 bits below adapters, and a framework with a recipe for int8
+    ("integer-training", LORA.format("{method: qlora, rank: 16}"), None),
+    ("integer-training", LORA.format("{method: full}"), "warning"),
+    # chips of the virtual machines of slices: 4 in those of several machines, never 6
+    ("accelerators-miscounted", "cluster: {platform: tpu-v6e, nodes: 64, accelerators: 256}\n", None),
+    ("accelerators-miscounted", "cluster: {platform: tpu-v6e, nodes: 64, accelerators: 384}\n", "error"),
+    # published runs use 16 of the 18 trays of a rack, and say so
+    ("partial-unit-of-sale", RACK.format(16) + DENSE + "layout: {nodes_per_domain: 16}\n", "note"),
+    ("partial-unit-of-sale", RACK.format(16) + DENSE, "warning"),
+    ("partial-unit-of-sale", RACK.format(20) + DENSE + "layout: {nodes_per_domain: 16}\n", "warning"),
+    # four of eight in a mesh are an engine as published, two leave six of seven links idle
+    ("partial-mesh-group", MESH + SERVED + "layout: {tp: 4}\n", "note"),
+    ("partial-mesh-group", MESH + SERVED + "layout: {tp: 2}\n", "warning"),
 ]
 LOGITS = (
     "cluster: {{platform: dgx-h100, nodes: 1}}\n"

@@ -174,7 +174,7 @@ def _inside_domain(cluster: Cluster, group: Placement) -> Inside:
         tree=known.get("tree"),
         hops="nvlink",
         reach=torus_hops(cluster, group),
-        ring_between=known.get("ring.between"),
+        ring_between=known.get("ring.between.rack") if ranks > NODE_SCALE else None,
         held=known.get("ring.held"),
         start=known.get("low_latency.start"),
         hop=known.get("low_latency.hop"),

@@ -3,8 +3,8 @@
 ## What it finds
 
 `pp` above 1, a number of layers that it does not divide, and no `stage_layers`. The split is then assumed to be as even
-as possible. The finding is a warning, and an error where there are fewer layers than stages, and a note in torchtitan
-and DeepSpeed, which distribute the layers themselves, in custom frameworks, and where the layers divide with embedding,
+as possible. The finding is a warning; an error where there are fewer layers than stages (save two, for embedding and head), and where the
+framework refuses virtual stages of different lengths; and a note in torchtitan and DeepSpeed, which distribute the layers themselves, in custom frameworks, and where the layers divide with embedding,
 loss and multi-token prediction counted as layers, which is how published runs split 126 or 61 layers.
 
 ## Why it matters
@@ -57,6 +57,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
+from clusterspec.cluster.legality import STAGE_ENDS
 from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.proposals import Legality, near_multiples
@@ -65,8 +66,6 @@ from clusterspec.rules.words import either
 from clusterspec.spec.model import LayoutSpec
 
 RULE = Rule.of(__name__, "warning")
-ENDS = 2
-"""Embedding and loss, which frameworks may place as layers of their own."""
 SHOWN = 16
 """Stages up to which a list of their layers is written out."""
 
@@ -75,7 +74,7 @@ def check(legality: Legality, written_layout: LayoutSpec, model: Model, layout: 
     if layout.pp == 1 or written_layout.stage_layers is not None:
         return
     stages = layout.pp * layout.virtual_stages
-    if model.layers < stages:
+    if model.layers < stages and not _with_ends(model, stages):
         message = f"{model.layers} layers cannot fill {stages} stages (pp {layout.pp} × {layout.virtual_stages})"
         yield RULE.problem("layout.pp", message, _help(legality, model, layout), severity="error")
     elif legality.breaks(RULE.name):
@@ -83,7 +82,10 @@ def check(legality: Legality, written_layout: LayoutSpec, model: Model, layout: 
         message = (
             f"{model.layers} layers do not divide over pp {layout.pp}, and no `stage_layers` states the split{assumed}"
         )
-        severity = "note" if layout.capabilities.has("stages.by_itself") or _with_ends(model, stages) else "warning"
+        refused = layout.virtual_stages > 1 and layout.capabilities.has("requires.even_virtual_stages")
+        severity = "error" if refused else "warning"
+        if layout.capabilities.has("stages.by_itself") or _with_ends(model, stages):
+            severity = "note"
         yield RULE.problem("layout.pp", message, _help(legality, model, layout), severity=severity)
 
 
@@ -92,7 +94,7 @@ def _with_ends(model: Model, stages: int) -> bool:
     layers, as published runs place them (Llama 3 405B: 126 + 2; DeepSeek-V3: 61 + 1 + 2).
     """
     more = model.prediction.layers if model.prediction else 0
-    return any((model.layers + ENDS + also) % stages == 0 for also in (0, more))
+    return any((model.layers + STAGE_ENDS + also) % stages == 0 for also in (0, more))
 
 
 def _help(legality: Legality, model: Model, layout: Layout) -> str:

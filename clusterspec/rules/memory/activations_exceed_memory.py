@@ -4,7 +4,8 @@
 
 Model states that fit, and a predicted total of states, activations, logits and framework memory above the memory of the
 fullest rank. The finding is an error where even the lower end of the predicted range is above it, a warning where the
-capacity lies inside the range. In serving, the rule reports weights that fit with a key-value cache that does not.
+capacity lies inside the range, and a note where most of the lower half of the range fits, or where only `selective` in
+a framework of your own is in the way: what it keeps is not known, and with `full` the plan fits. In serving, the rule reports weights that fit with a key-value cache that does not.
 
 ## Why it matters
 
@@ -48,6 +49,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.catalog.frameworks import OWN
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
@@ -87,8 +89,23 @@ def check(
             for_activations(what_if, cluster, layout) if training else [],
             "use recomputation, cp or more ranks" if training else "shorten the cache, or raise tp",
         ),
-        severity="warning" if may_fit(plan) else "error",
+        severity=_severity(plan, layout, what_if),
     )
+
+
+def _severity(plan: Plan, layout: Layout, what_if: WhatIf) -> str:
+    """An error where the whole predicted range is above the capacity, a note where most of its lower half is below it.
+
+    What `selective` keeps in a framework of one's own is not known: a note where `full` fits.
+    """
+    own = layout.capabilities.named and layout.capabilities.framework.id == OWN
+    if own and layout.recompute == "selective" and what_if.fitting([{"recompute": "full"}]):
+        return "note"
+    memory = plan.memory
+    if memory is None or memory.capacity is None or not may_fit(plan):
+        return "error"
+    low = plan.memory_range[0] if plan.memory_range else memory.total.value
+    return "note" if (low + memory.total.value) / 2 <= memory.capacity.value else "warning"
 
 
 def _range(plan: Plan) -> str:

@@ -7,7 +7,7 @@ accelerators of the domain.
 
 In training, what the idle links would save of the predicted step decides the severity: a note below the half-width of the
 range of the prediction and where the time is not known, a warning above it. In serving, where every token waits for the
-group, the finding is a warning.
+group, the finding is a warning where more than three quarters of the links are idle (two of eight).
 
 ## Why it matters
 
@@ -63,6 +63,8 @@ from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plain, plural
 
 RULE = Rule.of(__name__, "warning")
+MOST_IDLE = 0.75
+"""Idle share of the links in serving above which it is a warning: published engines use four of eight, hardly two."""
 
 
 def check(
@@ -96,11 +98,11 @@ def _accelerators(placements: Placements, axis: str) -> int:
 
 def _severity(workload: Workload, timed: Plan | None, axes: Collection[str], size: int, scale_up: ScaleUp) -> str:
     """The severity of what the idle links would save of the exposed communication of some axes."""
+    idle = 1 - mesh_bandwidth(scale_up.peer_bandwidth.value, size) / scale_up.bandwidth.value
     if workload.kind == "serve":
-        return "warning"
+        return "warning" if idle > MOST_IDLE else "note"
     if timed is None or timed.step is None:
         return "note"
-    idle = 1 - mesh_bandwidth(scale_up.peer_bandwidth.value, size) / scale_up.bandwidth.value
     return step_severity(share(idle * exposed(timed, axes), timed), timed, most="warning")
 
 
