@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from clusterspec import document as documents
+from clusterspec.analysis.choices import choices
 from clusterspec.analysis.diagnosis import planned_tests
 from clusterspec.analysis.gates import purchase
 from clusterspec.analysis.losses import gains, losses
@@ -61,6 +62,8 @@ def report(
     whole = replace(
         _report(shown, kind, readers, live=live), against=tuple(_compared(other, kind, readers) for other in others)
     )
+    if readers != "tender":
+        whole = replace(whole, choices=study.part("choices", lambda: choices(study, whole), None))
     if shown is not study:
         study.failures.extend(shown.failures)
     return whole

@@ -8,7 +8,7 @@ from datetime import date
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.failures import YEAR
 from clusterspec.money import Money
-from clusterspec.procurement.bill import Bill
+from clusterspec.procurement.bill import Bill, rounded_text
 from clusterspec.procurement.cost import Cost
 from clusterspec.procurement.quotes import QuotedPart, quoted_parts, quoted_total
 from clusterspec.results.full import FullReport
@@ -19,6 +19,12 @@ from clusterspec.units import display, percent, plural
 DAY = 86_400.0
 IDLE = 0.05
 """Share of accelerators without planned work below which it is the reserve that schedulers keep."""
+DESIGN_ASKS = {
+    VerdictStatus.FAILS: "have the errors among the findings mended",
+    VerdictStatus.RESERVATIONS: "have each warning mended or accepted in writing",
+    VerdictStatus.NOT_JUDGED: "have the missing parts of the spec written",
+    VerdictStatus.CLEAR: "",
+}
 CONDITIONS = {
     VerdictStatus.FAILS: GateStatus.FAILED,
     VerdictStatus.RESERVATIONS: GateStatus.OPEN,
@@ -38,7 +44,7 @@ def purchase(report: FullReport) -> Purchase | None:
     quoted = quoted_total(buying.quote, buying.quoted_total, bill.currency) if buying.quote else None
     if quoted is None and buying.quoted_total is not None:
         quoted = Money.of(float(buying.quoted_total), bill.currency)
-    expected = _expected_amount(cost, bill)
+    expected = expected_amount(cost, bill)
     rents = _rents(cost, cluster)
     gates = (
         _design_gate(report.estimate.verdict),
@@ -63,7 +69,7 @@ def purchase(report: FullReport) -> Purchase | None:
     )
 
 
-def _expected_amount(cost: Cost, bill: Bill) -> Money | None:
+def expected_amount(cost: Cost, bill: Bill) -> Money | None:
     """What the design costs at the prices of the spec: the rent over the term, else the sum of the priced lines."""
     rent = next((part for part in (cost.total.parts if cost.total else ()) if part.name == "rent"), None)
     if rent is None:
@@ -82,24 +88,37 @@ def _rents(cost: Cost, cluster: Cluster) -> bool:
 
 def _design_gate(verdict: Verdict) -> Gate:
     reasons = (*verdict.reasons, *(f"not judged: {part}" for part in verdict.not_judged))
-    return Gate("design", CONDITIONS[verdict.status], "; ".join(reasons) or "checked, nothing found against it")
+    text = "; ".join(reasons) or "checked, nothing found against it"
+    return Gate("design", CONDITIONS[verdict.status], text, DESIGN_ASKS[verdict.status])
 
 
 def _price_gate(bill: Bill, cost: Cost, *, rents: bool) -> Gate:
     if rents and cost.total is not None:
         return Gate("prices", GateStatus.MET, "the rent has a price" + (f" of {cost.as_of}" if cost.as_of else ""))
     if rents:
-        return Gate("prices", GateStatus.OPEN, "the rent has no price (`procurement.prices.node_hour`), or no term")
+        return Gate(
+            "prices",
+            GateStatus.OPEN,
+            "the rent has no price (`procurement.prices.node_hour`), or no term",
+            "ask for the price of an hour and a term",
+        )
     if bill.total is None:
-        return Gate("prices", GateStatus.OPEN, "no part has a price (`procurement.prices`)")
+        return Gate(
+            "prices",
+            GateStatus.OPEN,
+            "no part has a price (`procurement.prices`)",
+            "ask suppliers to fill in the price sheet",
+        )
     lines = len(bill.items)
     if bill.unpriced or bill.not_counted:
         parts = [item.part for item in bill.unpriced] + [text.partition(":")[0] for text in bill.not_counted]
         without = f"{len(bill.unpriced)} of {plural(lines, 'line')} of the bill have no price"
         what = without if bill.unpriced else f"{plural(len(parts), 'part')} are not counted"
-        return Gate("prices", GateStatus.OPEN, f"{what}: {', '.join(dict.fromkeys(parts))}")
+        return Gate("prices", GateStatus.OPEN, f"{what}: {', '.join(dict.fromkeys(parts))}", "ask for these prices")
     if cost.as_of is None:
-        return Gate("prices", GateStatus.OPEN, "the prices have no date (`procurement.as_of`)")
+        return Gate(
+            "prices", GateStatus.OPEN, "the prices have no date (`procurement.as_of`)", "ask until when they hold"
+        )
     return Gate("prices", GateStatus.MET, f"{plural(lines, 'line')} of the bill are priced, as of {cost.as_of}")
 
 
@@ -107,13 +126,20 @@ def _quote_gate(parts: tuple[QuotedPart, ...], quoted: Money | None, expected: M
     if not parts:
         if rents and quoted is None:
             return Gate("quote", GateStatus.NOT_NEEDED, "rented")
-        return Gate("quote", GateStatus.OPEN, "no quote is entered (`procurement.quote`)")
+        return Gate(
+            "quote",
+            GateStatus.OPEN,
+            "no quote is entered (`procurement.quote`)",
+            "ask suppliers to fill in the price sheet",
+        )
     lacking = [part for part in parts if part.lacks]
     if lacking:
-        return Gate("quote", GateStatus.FAILED, f"the quote lacks {_lacking_text(lacking)}")
+        ask = "ask the supplier for these lines"
+        return Gate("quote", GateStatus.FAILED, f"the quote lacks {_lacking_text(lacking)}", ask)
     open_ = [part.kind.replace("_", " ") for part in parts if part.state in {"no quantity", "elsewhere"}]
     if open_:
-        return Gate("quote", GateStatus.OPEN, f"no quantity, or no line, for {', '.join(dict.fromkeys(open_))}")
+        text = f"no quantity, or no line, for {', '.join(dict.fromkeys(open_))}"
+        return Gate("quote", GateStatus.OPEN, text, "ask who delivers them, and how many")
     beside = f"; the design costs {expected} at the prices of the spec" if expected and quoted else ""
     return Gate("quote", GateStatus.MET, f"each part that the design needs is quoted{beside}")
 
@@ -123,7 +149,7 @@ def _lacking_text(lacking: list[QuotedPart]) -> str:
     texts = []
     for part in lacking:
         units = (part.needed or 0) - (part.quoted or 0.0)
-        value = f" ({part.missing})" if part.missing else ""
+        value = f" ({rounded_text(part.missing)})" if part.missing else ""
         texts.append(f"{units:,.0f} × {part.kind.replace('_', ' ')}{value}")
     return ", ".join(texts)
 
@@ -131,16 +157,17 @@ def _lacking_text(lacking: list[QuotedPart]) -> str:
 def _use_gate(cost: Cost, bill: Bill) -> Gate:
     used, whole = cost.accelerators_used, cost.accelerators
     if used is None:
-        return Gate("use", GateStatus.OPEN, "no planned work: the spec has no layout")
+        return Gate("use", GateStatus.OPEN, "no planned work: the spec has no layout", "have the work planned")
     idle = 1 - used / whole if whole else 0.0
     if idle <= IDLE:
         return Gate("use", GateStatus.MET, f"the planned work uses {used:,.0f} of {whole:,} accelerators")
     value = _idle_value(idle, bill)
-    worth = f", {value} of the nodes" if value else ""
+    worth = f", {rounded_text(value)} of the nodes" if value else ""
     return Gate(
         "use",
         GateStatus.OPEN,
         f"{whole - used:,.0f} of {whole:,} accelerators ({percent(idle, 2)}{worth}) have no work",
+        "name their work, or buy fewer",
     )
 
 
@@ -158,11 +185,12 @@ def _budget_gate(buying: ProcurementSpec, quoted: Money | None, expected: Money 
         return Gate("budget", GateStatus.NOT_NEEDED, "no budget is stated")
     limit, amount = Money.of(float(buying.budget), currency), quoted or expected
     if amount is None:
-        return Gate("budget", GateStatus.OPEN, f"{limit}, and nothing has a price")
+        return Gate("budget", GateStatus.OPEN, f"{limit}, and nothing has a price", "ask for prices")
     if amount.low > limit.high:
-        return Gate("budget", GateStatus.FAILED, f"{amount} exceeds the budget of {limit}")
+        return Gate("budget", GateStatus.FAILED, f"{amount} exceeds the budget of {limit}", "raise it, or buy less")
     status = GateStatus.OPEN if amount.high > limit.high else GateStatus.MET
-    return Gate("budget", status, f"{amount} of {limit}")
+    ask = "" if status is GateStatus.MET else "have the upper price excluded"
+    return Gate("budget", status, f"{amount} of {limit}", ask)
 
 
 def _power_gate(areas: tuple[Area, ...], cost: Cost, cluster: Cluster) -> Gate:
@@ -173,20 +201,20 @@ def _power_gate(areas: tuple[Area, ...], cost: Cost, cluster: Cluster) -> Gate:
     if any(area.state == "bad" for area in judged):
         worst = next(area for area in judged if area.state == "bad")
         limit = display(worst.limit or 0.0, "W")
-        return Gate(
-            "power", GateStatus.FAILED, f"{worst.constraint} needs {display(worst.value or 0.0, 'W')} of {limit}"
-        )
+        text = f"{worst.constraint} needs {display(worst.value or 0.0, 'W')} of {limit}"
+        return Gate("power", GateStatus.FAILED, text, "spread the nodes over more racks, or have the limit raised")
     if judged:
         return Gate(
             "power", GateStatus.MET, f"within the limit of a rack; the machine draws {drawn or 'an unknown power'}"
         )
     needs = f"the machine draws {drawn} and no limit is stated" if drawn else "neither the power nor a limit is known"
-    return Gate("power", GateStatus.OPEN, f"{needs} (`cluster.power`)")
+    return Gate("power", GateStatus.OPEN, f"{needs} (`cluster.power`)", "ask the site for its limit")
 
 
 def _term_gate(buying: ProcurementSpec) -> Gate:
     if buying.term is None:
-        return Gate("term", GateStatus.OPEN, "not stated, so that no cost of operation is counted (`procurement.term`)")
+        text = "not stated, so that no cost of operation is counted (`procurement.term`)"
+        return Gate("term", GateStatus.OPEN, text, "state how long the machine is to run")
     return Gate("term", GateStatus.MET, buying.term.written)
 
 
@@ -195,10 +223,13 @@ def _delivery_gate(buying: ProcurementSpec, *, rents: bool) -> Gate:
     if weeks is None:
         if rents:
             return Gate("delivery", GateStatus.NOT_NEEDED, "rented")
-        return Gate("delivery", GateStatus.OPEN, "not stated (`procurement.delivery.weeks`)")
+        return Gate(
+            "delivery", GateStatus.OPEN, "not stated (`procurement.delivery.weeks`)", "ask for a time of delivery"
+        )
     late = _days_late(buying, float(weeks))
     if late is not None and late > 0:
-        return Gate("delivery", GateStatus.FAILED, f"{weeks:g} weeks end {late:,.0f} days after {buying.needed_by}")
+        text = f"{weeks:g} weeks end {late:,.0f} days after {buying.needed_by}"
+        return Gate("delivery", GateStatus.FAILED, text, "order earlier, or move the date")
     return Gate("delivery", GateStatus.MET, f"{weeks:g} weeks")
 
 
@@ -215,11 +246,11 @@ def _warranty_gate(buying: ProcurementSpec, *, rents: bool) -> Gate:
     if rents:
         return Gate("warranty", GateStatus.NOT_NEEDED, "rented")
     if buying.warranty is None:
-        return Gate("warranty", GateStatus.OPEN, "not stated (`procurement.warranty`)")
+        return Gate("warranty", GateStatus.OPEN, "not stated (`procurement.warranty`)", "ask for one over the term")
     if buying.term is not None and buying.warranty.value < buying.term.value:
         short = (buying.term.value - buying.warranty.value) / YEAR
         text = f"{buying.warranty.written}, {short:.1f} years less than the term of {buying.term.written}"
-        return Gate("warranty", GateStatus.OPEN, text)
+        return Gate("warranty", GateStatus.OPEN, text, "ask for the price of the missing years")
     return Gate("warranty", GateStatus.MET, buying.warranty.written)
 
 
@@ -229,7 +260,8 @@ def _acceptance_gate(spec: Spec, *, rents: bool) -> Gate:
         return Gate("acceptance", GateStatus.MET, f"{plural(demanded, 'test')} demanded")
     if rents:
         return Gate("acceptance", GateStatus.NOT_NEEDED, "rented")
-    return Gate("acceptance", GateStatus.OPEN, "no test is demanded (`acceptance`); this report proposes some")
+    text = "no test is demanded (`acceptance`); this report proposes some"
+    return Gate("acceptance", GateStatus.OPEN, text, "demand the tests of the acceptance plan")
 
 
 # Risks in money and in days
@@ -252,7 +284,10 @@ def _risks(report: FullReport, cost: Cost, parts: tuple[QuotedPart, ...]) -> Ite
     total = bill.total
     if total is not None and total.high > total.low:
         yield Risk(
-            "prices", None, Money.of((total.high - total.low) / 2, bill.currency), f"the bill ranges over {total}"
+            "prices",
+            None,
+            Money.of((total.high - total.low) / 2, bill.currency),
+            f"the bill ranges over {rounded_text(total)}",
         )
     missing = [part.missing for part in parts if part.missing is not None]
     if missing:

@@ -25,7 +25,7 @@ from clusterspec.results.machine import (
     Tier,
 )
 from clusterspec.results.search import SearchReport, SensitivityReport
-from clusterspec.results.verdict import Area, Influence, Purchase
+from clusterspec.results.verdict import Area, Choices, Influence, Purchase
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,8 @@ class FullReport(Result):
     areas: tuple[Area, ...] = ()
     purchase: Purchase | None = None
     """Of a procurement report that is not a tender: the amount, the gates before a signature, and the risks."""
+    choices: Choices | None = None
+    """Of a report that is not a tender: this design, the compared ones and other sizes, where they have prices."""
     machine: Machine | None = None
     tiers: tuple[Tier, ...] = ()
     tests: tuple[PlannedTest, ...] = ()
@@ -69,6 +71,12 @@ class FullReport(Result):
     def title(self) -> str:
         """The name of the spec, else its file name without folders."""
         return self.estimate.design.spec.name or self.file
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What this design and each compared one are called."""
+        letters = zip("BCD", self.against, strict=False)
+        return ("A: this design", *(f"{letter}: {other.title}" for letter, other in letters))
 
     @property
     def file(self) -> str:
@@ -109,6 +117,7 @@ class FullReport(Result):
             "estimate": _estimate(estimate),
             "bill": _bill(self.bill),
             "cost": _bare(self.cost.to_json()),
+            "choices": self.choices.to_json() if self.choices else None,
             "machine": self.machine.to_json() if self.machine else None,
             "tiers": [tier.to_json() for tier in self.tiers],
             "acceptance": {

@@ -98,9 +98,11 @@ class Gate:
     gate: str
     status: GateStatus
     text: str
+    ask: str = ""
+    """What the buyer has to do about it; empty if nothing."""
 
     def to_json(self) -> dict[str, str]:
-        return {"gate": self.gate, "status": str(self.status), "text": self.text}
+        return {"gate": self.gate, "status": str(self.status), "text": self.text, "ask": self.ask}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,45 @@ class Risk:
             "money": self.money.to_json() if self.money else None,
             "text": self.text,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A machine that a buyer may choose.
+
+    ``kind`` is ``design``, ``option`` (another spec) or ``size`` (this machine with other nodes). ``amount`` is its
+    price, or its rent over the term, at the prices of its spec; ``work`` is the time of the run in seconds,
+    or output tokens a second. ``errors`` are the rules that refuse the machine, whatever the purchase lacks;
+    ``surely_fits`` is false where memory may be exceeded within the range of its prediction.
+    """
+
+    name: str
+    kind: str
+    nodes: int
+    amount: Money
+    work: float
+    errors: tuple[str, ...] = ()
+    surely_fits: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self) | {"amount": self.amount.to_json(), "errors": list(self.errors)}
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The machines among which a buyer chooses, the design first, in one currency.
+
+    ``unit`` is that of their ``work``: ``s`` for a run, of which less is better, or ``1/s``. ``recommended`` is the
+    number of the one without errors that does the most work for its price, of those that surely fit if there are any.
+    """
+
+    unit: str
+    rows: tuple[Choice, ...]
+    recommended: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        rows = [row.to_json() for row in self.rows]
+        return {"unit": self.unit, "rows": rows, "recommended": self.recommended}
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,14 +80,14 @@ def test_a_complete_purchase_leaves_only_what_the_check_found() -> None:
     ("old", "new", "gate", "expected", "words"),
     [
         ("quantity: 512, unit_price: 1200, price: 614400", "quantity: 500, unit_price: 1200, price: 600000", "quote",
-         "failed", "12 × transceiver (14,400 EUR)"),
+         "failed", "12 × transceiver (14.4 k EUR)"),
         ("    - {part: QM9700 spine switch, quantity: 4, unit_price: 36000, price: 144000}\n", "", "quote", "failed",
-         "4 × spine switch (144,000 EUR)"),
+         "4 × spine switch (144 k EUR)"),
         ("    - {part: storage system, quantity: 1, unit_price: 500000, price: 500000}\n", "", "quote", "open",
          "storage"),
         ("cable: 300, ", "", "prices", "open", "have no price: node to leaf cable"),
         ("  as_of: 2026-11-01\n", "", "prices", "open", "no date"),
-        ("{tp: 1,", "{nodes: 16, tp: 1,", "use", "open", "120 of 248 accelerators (48 %, 4,200,000 – 5,100,000 EUR"),
+        ("{tp: 1,", "{nodes: 16, tp: 1,", "use", "open", "120 of 248 accelerators (48 %, 4.2 – 5.1 M EUR"),
         ("budget: 15000000", "budget: 11000000", "budget", "failed", "exceeds the budget of 11,000,000 EUR"),
         ("rack_limit: 45 kW", "rack_limit: 30 kW", "power", "failed", "of 30 kW"),
         ("{nodes_per_rack: 4, rack_limit: 45 kW}", "{nodes_per_rack: 4}", "power", "open", "no limit is stated"),
@@ -134,3 +134,21 @@ def test_risks_are_in_money_and_days_and_the_largest_is_first() -> None:
 def test_a_tender_decides_nothing() -> None:
     assert report(study_text(READY, SETTINGS), "procurement", "tender").purchase is None
     assert report(study_text(READY, SETTINGS), "design").purchase is None
+
+
+def test_a_machine_without_idle_nodes_is_cheaper_and_as_fast() -> None:
+    """16 of 31 nodes work: a machine of 16 is as fast, one of 8 takes twice as long."""
+    text = READY.replace("{tp: 1,", "{nodes: 16, tp: 2,").replace("global_batch: 496", "global_batch: 512")
+    full = report(study_text(text, SETTINGS), "procurement")
+    found = full.choices
+    assert found is not None and found.unit == "s"
+    by_nodes = {row.name: row for row in found.rows}
+    own, less, half = found.rows[0], by_nodes["16 nodes"], by_nodes["8 nodes"]
+    assert not less.errors and less.nodes == 17, "one spare node is kept"
+    assert less.amount.high < own.amount.low
+    assert 0.97 < less.work / own.work <= 1.0
+    assert 1.8 < half.work / less.work < 2.1
+    best = found.rows[found.recommended or 0]
+    assert best.surely_fits and not best.errors
+    assert all(best.amount.low * best.work <= row.amount.low * row.work * 1.05 for row in found.rows if not row.errors)
+    json.dumps(full.to_json(), allow_nan=False)

@@ -121,7 +121,7 @@ def test_the_figures_of_a_plan_that_does_not_fit_say_so(kind: str) -> None:
     page = paper.paper_as_html(compose(report(TOO_LARGE, kind)))
     cards = re.findall(r'<div class="card [^>]*>(.*?)</div>', page, re.S)
     times = [card for card in cards if "Step time" in card or "MFU" in card or "Tokens" in card or "Run" in card]
-    assert len(times) == 4
+    assert len(times) == (4 if kind == "design" else 1)
     assert all("if it fitted" in card for card in times)
 
 

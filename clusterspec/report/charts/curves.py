@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import ceil, floor, log10
 
 from clusterspec.records import dataclass
@@ -78,6 +78,53 @@ def _signed_percent(share: float) -> str:
     if abs(share) < 1e-9:
         return "0"
     return ("+" if share > 0 else "−") + percent(abs(share), 2)
+
+
+@dataclass(frozen=True, slots=True)
+class ChoicePoint:
+    """A machine by its price and its work: ``letter`` marks a design, one without is labeled."""
+
+    label: str
+    price: tuple[float, float]
+    work: float
+    letter: str = ""
+    tint: str = "soft"
+    works: bool = True
+
+
+def choice_chart(
+    points: Sequence[ChoicePoint], heads: tuple[str, str], texts: tuple[Callable[[float], str], ...], alt: str
+) -> str:
+    """Machines by price (horizontal, with its range) and work (vertical); those that do not work are hollow."""
+    top, bottom = 30.0, 205.0
+    prices = [end for point in points for end in point.price]
+    works = [point.work for point in points]
+    x = LinearAxis(0.0, 1.08 * max(prices), 62, svg.WIDTH - 26)
+    y = LinearAxis(0.0, 1.1 * max(works), bottom, top)
+    parts = [svg.text_shape(0, 14, heads[1], size=12, tint="soft")]
+    parts += vertical_grid(y, x.start, x.end, texts[1])
+    parts += [
+        svg.text_shape(x(tick), bottom + 16, texts[0](tick), size=11, tint="soft", end="middle") for tick in x.ticks
+    ]
+    parts.append(svg.text_shape(x.end, bottom + 34, heads[0], size=12, tint="soft", end="end"))
+    sizes = sorted((point for point in points if not point.letter), key=lambda point: point.price)
+    parts.append(svg.curve([(x(sum(point.price) / 2), y(point.work)) for point in sizes], "line"))
+    for point in (*sizes, *(point for point in points if point.letter)):
+        parts += _choice_shapes(point, x(sum(point.price) / 2), y(point.work), (x(point.price[0]), x(point.price[1])))
+    return svg.drawing(bottom + 42, parts, alt, name="choices")
+
+
+def _choice_shapes(point: ChoicePoint, middle: float, y: float, ends: tuple[float, float]) -> Iterator[str]:
+    yield svg.segment(*(ends[0], y, ends[1], y), point.tint, width=3)
+    if not point.letter:
+        yield svg.dot(middle, y, point.tint, radius=4, hollow=not point.works)
+        yield svg.text_shape(middle - 7, y + 15, point.label, size=11, tint="soft", end="end")
+        return
+    yield svg.dot(middle, y, point.tint if point.works else "paper", radius=9)
+    if not point.works:
+        yield svg.dot(middle, y, point.tint, radius=9, hollow=True)
+    shown = "paper" if point.works else point.tint
+    yield svg.text_shape(middle, y + 4.3, point.letter, size=12, tint=shown, end="middle", bold=True)
 
 
 # Dot plots on a logarithmic axis: bandwidth per accelerator by tier, and communication time

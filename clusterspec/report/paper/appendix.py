@@ -1,17 +1,16 @@
-"""Appendix of a report: compared designs, findings, assumptions, formulas, sources, glossary, and the spec."""
+"""Appendix of a report: findings, assumptions, formulas, sources, glossary, and the spec."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import Term
 from clusterspec.finding import Finding
 from clusterspec.origin import Cited
-from clusterspec.procurement.bill import money_text
 from clusterspec.quantity import Figure
-from clusterspec.report.estimate_rows import VERDICT_WORDS, change_text, value_text
+from clusterspec.report.estimate_rows import change_text, value_text
 from clusterspec.report.paper.blocks import (
     Block,
     Code,
@@ -23,145 +22,11 @@ from clusterspec.report.paper.blocks import (
     TableRow,
     Text,
 )
-from clusterspec.results import count
 from clusterspec.results.estimate_json import row, shares, terms
 from clusterspec.results.full import FullReport
 from clusterspec.results.full import glossary as words
 from clusterspec.source import Source
-from clusterspec.units import display, percent, plural
-
-# Designs side by side: price, power, time, tokens, risk
-
-
-def comparison_section(report: FullReport) -> Section | None:
-    """This design and the compared ones, one column each."""
-    if not report.against:
-        return None
-    designs = (report, *report.against)
-    names = ("This design", *(f"{letter}: {other.title}" for letter, other in zip("BCD", report.against, strict=False)))
-    columns = (TableColumn("What"), *(TableColumn(name, "right") for name in names))
-    rows = [
-        TableRow(
-            (label, *(read(one) for one in designs)), field, fields=("", *_field_names(field, len(report.against)))
-        )
-        for label, field, read in ROWS
-        if any(read(one) != "–" for one in designs)
-    ]
-    return Section("options", "Options", (PaperTable(columns, tuple(rows), "against"),))
-
-
-def _field_names(field: str, others: int) -> tuple[str, ...]:
-    """The field of this design and of each other one."""
-    return (field, *(f"against[{number}].{field}" for number in range(others)))
-
-
-def _verdict_text(report: FullReport) -> str:
-    return VERDICT_WORDS[report.estimate.verdict.status]
-
-
-def _findings_text(report: FullReport) -> str:
-    counted = count(report.estimate.findings)
-    return f"{counted['error']} / {counted['warning']}"
-
-
-def _price_text(report: FullReport) -> str:
-    bill = report.bill.bill
-    return money_text(bill.total, bill.currency) if bill.total is not None else "–"
-
-
-def _term_cost_text(report: FullReport) -> str:
-    cost = report.cost.cost
-    return display(cost.total.value, cost.currency or "currency") if cost and cost.total and cost.years else "–"
-
-
-def _power_text(report: FullReport) -> str:
-    cost = report.cost.cost
-    return display(cost.watts.value, "W") if cost and cost.watts.parts else "–"
-
-
-def _step_time_text(report: FullReport) -> str:
-    plan = report.estimate.plan
-    return display(plan.step_time.value, "s") if plan.step_time else "–"
-
-
-def _mfu_text(report: FullReport) -> str:
-    plan = report.estimate.plan
-    return percent(plan.mfu) if plan.mfu is not None else "–"
-
-
-def _memory_text(report: FullReport) -> str:
-    use = report.estimate.plan.memory
-    return percent(use.total.value / use.capacity.value) if use and use.capacity else "–"
-
-
-def _run_time_text(report: FullReport) -> str:
-    kept, plan = report.reliability, report.estimate.plan
-    seconds = (kept.with_interruptions if kept else None) or plan.time_to_train
-    return display(seconds, "s") if seconds else "–"
-
-
-def _throughput_text(report: FullReport) -> str:
-    cost = report.cost.cost
-    found = cost.per_million_tokens if cost else None
-    return display(found.value, cost.currency or "currency") if cost and found else "–"
-
-
-def _serving_figure(name: str, unit: str) -> Callable[[FullReport], str]:
-    """A function that formats a figure of a serving plan."""
-
-    def read(report: FullReport) -> str:
-        found = report.estimate.plan.serving
-        return "–" if found is None else display(getattr(found, name), unit)
-
-    return read
-
-
-def _speculation_text(report: FullReport) -> str:
-    """The speculative decoding of a plan, shown because its figures are not comparable with others."""
-    work = report.estimate.design.workload
-    load = work.serving if work is not None else None
-    if load is None or not load.draft_tokens:
-        return "none" if load is not None else "–"
-    return f"{load.draft_tokens}, {percent(load.draft_acceptance, 2)} accepted"
-
-
-def _trained(report: FullReport) -> str:
-    return "–" if report.serves else _throughput_text(report)
-
-
-def _answered(report: FullReport) -> str:
-    return _throughput_text(report) if report.serves else "–"
-
-
-ROWS = (
-    ("Verdict", "verdict.status", _verdict_text),
-    ("Open errors / warnings", "findings", _findings_text),
-    ("Uses", "accelerators_used", lambda one: one.estimate.used_text() or "–"),
-    ("Price", "bill.total.price", _price_text),
-    ("Cost over the term", "cost.total", _term_cost_text),
-    ("Electrical power", "cost.watts", _power_text),
-    ("Step time", "estimate.step_time", _step_time_text),
-    ("MFU", "estimate.mfu", _mfu_text),
-    ("Time to first token", "estimate.serving.ttft", _serving_figure("ttft", "s")),
-    ("Time per output token", "estimate.serving.tpot", _serving_figure("tpot", "s")),
-    (
-        "Output tokens per second",
-        "estimate.serving.output_tokens_per_second",
-        _serving_figure("output_tokens_per_second", "1"),
-    ),
-    (
-        "Output tokens per second of an accelerator",
-        "estimate.serving.output_tokens_per_second_per_accelerator",
-        _serving_figure("per_accelerator", "1"),
-    ),
-    ("Draft tokens per step (speculative)", "estimate.serving", _speculation_text),
-    ("Memory of the fullest accelerator", "estimate.memory.total", _memory_text),
-    ("Run with interruptions", "reliability.with_interruptions", _run_time_text),
-    ("A million trained tokens", "cost.per_million_tokens", _trained),
-    ("A million output tokens", "cost.per_million_output_tokens", _answered),
-)
-"""Label, JSON field of this design, and formatter; the fields of other designs are under ``against``."""
-
+from clusterspec.units import display, plural
 
 MOST_FINDINGS = 60
 MOST_DECISIVE = 10

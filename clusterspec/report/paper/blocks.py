@@ -146,7 +146,7 @@ class TableColumn:
 @dataclass(frozen=True, slots=True)
 class TableRow:
     """A row of formatted cells; ``field`` is its path in the JSON document. The cells of a ``bare`` row have no fields
-    of their own, unless ``fields`` lists them. ``depth`` indents the first cell.
+    of their own, unless ``fields`` lists them. ``depth`` indents the first cell; ``best`` are the cells to set bold.
     """
 
     cells: tuple[str, ...]
@@ -156,6 +156,7 @@ class TableRow:
     bare: bool = False
     fields: tuple[str, ...] = ()
     depth: int = 0
+    best: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,7 @@ from clusterspec.report import estimate_rows as traffic
 from clusterspec.report.charts.bars import Sent, StackPart, capacity_chart, stage_chart, timeline_chart, traffic_matrix
 from clusterspec.report.charts.curves import RooflinePoint, roofline_chart
 from clusterspec.report.charts.svg import cause_of
-from clusterspec.report.paper import appendix, choices, decision, machine, materials, serving
-from clusterspec.report.paper import appendix as options
-from clusterspec.report.paper import decision as delivery
+from clusterspec.report.paper import appendix, choices, decision, machine, materials, options, serving
 from clusterspec.report.paper.blocks import Block, Paper, PaperTable, Picture, Section, TableColumn, TableRow, TitleFact
 from clusterspec.report.paper.steps import layer_picture, rl_section, schedule_picture
 from clusterspec.report.paper.words import catalog_names, worded_section
@@ -224,20 +222,17 @@ def design_sections(report: FullReport) -> list[Section | None]:
 
 def procurement_sections(report: FullReport) -> list[Section | None]:
     """The sections of a procurement report, for buyers."""
-    first = decision.decision_section(report)
-    more = [block for block in (delivery.risks_table(report),) if block is not None]
-    blocks: tuple[Block, ...] = (*first.blocks, *more)
     cost = materials.cost_section(report)
     moved = materials.sensitivity_table(report)
     if cost is not None and moved is not None:
         cost = Section(cost.key, cost.title, (*cost.blocks, moved), cost.lead)
     sections = [
-        Section(first.key, first.title, blocks, first.lead),
+        decision.decision_section(report),
         options.comparison_section(report),
         materials.materials_section(report),
         cost,
         materials.acceptance_section(report),
-        delivery.delivery_section(report),
+        decision.delivery_section(report),
         appendix.findings_section(report),
         appendix.measurements_section(report),
         appendix.assumptions_section(report, decisive=True),

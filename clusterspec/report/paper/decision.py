@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.finding import Severity
 from clusterspec.money import Money
+from clusterspec.procurement.bill import rounded_text
 from clusterspec.report.charts.bars import FallBar, waterfall_chart
 from clusterspec.report.charts.svg import cause_of
 from clusterspec.report.estimate_rows import VERDICT_WORDS, change_text, joined_notes, serving_rows
@@ -22,6 +22,7 @@ from clusterspec.report.paper.blocks import (
     VerdictBlock,
 )
 from clusterspec.report.paper.choices import lever_text
+from clusterspec.report.paper.options import choice_blocks
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import REQUESTS, Area, GateStatus, Purchase, Risk, Verdict, VerdictStatus
 from clusterspec.units import display, percent, plain, plural, portion
@@ -71,29 +72,6 @@ def _decision_rows(report: FullReport) -> Iterator[TableRow]:
 
 def _decision_row(question: str, answer: str) -> TableRow:
     return TableRow((question, answer or OPEN), "spec", "plain" if answer else "fair")
-
-
-def risks_table(report: FullReport) -> PaperTable | None:
-    """The three most severe findings, ties in file order."""
-    found = [pair for pair in enumerate(report.estimate.findings) if pair[1].severity is not Severity.NOTE]
-    found.sort(key=lambda pair: pair[1].severity.rank)
-    if report.tender or not found:
-        return None
-    rows = tuple(
-        TableRow(
-            (f"{finding.message} [{finding.rule}]", str(finding.severity)),
-            f"findings[{number}].message",
-            _severity_tone(finding.severity),
-        )
-        for number, finding in found[:3]
-    )
-    return PaperTable(
-        (TableColumn("Finding"), TableColumn("Severity")), rows, "findings", caption="The three most severe findings"
-    )
-
-
-def _severity_tone(severity: Severity) -> Tone:
-    return "bad" if severity is Severity.ERROR else "fair"
 
 
 TONES: dict[VerdictStatus, Tone] = {
@@ -147,7 +125,13 @@ def decision_sentence(report: FullReport) -> str:
     bare = f"{plural(cluster.all_nodes, 'node')} of {cluster.accelerators_per_node} {cluster.accelerator.name}"
     what = f"{cluster.all_nodes:,} × {cluster.platform.name}" if cluster.platform else bare
     done = work_sentence(report)
-    return f"{verb} {what} for {_amount_phrase(purchase)}{': ' if done else ''}{done}."
+    failed = sorted(purchase.gates_in(GateStatus.FAILED), key=lambda gate: gate.gate == "design")
+    sentences = [f"{verb} {what} for {_amount_phrase(purchase)}{': ' if done else ''}{done}."]
+    sentences += [f"Do not sign: {failed[0].text}."] if failed else []
+    risk = next((risk for risk in purchase.risks if risk.money is not None), None)
+    if risk is not None and risk.money is not None:
+        sentences.append(f"The largest risk: {risk.risk}, {rounded_text(risk.money)}.")
+    return " ".join(sentences)
 
 
 def _amount_phrase(purchase: Purchase) -> str:
@@ -157,19 +141,8 @@ def _amount_phrase(purchase: Purchase) -> str:
     origin = {"quote": "as quoted", "prices": "at the prices of the spec", "rent": "over the term"}[purchase.basis]
     beside = ""
     if purchase.basis == "quote" and purchase.expected is not None:
-        beside = f"; {rounded_money(purchase.expected)} at the prices of the spec"
-    return f"{rounded_money(purchase.amount)} ({origin}{beside})"
-
-
-def rounded_money(amount: Money) -> str:
-    """An amount for a sentence, in millions or thousands.
-
-    >>> rounded_money(Money(21_940_000, 25_040_000, "USD")), rounded_money(Money.of(950, "EUR"))
-    ('21.9 – 25 M USD', '950 EUR')
-    """
-    scale, name = next(((s, n) for s, n in ((1e9, "G"), (1e6, "M"), (1e3, "k")) if amount.high >= s), (1.0, ""))
-    ends = dict.fromkeys(plain(abs(end) / scale) for end in (amount.low, amount.high))
-    return " ".join(part for part in (" – ".join(ends), name, amount.currency) if part)
+        beside = f"; {rounded_text(purchase.expected)} at the prices of the spec"
+    return f"{rounded_text(purchase.amount)} ({origin}{beside})"
 
 
 def work_sentence(report: FullReport) -> str:
@@ -197,8 +170,14 @@ def gates_table(purchase: Purchase) -> PaperTable:
     rows = []
     for number, gate in ranked:
         word, tone = GATES[gate.status]
-        rows.append(TableRow((gate.gate.capitalize(), gate.text, word), f"purchase.gates[{number}]", tone))
-    columns = (TableColumn("Gate", key="gate"), TableColumn("Why", key="text"), TableColumn("Status", key="status"))
+        cells = (gate.gate.capitalize(), gate.text, gate.ask, word)
+        rows.append(TableRow(cells, f"purchase.gates[{number}]", tone))
+    columns = (
+        TableColumn("Gate", key="gate"),
+        TableColumn("Why", key="text"),
+        TableColumn("What is asked of you", key="ask"),
+        TableColumn("Status", key="status"),
+    )
     return PaperTable(columns, tuple(rows), "purchase.gates", caption="Before a signature")
 
 
@@ -217,7 +196,7 @@ def risks_of_purchase(purchase: Purchase) -> PaperTable | None:
 
 
 def _risk_row(risk: Risk, number: int) -> TableRow:
-    money = rounded_money(risk.money) if risk.money is not None else "–"
+    money = rounded_text(risk.money) if risk.money is not None else "–"
     days = plain(risk.days, 2) if risk.days is not None else "–"
     return TableRow((risk.risk.capitalize(), money, days, risk.text), f"purchase.risks[{number}]")
 
@@ -226,11 +205,11 @@ def decision_section(report: FullReport) -> Section:
     """Headline figures, the verdict by area, and the waivers."""
     blocks: list[Block] = []
     if report.purchase is not None:
+        blocks += choice_blocks(report)
+        blocks += [risks] if (risks := risks_of_purchase(report.purchase)) is not None else []
         blocks.append(gates_table(report.purchase))
     if shown := headline_cards(report):
         blocks.append(Cards(shown))
-    if report.purchase is not None and (risks := risks_of_purchase(report.purchase)) is not None:
-        blocks.append(risks)
     blocks += [block for block in (losses_picture(report), gains_table(report)) if block is not None]
     if report.areas:
         blocks.append(areas_table(report.areas))
@@ -358,7 +337,7 @@ def waivers_table(report: FullReport) -> PaperTable:
 
 
 def headline_cards(report: FullReport) -> tuple[Card, ...]:
-    """The headline figures that could be computed. Prices come first for buyers."""
+    """The headline figures that could be computed; for buyers prices first, and no figures of a step."""
     plan = report.estimate.plan
     held, used = report.estimate.condition, report.estimate.used_text("")
     share = f"on {used}" if " of " in used else ""
@@ -376,9 +355,9 @@ def headline_cards(report: FullReport) -> tuple[Card, ...]:
         field, rate = "estimate.tokens_per_second_per_accelerator", plan.tokens_per_second_per_accelerator
         each = "per accelerator used" if share else "per accelerator"
         found.append(Card("Tokens per second", f"{rate:,.0f}", joined_notes(each, held), field))
-    performance = (*found, *_serving_cards(report, held), *_memory_cards(report), *_run_cards(report, held, share))
+    work = (*_serving_cards(report, held), *_memory_cards(report), *_run_cards(report, held, share))
     prices = tuple(_price_cards(report))
-    return (*prices, *performance) if report.kind == "procurement" else (*performance, *prices)
+    return (*prices, *work) if report.kind == "procurement" else (*found, *work, *prices)
 
 
 def _serving_cards(report: FullReport, held: str) -> list[Card]:
@@ -426,17 +405,15 @@ def _run_cards(report: FullReport, held: str, share: str) -> list[Card]:
 
 
 def _price_cards(report: FullReport) -> list[Card]:
-    from clusterspec.procurement.bill import money_text
-
     cost, bill = report.cost.cost, report.bill.bill
     found = []
     if bill.total is not None:
         dated = f"prices of {cost.as_of}" if cost and cost.as_of else "prices without a date"
-        found.append(Card(bill.total_title, money_text(bill.total, bill.currency), dated, "bill.total.price"))
+        found.append(Card(bill.total_title, rounded_text(bill.total), dated, "bill.total.price"))
     if cost and cost.total and cost.years:
         over = f"over {cost.years:g} years" + ("; a partial sum" if cost.missing else "")
         found.append(
-            Card("Cost over the term", display(cost.total.value, cost.currency or "currency"), over, "cost.total")
+            Card("Cost over the term", rounded_text(Money.of(cost.total.value, cost.currency)), over, "cost.total")
         )
     if cost and cost.per_million_tokens and report.serves:
         each = display(cost.per_million_tokens.value, cost.currency or "currency")

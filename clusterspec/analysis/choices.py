@@ -1,0 +1,103 @@
+"""The machines among which a buyer chooses: the design, the compared ones, and other sizes of the same machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import ceil
+
+from clusterspec.analysis.gates import expected_amount
+from clusterspec.analysis.studied import Studied
+from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cost.failures import plan_interruptions
+from clusterspec.finding import Severity
+from clusterspec.procurement.bill import bill
+from clusterspec.procurement.cost import cost
+from clusterspec.results.full import FullReport
+from clusterspec.results.verdict import Choice, Choices
+from clusterspec.source import Path
+from clusterspec.studies import variation
+from clusterspec.studies.study import Study
+from clusterspec.units import plural
+
+SIZES = (Fraction(1, 2), Fraction(3, 4), Fraction(1), Fraction(3, 2), Fraction(2))
+"""Other sizes of the machine, as multiples of the nodes that its job uses."""
+OF_SIZE: tuple[Path, ...] = (
+    ("cluster", "accelerators"),
+    *(("cluster", "scale_out", key) for key in ("leaf_switches", "spine_switches", "core_switches", "links", "cables")),
+    ("layout", "nodes"),
+    ("layout", "dp"),
+)
+"""Keys that another number of nodes contradicts."""
+OF_PURCHASE = frozenset({"delivery-misses-date", "over-budget", "quote-arithmetic", "quote-off-bill"})
+"""Errors about the purchase of a machine, which does not work better or worse for them."""
+
+
+def choices(study: Study, report: FullReport) -> Choices | None:
+    """The machines among which a buyer chooses; None without two of them that have a price in one currency and a figure
+    of the planned work.
+    """
+    designs, kinds = (report, *report.against), ("design", *("option" for _ in report.against))
+    found = [_choice_of_report(*each) for each in zip(designs, report.names, kinds, strict=True)]
+    if found[0] is None:
+        return None
+    sizes = () if report.serves or study.fleet_part else _sizes(study)
+    rows = tuple(row for row in (*found, *sizes) if row is not None)
+    if len(rows) < 2 or len({row.amount.currency for row in rows}) > 1:
+        return None
+    unit = "1/s" if report.serves else "s"
+    works = [number for number, row in enumerate(rows) if not row.errors]
+    rank = {number: (not rows[number].surely_fits, _price_of_work(rows[number], unit)) for number in works}
+    return Choices(unit, rows, min(works, key=rank.__getitem__, default=None))
+
+
+def _price_of_work(choice: Choice, unit: str) -> float:
+    """The price of a machine over the work that it does in a given time, up to a factor."""
+    price = choice.amount.middle.low
+    return price * choice.work if unit == "s" else price / choice.work
+
+
+def _choice_of_report(report: FullReport, name: str, kind: str) -> Choice | None:
+    plan, counted, found = report.estimate.plan, report.bill.bill, report.cost.cost
+    cluster, kept = report.estimate.design.cluster, report.reliability
+    amount = expected_amount(found, counted) if found is not None else None
+    work = plan.serving.output_tokens_per_second if plan.serving else kept and kept.with_interruptions
+    if cluster is None or amount is None or not work:
+        return None
+    errors = {one.rule for one in report.estimate.findings if one.severity is Severity.ERROR} - OF_PURCHASE
+    return Choice(name, kind, cluster.all_nodes, amount, work, tuple(sorted(errors)), plan.surely_fits is not False)
+
+
+def _sizes(study: Study) -> Iterator[Choice]:
+    """The machine of a training design with other numbers of nodes and the same layout, as far as its batch divides."""
+    cluster, layout = study.design.cluster, study.design.layout
+    if cluster is None or layout is None or study.document is None:
+        return
+    unit, studied = nodes_of_domain(cluster), Studied(study)
+    for factor in SIZES:
+        nodes = int(layout.nodes * factor)
+        if nodes == cluster.nodes or nodes != layout.nodes * factor or nodes % unit or not nodes:
+            continue
+        spares = ceil(Fraction(cluster.spare_nodes * nodes, cluster.nodes))
+        changes = dict.fromkeys(OF_SIZE) | {("cluster", "nodes"): nodes, ("cluster", "spare_nodes"): spares or None}
+        choice = _choice_of_size(variation.rewritten(study, changes), studied)
+        if choice is not None:
+            yield choice
+
+
+def _choice_of_size(other: Study, studied: Studied) -> Choice | None:
+    """The choice of a size at which the layout is legal; its errors are those that the design does not have."""
+    plan, cluster = other.plan, other.design.cluster
+    if cluster is None or not other.possible or plan.time_to_train is None:
+        return None
+    counted = bill(other.design)
+    found = cost(other.design, plan, counted)
+    amount = expected_amount(found, counted) if found is not None else None
+    kept = plan_interruptions(plan)
+    if amount is None or kept is None or kept.share <= 0:
+        return None
+    errors = tuple(rule for rule in studied.refused(other) if rule not in OF_PURCHASE)
+    name = plural(cluster.nodes, "node")
+    return Choice(
+        name, "size", cluster.all_nodes, amount, plan.time_to_train / kept.share, errors, plan.surely_fits is not False
+    )

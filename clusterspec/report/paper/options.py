@@ -1,0 +1,267 @@
+"""Options of a buyer: price against time with the cheaper neighbors, the recommendation, and designs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from clusterspec.money import Money
+from clusterspec.procurement.bill import rounded_text
+from clusterspec.records import NamedTuple
+from clusterspec.report.charts.curves import ChoicePoint, choice_chart
+from clusterspec.report.estimate_rows import VERDICT_WORDS, change_text
+from clusterspec.report.paper.blocks import Block, PaperTable, Picture, Section, TableColumn, TableRow, Text
+from clusterspec.results import count
+from clusterspec.results.full import FullReport
+from clusterspec.results.verdict import Choice, Choices
+from clusterspec.units import display, percent, plain
+
+DAY = 86_400.0
+
+# Price against time
+
+
+def choice_blocks(report: FullReport) -> Iterator[Block]:
+    """The machines among which a buyer chooses: price against work, and what each costs and takes beside the design."""
+    found = report.choices
+    if found is None:
+        return
+    yield _choice_picture(found)
+    columns = (TableColumn("Choice"), TableColumn("Price", "right"), TableColumn(_work_head(found), "right"))
+    rows = tuple(_choice_row(found, number) for number in range(len(found.rows)))
+    yield PaperTable(columns, rows, "choices.rows", caption="What can be chosen")
+    yield Text(recommendation_text(found), "choices.recommended")
+
+
+def _choice_picture(found: Choices) -> Picture:
+    days = found.unit == "s"
+    scale, currency = _money_scale(found), found.rows[0].amount.currency
+    points = [
+        ChoicePoint(
+            row.name,
+            (row.amount.low / scale[0], row.amount.high / scale[0]),
+            row.work / DAY if days else row.work,
+            row.name[0] if row.kind != "size" else "",
+            {"design": "limit", "option": "forward"}.get(row.kind, "soft"),
+            not row.errors,
+        )
+        for row in found.rows
+    ]
+    alt = "; ".join(f"{row.name}: {rounded_text(row.amount)}, {_work_text(found, row)}" for row in found.rows)
+    heads = (f"price, {scale[1]} {currency}".rstrip(), "days of the run" if days else "output tokens per second")
+    texts = (plain, lambda tick: display(tick, "1"))
+    caption = f"Price against {'time' if days else 'throughput'}; the line is this machine in other sizes"
+    hollow = "; hollow: has errors" if any(row.errors for row in found.rows) else ""
+    return Picture(choice_chart(points, heads, texts, alt), caption + hollow, "choices")
+
+
+def _money_scale(found: Choices) -> tuple[float, str]:
+    most = max(row.amount.high for row in found.rows)
+    return (1e6, "M") if most >= 1e6 else (1e3, "k") if most >= 1e3 else (1.0, "")
+
+
+def _work_head(found: Choices) -> str:
+    return "Run" if found.unit == "s" else "Tokens per second"
+
+
+def _work_text(found: Choices, row: Choice) -> str:
+    return display(row.work, "s" if found.unit == "s" else "1")
+
+
+def _choice_row(found: Choices, number: int) -> TableRow:
+    row = found.rows[number]
+    recommended = "recommended" if number == found.recommended else ""
+    marks = (
+        "" if row.surely_fits else "may not fit",
+        f"fails {', '.join(row.errors)}" if row.errors else "",
+        recommended,
+    )
+    shown = ", ".join(mark for mark in marks if mark)
+    cells = (f"{row.name} ({shown})" if shown else row.name, rounded_text(row.amount), _work_text(found, row))
+    return TableRow(cells, f"choices.rows[{number}]", bare=True)
+
+
+def difference_text(found: Choices, row: Choice) -> str:
+    """What a choice costs and takes beside the design: `21.1 M EUR less, as fast`."""
+    first = found.rows[0]
+    money = row.amount.middle - first.amount.middle
+    dearer = f"{rounded_text(money)} more" if money.low > 0 else f"{rounded_text(money * -1)} less"
+    dearer = "as dear" if abs(money.low) < 1e-3 * first.amount.middle.low else dearer
+    if abs(row.work / first.work - 1) < 1e-3:
+        return f"{dearer}, as fast"
+    if found.unit == "s":
+        more, word = row.work - first.work, "longer" if row.work > first.work else "sooner"
+        return f"{dearer}, {display(abs(more), 's')} {word}"
+    return f"{dearer}, {change_text(row.work / first.work - 1)} tokens"
+
+
+def recommendation_text(found: Choices) -> str:
+    """The choice that does the most work for its price, with what it costs and takes beside the design."""
+    if found.recommended is None:
+        return "No choice is recommended: each machine has an error."
+    best = found.rows[found.recommended]
+    of = "Of the choices without errors" + (" that surely fit" if best.surely_fits else "")
+    if found.recommended == 0:
+        return f"{of}, this design does the most work for its price."
+    what = f"{best.name} of this machine" if best.kind == "size" else best.name
+    return f"Recommended: {what} ({difference_text(found, best)}). {of} it does the most work for its price."
+
+
+# Designs side by side
+
+
+def comparison_section(report: FullReport) -> Section | None:
+    """This design and the compared ones, one column each; of each row the best is bold."""
+    if not report.against:
+        return None
+    designs = (report, *report.against)
+    columns = (TableColumn("What"), *(TableColumn(name, "right") for name in report.names))
+    rows = [row for row in (_compared_row(one, designs) for one in ROWS) if row is not None]
+    blocks: list[Block] = [PaperTable(columns, tuple(rows), "against", caption="Best of each row in bold")]
+    if report.purchase is None:
+        blocks += choice_blocks(report)
+    return Section("options", "Options", tuple(blocks))
+
+
+class Compared(NamedTuple):
+    """A row of the comparison: label, JSON field, value of a design (a text as it is shown), unit (of money empty), and
+    the better direction: 1 for more, -1 for less, 0 for neither.
+    """
+
+    label: str
+    field: str
+    value: Callable[[FullReport], float | str | None]
+    unit: str = ""
+    better: int = 0
+
+
+def _compared_row(one: Compared, designs: tuple[FullReport, ...]) -> TableRow | None:
+    values = [one.value(each) for each in designs]
+    if all(value is None for value in values):
+        return None
+    comparable = one.unit or len({_currency(each) for each in designs}) == 1
+    texts = [
+        _cell_text(one, value, values[0] if comparable and number else None, designs[number])
+        for number, value in enumerate(values)
+    ]
+    stated = [value * one.better for value in values if isinstance(value, float) and one.better and comparable]
+    best = {
+        number + 1
+        for number, value in enumerate(values)
+        if isinstance(value, float) and stated and min(stated) < max(stated) == value * one.better
+    }
+    fields = ("", one.field, *(f"against[{number}].{one.field}" for number in range(len(designs) - 1)))
+    return TableRow((one.label, *texts), one.field, fields=fields, best=frozenset(best))
+
+
+def _cell_text(one: Compared, value: float | str | None, first: float | str | None, report: FullReport) -> str:
+    """A value with its unit, and its difference from that of the first design."""
+    if value is None or isinstance(value, str):
+        return value or "–"
+    money = Money.of(value, _currency(report))
+    text = percent(value) if one.unit == "%" else display(value, one.unit) if one.unit else rounded_text(money)
+    changed = change_text(value / first - 1) if isinstance(first, float) and first else ""
+    return f"{text} ({changed})" if changed else text
+
+
+def _currency(report: FullReport) -> str:
+    return report.bill.bill.currency
+
+
+def _findings_text(report: FullReport) -> str:
+    counted = count(report.estimate.findings)
+    return f"{counted['error']} / {counted['warning']}"
+
+
+def _price(report: FullReport) -> float | None:
+    total = report.bill.bill.total
+    return total.middle.low if total is not None else None
+
+
+def _term_cost(report: FullReport) -> float | None:
+    cost = report.cost.cost
+    return cost.total.value if cost and cost.total and cost.years else None
+
+
+def _power(report: FullReport) -> float | None:
+    cost = report.cost.cost
+    return cost.watts.value if cost and cost.watts.parts else None
+
+
+def _memory(report: FullReport) -> float | None:
+    use = report.estimate.plan.memory
+    return use.total.value / use.capacity.value if use and use.capacity else None
+
+
+def _run_time(report: FullReport) -> float | None:
+    kept, plan = report.reliability, report.estimate.plan
+    return (kept.with_interruptions if kept else None) or plan.time_to_train
+
+
+def _per_million(report: FullReport) -> float | None:
+    cost = report.cost.cost
+    return cost.per_million_tokens.value if cost and cost.per_million_tokens else None
+
+
+def _serving_figure(name: str) -> Callable[[FullReport], float | None]:
+    """A function that reads a figure of a serving plan."""
+
+    def read(report: FullReport) -> float | None:
+        found = report.estimate.plan.serving
+        return None if found is None else float(getattr(found, name))
+
+    return read
+
+
+def _speculation_text(report: FullReport) -> str | None:
+    """The speculative decoding of a plan, shown because its figures are not comparable with others."""
+    work = report.estimate.design.workload
+    load = work.serving if work is not None else None
+    if load is None or not load.draft_tokens:
+        return "none" if load is not None else None
+    return f"{load.draft_tokens}, {percent(load.draft_acceptance, 2)} accepted"
+
+
+ROWS = (
+    Compared("Verdict", "verdict.status", lambda one: VERDICT_WORDS[one.estimate.verdict.status]),
+    Compared("Open errors / warnings", "findings", _findings_text),
+    Compared("Uses", "accelerators_used", lambda one: one.estimate.used_text() or None),
+    Compared("Price", "bill.total.price", _price, "", -1),
+    Compared("Cost over the term", "cost.total", _term_cost, "", -1),
+    Compared("Electrical power", "cost.watts", _power, "W", -1),
+    Compared("Run with interruptions", "reliability.with_interruptions", _run_time, "s", -1),
+    Compared(
+        "A million trained tokens",
+        "cost.per_million_tokens",
+        lambda one: None if one.serves else _per_million(one),
+        "",
+        -1,
+    ),
+    Compared("Step time", "estimate.step_time", lambda one: one.estimate.plan.step_seconds, "s"),
+    Compared("MFU", "estimate.mfu", lambda one: one.estimate.plan.mfu, "%", 1),
+    Compared("Time to first token", "estimate.serving.ttft", _serving_figure("ttft"), "s", -1),
+    Compared("Time per output token", "estimate.serving.tpot", _serving_figure("tpot"), "s", -1),
+    Compared(
+        "Output tokens per second",
+        "estimate.serving.output_tokens_per_second",
+        _serving_figure("output_tokens_per_second"),
+        "1",
+        1,
+    ),
+    Compared(
+        "Output tokens per second of an accelerator",
+        "estimate.serving.output_tokens_per_second_per_accelerator",
+        _serving_figure("per_accelerator"),
+        "1",
+        1,
+    ),
+    Compared(
+        "A million output tokens",
+        "cost.per_million_output_tokens",
+        lambda one: _per_million(one) if one.serves else None,
+        "",
+        -1,
+    ),
+    Compared("Draft tokens per step (speculative)", "estimate.serving", _speculation_text),
+    Compared("Memory of the fullest accelerator", "estimate.memory.total", _memory, "%"),
+)
+"""The fields of other designs are under ``against``."""
