@@ -31,6 +31,8 @@ class Precision:
     rates: tuple[str, ...] = ()
     scale_bits: float = 0
     block: int = 1
+    vendor: str = ""
+    """The vendor whose parts alone multiply the format; empty for formats that several vendors execute."""
 
     @property
     def bytes(self) -> float:
@@ -58,7 +60,7 @@ PRECISIONS = {
         Precision("int8", 8, ("int8", *WIDE)),
         Precision("fp4", 4, ("fp4", "fp8", *WIDE)),
         Precision("mxfp4", 4, ("fp4", "fp8", *WIDE), 8, 32),
-        Precision("nvfp4", 4, ("fp4", "fp8", *WIDE), 8, 16),
+        Precision("nvfp4", 4, ("fp4", "fp8", *WIDE), 8, 16, "NVIDIA"),
         Precision("int4", 4, ("int4", "int8", *WIDE), 16, 128),
         Precision("nf4", 4, WIDE, 8 + 32 / 256, 64),
     )

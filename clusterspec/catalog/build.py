@@ -76,7 +76,7 @@ _COUNTS = (
     "shared_expert_ffn_hidden",
     "moe_layers",
 )
-_FLAGS = ("shared_kv", "gated_ffn", "tied_embeddings", "learned_positions")
+_FLAGS = ("shared_kv", "gated_ffn", "tied_embeddings", "learned_positions", "fp16_overflows")
 
 
 def published_figures(read: FactReader) -> dict[str, Any]:

@@ -167,6 +167,8 @@ class Model(Entry):
     gated_ffn: bool = False
     tied_embeddings: bool = False
     learned_positions: bool = False
+    fp16_overflows: bool = False
+    """Activations exceed the range of fp16."""
     latent_q: int = 0
     latent_kv: int = 0
     latent_rope: int = 0

@@ -192,6 +192,7 @@ def undecided(combinations: Iterable[Combination], settled: frozenset[str]) -> t
 
 QUANTITIES: Mapping[str, str] = {
     "hidden": "workload.model",
+    "heads": "workload.model",
     "ffn_hidden": "workload.model",
     "expert_ffn_hidden": "workload.model",
     "linear_key_heads": "workload.model",

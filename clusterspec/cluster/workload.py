@@ -176,6 +176,9 @@ def _arrival_variation(section: ServingSpec, log: ResolutionLog) -> float:
 
 
 def _load_kind(section: ServingSpec, log: ResolutionLog) -> str:
+    if section.concurrency is not None and section.request_rate is not None:
+        message = "`concurrency` keeps a number of requests in flight, and `request_rate` lets it follow from the load"
+        log.problems.append(Problem("keys-disagree", (*SERVING_PATH, "request_rate"), message, "state one of the two"))
     if section.load is not None:
         return section.load
     if section.concurrency is not None:

@@ -46,13 +46,21 @@ def tariff_minutes(procurement: ProcurementSpec) -> list[tuple[float | None, int
     for hours in procurement.tariff or ():
         if hours.starts is None or hours.to is None or hours.price is None:
             continue
-        start, end = _minute(hours.starts), _minute(hours.to)
-        inside = range(start, end) if start < end else (*range(start, DAY_MINUTES), *range(end))
-        own = set(inside) - taken
+        own = minutes_of_hours(hours.starts, hours.to) - taken
         taken |= own
         found.append((float(hours.price), len(own)))
     rest = procurement.electricity
     return [*found, (None if rest is None else float(rest), DAY_MINUTES - len(taken))]
+
+
+def minutes_of_hours(start: str, to: str) -> frozenset[int]:
+    """The minutes of a day from ``start`` until ``to`` (``HH:MM``), of the next day where it is not after ``start``.
+
+    >>> len(minutes_of_hours("22:00", "06:00")), min(minutes_of_hours("05:30", "06:00"))
+    (480, 330)
+    """
+    first, end = _minute(start), _minute(to)
+    return frozenset(range(first, end) if first < end else (*range(first, DAY_MINUTES), *range(end)))
 
 
 def _minute(text: str) -> int:

@@ -62,6 +62,10 @@ def check(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster) -> Iterator[
         if test.nodes is not None and test.nodes > there:
             message = f"a test over {test.nodes:,} nodes cannot run on a cluster of {there:,}"
             yield RULE.problem(("acceptance", number, "nodes"), message, f"use at most {there:,}")
+        elif test.ranks is not None and test.nodes is not None and test.ranks < test.nodes:
+            message = f"{plural(test.ranks, 'rank')} cannot lie on {test.nodes:,} nodes: each has at least one"
+            help_ = f"write {test.nodes * cluster.ranks_per_node:,}, all ranks of these nodes"
+            yield RULE.problem(("acceptance", number, "ranks"), message, help_)
         elif test.ranks is not None and test.ranks > there * cluster.ranks_per_node:
             message = f"a test over {test.ranks:,} ranks cannot run on a cluster of {there * cluster.ranks_per_node:,}"
             yield RULE.problem(

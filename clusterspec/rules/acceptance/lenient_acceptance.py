@@ -3,7 +3,7 @@
 ## What it finds
 
 A `busbw` below 60 % of the ceiling and of the prediction at 1 GiB and more. `pass` with less than 80 % of the runs; a
-`duration` below ten seconds.
+`duration` below one minute.
 
 ## Why it matters
 
@@ -64,7 +64,7 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 0.60
 """Share of what the links carry below which a threshold is low."""
-SHORT = 10.0
+SHORT = 60.0
 """Seconds below which links have not warmed up, and no error of a link is likely to show."""
 MOST_PASS = 0.8
 """Share of the runs that have to pass."""

@@ -127,7 +127,7 @@ def _reordering_problems(scale_out: ScaleOut) -> Iterator[Problem]:
     if switch is not None and switch.adaptive_routing is False:
         message = f"{switch.id} does not choose ports by load: `{how}` cannot be configured on it"
         yield RULE.problem(at, message, "use a switch with adaptive routing, or `ecmp` with many queue pairs")
-    elif nic is not None and nic.out_of_order is False:
+    if nic is not None and nic.out_of_order is False:
         message = (
             f"`{how}` lets packets overtake each other, and {nic.id} does not place packets that arrive out of order: "
             "it treats them as lost"

@@ -3,7 +3,7 @@
 ## What it finds
 
 A `workload.precision` without a peak in the accelerator's entry: fp8 on an A100 or an MI250X, bf16 on a V100, fp4 on an
-H100, fp16 on a TPU. fp16 has bf16's peak where the part executes it and the entry gives no other. The finding is an
+H100, fp16 on a TPU; and weights, a cache or a recipe in a block format of another vendor, such as NVFP4 on an Instinct. fp16 has bf16's peak where the part executes it and the entry gives no other. The finding is an
 error, and a note where the part supports the precision and the catalog has no peak, such as bf16 on TPU 8t: no time can
 be estimated then.
 
@@ -30,6 +30,13 @@ cluster: {accelerator: a100-sxm-80gb, accelerators_per_node: 8, nodes: 4}
 workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, precision: fp8}
 ```
 
+```yaml workload.parameter_precision
+clusterspec: 1
+cluster: {platform: mi355x-ubb8, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, precision: fp4, parameter_precision: nvfp4, serving: {input_tokens: 1000, output_tokens: 500, concurrency: 64}}
+layout: {framework: sglang, tp: 8}
+```
+
 ## Silent
 
 ```yaml
@@ -41,6 +48,8 @@ workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, precis
 ## Sources
 
 - fp8 asked of an A100: https://github.com/pytorch/torchtitan/issues/668
+- The formats that CDNA 4 executes: https://github.com/ROCm/rocm-blogs/blob/c9ef8066b5803794cc6f661c5f0d450153fd3a5c/blogs/software-tools-optimization/cdna4-gemm-kernels/README.md
+- NVFP4 beside MXFP4: https://developer.nvidia.com/blog/introducing-nvfp4-for-efficient-and-accurate-low-precision-inference/
 """
 
 from __future__ import annotations
@@ -50,6 +59,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
+from clusterspec.precision import PRECISIONS
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error", yields_to=("integer-training",))
@@ -58,6 +68,7 @@ INCOMPLETE = frozenset({"int8"})
 
 
 def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
+    yield from _formats_of_another_vendor(workload, accelerator)
     if workload.peak is not None:
         return
     if workload.precision in accelerator.unpublished_peaks:
@@ -72,3 +83,19 @@ def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
         serving = workload.kind == "serve"
         kept = "; weights may be kept in fewer bytes (`parameter_precision`)" if serving else ""
         yield RULE.problem("workload.precision", message, f"use one of {has}, or another accelerator{kept}")
+
+
+def _formats_of_another_vendor(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
+    """Weights, a cache or a recipe in a block format that only parts of another vendor multiply."""
+    kept = {
+        "parameter_precision": workload.parameter_precision,
+        "expert_parameter_precision": workload.expert_parameter_precision if workload.model.experts else "",
+        "kv_precision": workload.kv_precision if workload.kind == "serve" else "",
+        "recipe": workload.recipe or "",
+    }
+    for key, name in kept.items():
+        vendor = PRECISIONS[name].vendor if name in PRECISIONS else ""
+        if vendor and vendor != accelerator.vendor:
+            message = f"{name} is a format of {vendor}: {accelerator.id} has no instruction that multiplies it"
+            yield RULE.problem(f"workload.{key}", message, "quantize again to a format of the part, such as fp8")
+            return

@@ -4,7 +4,8 @@
 
 In training, a rank that uses at most 70 % of its memory at less than 45 % MFU, where lower degrees of tensor, context or
 pipeline parallelism, or a larger micro-batch, fit and take at least 30 % off the predicted step: tp 8 and pp 4 for 8
-billion parameters, or cp 8 for sequences of 2,048 tokens. The
+billion parameters, tp 8 for one billion, or cp 8 for sequences of 2,048 tokens. Tensor parallelism alone counts where a
+quarter of it or less takes half off the step: published runs are wider by two. The
 severity follows what they save: an error, a warning, or a note within the range of the prediction.
 
 ## Why it matters
@@ -27,6 +28,13 @@ clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 8}
 workload: {model: llama-3.1-8b, sequence_length: 2048, global_batch: 512}
 layout: {framework: megatron-core, cp: 8}
+```
+
+```yaml layout.tp
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.2-1b, sequence_length: 1024, global_batch: 512}
+layout: {framework: megatron-core, tp: 8}
 ```
 
 ```yaml layout.micro_batch
@@ -81,6 +89,8 @@ FULL = 0.7
 """Share of the memory above which degrees serve the memory."""
 GAIN = 0.3
 """Share of the step that another layout has to save."""
+HALF = 0.5
+"""Share of the step that less tensor parallelism alone has to save: a published run of 8B loses a third by it."""
 SHORT = 4096
 """Tokens of a micro-batch on a rank from which its kernels are large."""
 
@@ -92,6 +102,7 @@ def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> I
     if capacity is None or timed.stored.total > FULL * capacity.value or training.trainable is not None:
         return
     found = _best(what_if, _lower(layout)) or _best(what_if, _larger(layout, training))
+    found = found or _best(what_if, _narrower(layout), HALF)
     if found is None:
         return
     saving = what_if.saving(found)
@@ -104,11 +115,11 @@ def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> I
     )
 
 
-def _best(what_if: WhatIf, candidates: list[Mapping[str, object]]) -> Alternative | None:
+def _best(what_if: WhatIf, candidates: list[Mapping[str, object]], least: float = GAIN) -> Alternative | None:
     """The fastest of the layouts that takes enough off the step."""
     found = what_if.fitting(candidates) if candidates else []
     saving = what_if.saving(found[0]) if found else None
-    return found[0] if saving is not None and saving >= GAIN else None
+    return found[0] if saving is not None and saving >= least else None
 
 
 def _lower(layout: Layout) -> list[Mapping[str, object]]:
@@ -120,6 +131,13 @@ def _lower(layout: Layout) -> list[Mapping[str, object]]:
         return []
     pairs = ((tp, pp) for tp in (1, 2, 4) for pp in (1, 2) if layout.tp % tp == 0 and layout.pp % pp == 0)
     return [{"tp": tp, "pp": pp, **without} for tp, pp in pairs if tp < layout.tp and pp < layout.pp]
+
+
+def _narrower(layout: Layout) -> list[Mapping[str, object]]:
+    """The layouts of a quarter of the tensor parallelism and less, where it is the only degree."""
+    if layout.cp > 1 or layout.pp > 1:
+        return []
+    return [{"tp": layout.tp // times} for times in (4, 8, 16) if layout.tp % times == 0]
 
 
 def _larger(layout: Layout, training: Workload) -> list[Mapping[str, object]]:

@@ -3,8 +3,9 @@
 ## What it finds
 
 Keys that contradict the rest of the design: settings of experts (`redundant_experts`, `expert_load`, `dispatcher`,
-`expert_parameter_precision`) for a model without experts; a `recipe` of 8 or 4 bits beside products in 16 or more;
-`attention_dp` or `quantization` in training (but of qlora); keys of training in a serving plan; a reference model for an algorithm of reinforcement learning without it. All are warnings; loss scaling beside products in bf16 is a note.
+`expert_parameter_precision`, `capacity_factor`) for a model without experts; a `recipe` of 8 or 4 bits beside products in 16 or more;
+`attention_dp` or `quantization` in training (but of qlora); keys of training in a serving plan; a `shard_group` without
+hsdp; a reference model for an algorithm of reinforcement learning without it. All are warnings; loss scaling beside products in bf16 is a note.
 
 ## Why it matters
 
@@ -71,7 +72,7 @@ def check(
     written = written_workload
     stated = written.recipe or written.loss_scaling or written.quantization or written.expert_parameter_precision
     layout = written_layout or LayoutSpec()
-    of_layout = layout.dispatcher or layout.attention_dp
+    of_layout = layout.dispatcher or layout.attention_dp or layout.shard_group or layout.capacity_factor
     if not (stated or of_layout or written.serving or written.kind == "serve" or written.rl):
         return
     yield from _of_precision(written, workload)
@@ -96,6 +97,9 @@ def _of_serving(written: WorkloadSpec, workload: Workload, layout: LayoutSpec) -
     if (layout.attention_dp or 1) > 1:
         message = "data-parallel attention is of engines that serve; replicas of a trainer follow from the ranks"
         yield RULE.problem("layout.attention_dp", message, "remove the key")
+    if layout.shard_group is not None and layout.sharding not in {None, "hsdp"}:
+        message = f"a shard group is of hsdp, and the layout has `sharding: {layout.sharding}`"
+        yield RULE.problem("layout.shard_group", message, "write `sharding: hsdp`, or remove the key")
     if written.quantization is not None and workload.trainable is None:
         message = f"{written.quantization} quantizes weights that are served, and this workload trains all of them"
         yield RULE.problem("workload.quantization", message, "remove the key, or write `kind: serve`")
@@ -112,6 +116,7 @@ def _of_experts(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Problem]:
         ("workload.serving.redundant_experts", serving.redundant_experts),
         ("workload.serving.expert_load", serving.expert_load),
         ("layout.dispatcher", layout.dispatcher),
+        ("layout.capacity_factor", layout.capacity_factor),
     ):
         if stated:
             message = f"`{key.rpartition('.')[2]}` has no effect: the model has no experts"
@@ -125,10 +130,13 @@ def _of_training(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Problem]
         ("workload.gradient_precision", written.gradient_precision),
         ("workload.global_batch", written.global_batch),
         ("workload.tokens", written.tokens),
+        ("workload.dataset_tokens", written.dataset_tokens),
         ("workload.loss_scaling", written.loss_scaling),
         ("layout.sharding", layout.sharding),
         ("layout.schedule", layout.schedule),
         ("layout.recompute", layout.recompute),
+        ("layout.virtual_stages", (layout.virtual_stages or 1) > 1 or None),
+        ("layout.micro_batch", (layout.micro_batch or 1) > 1 or None),
         ("layout.offload", layout.offload),
         ("layout.optimizer_states", layout.optimizer_states),
         ("layout.gradient_compression", layout.gradient_compression),

@@ -8,7 +8,7 @@ recipe for int8 (MaxText), nor frozen weights below adapters (`trainable`).
 ## Why it matters
 
 Integer formats have no exponent: gradients span many orders of magnitude and mostly round to zero. Without a library of
-its own for scales and stochastic rounding (AQT on TPUs), int8 does not converge; fp8 and the block formats of 4 bits
+its own for scales and stochastic rounding, as TPUs have, int8 does not converge; fp8 and the block formats of 4 bits
 have recipes in most frameworks.
 
 ## What to do
@@ -59,7 +59,7 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 
-RULE = Rule.of(__name__, "warning", "likely")
+RULE = Rule.of(__name__, "error", "likely")
 INTEGERS = frozenset({"int8", "int4"})
 
 

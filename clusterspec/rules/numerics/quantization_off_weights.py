@@ -4,7 +4,7 @@
 
 A `quantization` beside a `parameter_precision` that its checkpoints do not have: AWQ packs weights into 4 bits, GPTQ
 into 4 or 8, bitsandbytes into 4 or 8, GGUF files into up to 8 or keep 16, SmoothQuant quantizes weights and activations
-to int8.
+to int8. This is an error. It is a warning where the products of a method that quantizes weights alone are stated in fp8, fp4 or int8.
 
 ## Why it matters
 
@@ -63,6 +63,8 @@ KEPT = {
     "smoothquant": ("int8",),
 }
 """The precisions of weights that checkpoints of each method have."""
+WEIGHTS_ONLY = frozenset({"awq", "gptq", "bitsandbytes", "gguf"})
+"""Methods that leave activations in 16 bits."""
 
 
 def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
@@ -71,7 +73,17 @@ def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
     method, model = written_workload.quantization, written_workload.model
     stated = written_workload.expert_parameter_precision or written_workload.parameter_precision
     kept = KEPT.get(method, ())
-    if stated is None or model is None or stated in kept:
+    if stated is None or model is None:
+        return
+    if stated in kept:
+        yield from _narrow_products(written_workload, method)
         return
     message = f"{method} stores weights in {both(list(kept))}, and the spec states {stated}"
     yield RULE.problem("workload.quantization", message, "state the precision of the checkpoint, or remove the method")
+
+
+def _narrow_products(written: WorkloadSpec, method: str) -> Iterator[Problem]:
+    """Products narrower than 16 bits of a method that quantizes weights alone."""
+    if method in WEIGHTS_ONLY and written.precision in {"fp8", "fp4", "int8"}:
+        message = f"{method} quantizes weights alone: products run in 16 bits, not in {written.precision}, so prefill is slower than predicted"
+        yield RULE.problem("workload.precision", message, "write `precision: bf16` or `fp16`", severity="warning")

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`speculative.acceptance` above 0.95; more than 16 drafted tokens in a chain; drafting by `mtp` with a model that has
+`speculative.acceptance` above 0.9; more than 16 drafted tokens in a chain; drafting by `mtp` with a model that has
 no layers for multi-token prediction; a `prefix_hit` of 1, with which no request has a token of its own, as an error, and
 above 0.95 as a warning.
 
@@ -63,6 +63,7 @@ from clusterspec.units import percent, plain
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.95
+MOST_ACCEPTED = 0.9
 LONGEST = 16
 """Drafted tokens of a chain: engines and papers draft one to eight."""
 AT = "workload.serving"
@@ -72,7 +73,7 @@ def check(workload: Workload) -> Iterator[Problem]:
     load = workload.serving
     if load is None:
         return
-    if load.draft_tokens and load.draft_acceptance > MOST:
+    if load.draft_tokens and load.draft_acceptance > MOST_ACCEPTED:
         message = f"an acceptance of {percent(load.draft_acceptance, 3)} exceeds published shares, which are 50 to 90 %"
         help_ = "state the share that was measured on your texts"
         yield RULE.problem(f"{AT}.speculative.acceptance", message, help_)

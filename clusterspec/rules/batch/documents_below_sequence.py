@@ -1,0 +1,70 @@
+"""Packed documents are much shorter than the long sequences that hold them.
+
+## What it finds
+
+`workload.document_tokens` whose longest document has at most half of a `sequence_length` of 16,384 tokens or more.
+
+## Why it matters
+
+With a mask between the documents of a sequence, no token attends farther than its document: a phase that is to extend the
+context to 131,072 tokens with documents of at most 16,384 extends it to 16,384. Context parallelism then exchanges keys
+and values that no rank needs.
+
+## What to do
+
+Train on documents of the length that the context is to have, or use sequences of the length of the documents, without
+context parallelism.
+
+## When to ignore it
+
+Ignore it where long sequences only make the micro-batch.
+
+## Fires
+
+```yaml workload.document_tokens
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: {base: llama-3.1-8b}, sequence_length: 131072, global_batch: 32, document_tokens: {mean: 900, p99: 8000, max: 16384}}
+layout: {framework: megatron-core, tp: 2, cp: 8, recompute: full}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: {base: llama-3.1-8b}, sequence_length: 131072, global_batch: 32, document_tokens: {mean: 9000, p99: 100000, max: 131072}}
+layout: {framework: megatron-core, tp: 2, cp: 8, recompute: full}
+```
+
+## Sources
+
+- Masks between documents, and long documents for long contexts: https://arxiv.org/abs/2407.21783 (sections 3.2 and 3.4.2)
+- Upsampled long documents when a context is extended: https://arxiv.org/abs/2402.10171
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import WorkloadSpec
+
+RULE = Rule.of(__name__, "warning", "likely")
+LONG = 16_384
+"""Tokens of a sequence from which its length is a matter of context; shorter ones are packed for the size of GEMMs."""
+
+
+def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
+    if written_workload.document_tokens is None or (written_workload.sequence_length or 0) < LONG:
+        return
+    lengths, sequence = written_workload.document_tokens, written_workload.sequence_length or 0
+    longest = lengths if isinstance(lengths, int) else lengths.max or lengths.p99 or lengths.mean or 0
+    if 2 * longest <= sequence:
+        message = f"the longest documents have {longest:,} tokens, so attention in a sequence of {sequence:,} never reaches farther: longer contexts are not learned"
+        yield RULE.problem(
+            "workload.document_tokens",
+            message,
+            f"train on documents of up to {sequence:,} tokens, or shorten sequences",
+        )

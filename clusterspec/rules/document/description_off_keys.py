@@ -1,0 +1,139 @@
+"""The description names another number of nodes or accelerators than the keys.
+
+## What it finds
+
+A `description` that counts nodes (`24 nodes`, `16 HGX H100 nodes`, `eight DGX B200`) or accelerators (`192 MI300X`, `256
+GPUs`), or names a degree of the layout (`tp 8`), where no key states the number and none follows from the keys: nodes with
+or without spares, those of the job, a rack, a pod or a domain, and the accelerators of each.
+
+## Why it matters
+
+One of the two is wrong, and every figure of the report follows the keys.
+
+## What to do
+
+Correct the text or the key.
+
+## When to ignore it
+
+Ignore it where the text speaks of another machine, such as the whole of which this is a part.
+
+## Fires
+
+```yaml description
+clusterspec: 1
+description: 24 nodes with 192 MI300X for pre-training.
+cluster: {platform: mi300x-ubb8, nodes: 20}
+```
+
+```yaml description
+clusterspec: 1
+description: Llama 3.1 8B on four DGX H100, tp 8.
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}
+layout: {framework: megatron-core, tp: 2}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+description: 24 nodes with 192 MI300X, and four spares.
+cluster: {platform: mi300x-ubb8, nodes: 24, spare_nodes: 4}
+```
+
+## Sources
+
+- The keys that state these counts: docs/spec.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import Cluster, Layout
+from clusterspec.finding import Problem
+from clusterspec.patterns import pattern
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import Spec
+
+RULE = Rule.of(__name__, "error", "likely")
+NUMERALS = {
+    word: number
+    for number, word in enumerate(
+        ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], start=2
+    )
+} | {"sixteen": 16, "twenty": 20, "thirty-two": 32, "sixty-four": 64}
+_NUMBER = r"(?<![\w.,/×:-])(?P<count>\d{1,3}(?:,\d{3})+|\d+|" + "|".join(NUMERALS) + r")"
+_PART = r"(?:[A-Z]{1,3}\d{2,3}[A-Za-z]?|MI\d{3}[AX]|GB\d{3}|GH200|TPU(?: ?v\d\w?)?|Trainium\d?|RTX \d{4})"
+_SYSTEM = r"(?:HGX|DGX|quad|[Pp]\d\w*|A3 Mega|A3 High)"
+_NODES = pattern(
+    rf"\b{_NUMBER}(?: (?:{_SYSTEM}|{_PART}|[a-z]+-type)){{0,2}} (?:nodes|servers|instances)\b(?! each)"
+    rf"|\b{_NUMBER.replace('count', 'systems')} (?:HGX|DGX)[ -]{_PART}\b"
+)
+_ACCELERATORS = pattern(
+    rf"\b{_NUMBER} (?:(?:{_PART} )?(?:accelerators|GPUs|chips)\b|{_PART}s?(?! (?:nodes|servers|instances|racks|boards|trays|systems|machines|NVL))\b(?!-))(?! (?:a|each|per|in each)\b)"
+)
+_DEGREE = pattern(r"\b(?P<axis>tp|pp|cp|ep)[ =](?P<count>\d+)\b")
+
+
+def check(spec: Spec, cluster: Cluster, layout: Layout | None) -> Iterator[Problem]:
+    text = spec.description
+    if not text or spec.pools or spec.jobs:
+        return
+    nodes, written = _node_counts(cluster, layout), _written_integers(spec)
+    for match in _NODES.finditer(text):
+        count = _count_of(match["count"] or match["systems"])
+        if count > 1 and count not in nodes | written:
+            yield _problem(match[0], f"{cluster.nodes:,} nodes")
+            return
+    counted = {number * cluster.accelerators_per_node for number in nodes} | {cluster.scale_up.domain}
+    counted |= {number * cluster.ranks_per_accelerator for number in counted}
+    for match in _ACCELERATORS.finditer(text):
+        count = _count_of(match["count"])
+        if count > cluster.accelerators_per_node and count not in counted | nodes | written:
+            yield _problem(match[0], f"{cluster.accelerators:,} accelerators")
+            return
+    for match in _DEGREE.finditer(text) if layout is not None else ():
+        stated = getattr(layout, match["axis"])
+        if int(match["count"]) not in {stated} | written:
+            yield _problem(match[0], f"{match['axis']} {stated}")
+            return
+
+
+def _problem(words: str, keys: str) -> Problem:
+    message = f"the description says `{words}`, and the keys say {keys}"
+    return RULE.problem("description", message, "correct the text or the key")
+
+
+def _count_of(text: str) -> int:
+    return NUMERALS.get(text) or int(text.replace(",", ""))
+
+
+def _node_counts(cluster: Cluster, layout: Layout | None) -> set[int]:
+    """Nodes that a text may count: all, with spares, of the job, and those of a domain and the domains themselves."""
+    per_domain = max(1, cluster.scale_up.domain // max(1, cluster.accelerators_per_node))
+    found = {cluster.nodes, cluster.all_nodes, cluster.spare_nodes, per_domain}
+    if layout is not None:
+        found |= {layout.nodes, layout.nodes // max(1, layout.dp)}
+    return found | {number // per_domain for number in found if number % per_domain == 0}
+
+
+def _written_integers(spec: Spec) -> set[int]:
+    """All integers of the sections of a spec: a text may count what any key states."""
+    sections = (spec.cluster, spec.workload, spec.layout, spec.acceptance, spec.operations, spec.procurement)
+    return {value for section in sections for value in _integers(section)}
+
+
+def _integers(value: object) -> Iterator[int]:
+    if isinstance(value, int):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _integers(each)
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from _integers(each)
+    else:
+        for name in getattr(type(value), "__slots__", ()):
+            yield from _integers(getattr(value, name, None))
