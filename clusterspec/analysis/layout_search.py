@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from clusterspec.analysis.picks import Candidate, Picks, candidate_of, tied_with, training_picks
 from clusterspec.analysis.space.families import families, section_of
-from clusterspec.analysis.space.run import Evaluate, Found, Kept, Limits, Progress, evaluation
+from clusterspec.analysis.space.run import Evaluate, Found, Kept, Limits, Progress, evaluation, search_together
 from clusterspec.analysis.space.run import search as run_search
 from clusterspec.analysis.studied import (
     Family,
@@ -22,6 +22,9 @@ from clusterspec.analysis.studied import (
     whole_section,
     with_a_layout,
 )
+from clusterspec.cluster.layout import ORDER
+from clusterspec.cost.batch.columns import DEGREES
+from clusterspec.cost.batch.columns import layout_of as with_degrees
 from clusterspec.cost.plan import Plan
 from clusterspec.records import dataclass, field, replace
 from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, RlSplit, SearchReport, Section
@@ -38,6 +41,9 @@ class SearchOptions:
     ``min_headroom`` is the share of the memory that the predicted use leaves free. Without it the upper end of the
     range of the use has to fit.
 
+    ``best_only`` leaves out what is shown beside the best layouts: the layout of the spec, the front, the placements of
+    reinforcement learning, and separate against shared engines.
+
     An empty ``objective`` selects the default: the step time of training, the accelerators of a serving plan with
     targets.
     """
@@ -48,6 +54,7 @@ class SearchOptions:
     min_headroom: float | None = None
     grid: tuple[str, str] | None = None
     explain: bool = False
+    best_only: bool = False
 
 
 EVERYTHING = SearchOptions()
@@ -59,10 +66,56 @@ EVERYTHING = SearchOptions()
 __all__ = ["SearchOptions", "search"]
 
 
+Searched = tuple[Space, Found]
+"""The layouts of a search, and what it found."""
+
+
+def found_on_sizes(studies: Sequence[Study], options: SearchOptions) -> list[Searched | None]:
+    """What `search` finds of each of several studies, by step time; None where it cannot search.
+
+    Studies that differ in their nodes, and in how reinforcement learning places its roles, are evaluated together.
+    """
+    designs = [with_a_layout(study).design for study in studies]
+    jobs = [job_of(design) for design in designs]
+    found: list[Searched | None] = [None] * len(studies)
+    alike: list[tuple[SearchJob, dict[int, list[int]]]] = []
+    for at, job in enumerate(jobs):
+        if job is not None:
+            same = _without_size(job)
+            numbers = next((numbers for other, numbers in alike if other == same), None)
+            if numbers is None:
+                alike.append((same, numbers := {}))
+            numbers.setdefault(job.layout.nodes, []).append(at)
+    for _, numbers in alike:
+        firsts = [(designs[members[0]], jobs[members[0]]) for members in numbers.values()]
+        known = [(design, job, Space(list(families(job, Pins(options.pins))))) for design, job in firsts if job]
+        results = search_together(known, _limits(known[0][1], options), top=options.top)
+        for members, (*_, space), result in zip(numbers.values(), known, results, strict=True):
+            for at in members:
+                found[at] = space, result
+    return found
+
+
+def _without_size(job: SearchJob) -> SearchJob:
+    """A job without its nodes, what every layout of a search states, and the roles beside the trainer."""
+    layout = replace(job.layout, nodes=1, order=ORDER, sharding="none", schedule="1f1b", recompute="none")
+    layout = with_degrees(replace(layout, sequence_parallel=False), job.workload, dict.fromkeys(DEGREES, 1))
+    return SearchJob(job.cluster, replace(job.workload, rl=None), layout)
+
+
+def _limits(job: SearchJob, options: SearchOptions) -> Limits:
+    memory = job.cluster.accelerator.memory
+    return Limits(memory.value if memory else None, options.min_headroom)
+
+
 def search(
-    study: Study, options: SearchOptions = EVERYTHING, progress: Progress = lambda done, total: None
+    study: Study,
+    options: SearchOptions = EVERYTHING,
+    progress: Progress = lambda done, total: None,
+    searched_before: Searched | None = None,
 ) -> SearchReport:
-    """The best legal layouts of a study's job, each checked by all rules.
+    """The best legal layouts of a study's job, each checked by all rules; ``searched_before`` is that of
+    `found_on_sizes`.
 
     For a serving plan, the search varies the engines and their number.
     """
@@ -75,16 +128,21 @@ def search(
     job = job_of(searched.design)
     if job is None or study.document is None:
         return _incomplete(study, options)
-    space = Space(list(families(job, Pins(options.pins))))
-    memory = job.cluster.accelerator.memory
-    limits, evaluate = Limits(memory.value if memory else None, options.min_headroom), evaluation(searched.design, job)
-    found = run_search(space, evaluate, limits, top=options.top, objective=options.objective, progress=progress)
+    limits, evaluate = _limits(job, options), evaluation(searched.design, job)
+    if searched_before is not None:
+        space, found = searched_before
+    else:
+        space = Space(list(families(job, Pins(options.pins))))
+        found = run_search(space, evaluate, limits, top=options.top, objective=options.objective, progress=progress)
     studied = Studied(searched)
     picks = training_picks(studied, job, space, found, options.top)
+    reported = replace(_reported(studied, job, space, found, picks), objective=options.objective)
+    if options.best_only:
+        return reported
     own = study if present_section(study) and study.possible and study.plan.step else None
     return replace(
-        _reported(studied, job, space, found, picks),
-        objective=options.objective,
+        reported,
+        pareto=_front_rows(studied, job, space, found, picks),
         present=study.part("layout of the spec", lambda: _present(study), None) if own else None,
         comparisons=study.part("comparisons", lambda: _comparisons(picks, own), ()) if options.explain else (),
         grid=study.part("grid", lambda: _grid(evaluate, job, space.families, options.grid, limits), None),
@@ -125,7 +183,7 @@ def _reported(studied: Studied, job: SearchJob, space: Space, found: Found, pick
         found.fitting,
         sum(picks.refused.values()),
         rows,
-        _front_rows(studied, job, space, found, picks),
+        (),
         None,
         smallest=_smallest(studied, section_of(job, space.choice(least.number))) if least else None,
         why=_why(found, rows, job),

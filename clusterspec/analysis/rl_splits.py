@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Design, Rl
 from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.estimate import legal_estimate
-from clusterspec.cost.reinforcement.times import RlTimes
+from clusterspec.cost.reinforcement.rollout import Rollout, rollout_of
+from clusterspec.cost.reinforcement.times import RlTimes, composed_times, engine_nodes
 from clusterspec.results.search import RlSplit
 
 SHARES = (1 / 8, 1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 4)
@@ -20,19 +21,25 @@ FULLEST = 0.9
 """Share of an engine's memory above which its weights leave too little cache."""
 
 
-def rl_splits(design: Design, nodes: int | None = None) -> tuple[RlSplit, ...]:
+Rollouts = dict[tuple[int, int, int], Rollout | None]
+"""The generation of a batch by the nodes of the engines, their tp, and the staleness."""
+
+
+def rl_splits(design: Design, nodes: int | None = None, rollouts: Rollouts | None = None) -> tuple[RlSplit, ...]:
     """The placements on ``nodes`` nodes, all when absent, that fit in memory, the fastest first; empty where the design
     is no reinforcement learning, or has its rollout on another machine.
 
     The trainer keeps its layout, whose dp follows from its nodes. Rollout on nodes of its own takes turns with the
-    trainer (staleness 0), or runs ahead of the weights: as far as the spec says, at least one step.
+    trainer (staleness 0), or runs ahead of the weights: as far as the spec says, at least one step. ``rollouts`` keep
+    those of the same job for its other numbers of nodes on the machine.
     """
     workload, cluster = design.workload, design.cluster
     if workload is None or workload.rl is None or cluster is None or workload.rl.rollout_pool is not None:
         return ()
     most = cluster.nodes if nodes is None else nodes
     tried = _changes(workload.rl, most, cluster.ranks_per_domain)
-    found = (_split(design, on_nodes(changes, most) if nodes is not None else changes) for changes in tried)
+    known = {} if rollouts is None else rollouts
+    found = (_split(design, on_nodes(changes, most) if nodes is not None else changes, known) for changes in tried)
     return tuple(sorted((each for each in found if each is not None), key=lambda each: each.step_time))
 
 
@@ -71,13 +78,24 @@ def _keys(placement: str, nodes: int | None, tp: int, staleness: int) -> Changes
     }
 
 
-def _split(design: Design, changes: Changes) -> RlSplit | None:
-    """One placement; None where its trainer cannot run, or where it does not fit."""
-    plan = legal_estimate(design_with_keys(design, changes))
-    times = plan.rl if plan.fits is not False else None
+def _split(design: Design, changes: Changes, rollouts: Rollouts) -> RlSplit | None:
+    """One placement; None where its trainer cannot run, or where it does not fit.
+
+    Without a length of the run, the estimate of the trainer leaves out the step of all roles.
+    """
+    plan = legal_estimate(design_with_keys(design, {**changes, ("workload", "tokens"): None}))
+    workload = plan.design.workload
+    if plan.fits is False or plan.step is None or workload is None or workload.rl is None:
+        return None
+    rl = workload.rl
+    key = (engine_nodes(rl), int(str(changes[*RL, "rollout", "tp"])), rl.max_staleness)
+    if key not in rollouts:
+        rollouts[key] = rollout_of(plan.design, rl, key[0])
+    rollout = rollouts[key]
+    times = composed_times(plan, rollout) if rollout is not None else None
     if times is None or not _engines_fit(times):
         return None
-    rl, layout = times.rl, times.rollout.engine.layout
+    layout = times.rollout.engine.layout
     return RlSplit(
         placement=rl.placement,
         trainer_nodes=rl.trainer_nodes,

@@ -69,7 +69,10 @@ def search_serving(study: Study, options: SearchOptions, progress: Progress) -> 
     memory = job.cluster.accelerator.memory
     most = memory.value * (1 - (options.min_headroom or 0.0)) if memory else inf
     pins, surely = Pins(options.pins), options.min_headroom is None
-    found = run_search(job, pins, most, objective=objective, top=options.top, progress=progress, surely=surely)
+    whole = not options.best_only
+    found = run_search(
+        job, pins, most, objective=objective, top=options.top, progress=progress, surely=surely, with_front=whole
+    )
     studied = Studied(searched)
     picks = _picked(studied, job, found.best, options.top)
     rows = [_candidate_row(studied, job, each) for each in _ordered(picks, objective)]
@@ -85,8 +88,8 @@ def search_serving(study: Study, options: SearchOptions, progress: Progress) -> 
         sum(picks.refused.values()),
         tuple(rows),
         tuple(_candidate_row(studied, job, each) for each in front.checked),
-        study.part("plan of the spec", lambda: present(studied), None) if study.plan.serving else None,
-        smallest=_nearest(studied, job, found.nearest) if found.nearest else None,
+        study.part("plan of the spec", lambda: present(studied), None) if whole and study.plan.serving else None,
+        smallest=_nearest(studied, job, found.nearest) if whole and found.nearest else None,
         why="" if rows else _why(found),
         currency=currency_of(study),
         may_fit=found.may_fit,
@@ -95,7 +98,9 @@ def search_serving(study: Study, options: SearchOptions, progress: Progress) -> 
         comparisons=tuple(_comparisons(rows, present(studied) if study.plan.serving else None))
         if options.explain
         else (),
-        separation=study.part("separate engines", lambda: _separation(job, pins, found, objective), None),
+        separation=study.part("separate engines", lambda: _separation(job, pins, found, objective), None)
+        if whole
+        else None,
     )
 
 

@@ -260,7 +260,9 @@ def _with_time(plan: Plan, record: StepRecord) -> Plan:
     if workload.rl is None or not workload.tokens:
         return timed
     times = timed.rl
-    return replace(timed, time_to_train=workload.tokens / times.tokens_per_second if times else None)
+    whole = replace(timed, time_to_train=workload.tokens / times.tokens_per_second if times else None)
+    vars(whole)["rl"] = times  # a cached property: the time to train changes nothing in it
+    return whole
 
 
 def unmeasured_step_time(plan: Plan) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clusterspec.procurement.bill import money_text
 from clusterspec.report.ink import PLAIN, Ink, csv_text, text_table, title_text, wrapped_lines
 from clusterspec.report.search_text import layout_text
-from clusterspec.results.fleet_search import Assignment, FleetSearchReport, JobOption
+from clusterspec.results.fleet_search import UNSEARCHED, Assignment, FleetSearchReport, JobOption
 from clusterspec.units import display, percent, plural
 
 UNKNOWN = "–"
@@ -90,12 +90,32 @@ def _present_text(report: FleetSearchReport, present: Assignment) -> str:
 def _options_table(report: FleetSearchReport, ink: Ink) -> str:
     extra = _extra_head(report)
     names = dict.fromkeys(option.job for option in report.options)
-    rows = [_option_row(report, option) for name in names for option in report.options if option.job == name]
+    searched = [option for option in report.options if option.why != UNSEARCHED]
+    rows = [_option_row(report, option) for name in names for option in searched if option.job == name]
     heads = (*HEADS[:3], *HEADS[4:], *extra, "")
     shown = text_table(heads, rows[:MOST_ROWS], right=range(2, len(heads) - 1), wrap=(0, 1, len(heads) - 1), ink=ink)
     more = f"{len(rows) - MOST_ROWS} more with --format csv or json.\n" if len(rows) > MOST_ROWS else ""
     note = "time: of a step, or to the first / of each next token. run: with pauses in which other jobs have the nodes."
-    return shown + more + "\n".join(wrapped_lines(note, ink.measure)) + "\n"
+    notes = [note, *_unsearched_text(report)]
+    return shown + more + "".join(line + "\n" for each in notes for line in wrapped_lines(each, ink.measure))
+
+
+def _unsearched_text(report: FleetSearchReport) -> list[str]:
+    """The choices that were not searched, with the least times of their runs."""
+    least: dict[tuple[str, str], list[JobOption]] = {}
+    for option in report.options:
+        if option.why == UNSEARCHED:
+            least.setdefault((option.job, option.pool), []).append(option)
+    if not least:
+        return []
+    told = [
+        f"{job} on {pool} (at least {display(min(each.least or 0.0 for each in some), 's')})"
+        for (job, pool), some in least.items()
+    ]
+    return [
+        f"Not searched: {', '.join(told)}. Even at the peak of its accelerators such a run is in no assignment as"
+        " good as those shown; --all-choices searches them too."
+    ]
 
 
 def _option_row(report: FleetSearchReport, option: JobOption) -> tuple[str, ...]:
@@ -121,6 +141,7 @@ FIELDS = (
     "chosen",
     "missed",
     "why",
+    "least",
 )
 
 

@@ -8,6 +8,9 @@ from clusterspec.records import asdict, dataclass
 from clusterspec.results import Input, Json, Result, Tool, head, result_repr
 from clusterspec.results.search import Section
 
+UNSEARCHED = "not searched"
+"""The reason why a choice has no layout, where the assignments do not need it."""
+
 
 @dataclass(frozen=True, slots=True)
 class JobOption:
@@ -36,6 +39,8 @@ class JobOption:
     why: str = ""
     rl: Json | None = None
     """The keys of `workload.rl` that place rollout, of reinforcement learning."""
+    least: float | None = None
+    """Of a choice that was not searched: the seconds of its run at the peak of its accelerators, with pauses."""
 
     @property
     def usable(self) -> bool:

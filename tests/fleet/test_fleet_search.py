@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from math import isclose
 from pathlib import Path
@@ -11,9 +12,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterspec.analysis.assignment import Option, best_assignments
-from clusterspec.analysis.fleet_search import Goal, Place, fleet_search, objective_of, options_at, places
+from clusterspec.analysis.fleet_options import without_search
+from clusterspec.analysis.fleet_search import (
+    Goal,
+    Place,
+    by_size,
+    fleet_search,
+    objective_of,
+    options_at,
+    options_of_sizes,
+    places,
+)
+from clusterspec.analysis.layout_search import SearchOptions, found_on_sizes
 from clusterspec.analysis.rl_splits import rl_splits
 from clusterspec.report.fleet_search_text import options_csv
+from clusterspec.results.fleet_search import JobOption
 from tests.cli.conftest import Call, call  # noqa: F401 - the fixture
 from tests.effort import examples
 from tests.fleet.test_fleet_studies import study
@@ -74,7 +87,12 @@ jobs:
 
 def test_the_best_assignment_of_a_fleet_is_that_of_trying_all() -> None:
     one = study(FLEET)
-    rows = {place: options_at(one, Goal(), place) for place in places(one, Goal())}
+    some = [(group, options_of_sizes(one, Goal(), group)) for group in by_size(places(one, Goal()))]
+    rows = {place: options for group, found in some for place, options in zip(group, found, strict=True)}
+
+    def known(groups: Sequence[Sequence[Place]]) -> list[list[Sequence[JobOption]]]:
+        return [[rows[place] for place in group] for group in groups]
+
     chosen: dict[str, list[tuple[Place, float | None]]] = {}
     for place, options in rows.items():
         if all(option.usable for option in options):
@@ -85,12 +103,12 @@ def test_the_best_assignment_of_a_fleet_is_that_of_trying_all() -> None:
         for picked in product(*chosen.values())
         if all(sum(nodes[place] for place, _ in picked if place.pool == pool) <= 2 for pool in ("big", "old"))
     ]
-    priced = fleet_search(one, Goal("cost"), rows.values())
+    priced = fleet_search(one, Goal("cost"), known)
     assert priced.unit == "USD"
     costs = {name: option.cost for name, option in priced.assignments[0].jobs.items()}
     assert isclose(priced.assignments[0].objective, sum(cost or 0.0 for cost in costs.values()))
-    assert sum(line.split(",")[-3] == "True" for line in options_csv(priced).splitlines()) == len(costs) == 4
-    made = fleet_search(one, Goal(), rows.values()).to_json()
+    assert sum(line.split(",")[-4] == "True" for line in options_csv(priced).splitlines()) == len(costs) == 4
+    made = fleet_search(one, Goal(), known).to_json()
     best = made["assignments"][0]
     assert isclose(best["objective"], min(sums), rel_tol=1e-12)
     assert best["gap"] == 0
@@ -98,6 +116,25 @@ def test_the_best_assignment_of_a_fleet_is_that_of_trying_all() -> None:
     assert best["objective"] <= made["present"]["objective"]
     assert {*best["jobs"]} == {"long", "short", "turn", "chat"}
     assert made["unit"] == "s"
+    for place, options in rows.items():
+        for option, before in zip(options, without_search(one, place), strict=True):
+            least = before.least or 0.0
+            assert option.serving is not None or 0 < least < (option.elapsed or 0.0), "a bound is below the time"
+    few, every = (fleet_search(one, Goal(top=4, every=every), known) for every in (False, True))
+    assert [each.objective for each in few.assignments] == [each.objective for each in every.assignments]
+
+
+def test_sizes_searched_together_give_what_each_gives_alone() -> None:
+    """With experts, orders of axes and a partial leaf: the same layouts, times and memory."""
+    experts = FLEET.replace("llama-3.1-8b, sequence_length: 8192", "mixtral-8x7b, sequence_length: 4096")
+    whole = study(experts.replace("dgx-b200, nodes: 2", "dgx-b200, nodes: 40"))
+    assert whole.fleet is not None
+    some = [whole.fleet.job_on("big", "short", nodes) for nodes in (2, 3, 40)]
+    options = SearchOptions({"tp": 2, "recompute": "none", "sharding": "zero1"}, "step_time", 1)
+    for one, together in zip(some, found_on_sizes(some, options), strict=True):
+        (alone,) = found_on_sizes([one], options)
+        assert together is not None and alone is not None
+        assert together[1] == alone[1]
 
 
 def test_a_target_that_cannot_be_met_is_said_with_its_figures(call: Call) -> None:  # noqa: F811

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import TypeVar, cast
 
 import numpy
 
-from clusterspec.analysis.space.run import Evaluate, EvaluatedBlock, Numbers
+from clusterspec.analysis.space.run import Evaluate, EvaluatedBlock, Found, Limits, Numbers, Run
 from clusterspec.analysis.studied import Family, SearchJob, Sharding, Space
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.cost.batch.batch import Batch
@@ -59,6 +60,36 @@ def on_columns(design: Design, job: SearchJob) -> Evaluate:
                 yield EvaluatedBlock(_numbers(table.number + at), _numbers(times), *memory)
 
     return evaluate
+
+
+def search_spaces(evaluate: Evaluate, spaces: Sequence[Space], limits: Limits, *, top: int) -> list[Found]:
+    """The search of each space by step time; their layouts are evaluated in the same batches."""
+    firsts = [0, *accumulate(space.size for space in spaces)]
+    parts = [_Part(first, space, Run(space.first, limits, top)) for first, space in zip(firsts, spaces, strict=False)]
+    for block in evaluate(Space([family for space in spaces for family in space.families])):
+        for part in parts:
+            part.add(block)
+    return [part.run.found() for part in parts]
+
+
+class _Part:
+    """One of several spaces whose layouts are numbered one after another from ``first`` on."""
+
+    def __init__(self, first: int, space: Space, run: Run) -> None:
+        self.first, self.end, self.run = first, first + space.size, run
+        self._of: Numbers = ()
+        self._rows = numpy.zeros(0, "int64")
+        self._memory: tuple[Numbers, Numbers] = ((), ())
+
+    def add(self, block: EvaluatedBlock) -> None:
+        """Adds those rows of a block that are of the space; blocks with one memory have the same."""
+        number, times, *memory = (cast(Floats, column) for column in block)
+        if block.memory is not self._of:
+            self._of, self._rows = block.memory, numpy.flatnonzero((number >= self.first) & (number < self.end))
+            self._memory = (_numbers(memory[0][self._rows]), _numbers(memory[1][self._rows]))
+        if len(self._rows):
+            own = number[self._rows] - self.first
+            self.run.add(EvaluatedBlock(_numbers(own), _numbers(times[self._rows]), *self._memory))
 
 
 def _numbers(column: object) -> Numbers:

@@ -330,34 +330,63 @@ def search(
     progress: Progress = lambda done, total: None,
 ) -> Found:
     """Evaluates every layout, or those up to where ``progress`` ends it; the same for every way to evaluate."""
-    sure, unsure = (Collected(objective, top, space.first) for _ in range(2))
-    least = Best(1)
-    evaluated = fitting = may_fit = 0
-    held: Held | None = None
+    run = Run(space.first, limits, top, objective)
     for block in evaluate(space):
+        run.add(block)
+        if progress(run.evaluated, space.size):
+            break
+    return run.found()
+
+
+def search_together(some: Sequence[tuple[Design, SearchJob, Space]], limits: Limits, *, top: int) -> list[Found]:
+    """The searches of one job with unlike numbers of nodes by step time, each as `search` does it; on columns all
+    layouts are evaluated together.
+    """
+    try:
+        from clusterspec.analysis.space.columns import on_columns, search_spaces
+    except ModuleNotFoundError as missing:
+        if missing.name != "numpy":
+            raise
+        return [search(space, one_by_one(design, job), limits, top=top) for design, job, space in some]
+    design, job, _ = some[0]
+    return search_spaces(on_columns(design, job), [space for *_, space in some], limits, top=top)
+
+
+class Run:
+    """One search that takes block after block."""
+
+    def __init__(self, firsts: Sequence[int], limits: Limits, top: int, objective: str = "step_time") -> None:
+        self.limits = limits
+        self._sure, self._unsure = (Collected(objective, top, firsts) for _ in range(2))
+        self._least = Best(1)
+        self.evaluated = self._fitting = self._may_fit = 0
+        self._held: Held | None = None
+
+    def add(self, block: EvaluatedBlock) -> None:
+        held, sure = self._held, self._sure
         if held is None or held.memory is not block.memory:
-            held = Held.of(block, limits)
+            held = self._held = Held.of(block, self.limits)
         surely, likely = with_time(held.sure, block.step_time), with_time(held.likely, block.step_time)
         sure.add(block, surely if held.allowed is held.sure else with_time(held.allowed, block.step_time))
-        if limits.min_headroom is None and not sure.best.rows:
-            unsure.add(block, likely)
-        least.add(_smallest(block, held.smallest))
-        evaluated += len(block.number)
-        fitting += len(surely)
-        may_fit += len(likely) - len(surely)
-        if progress(evaluated, space.size):
-            break
-    kept = sure if sure.best.rows else unsure
-    return Found(
-        evaluated,
-        fitting,
-        may_fit,
-        tuple(kept.best.rows),
-        kept.nearest(),
-        tuple(kept.front.rows),
-        least.rows[0] if least.rows else None,
-        kept is unsure and bool(unsure.best.rows),
-    )
+        if self.limits.min_headroom is None and not sure.best.rows:
+            self._unsure.add(block, likely)
+        self._least.add(_smallest(block, held.smallest))
+        self.evaluated += len(block.number)
+        self._fitting += len(surely)
+        self._may_fit += len(likely) - len(surely)
+
+    def found(self) -> Found:
+        kept = self._sure if self._sure.best.rows else self._unsure
+        return Found(
+            self.evaluated,
+            self._fitting,
+            self._may_fit,
+            tuple(kept.best.rows),
+            kept.nearest(),
+            tuple(kept.front.rows),
+            self._least.rows[0] if self._least.rows else None,
+            kept is self._unsure and bool(self._unsure.best.rows),
+        )
 
 
 def _smallest(block: EvaluatedBlock, least: Sequence[int]) -> list[Kept]:

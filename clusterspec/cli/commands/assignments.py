@@ -53,6 +53,11 @@ def goal_options(parser: argparse.ArgumentParser) -> None:
         help="the numbers of nodes to try, such as 8,16,32 (default: those of the spec, and steps between)",
     )
     group.add_argument(
+        "--all-choices",
+        action="store_true",
+        help="search also the choices whose runs are too long at the peak of their accelerators",
+    )
+    group.add_argument(
         "--time-limit",
         metavar="SECONDS",
         type=positive_integer,
@@ -151,16 +156,13 @@ def run_fleet_search(args: argparse.Namespace) -> int:
     if args.objective and args.objective not in fleet_search.OBJECTIVES:
         raise UsageFault(f"--objective {args.objective} does not rank a fleet; take one of time, cost, energy")
     study = with_errors_named(args, StudyReader(args).study(args.spec), args.spec)
-    goal = Goal(args.objective or "time", limits_by_job(args.within), args.nodes, args.top or SHOWN, args.time_limit)
+    top, limits = args.top or SHOWN, limits_by_job(args.within)
+    goal = Goal(args.objective or "time", limits, args.nodes, top, args.time_limit, args.all_choices)
     bar = Bar("searching")
     try:
-        places = fleet_search.places(study, goal)
         solver()
-        options = []
-        for row in parallel.results(args, partial(fleet_search.options_at, study, goal), places):
-            options.append(row)
-            bar(len(options), len(places))
-        report = fleet_search.fleet_search(study, goal, options)
+        options = partial(fleet_search.options_of_sizes, study, goal)
+        report = fleet_search.fleet_search(study, goal, partial(parallel.results, args, options), bar)
     except (FleetSearchFault, SolverMissing) as fault:
         raise UsageFault(str(fault)) from None
     finally:

@@ -26,20 +26,23 @@ ALONE = {"micro_batch": 1, "virtual_stages": 1}
 
 
 class Divisions:
-    """Columns of the `DIVIDED` degrees and expert_dp, and the index of each sub-result that depends on them alone."""
+    """Columns of the `DIVIDED` degrees, expert_dp and all ranks, and the index of each sub-result that depends on them
+    alone.
+    """
 
     def __init__(self, known: BatchTables, columns: Mapping[str, Array]) -> None:
         self.known, self.columns = known, {name: columns[name] for name in DIVIDED}
         dense, expert = columns["tp"] * columns["cp"] * columns["dp"], columns["expert_tp"] * columns["ep"]
         self.columns["expert_dp"] = known.library.maximum(dense // expert, 1)
+        self.columns["ranks"] = columns["tp"] * columns["cp"] * columns["dp"] * columns["pp"]
         self.floats = {name: known.library.asarray(column, "float64") for name, column in self.columns.items()}
-        self.numbers = {name: known.values[name](columns[name]) for name in DIVIDED if name != "dp"}
+        self.numbers = {name: known.values[name](columns[name]) for name in DIVIDED}
         degrees = self.numbers
         self.shape = known.shapes([degrees[axis] for axis in LAYER_AXES])
         self.cut = known.cuts([degrees[axis] for axis in ("tp", "ep", "expert_tp")])
         self.several = 2 * (columns["tp"] > 1) + 1 * (columns["cp"] > 1)
         """2 where tp has several ranks, plus 1 where cp has."""
-        self.held = known.held([self.shape, degrees["pp"], degrees["shard_group"]])
+        self.held = known.held([self.shape, degrees["pp"], degrees["shard_group"], degrees["dp"]])
 
     def placed(self, template: Layout) -> PlacedDivisions:
         """The divisions with their ranks placed, by the order of axes and the sharding of a template."""
@@ -130,7 +133,7 @@ class RowBlock:
         """The inputs of `compose` for every row."""
         found = {
             name: as_number(self.divisions.floats[name].take(self.division))
-            for name in ("pp", "shard_group", "expert_dp")
+            for name in ("pp", "shard_group", "expert_dp", "ranks")
         }
         library, batch = self.known.library, self.known.tables.workload.global_batch
         each = self.divisions.columns["dp"].take(self.division) * self.rows["micro_batch"]
@@ -240,7 +243,7 @@ class Call:
             send=found.send,
             replicas=self.replicas[replicas],
             weights=owned_weights(found.dense, found.expert, floats["shard_group"], floats["expert_dp"]),
-            nodes=self.template.nodes,
+            nodes=floats["ranks"] / self.known.tables.cluster.ranks_per_node,
         )
         return cast(Array, compose(inputs, choices)[0].total)
 
@@ -277,9 +280,9 @@ class Batch:
         """The results of the layouts, one per row, with each of the ``orders`` of axes.
 
         A row has a ``division`` (a position in the columns of ``divisions``: tp, cp, ep, expert_tp, pp, dp and
-        shard_group, which make up all the ranks), a ``micro_batch``, ``virtual_stages`` and a ``variant`` (a position
-        in ``variants``: layouts that differ in recomputation, sequence parallelism and the method of context
-        parallelism alone).
+        shard_group, which make up all the ranks, of which rows may have unlike numbers), a ``micro_batch``,
+        ``virtual_stages`` and a ``variant`` (a position in ``variants``: layouts that differ in recomputation, sequence
+        parallelism and the method of context parallelism alone).
         """
         count, known = len(rows["division"]), Divisions(self._known, divisions)
         placed = [known.placed(replace(variants[0], order=order)) for order in orders]

@@ -252,12 +252,15 @@ class PlacementIndex:
     def numbers_of(
         self, template: Layout, columns: Mapping[str, Array], axes: Iterable[str], group_of: GroupOf
     ) -> dict[str, Numbers]:
-        """The numbers of the groups of each axis; ``columns`` hold the degrees and expert_dp."""
+        """The numbers of the groups of each axis; ``columns`` hold the degrees, expert_dp and all ranks."""
         split = template.sharding == "hsdp" or "dp_shard" in template.order
         digits = _dense_digits(template.order, split)
         dense = self._digit_strides(digits, self._split_sizes(columns) if split else columns)
         expert = self._digit_strides([EXPERT[axis] for axis in template.order if axis in EXPERT], columns)
-        return {axis: self._group_numbers(axis, expert if axis in EXPERT_AXES else dense, group_of) for axis in axes}
+        ranks = self._value(columns["ranks"])  # they determine where the other groups of an axis lie
+        return {
+            axis: self._group_numbers(axis, ranks, expert if axis in EXPERT_AXES else dense, group_of) for axis in axes
+        }
 
     def _split_sizes(self, columns: Mapping[str, Array]) -> dict[str, Array]:
         cp, dp, group = columns["cp"], columns["dp"], columns["shard_group"]
@@ -277,9 +280,11 @@ class PlacementIndex:
             stride = size if stride is None else stride * size
         return found
 
-    def _group_numbers(self, axis: str, digits: Mapping[str, tuple[Array, Array]], group_of: GroupOf) -> Numbers:
+    def _group_numbers(
+        self, axis: str, ranks: Numbers, digits: Mapping[str, tuple[Array, Array]], group_of: GroupOf
+    ) -> Numbers:
         pairs = [pair for digit, pair in digits.items() if digit in WHOLE.get(axis, ()) or digit in AXES[axis]]
-        columns = [self._value(column) for pair in pairs for column in pair]
+        columns = [ranks, *(self._value(column) for pair in pairs for column in pair)]
         key = (axis, len(columns))
         if key not in self._tables:
             self._tables[key] = RowTable(self.library, len(columns), 1)

@@ -295,7 +295,7 @@ class BatchTables:
         self.values = {name: ValueIndex(library) for name in DEGREES}
         self.variants: dict[Variant, int] = {}
         self.micro_batches, self.executions = PairIndex(library), PairIndex(library)
-        self.shapes, self.cuts, self.held = RowIndex(library, 4), RowIndex(library, 3), RowIndex(library, 3)
+        self.shapes, self.cuts, self.held = RowIndex(library, 4), RowIndex(library, 3), RowIndex(library, 4)
         experts = bool(tables.workload.model.experts)
         self.paths = RowIndex(library, 5 if experts else 3)
         self.stages = RowIndex(library, 3)

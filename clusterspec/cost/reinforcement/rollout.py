@@ -6,8 +6,10 @@ the next one start. Lengths are quantiles of their distribution, in an order tha
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
-from itertools import islice
+from bisect import bisect_right
+from functools import lru_cache
+from heapq import heapify, heapreplace
+from itertools import accumulate
 from math import ceil, exp, floor, log
 from statistics import NormalDist
 
@@ -23,7 +25,6 @@ from clusterspec.cost.serving.steady import Pools
 from clusterspec.cost.serving.times import serving_pools
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.spec.model import LayoutSpec, RolloutSpec, ServingSpec, WorkloadSpec
-from clusterspec.summation import sum_of
 
 GROUP = "reinforcement"
 GOLDEN = 0.6180339887498949
@@ -180,24 +181,47 @@ def sample_lengths(lengths: Lengths, count: int, of_all: int) -> list[float]:
     """
     if lengths.p99 <= lengths.mean:
         return [float(lengths.mean)] * count
-    normal, sigma = NormalDist(), lengths.sigma
-    at = [normal.inv_cdf((index + 0.5) / count) for index in range(count)]
-    cut = float(lengths.most or 64 * lengths.mean)
+    quantiles, scale, cut = list(_quantiles(lengths, count)), *_scale(lengths, count)
+    longest = min(cut, scale * exp(lengths.sigma * NormalDist().inv_cdf(max(0.5, 1 - LONGEST / max(2, of_all)))))
+    return [*quantiles[:-1], max(longest, quantiles[-1])]
+
+
+@lru_cache(64)
+def _quantiles(lengths: Lengths, count: int) -> tuple[float, ...]:
+    """The middle quantiles of ``count`` equal parts of a distribution that is cut, ascending."""
+    scale, cut = _scale(lengths, count)
+    return tuple(min(cut, scale * one) for one in _uncut(lengths.sigma, count))
+
+
+@lru_cache(64)
+def _scale(lengths: Lengths, count: int) -> tuple[float, float]:
+    """The median before the cut at which the quantiles have the stated mean, and the cut, both in tokens."""
+    cut, uncut = float(lengths.most or 64 * lengths.mean), _uncut(lengths.sigma, count)
+    sums = list(accumulate(uncut, initial=0.0))
     low, high = 0.0, 64.0
     for _ in range(40):
-        middle = (low + high) / 2
-        found = sum_of(min(cut, lengths.mean * middle * exp(sigma * one)) for one in at) / count
+        scale = lengths.mean * (middle := (low + high) / 2)
+        below = bisect_right(uncut, cut / scale)
+        found = (scale * sums[below] + cut * (count - below)) / count
         low, high = (middle, high) if found < lengths.mean else (low, middle)
-    scale = lengths.mean * high
-    longest = min(cut, scale * exp(sigma * normal.inv_cdf(max(0.5, 1 - LONGEST / max(2, of_all)))))
-    quantiles = [min(cut, scale * exp(sigma * one)) for one in at]
-    return [*quantiles[:-1], max(longest, quantiles[-1])]
+    return lengths.mean * high, cut
+
+
+@lru_cache(64)
+def _uncut(sigma: float, count: int) -> tuple[float, ...]:
+    """The quantiles of a log-normal distribution with the median 1, ascending."""
+    normal = NormalDist()
+    return tuple(exp(sigma * normal.inv_cdf((index + 0.5) / count)) for index in range(count))
 
 
 def _spread(values: list[float]) -> list[float]:
     """Ascending values in an order in which every stretch has about the same mean."""
-    order = sorted(range(len(values)), key=lambda index: (index + 1) * GOLDEN % 1.0)
-    return [values[index] for index in order]
+    return [values[index] for index in _spread_order(len(values))]
+
+
+@lru_cache(64)
+def _spread_order(count: int) -> tuple[int, ...]:
+    return tuple(sorted(range(count), key=lambda index: (index + 1) * GOLDEN % 1.0))
 
 
 class _StepLine(NamedTuple):
@@ -220,15 +244,21 @@ class _EngineRun:
     def __init__(self, pools: Pools, prompt: int, slots: float) -> None:
         self.pools, self.prompt, self.slots = pools, float(prompt), int(slots)
         self._lines: dict[int, _StepLine] = {}
+        self._between: dict[float, _StepLine] = {}
 
     def step(self, sequences: float, context: float) -> float:
         """Seconds of a step that decodes so many sequences of a rank with so many tokens of context."""
-        place = log(max(1.0, sequences)) / log(RATIO)
-        low = floor(place)
+        line = self._between.get(sequences)
+        if line is None:
+            line = self._between[sequences] = self._line_between(sequences)
+        return line.start + line.slope * context
+
+    def _line_between(self, sequences: float) -> _StepLine:
+        """The line of so many sequences, between those of the powers of `RATIO` around it."""
+        low = floor(log(max(1.0, sequences)) / log(RATIO))
         before, after = self._line(low), self._line(low + 1)
-        part = (sequences - RATIO**low) / (RATIO ** (low + 1) - RATIO**low)
-        seconds = before.start + before.slope * context
-        return seconds + max(0.0, part) * (after.start + after.slope * context - seconds)
+        part = max(0.0, (sequences - RATIO**low) / (RATIO ** (low + 1) - RATIO**low))
+        return _StepLine(*(near + part * (far - near) for near, far in zip(before, after, strict=True)))
 
     def _line(self, place: int) -> _StepLine:
         """The line of `RATIO` ** ``place`` sequences."""
@@ -250,20 +280,20 @@ class _EngineRun:
 
     def batch(self, lengths: list[float]) -> tuple[float, float]:
         """Seconds to the end of the last sample, and to the moment when the last sample has started."""
-        ends: list[tuple[float, float]] = []
-        now = drained = self.prompts(float(len(lengths)))
-        waiting, done, starts = iter(lengths), 0.0, 0.0
-        for length in islice(waiting, self.slots):
-            heappush(ends, (length, 0.0))
-        while ends:
-            count = len(ends)
-            end, start = heappop(ends)
+        ends = [(length, 0.0) for length in lengths[: self.slots]]
+        heapify(ends)
+        now = self.prompts(float(len(lengths)))
+        done, starts, count = 0.0, 0.0, len(ends)
+        line = self._line_between(float(count))
+        for length in lengths[count:]:
+            end = ends[0][0]
             context = self.prompt + (done + end) / 2 - starts / count
-            now += (end - done) * self.step(float(count), context)
+            now += (end - done) * (line.start + line.slope * context)
+            done = end
+            _, start = heapreplace(ends, (done + length, done))
+            starts += done - start
+        drained = now
+        for count, (end, start) in zip(range(len(ends), 0, -1), sorted(ends), strict=True):
+            now += (end - done) * self.step(float(count), self.prompt + (done + end) / 2 - starts / count)
             done, starts = end, starts - start
-            following = next(waiting, None)
-            if following is not None:
-                heappush(ends, (done + following, done))
-                starts += done
-                drained = now
         return now, drained

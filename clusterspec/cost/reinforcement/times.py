@@ -150,13 +150,15 @@ def rl_times(plan: Plan) -> RlTimes | None:
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or workload.rl is None or plan.step is None:
         return None
-    nodes = workload.rl.rollout_nodes
     if workload.rl.rollout_pool is not None and link_with(design.spec, workload.rl.rollout_pool) is None:
         return None
-    if workload.rl.placement != "split":
-        nodes += workload.rl.trainer_nodes
-    rollout = rollout_of(design, workload.rl, nodes)
+    rollout = rollout_of(design, workload.rl, engine_nodes(workload.rl))
     return None if rollout is None else composed_times(plan, rollout)
+
+
+def engine_nodes(rl: Rl) -> int:
+    """The nodes whose engines generate the samples: also those of the trainer, where rollout shares them."""
+    return rl.rollout_nodes + (0 if rl.placement == "split" else rl.trainer_nodes)
 
 
 def composed_times(plan: Plan, rollout: Rollout) -> RlTimes:

@@ -1,0 +1,351 @@
+"""The choices of a search over a fleet: jobs on a number of nodes of a pool, each with its best layout and figures.
+
+The layouts of one job on one pool are evaluated together for all numbers of nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from clusterspec.analysis.layout_search import SearchOptions, found_on_sizes, search
+from clusterspec.analysis.rl_splits import Rollouts, keys_of_split, rl_splits
+from clusterspec.analysis.studied import POOLS, missing_for_search, serving_targets_missed, with_a_layout
+from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.fleet import NodeSet, Pool, engines_away
+from clusterspec.cost.failures import YEAR
+from clusterspec.cost.parameters import model_weights
+from clusterspec.procurement.bill import bill
+from clusterspec.procurement.cost import Cost
+from clusterspec.procurement.cost import cost as cost_of
+from clusterspec.records import NamedTuple, dataclass, field, replace
+from clusterspec.results import Json
+from clusterspec.results.estimate_json import serving_json
+from clusterspec.results.fleet_search import UNSEARCHED, JobOption
+from clusterspec.results.search import LayoutRow, RlSplit, SearchReport
+from clusterspec.studies import variation
+from clusterspec.studies.fleet import FleetStudy
+from clusterspec.studies.study import Study
+from clusterspec.units import display
+
+OBJECTIVES = {"time": "s", "cost": "", "energy": "J"}
+"""What an assignment minimizes, in sum over all jobs, with its unit: the time of runs, the cost, or the energy."""
+FEW = 16
+"""Sizes, in whole domains, up to which every size of a pool is tried."""
+
+
+class FleetSearchFault(ValueError):
+    """Raised for a fleet, or a goal, for which nothing can be searched, with a one-line reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What a search over a fleet looks for.
+
+    ``within`` is the longest time of a run in seconds, by job; the key ``""`` holds for all other jobs that train.
+    ``nodes`` are the sizes to try instead of the default ones. ``top`` is the number of assignments, ``seconds`` the
+    time limit of the solver for each. ``every`` searches also the choices that cannot be in these assignments.
+    """
+
+    objective: str = "time"
+    within: Mapping[str, float] = field(default_factory=dict)
+    nodes: tuple[int, ...] = ()
+    top: int = 3
+    seconds: float = 60.0
+    every: bool = False
+
+
+class Place(NamedTuple):
+    """Jobs on a number of nodes of a pool; several jobs take turns."""
+
+    jobs: tuple[str, ...]
+    pool: str
+    nodes: int
+
+
+# The choices
+
+
+def places(study: Study, goal: Goal) -> tuple[Place, ...]:
+    """The choices of a fleet: every set of jobs on every pool with every size. Raises `FleetSearchFault`."""
+    parts = study.fleet
+    if parts is None:
+        raise FleetSearchFault(f"{study.source.name} describes one cluster: `--fleet` takes a spec with pools and jobs")
+    _refuse_unknown_jobs(parts, goal)
+    _refuse_endless_jobs(parts)
+    sets = [nodes for pool in parts.fleet.pools.values() for nodes in pool.sets if nodes.path is None]
+    chosen = [
+        Place(nodes.jobs, pool.name, size)
+        for nodes in sets
+        for pool in parts.fleet.pools.values()
+        for size in _sizes_for(parts, nodes, pool, goal)
+        if not _stays(parts, nodes) or (pool.name, size) == (nodes.pool, nodes.nodes)
+    ]
+    if not chosen:
+        raise FleetSearchFault(f"{study.source.name}: no job has a workload, or no pool has nodes")
+    return tuple(chosen)
+
+
+def _stays(parts: FleetStudy, nodes: NodeSet) -> bool:
+    """Whether a job of a set has engines on another pool: it stays where the spec has it."""
+    return any(engines_away(parts.fleet.jobs[name].spec) for name in nodes.jobs)
+
+
+def _refuse_unknown_jobs(parts: FleetStudy, goal: Goal) -> None:
+    strange = [name for name in goal.within if name and name not in parts.jobs]
+    if strange:
+        raise FleetSearchFault(f"no job is called {strange[0]!r}; there are {', '.join(parts.jobs)}")
+
+
+def _refuse_endless_jobs(parts: FleetStudy) -> None:
+    """Raises `FleetSearchFault` for jobs that train and do not say how long."""
+    works = {name: study.design.workload for name, study in parts.jobs.items()}
+    endless = [name for name, work in works.items() if work and work.kind == "train" and not work.tokens]
+    if endless:
+        names = ", ".join(endless)
+        raise FleetSearchFault(f"the length of a run is not known: state `workload.tokens` of {names}")
+
+
+def _sizes_for(parts: FleetStudy, nodes: NodeSet, pool: Pool, goal: Goal) -> Sequence[int]:
+    """The sizes to try; a serving plan alone takes as few nodes of the whole pool as it needs."""
+    if pool.nodes is None or pool.cluster is None:
+        return ()
+    if _stays(parts, nodes):
+        return (nodes.nodes,) if nodes.nodes else ()
+    if len(nodes.jobs) == 1 and _serves(parts.jobs.get(nodes.jobs[0])):
+        return (pool.nodes,)
+    if goal.nodes:
+        return [size for size in goal.nodes if size <= pool.nodes]
+    stated = [each.nodes for other in parts.fleet.pools.values() for each in other.sets if each.nodes]
+    return sizes(pool.nodes, nodes_of_domain(pool.cluster), stated)
+
+
+def _serves(study: Study | None) -> bool:
+    work = study.spec.workload if study else None
+    return work is not None and work.kind == "serve"
+
+
+def sizes(nodes: int, domain: int, stated: Iterable[int] = ()) -> list[int]:
+    """The sizes to try on a pool, in whole domains: all of a small pool, else steps of a half, with what each leaves.
+
+    >>> sizes(4, 1), sizes(54, 18)
+    ([1, 2, 3, 4], [18, 36, 54])
+    >>> sizes(64, 1)
+    [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40, 48, 52, 56, 58, 60, 61, 62, 63, 64]
+    """
+    unit = max(1, min(domain, nodes))
+    whole = nodes // unit
+    steps = {factor << power for power in range(whole.bit_length()) for factor in (1, 3)}
+    tried = range(1, whole + 1) if whole <= FEW else {size for step in steps for size in (step, whole - step)} | {whole}
+    written = {size for size in stated if size <= nodes and size % unit == 0}
+    return sorted({size * unit for size in tried if 0 < size <= whole} | written)
+
+
+# The options of one choice
+
+
+def options_at(study: Study, goal: Goal, place: Place) -> tuple[JobOption, ...]:
+    """The best layout of each job of a place, with its figures. Raises the exception of a part that failed."""
+    return options_of_sizes(study, goal, (place,))[0]
+
+
+def options_of_sizes(study: Study, goal: Goal, some: Sequence[Place]) -> tuple[tuple[JobOption, ...], ...]:
+    """The options of places that differ in their nodes alone, which share the tables of their layouts.
+
+    Raises the exception of a part that failed.
+    """
+    parts = study.fleet
+    assert parts is not None
+    by_job = [_options_of_job(parts, goal, some, name) for name in some[0].jobs]
+    return tuple(zip(*by_job, strict=True))
+
+
+def by_size(chosen: Iterable[Place]) -> list[tuple[Place, ...]]:
+    """The places with the same jobs and pool, in their order."""
+    return [tuple(some) for _, some in groupby(chosen, key=lambda each: (each.jobs, each.pool))]
+
+
+def _options_of_job(parts: FleetStudy, goal: Goal, some: Sequence[Place], name: str) -> list[JobOption]:
+    """The option of a job on each of some sizes of a pool."""
+    nothing = [JobOption(name, place.pool, place.nodes) for place in some]
+    if engines_away(parts.fleet.jobs[name].spec):
+        return [_option_as_written(option, parts, goal) for option in nothing]
+    rollouts: Rollouts = {}
+    placed = [_placed(option, parts, rollouts) for option in nothing]
+    serves = _serves(parts.jobs.get(name))
+    wanted = SearchOptions(objective="accelerators" if serves else "step_time", top=1, best_only=True)
+    found = found_on_sizes([study for _, study in placed], wanted)
+    return [
+        option
+        if option.why
+        else _option(option, parts, goal, (study, search(study, wanted, searched_before=one)), len(place.jobs) == 1)
+        for (option, study), one, place in zip(placed, found, some, strict=True)
+    ]
+
+
+def _placed(option: JobOption, parts: FleetStudy, rollouts: Rollouts) -> tuple[JobOption, Study]:
+    """The study of a job on its nodes, with the fastest placement of its roles, or why it cannot be searched."""
+    study = parts.job_on(option.pool, option.job, option.nodes)
+    if study.design.workload is not None and study.design.workload.rl is not None:
+        splits = rl_splits(study.design, option.nodes, rollouts)
+        if not splits:
+            return replace(option, why="no placement of rollout fits in memory with the layout of the trainer"), study
+        study = variation.rewritten(with_a_layout(study), keys_of_split(splits[0]))
+        option = replace(option, rl=_placement(splits[0]))
+    return replace(option, why=_missing_part(study)), study
+
+
+def _option(
+    option: JobOption, parts: FleetStudy, goal: Goal, found: tuple[Study, SearchReport], alone: bool
+) -> JobOption:
+    """The option with the best layout of a search. Raises the exception of a part that failed."""
+    study, report = found
+    if study.failures:
+        raise study.failures[0][1]
+    if not report.layouts:
+        return replace(option, why=report.why)
+    row = report.layouts[0]
+    changes: dict[tuple[str | int, ...], object] = {("layout",): row.layout}
+    if row.serving is not None:
+        changes[POOLS] = row.serving["disaggregated"]
+    placed = variation.rewritten(with_a_layout(study), changes)
+    return with_figures(_with_row(option, row), parts, placed, goal, alone=alone)
+
+
+def _placement(split: RlSplit) -> Json:
+    """The keys of `workload.rl` for a placement."""
+    own = {"nodes": split.rollout_nodes} if split.rollout_nodes else {}
+    return {
+        "placement": split.placement,
+        "max_staleness": split.max_staleness,
+        "rollout": own | {"tp": split.rollout_tp},
+    }
+
+
+def _option_as_written(option: JobOption, parts: FleetStudy, goal: Goal) -> JobOption:
+    """The option of a job with engines on other pools, which stays as the spec has it."""
+    study = parts.jobs[option.job]
+    value, work = study.document.value if study.document else {}, study.design.workload
+    served = serving_json(study.plan.serving, work.serving if work else None)
+    layout = dict(value.get("layout") or {})
+    written = JobOption(option.job, option.pool, option.nodes, layout=layout, serving=served)
+    return with_figures(written, parts, study, goal, alone=False)
+
+
+# Choices that need no search
+
+
+def without_search(study: Study, place: Place) -> tuple[JobOption, ...]:
+    """The options of a place before a search: each with the least time of its run."""
+    parts = study.fleet
+    assert parts is not None
+    return tuple(
+        JobOption(name, place.pool, place.nodes, least=least_time(parts, place, name), why=UNSEARCHED)
+        for name in place.jobs
+    )
+
+
+def least_time(parts: FleetStudy, place: Place, name: str) -> float:
+    """Seconds that the run of a job takes at least on some nodes, with the pauses in which other jobs have them: its
+    matrix multiplications at the peak of all accelerators. 0 where nothing is known, and for serving.
+    """
+    job = parts.fleet.jobs[name]
+    if engines_away(job.spec):
+        return 0.0
+    design = parts.job_on(place.pool, name, place.nodes).design
+    cluster, work = design.cluster, design.workload
+    if cluster is None or work is None or work.peak is None or not work.tokens or work.serving is not None:
+        return 0.0
+    each = (6 if work.trainable is None else 4) * model_weights(work.model).multiplied
+    trained = 1.0
+    if work.rl is not None:
+        step = work.rl.minibatches * work.rl.epochs * work.global_batch * work.filled_length
+        trained = step / (work.rl.samples * work.rl.sample_tokens)
+    accelerators = place.nodes * cluster.accelerators_per_node
+    return work.tokens * trained * each / (accelerators * work.peak.value) / (job.share or 1.0)
+
+
+def beyond_limit(option: JobOption, goal: Goal) -> JobOption:
+    """The option before a search; it misses its target where it does so at the peak of its accelerators."""
+    limit = goal.within.get(option.job, goal.within.get(""))
+    if limit is None or not option.least or option.least <= limit:
+        return option
+    return replace(option, missed=(f"run at least {display(option.least, 's')} > {display(limit, 's')}",))
+
+
+def _missing_part(study: Study) -> str:
+    """Why a job cannot be searched at all; empty where it can."""
+    if study.design.cluster is None or study.design.workload is None:
+        return missing_for_search(study)
+    return ""
+
+
+def _with_row(option: JobOption, row: LayoutRow) -> JobOption:
+    pools = row.serving["disaggregated"] if row.serving else None
+    job, pool, nodes = option.job, option.pool, option.nodes
+    served = JobOption(job, pool, nodes, layout=row.layout, disaggregated=pools, serving=row.serving, memory=row.memory)
+    return replace(served, rl=option.rl)
+
+
+def with_figures(option: JobOption, parts: FleetStudy, placed: Study, goal: Goal, *, alone: bool) -> JobOption:
+    """The option with the figures of a design of the job."""
+    design, plan = placed.design, placed.plan
+    assert design.cluster is not None
+    share = parts.fleet.jobs[option.job].share
+    nodes = _nodes_used(placed, option.nodes) if alone and plan.serving is not None else option.nodes
+    elapsed = plan.time_to_train / share if plan.time_to_train is not None and share > 0 else None
+    part = nodes / design.cluster.nodes
+    found = cost_of(design, plan if placed.possible else None, bill(design))
+    return replace(
+        option,
+        nodes=nodes,
+        step_time=plan.rl.step if plan.rl else plan.step_seconds,
+        mfu=plan.rl.mfu if plan.rl else plan.mfu,
+        elapsed=elapsed,
+        surely_fits=plan.surely_fits,
+        cost=_cost(found, plan.serving is not None, part * share),
+        energy=_energy(found, plan.time_to_train if plan.serving is None else _term(placed) * share, part),
+        missed=tuple(_missed(option.job, placed, elapsed, goal)),
+    )
+
+
+def _nodes_used(study: Study, most: int) -> int:
+    """The nodes of a serving plan, in whole domains."""
+    layout, cluster = study.design.layout, study.design.cluster
+    if layout is None or cluster is None:
+        return most
+    unit = min(nodes_of_domain(cluster), most)
+    return min(most, -(-layout.nodes // unit) * unit)
+
+
+def _cost(found: Cost | None, serves: bool, part: float) -> float | None:
+    """The cost of a run, or of a part of the pool over the term."""
+    if found is None:
+        return None
+    if serves:
+        return found.total.value * part if found.total else None
+    return found.per_run.value if found.per_run else None
+
+
+def _energy(found: Cost | None, seconds: float | None, part: float) -> float | None:
+    """Joules of a part of a pool at full load."""
+    if found is None or not found.watts.parts or seconds is None:
+        return None
+    return found.watts.value * part * seconds
+
+
+def _term(study: Study) -> float:
+    """The seconds for which a serving plan is counted: the term of the procurement, else a year."""
+    procurement = study.spec.procurement
+    return procurement.term.value if procurement and procurement.term else YEAR
+
+
+def _missed(job: str, study: Study, elapsed: float | None, goal: Goal) -> Iterator[str]:
+    """The targets that a design misses."""
+    if study.plan.serving is not None:
+        yield from serving_targets_missed(study)
+        return
+    limit = goal.within.get(job, goal.within.get(""))
+    if limit is not None and (elapsed is None or elapsed > limit):
+        took = display(elapsed, "s") if elapsed is not None else "of unknown time"
+        yield f"run {took} > {display(limit, 's')}"
