@@ -66,6 +66,8 @@ PRECISIONS = {
     )
 }
 """All formats by name. tf32 is how products round fp32 numbers; they are stored in 32 bits."""
+WIDTHS = {name: one.bytes for name, one in PRECISIONS.items()}
+"""The bytes of one number in each format."""
 OPERANDS = {"fp8": "mxfp8", "fp4": "nvfp4", "int8": "int8"}
 """The format in which products of a narrow precision keep their operands: block formats of Transformer Engine."""
 NARROW = frozenset(OPERANDS)
@@ -78,7 +80,7 @@ def precision_width(name: str) -> float:
     >>> precision_width("fp32"), precision_width("fp8"), precision_width("none")
     (4.0, 1.0, 0.0)
     """
-    return PRECISIONS[name].bytes
+    return WIDTHS[name]
 
 
 def activation_width(work: str) -> float:

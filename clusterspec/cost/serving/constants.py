@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from clusterspec.catalog.entries import Stack
 from clusterspec.cluster.groups import contiguous_placement
@@ -12,10 +13,11 @@ from clusterspec.cost.collectives.model import CollectiveUnavailableError
 from clusterspec.cost.collectives.paths import group_paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, paths_timing
 from clusterspec.cost.constants import assumed
+from clusterspec.recent import recent
 from clusterspec.records import NamedTuple, dataclass
-from clusterspec.summation import sum_of
 
 
+@lru_cache(maxsize=256)
 def table_origins(kernels: str, **figures: str) -> dict[str, str]:
     """Origins of numbers: names of figures in a table of kernels."""
     return {name: f"kernels/{kernels} {figure}" for name, figure in figures.items()}
@@ -183,8 +185,12 @@ class StepTime(NamedTuple):
     @classmethod
     def of(cls, parts: tuple[Part, ...], steps: float = 1.0) -> StepTime:
         """The steps of these parts."""
-        launch = sum_of(part.seconds for part in parts if part.name == LAUNCH)
-        device = sum_of(part.seconds for part in parts if part.name != LAUNCH)
+        launch = device = 0.0
+        for part in parts:
+            if part.name == LAUNCH:
+                launch += part.seconds
+            else:
+                device += part.seconds
         return cls(parts, steps, steps * (launch + device), steps * device)
 
 
@@ -216,6 +222,7 @@ class RankLinks(NamedTuple):
         return self.library.candidates[0].launch + self.library.device_seconds(size)
 
 
+@recent(16)
 def rank_links(cluster: Cluster, ranks: int) -> RankLinks | None:
     """The links of the first ``ranks`` ranks; None where no fabric connects their domains."""
     paths = group_paths(cluster, contiguous_placement(cluster, ranks))

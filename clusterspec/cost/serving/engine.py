@@ -41,7 +41,7 @@ from clusterspec.cost.serving.rates import (
     throughput_kernels,
 )
 from clusterspec.precision import NARROW, peak_name, precision_width, table_width
-from clusterspec.records import NamedTuple, dataclass
+from clusterspec.records import NamedTuple, dataclass, field
 from clusterspec.summation import sum_of
 
 GROUPED_QUERIES, LATENT, LINEAR = 2, 5, 4
@@ -305,6 +305,10 @@ class Engine:
     launches: float
     tensor_links: RankLinks | None
     exchange_links: RankLinks | None
+    steps: dict[tuple[object, ...], StepTime] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """The steps that were timed, by what they process: bisections over the load ask again for the same ones."""
+    contexts: dict[float, float] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """The same for the bytes of a sequence by its context."""
 
     @classmethod
     def of(cls, cluster: Cluster, workload: Workload, layout: Layout, replicas: int) -> Engine | None:
@@ -361,22 +365,33 @@ class Engine:
 
     def sequence_bytes(self, context: float) -> float:
         """Bytes of cache of one sequence on one rank, over all layers."""
-        kept = sequence_cache(self.model, (self.whole,), context, self.layout.tp)
-        return kept.stored(self.workload.kv_precision).total
+        found = self.contexts.get(context)
+        if found is None:
+            kept = sequence_cache(self.model, (self.whole,), context, self.layout.tp)
+            found = self.contexts[context] = kept.stored(self.workload.kv_precision).total
+        return found
 
     def decode(self, sequences: float, context: float, tokens: float = 1.0) -> StepTime:
         """One step that decodes ``tokens`` of each of ``sequences`` on every attention rank: one, or drafted ones."""
-        ranks = float(self.layout.attention_dp)
-        busy = min(ranks, max(1.0, sequences * ranks))
-        attention = cache_reading_parts(self, max(1.0, sequences), context, tokens, most=max(1.0, sequences * ranks))
-        every = max(1.0, sequences) * tokens
-        return StepTime.of(step_parts(self, every, every, attention, busy))
+        key = (sequences, context, tokens)
+        if key not in self.steps:
+            ranks, most = float(self.layout.attention_dp), max(1.0, sequences * self.layout.attention_dp)
+            attention = cache_reading_parts(self, max(1.0, sequences), context, tokens, most=most)
+            every = max(1.0, sequences) * tokens
+            self.steps[key] = StepTime.of(step_parts(self, every, every, attention, min(ranks, most)))
+        return self.steps[key]
 
     def prefill(self, tokens: float, length: float, busy: float, beside: Decoding = NOTHING) -> StepTime:
         """``tokens`` of prompts of ``length`` on each of ``busy`` attention ranks, through all layers.
 
         Each chunk of a prompt is one step, in which the sequences ``beside`` it decode; it includes their tokens.
         """
+        key = (tokens, length, busy, beside)
+        if key not in self.steps:
+            self.steps[key] = self._prefill(tokens, length, busy, beside)
+        return self.steps[key]
+
+    def _prefill(self, tokens: float, length: float, busy: float, beside: Decoding) -> StepTime:
         serving = self.workload.serving
         decoded = beside.sequences * beside.tokens
         taken = decoded if beside.sequences > 1 else 0.0  # a request alone does not decode beside its own prompt

@@ -5,11 +5,13 @@ from __future__ import annotations
 from math import ceil, inf
 from typing import TYPE_CHECKING
 
+from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Layout, Transfer, Workload
 from clusterspec.cost.formulas.serving import handoff_time, overlapped_handoff_time, stream_time, transfer_time
 from clusterspec.cost.layers import Chunk, model_layers
 from clusterspec.cost.mixers import sequence_cache
 from clusterspec.cost.serving import constants
+from clusterspec.recent import recent
 from clusterspec.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -66,7 +68,12 @@ def request_bytes(workload: Workload, layout: Layout, tokens: float) -> float:
 
 def whole_model(workload: Workload) -> Chunk:
     """All layers of the model of a workload."""
-    return Chunk.of(model_layers(workload.model), first=True, last=True)
+    return _chunk_of_all(workload.model)
+
+
+@recent(8)
+def _chunk_of_all(model: Model) -> Chunk:
+    return Chunk.of(model_layers(model), first=True, last=True)
 
 
 def cache_transfer(

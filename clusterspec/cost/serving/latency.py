@@ -16,11 +16,30 @@ from clusterspec.cost.serving.quantiles import (
     quantile_of_sums,
     smallest_reaching,
 )
-from clusterspec.records import NamedTuple, dataclass
+from clusterspec.records import NamedTuple, dataclass, field
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from clusterspec.cost.serving.balance import ExpertUse
     from clusterspec.cost.serving.caches import TierUse
+    from clusterspec.cost.serving.steady import Pools
+
+
+class Highest:
+    """The highest concurrency of a plan at which all targets are met, found when it is first read: few readers do."""
+
+    __slots__ = ("_found", "_pools", "_search")
+
+    def __init__(self, search: Callable[[Pools], float | None], pools: Pools) -> None:
+        self._search, self._pools = search, pools
+        self._found: tuple[float | None] | None = None
+
+    @property
+    def value(self) -> float | None:
+        if self._found is None:
+            self._found = (self._search(self._pools),)
+        return self._found[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +60,6 @@ class ServingTimes:
     kv_bytes_per_token: float
     kv_capacity_tokens: float
     kv_capacity_sequences: float
-    max_concurrency: float | None
     prefill_share: float
     sequences: float
     decode: StepTime
@@ -84,6 +102,12 @@ class ServingTimes:
     """Whether all requests start and end together."""
     joining: float = 0.0
     """Seconds that the handoff adds to the first gap between tokens, where the first token is sent before it."""
+    highest: Highest | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def max_concurrency(self) -> float | None:
+        """The highest concurrency within the targets, by bisection when it is first read; None where not asked for."""
+        return self.highest.value if self.highest is not None else None
 
     @property
     def handoff(self) -> float:
@@ -218,6 +242,13 @@ def missed_targets(times: ServingTimes, load: Serving) -> tuple[Target, ...]:
     """The targets that a plan does not meet at its load."""
     return tuple(
         each for each in load.targets if latency_at(times, load, each.quantity, each.percentile) > each.seconds
+    )
+
+
+def target_excess(times: ServingTimes, load: Serving) -> float:
+    """The largest excess of a latency over its target, as a share of it; at most 0 where all targets are met."""
+    return max(
+        (latency_at(times, load, each.quantity, each.percentile) - each.seconds) / each.seconds for each in load.targets
     )
 
 

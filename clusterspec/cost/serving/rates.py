@@ -33,6 +33,8 @@ MOST_TABLES = 64
 """Limit of entries whose curves are cached."""
 DECODE = "attention.decode"
 """The table of attention over a cache."""
+ALL_REDUCE = "all_reduce."
+"""The tables of all-reduces within a domain, by number of ranks."""
 LONG = 16384.0
 """Tokens of a context over which attention has its best rate."""
 SUFFIXES = {"kb": 1024.0, "mb": 1024.0**2}
@@ -73,8 +75,8 @@ class KernelRates:
     """The achieved rates of kernels on one rank of an accelerator.
 
     ``peaks`` dense FLOP/s by precision and ``bandwidth`` B/s of one rank; ``single`` the figures of the kernel table
-    that have no size, ``scale`` the best GEMM of the accelerator over that of the measured one, ``clock`` the rate of
-    products under a power cap over that without.
+    that have no size, ``all_reduces`` the curves of all-reduces by number of ranks, ``scale`` the best GEMM of the
+    accelerator over that of the measured one, ``clock`` the rate of products under a power cap over that without.
     """
 
     table: str
@@ -82,6 +84,7 @@ class KernelRates:
     bandwidth: float
     curves: Mapping[str, Curve]
     single: Mapping[str, float]
+    all_reduces: tuple[tuple[int, Curve], ...]
     scale: float
     clock: float = 1.0
 
@@ -92,10 +95,10 @@ class KernelRates:
         peaks = {name: peak.value / ranks for name, peak in chip.peaks.items()}
         if chip.memory_bandwidth is None or entry is None or not {"bf16", "fp16"} & set(peaks):
             return None
-        tables, single = _cached_tables(entry)
+        tables, single, reduces = _cached_tables(entry)
         own, measured = chip.achievable.get("matmul.bf16"), single.get("matmul.bf16")
         scale = own.value / measured if own is not None and measured and chip.kernels is None else 1.0
-        return cls(entry.id, peaks, chip.memory_bandwidth.value / ranks, tables, single, scale, clock)
+        return cls(entry.id, peaks, chip.memory_bandwidth.value / ranks, tables, single, reduces, scale, clock)
 
     @property
     def wide(self) -> float:
@@ -159,14 +162,8 @@ class KernelRates:
         ``line`` is B/s per rank and direction. The size is scaled by the measured links over it.
         """
         scaled = size * self.single["all_reduce.links"] / line
-        curve = next(
-            (self.curves[name] for name in self._all_reduce_tables if int(name.rpartition(".")[2]) >= ranks), None
-        )
+        curve = next((curve for number, curve in self.all_reduces if number >= ranks), None)
         return interpolated_value(curve, scaled) if curve is not None and scaled <= exp(curve[0][-1]) else None
-
-    @property
-    def _all_reduce_tables(self) -> list[str]:
-        return sorted((name for name in self.curves if name.startswith("all_reduce.")), key=lambda name: int(name[11:]))
 
     def _measured_table(self, precision: str) -> str:
         """The GEMM table of a precision; that of 16 bits where none was measured."""
@@ -179,17 +176,22 @@ def remaining_rate_share(kept: str, name: str) -> float:
     return constants.WEIGHT_ONLY.value if name not in NARROW and precision_width(kept) < precision_width(name) else 1.0
 
 
-_KNOWN: dict[int, tuple[Kernels, dict[str, Curve], dict[str, float]]] = {}
+Tables = tuple[dict[str, Curve], dict[str, float], tuple[tuple[int, Curve], ...]]
+_KNOWN: dict[int, tuple[Kernels, Tables]] = {}
 """The tables of entries that were used, by identity: an entry is read once."""
 
 
-def _cached_tables(entry: Kernels) -> tuple[dict[str, Curve], dict[str, float]]:
-    """The curves of an entry, and its figures without a size."""
+def _cached_tables(entry: Kernels) -> Tables:
+    """The curves of an entry, its figures without a size, and the curves of all-reduces by number of ranks."""
     if id(entry) not in _KNOWN:
         if len(_KNOWN) > MOST_TABLES:
             _KNOWN.clear()
-        _KNOWN[id(entry)] = entry, size_curves(entry), {name: each.value for name, each in entry.achievable.items()}
-    return _KNOWN[id(entry)][1:]
+        curves = size_curves(entry)
+        numbers = sorted(int(name.removeprefix(ALL_REDUCE)) for name in curves if name.startswith(ALL_REDUCE))
+        reduces = tuple((number, curves[f"{ALL_REDUCE}{number}"]) for number in numbers)
+        single = {name: each.value for name, each in entry.achievable.items()}
+        _KNOWN[id(entry)] = entry, (curves, single, reduces)
+    return _KNOWN[id(entry)][1]
 
 
 # The parts of a step that depend on the routing of tokens: the GEMMs of experts, and their dispatch and combine

@@ -23,6 +23,7 @@ from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding, Engine, unevenly_loaded_ranks
 from clusterspec.cost.serving.handoff import request_bytes, whole_model
+from clusterspec.cost.serving.quantiles import bisected
 from clusterspec.precision import peak_name, precision_width, table_width
 from clusterspec.records import NamedTuple
 
@@ -35,8 +36,10 @@ SHARED_ROUNDS = 8
 """Iterations of the prompts that begin in a step and of its seconds."""
 LEAST_SHARE = 1e-9
 """The least share of steps with a prompt."""
-BUSY = -inf
-"""Spare requests of a plan whose prefill engines are always busy."""
+CLOSE = 1e-3
+"""Width of the last interval of that bisection over the number, in a closed loop."""
+BUSY = inf
+"""Excess of requests in flight of a plan whose prefill engines are always busy."""
 
 
 class Pools(NamedTuple):
@@ -314,38 +317,33 @@ def closed_loop_state(pools: Pools, requests: float) -> Steady:
     ranks = pools.decode.attention_ranks
     capacity = pools.prompts.attention_ranks
 
-    def spare_requests(steady: Steady) -> float:
+    def excess(steady: Steady) -> float:
         if pools.has_prefill_engines and steady.rate * steady.service > capacity:
             return BUSY
-        return requests - steady.requests_in_flight(ranks, pools.load.output_tokens)
+        return steady.requests_in_flight(ranks, pools.load.output_tokens) - requests
 
     top = min(pools.limit, requests / ranks)
     found = steady_state(pools, top)
-    if spare_requests(found) >= 0:
+    most = excess(found)
+    if most <= 0:
         return found
-    low, high, limited = 1e-6 * top, top, spare_requests(found) == BUSY
-    for _ in range(ROUNDS):
-        middle = (low + high) / 2
-        left = spare_requests(steady_state(pools, middle))
-        low, high, limited = (middle, high, limited) if left >= 0 else (low, middle, left == BUSY)
-        if high - low < 1e-3 * high:
-            break
+    low, high = bisected(
+        lambda sequences: excess(steady_state(pools, sequences)), (1e-6 * top, -requests), (top, most), ROUNDS, CLOSE
+    )
     found = steady_state(pools, low)
+    if not pools.has_prefill_engines or excess(steady_state(pools, high)) < BUSY:
+        return found
     left = requests - found.requests_in_flight(ranks, pools.load.output_tokens)
-    return found._replace(wait=found.wait + max(0.0, left) / found.rate) if limited else found
+    return found._replace(wait=found.wait + max(0.0, left) / found.rate)
 
 
-def largest_satisfying(met: Callable[[float], bool], limit: float) -> float:
-    """The largest number of sequences up to ``limit`` that satisfies a condition; 0 if one sequence does not."""
-    if not met(1.0):
+def largest_satisfying(excess: Callable[[float], float], limit: float) -> float:
+    """The largest number of sequences up to ``limit`` with an ``excess`` of at most 0; 0 if one sequence has more."""
+    least = excess(1.0)
+    if least > 0:
         return 0.0
-    if met(limit):
-        return limit
-    low, high = 1.0, limit
-    for _ in range(ROUNDS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if met(middle) else (low, middle)
-    return low
+    most = excess(limit)
+    return bisected(excess, (1.0, least), (limit, most), ROUNDS)[0] if most > 0 else limit
 
 
 # Lower bounds of latency in a serving plan: bytes that a token reads, and the arithmetic of a prompt

@@ -29,7 +29,7 @@ from clusterspec.cost.serving.handoff import (
     request_bytes,
     side_transfers,
 )
-from clusterspec.cost.serving.latency import ServingTimes, missed_targets
+from clusterspec.cost.serving.latency import Highest, ServingTimes, target_excess
 from clusterspec.cost.serving.steady import (
     ROUNDS,
     Pools,
@@ -50,6 +50,9 @@ if TYPE_CHECKING:
 
 MOST_SEQUENCES = 1024
 """Limit of sequences per step of an attention rank, where the spec states none: the default of vLLM since 0.9."""
+
+SETTLED = 1e-14
+"""Relative change of the requests that a request rate keeps in flight at which their iteration ends."""
 
 
 def serving_times(design: Design) -> ServingTimes | None:
@@ -180,7 +183,7 @@ def cache_space(memory: float, taken: float, wanted: float, load: Serving) -> fl
 
 def _plan_times(pools: Pools) -> ServingTimes:
     found = _times_at(pools, *_steady_load(pools))
-    return replace(found, max_concurrency=_highest_concurrency(pools), experts=_expert_use(pools))
+    return replace(found, highest=Highest(_highest_concurrency, pools), experts=_expert_use(pools))
 
 
 def _expert_use(pools: Pools) -> ExpertUse | None:
@@ -221,7 +224,6 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         kv_bytes_per_token=_cache_bytes_per_token(engine),
         kv_capacity_tokens=pools.tokens * ranks,
         kv_capacity_sequences=_cache_capacity(engine, load)[1] * ranks,
-        max_concurrency=None,
         prefill_share=prompt / latency if load.load == "static" else now.share,
         sequences=now.sequences,
         decode=now.decode,
@@ -276,8 +278,10 @@ def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
     found = 1e-3
     now = steady_state(pools, found)
     for _ in range(ROUNDS):
-        found = min(rate * max(1.0, load.output_tokens - 1.0) * now.tpot / ranks, 4 * pools.limit)
+        before, found = found, min(rate * max(1.0, load.output_tokens - 1.0) * now.tpot / ranks, 4 * pools.limit)
         now = steady_state(pools, min(found, pools.limit))
+        if abs(found - before) < SETTLED * found:
+            break
     return found * ranks + rate * now.before_decode, now
 
 
@@ -339,11 +343,11 @@ def _highest_concurrency(pools: Pools) -> float | None:
     other = pools._replace(load=steady)
     first = any(each.quantity in {"ttft", "end_to_end"} for each in load.targets)
 
-    def meets_targets(sequences: float) -> bool:
+    def excess(sequences: float) -> float:
         now = steady_state(other, max(1.0, sequences))
         if first and now.rate * now.service > prompts:
-            return False
-        return not missed_targets(_times_at(other, max(1.0, sequences) * ranks, now), steady)
+            return inf
+        return target_excess(_times_at(other, max(1.0, sequences) * ranks, now), steady)
 
-    most = largest_satisfying(meets_targets, pools.limit)
+    most = largest_satisfying(excess, pools.limit)
     return steady_state(other, most).requests_in_flight(ranks, load.output_tokens) if most else 0.0
