@@ -3,9 +3,10 @@
 ## What it finds
 
 `pp` above 1, a number of layers that it does not divide, and no `stage_layers`. The split is then assumed to be as even
-as possible. The finding is a warning; an error where there are fewer layers than stages (save two, for embedding and head), and where the
-framework refuses virtual stages of different lengths; and a note in torchtitan and DeepSpeed, which distribute the layers themselves, in custom frameworks, and where the layers divide with embedding,
-loss and multi-token prediction counted as layers, which is how published runs split 126 or 61 layers.
+as possible. The finding is a warning. It is an error where there are fewer layers than stages (save two, for embedding
+and head), and where the framework refuses virtual stages of different lengths and all layers are alike. It is a note in
+torchtitan and DeepSpeed, which distribute the layers themselves, in custom frameworks, and where the layers divide with
+embedding, loss and multi-token prediction counted as layers, which is how published runs split 126 or 61 layers.
 
 ## Why it matters
 
@@ -82,7 +83,9 @@ def check(legality: Legality, written_layout: LayoutSpec, model: Model, layout: 
         message = (
             f"{model.layers} layers do not divide over pp {layout.pp}, and no `stage_layers` states the split{assumed}"
         )
-        refused = layout.virtual_stages > 1 and layout.capabilities.has("requires.even_virtual_stages")
+        refused = (
+            layout.virtual_stages > 1 and layout.capabilities.has("requires.even_virtual_stages") and _alike(model)
+        )
         severity = "error" if refused else "warning"
         if layout.capabilities.has("stages.by_itself") or _with_ends(model, stages):
             severity = "note"
@@ -95,6 +98,13 @@ def _with_ends(model: Model, stages: int) -> bool:
     """
     more = model.prediction.layers if model.prediction else 0
     return any((model.layers + STAGE_ENDS + also) % stages == 0 for also in (0, more))
+
+
+def _alike(model: Model) -> bool:
+    """Whether all layers are of one kind. Runs of other models state a layout of their stages to the framework, which
+    their publications often leave out.
+    """
+    return model.prediction is None and model.dense_layers in {0, model.layers}
 
 
 def _help(legality: Legality, model: Model, layout: Layout) -> str:

@@ -3,7 +3,8 @@
 ## What it finds
 
 `term` and `prices` without `electricity`, `pue` or `utilization`, or with an `electricity` of 0: a note. A `pue` without
-a price of electricity is a warning: the power that it multiplies costs nothing then. A rent of racks without
+a price of electricity is a warning: the power that it multiplies costs nothing then; so is neither of them for a machine
+of 16 nodes or more whose racks are not rented. A rent of racks without
 `cluster.power.nodes_per_rack` is a note.
 
 ## Why it matters
@@ -44,15 +45,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.spec.model import ClusterSpec, ProcurementSpec
 
 RULE = Rule.of(__name__, "note")
+MANY = 16
+"""Nodes from which the energy over the term is a large sum: 16 of 10 kW use 1.4 GWh a year."""
 
 
-def check(procurement: ProcurementSpec, written_cluster: ClusterSpec | None) -> Iterator[Problem]:
+def check(
+    procurement: ProcurementSpec, written_cluster: ClusterSpec | None, cluster: Cluster | None
+) -> Iterator[Problem]:
     power = written_cluster.power if written_cluster else None
     if (procurement.prices or {}).get("rack_per_month") and (power is None or power.nodes_per_rack is None):
         message = "racks are rented, and nothing says how many nodes a rack holds: the cost leaves their rent out"
@@ -65,8 +71,13 @@ def check(procurement: ProcurementSpec, written_cluster: ClusterSpec | None) -> 
     if lacking:
         named = both(f"`{key}`" for key in lacking)
         message = f"without {named} the cost over {procurement.term.written} {_lacks(lacking)}"
-        unpaid = procurement.pue is not None and "electricity" in lacking
+        unpaid = "electricity" in lacking and (procurement.pue is not None or _draws_much(procurement, cluster))
         yield RULE.problem("procurement", message, f"add {named}", severity="warning" if unpaid else "note")
+
+
+def _draws_much(procurement: ProcurementSpec, cluster: Cluster | None) -> bool:
+    """Whether the energy of a machine that its owner pays for is a large part of the cost."""
+    return cluster is not None and cluster.nodes >= MANY and not (procurement.prices or {}).get("rack_per_month")
 
 
 def _lacks(lacking: list[str]) -> str:

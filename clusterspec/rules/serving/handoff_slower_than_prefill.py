@@ -4,7 +4,8 @@
 
 Disaggregated serving in which the transfer of a prompt's cache takes longer than the engine needs for the prompt, at a
 load that asks for more prompts per second than the links carry. The finding is a note where the network limits the
-throughput by less than the half-width of the range of the prediction, and a warning above that.
+throughput by less than the half-width of the range of the prediction, a warning above that, and
+an error from a quarter on, if the low end of the range is a quarter, too.
 
 ## Why it matters
 
@@ -89,5 +90,5 @@ def check(served: Served) -> Iterator[Problem]:
         f"the links of a prefill engine carry the caches of {plain(carried, 2)} prompts per second, {display(seconds, 's')} for "
         f"each, and the load asks it for {plain(wanted, 2)}: {percent(lost, 2)} of the throughput is lost",
         transfer_advice(sent),
-        severity=cost_severity(lost, range_factors(times, "output_tokens_per_second"), most="warning"),
+        severity=cost_severity(lost, range_factors(times, "output_tokens_per_second")),
     )
