@@ -42,7 +42,7 @@ def bill_text(report: BillReport, ink: Ink = PLAIN) -> str:
     if priced:
         rows.append((report.bill.total_title, "", "", "", money_text(report.bill.total, report.bill.currency), ""))
     right = (2, 3, 4) if priced else (2,)
-    table = grid.text_table(heads, rows, right=right, wrap=(0, len(heads) - 1), ink=ink)
+    table = grid.text_table(heads, rows, right=right, wrap=(0, 1, len(heads) - 1), ink=ink)
     shown = "\n".join([table, fabric_text(report), *_uncounted_texts(report)]) + "\n"
     return shown + errors_text(report.findings, report.input.name, ink)
 
@@ -255,7 +255,7 @@ def diff_as_text(report: DiffReport, ink: Ink = PLAIN) -> str:
         for one in report.effects
     ]
     heads = ("effect", "old", "new", "change")
-    parts.append(text_table(heads, effects, right=(1, 2), wrap=(3,), ink=ink) if effects else "No figure changes.\n")
+    parts.append(text_table(heads, effects, right=(1, 2), wrap=(0, 3), ink=ink) if effects else "No figure changes.\n")
     if report.caution:
         parts.append("\n".join(wrapped_lines(plain_line(report.caution), ink.measure)) + "\n")
     for label, findings in _labeled_findings(report):

@@ -163,6 +163,7 @@ def errors_text(findings: Sequence[Finding], file: str, ink: Ink = PLAIN) -> str
 EIGHTHS = " ▏▎▍▌▋▊▉"
 NARROWEST = 16
 """Columns below which wrapping a cell makes it worse."""
+BENEATH = " " * 6
 _PAINT = pattern(r"\x1b\[[0-9;]*m")
 
 
@@ -188,34 +189,47 @@ def text_table(
 ) -> str:
     """Rows under headings, two spaces apart; the columns in ``right`` are right-aligned.
 
-    If the rows are wider than the terminal, the cells of the columns in ``wrap`` are wrapped.
+    If the rows are wider than the terminal, the cells of the columns in ``wrap`` are wrapped; where that is not enough,
+    these columns except the first are printed beneath their row, the last one first.
     """
-    aligned = set(right)
-    widths = [max(text_width(row[k]) for row in [heads, *rows]) for k in range(len(heads))]
-    least = {k: max(text_width(word) for row in [heads, *rows] for word in ("", *row[k].split())) for k in wrap}
-    widths = _fitted_widths(widths, least, ink.width)
+    aligned, cells = set(right), [heads, *rows]
+    widths = [max(text_width(row[k]) for row in cells) for k in range(len(heads))]
+    least = {k: max(text_width(word) for row in cells for word in ("", *row[k].split())) for k in wrap}
+    beside, widths, gap = _arranged_columns(widths, least, ink.width)
+    beneath = [k for k in range(len(heads)) if k not in beside]
 
-    def line(cells: Sequence[str]) -> str:
-        shown = [
-            " " * (width - text_width(cell)) + cell if k in aligned else cell + " " * (width - text_width(cell))
-            for k, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ]
-        return "  ".join(shown).rstrip()
+    def line(texts: Mapping[int, str]) -> str:
+        pads = {k: " " * (widths[k] - text_width(texts[k])) for k in beside}
+        return gap.join(pads[k] + texts[k] if k in aligned else texts[k] + pads[k] for k in beside).rstrip()
 
-    def lines(cells: Sequence[str]) -> list[str]:
-        parts = [
-            wrapped_lines(cell, widths[k]) if text_width(cell) > widths[k] else [cell] for k, cell in enumerate(cells)
-        ]
-        return [line(each) for each in zip_longest(*parts, fillvalue="")]
+    def lines(row: Sequence[str]) -> list[str]:
+        parts = [wrapped_lines(row[k], widths[k]) if text_width(row[k]) > widths[k] else [row[k]] for k in beside]
+        below = [row[k].strip() for k in beneath if row[k].strip()]
+        shown = [line(dict(zip(beside, each, strict=True))) for each in zip_longest(*parts, fillvalue="")]
+        return shown + [text for each in below for text in wrapped_lines(each, ink.width, BENEATH, BENEATH)]
 
     body = [text for row in rows for text in lines(row)]
-    return "".join(text + "\n" for text in [ink.paint("dim", line(heads)), *body])
+    return "".join(text + "\n" for text in [*(ink.paint("dim", text) for text in lines(heads)), *body])
 
 
-def _fitted_widths(widths: list[int], least: Mapping[int, int], columns: int) -> list[int]:
+def _arranged_columns(widths: list[int], least: Mapping[int, int], columns: int) -> tuple[list[int], list[int], str]:
+    """The columns that stand beside each other, the widths of all, and the space between two."""
+    beside = list(range(len(widths)))
+    for last in (*sorted(least, reverse=True), 0):
+        own = {k: least[k] for k in beside if k in least}
+        fitted = _fitted_widths({k: widths[k] for k in beside}, own, columns)
+        spare = columns - sum(fitted.values()) - (len(beside) - 1)
+        if spare >= 0 or not last:
+            break
+        beside.remove(last)
+    gap = "  " if spare >= len(beside) - 1 else " "
+    return beside, [fitted.get(k, 0) for k in range(len(widths))], gap
+
+
+def _fitted_widths(widths: dict[int, int], least: Mapping[int, int], columns: int) -> dict[int, int]:
     """The widths, with those in ``least`` reduced, widest first, until they fit ``columns`` or reach their minimum."""
-    fitted = list(widths)
-    for _ in range(sum(widths) + 2 * (len(widths) - 1) - columns):
+    fitted = dict(widths)
+    for _ in range(sum(widths.values()) + 2 * (len(widths) - 1) - columns):
         slack = [k for k in least if fitted[k] > max(least[k], NARROWEST)]
         if not slack:
             break

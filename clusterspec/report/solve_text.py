@@ -53,7 +53,7 @@ def solve_as_text(report: SolveReport, ink: Ink = PLAIN) -> str:
         )
         for value, metric, holds in shown
     ]
-    body = grid.text_table((f"  {report.key}", report.metric or "", "meets it"), rows, right=(1,), ink=ink)
+    body = grid.text_table((f"  {report.key}", report.metric or "", "meets it"), rows, right=(1,), wrap=(2,), ink=ink)
     missing = any(metric is None for _, metric, _ in shown)
     note = "– no layout divides there, or the metric cannot be computed\n" if missing else ""
     return answer + "\n" + ink.paint("bold", f"{plural(len(tried), 'value')} tried") + "\n" + body + note
