@@ -5,7 +5,7 @@
 Keys that contradict the rest of the design: settings of experts (`redundant_experts`, `expert_load`, `dispatcher`,
 `expert_parameter_precision`, `capacity_factor`) for a model without experts; a `recipe` of 8 or 4 bits beside products in 16 or more;
 `attention_dp` or `quantization` in training (but of qlora); keys of training in a serving plan; a `shard_group` without
-hsdp; a reference model for an algorithm of reinforcement learning without it. All are warnings; loss scaling beside products in bf16 is a note.
+hsdp; a critic or a reference model for an algorithm of reinforcement learning without it. All are warnings; loss scaling beside products in bf16 is a note.
 
 ## Why it matters
 
@@ -103,6 +103,9 @@ def _of_serving(written: WorkloadSpec, workload: Workload, layout: LayoutSpec) -
     if written.quantization is not None and workload.trainable is None:
         message = f"{written.quantization} quantizes weights that are served, and this workload trains all of them"
         yield RULE.problem("workload.quantization", message, "remove the key, or write `kind: serve`")
+    if written.rl is not None and written.rl.critic is not None and written.rl.algorithm not in {None, "ppo"}:
+        message = f"{written.rl.algorithm} compares the samples of a prompt, so that no critic takes part"
+        yield RULE.problem("workload.rl.critic", message, "remove the key, or write `algorithm: ppo`")
     if written.rl is not None and written.rl.reference is not None and written.rl.algorithm == "dapo":
         message = "dapo has no penalty for divergence, so that no reference model takes part"
         yield RULE.problem("workload.rl.reference", message, "remove the key, or write `algorithm: grpo`")

@@ -96,6 +96,10 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             message = f"job `{name}` is on pool `{job.spec.pool}`, and `{first.name}` on `{first.spec.pool}`: they share no nodes"
             yield RULE.problem(("jobs", name, "nodes_of"), message, "name a job of the same pool, or drop the key")
     for number, link in enumerate(fleet.spec.pool_links or ()):
+        ends = link.between or ()
+        if len(ends) > len(set(ends)):
+            message = f"the link joins `{ends[0]}` to itself: the fabric of the pool does that"
+            yield RULE.problem(("pool_links", number, "between"), message, "name two pools")
         for end, pool in enumerate(link.between or ()):
             if pool not in pools:
                 yield _unknown(("pool_links", number, "between", end), pool, [*pools])

@@ -4,7 +4,8 @@
 
 `networks.storage.bandwidth` above nodes × frontend NICs × their rate, where storage has no NICs of its own and does not
 share the fabric; or above that of the out-of-band network, if storage shares it. The finding is a note below twice that rate, since a storage system may serve other machines, too, a
-warning from there on, and an error from four times on.
+warning from there on, and an error from four times on. Likewise, `per_client` above what the NICs of one node carry is a
+warning.
 
 ## Why it matters
 
@@ -30,6 +31,14 @@ cluster:
     frontend: {nics_per_node: 2, nic_bandwidth: 100 Gb/s}
     storage: {bandwidth: 400 GB/s}
     out_of_band: {nic_bandwidth: 1 Gb/s}
+```
+
+```yaml cluster.networks.storage.per_client
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 8
+  networks: {storage: {bandwidth: 100 GB/s, nics_per_node: 2, nic_bandwidth: 200 Gb/s, per_client: 90 GB/s}}
 ```
 
 ## Silent
@@ -76,7 +85,12 @@ def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:
     if path_to_store is None or path_to_store.nic_bandwidth is None:
         return
     nics = path_to_store.nics_per_node or 1
-    total = cluster.nodes * nics * path_to_store.nic_bandwidth.per_direction
+    of_node = nics * path_to_store.nic_bandwidth.per_direction
+    total = cluster.nodes * of_node
+    client = storage.per_client
+    if client is not None and client.per_direction > of_node:
+        message = f"one node reaches {display(of_node, 'B/s')} over {nics} × {path_to_store.nic_bandwidth.written}, less than `per_client: {client.written}`"
+        yield RULE.problem("cluster.networks.storage.per_client", message, "state what its NICs carry")
     if storage.bandwidth.per_direction > total:
         which = (
             "storage" if path_to_store is storage else "out-of-band" if path_to_store is not frontend else "frontend"

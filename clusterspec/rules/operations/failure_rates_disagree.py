@@ -3,7 +3,7 @@
 ## What it finds
 
 `node_mtbf` over the nodes of the job against `mean_time_between_failures`: a warning where they differ by a third, and an
-error by a factor of three.
+error by a factor of three. An `afr` of a kind of part beside an `mtbf` that gives another, likewise.
 
 ## Why it matters
 
@@ -26,6 +26,12 @@ cluster: {platform: dgx-h100, nodes: 128, spare_nodes: 4}
 operations: {node_mtbf: 365 days, mean_time_between_failures: 30 days}
 ```
 
+```yaml operations.failures.accelerator.afr
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 16, spare_nodes: 1}
+operations: {failures: {accelerator: {afr: 0.05, mtbf: 1000 h}}}
+```
+
 ## Silent
 
 ```yaml
@@ -45,14 +51,16 @@ from collections.abc import Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import OperationsSpec
+from clusterspec.spec.model import FailureRateSpec, FailuresSpec, OperationsSpec
 from clusterspec.units import display, plain, plural
 
 RULE = Rule.of(__name__, "error")
 LEAST, FAR = 4 / 3, 3.0
+YEAR = 365.25 * 86400
 
 
 def check(operations: OperationsSpec, job_nodes: int | None) -> Iterator[Problem]:
+    yield from _rates_of_parts(operations)
     whole, node = operations.mean_time_between_failures, operations.node_mtbf
     if whole is None or node is None or not job_nodes or not whole.value or not node.value:
         return
@@ -70,3 +78,20 @@ def check(operations: OperationsSpec, job_nodes: int | None) -> Iterator[Problem
         severity=severity,
         related=[("operations.node_mtbf", "the time of one node")],
     )
+
+
+def _rates_of_parts(operations: OperationsSpec) -> Iterator[Problem]:
+    """Failures in a year of a kind of part beside a time between failures that gives others."""
+    if operations.failures is None:
+        return
+    for name in FailuresSpec.__slots__:
+        part: FailureRateSpec | None = getattr(operations.failures, name)
+        if part is None or part.afr is None or part.mtbf is None or not part.mtbf.value or not part.afr:
+            continue
+        ratio = YEAR / part.mtbf.value / part.afr
+        if not 1 / LEAST <= ratio <= LEAST:
+            message = f"a part that fails every {part.mtbf.written} fails {plain(YEAR / part.mtbf.value, 2)} times in a year, and `afr` says {part.afr:g}"
+            severity = "error" if not 1 / FAR < ratio < FAR else "warning"
+            yield RULE.problem(
+                ("operations", "failures", name, "afr"), message, "keep one of the two", severity=severity
+            )
