@@ -147,11 +147,11 @@ def test_a_line_that_is_shown_fits(line: str, width: int) -> None:
 def test_what_does_not_fit_beside_stands_beneath() -> None:
     heads, row = (
         ("part", "kind", "unit price", "price", "why"),
-        ("node", "spare", "9" * 33, "8" * 33, "in addition " * 3),
+        ("node", "spare", "9" * 35, "8" * 35, "in addition " * 3),
     )
     lines = text_table(heads, [row], right=(2, 3), wrap=(0, 1, 4), ink=Ink(width=80)).splitlines()
     assert [line.strip() for line in lines[1:2]] == ["kind"]
-    assert lines[3].split() == ["node", "9" * 33, "8" * 33]
+    assert lines[3].split() == ["node", "9" * 35, "8" * 35]
     assert [line.strip() for line in lines[4:]] == ["spare", "in addition in addition in addition"]
     assert all(text_width(line) <= 80 for line in lines)
     assert len(text_table(heads, [row], wrap=(0, 1, 4), ink=Ink(width=140)).splitlines()) == 2
