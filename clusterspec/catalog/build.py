@@ -215,6 +215,17 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
 # Conversion of raw entries to typed entries, one function per kind
 
 
+def power_figures(read: FactReader) -> dict[str, Any]:
+    """The power of an entry in watts: the largest, else the typical figure; the typical one; what they count."""
+    largest, typical = read.figure("power", "power"), read.figure("power.typical", "power")
+    return {
+        "power": largest or read.figure("power.max", "power") or typical,
+        "power_typical": typical,
+        "power_includes": read.texts("power.includes"),
+        "power_unpublished": bool(read.flag("power.unpublished")),
+    }
+
+
 def accelerator(read: FactReader) -> Accelerator:
     """An accelerator, with bandwidths per direction and dense peaks."""
     return Accelerator(
@@ -227,7 +238,7 @@ def accelerator(read: FactReader) -> Accelerator:
         memory_bandwidth=read.figure("memory_bandwidth", "rate"),
         peaks=read.peaks("peak"),
         unpublished_peaks=read.texts("unpublished_peaks"),
-        power=read.figure("power", "power"),
+        **power_figures(read),
         interconnects=read.texts("scale_up.interconnects"),
         scale_up_bandwidth=read.bandwidth("scale_up.bandwidth"),
         peer_bandwidth=read.bandwidth("scale_up.peer_bandwidth"),
@@ -245,6 +256,7 @@ def accelerator(read: FactReader) -> Accelerator:
         compute_units=read.count("compute_units"),
         array=read.count("array"),
         kernels=read.text("kernels"),
+        cooling=read.texts("cooling"),
         peer_to_peer=read.flag("peer_to_peer"),
         gpudirect_rdma=read.flag("gpudirect_rdma"),
         architecture=read.text("architecture") or "",
@@ -300,7 +312,7 @@ def nic(read: FactReader) -> Nic:
         cages=read.count("cages"),
         connector=read.text("connector"),
         families=read.texts("families"),
-        power=read.figure("power", "power"),
+        **power_figures(read),
         out_of_order=read.flag("out_of_order"),
         gpudirect_rdma=read.flag("gpudirect_rdma"),
         trimming=read.flag("trimming"),
@@ -320,8 +332,9 @@ def switch(read: FactReader) -> Switch:
         connector=read.text("connector"),
         splits=read.count("splits"),
         management_ports=read.count("management_ports"),
-        power=read.figure("power", "power"),
+        **power_figures(read),
         rack_units=read.count("rack_units"),
+        cooling=read.texts("cooling"),
         in_network_reduction=read.flag("in_network_reduction") or False,
         latency=read.figure("latency", "time"),
         managed=read.flag("managed"),
@@ -348,7 +361,7 @@ def optics(read: FactReader) -> Optics:
         reach=read.figure("reach", "length"),
         cages=read.texts("cages"),
         top=read.text("top") or "",
-        power=read.figure("power", "power"),
+        **power_figures(read),
         part_numbers=read.texts("part_numbers"),
         families=read.texts("families"),
     )
@@ -379,7 +392,7 @@ def platform(read: FactReader) -> Platform:
         frontend_bandwidth=read.bandwidth("frontend.nic_bandwidth"),
         frontend_cages=read.count("frontend.cages"),
         frontend_connector=read.text("frontend.connector"),
-        power=read.figure("power", "power"),
+        **power_figures(read),
         rack_power=read.figure("rack_power", "power"),
         rack_units=read.count("rack_units"),
         pfc=read.flag("flow_control.pfc"),

@@ -118,7 +118,23 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Accelerator(Entry):
+class PoweredPart(Entry):
+    """A part that draws power.
+
+    ``power`` is its largest sustained power in watts, else the typical one; ``power_typical`` the power at work that
+    its maker prints; ``power_includes`` what they count (``module``, ``card``, ``processor``, ``end``; of systems
+    ``accelerators``, ``host``, ``nics``, ``optics``, ``fans``, ``conversion``, ``switches``). ``power_unpublished``
+    says that no figure is known, for a reason that the entry states.
+    """
+
+    power: Figure | None = None
+    power_typical: Figure | None = None
+    power_includes: tuple[str, ...] = ()
+    power_unpublished: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerator(PoweredPart):
     """A package as sold.
 
     ``memory`` is in bytes, as reported by the device if known; ``memory_bandwidth`` in B/s (reads
@@ -147,7 +163,6 @@ class Accelerator(Entry):
     memory_bandwidth: Figure | None = None
     peaks: Mapping[str, Peak] = field(default_factory=dict)
     unpublished_peaks: tuple[str, ...] = ()
-    power: Figure | None = None
     interconnects: tuple[str, ...] = ()
     scale_up_bandwidth: Bandwidth | None = None
     peer_bandwidth: Bandwidth | None = None
@@ -165,6 +180,8 @@ class Accelerator(Entry):
     compute_units: int | None = None
     array: int | None = None
     kernels: str | None = None
+    cooling: tuple[str, ...] = ()
+    """Coolings with which it is sold (``air``, ``liquid``); empty where a node may have either."""
     peer_to_peer: bool | None = None
     gpudirect_rdma: bool | None = None
     architecture: str = ""
@@ -221,12 +238,12 @@ class Interconnect(Entry):
 
 
 @dataclass(frozen=True, slots=True)
-class Nic(Entry):
+class Nic(PoweredPart):
     """A network adapter.
 
     ``port_bandwidth`` is the line rate of one port, B/s per direction; ``pcie`` and ``lanes`` the
     generation and width of the slot it needs; ``cages`` the number of ``connector`` cages on its
-    bracket, 0 if its ports are wired to cages of the node; ``power`` the maximum of the card in watts.
+    bracket, 0 if its ports are wired to cages of the node.
     ``ethernet_ports`` and ``ethernet_port_bandwidth`` apply to Ethernet if they differ. Features are None if unknown:
     ``out_of_order`` whether it places packets that arrive out of order, ``trimming`` whether it reacts to trimmed ones;
     ``mtu`` is the largest frame in bytes.
@@ -241,7 +258,6 @@ class Nic(Entry):
     cages: int | None = None
     connector: str | None = None
     families: tuple[str, ...] = ()
-    power: Figure | None = None
     out_of_order: bool | None = None
     gpudirect_rdma: bool | None = None
     trimming: bool | None = None
@@ -250,7 +266,7 @@ class Nic(Entry):
 
 
 @dataclass(frozen=True, slots=True)
-class Switch(Entry):
+class Switch(PoweredPart):
     """A switch of the scale-out fabric.
 
     ``ports`` counts logical ports at the line rate ``port_bandwidth`` (B/s per direction), and
@@ -269,8 +285,8 @@ class Switch(Entry):
     splits: int | None = None
     management_ports: int | None = None
     """Ports for the fabric's manager beside the ``ports``."""
+    cooling: tuple[str, ...] = ()
     rack_units: int | None = None
-    power: Figure | None = None
     in_network_reduction: bool = False
     latency: Figure | None = None
     managed: bool | None = None
@@ -284,13 +300,13 @@ class Switch(Entry):
 
 
 @dataclass(frozen=True, slots=True)
-class Optics(Entry):
+class Optics(PoweredPart):
     """A transceiver module, or a cable with fixed ends.
 
     ``type`` is ``module``, ``dac``, ``acc``, ``aec`` or ``aoc``; ``media`` is ``copper``, ``multimode`` or
     ``singlemode``; ``reach_class`` (``SR``, ``DR``, ``FR``, ``LR``) and ``lane_bandwidth`` (B/s per direction) have to
     agree at both ends of a fiber. ``bandwidth`` is the line rate of one end, B/s per direction, over its ``ports``;
-    ``reach`` the longest run in meters; ``power`` the maximum of one end in watts; ``top`` its heat sink, ``finned`` or
+    ``reach`` the longest run in meters; ``power`` that of one end; ``top`` its heat sink, ``finned`` or
     ``flat``, empty if unknown.
     """
 
@@ -303,13 +319,12 @@ class Optics(Entry):
     reach: Figure | None = None
     cages: tuple[str, ...] = ()
     top: str = ""
-    power: Figure | None = None
     part_numbers: tuple[str, ...] = ()
     families: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Platform(Entry):
+class Platform(PoweredPart):
     """A node, rack, instance or slice as sold; it provides defaults for absent keys of the cluster.
 
     ``technologies`` are the available ones, most common first; ``frontend_bandwidth`` is the line
@@ -343,7 +358,6 @@ class Platform(Entry):
     frontend_bandwidth: Bandwidth | None = None
     frontend_cages: int | None = None
     frontend_connector: str | None = None
-    power: Figure | None = None
     rack_power: Figure | None = None
     """Watts of a whole rack of a rack-scale system, with the switches of its scale-up domain and power conversion."""
     rack_units: int | None = None

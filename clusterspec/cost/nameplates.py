@@ -24,6 +24,8 @@ WHY = (
     " rated at 0.46 to 1.08, an HGX H100 measured 0.50; state the power of your server"
 )
 
+PARTS_COOLING = "parts above 1 kW are cooled by liquid, others by air"
+
 
 @dataclass(frozen=True, slots=True)
 class PowerDraw:
@@ -81,6 +83,17 @@ def power_draw(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | Non
         node_range=(low, high) if low and high else None,
         accelerator=cluster.accelerator.id,
     )
+
+
+def node_cooling(cluster: Cluster, written: PowerSpec | None) -> tuple[str, str]:
+    """How nodes are cooled (``air``, ``liquid``, ``immersion``), and why, where the spec does not state it."""
+    if written is not None and written.cooling is not None:
+        return written.cooling, ""
+    own = cluster.accelerator.power
+    for entry in (cluster.platform, cluster.accelerator):
+        if entry is not None and len(entry.cooling) == 1:
+            return entry.cooling[0], f"as {entry.id} is sold"
+    return ("liquid" if own is not None and own.value > 1000 else "air"), PARTS_COOLING
 
 
 def rack_power(cluster: Cluster, written: PowerSpec) -> float | None:

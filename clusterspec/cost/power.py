@@ -19,7 +19,7 @@ from clusterspec.cost.formulas.power import (
     node_draw,
     power_swing,
 )
-from clusterspec.cost.nameplates import power_draw
+from clusterspec.cost.nameplates import node_cooling, power_draw
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import NamedFigures, Term, computed_term, ranged_term
 from clusterspec.origin import Assumed, Computed, Origin
@@ -242,10 +242,8 @@ class _Machine:
 
     @property
     def cooling(self) -> str:
-        """How nodes are cooled: as stated, else liquid for rack-scale domains and parts above 1 kW, else air."""
-        stated = self.written.cooling if self.written else None
-        own = self.cluster.accelerator.power
-        return stated or ("liquid" if own is not None and own.value > 1000 else "air")
+        """How nodes are cooled: as stated, else as platform or accelerator are sold, else by their power."""
+        return node_cooling(self.cluster, self.written)[0]
 
     @property
     def switches(self) -> float:
@@ -327,9 +325,9 @@ class _Machine:
         if (clock := capped_clock(self.cluster)) is not None:
             why = f"products slow down as the root of the power above idle; {MAXQ}: within 4 % at 350 to 500 W"
             found.append(("rate under cluster.power.accelerator_cap", clock, why))
-        if self.written is None or self.written.cooling is None:
-            why = "parts above 1 kW are cooled by liquid, others by air"
-            found.append(("cluster.power.cooling", self.cooling, why))
+        cooling, why = node_cooling(self.cluster, self.written)
+        if why:
+            found.append(("cluster.power.cooling", cooling, why))
         return tuple(found)
 
 

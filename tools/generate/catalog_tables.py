@@ -14,18 +14,20 @@ from clusterspec.catalog import KINDS, Catalog
 from clusterspec.catalog.open_data import LICENSE_URL
 from clusterspec.catalog.views import EntryView, FactView, entry_view
 
+POWER = ("power.typical", "power.max")
+
 FACTS = {
     "accelerator": (
         *("year", "memory", "memory_bandwidth", "peak.bf16", "peak.fp8", "peak.fp4", "scale_up.bandwidth"),
-        *("scale_up.domains", "scale_out.nic_bandwidth", "power"),
+        *("scale_up.domains", "scale_out.nic_bandwidth", *POWER),
     ),
     "interconnect": ("scope", "family", "generation", "year", "lane.bandwidth", "link.bandwidth", "bandwidth"),
-    "nic": ("ports", "port_bandwidth", "pcie", "lanes", "cages", "connector", "power"),
-    "switch": ("ports", "port_bandwidth", "capacity", "cages", "connector", "splits", "rack_units", "power"),
-    "optics": ("type", "reach_class", "media", "bandwidth", "ports", "reach", "cages", "top", "power"),
+    "nic": ("ports", "port_bandwidth", "pcie", "lanes", "cages", "connector", "power.max"),
+    "switch": ("ports", "port_bandwidth", "capacity", "cages", "connector", "splits", "rack_units", *POWER),
+    "optics": ("type", "reach_class", "media", "bandwidth", "ports", "reach", "cages", "top", *POWER),
     "platform": (
         *("accelerator", "accelerators_per_node", "domain", "scale_up_bandwidth", "nics_per_node", "nic_bandwidth"),
-        *("node_bandwidth", "cages", "rack_units", "power"),
+        *("node_bandwidth", "cages", "rack_units", *POWER),
     ),
     "model": (
         *("parameters", "active_parameters", "layers", "hidden", "heads", "kv_heads", "experts"),
