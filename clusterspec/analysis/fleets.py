@@ -98,6 +98,8 @@ def _pool_use(parts: FleetStudy, pool: Pool, cost: Cost | None) -> PoolUse:
         cost=cost.total.value if cost and cost.total else None,
         currency=cost.currency if cost else "",
         free=free_groups(pool),
+        parts={part.label: part.value for part in cost.total.parts} if cost and cost.total else {},
+        missing=cost.missing if cost else (),
         phases=growth(pool.cluster, written, pool.spec.phases) if pool.cluster and pool.spec.phases else (),
     )
 

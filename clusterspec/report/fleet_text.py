@@ -9,6 +9,7 @@ from clusterspec.procurement.growth import Phase
 from clusterspec.report import cost_text
 from clusterspec.report.ink import PLAIN, Ink, csv_text, errors_text, text_table, title_text, wrapped_lines
 from clusterspec.results.fleet import POOL_FIGURES, FleetDiffReport, FleetReport, JobUse, PoolUse
+from clusterspec.summation import sum_of
 from clusterspec.units import display, percent, plain, plural
 
 UNKNOWN = "–"
@@ -26,8 +27,9 @@ def fleet_text(report: FleetReport, ink: Ink = PLAIN) -> str:
         jobs += "\n" + text_table(MONEY_HEADS, money_rows(report), right=(1, 2), wrap=(0,), ink=ink)
     pools = text_table(POOL_HEADS, pool_rows(report), right=range(1, len(POOL_HEADS)), wrap=(0,), ink=ink)
     title = f"{title_text(report.name)}: {plural(len(report.jobs), 'job')} on {plural(len(report.pools), 'pool')}"
-    roles = "".join("\n".join(wrapped_lines(line, ink.measure)) + "\n" for line in role_lines(report))
-    told = "\n".join(wrapped_lines(f"{legend(report)} {CHOICE}", ink.measure))
+    roles = "".join("\n".join(wrapped_lines(line, ink.measure)) + "\n\n" for line in role_lines(report))
+    notes = [f"{legend(report)} {CHOICE}", *filter(None, [budget_text(report), left_out(report)])]
+    told = "\n".join(line for each in notes for line in wrapped_lines(each, ink.measure))
     grown = free_text(report, ink) + growth_text(report, ink)
     shown = f"{ink.paint('bold', title)}\n\n{jobs}\n{roles}{pools}\n{told}\n{grown}"
     return shown + errors_text(report.findings, report.input.name, ink)
@@ -113,6 +115,52 @@ def legend(report: FleetReport) -> str:
     )
     money = " billed: the job's part of the cost of its pool over the term." if has_costs(report) else ""
     return f"{text} in which other jobs have the nodes.{money}"
+
+
+def budget_text(report: FleetReport) -> str:
+    """The power of all pools against their budget; empty without one, or where the power of a pool is not known."""
+    operations = report.spec.operations if report.spec else None
+    powers = [use.power for use in report.pools.values()]
+    if operations is None or operations.power_budget is None or None in powers:
+        return ""
+    drawn, budget = sum_of(each or 0.0 for each in powers), operations.power_budget.value
+    share = f"{percent(drawn / budget, 2)} of the budget of {display(budget, 'W')}"
+    return f"All pools draw {display(drawn, 'W')} of IT power at full load, {share}."
+
+
+def cost_parts(report: FleetReport) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The heads and rows of a table of the cost of each pool by its parts; no rows where no cost is known."""
+    names = list(dict.fromkeys(part for use in report.pools.values() for part in use.parts))
+    rows = [
+        (name, *(_money(use.parts.get(part), use) for part in names), _money(use.cost, use))
+        for name, use in report.pools.items()
+        if use.cost is not None
+    ]
+    return ("pool", *names, "total"), rows
+
+
+def _money(amount: float | None, use: PoolUse) -> str:
+    return money_text(round(amount), use.currency) if amount is not None else UNKNOWN
+
+
+def fleet_cost_text(report: FleetReport, ink: Ink = PLAIN) -> str:
+    """The fleet as `fleet_text` has it, with the cost of each pool by its parts."""
+    heads, rows = cost_parts(report)
+    table = text_table(heads, rows, right=range(1, len(heads)), wrap=(0,), ink=ink) if rows else ""
+    title = ink.paint("bold", "Cost over the term, by pool")
+    return fleet_text(report, ink) + (f"\n{title}\n{table}" if rows else "")
+
+
+def left_out(report: FleetReport) -> str:
+    """What the costs of the pools leave out; empty where they are complete, or not known."""
+    pools = [name for name, use in report.pools.items() if use.cost is not None and use.missing]
+    if not pools:
+        return ""
+    unpriced = dict.fromkeys(
+        each.split("`")[1] for name in pools for each in report.pools[name].missing if "no price for `" in each
+    )
+    parts = f"parts without a price ({', '.join(each.replace('_', ' ') for each in unpriced)})" if unpriced else "parts"
+    return f"The cost of {', '.join(pools)} leaves out {parts}: `clusterspec cost --pool {pools[0]}` names them."
 
 
 def has_costs(report: FleetReport) -> bool:

@@ -29,8 +29,8 @@ class PoolUse:
     """The use of a pool: nodes with and without a job, watts of IT power at full load, and its cost over the term.
 
     ``used`` counts nodes of jobs that take turns once; ``used_share`` is the mean share of the nodes that have a job
-    during the term. ``phases`` are those of its growth, ``free`` the nodes without a job by domain and leaf. Figures
-    that are not known are None.
+    during the term. ``phases`` are those of its growth, ``free`` the nodes without a job by domain and leaf. ``parts``
+    are those of its cost, by name, and ``missing`` what it leaves out. Figures that are not known are None.
     """
 
     nodes: int | None
@@ -42,6 +42,8 @@ class PoolUse:
     currency: str
     phases: tuple[Phase, ...] = ()
     free: tuple[FreeGroups, ...] = ()
+    parts: Mapping[str, float] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,8 @@ def _figures(use: PoolUse | None) -> Json:
 
 
 def _lists(use: PoolUse) -> Json:
-    return {"phases": [asdict(each) for each in use.phases], "free": [asdict(each) for each in use.free]}
+    listed = {"phases": [asdict(each) for each in use.phases], "free": [asdict(each) for each in use.free]}
+    return listed | {"parts": dict(use.parts), "missing": list(use.missing)}
 
 
 def _single_json(report: EstimateReport | BillReport | CostReport) -> Json:

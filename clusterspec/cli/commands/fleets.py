@@ -36,4 +36,5 @@ def print_fleet_diff(args: argparse.Namespace, old: Study, new: Study, names: tu
 
 
 def _shown(report: FleetReport, verb: str, args: argparse.Namespace) -> str:
-    return (fleet_text.fleet_bill_text if verb == "bom" else fleet_text.fleet_text)(report, ink_of(args))
+    texts = {"bom": fleet_text.fleet_bill_text, "cost": fleet_text.fleet_cost_text}
+    return texts.get(verb, fleet_text.fleet_text)(report, ink_of(args))

@@ -67,7 +67,12 @@ def _pools_section(report: FleetReport) -> Section:
     *rows, total = fleet_text.pool_rows(report)
     shown = [TableRow(cells, f"pools.{name}", bare=True) for name, cells in zip(report.pools, rows, strict=True)]
     shown.append(TableRow(total, "pools", bare=True, total=True))
-    return Section("pools", "Pools", (_table(fleet_text.POOL_HEADS, shown, "pools", 1),))
+    blocks: list[Block] = [_table(fleet_text.POOL_HEADS, shown, "pools", 1)]
+    heads, paid = fleet_text.cost_parts(report)
+    costs = [TableRow(cells, f"pools.{cells[0]}.parts", bare=True) for cells in paid]
+    blocks += [_table(heads, costs, "pools", 1)] if costs else []
+    notes = (fleet_text.budget_text(report), fleet_text.left_out(report))
+    return Section("pools", "Pools", (*blocks, *(Text(note) for note in notes if note)))
 
 
 def _growth_sections(report: FleetReport) -> list[Section]:

@@ -80,6 +80,8 @@ class OperationsSpec:
     recovery: str | None = None
     failures: FailuresSpec | None = None
     carbon: CarbonSpec | None = None
+    power_budget: Quantity | None = None
+    """IT power of all pools of a fleet, in watts."""
 
     @property
     def interval(self) -> Quantity | None:

@@ -1,0 +1,135 @@
+"""The quote does not offer the parts that all pools of a fleet need.
+
+## What it finds
+
+The bills of all pools together, against the lines of `quote`: nodes with spares, switches, cables, transceivers and NICs by kind.
+Fewer nodes than needed is an error. A kind of part without a line, where the quote has lines for the network, is a warning, and so
+are fewer parts of the network than needed beyond what ways of counting differ (15 %; a third of the spines).
+
+## Why it matters
+
+What a quote leaves out is ordered later, at list price and with its own lead time. A quote of several machines in one list
+hides the pool that it forgets, since no pool alone is compared with it.
+
+## What to do
+
+Ask the supplier for the missing line. Compare the quote with `clusterspec bom`, which lists each pool.
+
+## When to ignore it
+
+Ignore it for pools that the site has, or that another supplier delivers; leave those out of the fleet.
+
+## Fires
+
+```yaml procurement.quote[0].quantity
+clusterspec: 1
+pools:
+  train: {platform: dgx-b200, nodes: 16}
+  serve: {platform: dgx-h200, nodes: 8}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: DGX B200 system, quantity: 16, unit_price: 400000, price: 6400000}
+jobs:
+  a: {pool: train}
+  b: {pool: serve}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+pools:
+  train: {platform: dgx-b200, nodes: 16}
+  serve: {platform: dgx-h200, nodes: 8}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {part: DGX B200 system, quantity: 16, unit_price: 400000, price: 6400000}
+    - {part: DGX H200 system, quantity: 8, unit_price: 300000, price: 2400000}
+jobs:
+  a: {pool: train}
+  b: {pool: serve}
+```
+
+## Sources
+
+- A bill without optics: https://docs.google.com/spreadsheets/d/1Ft3RbeZ-w43kYSiLfYc1vxO41mK5lmJpcPC9GOYHAWc/edit
+- Pools and jobs: docs/fleet.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from clusterspec.cluster.degrees import nodes_of_domain
+from clusterspec.cluster.fleet import Fleet
+from clusterspec.finding import Problem
+from clusterspec.procurement.bill import bill
+from clusterspec.procurement.quotes import NETWORKED, Offered, needed_parts, offered_lines
+from clusterspec.rules.knowledge.purchases import bought
+from clusterspec.rules.rule import Rule
+from clusterspec.summation import sum_of
+
+RULE = Rule.of(__name__, "error", "likely")
+ENOUGH = {"spine_switch": 2 / 3, "core_switch": 2 / 3, "nic": 1.0}
+"""Share of the bill that is enough, by kind; the bill cables every uplink."""
+USUAL = 0.85
+"""Share of other parts of the network below which no way of counting explains the difference."""
+HELP = "compare the quote with `clusterspec bom`, pool by pool"
+
+
+def check(fleet: Fleet) -> Iterator[Problem]:
+    procurement = fleet.spec.procurement
+    if procurement is None or not procurement.quote or len(fleet.pools) < 2:
+        return
+    pools = [pool for pool in fleet.pools.values() if pool.cluster is not None and pool.design is not None]
+    if not pools or any(pool.cluster is None or not bought(procurement, pool.cluster) for pool in pools):
+        return
+    machines = [pool.cluster for pool in pools if pool.cluster is not None]
+    every = list(
+        offered_lines(procurement.quote, max(machines, key=nodes_of_domain))
+    )  # a rack is of the largest domain
+    by_pool = {pool.name: needed_parts(bill(pool.design), every) for pool in pools if pool.design is not None}
+    lines = [line for line in every if line.kind != "other"]
+    kinds = dict.fromkeys(kind for needed in by_pool.values() for kind in needed)
+    offered = {kind for line in lines for kind in line.covers}
+    networked = bool(offered & {*NETWORKED, "switch"})
+    for kind in kinds:
+        needed = {name: parts[kind] for name, parts in by_pool.items() if kind in parts}
+        own = [line for line in lines if line.kind == kind]
+        if own:
+            yield from _shortage(kind, needed, own)
+        elif kind == "node" and "accelerator" not in offered and lines:
+            yield RULE.problem("procurement.quote", f"the quote has no line for {_counted(kind, needed)}", HELP)
+        elif kind not in offered and kind not in {"node", "nic"} and networked:
+            message = f"the quote has no line for {_counted(kind, needed)}"
+            yield RULE.problem("procurement.quote", message, HELP, severity="warning")
+
+
+def _shortage(kind: str, needed: Mapping[str, int], lines: Sequence[Offered]) -> Iterator[Problem]:
+    """The problem with a kind whose lines offer fewer parts than all pools need."""
+    counted = [line for line in lines if line.quantity is not None]
+    if len(counted) < len(lines) or any(line.is_lot for line in lines):
+        return
+    total, wanted = sum_of(line.quantity or 0.0 for line in counted), sum_of(needed.values())
+    least = wanted * (1.0 if kind == "node" else ENOUGH.get(kind, USUAL))
+    if total >= least:
+        return
+    message = f"the quote has {total:,.0f} {_plural(kind)}, and all pools need {_counted(kind, needed)}"
+    message += f": {wanted - total:,.0f} are missing"
+    place = ("procurement", "quote", counted[0].index, "quantity")
+    yield RULE.problem(place, message, HELP, severity="error" if kind == "node" else "warning")
+
+
+def _counted(kind: str, needed: Mapping[str, int]) -> str:
+    """The parts that are needed, by pool."""
+    each = " + ".join(f"{count:,} ({name})" for name, count in needed.items())
+    return f"{each} = {sum_of(needed.values()):,} {_plural(kind)}" if len(needed) > 1 else f"{each} {_plural(kind)}"
+
+
+def _plural(kind: str) -> str:
+    name = kind.replace("_", " ")
+    return {"nic": "NICs", "switch": "switches"}.get(kind, name + ("es" if name.endswith("switch") else "s"))
