@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clusterspec.cluster.model import Assumption, Cluster
-from clusterspec.cost.formulas.power import carbon_emitted, energy_price, feed_rating, rack_draw
+from clusterspec.cost.formulas.power import carbon_emitted, energy_price, feed_rating, feeds_capacity, rack_draw
+from clusterspec.cost.heat import Heat, heat_of
 from clusterspec.cost.nameplates import least_node_power, overhead_of_rack
 from clusterspec.cost.term import Term, computed_term, ranged_term
 from clusterspec.origin import Assumed, Computed, Written
@@ -138,8 +139,8 @@ def _of_energy(
 
 @dataclass(frozen=True, slots=True)
 class Supply:
-    """The power of a full rack, of a full row and of all racks at nameplates, in watts, and the rating of each feed of
-    a rack; None where the spec does not state what it takes.
+    """The power of a full rack, of a full row and of the hall at nameplates, in watts, the rating of each feed of a
+    rack and the capacity of all feeds, and where the heat goes; None where the spec does not state what it takes.
     """
 
     rack: Term | None = None
@@ -147,24 +148,35 @@ class Supply:
     feed: Term | None = None
     feeds: int | None = None
     racks: int | None = None
+    hall: Term | None = None
+    all_feeds: Term | None = None
+    heat: tuple[Heat, ...] = ()
+    """Of a rack, a row and the hall, as far as they are known."""
 
     def to_json(self) -> dict[str, object]:
         """Watts; ``feeds`` of a rack, each of which carries ``feed``."""
-        values: dict[str, object] = {name: term.value if term else None for name, term in self.terms.items()}
-        return values | {"feeds": self.feeds, "racks": self.racks}
+        named = {name: self.terms[name] for name in ("rack", "row", "feed", "hall", "all_feeds")}
+        values: dict[str, object] = {name: term.value if term else None for name, term in named.items()}
+        heat = {each.of: each.to_json() for each in self.heat}
+        return values | {"feeds": self.feeds, "racks": self.racks, "heat": heat or None}
 
     @property
     def terms(self) -> dict[str, Term | None]:
         """The terms by name."""
-        return {"rack": self.rack, "row": self.row, "feed": self.feed}
+        sums = {"rack": self.rack, "row": self.row, "feed": self.feed, "hall": self.hall, "all_feeds": self.all_feeds}
+        return sums | {term.name: term for each in self.heat for term in (each.liquid, each.air)}
 
 
-def supply(cluster: Cluster, section: ClusterSpec | None) -> Supply:
-    """The power of racks, rows and feeds of a machine."""
+def supply(cluster: Cluster, section: ClusterSpec | None, hall: Term | None = None, switches: float = 0.0) -> Supply:
+    """The power, the feeds and the heat of racks, rows and the hall of a machine.
+
+    ``hall`` is the power of all parts at nameplates, of which the fabric's switches draw ``switches`` watts.
+    """
     power = section.power if section else None
+    whole = (heat_of("hall", without_switches(hall, switches), cluster, power, switches=switches),) if hall else ()
     node = least_node_power(cluster)
     if section is None or power is None or power.nodes_per_rack is None or node is None:
-        return Supply()
+        return Supply(hall=hall, heat=whole)
     held = min(power.nodes_per_rack, cluster.all_nodes)
     rack = computed_term(
         "rack",
@@ -178,7 +190,21 @@ def supply(cluster: Cluster, section: ClusterSpec | None) -> Supply:
     )
     racks = -(-cluster.all_nodes // power.nodes_per_rack)
     count, spare = FEEDS.get(power.feeds or "", (0, 0))
-    return Supply(rack, _row(rack, racks, section), _feed(rack, count, spare), count or None, racks)
+    row = _row(rack, racks, section)
+    heat = tuple(heat_of(term.name, term, cluster, power) for term in (rack, row) if term is not None)
+    feed, all_feeds = _feed("feed", feed_rating, rack, count, spare), None
+    if hall is not None:
+        all_feeds = _feed("all_feeds", feeds_capacity, hall, count, spare)
+    return Supply(rack, row, feed, count or None, racks, hall, all_feeds, (*heat, *whole))
+
+
+def without_switches(hall: Term, switches: float) -> Term:
+    """The power of a hall without the switches of its fabric, as a term."""
+    figures = (
+        ("hall", Figure(hall.value, "W", Computed(hall.formula))),
+        ("switches", Figure(switches, "W", Computed("switches * watts_each"))),
+    )
+    return Term("nodes", hall.value - switches, "W", "hall - switches", figures)
 
 
 LEAST = "the least that servers with these accelerators draw; state the power of your node"
@@ -192,15 +218,15 @@ def _row(rack: Term, racks: int, section: ClusterSpec) -> Term | None:
     return Term("row", rack.value * count.value, "W", "racks_per_row * rack", (("racks_per_row", count),), (rack,))
 
 
-def _feed(rack: Term, count: int, spare: int) -> Term | None:
+def _feed(name: str, function: Callable[..., float], whole: Term, count: int, spare: int) -> Term | None:
     if not count:
         return None
     figures = (
-        ("watts", Figure(rack.value, "W", Computed(rack.formula))),
+        ("watts", Figure(whole.value, "W", Computed(whole.formula))),
         ("feeds", Figure(float(count), "1", Computed("feeds of a rack, from cluster.power.feeds"))),
         ("spare", Figure(float(spare), "1", Computed("feeds that may fail"))),
     )
-    return computed_term("feed", feed_rating, "W", figures)
+    return computed_term(name, function, "W", figures)
 
 
 def energy_assumptions(

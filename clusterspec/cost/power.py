@@ -19,6 +19,7 @@ from clusterspec.cost.formulas.power import (
     node_draw,
     power_swing,
 )
+from clusterspec.cost.heat import heat_assumptions
 from clusterspec.cost.nameplates import node_cooling, power_draw
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import NamedFigures, Term, computed_term, ranged_term
@@ -174,9 +175,10 @@ def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None) 
         (
             *machine.assumptions(working=busy is not None),
             *energy_assumptions(design.spec.cluster, operations, procurement),
+            *(heat_assumptions(cluster, written) if peak else ()),
         ),
         swing,
-        supply(cluster, design.spec.cluster),
+        supply(cluster, design.spec.cluster, peak, machine.fabric_switches),
         tuple(term for term in money if term is not None),
         tuple(term for term in carbon if term is not None),
         operations.carbon.source or "" if operations and operations.carbon else "",
@@ -249,8 +251,13 @@ class _Machine:
     def switches(self) -> float:
         """The power of the switches of the fabric and of scale-up domains, in watts; 0 where it is not known."""
         drawn = power_draw(self.cluster, self.fabric, self.written)
-        fabric = drawn.switches * drawn.switch.value if drawn.switch else 0.0
-        return fabric + (drawn.domains * drawn.domain_overhead.value if drawn.domain_overhead else 0.0)
+        return self.fabric_switches + (drawn.domains * drawn.domain_overhead.value if drawn.domain_overhead else 0.0)
+
+    @property
+    def fabric_switches(self) -> float:
+        """The power of the switches of the fabric in watts; 0 where it is not known."""
+        drawn = power_draw(self.cluster, self.fabric, self.written)
+        return drawn.switches * drawn.switch.value if drawn.switch else 0.0
 
     def node(self, name: str, end: int, shares: tuple[float, float] | None) -> Term:
         """The power of a node at work, or idle without ``shares``."""

@@ -256,6 +256,7 @@ def headline_rows(report: EstimateReport) -> Iterable[tuple[str, str, str] | Non
     yield storage_row(report)
     yield power_row(report)
     yield supply_row(report)
+    yield heat_row(report)
     yield energy_row(report)
 
 
@@ -294,6 +295,17 @@ def supply_row(report: EstimateReport) -> tuple[str, str, str] | None:
     row = f"row {display(supply.row.value, 'W')}" if supply.row else ""
     feed = f"{supply.feeds} feeds of {display(supply.feed.value, 'W')}" if supply.feed and supply.feeds else ""
     return "rack", display(supply.rack.value, "W"), joined_notes("full, at nameplates", row, feed)
+
+
+def heat_row(report: EstimateReport) -> tuple[str, str, str] | None:
+    """The heat of the hall at nameplates to liquid and to air, and that of a rack; None where all of it goes to air."""
+    heat = {each.of: each for each in report.drawn.supply.heat} if report.drawn is not None else {}
+    hall, rack = heat.get("hall"), heat.get("rack")
+    if hall is None or not hall.liquid.value:
+        return None
+    each = f"rack {display(rack.liquid.value, 'W')} and {display(rack.air.value, 'W')}" if rack else ""
+    air = f"to liquid, {display(hall.air.value, 'W')} to air"
+    return "heat", display(hall.liquid.value, "W"), joined_notes(air, each, "at nameplates")
 
 
 def energy_row(report: EstimateReport) -> tuple[str, str, str] | None:

@@ -187,6 +187,23 @@ def test_racks_rows_and_feeds_are_sums_of_nameplates() -> None:
         assert (found.supply.rack.value, found.supply.row.value) == (40_800.0, 8 * 40_800.0)
         assert (found.supply.feed.value if found.supply.feed else None) == each
         assert found.supply.racks == 16
+        most = {None: None, 40_800.0: 2 if "2N" in feeds else 1, 20_400.0: 1.5}[each]
+        assert found.supply.hall is not None and found.supply.hall.value == 64 * 10_200
+        assert (found.supply.all_feeds.value if found.supply.all_feeds else None) == (most and most * 64 * 10_200)
+
+
+def test_heat_leaves_by_liquid_or_by_air() -> None:
+    """Of 16 racks of 40.8 kW, cold plates take 0.85 of the heat of the nodes; nothing is lost between the two ways."""
+    for power, share in (("air", 0.0), ("immersion", 1.0), ("liquid", 0.85), ("liquid, liquid_share: 0.6", 0.6)):
+        base = f"platform: dgx-h100, nodes: 64, power: {{nodes_per_rack: 4, cooling: {power}}}"
+        found = drawn_power(study_text(f"clusterspec: 1\ncluster: {{{base}}}\n", SETTINGS).plan, None)
+        assert found is not None and found.supply.hall is not None
+        rack, hall = found.supply.heat
+        assert (rack.liquid.value, hall.liquid.value) == pytest.approx((share * 40_800, share * 64 * 10_200))
+        assert hall.liquid.value + hall.air.value == pytest.approx(found.supply.hall.value)
+        assert [key for key, _, _ in found.assumptions if "share" in key] == ["cluster.power.liquid_share"] * (
+            share == 0.85
+        )
 
 
 def test_nodes_of_public_logs_draw_what_is_predicted() -> None:

@@ -164,3 +164,37 @@ def feed_rating(watts: float, feeds: float, spare: float) -> float:
     20400.0
     """
     return watts / (feeds - spare)
+
+
+@formula("watts * feeds / (feeds - spare)")
+def feeds_capacity(watts: float, feeds: float, spare: float) -> float:
+    """The watts that all feeds of some racks carry together, of which ``spare`` of each ``feeds`` may fail.
+
+    Range: feeds > spare, spare >= 0.
+
+    >>> feeds_capacity(40_800.0, 3, 1)
+    61200.0
+    """
+    return watts * feeds / (feeds - spare)
+
+
+@formula("watts * share + switches * switch_share")
+def heat_to_liquid(watts: float, share: float, switches: float, switch_share: float) -> float:
+    """The heat of nodes and switches that a coolant loop carries away, in watts.
+
+    ``share`` is the share of the power of the nodes (``watts``) that it takes up, ``switch_share`` that of switches.
+
+    >>> heat_to_liquid(100_000.0, 0.85, 10_000.0, 0.0)
+    85000.0
+    """
+    return watts * share + switches * switch_share
+
+
+@formula("watts * (1 - share) + switches * (1 - switch_share)")
+def heat_to_air(watts: float, share: float, switches: float, switch_share: float) -> float:
+    """The heat of nodes and switches that the air of the room carries away, in watts; the rest of `heat_to_liquid`.
+
+    >>> heat_to_air(100_000.0, 0.75, 10_000.0, 0.0)
+    35000.0
+    """
+    return watts * (1 - share) + switches * (1 - switch_share)

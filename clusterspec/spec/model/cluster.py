@@ -151,6 +151,7 @@ class PowerSpec:
     node_idle: Quantity | None = None
     accelerator_cap: Quantity | None = None
     cooling: str | None = None
+    liquid_share: float | None = None
     budget: Quantity | None = None
     row_limit: Quantity | None = None
     feeds: str | None = None

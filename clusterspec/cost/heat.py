@@ -1,0 +1,87 @@
+"""Where the heat of a machine goes at the nameplates of its parts: to a coolant loop and to the air of the room."""
+
+from __future__ import annotations
+
+from clusterspec.cluster.model import Assumption, Cluster
+from clusterspec.cost.formulas.power import heat_to_air, heat_to_liquid
+from clusterspec.cost.nameplates import node_cooling
+from clusterspec.cost.term import Term, computed_term, ranged_term
+from clusterspec.origin import Assumed, Computed, Written
+from clusterspec.quantity import Figure
+from clusterspec.records import dataclass
+from clusterspec.spec.model import PowerSpec
+
+SHARE = "cluster.power.liquid_share"
+COLD_PLATES = (
+    "cold plates take up 70 to 95 % of the heat, the rest leaves by air: 6.2 of 6.6 kW of a tray of GB300 NVL72 "
+    "(epium.com, after Morgan Stanley), 85 to 95 % of a rack (yobitel.com, direct-to-chip liquid cooling), 70 to 80 %"
+    " of a node (qj.lastscene.com, ?p=9641); all read 2026-11-21"
+)
+SHARES = {
+    "air": (0.0, 0.0, 0.0),
+    "liquid": (0.7, 0.85, 0.95),
+    "immersion": (1.0, 1.0, 1.0),
+}
+"""Shares of the heat of nodes that go to the liquid, by cooling: low, middle, high."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """The heat of a full rack, a full row or the hall in watts, to liquid and to air, over the range of the share."""
+
+    of: str
+    liquid: Term
+    air: Term
+
+    def to_json(self) -> dict[str, object]:
+        """Watts, each with its range."""
+        both = {"liquid": self.liquid, "air": self.air}
+        return {name: term.value for name, term in both.items()} | {
+            "range": {name: [term.low, term.high] for name, term in both.items()}
+        }
+
+
+def liquid_shares(cluster: Cluster, written: PowerSpec | None) -> tuple[Figure, Figure, Figure]:
+    """The share of the heat of nodes that goes to the liquid: low, middle, high."""
+    if written is not None and written.liquid_share is not None:
+        stated = Figure(written.liquid_share, "1", Written(SHARE))
+        return stated, stated, stated
+    cooling, _ = node_cooling(cluster, written)
+    low, middle, high = (Figure(value, "1", Assumed(SHARE, COLD_PLATES)) for value in SHARES[cooling])
+    return low, middle, high
+
+
+def heat_of(name: str, watts: Term, cluster: Cluster, written: PowerSpec | None, *, switches: float = 0.0) -> Heat:
+    """The heat of nodes that draw ``watts``, and of fabric switches that draw ``switches`` watts beside them.
+
+    The switches are cooled by air, except those that are sold with liquid cooling only.
+    """
+    low, middle, high = liquid_shares(cluster, written)
+    switch = cluster.scale_out.switch if cluster.scale_out else None
+    in_loop = switch is not None and switch.cooling == ("liquid",)
+    figures = (
+        ("watts", Figure(watts.value, "W", Computed(watts.formula))),
+        ("switches", Figure(switches, "W", Computed("switches * watts_each"))),
+        (
+            "switch_share",
+            Figure(float(in_loop), "1", Computed("1 where the switches are sold with liquid cooling only")),
+        ),
+    )
+
+    def term(of: str, share: Figure) -> Term:
+        function = heat_to_liquid if of == "liquid" else heat_to_air
+        return computed_term(f"heat_{name}_{of}", function, "W", (figures[0], ("share", share), *figures[1:]))
+
+    return Heat(
+        name,
+        ranged_term(term("liquid", low), term("liquid", middle), term("liquid", high)),
+        ranged_term(term("air", high), term("air", middle), term("air", low)),
+    )
+
+
+def heat_assumptions(cluster: Cluster, written: PowerSpec | None) -> tuple[Assumption, ...]:
+    """The assumed share of cold plates; nothing where it is stated, or all heat goes one way."""
+    share = liquid_shares(cluster, written)[1]
+    if not isinstance(share.origin, Assumed) or share.value in (0.0, 1.0):
+        return ()
+    return ((SHARE, share, share.origin.why),)
