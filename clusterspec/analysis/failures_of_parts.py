@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from clusterspec.analysis.lost_hours import YearlyLoss, hours_lost
+from clusterspec.analysis.lost_hours import YearlyLoss, first_year_factor, hours_lost
 from clusterspec.cost.failures import YEAR
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import cost
 from clusterspec.records import replace
-from clusterspec.results.faults import STOPS, FaultRow, FaultsReport, YearlyGoodput
+from clusterspec.results.faults import SOFTWARE, STOPS, FaultRow, FaultsReport, FirstYear, YearlyGoodput
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.rules.knowledge.ranges import HOUR
+from clusterspec.spec.model import OperationsSpec
 from clusterspec.studies.study import Study
 
 
@@ -40,8 +41,10 @@ def faults(study: Study, *, pairs: bool = False) -> FaultsReport:
         currency=currency if hour is not None else "",
         goodput=yearly_goodput(machine, rows),
         repairs=machine.repairs(rows),
+        first_year=first_year(machine, rows),
+        stock=machine.stock(rows, early_factor(machine) or 1.0),
         assumptions=machine.assumptions(),
-        notes=tuple(machine.notes()),
+        notes=(*machine.notes(), *incomplete_keys(machine.operations)),
     )
 
 
@@ -53,12 +56,43 @@ def _cost_of_hour(study: Study) -> tuple[float | None, str]:
     return found.total.value / (found.years * YEAR / HOUR), found.currency
 
 
-def yearly_goodput(machine: FailingMachine, rows: Iterable[FaultRow]) -> YearlyGoodput | None:
-    """The goodput of a year with all failures of known rate, and its spread."""
+def early_factor(machine: FailingMachine) -> float | None:
+    """The failures of hardware in the first year over those of later years; None where the spec does not state both
+    figures of early failures.
+    """
+    early, burn_in = machine.operations.early_failures, machine.operations.burn_in
+    if early is None or early.ratio is None or early.half_life is None or not early.half_life.value:
+        return None
+    return first_year_factor(early.ratio, early.half_life.value, burn_in.value if burn_in else 0.0, YEAR)
+
+
+def first_year(machine: FailingMachine, rows: Iterable[FaultRow]) -> FirstYear | None:
+    """The goodput of the first year with its early failures; None where the spec does not state them."""
+    factor = early_factor(machine)
+    goodput = yearly_goodput(machine, rows, factor) if factor is not None else None
+    return FirstYear(factor, goodput) if factor is not None and goodput is not None else None
+
+
+def incomplete_keys(operations: OperationsSpec) -> Iterator[str]:
+    """What is stated of early failures and of the stock, and does not suffice."""
+    early, stock = operations.early_failures, operations.stock
+    if early is not None and (early.ratio is None or early.half_life is None):
+        yield "The first year is not computed: `operations.early_failures` takes `ratio` and `half_life`."
+    if stock is not None and stock.lead_time is None:
+        yield "The stock is not computed: `operations.stock` takes `lead_time`."
+
+
+def yearly_goodput(machine: FailingMachine, rows: Iterable[FaultRow], factor: float = 1.0) -> YearlyGoodput | None:
+    """The goodput of a year with all failures of known rate, those of hardware times ``factor``, and its spread."""
     if machine.kept is None:
         return None
     interval = machine.kept.interval.value / HOUR
-    losses = [_loss_of(row, row.hours, row.failures, interval) for row in rows if row.hours and row.failures]
+    often = ((row, 1.0 if row.part == SOFTWARE else factor) for row in rows)
+    losses = [
+        _loss_of(row, row.hours * times, row.failures * times, interval)
+        for row, times in often
+        if row.hours and row.failures
+    ]
     best = max(0.0, 1 - machine.kept.checkpoint.value / machine.kept.interval.value)
     mean, hours = hours_lost(losses)
     low, middle, high = (max(0.0, best - hours[share] * HOUR / YEAR) for share in (0.95, 0.5, 0.05))

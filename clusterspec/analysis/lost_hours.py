@@ -47,6 +47,19 @@ class YearlyLoss:
         return self.mean**2 + self.spread**2 / 12
 
 
+def first_year_factor(ratio: float, half_life: float, burn_in: float, year: float) -> float:
+    """Failures in the first year of a new machine over those of a later year; all times in one unit.
+
+    New parts fail ``ratio`` times as often as later, and half of the excess is gone after each ``half_life``. Failures
+    during the ``burn_in`` come before the year begins.
+
+    >>> round(first_year_factor(3.0, 30.0, 0.0, 365.25), 3)
+    1.237
+    """
+    excess = half_life / math.log(2) * (1 - 2 ** (-year / half_life)) / year
+    return 1 + (ratio - 1) * 2 ** (-burn_in / half_life) * excess
+
+
 def hours_lost(losses: Sequence[YearlyLoss]) -> tuple[float, dict[float, float]]:
     """The expected hours of a year, and those that 5, 50 and 95 % of the years do not exceed."""
     mean = sum_of(each.failures * each.mean for each in losses)

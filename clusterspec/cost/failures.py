@@ -132,13 +132,14 @@ def interruptions(
     """The interruptions of a job, from figures of the spec and published failure rates.
 
     ``parameters`` gives the checkpoint size where the spec states a storage system and no checkpoint time. ``step`` is
-    the time of a step in seconds: training saves at most once per step, however little a checkpoint costs.
+    the time of a step in seconds: training saves at most once per step, however little a checkpoint costs. The restart
+    includes the time of detection.
     """
     written = operations or OperationsSpec()
     accelerators = layout.nodes * cluster.accelerators_per_node
     between, rates = time_between_failures(written, layout.nodes, accelerators)
     checkpoint = _checkpoint_time(written, networks, parameters, layout)
-    restart = _restart_time(cluster, written, layout.nodes)
+    restart = _with_detection(_restart_time(cluster, written, layout.nodes), written)
     interval = _stated_time(written.interval, written.interval_key) or Figure(
         larger(step, best_interval(between.value, checkpoint.value)),
         "s",
@@ -244,6 +245,18 @@ def _restart_time(cluster: Cluster, written: OperationsSpec, nodes: int) -> Figu
     if written.restart_time is None and written.repair_time is not None and written.repair_time.value > RESTART.value:
         return Figure(written.repair_time.value, "s", Written("operations.repair_time"))
     return on_spare
+
+
+def detection_seconds(written: OperationsSpec) -> float:
+    """Seconds from a failure until it is noticed, as stated; else 0, as restart times of publications include them."""
+    return written.detection_time.value if written.detection_time else 0.0
+
+
+def _with_detection(restart: Figure, written: OperationsSpec) -> Figure:
+    noticed = detection_seconds(written)
+    if not noticed:
+        return restart
+    return Figure(restart.value + noticed, "s", Computed("detection_time + restart_time"))
 
 
 def _stated_time(quantity: Quantity | None, key: str) -> Figure | None:

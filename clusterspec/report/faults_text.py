@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clusterspec.procurement.bill import money_text
 from clusterspec.quantity import Figure
 from clusterspec.report.ink import PLAIN, Ink, csv_text, text_table, wrapped_lines
-from clusterspec.results.faults import FaultRow, FaultsReport, PairRow, YearlyGoodput
+from clusterspec.results.faults import FaultRow, FaultsReport, FirstYear, PairRow, YearlyGoodput
 from clusterspec.units import display, percent, plain
 
 FIELDS = ("part", "count", "failures_per_year", "effect", "bandwidth_lost", "step_time", "hours_lost_per_year")
@@ -87,9 +87,15 @@ def _closing_lines(report: FaultsReport) -> Iterator[str]:
             f"Hours that keep no step cost {money_text(round(report.lost.mean))} {report.currency} a year, in 95 % of "
             f"the years at most {money_text(round(report.lost.p95))}."
         )
+    if report.first_year is not None:
+        yield _first_year_sentence(report, report.first_year)
     if report.repairs:
         listed = ", ".join(f"{part} {number:,}" for part, number in report.repairs.items())
         yield f"In repair at once, 95 % of the time at most: {listed}."
+    if report.stock is not None:
+        listed = ", ".join(f"{part} {number:,}" for part, number in report.stock.parts.items())
+        lead, sure = display(report.stock.lead_time, "s"), percent(report.stock.percentile)
+        yield f"To stock for a lead time of {lead}, so that it suffices {sure} of the time: {listed}."
     yield from report.notes
     for key, value, why in report.assumptions:
         shown = display(value.value, value.unit) if isinstance(value, Figure) else value
@@ -100,6 +106,17 @@ def _goodput_sentence(goodput: YearlyGoodput) -> str:
     low, middle, high = (percent(share, 4) for share in (goodput.p5, goodput.p50, goodput.p95))
     mean = f"Goodput with failures of known rate: {percent(goodput.mean, 4)} of the year"
     return f"{mean}; half of the years exceed {middle}; 9 years of 10 lie between {low} and {high}."
+
+
+def _first_year_sentence(report: FaultsReport, year: FirstYear) -> str:
+    low, high = percent(year.goodput.p5, 4), percent(year.goodput.p95, 4)
+    more = f"In the first year hardware fails {plain(year.factor, 3)} times as often"
+    text = f"{more}: goodput {percent(year.goodput.mean, 4)}, 9 machines of 10 between {low} and {high}"
+    lost = report.lost_at_first
+    if lost is None:
+        return f"{text}."
+    mean, most = (money_text(round(each)) for each in (lost.mean, lost.p95))
+    return f"{text}; lost hours cost {mean} {report.currency}, at 95 % at most {most}."
 
 
 def faults_csv(report: FaultsReport) -> str:

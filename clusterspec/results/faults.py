@@ -12,6 +12,9 @@ from clusterspec.results.estimate_json import assumption_json
 STOPS, SLOWS, NONE = "stops", "slows", "none"
 """What a failure does to the job."""
 
+SOFTWARE = "software"
+"""The part whose failures are not those of hardware."""
+
 
 @dataclass(frozen=True, slots=True)
 class FaultRow:
@@ -108,6 +111,23 @@ class YearlyCost(NamedTuple):
         return cls(year * (1 - goodput.mean), year * (1 - goodput.p50), year * (1 - goodput.p5))
 
 
+class FirstYear(NamedTuple):
+    """The first year of a new machine: ``factor`` is that of the failures of hardware over those of later years."""
+
+    factor: float
+    goodput: YearlyGoodput
+
+
+class Stock(NamedTuple):
+    """By part, the number that suffices with the probability ``percentile`` until new ones arrive after ``lead_time``
+    seconds.
+    """
+
+    percentile: float
+    lead_time: float
+    parts: Mapping[str, int]
+
+
 @dataclass(frozen=True, slots=True)
 class FaultsReport(Result):
     """The failures of single parts by class. ``step_time`` in seconds, and ``hour`` the cost of an hour, are those of
@@ -128,6 +148,10 @@ class FaultsReport(Result):
     notes: tuple[str, ...] = ()
     pairs: tuple[PairRow, ...] | None = None
     """The failures of two parts at once; None where they were not asked for."""
+    first_year: FirstYear | None = None
+    """None where the spec states no early failures, or without a job."""
+    stock: Stock | None = None
+    """None where the spec states no lead time."""
 
     __repr__ = result_repr
 
@@ -135,6 +159,20 @@ class FaultsReport(Result):
     def lost(self) -> YearlyCost | None:
         """The cost of the hours that keep no step; None without a price of an hour or a job."""
         return YearlyCost.of(self.goodput, self.hour) if self.goodput and self.hour is not None else None
+
+    @property
+    def lost_at_first(self) -> YearlyCost | None:
+        """The same of the first year."""
+        return YearlyCost.of(self.first_year.goodput, self.hour) if self.first_year and self.hour is not None else None
+
+    def _first_year_json(self) -> Json | None:
+        if self.first_year is None:
+            return None
+        return {
+            "failures_factor": self.first_year.factor,
+            "goodput": self.first_year.goodput._asdict(),
+            "cost_of_lost_hours": self.lost_at_first._asdict() if self.lost_at_first else None,
+        }
 
     def to_json(self) -> Json:
         """The JSON document: hours and failures of a year, costs in ``currency``."""
@@ -146,6 +184,8 @@ class FaultsReport(Result):
             "pairs": None if self.pairs is None else [row.to_json() for row in self.pairs],
             "goodput": self.goodput._asdict() if self.goodput else None,
             "cost_of_lost_hours": self.lost._asdict() if self.lost else None,
+            "first_year": self._first_year_json(),
+            "stock": self.stock._asdict() | {"parts": dict(self.stock.parts)} if self.stock else None,
             "spares": {part: {"p95": number} for part, number in self.repairs.items()},
             "assumptions": [assumption_json(each) for each in self.assumptions],
             "notes": list(self.notes),

@@ -387,3 +387,27 @@ def test_a_hot_spare_restarts_faster_where_there_is_one() -> None:
     hot = rows_of(study_of(text.replace("restart_time: 20 min, ", "")))["accelerator"]
     assert hot.hours and hot.failures
     assert hot.hours / hot.failures == pytest.approx(2 / 60 + 0.5)
+
+
+def test_early_failures_detection_and_stock_follow_their_figures() -> None:
+    """A ratio of 3 that halves in 30 days adds 2 × 30 / ln 2 / 365.25 = 0.237 to the failures of the first year; a
+    burn-in of one half-life takes half of that away. Ten minutes until a failure is noticed count with each of them.
+    """
+    early = "early_failures: {ratio: 3, half_life: 30 days}"
+    plain = found(job(operations="detection_time: 10 min"))
+    new = found(job(operations=early))
+    burnt = found(job(operations=f"{early}, burn_in: 30 days"))
+    assert new.first_year is not None and burnt.first_year is not None and new.goodput is not None
+    assert new.first_year.factor == pytest.approx(1.2369, abs=1e-4)
+    assert burnt.first_year.factor - 1 == pytest.approx((new.first_year.factor - 1) / 2)
+    assert new.first_year.goodput.mean < burnt.first_year.goodput.mean < new.goodput.mean
+    for slow, row in zip(plain.rows, new.rows, strict=True):
+        if row.effect == "stops" and row.failures and row.part in {"accelerator", "software", "node"}:
+            assert slow.hours == pytest.approx((row.hours or 0) + row.failures / 6), row.part
+    stocks = []
+    for percentile, weeks in ((0.5, 6), (0.95, 6), (0.95, 26), (0.99, 26)):
+        stock = found(job(operations=f"stock: {{lead_time: {weeks} weeks, percentile: {percentile}}}")).stock
+        assert stock is not None and "software" not in stock.parts
+        stocks.append(stock.parts["accelerator"])
+    assert stocks == sorted(stocks) and stocks[0] < stocks[-1]
+    assert "early_failures" in " ".join(found(job(operations="early_failures: {ratio: 3}")).notes)

@@ -23,6 +23,7 @@ from clusterspec.cost.failures import (
     REPAIR,
     YEAR,
     Interruptions,
+    detection_seconds,
     failure_rate,
     interruptions,
     published_time_between_failures,
@@ -33,7 +34,7 @@ from clusterspec.cost.failures import (
 from clusterspec.origin import Assumed, Written
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, replace
-from clusterspec.results.faults import NONE, SLOWS, STOPS, FaultRow
+from clusterspec.results.faults import NONE, SLOWS, SOFTWARE, STOPS, FaultRow, Stock
 from clusterspec.rules.knowledge.failures import poisson_percentile
 from clusterspec.rules.knowledge.ranges import HOUR
 from clusterspec.source import Path
@@ -213,9 +214,10 @@ class FailingMachine:
         restart, spares = self.kept.restart.value, self.cluster.spare_nodes
         if self.operations.recovery == "shrink" and spares < away < self.nodes:
             share = away / self.nodes
-            restart = restart_on_spare(self.cluster, self.operations).value + self.repair.value * share
+            noticed = detection_seconds(self.operations)
+            restart = noticed + restart_on_spare(self.cluster, self.operations).value + self.repair.value * share
         elif away > max(1, spares):
-            restart = max(restart, self.repair.value)
+            restart = max(restart, self.repair.value + detection_seconds(self.operations))
         stopped = restart + self.kept.interval.value / 2
         slowed = self.repair.value * (1 - self.step / step)
         return (stopped if stops else min(stopped, max(0.0, slowed))) / HOUR
@@ -224,6 +226,16 @@ class FailingMachine:
         """By part, the number in repair at once that 95 % of the time do not exceed."""
         known = [(row.part, row.failures) for row in rows if row.failures and row.count is not None]
         return {part: poisson_percentile(number * self.repair_years, SURE) for part, number in known}
+
+    def stock(self, rows: Iterable[FaultRow], factor: float) -> Stock | None:
+        """The parts to keep for the lead time that the spec states, where hardware fails ``factor`` times as often."""
+        stated = self.operations.stock
+        if stated is None or stated.lead_time is None:
+            return None
+        years, sure = stated.lead_time.value / YEAR * factor, stated.percentile or SURE
+        known = [(row.part, row.failures) for row in rows if row.failures and row.count is not None]
+        parts = {part: poisson_percentile(number * years, sure) for part, number in known if part != SOFTWARE}
+        return Stock(sure, stated.lead_time.value, parts)
 
     def assumptions(self) -> tuple[Assumption, ...]:
         """The figures that the spec does not state."""

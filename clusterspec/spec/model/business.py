@@ -28,6 +28,22 @@ class OperationsTargetsSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class EarlyFailuresSpec:
+    """Failures of a new machine: ``ratio`` times the later rate at first, the excess halved in each ``half_life``."""
+
+    ratio: float | None = None
+    half_life: Quantity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StockSpec:
+    """Spare parts to keep: enough for ``lead_time`` with probability ``percentile``."""
+
+    percentile: float | None = None
+    lead_time: Quantity | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FailureRateSpec:
     """How often one part of a kind fails: the time between its failures, or the failures of a year."""
 
@@ -74,11 +90,14 @@ class OperationsSpec:
     node_mtbf: Quantity | None = None
     restart_time: Quantity | None = None
     repair_time: Quantity | None = None
+    detection_time: Quantity | None = None
     burn_in: Quantity | None = None
     checkpoint: CheckpointSpec | None = None
     targets: OperationsTargetsSpec | None = None
     recovery: str | None = None
     failures: FailuresSpec | None = None
+    early_failures: EarlyFailuresSpec | None = None
+    stock: StockSpec | None = None
     carbon: CarbonSpec | None = None
     power_budget: Quantity | None = None
     """IT power of all pools of a fleet, in watts."""
