@@ -11,6 +11,7 @@ import pytest
 
 from clusterspec import analysis, studies
 from clusterspec.report import paper
+from clusterspec.report.paper.blocks import Story
 from clusterspec.report.paper.compose import compose
 from clusterspec.results.full import FullReport
 from tests.effort import ALL_CASES, diagonal, sampled
@@ -200,3 +201,12 @@ def test_the_verdict_by_area_sets_the_times_of_serving_against_their_targets() -
     areas = {area.area: area for area in report(SPECS["serving-pools"]).areas}
     assert areas["first token"].limit == 2.0 and areas["output token"].limit == 0.040
     assert areas["cache"].value == 32
+
+
+@pytest.mark.parametrize("name", ["dgx-h100-pod", "serving", "priced"])
+def test_each_sentence_on_how_it_works_leads_to_its_figure(name: str) -> None:
+    whole = compose(report(SPECS[name]))
+    (story,) = (block for section in whole.sections for block in section.blocks if block.kind == "story")
+    assert isinstance(story, Story) and 3 <= len(story.steps) <= 8
+    assert {step.section for step in story.steps} <= {section.key for section in whole.sections}
+    assert any(re.search(r"450 GB/s each way, between nodes 50 GB/s, 9 times less", step.text) for step in story.steps)

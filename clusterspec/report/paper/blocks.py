@@ -283,7 +283,24 @@ class Findings:
     kind: str = "findings"
 
 
-Block = PaperTable | Picture | Cards | Text | Heading | Bullets | Code | Findings
+@dataclass(frozen=True, slots=True)
+class StoryStep:
+    """A sentence with its JSON field and the section that shows it."""
+
+    text: str
+    field: str
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """Numbered sentences, each a link to its figure."""
+
+    steps: tuple[StoryStep, ...]
+    kind: str = "story"
+
+
+Block = PaperTable | Picture | Cards | Text | Heading | Bullets | Code | Findings | Story
 
 
 def paired_blocks(blocks: Sequence[Block]) -> list[tuple[Block, ...]]:
@@ -302,7 +319,9 @@ def paired_blocks(blocks: Sequence[Block]) -> list[tuple[Block, ...]]:
 
 
 def _takes_half(block: Block) -> bool:
-    return block.slim if isinstance(block, PaperTable) else isinstance(block, Picture) and not block.wide
+    if isinstance(block, PaperTable):
+        return block.slim
+    return isinstance(block, Story) or (isinstance(block, Picture) and not block.wide)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from clusterspec.report.charts.svg import cause_of
 from clusterspec.report.paper import appendix, choices, decision, machine, materials, options, serving
 from clusterspec.report.paper.blocks import Block, Paper, PaperTable, Picture, Section, TableColumn, TableRow, TitleFact
 from clusterspec.report.paper.steps import layer_picture, rl_section, schedule_picture
+from clusterspec.report.paper.story import story_section
 from clusterspec.report.paper.words import catalog_names, worded_section
 from clusterspec.results import EstimateReport, count
 from clusterspec.results.estimate_json import terms
@@ -197,6 +198,7 @@ def design_sections(report: FullReport) -> list[Section | None]:
         decision.decision_section(report),
         appendix.findings_section(report),
         options.comparison_section(report),
+        story_section(report),
         machine.machine_section(report),
         machine.bandwidth_section(report),
         rl_section(report.estimate.plan.rl),

@@ -1,0 +1,216 @@
+"""The design in sentences: how its own numbers decide where each kind of parallelism goes, and what a step loses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.report.charts.bars import AreaSquare, areas_chart
+from clusterspec.report.paper.blocks import Picture, Section, Story, StoryStep
+from clusterspec.report.paper.choices import lever_text
+from clusterspec.report.paper.machine import TINTS
+from clusterspec.results.full import FullReport
+from clusterspec.results.machine import Tier
+from clusterspec.summation import sum_of
+from clusterspec.units import display, percent, plain, plural, portion
+
+OF_DOMAIN = frozenset({"scale-up", "peer"})
+OF_NODES = frozenset({"scale-out", "level"})
+
+
+def story_section(report: FullReport) -> Section | None:
+    """The sentences that can be said about a design; None for fewer than three."""
+    steps = tuple(step for step in _story_steps(report) if step is not None)
+    if len(steps) < 3:
+        return None
+    story = Story(steps)
+    squares = _areas_picture(report.tiers)
+    return Section("story", "How this design works", (story, squares) if squares else (story,))
+
+
+def _story_steps(report: FullReport) -> Iterator[StoryStep | None]:
+    yield _compute_step(report)
+    yield _domain_step(report)
+    yield _latency_step(report)
+    yield _memory_step(report)
+    yield _pipeline_step(report)
+    yield _gradient_step(report)
+    yield _serving_step(report)
+    yield _cache_step(report)
+    yield _loss_step(report)
+    yield _failure_step(report)
+
+
+def _areas_picture(tiers: tuple[Tier, ...]) -> Picture | None:
+    """The line rates of an accelerator as squares, whose areas are to scale."""
+    shown = [tier for tier in tiers if tier.line_rate]
+    if len(shown) < 2:
+        return None
+    squares = [
+        AreaSquare(tier.name, tier.line_rate, display(tier.line_rate, "B/s"), TINTS[tier.kind]) for tier in shown
+    ]
+    alt = "; ".join(f"{square.label}: {square.value_text}" for square in squares)
+    caption = "What an accelerator can move in the same time: areas to scale, each way, memory reads and writes"
+    return Picture(areas_chart(squares, alt), caption, "tiers")
+
+
+def _outer_tiers(report: FullReport) -> tuple[Tier | None, Tier | None]:
+    """The fastest tier of a domain and of the network between nodes."""
+    inner = max(
+        (tier for tier in report.tiers if tier.kind in OF_DOMAIN), key=lambda tier: tier.line_rate, default=None
+    )
+    outer = next((tier for tier in report.tiers if tier.kind in OF_NODES), None)
+    return inner, outer
+
+
+def _compute_step(report: FullReport) -> StoryStep | None:
+    work, memory = report.estimate.plan.design.workload, next((t for t in report.tiers if t.kind == "memory"), None)
+    cluster = report.estimate.plan.design.cluster
+    if work is None or work.peak is None or memory is None or cluster is None:
+        return None
+    peak = work.peak.value
+    return StoryStep(
+        f"An accelerator computes {display(peak, 'FLOP/s')} in {work.precision} and moves "
+        f"{display(memory.line_rate, 'B/s')} of its memory: a kernel with fewer than {plain(peak / memory.line_rate)} "
+        "FLOPs for each byte waits for memory.",
+        "tiers",
+        "step" if report.roofline else "bandwidth",
+    )
+
+
+def _domain_step(report: FullReport) -> StoryStep | None:
+    inner, outer = _outer_tiers(report)
+    layout, cluster = report.estimate.plan.design.layout, report.estimate.plan.design.cluster
+    if inner is None or outer is None or cluster is None:
+        return None
+    ratio = inner.line_rate / outer.line_rate
+    text = (
+        f"Inside a domain of {plural(cluster.scale_up.domain, 'accelerator')} each has "
+        f"{display(inner.line_rate, 'B/s')} each way, between nodes {display(outer.line_rate, 'B/s')}, "
+        f"{plain(ratio, 2)} times less"
+    )
+    degree = max(layout.tp, layout.ep) if layout else 1
+    if layout is None or degree == 1:
+        return StoryStep(f"{text}.", "tiers", "bandwidth")
+    axis = "tensor" if layout.tp >= layout.ep else "expert"
+    ranks = cluster.scale_up.domain * cluster.ranks_per_accelerator
+    inside = f": so {axis} parallelism over {plural(degree, 'rank')} stays inside"
+    crossing = f"; {axis} parallelism over {plural(degree, 'rank')} leaves the domain, and pays that"
+    return StoryStep(f"{text}{inside if degree <= ranks else crossing}.", "tiers", "bandwidth")
+
+
+def _latency_step(report: FullReport) -> StoryStep | None:
+    tier = _outer_tiers(report)[1]
+    if tier is None or tier.latency is None or tier.crossover is None:
+        return None
+    return StoryStep(
+        f"A short message between nodes takes {display(tier.latency, 's')}: one of {display(tier.crossover, 'B')} "
+        "takes twice as long, and smaller ones mostly wait, so many small messages are dearer than one large one.",
+        "tiers",
+        "bandwidth",
+    )
+
+
+def _memory_step(report: FullReport) -> StoryStep | None:
+    use, plan = report.estimate.plan.memory, report.estimate.plan
+    if use is None or use.capacity is None or plan.memory_bytes is None:
+        return None
+    parts = sorted(
+        (use.weights, use.gradients, use.activations, use.optimizer, use.other), key=lambda part: -part.value
+    )
+    first, second = (f"{part.label} {display(part.value, 'B')}" for part in parts[:2])
+    share = plan.memory_bytes / use.capacity.value
+    end = "the design does not fit" if plan.fits is False else f"{percent(1 - share, 2)} remain free"
+    return StoryStep(
+        f"The fullest accelerator holds {display(plan.memory_bytes, 'B')}, most of it {first} and {second}, in "
+        f"{plan.capacity_text}: {end}.",
+        "estimate.memory",
+        "memory",
+    )
+
+
+def _pipeline_step(report: FullReport) -> StoryStep | None:
+    layout, step = report.estimate.plan.design.layout, report.estimate.plan.step
+    if layout is None or step is None or layout.pp < 2 or layout.micro_batches is None:
+        return None
+    virtual = f", each stage in {layout.virtual_stages} parts" if layout.virtual_stages > 1 else ""
+    return StoryStep(
+        f"{layout.pp} pipeline stages work on {plural(layout.micro_batches, 'micro-batch')} in turn{virtual}: filling "
+        f"and draining them idles {portion(step.times.bubble / step.seconds)} of a step.",
+        "schedule",
+        "step",
+    )
+
+
+def _gradient_step(report: FullReport) -> StoryStep | None:
+    plan = report.estimate.plan
+    layout, rows = plan.design.layout, [row for row in plan.communication if "dp" in row.axis or "shard" in row.axis]
+    if layout is None or plan.step is None or layout.dp < 2 or not rows:
+        return None
+    wire, exposed = sum_of(row.seconds for row in rows), sum_of(row.exposed for row in rows)
+    hidden = (
+        "all of it behind computation" if exposed < 5e-4 * plan.step.seconds else f"{display(exposed, 's')} exposed"
+    )
+    return StoryStep(
+        f"Data parallelism over {plural(layout.dp, 'replica')} sends {display(sum_of(row.bytes for row in rows), 'B')} "
+        f"a step, {display(wire, 's')} on the wire, {hidden}.",
+        "estimate.communication",
+        "step",
+    )
+
+
+def _serving_step(report: FullReport) -> StoryStep | None:
+    times = report.estimate.plan.serving
+    if times is None:
+        return None
+    return StoryStep(
+        f"A prompt waits {display(times.ttft, 's')} for its first token, then gets one each "
+        f"{display(times.tpot, 's')}; all get {display(times.output_tokens_per_second, '1')} a second together.",
+        "estimate.serving",
+        "serving",
+    )
+
+
+def _cache_step(report: FullReport) -> StoryStep | None:
+    times = report.estimate.plan.serving
+    if times is None or not times.kv_bytes_per_token:
+        return None
+    return StoryStep(
+        f"Each token of a request keeps {display(times.kv_bytes_per_token, 'B')} of keys and values: what the weights "
+        f"leave holds {plain(times.kv_capacity_tokens / 1e6)} million tokens, those of "
+        f"{plural(int(times.kv_capacity_sequences), 'request')}.",
+        "estimate.serving",
+        "serving",
+    )
+
+
+def _loss_step(report: FullReport) -> StoryStep | None:
+    mfu, lost = report.estimate.plan.mfu, [loss for loss in report.losses if loss.share > 0]
+    if mfu is None or not lost:
+        return None
+    worst = max(lost, key=lambda loss: loss.share)
+    gain = report.gains[0] if report.gains else None
+    more = ""
+    if gain is not None:
+        change = (
+            f"{gain.key.replace('_', ' ')} {lever_text(gain.before, gain.unit)} → {lever_text(gain.after, gain.unit)}"
+        )
+        more = f"; the single change that pays most is {change}, {percent(-gain.share, 2)} less time"
+    held = f" {report.estimate.condition}" if report.estimate.condition else ""
+    return StoryStep(
+        f"Of the peak {percent(mfu)} remain{held}: the largest loss is {worst.label}, {percent(worst.share, 2)}{more}.",
+        "losses",
+        "decision",
+    )
+
+
+def _failure_step(report: FullReport) -> StoryStep | None:
+    kept = report.reliability
+    if kept is None:
+        return None
+    run = f", so the run takes {display(kept.with_interruptions, 's')}" if kept.with_interruptions else ""
+    return StoryStep(
+        f"A failure stops the job every {display(kept.between, 's')}; with a checkpoint every "
+        f"{display(kept.interval, 's')} {percent(kept.goodput)} of the time is kept{run}.",
+        "reliability",
+        "reliability",
+    )
