@@ -97,7 +97,12 @@ def write_seconds(store: NetworkSpec | None, parameters: float | None, layout: L
     """Seconds in which a checkpoint is written; None where the bandwidth or the model is not known."""
     if store is None or parameters is None or _stated_bandwidth(store) is None:
         return None
-    return transfer("checkpoint", store, _checkpoint(parameters), layout, reads=False).seconds.value
+    return moved_checkpoint(store, parameters, layout, reads=False).seconds.value
+
+
+def moved_checkpoint(store: NetworkSpec, parameters: float, layout: Layout, *, reads: bool) -> Transfer:
+    """The writing of one checkpoint by all nodes of a job, or the reading of one copy of it."""
+    return transfer("checkpoint", store, _checkpoint(parameters), layout, reads=reads)
 
 
 def _checkpoint(parameters: float) -> Term:

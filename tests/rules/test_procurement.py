@@ -237,7 +237,7 @@ TERMS: list[tuple[str, Reported]] = [
     ),
     (
         "delivery: {weeks: 20, milestones: [first rack in week 21]}",
-        one("delivery-misses-date", "procurement.delivery.milestones[0]"),
+        one("delivery-misses-date", "procurement.delivery.milestones[0]", "error"),
     ),
     ("delivery: {weeks: 8}", []),
     ("delivery: {weeks: 7}", one("short-lead-time", "procurement.delivery.weeks")),

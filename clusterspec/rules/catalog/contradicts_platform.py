@@ -2,9 +2,9 @@
 
 ## What it finds
 
-An `accelerator`, `accelerators_per_node`, `scale_up.domain`, `scale_up.interconnect` or `pcie` that differs from the
+An `accelerator`, `accelerators_per_node`, `scale_up.domain`, `scale_up.interconnect`, `scale_up.topology` or `pcie` that differs from the
 platform's entry, or a `scale_out.technology` of another family than an instance of a cloud has: an error for instances,
-which are sold as they are, and a warning for machines that can be ordered otherwise. The same accelerator with other
+which are sold as they are, and for the topology, which is built into a machine; a warning for what can be ordered otherwise. The same accelerator with other
 memory is a note, since machines are often sold with both; instances are not. In Markdown and text files: a number of accelerators or NICs
 stated of one machine, as in "a DGX H100 has four GPUs". More NICs than the entry has may include storage, frontend and
 virtual ones, and are not reported.
@@ -80,7 +80,7 @@ def _severity(platform: Platform, key: str, given: str, supplied: str) -> str:
     """A note for other memory of a machine of one's own, an error for an instance of a cloud; its PCIe generations are rarely published."""
     if key == "accelerator" and not platform.cloud and _same_but_memory(given, supplied):
         return "note"
-    return "error" if platform.cloud and not key.startswith("pcie") else "warning"
+    return "error" if (platform.cloud and not key.startswith("pcie")) or key == "scale_up.topology" else "warning"
 
 
 def _fabric_of_instance(catalog: Catalog, given: ClusterSpec, platform: Platform) -> Iterator[Problem]:
@@ -120,6 +120,7 @@ def _beside(given: ClusterSpec, platform: Platform) -> Iterator[tuple[str, objec
     if not _part_of_a_rack(given, platform):
         yield "scale_up.domain", scale_up.domain, platform.domain
     yield "scale_up.interconnect", scale_up.interconnect, platform.interconnect
+    yield "scale_up.topology", scale_up.topology, platform.topology
     if pcie.host == pcie.nic and platform.pcie_host == platform.pcie_nic:
         yield "pcie", pcie.host, platform.pcie_host  # one figure for both
     else:

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-On RoCE, an `mtu` that leaves less than the largest RDMA payload of 4,096 bytes: below 4,200 (a note), and 1,500 or less
-(a warning). On InfiniBand, an `mtu` below 4,096 (a note).
+On RoCE, an `mtu` that leaves less than the largest RDMA payload of 4,096 bytes: 1,501 to 4,095 a note; 1,500 or
+less a warning, and so are 4,096 to 4,186, the payload without its headers. On InfiniBand, an `mtu` below 4,096 (a note).
 
 ## Why it matters
 
@@ -81,7 +81,7 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
         f"{PAYLOADS[0] // payload} times those of 4,096 bytes"
     )
     best = "9000" if framed else "4096"
-    severity = "warning" if framed and mtu <= ORDINARY else "note"
+    severity = "warning" if framed and (mtu <= ORDINARY or mtu >= PAYLOADS[0]) else "note"
     yield RULE.problem(
         AT, message, f"write {best}, on all switches and adapters", severity=severity, fix=rewrite(AT, best)
     )

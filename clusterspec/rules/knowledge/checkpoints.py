@@ -1,13 +1,18 @@
-"""Checkpoint time: as stated, else by the bandwidth of the storage system."""
+"""Checkpoint time: as stated, else by the rates of the storage system and its clients."""
 
 from __future__ import annotations
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Workload
+from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas.parameters import checkpoint_bytes
 from clusterspec.cost.parameters import model_weights
+from clusterspec.cost.storage import moved_checkpoint
 from clusterspec.records import dataclass
-from clusterspec.spec.model import NetworksSpec, OperationsSpec
+from clusterspec.spec.model import NetworkSpec, NetworksSpec, OperationsSpec
+from clusterspec.units import display, plural
+
+ROUNDED = 0.1
+"""Share by which a published or planned time may be below the computed one: sizes of checkpoints differ by formats."""
 
 
 def serves(workload: Workload | None) -> bool:
@@ -17,24 +22,28 @@ def serves(workload: Workload | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointTime:
-    """Seconds to save a checkpoint, and the size and bandwidth they follow from where no time is stated."""
+    """Seconds to move a checkpoint, and what they follow from where no time is stated."""
 
     seconds: float
     size: float = 0.0
     """Bytes; 0 where the time is stated."""
     store: str = ""
-    """The bandwidth of the storage system as written; empty where the time is stated."""
+    """The rate of the storage system, and what limits it; empty where the time is stated."""
 
 
 def checkpoint_time(
-    operations: OperationsSpec, networks: NetworksSpec | None, model: Model | None, workload: Workload | None
+    operations: OperationsSpec,
+    networks: NetworksSpec | None,
+    model: Model | None,
+    workload: Workload | None,
+    layout: Layout | None,
 ) -> CheckpointTime | None:
     """The time of one checkpoint; None where neither a time nor a storage system and a model are known, and in serving."""
     if serves(workload):
         return None
     if operations.pause is not None:
         return CheckpointTime(operations.pause.value)
-    return None if operations.asynchronous else stored_checkpoint_time(networks, model, workload)
+    return None if operations.asynchronous else stored_checkpoint_time(networks, model, workload, layout)
 
 
 def saved_bytes(model: Model | None, workload: Workload | None) -> float | None:
@@ -47,17 +56,49 @@ def saved_bytes(model: Model | None, workload: Workload | None) -> float | None:
 
 
 def stored_checkpoint_time(
-    networks: NetworksSpec | None, model: Model | None, workload: Workload | None
+    networks: NetworksSpec | None,
+    model: Model | None,
+    workload: Workload | None,
+    layout: Layout | None,
+    *,
+    reads: bool = False,
 ) -> CheckpointTime | None:
-    """The time that the storage system takes for one checkpoint; None where its bandwidth or the size is not known."""
-    store, size = networks.storage.bandwidth if networks and networks.storage else None, saved_bytes(model, workload)
-    if store is None or size is None or store.per_direction <= 0:
+    """The time in which the nodes of a job write one checkpoint to the storage system, or read it; None where its
+    bandwidth or the size is not known. Without a layout, clients and their files do not limit it.
+    """
+    store, size = networks.storage if networks else None, saved_bytes(model, workload)
+    if store is None or store.bandwidth is None or size is None or store.bandwidth.per_direction <= 0:
         return None
-    return CheckpointTime(size / store.per_direction, size, store.written)
+    stated = (store.read or store.bandwidth) if reads else store.bandwidth
+    if layout is None or model is None:
+        return CheckpointTime(size / stated.per_direction, size, stated.written)
+    moved = moved_checkpoint(store, model_weights(model).total, layout, reads=reads)
+    rate = moved.rate.value
+    text = stated.written if rate >= 0.999 * stated.per_direction else _limited(store, rate, layout)
+    return CheckpointTime(moved.seconds.value, size, text + _creating(store, layout, reads=reads))
+
+
+def _limited(store: NetworkSpec, rate: float, layout: Layout) -> str:
+    """The rate that clients reach, where it is below that of the storage system."""
+    clients = min(layout.nodes, store.slots or layout.nodes)
+    each = f" of {store.per_client.written} each" if store.per_client else ""
+    return f"{display(rate, 'B/s')} ({plural(clients, 'client')}{each})"
+
+
+def _creating(store: NetworkSpec, layout: Layout, *, reads: bool) -> str:
+    """The files that are created before, where their rate is stated."""
+    if not store.metadata_rate:
+        return ""
+    verb = "opening" if reads else "creating"
+    return f" after {verb} {layout.ranks:,} files at {store.metadata_rate:g} a second"
 
 
 def written_after(
-    operations: OperationsSpec, networks: NetworksSpec | None, model: Model | None, workload: Workload | None
+    operations: OperationsSpec,
+    networks: NetworksSpec | None,
+    model: Model | None,
+    workload: Workload | None,
+    layout: Layout | None,
 ) -> CheckpointTime | None:
     """The time after which an asynchronous checkpoint is complete; None where it is not known, or training waits."""
     if not operations.asynchronous or serves(workload):
@@ -65,4 +106,4 @@ def written_after(
     stated = operations.checkpoint.write_time if operations.checkpoint else None
     if stated is not None:
         return CheckpointTime(stated.value)
-    return stored_checkpoint_time(networks, model, workload)
+    return stored_checkpoint_time(networks, model, workload, layout)

@@ -2,13 +2,15 @@
 
 ## What it finds
 
-A `sequence_length`, in serving input and output tokens together, above the `max_sequence_length` of the model. Where adapters are trained it is a note, since they often
-extend the context; otherwise an error.
+A `sequence_length`, in serving input and output tokens together, above the `max_sequence_length` of the model. Where the
+lengths of requests vary, the longest prompt (`max`, else `p99`) and the longest output (`max`, else the mean) count
+together. Where adapters are trained it is a note, since they often extend the context; otherwise an error.
 
 ## Why it matters
 
 With learned positions there is no embedding for tokens beyond the limit. With rotary positions, the model was not
-trained at these positions. Frameworks assert the limit.
+trained at these positions. Training frameworks assert the limit; serving engines refuse a request whose prompt and
+answer may pass it.
 
 ## What to do
 
@@ -44,7 +46,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Workload
+from clusterspec.cluster.model import Serving, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 
@@ -53,9 +55,29 @@ RULE = Rule.of(__name__, "error")
 
 def check(workload: Workload, model: Model) -> Iterator[Problem]:
     longest = model.max_sequence_length
-    if longest is not None and workload.sequence_length > longest:
+    if longest is None:
+        return
+    severity = "note" if workload.trainable is not None else ""
+    if workload.sequence_length > longest:
+        at = "workload.serving.input_tokens" if workload.serving is not None else "workload.sequence_length"
         message = f"{workload.sequence_length:,} tokens exceed the context of {longest:,} of {model.name}"
         help_ = "shorten the sequence, or state a longer `max_sequence_length` in the model"
-        severity = "note" if workload.trainable is not None else ""
-        at = "workload.serving.input_tokens" if workload.serving is not None else "workload.sequence_length"
         yield RULE.problem(at, message, help_, severity=severity)
+    elif workload.serving is not None and workload.rl is None:
+        prompt, output = longest_request(workload.serving)
+        if prompt + output > longest:
+            yield RULE.problem(
+                "workload.serving.input_tokens",
+                f"the longest prompts of {prompt:,} tokens and outputs of {output:,} exceed the context of {longest:,} of {model.name}",
+                "limit the longest requests, or state a longer `max_sequence_length` in the model",
+                severity=severity,
+            )
+
+
+def longest_request(serving: Serving) -> tuple[int, int]:
+    """Tokens of the longest prompt (where prompts are cut, else their 99th percentile) and of the longest output (where
+    outputs are cut, else their mean).
+    """
+    prompts, outputs = serving.input_lengths, serving.output_lengths
+    prompt = (prompts.most or prompts.p99) if prompts else serving.input_tokens
+    return prompt, (outputs.most if outputs else None) or serving.output_tokens

@@ -53,7 +53,9 @@ from clusterspec.rules.knowledge.benchmarks import GIB, SOCKETS, measurement_nam
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, percent
 
-RULE = Rule.of(__name__, "warning", "likely")
+RULE = Rule.of(__name__, "error", "likely")
+ONE_NIC = (0.6, 1.03)
+"""Shares of the rate of one NIC that its collective reaches: less than two thirds is not explained by it."""
 
 
 def check(measurements: tuple[Measurement, ...], rated: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
@@ -63,6 +65,15 @@ def check(measurements: tuple[Measurement, ...], rated: Cluster, scale_out: Scal
             continue
         best = expected_cost(rated, measurement, row.size)
         if best is None or row.busbw >= SOCKETS * best.ceiling_busbw:
+            continue
+        nic = scale_out.nic_bandwidth.value
+        if scale_out.nics_per_node > 1 and ONE_NIC[0] * nic <= row.busbw <= ONE_NIC[1] * nic:
+            yield RULE.problem(
+                measurement.at,
+                f"{measurement_name(measurement)}: {display(row.busbw, 'B/s')} is {percent(row.busbw / best.ceiling_busbw, 2)} of what the "
+                f"{scale_out.nics_per_node} NICs of a node carry, and {percent(row.busbw / nic, 2)} of one NIC",
+                "look for the NICs that NCCL_DEBUG=INFO lists, and at NCCL_IB_HCA",
+            )
             continue
         plugin = next(iter(scale_out.technology.plugins), "its plugin").replace("built-in", "IB")
         yield RULE.problem(

@@ -2,8 +2,9 @@
 
 ## What it finds
 
-A checkpoint time below 14 bytes × parameters / `networks.storage.bandwidth` (weights in bf16, and weights and two
-moments in fp32). The time is `checkpoint.write_time` where saving is asynchronous, else the pause of training. A pause
+A checkpoint time more than 10 % below the time in which the storage system takes 14 bytes × parameters (weights in bf16,
+and weights and two moments in fp32): at its `bandwidth`, or at what the clients of the job reach together (`per_client`,
+`slots`), after one file for each rank is created (`metadata_rate`). The time is `checkpoint.write_time` where saving is asynchronous, else the pause of training. A pause
 without a stated mode counts as synchronous, as `checkpoint_time` says.
 
 ## Why it matters
@@ -74,9 +75,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Workload
+from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.checkpoints import saved_bytes, serves
+from clusterspec.rules.knowledge.checkpoints import ROUNDED, serves, stored_checkpoint_time
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.units import display
@@ -85,23 +86,19 @@ RULE = Rule.of(__name__, "error", "likely")
 
 
 def check(
-    operations: OperationsSpec, networks: NetworksSpec, model: Model, workload: Workload | None
+    operations: OperationsSpec, networks: NetworksSpec, model: Model, workload: Workload | None, layout: Layout | None
 ) -> Iterator[Problem]:
-    store = networks.storage.bandwidth if networks.storage else None
-    if store is None or store.per_direction <= 0 or serves(workload):
+    if networks.storage is None or networks.storage.bandwidth is None or serves(workload):
         return
     saving = operations.checkpoint
     written = saving.write_time if saving else None
     stated, key = (written, "operations.checkpoint.write_time") if written else (operations.pause, operations.pause_key)
-    size = saved_bytes(model, workload)
-    if stated is None or size is None or (written is None and operations.asynchronous):
+    needed = stored_checkpoint_time(networks, model, workload, layout)
+    if stated is None or needed is None or (written is None and operations.asynchronous):
         return
-    needed = size / store.per_direction
-    if stated.value >= needed:
+    if stated.value >= needed.seconds * (1 - ROUNDED):
         return
-    message = (
-        f"a checkpoint of {display(size, 'B')} at {store.written} takes {display(needed, 's')}, not {stated.written}"
-    )
+    message = f"a checkpoint of {display(needed.size, 'B')} at {needed.store} takes {display(needed.seconds, 's')}, not {stated.written}"
     open_ = written is None and (saving is None or saving.mode is None)
     help_ = "use a faster storage system, or state the real time"
     yield RULE.problem(

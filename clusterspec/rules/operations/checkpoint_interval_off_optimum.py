@@ -61,7 +61,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Workload
+from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas.failures import best_interval, lost_share
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.checkpoints import checkpoint_time
@@ -87,12 +87,13 @@ def check(
     networks: NetworksSpec | None,
     model: Model | None,
     workload: Workload | None,
+    layout: Layout | None,
 ) -> Iterator[Problem]:
     stated = failures.stated
     if stated and failures.usual and stated > OPTIMISTIC * failures.usual:
         return
     between = stated or failures.usual
-    saving = checkpoint_time(operations, networks, model, workload)
+    saving = checkpoint_time(operations, networks, model, workload, layout)
     if operations.interval is None or saving is None or not between:
         return
     interval, cost = operations.interval.value, saving.seconds

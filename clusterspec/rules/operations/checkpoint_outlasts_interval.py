@@ -62,7 +62,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Workload
+from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.checkpoints import checkpoint_time, written_after
 from clusterspec.rules.knowledge.shares import EXACT, cost_severity
@@ -77,17 +77,21 @@ HELP = "use a longer interval, a faster storage system, or asynchronous saving"
 
 
 def check(
-    operations: OperationsSpec, networks: NetworksSpec | None, model: Model | None, workload: Workload | None
+    operations: OperationsSpec,
+    networks: NetworksSpec | None,
+    model: Model | None,
+    workload: Workload | None,
+    layout: Layout | None,
 ) -> Iterator[Problem]:
     interval = operations.interval
     if interval is None or interval.value <= 0:
         return
-    written = written_after(operations, networks, model, workload)
+    written = written_after(operations, networks, model, workload, layout)
     if written is not None and written.seconds >= interval.value:
         key = "cluster.networks.storage.bandwidth" if written.store else "operations.checkpoint.write_time"
         message = f"a checkpoint is complete after {display(written.seconds, 's')}, and the next one starts every {interval.written}"
         yield RULE.problem(key, message, "use a longer interval, or a faster storage system")
-    saving = checkpoint_time(operations, networks, model, workload)
+    saving = checkpoint_time(operations, networks, model, workload, layout)
     if saving is None:
         return
     part = saving.seconds / interval.value

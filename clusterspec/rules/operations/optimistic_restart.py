@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`operations.restart_time` below the time in which the storage system gives back weights and optimizer states, or below 30
-seconds for a job of 16 nodes or more.
+`operations.restart_time` more than 10 % below the time in which the nodes of the job read weights and optimizer states
+back (an error), or below 30 seconds for a job of 16 nodes or more (a warning).
 
 ## Why it matters
 
@@ -48,9 +48,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Workload
+from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.checkpoints import stored_checkpoint_time
+from clusterspec.rules.knowledge.checkpoints import ROUNDED, stored_checkpoint_time
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.units import display, plural
@@ -60,16 +60,25 @@ LEAST, LARGE = 30.0, 16
 
 
 def check(
-    operations: OperationsSpec, training: Workload, networks: NetworksSpec | None, model: Model, job_nodes: int | None
+    operations: OperationsSpec,
+    training: Workload,
+    networks: NetworksSpec | None,
+    model: Model,
+    job_nodes: int | None,
+    layout: Layout | None,
 ) -> Iterator[Problem]:
     restart = operations.restart_time
     if restart is None or training.trainable is not None:
         return
-    read = stored_checkpoint_time(networks, model, training)
-    if read is not None and read.seconds > restart.value:
-        message = f"{display(read.size, 'B')} of weights and states take {display(read.seconds, 's')} from a store of {read.store}, longer than the restart of {restart.written}"
+    read = stored_checkpoint_time(networks, model, training, layout, reads=True)
+    severity = ""
+    if read is not None and read.seconds * (1 - ROUNDED) > restart.value:
+        message = f"{display(read.size, 'B')} of weights and states, read at {read.store}, take {display(read.seconds, 's')}, longer than the restart of {restart.written}"
+        severity = "error"
     elif restart.value < LEAST and (job_nodes or 0) >= LARGE:
         message = f"a restart of {plural(job_nodes or 0, 'node')} in {restart.written} leaves no time to start processes and to read a checkpoint"
     else:
         return
-    yield RULE.problem("operations.restart_time", message, "plan more time, or cite the log of a restart")
+    yield RULE.problem(
+        "operations.restart_time", message, "plan more time, or cite the log of a restart", severity=severity
+    )

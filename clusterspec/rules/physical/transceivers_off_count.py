@@ -91,6 +91,10 @@ def check(
         yield RULE.problem(AT, message, f"order at least {needed:,}", fix=None if fabric.modules.assumed else fix)
     elif fabric.modules.assumed:
         return
+    elif ordered and not needed and fabric.links["node_leaf"]:
+        message = f"{ordered:,} transceivers, and every cable of the fabric has fixed ends: none has a place"
+        help_ = "remove the key, or use fibers instead of cables with fixed ends"
+        yield RULE.problem(AT, message, help_, confidence="likely")
     elif ordered > needed * (1 + thresholds.of(RULE.name, MOST)):
         message = f"{ordered:,} transceivers, and the links need {needed:,}: {ordered - needed:,} are spare"
         yield RULE.problem(AT, message, f"order {needed:,} and a few percent of spares", severity="note", fix=fix)

@@ -2,13 +2,12 @@
 
 ## What it finds
 
-`as_of` plus `delivery.weeks` and the burn-in after `needed_by`: an error. A milestone that names a week after
-`delivery.weeks`: a warning.
+`as_of` plus `delivery.weeks` and the burn-in after `needed_by`, or a milestone that names a week after `delivery.weeks`.
 
 ## Why it matters
 
 The machine is needed before it can have arrived; a job, a lease or a grant waits. A milestone after the last delivery
-means that one of the two figures is wrong.
+means that the supplier's dates contradict each other, and which one holds decides who pays for a delay.
 
 ## What to do
 
@@ -77,4 +76,4 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None) -> It
         if named and max(named) > delivery.weeks:
             message = f"the milestone is in week {max(named)}, and all parts arrive within {delivery.weeks:g} weeks"
             at = ("procurement", "delivery", "milestones", index)
-            yield RULE.problem(at, message, "correct one of the two", severity="warning")
+            yield RULE.problem(at, message, "correct one of the two")

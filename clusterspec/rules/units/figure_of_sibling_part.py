@@ -115,6 +115,12 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
             f"remove {'the keys' if others else 'the key'} (the catalog supplies the figure), or write `{sibling.id}` if that is bought",
             severity="note" if len(changed) >= DESCRIBED else "",
         )
+    elif len(changed) == 1 and _is_of_one_die(changed[0], catalog):
+        yield RULE.problem(
+            changed[0].stated.at,
+            f"{changed[0].comparison}: it is the figure of one of its devices, and both together are the accelerator",
+            f"state the {_key(changed[0])} of both together, or remove the key: the catalog supplies it",
+        )
     elif len(changed) == 1 and changed[0].ratio >= TOO_LARGE.get(_key(changed[0]), inf):
         others = ELSEWHERE.get(_key(changed[0]), "")
         yield RULE.problem(
@@ -127,6 +133,14 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
 def _is_as_printed(deviation: Deviation) -> bool:
     """Whether a size of memory is that of the catalog, with its GiB written as GB as data sheets print them."""
     return _key(deviation) == "memory" and agrees_within(deviation.ratio * GIGABYTE_OF_SHEETS, 1.0, AGREES)
+
+
+def _is_of_one_die(deviation: Deviation, catalog: Catalog) -> bool:
+    """Whether a figure is that of one of several dies of an accelerator, each of which is a device of its own."""
+    entry = catalog.find("accelerator", deviation.known.whose if deviation.known else "")
+    dies = entry.ranks_per_accelerator if isinstance(entry, Accelerator) else 1
+    printed = GIGABYTE_OF_SHEETS if _key(deviation) == "memory" else 1.0
+    return dies > 1 and any(agrees_within(deviation.ratio * dies * each, 1.0, AGREES) for each in (1.0, printed))
 
 
 def _sibling_with(changed: Sequence[Deviation], catalog: Catalog) -> Accelerator | None:

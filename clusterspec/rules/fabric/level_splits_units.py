@@ -1,0 +1,78 @@
+"""A block of one fabric level is no whole number of the blocks below it.
+
+## What it finds
+
+A level of `scale_out.levels` whose `nodes` are not a multiple of the `nodes` of the level below.
+
+## Why it matters
+
+A leaf then belongs to two pods at once: its links upward lead to both, or one pod has nodes on a leaf of another. The ratio
+of oversubscription that the level states holds for neither, and cables and switches cannot be counted.
+
+## What to do
+
+Use a multiple of the nodes of the lower level.
+
+## When to ignore it
+
+Ignore it where the last block alone is smaller; state the nodes of a full block.
+
+## Fires
+
+```yaml cluster.scale_out.levels[1].nodes
+clusterspec: 1
+cluster:
+  platform: hgx-h100
+  nodes: 200
+  scale_out:
+    technology: roce-v2
+    nics_per_node: 8
+    nic_bandwidth: 400 Gb/s
+    levels: [{name: leaf, nodes: 4, oversubscription: 1}, {name: pod, nodes: 50, oversubscription: 4}]
+    flow_control: {pfc: true, ecn: true}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: hgx-h100
+  nodes: 200
+  scale_out:
+    technology: roce-v2
+    nics_per_node: 8
+    nic_bandwidth: 400 Gb/s
+    levels: [{name: leaf, nodes: 4, oversubscription: 1}, {name: pod, nodes: 48, oversubscription: 4}]
+    flow_control: {pfc: true, ecn: true}
+```
+
+## Sources
+
+- Folded Clos networks of whole blocks: https://doi.org/10.1145/1402958.1402967
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ScaleOutSpec
+from clusterspec.units import plain
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
+    below = None
+    for number, level in enumerate(written_scale_out.levels or ()):
+        nodes = level.nodes
+        if below is not None and nodes is not None and nodes > below and nodes % below:
+            least = nodes // below * below
+            yield RULE.problem(
+                f"cluster.scale_out.levels.{number}.nodes",
+                f"{nodes:,} nodes are {plain(nodes / below, 3)} blocks of the {below:,} nodes of the level below",
+                f"use {least:,} or {least + below:,} nodes",
+            )
+        below = nodes or below
