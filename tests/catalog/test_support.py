@@ -291,7 +291,7 @@ def test_search_proposes_no_pipeline_for_speculation_that_the_release_refuses(so
 # Numbers that have to be multiples
 
 
-@pytest.mark.parametrize("text", ["ffn_hidden", "heads of 2 * tp", "ffn_hidden of 0 * tp", "tp of cp with speculashun"])
+@pytest.mark.parametrize("text", ["ffn_hidden", "hands of 2 * tp", "ffn_hidden of 0 * tp", "tp of cp with speculashun"])
 def test_a_requirement_that_names_something_unknown_is_refused(text: str) -> None:
     with pytest.raises(UnreadableCombination):
         multiple(text)

@@ -36,7 +36,6 @@ def test_a_request_is_as_long_as_its_input_and_output() -> None:
     [
         ("concurrency: 64", "closed"),
         ("request_rate: 3", "open"),
-        ("concurrency: 64, request_rate: 3", "closed"),
         ("requests: 100", "offline"),
         ("concurrency: 64, load: static", "static"),
     ],

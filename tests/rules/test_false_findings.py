@@ -115,7 +115,7 @@ KINDS = [
     ("layers-indivisible-by-pp", ndr("nics_per_node: 8", 256) + VIRTUAL.format(121, 16, 4), "error"),
     # frozen weights of 4 bits below adapters, and a framework with a recipe for int8
     ("integer-training", LORA.format("{method: qlora, rank: 16}"), None),
-    ("integer-training", LORA.format("{method: full}"), "warning"),
+    ("integer-training", LORA.format("{method: full}"), "error"),
     # chips of the virtual machines of slices: 4 in those of several machines, never 6
     ("accelerators-miscounted", "cluster: {platform: tpu-v6e, nodes: 64, accelerators: 256}\n", None),
     ("accelerators-miscounted", "cluster: {platform: tpu-v6e, nodes: 64, accelerators: 384}\n", "error"),

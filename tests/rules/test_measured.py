@@ -11,6 +11,7 @@ H100 = "cluster: {platform: dgx-h100, nodes: 16}"
 SLIPPED = "cluster: {platform: dgx-h100, nodes: 4, scale_up: {bandwidth: 900 GB/s unidirectional}}"
 RIGHT = "cluster: {platform: dgx-h100, nodes: 4, scale_up: {bandwidth: 900 GB/s duplex}}"
 BUSBW = "measured[0].busbw"
+SOCKETS = one("measured-socket-fallback", BUSBW, "error")
 
 
 CASES: list[tuple[str, str, Reported]] = [
@@ -62,8 +63,16 @@ CASES: list[tuple[str, str, Reported]] = [
         one("measured-below-expected", BUSBW),  # no NIC is crossed, so sockets do not explain it
     ),
     # sockets
-    (H100, "collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 20 GB/s", one("measured-socket-fallback", BUSBW, "error")),
-    (H100, "collective: all-to-all, nodes: 4, size: 8 GiB, busbw: 5 GB/s", one("measured-socket-fallback", BUSBW, "error")),
+    (
+        H100,
+        "collective: all-reduce, nodes: 2, size: 8 GiB, busbw: 20 GB/s",
+        one("measured-socket-fallback", BUSBW, "error"),
+    ),
+    (
+        H100,
+        "collective: all-to-all, nodes: 4, size: 8 GiB, busbw: 5 GB/s",
+        one("measured-socket-fallback", BUSBW, "error"),
+    ),
     (H100, "collective: all-to-all, nodes: 4, size: 8 GiB, busbw: 60 GB/s", []),
     # beyond the wire
     (
