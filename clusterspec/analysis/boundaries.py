@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clusterspec.analysis.conditions import (
+    OF_FLEET,
     WHOLE,
     Condition,
     ConditionFault,
@@ -28,16 +29,20 @@ from clusterspec.results import Json
 from clusterspec.results.search import OF_SIZE, SolveReport
 from clusterspec.studies import variation
 from clusterspec.studies.study import Study
+from clusterspec.summation import sum_of
 from clusterspec.units import metric_text
 
 MOST_TRIED = 8
 """Layouts of one value that the rules are asked about, the fastest first."""
 
 
-def solve(study: Study, key: str, until: str, *, best_layout: bool = False) -> SolveReport:
-    """The minimum or maximum of a key that meets a condition. Raises `ConditionFault` for an invalid condition."""
+def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whole: Study | None = None) -> SolveReport:
+    """The minimum or maximum of a key that meets a condition. Raises `ConditionFault` for an invalid condition.
+
+    ``whole`` is the fleet of which the study is a job or a pool, for conditions on all pools and on shares of the term.
+    """
     base = study.plan.step_time.value if study.plan.step_time else None
-    condition = parse(until, base)
+    condition = _in_fleet(parse(until, base), study, whole)
     if key not in LEVERS:
         raise ConditionFault(f"no lever is called {key!r}: solve takes {', '.join(LEVERS)}")
     lever = _toward(lever_of(key, study.design), condition)
@@ -59,7 +64,8 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False) -> S
         metric_unit=metric_unit(condition.metric),
     )
     served = study.plan.serving is not None and key in OF_LOAD
-    if (present is None and not served) or study.document is None or study.plan.memory is None:
+    of_machine = condition.metric in {"power_peak", *OF_FLEET}
+    if (present is None and not served) or study.document is None or (study.plan.memory is None and not of_machine):
         return replace(nothing, why=f"the design has no {key} to vary")
     trials = _Trials(Studied(study), lever, condition, best_layout=best_layout)
     found = find_boundary(lever, condition, trials.trial, present or 1.0)
@@ -85,6 +91,26 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False) -> S
         errors={probe.value: probe.errors for probe in found.probes if probe.errors},
         unsure=found.condition == likely,
     )
+
+
+def _in_fleet(condition: Condition, study: Study, whole: Study | None) -> Condition:
+    """The condition with what the rest of the fleet adds to it.
+
+    Raises `ConditionFault` where a metric needs a fleet, or the figure of another pool is not known.
+    """
+    parts, own = whole.fleet if whole is not None else None, study.fleet_part
+    if condition.metric == "elapsed" and parts is not None and own is not None and own[1].job is not None:
+        return replace(condition, share=parts.fleet.jobs[own[1].job].share)
+    if condition.metric not in OF_FLEET:
+        return condition
+    if parts is None or own is None:
+        raise ConditionFault(f"`{condition.metric}` is of all pools of a fleet: name a fleet, and one pool with --pool")
+    others = {name: each for name, each in parts.pools.items() if name != own[1].pool}
+    figures = {name: OF_FLEET[condition.metric](each.plan) for name, each in others.items()}
+    unknown = [name for name, figure in figures.items() if figure is None]
+    if unknown:
+        raise ConditionFault(f"`{condition.metric}` is not known: pool `{unknown[0]}` lacks it (`clusterspec cost`)")
+    return replace(condition, beside=sum_of(each or 0.0 for each in figures.values()))
 
 
 class _Trials:

@@ -17,6 +17,9 @@ from clusterspec.units import read as read_quantity
 
 # Conditions on an estimate: ``mfu>=0.40``, ``exposed<=5%``, ``time_to_train<=30d``, ``step_time<=8s``, ``fits``
 
+MONEY = "money"
+"""The unit of an amount in the currency of the spec."""
+
 
 class ConditionFault(ValueError):
     """Raised for an invalid condition, with a one-line reason."""
@@ -80,10 +83,40 @@ def _watts(name: str) -> Callable[[Plan], float | None]:
     return value
 
 
+def _machine_watts(plan: Plan) -> float | None:
+    """IT power of the machine of a plan at full load, as its nameplates have it; None where that is not known."""
+    from clusterspec.cluster.fabric import counted_fabric
+    from clusterspec.cost.nameplates import it_power
+
+    cluster, spec = plan.design.cluster, plan.design.spec.cluster
+    found = it_power(cluster, counted_fabric(plan.design), spec.power if spec else None) if cluster else None
+    return found[0] if found else None
+
+
+def _machine_cost(plan: Plan) -> float | None:
+    """The cost of the machine of a plan over the term; None where that is not known."""
+    from clusterspec.procurement.bill import bill
+    from clusterspec.procurement.cost import cost
+
+    found = cost(plan.design, None, bill(plan.design))
+    return found.total.value if found and found.total else None
+
+
+def _rl_step(plan: Plan) -> float | None:
+    """The step of all roles of reinforcement learning; None for other work."""
+    return plan.rl.step if plan.rl is not None else None
+
+
+OF_FLEET: dict[str, Callable[[Plan], float | None]] = {"fleet_power": _machine_watts, "fleet_cost": _machine_cost}
+"""The metrics of all pools of a fleet: the figure of one pool, to which those of the others are added."""
 METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
     "mfu": ("1", lambda plan: plan.mfu),
     "step_time": ("s", lambda plan: plan.step_seconds),
     "time_to_train": ("s", lambda plan: plan.time_to_train),
+    "elapsed": ("s", lambda plan: plan.time_to_train),
+    "rl_step_time": ("s", _rl_step),
+    "fleet_power": ("W", _machine_watts),
+    "fleet_cost": (MONEY, _machine_cost),
     "exposed": ("1", _exposed),
     "headroom": ("1", _headroom),
     "memory": ("B", lambda plan: plan.memory_bytes),
@@ -126,6 +159,10 @@ class Condition:
     baseline: float = inf
     """Seconds of the spec's own step, for `RELATIVE`."""
     surely: bool = True
+    share: float = 1.0
+    """The share of the term that a job of a fleet has its nodes; `elapsed` counts the pauses."""
+    beside: float = 0.0
+    """The figure of the other pools of a fleet, for `OF_FLEET`."""
 
     def value(self, plan: Plan) -> float | None:
         """The metric of a plan; None where it cannot be computed."""
@@ -136,7 +173,10 @@ class Condition:
             return _meets_targets(plan)
         if self.metric == RELATIVE:
             return plan.step.seconds / self.baseline - 1 if plan.step and isfinite(self.baseline) else None
-        return METRICS[self.metric][1](plan)
+        found = METRICS[self.metric][1](plan)
+        if found is not None and self.metric == "elapsed":
+            return found / self.share if self.share > 0 else None
+        return found + self.beside if found is not None and self.metric in OF_FLEET else found
 
     def fit(self, plan: Plan) -> bool | None:
         """Whether a plan fits in memory; None where that is not known."""
@@ -202,11 +242,13 @@ def _condition_number(text: str, share: bool) -> float:
     try:
         return float(text.removesuffix("%")) / 100 if share and text.endswith("%") else float(text)
     except ValueError:
-        raise ValueError("write a share, such as `40%` or `0.4`" if share else "write a number of tok/s") from None
+        raise ValueError("write a share, such as `40%` or `0.4`" if share else "write a number") from None
 
 
 def metric_unit(metric: str) -> str | None:
-    """The unit of a metric: ``1`` for shares, ``tok/s``, ``s`` or ``B``; None for a condition without a limit."""
+    """The unit of a metric: ``1`` for shares, ``tok/s``, ``s``, ``B``, ``W`` or `MONEY`; None for a condition without a
+    limit.
+    """
     if metric in WHOLE:
         return None
     return "1" if metric == RELATIVE else METRICS[metric][0]

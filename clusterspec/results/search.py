@@ -11,7 +11,7 @@ Section = Mapping[str, object]
 """A `layout` section of a spec."""
 
 
-OF_SIZE = frozenset({"power", "power_peak"})
+OF_SIZE = frozenset({"power", "power_peak", "fleet_power", "fleet_cost"})
 """Metrics that grow with the machine: a limit on them is met by the fewest nodes, and the most are sought."""
 
 

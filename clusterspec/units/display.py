@@ -123,13 +123,16 @@ def percent(fraction: float, digits: int = 3) -> str:
 
 
 def metric_text(value: float, unit: str, digits: int = 3) -> str:
-    """A metric of a plan: a share (unit ``1``) as a percentage, a rate of tokens (``tok/s``) in full, else `display`.
+    """A metric of a plan: a share (unit ``1``) as a percentage, a rate of tokens (``tok/s``) and an amount (``money``)
+    in full, else `display`.
 
     >>> metric_text(0.3502, "1"), metric_text(304012.0, "tok/s"), metric_text(4914000.0, "s")
     ('35 %', '304,012 tok/s', '56.9 days')
     """
     if unit == "1":
         return percent(value, digits)
+    if unit == "money":
+        return f"{value:,.0f}"
     return f"{display(value, '1', digits)} {unit}" if unit == "tok/s" else display(value, unit, digits)
 
 

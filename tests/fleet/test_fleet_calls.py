@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -156,3 +157,39 @@ def test_parts_of_a_fleet_are_designs_of_the_library() -> None:
     assert design.jobs["a"].with_layout(tp=4).estimate().plan.step_time
     assert design.pools["serve"].cluster is not None
     assert load("clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\n").jobs == {}
+
+
+SOLVED = """clusterspec: 1
+pools:
+  a: {platform: dgx-b200, nodes: 2, power: {node: 10 kW, switch: 1 kW}}
+  b: {platform: dgx-h100, nodes: 3, power: {node: 8 kW, switch: 1 kW}}
+procurement: {currency: USD, as_of: 2026-11-01, term: 1 year, prices: {node: 100000}}
+jobs:
+  long:
+    pool: a
+    share: 0.5
+    workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64, tokens: 1B}
+    layout: {framework: megatron-core, tp: 2}
+"""
+
+
+def test_conditions_on_a_fleet_add_up_all_pools(call: Call) -> None:  # noqa: F811
+    """By hand: pool b draws 3 × 8 kW and a switch of 1 kW; of 56 kW pool a may take 3 nodes of 10 kW and a switch."""
+    Path("x.yaml").write_text(SOLVED)
+
+    def solved(until: str, *chosen: str) -> dict[str, Any]:
+        done = call("solve", "x.yaml", *chosen, "--for", "nodes", "--until", until, "--format", "json")
+        found: dict[str, Any] = json.loads(done.out)
+        return found
+
+    assert solved("fleet_power<=56 kW", "--pool", "a")["value"] == 3
+    assert solved("fleet_cost<=750000", "--pool", "a")["value"] == 4, "three nodes of pool b cost 300,000"
+    whole, paused = (
+        {each["value"]: each["metric"] for each in solved(f"{name}<=1 h", "--job", "long")["probes"] if each["metric"]}
+        for name in ("time_to_train", "elapsed")
+    )
+    both = whole.keys() & paused.keys()
+    assert both
+    assert all(paused[nodes] == 2 * whole[nodes] for nodes in both)
+    refused = call("solve", "x.yaml", "--for", "nodes", "--until", "fleet_power<=56 kW")
+    assert (refused.status, refused.error.count("\n")) == (2, 1)

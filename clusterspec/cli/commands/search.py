@@ -20,7 +20,14 @@ from clusterspec.cli.commands.assignments import (
     run_fleet_search,
     run_machine_search,
 )
-from clusterspec.cli.inputs import refuse_part_of_fleet, status_of, study_with_errors_named
+from clusterspec.cli.inputs import (
+    StudyReader,
+    chosen_part,
+    refuse_part_of_fleet,
+    status_of,
+    study_with_errors_named,
+    with_errors_named,
+)
 from clusterspec.cli.options import format_option, nonempty_name, path, positive_integer, spec_argument
 from clusterspec.cli.output import refuse_study_as_output, write_whole
 from clusterspec.cli.terminal import Bar, ink_of, print_json, print_text
@@ -137,7 +144,9 @@ def describe_solve(parser: argparse.ArgumentParser) -> None:
         help="fits, or a metric with a limit: mfu>=0.40, exposed<=5%%, time_to_train<=30d, slowdown<=3%%, power<=2MW "
         "(as drawn at work), power_peak<=2MW (nameplates), stall<=1%% (for checkpoints), goodput>=0.9; in serving "
         "targets (those of the spec are met), tpot<=50ms, ttft<=2s, request_latency<=30s, "
-        "output_tokens_per_second>=10000",
+        "output_tokens_per_second>=10000; of reinforcement learning rl_step_time<=5min; of a job of a fleet "
+        "elapsed<=30d (its run with pauses); of all pools fleet_power<=2MW (nameplates) and "
+        "fleet_cost<=20000000 (over the term)",
     )
     parser.add_argument(
         "--layout",
@@ -257,9 +266,10 @@ def pinned_keys(texts: list[str]) -> dict[str, object]:
 
 def run_solve(args: argparse.Namespace) -> int:
     """Print the minimum or maximum of a key that meets a condition."""
-    study = study_with_errors_named(args, args.spec)
+    whole = StudyReader(args).study(args.spec)
+    study = with_errors_named(args, chosen_part(args, whole), args.spec)
     try:
-        report = analysis.solve(study, args.key, args.until, best_layout=args.layout == "best")
+        report = analysis.solve(study, args.key, args.until, best_layout=args.layout == "best", whole=whole)
     except ConditionFault as fault:
         raise UsageFault(str(fault)) from None
     if args.format == "json":
