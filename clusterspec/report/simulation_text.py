@@ -25,6 +25,9 @@ def simulation_as_text(report: SimulationReport, ink: Ink = PLAIN) -> str:
         "".join(f"{line}\n" for line in _figure_lines(report)),
         ink.paint("bold", "Queue over time") + "\n" + _queue_table(report, ink),
     ]
+    if report.cache_sizes:
+        title = ink.paint("bold", "Hits of one cache of all engines, by its size")
+        parts.append(f"{title}\n{_size_table(report, ink)}")
     notes = "".join("\n".join(wrapped_lines(note, ink.measure)) + "\n" for note in report.notes)
     return "\n".join([*parts, notes] if notes else parts)
 
@@ -53,6 +56,8 @@ def _figure_lines(report: SimulationReport) -> Iterator[str]:
             name = f"{quantity.replace('_', ' ')} p{plain(percentile)}"
             yield f"  {name:<24} {display(value, 's')}, target {display(target, 's')}: {met}"
     yield f"  waiting for admission    {percent(report.queue_share, 2)} of the time to the first token"
+    for tier, share in report.hit_rate.items():
+        yield f"  {f'read from {tier}':<24} {percent(share, 2)} of the input tokens"
     yield f"  throughput               {display(report.output_tokens_per_second, 'T/s')} of output"
     yield f"  requests                 {plain(report.request_rate)}/s"
     if report.saturation is not None:
@@ -65,3 +70,15 @@ def _queue_table(report: SimulationReport, ink: Ink) -> str:
         (f"  {display(point.time, 's')}", f"{point.waiting:,}", f"{point.running:,}") for point in report.queue[::step]
     ]
     return text_table(("  time", "waiting", "running"), rows, right=(0, 1, 2), ink=ink)
+
+
+def _size_table(report: SimulationReport, ink: Ink) -> str:
+    rows = [
+        (
+            f"  {display(each.bytes, 'B')}",
+            percent(each.hit_rate, 2),
+            f"{each.requests:,.0f} requests" + (f", {display(each.seconds, 's')}" if each.seconds is not None else ""),
+        )
+        for each in report.cache_sizes
+    ]
+    return text_table(("  size", "of the input tokens", "keeps a block for"), rows, right=(0, 1, 2), ink=ink)

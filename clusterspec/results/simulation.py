@@ -40,6 +40,19 @@ class QueuePoint(NamedTuple):
     running: int
 
 
+class HitsBySize(NamedTuple):
+    """The share of the input tokens that one cache of all engines has, by its size.
+
+    It keeps a block while ``requests`` others arrive, ``seconds`` on average; None in a closed loop.
+    """
+
+    tokens: float
+    bytes: float
+    hit_rate: float
+    requests: float
+    seconds: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class SimulationReport(Result):
     """What the requests of a serving plan experience. Times in seconds.
@@ -48,8 +61,8 @@ class SimulationReport(Result):
     answers have one token). ``requests`` are simulated, of which the first ``warm_up`` do not count. ``goodput`` is the
     share of requests within the targets, None without targets. ``saturation`` is the highest rate of requests per
     second that the plan sustains. ``queue_share`` is the share of the times to the first token that requests wait for
-    admission. ``expected`` are the time to first token and the time per output token of the
-    formulas.
+    admission. ``cache_sizes`` has the hit rates of a trace by the size of a cache. ``expected`` are the time to first
+    token and the time per output token of the formulas.
     """
 
     tool: Tool
@@ -74,6 +87,7 @@ class SimulationReport(Result):
     targets: tuple[SimulatedTarget, ...]
     queue_share: float
     queue: tuple[QueuePoint, ...]
+    cache_sizes: tuple[HitsBySize, ...] = ()
     notes: tuple[str, ...] = ()
 
     __repr__ = result_repr
@@ -100,5 +114,6 @@ class SimulationReport(Result):
             "targets": [{**each._asdict(), "met": each.met} for each in self.targets],
             "queue_share": self.queue_share,
             "queue": [point._asdict() for point in self.queue],
+            "cache_sizes": [each._asdict() for each in self.cache_sizes],
             "notes": list(self.notes),
         }

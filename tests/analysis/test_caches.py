@@ -13,7 +13,9 @@ from clusterspec import analysis
 from clusterspec.analysis.simulation.arrivals import Arrival
 from clusterspec.analysis.simulation.caches import (
     CacheReplay,
+    CacheSize,
     LruCache,
+    cache_sizes,
     session_arrivals,
     session_blocks,
     with_hits,
@@ -66,12 +68,32 @@ def test_the_tokens_of_a_conversation_are_counted_by_hand() -> None:
 )
 def test_the_formula_agrees_with_an_exact_replay(think: float, tokens: float) -> None:
     session, rate, running = Session(6, think, 500, 1000, 2500.0), 10.0, 3.0
-    arrivals = session_arrivals(1, 16_000, session, 300, rate=rate, running=running)
+    arrivals = session_arrivals(1, 10_000, session, 300, rate=rate, running=running)
     replay = CacheReplay(1, [("cache", 1, tokens, 0.0)])
-    with_hits(arrivals[:8000], replay)
-    found = with_hits(arrivals[8000:], replay)[1]["cache"]
+    with_hits(arrivals[:5000], replay)
+    found = with_hits(arrivals[5000:], replay)[1]["cache"]
     kept = retained_seconds(session, 300, rate, tokens, running)
     assert returning_share(session, 300, rate, kept, running=running) == pytest.approx(found, abs=0.03)
+
+
+def test_the_hits_of_a_trace_by_the_size_of_a_cache_agree_with_an_exact_replay() -> None:
+    # a, b, a: the third request reads 10 of 30 tokens after one other, while the cache holds both others' blocks
+    by_hand = cache_sizes([Arrival(0.0, 10, 1, blocks=((name, 10),)) for name in "aba"])
+    assert by_hand == (CacheSize(20.0, 1 / 3, 2.0),)
+    assert cache_sizes([Arrival(0.0, 10, 1, blocks=((name, 10),)) for name in "abc"]) == ()
+    random, trace = Random(5), []
+    for number in range(500):  # conversations, most of them short, at uneven times
+        now, start = random.uniform(0.0, 1000.0), (("shared", 300), ((number, 0), random.randrange(100, 3000)))
+        for turn in range(1 + int(random.paretovariate(0.8)) % 12):
+            blocks = (*start, *(((number, before), 400) for before in range(1, turn + 1)))
+            trace.append(Arrival(now, sum(size for _, size in blocks) + 1, 9, blocks=blocks))
+            now += random.lognormvariate(3.0, 1.2)
+    trace.sort(key=lambda each: each.time)
+    sizes = cache_sizes(trace)
+    for each in sizes:
+        found = with_hits(trace, CacheReplay(1, [("cache", 1, each.tokens, 0.0)]))[1]["cache"]
+        assert each.hit_rate == pytest.approx(found, abs=0.03)
+    assert len(sizes) > 4 and list(sizes) == sorted(sizes) and sizes[-1].hit_rate > 0.4
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Sequence
-from math import ceil
+from math import ceil, inf
 from random import Random
 
 from clusterspec.analysis.simulation.arrivals import Arrival
@@ -136,6 +136,64 @@ def with_hits(
         total = [so_far + hit for so_far, hit in zip(total, hits, strict=True)]
     prompts = max(1, sum(each.prompt for each in arrivals))
     return found, {tier.name: hit / prompts for tier, hit in zip(replay.tiers, total, strict=True)}
+
+
+# The size of a cache over its hit rate, by the times after which blocks are used again
+
+PARTS_OF_HITS = (0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
+"""The parts of all hits that a cache without a limit has, for which sizes are computed."""
+
+
+class CacheSize(NamedTuple):
+    """Tokens in which one cache of all engines has ``hit_rate`` of the input tokens.
+
+    It keeps a block while ``requests`` others arrive.
+    """
+
+    tokens: float
+    hit_rate: float
+    requests: float
+
+
+def cache_sizes(arrivals: Sequence[Arrival]) -> tuple[CacheSize, ...]:
+    """The tokens that one cache of all engines needs for parts of the hits; none where no block is used again.
+
+    A cache that drops what was used least recently keeps every block for the same number of requests, and holds the
+    blocks of so many requests: the mean working set over all such windows.
+
+    Source: Denning, "The working set model for program behavior", CACM 11(5), 1968; Che et al., IEEE JSAC 20(7), 2002.
+    """
+    import numpy
+
+    last: dict[Hashable, int] = {}
+    sizes: list[int] = []
+    starts: list[int] = []
+    gaps: list[float] = []
+    prompts: list[bool] = []
+    for number, each in enumerate(arrivals):
+        for place, (name, size) in enumerate((*each.blocks, *each.left)):
+            before = last.get(name)
+            if before is not None:
+                gaps[before] = number - starts[before]
+                prompts[before] = place < len(each.blocks)
+            last[name] = len(sizes)
+            sizes.append(size)
+            starts.append(number)
+            gaps.append(inf)
+            prompts.append(False)
+    amount, start, gap, read = (numpy.array(each) for each in (sizes, starts, gaps, prompts))
+    if not read.any():
+        return ()
+    order = numpy.argsort(gap[read], kind="stable")
+    after, hits = gap[read][order], numpy.cumsum(amount[read][order])
+    total, count = sum(each.prompt for each in arrivals), len(arrivals)
+    found = []
+    for part in PARTS_OF_HITS:
+        kept = float(after[numpy.searchsorted(hits, part * hits[-1])])
+        until = numpy.minimum(start + numpy.minimum(gap, kept), count)
+        held = float((amount * numpy.maximum(0.0, until - numpy.maximum(start, kept))).sum()) / (count - kept)
+        found.append(CacheSize(held, float(hits[numpy.searchsorted(after, kept, "right") - 1]) / total, kept))
+    return tuple(dict.fromkeys(found))
 
 
 # The blocks of conversations

@@ -8,7 +8,13 @@ from math import ceil, inf
 from pathlib import Path
 
 from clusterspec.analysis.simulation.arrivals import Arrival, amid_outputs, drawn_lengths, drawn_times
-from clusterspec.analysis.simulation.caches import replay_of, session_arrivals, with_hits, with_session_blocks
+from clusterspec.analysis.simulation.caches import (
+    cache_sizes,
+    replay_of,
+    session_arrivals,
+    with_hits,
+    with_session_blocks,
+)
 from clusterspec.analysis.simulation.engines import Request
 from clusterspec.analysis.simulation.plans import Simulation, Timing, plan_timing
 from clusterspec.analysis.simulation.traces import TraceFault, trace_arrivals
@@ -18,7 +24,7 @@ from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.steady import Pools
 from clusterspec.cost.serving.times import cache_handoff, serving_caches, serving_times
 from clusterspec.records import NamedTuple
-from clusterspec.results.simulation import Percentiles, QueuePoint, SimulatedTarget, SimulationReport
+from clusterspec.results.simulation import HitsBySize, Percentiles, QueuePoint, SimulatedTarget, SimulationReport
 from clusterspec.studies.study import Study
 from clusterspec.summation import sum_of
 
@@ -73,7 +79,9 @@ def simulate(
     traffic, hit_rate = plan_traffic(pools.load, seed, requests, trace or _trace_of_spec(study, pools.load)), None
     if pools.load.session is not None and not traffic.traced:
         traffic = _with_sessions(traffic, pools, expected, seed)
+    sizes: tuple[HitsBySize, ...] = ()
     if any(each.blocks for each in traffic.arrivals):
+        sizes = tuple(_hits_by_size(traffic, pools)) if traffic.traced else ()
         traffic, hit_rate = _with_caches(traffic, pools, expected)
     _refuse_endless_work(pools, traffic.arrivals)
     sent = cache_handoff(pools, expected.prompt_time, expected.prefill.steps)
@@ -105,6 +113,7 @@ def simulate(
         targets=tuple(_simulated_targets(counted, run.gaps, pools.load)),
         queue_share=_queue_share(counted, timing),
         queue=queue_over_time(run.requests, run.ended),
+        cache_sizes=sizes,
         notes=tuple(_notes(pools, traffic, saturation, run.preempted)),
     )
 
@@ -132,6 +141,15 @@ def _with_caches(traffic: Traffic, pools: Pools, expected: ServingTimes) -> tupl
     found, hit_rate = with_hits(traffic.arrivals[traffic.filling :], replay, queued=queued)
     start = found[0].time if queued and found else 0.0
     return traffic._replace(arrivals=[each._replace(time=each.time - start) for each in found], filling=0), hit_rate
+
+
+def _hits_by_size(traffic: Traffic, pools: Pools) -> Iterable[HitsBySize]:
+    """The hit rates of the requests of a trace by the size of one cache of all engines."""
+    width = bare_tiers(pools)[0].token_bytes
+    pace = traffic.arrivals[-1].time / max(1, len(traffic.arrivals) - 1) if traffic.in_flight is None else None
+    for each in cache_sizes(traffic.arrivals):
+        seconds = each.requests * pace if pace is not None else None
+        yield HitsBySize(each.tokens, each.tokens * width, each.hit_rate, each.requests, seconds)
 
 
 def _trace_of_spec(study: Study, load: Serving) -> Path | None:
