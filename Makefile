@@ -9,7 +9,7 @@ SPEC   ?= examples/dgx-h100-pod.yaml
 .DEFAULT_GOAL := help
 # Tests start many processes: without bytecode on disk, each compiles every module that it loads.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help demo looks test test-all browser page site docs accuracy fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files export-targets hostile clean
+.PHONY: help demo looks test test-all browser page site docs accuracy board fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files export-targets hostile clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
@@ -44,6 +44,10 @@ docs: $(VENV)/developed ## write every generated page
 	$(BIN)/python -m tools.generate write
 
 accuracy: $(VENV)/developed ## score every published case and write docs/accuracy.md
+	$(BIN)/python -m tools.accuracy
+
+board: $(VENV)/developed ## predict every published case with this release and its peers, and write docs/board.md
+	$(BIN)/python -m tools.peers
 	$(BIN)/python -m tools.accuracy
 
 fit: $(VENV)/developed ## fit the constants of time to three of four published runs, and check them on the fourth

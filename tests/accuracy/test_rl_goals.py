@@ -6,7 +6,8 @@ from statistics import median
 
 import pytest
 
-from tools.accuracy.rl_cases import RlCase, cases, is_held_out, is_ordered, ordered_pairs
+from tools.accuracy.rl_cases import RlCase, cases, is_ordered, ordered_pairs
+from tools.accuracy.split import is_held_out
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -13,57 +12,11 @@ from clusterspec.cost.energy import mean_price
 from clusterspec.cost.power import Drawn, drawn_power, time_shares
 from clusterspec.studies.study import Study, study_text
 from tests.settings import SETTINGS
+from tools.accuracy.cases import table
+from tools.accuracy.power_cases import drawn_of, spec
 
-ROWS = list(csv.DictReader((Path(__file__).parents[1] / "accuracy" / "power.csv").read_text("utf-8").splitlines()))
+ROWS = list(table("power.csv"))
 PAGE = (Path(__file__).parents[2] / "docs" / "power.md").read_text("utf-8")
-WORK = {
-    "gpt3": (
-        "{model: gpt3-175b, sequence_length: 2048, global_batch: 2048, precision: fp8}",
-        "{tp: 4, pp: 8, virtual_stages: 6, micro_batch: 2, framework: nemo}",
-    ),
-    "lora": (
-        "{model: llama-2-70b, sequence_length: 4096, global_batch: 64, precision: fp8, trainable: {method: lora}}",
-        "{tp: 4, cp: 2, micro_batch: 1, framework: nemo}",
-    ),
-    "serve-llama2": (
-        "{kind: serve, model: llama-2-70b, precision: fp8, parameter_precision: fp8, kv_precision: fp8, "
-        "serving: {input_tokens: 294, output_tokens: 291, load: offline, requests: 24576}}",
-        "{framework: trt-llm, dp: 8}",
-    ),
-    "serve-mixtral": (
-        "{kind: serve, model: mixtral-8x7b, precision: fp8, parameter_precision: fp8, kv_precision: fp8, "
-        "serving: {input_tokens: 400, output_tokens: 146, load: offline, requests: 15000}}",
-        "{framework: trt-llm, dp: 8}",
-    ),
-    "serve-llama2-fp4": (
-        "{kind: serve, model: llama-2-70b, precision: fp4, parameter_precision: nvfp4, "
-        "kv_precision: fp8, serving: {input_tokens: 294, output_tokens: 273, load: offline, requests: 24576}}",
-        "{framework: trt-llm, dp: 8}",
-    ),
-    "serve-405b": (
-        "{kind: serve, model: llama-3.1-405b, precision: fp4, parameter_precision: nvfp4, "
-        "kv_precision: fp8, serving: {input_tokens: 9428, output_tokens: 654, load: offline, requests: 8313}}",
-        "{framework: trt-llm, tp: 8}",
-    ),
-    "serve-8b": (
-        "{kind: serve, model: llama-3.1-8b, precision: fp4, parameter_precision: nvfp4, "
-        "kv_precision: fp8, serving: {input_tokens: 778, output_tokens: 128, load: offline, requests: 13368}}",
-        "{framework: trt-llm, dp: 8}",
-    ),
-    "dense": (
-        "{model: llama-2-13b, sequence_length: 4096, global_batch: 64, precision: bf16}",
-        "{tp: 8, micro_batch: 1, framework: nemo}",
-    ),
-}
-
-
-def spec(platform: str, nodes: int, power: str, work: str) -> str:
-    planned, layout = WORK[work]
-    fabric = "{technology: infiniband-ndr, topology: fat-tree, nics_per_node: 8, nic_bandwidth: 400 Gb/s}"
-    return (
-        f"clusterspec: 1\ncluster:\n  platform: {platform}\n  nodes: {nodes}\n  scale_out: {fabric}\n"
-        f"  power: {power}\nworkload: {planned}\nlayout: {layout}\n"
-    )
 
 
 def drawn(text: str) -> Drawn:
@@ -210,13 +163,8 @@ def test_nodes_of_public_logs_draw_what_is_predicted() -> None:
     """The median error of each side is at most 10 %: the constants were fitted to one source alone."""
     errors: dict[str, list[float]] = {"fitted": [], "held out": []}
     for row in ROWS:
-        nodes = int(row["nodes"])
-        cap = f", accelerator_cap: {row['cap']}" if row["cap"] else ""
-        text = spec(row["platform"], nodes, f"{{cooling: {row['cooling']}{cap}}}", row["work"])
-        if nodes == 1 and row["work"] == "lora":
-            text = text.replace("cp: 2, ", "")
-        found = drawn(text)
-        assert found.busy is not None
+        nodes, found = int(row["nodes"]), drawn_of(row)
+        assert found is not None and found.busy is not None
         assert f"| {float(row['watts_of_node']):,.0f} | {found.busy.value / nodes:,.0f} | {row['side']} |" in PAGE
         errors[row["side"]].append(found.busy.value / nodes / float(row["watts_of_node"]) - 1)
         if row["idle_of_node"]:

@@ -170,6 +170,8 @@ def collective_spec(series: dict[str, str]) -> dict[str, Any]:
             out["flow_control"] = {"pfc": True, "ecn": True}
         cluster["scale_out"] = out
     up: dict[str, Any] = {"domain": int(series["domain"])} if series["domain"] else {}
+    if series["topology"]:
+        up["topology"] = series["topology"]
     if series["in_network_reduction"]:
         up["in_network_reduction"] = True
     return {"clusterspec": 1, "name": series["series"], "cluster": cluster | ({"scale_up": up} if up else {})}

@@ -16,6 +16,7 @@ from clusterspec.origin import Cited
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from tools.accuracy.cases import Case, collective_spec, size_group, study, table
+from tools.accuracy.split import COLLECTIVES_BEFORE
 
 GRID: dict[str, tuple[float, ...]] = {
     "LAUNCH": (4e-6, 7e-6, 10e-6, 14e-6),
@@ -48,8 +49,9 @@ class Series:
 
 
 def folds() -> Iterator[tuple[str, list[Case]]]:
-    """For each source, its cases: constants chosen by all other sources, and no figures of the catalog that cite it."""
-    every = list(series())
+    """For each source that constants were chosen by, its cases: constants chosen by all others, and no figures of the
+    catalog that cite it."""
+    every = [each for each in series() if each.source in COLLECTIVES_BEFORE]
     before = {name: getattr(stack, name) for name in GRID}
     try:
         for source in sorted({each.source for each in every}):

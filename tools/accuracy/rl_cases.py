@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import json
 from datetime import date
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +16,10 @@ from clusterspec.config import Config
 from clusterspec.cost.reinforcement.times import RlTimes
 from clusterspec.records import dataclass
 from clusterspec.studies.study import Settings, study_text
+from tools.accuracy.split import is_held_out
 
 TABLE = Path(__file__).resolve().parents[2] / "tests" / "accuracy" / "rl.csv"
 Row = dict[str, str]
-
-
-def is_held_out(source: str) -> bool:
-    """Whether the rows of a source take no part in any fit.
-
-    >>> is_held_out("nemo-rl"), is_held_out("verl")
-    (False, True)
-    """
-    return int(sha256(source.encode()).hexdigest(), 16) % 2 == 1
 
 
 def rows() -> list[Row]:

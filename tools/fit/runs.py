@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import log
@@ -18,13 +16,11 @@ from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.origin import Assumed
 from clusterspec.quantity import Figure
 from tools.accuracy.cases import published_runs, study
+from tools.accuracy.split import fitted_runs, training_source
 from tools.fit.constants import Constant, Owner, family
 
 Values = Mapping[Constant, float]
 E = TypeVar("E", Accelerator, Stack)
-RATES = ("step_time", "tokens_per_second_per_accelerator", "flops_per_accelerator")
-CHECKED = 4
-"""Every fourth run of a source is kept to check."""
 
 
 @dataclass(frozen=True)
@@ -91,21 +87,8 @@ class Run:
 
 def runs() -> tuple[Run, ...]:
     """All of them, in order of source and name."""
-    sources: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in (*published_runs(), *published_runs("small_runs")):
-        if not any(row[rate] for rate in RATES):
-            continue
-        sources[_source(row["id"])].append(row)
-    found = []
-    for source, rows in sorted(sources.items()):
-        for index, row in enumerate(sorted(rows, key=lambda each: str(each["id"]))):
-            found.append(_run(row, source, index % CHECKED != CHECKED - 1))
-    return tuple(found)
-
-
-def _source(name: str) -> str:
-    found = re.match("[a-z]+", name)
-    return found[0] if found else name
+    rows = {row["id"]: row for name in ("runs", "small_runs") for row in published_runs(name)}
+    return tuple(_run(rows[name], training_source(name), fitted) for name, fitted in fitted_runs().items())
 
 
 def _run(row: dict[str, Any], source: str, fitted: bool) -> Run:

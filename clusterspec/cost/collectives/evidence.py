@@ -15,6 +15,7 @@ MEASURED_FABRICS = frozenset(
         ("infiniband-ndr", 400),
         ("roce-v2", 100),
         ("roce-v2", 400),
+        ("slingshot-11", 200),
     }
 )
 """Networks and line rates of a NIC, Gb/s per direction, on which published collectives over nodes are compared with

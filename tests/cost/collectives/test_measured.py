@@ -31,6 +31,8 @@ def machine(series: dict[str, str]) -> Cluster:
     lines.append(f"nodes: {series['nodes']}")
     if series["domain"]:
         lines.append(f"scale_up: {{domain: {series['domain']}}}")
+    if series["topology"]:
+        lines.append(f"scale_up: {{topology: {series['topology']}}}")
     if series["technology"]:
         keys = f"technology: {series['technology']}, nics_per_node: {series['nics_per_node']}"
         plugin = f", collective_plugin: {series['collective_plugin']}" if series["collective_plugin"] else ""

@@ -1,0 +1,86 @@
+"""Published power of nodes as specs, and what the program predicts for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec import studies
+from clusterspec.cost.power import Drawn, drawn_power
+from tools.accuracy.cases import Case, settings, table
+
+WORK = {
+    "gpt3": (
+        "{model: gpt3-175b, sequence_length: 2048, global_batch: 2048, precision: fp8}",
+        "{tp: 4, pp: 8, virtual_stages: 6, micro_batch: 2, framework: nemo}",
+    ),
+    "lora": (
+        "{model: llama-2-70b, sequence_length: 4096, global_batch: 64, precision: fp8, trainable: {method: lora}}",
+        "{tp: 4, cp: 2, micro_batch: 1, framework: nemo}",
+    ),
+    "serve-llama2": (
+        "{kind: serve, model: llama-2-70b, precision: fp8, parameter_precision: fp8, kv_precision: fp8, "
+        "serving: {input_tokens: 294, output_tokens: 291, load: offline, requests: 24576}}",
+        "{framework: trt-llm, dp: 8}",
+    ),
+    "serve-mixtral": (
+        "{kind: serve, model: mixtral-8x7b, precision: fp8, parameter_precision: fp8, kv_precision: fp8, "
+        "serving: {input_tokens: 400, output_tokens: 146, load: offline, requests: 15000}}",
+        "{framework: trt-llm, dp: 8}",
+    ),
+    "serve-llama2-fp4": (
+        "{kind: serve, model: llama-2-70b, precision: fp4, parameter_precision: nvfp4, "
+        "kv_precision: fp8, serving: {input_tokens: 294, output_tokens: 273, load: offline, requests: 24576}}",
+        "{framework: trt-llm, dp: 8}",
+    ),
+    "serve-405b": (
+        "{kind: serve, model: llama-3.1-405b, precision: fp4, parameter_precision: nvfp4, "
+        "kv_precision: fp8, serving: {input_tokens: 9428, output_tokens: 654, load: offline, requests: 8313}}",
+        "{framework: trt-llm, tp: 8}",
+    ),
+    "serve-8b": (
+        "{kind: serve, model: llama-3.1-8b, precision: fp4, parameter_precision: nvfp4, "
+        "kv_precision: fp8, serving: {input_tokens: 778, output_tokens: 128, load: offline, requests: 13368}}",
+        "{framework: trt-llm, dp: 8}",
+    ),
+    "dense": (
+        "{model: llama-2-13b, sequence_length: 4096, global_batch: 64, precision: bf16}",
+        "{tp: 8, micro_batch: 1, framework: nemo}",
+    ),
+}
+
+
+def spec(platform: str, nodes: int, power: str, work: str) -> str:
+    """A plan of published work on a number of nodes, as text."""
+    planned, layout = WORK[work]
+    fabric = "{technology: infiniband-ndr, topology: fat-tree, nics_per_node: 8, nic_bandwidth: 400 Gb/s}"
+    return (
+        f"clusterspec: 1\ncluster:\n  platform: {platform}\n  nodes: {nodes}\n  scale_out: {fabric}\n"
+        f"  power: {power}\nworkload: {planned}\nlayout: {layout}\n"
+    )
+
+
+def spec_of(row: dict[str, str]) -> str:
+    """A published reading as a plan; the fine-tuning on one node is split over fewer of its accelerators."""
+    cap = f", accelerator_cap: {row['cap']}" if row["cap"] else ""
+    text = spec(row["platform"], int(row["nodes"]), f"{{cooling: {row['cooling']}{cap}}}", row["work"])
+    return text.replace("cp: 2, ", "") if row["nodes"] == "1" and row["work"] == "lora" else text
+
+
+def drawn_of(row: dict[str, str]) -> Drawn | None:
+    """The predicted power of a reading."""
+    return drawn_power(studies.study_text(spec_of(row), settings()).plan, None)
+
+
+def cases() -> Iterator[Case]:
+    """Watts of a node at work, and of an idle one."""
+    for row in table("power.csv"):
+        found, nodes = drawn_of(row), int(row["nodes"])
+        busy = found.busy.value / nodes if found and found.busy else None
+        yield Case(
+            f"{row['case']} {row['platform']} busy", "at work", float(row["watts_of_node"]), busy, source=row["source"]
+        )
+        if row["idle_of_node"]:
+            idle = found.idle.value / nodes if found else None
+            yield Case(
+                f"{row['case']} {row['platform']} idle", "idle", float(row["idle_of_node"]), idle, source=row["source"]
+            )

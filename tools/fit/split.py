@@ -1,0 +1,98 @@
+"""The declared split: constants fitted to one side of the sources alone, and what each is worth on the other.
+
+A hash of the source's name decides the side (``tools.accuracy.split``). A constant that makes the runs of its own side
+more exact and those of the other side less so describes its source, not the physics; ``offenders`` names it, a test
+refuses it, and it belongs to ``constants.toml`` with a spread of 0, which keeps what was known beforehand.
+
+``python -m tools.fit.split`` writes ``tests/accuracy/fit_split.json``.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import numpy as np
+
+from tools.accuracy.split import is_held_out
+from tools.fit.constants import Constant, constants, left_out
+from tools.fit.held_out import Errors, errors
+from tools.fit.result import NOTICED, Summary
+from tools.fit.runs import Run, runs
+from tools.fit.search import Fit, fitted
+
+FILE = Path(__file__).resolve().parents[2] / "tests" / "accuracy" / "fit_split.json"
+SIDES = {"fitted": False, "held out": True}
+JUDGED = 5
+"""Runs of each side that must notice a constant before it is judged."""
+TOLERATED = 0.002
+"""Fraction of mean error by which a constant may worsen the other side: less than runs of one source differ by."""
+
+
+def write() -> None:
+    """Fits to one side, and writes the errors of both and the gain of each constant on both."""
+    split = tuple(replace(run, fitted=not is_held_out(run.source)) for run in runs())
+    fit = fitted(constants(), split)
+    both = errors(fit.values, split)
+    found = {
+        "sides": {name: _summaries([pair for pair in both if _side(pair[0]) == name]) for name in SIDES},
+        "sources": {name: sorted({run.source for run in split if _side(run) == name}) for name in SIDES},
+        "constants": [_constant(fit, constant) for constant in fit.free],
+    }
+    FILE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+
+
+def read() -> dict[str, Any]:
+    """What the last fit to one side came to."""
+    found: dict[str, Any] = json.loads(FILE.read_text("utf-8"))
+    return found
+
+
+def offenders(found: list[dict[str, Any]]) -> list[str]:
+    """Constants with a gain on the side they were fitted to, and a loss on the other."""
+    return [
+        f"{one['group']} {one['fact']}"
+        for one in found
+        if min(one["fitted"]["runs"], one["held out"]["runs"]) >= JUDGED
+        and one["fitted"]["gain"] > 0
+        and one["held out"]["gain"] < -TOLERATED
+    ]
+
+
+def _side(run: Run) -> str:
+    return "held out" if is_held_out(run.source) else "fitted"
+
+
+def _summaries(found: Errors) -> dict[str, dict[str, float]]:
+    kinds = {"all": found, "with experts": [pair for pair in found if pair[0].experts]}
+    return {name: asdict(Summary.of(pairs)) for name, pairs in kinds.items() if pairs}
+
+
+def _constant(fit: Fit, constant: Constant) -> dict[str, Any]:
+    column = np.abs(fit.slopes[:, fit.free.index(constant)])
+    noticed = [run for run, slope in zip(fit.runs, column, strict=True) if slope > NOTICED]
+    with_prior = fit.without(frozenset(), held=constant)
+    sides = {name: [run for run in noticed if _side(run) == name and run.id not in left_out()] for name in SIDES}
+    return {
+        "group": constant.group,
+        "fact": constant.fact,
+        "value": round(fit.values[constant], 9),
+        "prior": constant.prior,
+        **{name: {"runs": len(some), "gain": _gain(fit, with_prior, some)} for name, some in sides.items()},
+    }
+
+
+def _gain(fit: Fit, with_prior: dict[Constant, float], some: list[Run]) -> float:
+    """By how much the mean error of some runs is less than where the constant keeps its prior."""
+    if not some:
+        return 0.0
+    without, having = (mean(abs(error) for _, error in errors(values, some)) for values in (with_prior, fit.values))
+    return round(without - having, 5)
+
+
+if __name__ == "__main__":
+    write()
+    print(f"wrote {FILE}")
