@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 
 from clusterspec import resources
 from clusterspec.catalog import KINDS, Catalog
@@ -22,10 +24,14 @@ read, but the document named there, which quotes it. `clusterspec catalog show I
 of its bandwidths, `catalog compare ID ID…` puts entries side by side in one convention, `catalog export` writes every
 fact as CSV or JSON, and `catalog audit` reports what no longer adds up or is due for review.
 
+Releases of the data have names of their own, such as `catalog-2026.11` ([what changed by value](../catalog/CHANGES.md);
+[how to cite](../CITATION.cff)). SAMPLE
+
 The data are licensed [CC BY 4.0](../catalog/LICENSE); the program has its own license.
 
 Tables to sort by any column, in one convention: SORTABLE.
 """
+SAMPLE = Path(__file__).resolve().parents[2] / "tests" / "catalog" / "sample_2026_11.csv"
 TITLES = {
     "accelerator": "Accelerators",
     "interconnect": "Interconnects",
@@ -63,7 +69,21 @@ def page() -> str:
     """The front page: how to read an entry, and one line for each."""
     sortable = ", ".join(f"[{TITLES[kind].lower()}](catalog/{kind}.html)" for kind in KINDS)
     return "\n".join(
-        [HEAD.replace("SORTABLE", sortable), *(line for kind in KINDS if raw_entries(kind) for line in _front(kind))]
+        [
+            HEAD.replace("SORTABLE", sortable).replace("SAMPLE", sample_text()),
+            *(line for kind in KINDS if raw_entries(kind) for line in _front(kind)),
+        ]
+    )
+
+
+def sample_text() -> str:
+    """What became of the figures that were drawn at random and looked up at their sources."""
+    rows = list(csv.DictReader(SAMPLE.read_text("utf-8").splitlines()))
+    confirmed, wrong = (sum(row["verdict"] == verdict for row in rows) for verdict in ("confirmed", "wrong"))
+    return (
+        f"Of {len(rows)} figures with a source that were drawn at random in November 2026, {confirmed} were confirmed"
+        f" at it,\n{wrong} were wrong, and the sources of {len(rows) - confirmed - wrong} could not be opened"
+        " (`tests/catalog/sample_2026_11.csv`)."
     )
 
 
