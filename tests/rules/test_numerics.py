@@ -60,7 +60,10 @@ FORMATS: list[tuple[str, Reported]] = [
     (trained("global_batch: 512, precision: fp16, tokens: 400B", "tp: 8, pp: 4", model="llama-3.1-70b"), []),
     (trained("global_batch: 512, precision: fp16, tokens: 3T"), []),
     (trained("global_batch: 512, precision: int8"), one("integer-training", "workload.precision", "error")),
-    (trained("global_batch: 512, parameter_precision: int8"), one("integer-training", "workload.parameter_precision", "error")),
+    (
+        trained("global_batch: 512, parameter_precision: int8"),
+        one("integer-training", "workload.parameter_precision", "error"),
+    ),
     (trained("global_batch: 512, precision: fp32"), one("wide-products", "workload.precision")),
     (trained("global_batch: 512, precision: tf32"), []),
     (trained("global_batch: 512, optimizer: momentum"), one("optimizer-without-adaptation", "workload.optimizer")),
