@@ -23,6 +23,9 @@ SYMBOLS = (
     ("_", " "),
 )
 """Names and signs of formulas of the cost, and what they mean."""
+AXES = {"tp": "tensor", "expert_tp": "tensor", "cp": "context", "ep": "expert", "pp": "pipeline"}
+COLLECTIVE = re.compile(r"\b([a-z]+(?:_[a-z]+)?) (?=(?:all-gather|reduce-scatter|all-reduce|all-to-all|send-recv)\b)")
+"""An axis of a layout before its collective; axes that are not listed are data parallel."""
 HEADS = {"scale_out": "fabric between nodes", "scale_up": "links between accelerators", "kv": "KV cache"}
 
 
@@ -33,14 +36,24 @@ def plain_words(text: str, names: Mapping[str, str] | None = None) -> str:
     ('not stated', 'no price for rack per month')
     >>> plain_words("cluster.spare_nodes, in addition"), plain_words("dgx-h100", {"dgx-h100": "DGX H100"})
     ('spare nodes, in addition', 'DGX H100')
+    >>> plain_words("tp all-gather (exposed 7 %)"), plain_words("dp_cp reduce-scatter"), plain_words("the all-reduce")
+    ('tensor-parallel all-gather (exposed 7 %)', 'data-parallel reduce-scatter', 'the all-reduce')
     """
     if text.startswith("https://"):
         return text
     text = KEY.sub(lambda match: _key_words(match[1]), ASIDE.sub("", text))
+    text = COLLECTIVE.sub(_axis_words, text)
     text = QUOTED.sub(lambda match: match[1].replace("_", " "), text)
     for name, shown in (names or {}).items():
         text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", shown.replace("\\", r"\\"), text)
     return text
+
+
+def _axis_words(match: re.Match[str]) -> str:
+    parts = match[1].split("_")
+    if match[1] not in AXES and not {*parts} & {"dp", "shard", "replicate", "ddp", "fsdp", "hsdp"}:
+        return match[0]
+    return f"{AXES.get(match[1], 'data')}-parallel "
 
 
 def _key_words(path: str) -> str:
