@@ -150,6 +150,9 @@ MEASUREMENTS = (
         for reader, other in zip(
             READERS,
             (
+                ("superbench-results",),
+                ("rccl-tests-json",),
+                ("cluster-readiness-engine",),
                 ("nccom",),
                 ("hccl-demo",),
                 ("ib-write-bw",),

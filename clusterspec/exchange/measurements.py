@@ -316,8 +316,13 @@ def _logged_outcome(
 
 
 def _measures_test(series: Series, test: AcceptanceCase) -> bool:
-    """Whether a series ran the collective of a test on as many ranks, by its algorithm where both name one."""
-    if series.collective != test.collective or series.ranks != test.ranks:
+    """Whether a series ran the collective of a test on as many ranks, by its algorithm where both name one.
+
+    Of a log that tells the nodes and not the ranks, all accelerators of the nodes took part.
+    """
+    if series.collective != test.collective:
+        return False
+    if series.ranks != test.ranks and (series.ranks is not None or series.nodes is None):
         return False
     if series.nodes is not None and series.nodes != test.nodes:
         return False

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path as FilePath
 
-from clusterspec.logs import nccl, vendors
+from clusterspec.logs import nccl, site_results, vendors
 from clusterspec.logs.benchmark import Benchmark, PairTable, Series, SizePoint, size_of
 from clusterspec.logs.nccl import LARGEST, MOST_ROWS, MOST_TABLES, NcclLog, NotALogError, read_log, table_texts
 from clusterspec.records import dataclass
@@ -204,6 +204,16 @@ class LogReader:
 
 
 READERS = (
+    LogReader(
+        "superbench", "results-summary.jsonl of SuperBench", site_results.is_superbench, site_results.read_superbench
+    ),
+    LogReader("cvs", "results of ROCm cvs, JSON of rccl-tests", site_results.is_cvs, site_results.read_cvs),
+    LogReader(
+        "nvcre",
+        "BandwidthMeasurement of NVIDIA Cluster Readiness Engine (JSON)",
+        site_results.is_readiness,
+        site_results.read_readiness,
+    ),
     LogReader("nccom-test", "nccom-test of AWS Neuron", vendors.is_nccom_test, vendors.read_nccom_test),
     LogReader("hccl", "HCCL demo of Gaudi, hccl_test of Ascend", vendors.is_hccl_test, vendors.read_hccl_test),
     LogReader("perftest", "ib_write_bw, ib_read_bw, ib_send_bw", vendors.is_perftest, vendors.read_perftest),
