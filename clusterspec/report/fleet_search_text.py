@@ -63,8 +63,9 @@ def _cells(option: JobOption) -> tuple[str, ...]:
     shown = layout_text(layout, option.disaggregated) + mark
     if option.rl is not None:
         rollout = option.rl["rollout"]
-        where = f" on {rollout['nodes']} nodes" if "nodes" in rollout else ""
-        shown += f"; rollout {option.rl['placement']}{where}, tp {rollout['tp']}"
+        where = f" on {plural(rollout['nodes'], 'node')}" if "nodes" in rollout else ""
+        ahead = f", {plural(option.rl['max_staleness'], 'step')} ahead" if option.rl["max_staleness"] else ""
+        shown += f"; rollout {option.rl['placement']}{where}, tp {rollout['tp']}{ahead}"
     run = display(option.elapsed, "s") if option.elapsed is not None else UNKNOWN
     return (option.job, option.pool, f"{option.nodes:,}", shown, _time_text(option), run)
 

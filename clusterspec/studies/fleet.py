@@ -6,7 +6,7 @@ spec keeps the positions in the fleet's text; key paths of problems are mapped b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -278,7 +278,7 @@ class FleetStudy:
         parts = [*self.jobs.values(), *(study for name, study in self.pools.items() if name not in used)]
         of_fleet, fault = self._fleet_problems()
         faults = [fault, *(part.found[1] for part in parts)]
-        of_parts = [problem for part in parts for problem in part.problems_in_file]
+        of_parts = _with_parts([(one, part.fleet_part) for part in parts for one in part.problems_in_file])
         kept = [problem for problem in of_parts if problem.rule not in SURPLUS or self._holds_for_all(problem)]
         problems = _merged_problems([*self.study.problems, *_size_problems(self.document)], [*of_fleet, *kept])
         return problems, next((each for each in faults if each is not None), None)
@@ -338,6 +338,30 @@ SURPLUS = frozenset({"storage-oversized-for-checkpoints"})
 """Rules on parts of a pool that are more than one job needs; another job of the pool may need them."""
 NAMED_BY_PARTS = frozenset({"missing-direction", "missing-sparsity", "unreadable-quantity"})
 """Problems of reading that say more with the catalog, which only a part looks up."""
+
+
+def _with_parts(of_parts: Iterable[tuple[Problem, tuple[Document, FleetPart] | None]]) -> list[Problem]:
+    """The problems of the parts; where parts differ in what they say at a key of all of them, each names its part: the
+    pool, or the job where jobs of one pool differ.
+    """
+    found = [(one, part[1] if part else None) for one, part in of_parts]
+    named: dict[tuple[str, Path], dict[str, list[FleetPart]]] = {}
+    for one, part in found:
+        if part is not None and one.path[:1] not in {("pools",), ("jobs",), ("pool_links",)}:
+            named.setdefault((one.rule, one.path), {}).setdefault(one.message, []).append(part)
+    return [_naming_parts(one, named.get((one.rule, one.path), {})) for one, _ in found]
+
+
+def _naming_parts(problem: Problem, by_message: Mapping[str, Sequence[FleetPart]]) -> Problem:
+    """The problem with the parts that it is about, where other parts have another message at its key."""
+    if len(by_message) < 2:
+        return problem
+    pools = [{part.pool for part in parts} for parts in by_message.values()]
+    apart = sum(map(len, pools)) == len(set().union(*pools))
+    kind = "pool" if apart else "job"
+    own = by_message[problem.message]
+    names = dict.fromkeys(part.pool if apart or part.job is None else part.job for part in own)
+    return replace(problem, message=f"{kind} {', '.join(f'`{name}`' for name in names)}: {problem.message}")
 
 
 def _merged_problems(of_file: Iterable[Problem], of_parts: Iterable[Problem]) -> list[Problem]:

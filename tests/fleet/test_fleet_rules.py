@@ -84,3 +84,23 @@ def test_stores_are_shared_by_jobs_at_the_same_time_only() -> None:
     for (rows, interval), wanted in cases.items():
         found = study_text(pool + operations % interval + "jobs:\n" + rows, SETTINGS).findings
         assert [str(one.severity) for one in found if one.rule == "store-overcommitted"] == wanted, interval
+
+
+PRICED = """clusterspec: 1
+pools:
+  a: {platform: dgx-b200, nodes: 2}
+  b: {platform: dgx-h200, nodes: NODES}
+procurement: {currency: USD, as_of: 2026-11-01, term: 1 year, prices: {node: 300000}}
+jobs:
+  one: {pool: a}
+  two: {pool: b}
+"""
+
+
+def test_findings_at_keys_of_all_pools_name_the_pool_where_pools_differ() -> None:
+    """Two and four nodes of eight NICs have 16 and 32 cables at one key; nothing is said of pools that are alike."""
+    for nodes, pools in (("4", ["pool `a`: ", "pool `b`: "]), ("2", [""])):
+        found = study_text(PRICED.replace("NODES", nodes), SETTINGS).findings
+        told = [one.message for one in found if one.rule == "unpriced-part"]
+        assert len(told) == len(pools)
+        assert all(message.startswith(f"{pool}no price for") for message, pool in zip(told, pools, strict=True)), told
