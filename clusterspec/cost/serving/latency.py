@@ -32,14 +32,17 @@ class Highest:
     __slots__ = ("_found", "_pools", "_search")
 
     def __init__(self, search: Callable[[Pools], float | None], pools: Pools) -> None:
-        self._search, self._pools = search, pools
-        self._found: tuple[float | None] | None = None
+        self._search = search
+        self._pools: Pools | None = pools
+        self._found: float | None = None
 
     @property
     def value(self) -> float | None:
-        if self._found is None:
-            self._found = (self._search(self._pools),)
-        return self._found[0]
+        pools = self._pools
+        if pools is not None:  # kept until then; of two threads that read it both may compute it
+            self._found = self._search(pools)
+            self._pools = None
+        return self._found
 
 
 @dataclass(frozen=True, slots=True)

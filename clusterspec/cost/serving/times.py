@@ -183,6 +183,8 @@ def cache_space(memory: float, taken: float, wanted: float, load: Serving) -> fl
 
 def _plan_times(pools: Pools) -> ServingTimes:
     found = _times_at(pools, *_steady_load(pools))
+    for engine in (pools.decode, pools.prompts):  # a search keeps thousands of plans
+        engine.steps.clear()
     return replace(found, highest=Highest(_highest_concurrency, pools), experts=_expert_use(pools))
 
 
