@@ -38,8 +38,8 @@ PEERS_HEAD = """## Peers
 Peers on registries run in environments of their own at the pinned version; the others were run from their repository at
 the stated commit, and their predictions recorded. Inputs are those of the row, as the program resolves them; the
 adapters in `tools/peers/adapters` say what was mapped to what. A peer is never asked for what it has no terms for.
-*ours* is the error of this release on the same rows. Constants of this release were fitted to many of these rows, and those
-of SimuMax to its own; the tables above say what rows come to that no constant has seen.
+*ours* is the error of this release on the same rows. Constants of this release were fitted to many of these rows, and
+those of SimuMax to its own; the tables above say what rows come to that no constant has seen.
 """
 CANNOT = """## What peers cannot express
 
