@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from clusterspec.catalog.entries import Optics
@@ -190,6 +190,15 @@ class Bill:
             "unpriced": [item.part for item in self.unpriced],
             "not_counted": list(self.not_counted),
         }
+
+
+SHEET = ("kind", "part", "quantity", "unit_price", "price", "currency", "delivery_weeks", "warranty_years", "remark")
+"""Columns of a price sheet, of which `import quote` reads the first six."""
+
+
+def sheet_rows(items: Iterable[Item]) -> Iterator[tuple[object, ...]]:
+    """The rows of a price sheet: each item with empty cells for suppliers to fill in."""
+    return ((item.kind, item.part, item.quantity, *[""] * (len(SHEET) - 3)) for item in items)
 
 
 def bill(design: Design) -> Bill:

@@ -8,7 +8,7 @@ from typing import Any
 
 from clusterspec.cost.term import Term
 from clusterspec.finding import Finding
-from clusterspec.procurement.bill import Item, money_text
+from clusterspec.procurement.bill import SHEET, Item, money_text, sheet_rows
 from clusterspec.procurement.cost import Cost, Neighbor
 from clusterspec.report import ink as grid
 from clusterspec.report.estimate_rows import value_text
@@ -78,14 +78,9 @@ def bill_csv(report: BillReport) -> str:
     return grid.csv_text(FIELDS, ([row.get(name, "") for name in FIELDS] for row in rows))
 
 
-SHEET = ("kind", "part", "quantity", "unit_price", "price", "currency", "delivery_weeks", "warranty_years", "remark")
-"""Columns of a price sheet, of which `import quote` reads the first six."""
-
-
 def price_sheet_csv(report: BillReport) -> str:
     """The bill without prices, for suppliers to fill in: one row per item."""
-    rows = ((item.kind, item.part, item.quantity) for item in report.items)
-    return grid.csv_text(SHEET, ((*row, *[""] * (len(SHEET) - len(row))) for row in rows))
+    return grid.csv_text(SHEET, sheet_rows(report.items))
 
 
 # The cost of a design as text and CSV

@@ -248,6 +248,7 @@ OPERATING = (
     "report spec.yaml -o report.pdf --kind procurement",
     "search spec.yaml",
     "export bom-xlsx spec.yaml -o bom.xlsx",
+    "export price-sheet spec.yaml -o sheet.xlsx",
 )
 
 

@@ -348,6 +348,17 @@ def test_a_bill_comes_back_from_csv_and_xlsx() -> None:
         assert given(reading)["procurement.currency"] == "USD"
 
 
+def test_a_blank_price_sheet_has_the_quantities_and_no_price() -> None:
+    pytest.importorskip("openpyxl")
+    design = pod(rest="procurement: {currency: USD, prices: {node: 310000}}\n")
+    content = exporter_of("price-sheet").write(design).content
+    assert isinstance(content, bytes)
+    lines = [each.value for each in read(content, "auto", "sheet.xlsx").given if isinstance(each.value, dict)]
+    assert [line["quantity"] for line in lines] == [item.quantity for item in design.bill.items]
+    assert not any("unit_price" in line or "price" in line for line in lines)
+    assert b"310000" not in content
+
+
 def test_a_spreadsheet_does_not_hold_the_time_of_its_making() -> None:
     pytest.importorskip("openpyxl")
     content = exporter_of("bom-xlsx").write(pod()).content

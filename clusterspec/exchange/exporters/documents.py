@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable, csv_table
 from clusterspec.exchange.measurements import acceptance_cases
 from clusterspec.exchange.purchasing.numbers import written_number
 from clusterspec.logs.benchmark import size_text
-from clusterspec.procurement.bill import Item
+from clusterspec.procurement.bill import SHEET, Item, sheet_rows
 from clusterspec.results.redaction import safe
 from clusterspec.units import display, display_bits, plural
 
@@ -150,16 +150,26 @@ def bill_as_csv(source: ExportInput) -> ExportedFile:
 
 def bill_as_xlsx(source: ExportInput) -> ExportedFile:
     """One sheet with one row per item. Raises `NotExportable` if openpyxl is missing."""
+    return _workbook("Bill of materials", HEADS, _bill_rows(source))
+
+
+def price_sheet_as_xlsx(source: ExportInput) -> ExportedFile:
+    """The bill without prices, for suppliers to fill in. Raises `NotExportable` if openpyxl is missing."""
+    if not source.bill.items:
+        raise MissingPart(f"nothing can be counted: {source.bill.why}")
+    return _workbook("Price sheet", SHEET, sheet_rows(source.bill.items))
+
+
+def _workbook(title: str, heads: Sequence[str], rows: Iterable[tuple[object, ...]]) -> ExportedFile:
     try:
         from openpyxl import Workbook
     except ImportError:
         raise NotExportable('XLSX needs openpyxl: pip install "clusterspec[xlsx]"') from None
-    rows = _bill_rows(source)
     book = Workbook()
     sheet = book.active
     assert sheet is not None
-    sheet.title = "Bill of materials"
-    sheet.append(list(HEADS))
+    sheet.title = title
+    sheet.append(list(heads))
     for row in rows:
         sheet.append([safe(cell) for cell in row])
     out = io.BytesIO()
