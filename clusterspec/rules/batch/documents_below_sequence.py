@@ -2,7 +2,8 @@
 
 ## What it finds
 
-`workload.document_tokens` whose longest document has at most half of a `sequence_length` of 16,384 tokens or more.
+`workload.document_tokens` whose longest document has at most half of a `sequence_length` of 16,384 tokens or more, or whose
+99th percentile (`p99`) has at most an eighth of it.
 
 ## Why it matters
 
@@ -52,6 +53,8 @@ from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
 
 RULE = Rule.of(__name__, "warning", "likely")
+FEW = 8
+"""Times the 99th percentile from which a sequence is hardly ever one document; the project's choice."""
 LONG = 16_384
 """Tokens of a sequence from which its length is a matter of context; shorter ones are packed for the size of GEMMs."""
 
@@ -61,7 +64,11 @@ def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
         return
     lengths, sequence = written_workload.document_tokens, written_workload.sequence_length or 0
     longest = lengths if isinstance(lengths, int) else lengths.max or lengths.p99 or lengths.mean or 0
-    if 2 * longest <= sequence:
+    usual = longest if isinstance(lengths, int) else lengths.p99 or longest
+    if FEW * usual <= sequence < 2 * longest:
+        message = f"99 % of the documents have at most {usual:,} tokens, so attention in a sequence of {sequence:,} does not reach farther in most places: longer contexts are not learned"
+        yield RULE.problem("workload.document_tokens", message, "draw more long documents, or shorten sequences")
+    elif 2 * longest <= sequence:
         message = f"the longest documents have {longest:,} tokens, so attention in a sequence of {sequence:,} never reaches farther: longer contexts are not learned"
         yield RULE.problem(
             "workload.document_tokens",

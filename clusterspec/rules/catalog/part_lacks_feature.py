@@ -137,6 +137,11 @@ def _reordering_problems(scale_out: ScaleOut) -> Iterator[Problem]:
 
 
 def _trimming_problems(flow: FlowControlSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+    if flow.trimming and scale_out.technology.family == "infiniband":
+        message = f"{scale_out.technology.name} sends by credits of each link and drops no packet under congestion, so it trims none"
+        help_ = "remove the key, or name an Ethernet technology if that is bought"
+        yield RULE.problem(f"{AT}.flow_control.trimming", message, help_)
+        return
     for part in (scale_out.switch, scale_out.nic):
         if flow.trimming and part is not None and part.trimming is False:
             message = f"{part.id} does not support packet trimming: it drops packets under congestion"

@@ -3,7 +3,7 @@
 ## What it finds
 
 A `description` that counts nodes (`24 nodes`, `16 HGX H100 nodes`, `eight DGX B200`) or accelerators (`192 MI300X`, `256
-GPUs`), or names a degree of the layout (`tp 8`), where no key states the number and none follows from the keys: nodes with
+GPUs`), in figures or as the first word of a sentence, or names a degree of the layout (`tp 8`), where no key states the number and none follows from the keys: nodes with
 or without spares, those of the job, a rack, a pod or a domain, and the accelerators of each.
 
 ## Why it matters
@@ -59,11 +59,12 @@ from clusterspec.spec.model import Spec
 
 RULE = Rule.of(__name__, "error", "likely")
 NUMERALS = {
-    word: number
+    word.capitalize(): number
     for number, word in enumerate(
         ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], start=2
     )
-} | {"sixteen": 16, "twenty": 20, "thirty-two": 32, "sixty-four": 64}
+} | {"Sixteen": 16, "Twenty": 20, "Thirty-two": 32, "Sixty-four": 64}
+"""Words of numbers count at the start of a sentence: inside one they often speak of a part, or of another machine."""
 _NUMBER = r"(?<![\w.,/×:-])(?P<count>\d{1,3}(?:,\d{3})+|\d+|" + "|".join(NUMERALS) + r")"
 _PART = r"(?:[A-Z]{1,3}\d{2,3}[A-Za-z]?|MI\d{3}[AX]|GB\d{3}|GH200|TPU(?: ?v\d\w?)?|Trainium\d?|RTX \d{4})"
 _SYSTEM = r"(?:HGX|DGX|quad|[Pp]\d\w*|A3 Mega|A3 High)"

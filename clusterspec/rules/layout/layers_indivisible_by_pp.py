@@ -96,7 +96,7 @@ def _with_ends(model: Model, stages: int) -> bool:
     """Whether the layers divide over the stages with embedding, loss and layers of multi-token prediction counted as
     layers, as published runs place them (Llama 3 405B: 126 + 2; DeepSeek-V3: 61 + 1 + 2).
     """
-    more = model.prediction.layers if model.prediction else 0
+    more = model.prediction.layers if model.prediction else 0 if _alike(model) else 1
     return any((model.layers + STAGE_ENDS + also) % stages == 0 for also in (0, more))
 
 

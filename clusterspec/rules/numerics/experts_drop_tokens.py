@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`capacity_factor` below 0.75, which drops more than a quarter of the tokens, as an error; below 1, and below 2 in serving, as a
+`capacity_factor` of 0.75 and less, which drops a quarter of the tokens and more, as an error; below 1, and below 2 in serving, as a
 warning; 1 exactly, as a warning where the spec states the `tokens`
 of the run, and else, as in a benchmark, a note; any in a model without experts, as a note.
 
@@ -61,7 +61,7 @@ from clusterspec.units import percent, plain
 RULE = Rule.of(__name__, "warning", "likely")
 SERVING = 2.0
 WORST = 0.75
-"""The factor below which more than a quarter of the tokens is lost even with even routing."""
+"""The factor from which down a quarter and more of the tokens is lost even with even routing."""
 KEY = "layout.capacity_factor"
 
 
@@ -75,7 +75,7 @@ def check(written_layout: LayoutSpec, workload: Workload, model: Model) -> Itera
         )
     elif factor < 1:
         message = f"a capacity factor of {plain(factor)} drops at least {percent(1 - factor, 2)} of the tokens at each layer with experts"
-        severity = "error" if factor < WORST else "warning"
+        severity = "error" if factor <= WORST else "warning"
         yield RULE.problem(KEY, message, "remove the key, which drops no token, or use 1.25", severity=severity)
     elif workload.kind == "train" and factor == 1:
         message = "a capacity factor of 1 drops the tokens above the mean of each expert"

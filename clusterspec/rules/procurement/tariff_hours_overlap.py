@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`procurement.tariff` with hours that overlap at different prices (a warning), an entry whose hours another one covers
+`procurement.tariff` with hours that overlap at different prices (an error), an entry whose hours another one covers
 completely at any price (a warning), and hours without a price, where `electricity` is absent and the entries do not cover
 the day (a warning).
 
@@ -69,7 +69,10 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
                 f"from {other.starts} to {other.to} at {other.price:g}"
             )
             yield RULE.problem(
-                f"procurement.tariff[{number}].from", message, "let each entry end where the next one begins"
+                f"procurement.tariff[{number}].from",
+                message,
+                "let each entry end where the next one begins",
+                severity="error" if differing else "",
             )
         earlier |= {minute: number for minute in minutes if minute not in earlier}
     if procurement.electricity is None and len(earlier) < DAY_MINUTES:

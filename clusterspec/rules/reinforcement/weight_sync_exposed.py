@@ -6,7 +6,7 @@ More than 10 % of the predicted step in which the engines wait for new weights.
 
 The finding is a note below the half-width of the range of the prediction, a warning above it, and an error where
 even the low end of the range loses a quarter of the step. Where rollout runs ahead of the weights and they cross a
-network it is a note, since the trainer works meanwhile.
+network it is a note, since the trainer works meanwhile, and an error where the bytes alone take more than 70 % of the step.
 
 ## Why it matters
 
@@ -69,6 +69,8 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.1
+MOST_HIDDEN = 0.7
+"""Share of the step that the bytes alone may take where rollout runs ahead: beyond it nothing hides the transfer."""
 
 
 def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:
@@ -83,5 +85,11 @@ def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:
         f"{display(sync.weights, 'B')} of weights by {sync.method} take {display(sync.seconds, 's')}, {percent(lost, 2)} of the step of "
         f"{display(rl.step, 's')}: {display(sync.wire, 's')} for the bytes, the rest for {sync.tensors:,.0f} tensors",
         "send over the scale-out network in buckets, to each rank its part (`rdma`), or in fewer bytes",
-        severity="note" if ahead else cost_severity(lost, (low / rl.step, high / rl.step)),
+        severity=_severity(lost, rl) if ahead else cost_severity(lost, (low / rl.step, high / rl.step)),
     )
+
+
+def _severity(share: float, rl: RlTimes) -> str:
+    """Where rollout runs ahead and the transfer may hide: by its length beside the whole step."""
+    bounded = rl.sync.wire >= MOST_HIDDEN * rl.step
+    return "error" if bounded and share > MOST_HIDDEN else "note"

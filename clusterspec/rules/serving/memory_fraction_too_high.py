@@ -3,7 +3,7 @@
 ## What it finds
 
 A stated `memory_fraction` above 0.95 that leaves less than 2 GB of a rank's memory: a warning, and an error where it leaves less
-than 400 MB, which the driver's context takes.
+than half of that.
 
 ## Why it matters
 
@@ -57,9 +57,6 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 2e9
 """Bytes of a rank that the context, graphs and buffers take at the least, by the range of `serving.reserved`."""
-CONTEXT = 4e8
-"""Bytes that the context of CUDA and its libraries takes before the first weight. vLLM stops with "Free memory on device …
-is less than desired GPU memory utilization" where the share leaves less: https://github.com/vllm-project/vllm (v1/worker/gpu_worker.py)."""
 
 
 def check(workload: Workload, written_workload: WorkloadSpec, cluster: Cluster) -> Iterator[Problem]:
@@ -74,5 +71,5 @@ def check(workload: Workload, written_workload: WorkloadSpec, cluster: Cluster) 
             f"a share of {percent(share, 2)} for weights and cache leaves {display(max(0.0, left), 'B')} on a rank, less than the {display(LEAST, 'B')} that "
             f"buffers and activations outside it take at the least",
             "use 0.90 to 0.95",
-            severity="error" if left < CONTEXT else "",
+            severity="error" if left < LEAST / 2 else "",
         )

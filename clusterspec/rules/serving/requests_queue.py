@@ -3,7 +3,7 @@
 ## What it finds
 
 An open load (`request_rate`) whose output tokens exceed the predicted throughput by more than 2 %: an error where they
-exceed the high end of its range too, else a warning. The rule is silent for a finite run (`requests`). A load that is
+exceed the high end of its range too, a warning in the upper half of the way there, else a note. The rule is silent for a finite run (`requests`). A load that is
 served, and whose mean wait for prefill is more than half of the mean time to first token: a note.
 
 ## Why it matters
@@ -82,7 +82,12 @@ def check(served: Served) -> Iterator[Problem]:
             f"produce {plain(each, 3)} ({plain(low, 3)} to {plain(high, 3)}): the queue grows without end"
         )
         help_ = f"use {plain(1.25 * offered / each, 2)} times as many engines, or at most {plain(each / load.output_tokens, 2)} requests a second"
-        yield RULE.problem(KEY, message, help_, severity="error" if offered > high else "warning")
+        yield RULE.problem(
+            KEY,
+            message,
+            help_,
+            severity="error" if offered > high else "warning" if offered > (each + high) / 2 else "note",
+        )
     elif times.wait > MOST * times.ttft_mean:
         message = (
             f"requests wait {display(times.wait, 's')} for prefill, {percent(times.wait / times.ttft_mean, 2)} of the mean time to first "

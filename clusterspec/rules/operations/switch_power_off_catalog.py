@@ -1,0 +1,90 @@
+"""The stated power of a switch is that of a switch without optical modules.
+
+## What it finds
+
+`power.switch` below 70 % of the largest power of the fabric's switch, where its links are not all passive copper
+(`cable_type` of `dac`), and any below 70 % of its typical power.
+
+## Why it matters
+
+Data sheets print two figures: one with passive cables, and the largest with optical modules in all cages. A QM9700 takes
+747 W with the former and 1,720 W with the latter. Feeds and cooling of the network racks are then planned for half of what
+they need.
+
+## What to do
+
+State the largest power, or a measured one with the modules that are bought.
+
+## When to ignore it
+
+Ignore it where the figure was measured with the modules in place.
+
+## Fires
+
+```yaml cluster.power.switch
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 63
+  scale_out:
+    technology: infiniband-ndr
+    nics_per_node: 8
+    nic_bandwidth: 400 Gb/s
+    topology: rail-optimized
+    switch: quantum-2-qm9700
+    cable_type: {node_leaf: fiber, leaf_spine: fiber}
+  power: {switch: 0.75 kW}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 63
+  scale_out:
+    technology: infiniband-ndr
+    nics_per_node: 8
+    nic_bandwidth: 400 Gb/s
+    topology: rail-optimized
+    switch: quantum-2-qm9700
+    cable_type: {node_leaf: fiber, leaf_spine: fiber}
+  power: {switch: 1.6 kW}
+```
+
+## Sources
+
+- Both figures of a switch: `clusterspec catalog show switch/quantum-2-qm9700`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.cluster.model import ScaleOut
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import PowerSpec, ScaleOutSpec
+from clusterspec.units import display
+
+RULE = Rule.of(__name__, "warning", "likely")
+LEAST = 0.7
+"""Share of the catalog's figure below which no mix of cables explains a stated one; the project's choice."""
+
+
+def check(power: PowerSpec, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+    switch, stated = scale_out.switch, power.switch
+    if stated is None or switch is None or switch.power is None:
+        return
+    types = (written_scale_out.cable_type or {}).values()
+    copper = bool(types) and set(types) == {"dac"}
+    known = switch.power_typical if copper and switch.power_typical else switch.power
+    if stated.value >= LEAST * known.value:
+        return
+    cables = "with cables of `dac`" if copper else "with modules in its cages"
+    yield RULE.problem(
+        "cluster.power.switch",
+        f"{stated.written} for each switch, and {switch.name} takes up to {display(known.value, 'W')} {cables}",
+        "state the largest power, or what was measured with the modules that are bought",
+    )
