@@ -82,8 +82,8 @@ def describe_simulate(parser: argparse.ArgumentParser) -> None:
         "--trace",
         metavar="FILE",
         type=path,
-        help="a CSV file with the columns time (seconds), input_tokens and output_tokens, in place of the load of the "
-        "spec; with `concurrency` its times do not count",
+        help="a trace in place of the load of the spec: a CSV file with the columns time (seconds), input_tokens and "
+        "output_tokens, or a trace of Mooncake, ServeGen or BurstGPT; with `concurrency` its times do not count",
     )
     format_option(parser, "text", "json")
 
