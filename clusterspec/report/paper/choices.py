@@ -157,7 +157,14 @@ def _better_layouts(grid: LayoutGrid) -> tuple[Block, ...]:
                 (f"{cell.tp}", f"{cell.pp}", display(cell.step_time, "s"), memory, against), f"layouts.cells[{number}]"
             )
         )
-    return (PaperTable(columns, tuple(rows), "layouts.cells", caption="The fastest layouts that fit"),)
+    return (
+        PaperTable(
+            columns,
+            tuple(rows),
+            "layouts.cells",
+            caption="The fastest of these layouts that fit; `clusterspec search` varies all settings",
+        ),
+    )
 
 
 def sensitivity_section(report: FullReport) -> Section | None:
