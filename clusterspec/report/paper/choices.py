@@ -162,7 +162,7 @@ def _better_layouts(grid: LayoutGrid) -> tuple[Block, ...]:
             columns,
             tuple(rows),
             "layouts.cells",
-            caption="The fastest of these layouts that fit; `clusterspec search` varies all settings",
+            caption="The fastest of these layouts that fit; search varies all settings",
         ),
     )
 
