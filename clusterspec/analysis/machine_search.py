@@ -114,7 +114,8 @@ def machine_row(work: Study, limits: Limits, chosen: Machine) -> MachineRow:
     alone = errors_of(Studied(study).with_layout(None)) - LIMITED
     if alone or cluster is None:
         return replace(_with_money(row, study, limits), errors=tuple(sorted(alone)), why=_first_error(study, alone))
-    report = search(study, SearchOptions(objective="accelerators" if _serves(study) else "step_time", top=1))
+    wanted = SearchOptions(objective="accelerators" if _serves(study) else "step_time", top=1, best_only=True)
+    report = search(study, wanted)
     if study.failures:
         raise study.failures[0][1]
     if not report.layouts:

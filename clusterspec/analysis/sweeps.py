@@ -182,7 +182,7 @@ def _best(studied: Studied, varied: Study, row: SweepRow, changes: Changes) -> S
     refused = tuple(sorted(errors_of(alone) - Studied(studied.one).machine_errors)) or _unreadable(varied)
     if refused:
         return row.refused(None, None, refused, _reason(varied, refused, changes))
-    report = search(varied, SearchOptions({}, top=1))
+    report = search(varied, SearchOptions({}, top=1, best_only=True))
     found = next(iter(report.layouts), None)
     if found is None:
         return row.without(report.why)
