@@ -400,6 +400,7 @@ def platform(read: FactReader) -> Platform:
         sold_nodes=read.count("sold_nodes") or 1,
         node_sizes=read.counts("node_sizes"),
         cooling=read.texts("cooling"),
+        liquid_share=read.figure("liquid_share", "number"),
         gpudirect_rdma=read.flag("gpudirect_rdma"),
         year=read.count("year"),
     )

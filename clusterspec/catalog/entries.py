@@ -365,6 +365,8 @@ class Platform(PoweredPart):
     ecn: bool | None = None
     sold_nodes: int = 1
     cooling: tuple[str, ...] = ()
+    liquid_share: Figure | None = None
+    """Share of the heat of a node that its coolant loop takes up."""
     gpudirect_rdma: bool | None = None
     year: int | None = None
 

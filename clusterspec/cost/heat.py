@@ -42,11 +42,14 @@ class Heat:
 
 
 def liquid_shares(cluster: Cluster, written: PowerSpec | None) -> tuple[Figure, Figure, Figure]:
-    """The share of the heat of nodes that goes to the liquid: low, middle, high."""
+    """The share of the heat of nodes that goes to the liquid, as stated, sold or assumed: low, middle, high."""
     if written is not None and written.liquid_share is not None:
         stated = Figure(written.liquid_share, "1", Written(SHARE))
         return stated, stated, stated
     cooling, _ = node_cooling(cluster, written)
+    sold = cluster.platform.liquid_share if cluster.platform and cooling == "liquid" else None
+    if sold is not None:
+        return sold, sold, sold
     low, middle, high = (Figure(value, "1", Assumed(SHARE, COLD_PLATES)) for value in SHARES[cooling])
     return low, middle, high
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`power.cooling: air` for a platform that is sold with liquid cooling only (an error), or for racks that draw more than 60 kW
-(a warning).
+`power.cooling: air` for a platform that is sold with liquid cooling only (an error), beside a `power.liquid_share`, or for
+racks that draw more than 60 kW (warnings).
 
 ## Why it matters
 
@@ -31,6 +31,14 @@ cluster:
   platform: gb200-nvl72
   nodes: 18
   power: {nodes_per_rack: 18, cooling: air}
+```
+
+```yaml cluster.power.liquid_share
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  power: {nodes_per_rack: 4, cooling: air, liquid_share: 0.8}
 ```
 
 ## Silent
@@ -62,7 +70,7 @@ from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.spec.model import PowerSpec
-from clusterspec.units import display
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 AT = "cluster.power.cooling"
@@ -74,6 +82,10 @@ MOST = 60.0
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds: Thresholds) -> Iterator[Problem]:
     if power.cooling != "air":
         return
+    if power.liquid_share:
+        message = f"a coolant loop takes up {percent(power.liquid_share)} of the heat, and air cools the room"
+        help_ = "state `cooling: liquid`, or leave the share out"
+        yield RULE.problem("cluster.power.liquid_share", message, help_)
     sold = cluster.platform.cooling if cluster.platform else ()
     if cluster.platform is not None and sold and "air" not in sold:
         message = f"{cluster.platform.id} is sold with {both(sold)} cooling only, and the room cools by air"
