@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import BASE, ROOT, Call
+from tests.effort import sampled
 
 BROKEN = BASE.replace("layout:", "layout: {tp: 3}\nlayout_:") if "layout:" in BASE else BASE
 
@@ -153,7 +154,7 @@ def test_a_layout_that_cannot_run_has_no_times(call: Call) -> None:
     assert call("export", "megatron", "wrong.yaml").out == ""
 
 
-@pytest.mark.parametrize("words", COMMANDS_OF_A_SPEC)
+@pytest.mark.parametrize("words", sampled(COMMANDS_OF_A_SPEC, 12))
 def test_exit_status_one_comes_with_its_reason(words: str, beside: Call) -> None:
     """In every format, also where the output is figures alone."""
     for text in (BASE.replace("tp: 2", "tp: 3"), INCOMPLETE, UNREADABLE):

@@ -10,7 +10,7 @@ import pytest
 
 from clusterspec.report.findings_machines import json_text
 from tests.cli.conftest import BASE, Call
-from tests.effort import sampled
+from tests.effort import diagonal, sampled
 
 COMMANDS = ["::error file=README.yaml::forged", "::stop-commands::x", "##[add-mask]x", "##vso[task.setvariable]x"]
 FORGED = "README.yaml:1:1: error[forged] x"
@@ -44,8 +44,7 @@ def test_input_cannot_forge_a_line_of_findings(word: str, form: str, call: Call)
     assert not [line for line in re.split("[\n\r\x85\u2028\u2029]", done.out) if obeyed(line, form)]
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize(("form", "word"), diagonal(16, FORMATS, WORDS))
 def test_a_file_name_cannot_forge_a_line(word: str, form: str, call: Call) -> None:
     name = f"x\n{word}.yaml".replace("/", "_")
     Path(name).write_text(BASE.replace("nodes", "nodse"))
