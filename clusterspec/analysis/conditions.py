@@ -218,7 +218,7 @@ def _limit(text: str, metric: str) -> float:
     """A limit in SI units: a percentage, a number, or a quantity of the unit (``30d`` is 30 days)."""
     unit = metric_unit(metric) or "1"
     try:
-        value = read_quantity(text, _KINDS[unit]).value if unit in _KINDS else _condition_number(text, unit == "1")
+        value = read_quantity(text, _KINDS[unit]).value if unit in _KINDS else _condition_number(text, unit)
     except (ValueError, UnitFault) as fault:
         raise ConditionFault(f"invalid limit `{text}` of {metric}: {_reason(text, unit, fault)}") from None
     if not isfinite(value):
@@ -237,12 +237,14 @@ def _reason(text: str, unit: str, fault: ValueError | UnitFault) -> str:
     return f"the limit needs a unit, such as `{text}{_UNITS[unit]}`"
 
 
-def _condition_number(text: str, share: bool) -> float:
-    """A share, with or without a percent sign, or a number of tokens per second."""
+def _condition_number(text: str, unit: str) -> float:
+    """A share, with or without a percent sign, or a number of tokens per second or of the currency of the spec."""
+    share = unit == "1"
     try:
         return float(text.removesuffix("%")) / 100 if share and text.endswith("%") else float(text)
     except ValueError:
-        raise ValueError("write a share, such as `40%` or `0.4`" if share else "write a number") from None
+        number = "write a number" if unit == MONEY else f"write a number of {unit}"
+        raise ValueError("write a share, such as `40%` or `0.4`" if share else number) from None
 
 
 def metric_unit(metric: str) -> str | None:

@@ -83,7 +83,7 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds
     if power.cooling != "air":
         return
     if power.liquid_share:
-        message = f"a coolant loop takes up {percent(power.liquid_share)} of the heat, and air cools the room"
+        message = f"liquid takes {percent(power.liquid_share)} of the power, and air cools the room"
         help_ = "state `cooling: liquid`, or leave the share out"
         yield RULE.problem("cluster.power.liquid_share", message, help_)
     sold = cluster.platform.cooling if cluster.platform else ()
