@@ -20,6 +20,7 @@ from clusterspec.spec.reader import schema
 from clusterspec.studies.study import study_text
 from tests.effort import examples, sampled
 from tests.settings import SETTINGS
+from tests.spec_keys import unknown_keys
 
 Spec = dict[str, Any]
 LLAMA = {"model": "llama-3.1-8b", "sequence_length": 8192, "global_batch": 256}
@@ -216,3 +217,7 @@ CLUSTERS = st.sampled_from(
 @given(CLUSTERS, WORKLOADS, LAYOUTS)
 def test_writing_an_assumption_changes_nothing_in_random_specs(cluster: Spec, workload: Spec, layout: Spec) -> None:
     assert_defaults_are_the_defaults(spec(cluster, workload, layout))
+
+
+def test_every_key_that_the_resolution_names_is_one_of_the_schema() -> None:
+    assert {each.rpartition(": ")[2] for each in unknown_keys("cluster")} == {"cluster.kernels"}  # names an assumption

@@ -202,7 +202,7 @@ def test_a_topograph_model_counts_nodes_switches_and_domains() -> None:
           core:
             switches: [spine-1]
           spine-1:
-            switches: [leaf-1, leaf-2]
+            switches: [leaf-1, leaf-2, leaf-9]
         blocks:
         - switch: leaf-1
           nodes: ["n[101-109]"]
@@ -214,6 +214,9 @@ def test_a_topograph_model_counts_nodes_switches_and_domains() -> None:
     reading = read(text)
     assert given(reading) == {"cluster.nodes": 18}
     assert (counts(reading)["switches"], counts(reading)["domains"], counts(reading)["nodes_per_domain"]) == (4, 2, 9)
+    assert [line for line in unknown(reading).splitlines() if line.startswith("switch ")] == [
+        "switch leaf-9: listed under spine-1, but not described"
+    ]
 
 
 MPIJOB = """\

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.rules.knowledge.failures import poisson_percentile
+
 from .conftest import Check
 from .reports import Reported, one, reported
 
@@ -207,6 +209,11 @@ CASES: list[tuple[str, Reported]] = [
         one("frontend-slower-than-storage", STORE),
     ),
     (
+        # 2 nodes with 2 × 10 Gb/s read 5 GB/s, an eighth of the 40 GB/s
+        NETWORKS.replace("nodes: 16", "nodes: 2").replace("200 Gb/s", "10 Gb/s"),
+        one("frontend-slower-than-storage", STORE, "error"),
+    ),
+    (
         NETWORKS.replace("2 PB", "10 TB") + WORK,
         one("storage-holds-few-checkpoints", "cluster.networks.storage.capacity", "note"),
     ),
@@ -221,3 +228,16 @@ CASES: list[tuple[str, Reported]] = [
 @pytest.mark.parametrize(("text", "wanted"), CASES)
 def test_networks_are_judged(text: str, wanted: Reported, check: Check) -> None:
     assert reported(check, "networks", text) == wanted
+
+
+def test_a_percentile_of_failures_is_that_of_a_poisson_distribution() -> None:
+    # the last two by the normal limit: 1,000 + 1.645 × √1,000 and 10,000 + 1.645 × 100
+    for mean, share, number in (
+        (0.01, 0.95, 0),
+        (1.0, 0.95, 3),
+        (8.0, 0.95, 13),
+        (1000.0, 0.95, 1052),
+        (1e4, 0.95, 10164),
+    ):
+        assert poisson_percentile(mean, share) == number
+    assert abs(poisson_percentile(500.0, 0.99) - poisson_percentile(500.1, 0.99)) <= 1

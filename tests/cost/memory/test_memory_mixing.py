@@ -36,6 +36,8 @@ def test_full_attention_stores_queries_outputs_keys_and_values() -> None:
     found = pieces(model())["attention"]
     assert found.value == 2 * TOKENS * (2 * 16 * 64 + 2 * 8 * 64)
     assert found.layers is Layers.FULL
+    # 16 ranks share 8 heads of keys and values: each keeps one head of queries, and a copy of one of the others
+    assert pieces(model(), tp=16)["attention"].value == 2 * TOKENS * (2 * 64 + 2 * 64)
 
 
 def test_a_window_stores_those_of_its_own_heads() -> None:
