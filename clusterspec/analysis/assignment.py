@@ -21,7 +21,7 @@ class SolverMissing(RuntimeError):
     """Raised where SciPy is not installed."""
 
 
-def solver() -> Any:
+def solver_module() -> Any:
     """The module of the solver. Raises `SolverMissing`."""
     try:
         return import_module("scipy.optimize")
@@ -69,7 +69,7 @@ class _Program:
     """The integer program: one variable of 0 or 1 for each option."""
 
     def __init__(self, options: Sequence[Option], capacity: Mapping[str, int], seconds: float) -> None:
-        self._optimize = solver()
+        self._optimize = solver_module()
         self.options, self.seconds = options, seconds
         self.items = list(dict.fromkeys(each.item for each in options))
         self.scale = max((abs(each.value) for each in options), default=0.0) or 1.0
@@ -85,14 +85,16 @@ class _Program:
         if not self.items:
             return None
         rows = [*self.rows, *((self._row_of(each), 0.0, len(each) - 1.0) for each in excluded)]
-        best = self._solution(self.values, rows)
+        best = self._least_solution(self.values, rows)
         if best is None:
             return None
         options, bound = best
         value = self._value(options)
         gap = max(0.0, value / self.scale - bound) / (abs(value / self.scale) or 1.0)
         limit = value / self.scale + TOLERANCE * max(1.0, abs(value / self.scale))
-        smaller = self._solution([float(each.nodes) for each in self.options], [*rows, (self.values, -1e30, limit)])
+        smaller = self._least_solution(
+            [float(each.nodes) for each in self.options], [*rows, (self.values, -1e30, limit)]
+        )
         if smaller is not None and self._value(smaller[0]) <= value * (1 + TOLERANCE):
             options = smaller[0]
         return Chosen(options, self._value(options), gap if gap > TOLERANCE else 0.0)
@@ -103,7 +105,7 @@ class _Program:
     def _value(self, chosen: Sequence[int]) -> float:
         return sum_of(self.options[index].value for index in chosen)
 
-    def _solution(
+    def _least_solution(
         self, values: Sequence[float], rows: Sequence[tuple[Sequence[float], float, float]]
     ) -> tuple[tuple[int, ...], float] | None:
         """The options of a solution of least value, and the proven lower bound of that; None where there is none."""

@@ -45,7 +45,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
     condition = _in_fleet(parse(until, base), study, whole)
     if key not in LEVERS:
         raise ConditionFault(f"no lever is called {key!r}: solve takes {', '.join(LEVERS)}")
-    lever = _toward(lever_of(key, study.design), condition)
+    lever = _directed_lever(lever_of(key, study.design), condition)
     present = lever.value(study.design)
     nothing = SolveReport(
         study.settings.tool,
@@ -77,7 +77,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
     pools = best.get(POOLS)
     return SolveReport(
         **{name: getattr(nothing, name) for name in ("tool", "input", "key", "unit", "condition", "present")},
-        value=_counted(lever, found.value),
+        value=_value_in_spec(lever, found.value),
         catalog_step=found.catalog_step,
         free=found.free,
         layout=section if plan and isinstance(section, dict) else {},
@@ -85,7 +85,9 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
         searched=best_layout and plan is not None,
         estimate=_estimate_json(plan),
         probes=tuple((probe.value, probe.metric, probe.holds) for probe in found.probes),
-        why="" if found.value is not None else _nearest(found.probes, condition) + _misfit(study.plan, best_layout),
+        why=""
+        if found.value is not None
+        else _nearest_text(found.probes, condition) + _misfit_reason(study.plan, best_layout),
         metric=nothing.metric,
         metric_unit=nothing.metric_unit,
         errors={probe.value: probe.errors for probe in found.probes if probe.errors},
@@ -127,15 +129,15 @@ class _Trials:
         """
         if value not in self._known:
             part = f"{self.lever.name} {value:g}"
-            self._known[value] = self.studied.one.part(part, lambda: self._tried(value), Trial(None, Refusal))
+            self._known[value] = self.studied.one.part(part, lambda: self._guarded_trial(value), Trial(None, Refusal))
         return self._known[value]
 
-    def _tried(self, value: float) -> Trial:
+    def _guarded_trial(self, value: float) -> Trial:
         varied = variation.varied(self.studied.one, self.lever.changes(value))
         if not self.best_layout:
             return self._trial(varied)
         none = self._trial(varied)._replace(plan=None)
-        for changes in self._best(varied):
+        for changes in self._best_layout_keys(varied):
             found = variation.rewritten(varied, changes)
             if not self._refusal(found).of_others:
                 self.layouts[value] = changes
@@ -154,20 +156,20 @@ class _Trials:
         own = {found.rule for found in study.errors if found.path == self.lever.path}
         return Refusal(refused, of_others=not own.issuperset(refused))
 
-    def _best(self, varied: Study) -> Iterable[Changes]:
+    def _best_layout_keys(self, varied: Study) -> Iterable[Changes]:
         """The keys of the best layouts of a variation, the best first."""
         if self.studied.one.plan.serving is not None:
             return _best_serving(self.studied, varied.design, self.condition)
-        return _best_training(self.studied, varied.design)
+        return _best_training_keys(self.studied, varied.design)
 
 
-def _counted(lever: Lever, value: float | None) -> float | None:
+def _value_in_spec(lever: Lever, value: float | None) -> float | None:
     """A value as written in a spec: an integer if the key is a count."""
     written = lever.written(value) if value is not None else None
     return float(written) if isinstance(written, int | float) else value
 
 
-def _toward(lever: Lever, condition: Condition) -> Lever:
+def _directed_lever(lever: Lever, condition: Condition) -> Lever:
     """The lever with the direction that satisfies the condition: throughput and latency grow with the load, and power
     with the nodes.
     """
@@ -177,12 +179,12 @@ def _toward(lever: Lever, condition: Condition) -> Lever:
     return replace(lever, better=1) if grows else lever
 
 
-def _misfit(plan: Plan, best_layout: bool) -> str:
+def _misfit_reason(plan: Plan, best_layout: bool) -> str:
     """The reason why a fixed layout meets no condition where it does not fit; empty if it fits."""
     return "; the plan of the spec does not fit in memory" if plan.fits is False and not best_layout else ""
 
 
-def _nearest(probes: tuple[Probe, ...], condition: Condition) -> str:
+def _nearest_text(probes: tuple[Probe, ...], condition: Condition) -> str:
     metrics = [probe.metric for probe in probes if probe.metric is not None]
     if not metrics:
         return "no value that was tried gives a layout that divides"
@@ -192,7 +194,7 @@ def _nearest(probes: tuple[Probe, ...], condition: Condition) -> str:
     return f"not reachable: the best value is {metric_text(best, metric_unit(condition.metric) or '1')}"
 
 
-def _best_training(studied: Studied, varied: Design) -> Iterator[Changes]:
+def _best_training_keys(studied: Studied, varied: Design) -> Iterator[Changes]:
     """The keys of the best layouts of a varied design."""
     job = job_of(varied)
     if job is None:

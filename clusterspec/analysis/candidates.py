@@ -206,20 +206,20 @@ def default_sizes(work: Study, candidate: Candidate, fabric: str, prices: Prices
         return [1]
     unit = nodes_of_domain_of_platform(design, cluster.platform)
     most = max(unit, MOST_ACCELERATORS // cluster.accelerators_per_node)
-    bounds = [_affordable(design, limits), _fed(design, limits)]
+    bounds = [_affordable_nodes(design, limits), _powered_nodes(design, limits)]
     allowed = min([most, *(bound for bound in bounds if bound is not None)])
     least = _least_nodes(design, limits)
     if least is None and candidate.nodes is not None:
         return [candidate.nodes]
-    if least is None and allowed == most and not _serves(design):
+    if least is None and allowed == most and not _is_serving(design):
         raise MachineFault(
             f"{candidate.name}: nothing limits its size: state --nodes, --within, --budget or --max-power"
         )
     first = least if least is not None else max(1, allowed // 16)
     last = min(allowed, ceil(first / LEAST_MFU)) if least is not None else allowed
-    if _serves(design):
+    if _is_serving(design):
         return [max(1, allowed // unit) * unit]
-    return _spread(first, max(last, first), unit)
+    return _spread_sizes(first, max(last, first), unit)
 
 
 def nodes_of_domain_of_platform(design: Design, platform: Platform | None) -> int:
@@ -231,7 +231,7 @@ def nodes_of_domain_of_platform(design: Design, platform: Platform | None) -> in
     return max(nodes_of_domain(design.cluster), nodes_of_rack(platform) if platform else 1)
 
 
-def _serves(design: Design) -> bool:
+def _is_serving(design: Design) -> bool:
     return design.workload is not None and design.workload.kind == "serve"
 
 
@@ -244,7 +244,7 @@ def _least_nodes(design: Design, limits: Limits) -> int | None:
     return max(1, ceil(flops / limits.within / work.peak.value / cluster.accelerators_per_node))
 
 
-def _affordable(design: Design, limits: Limits) -> int | None:
+def _affordable_nodes(design: Design, limits: Limits) -> int | None:
     """The nodes that the budget buys; None where price or budget is not known."""
     prices = (design.spec.procurement.prices if design.spec.procurement else None) or {}
     price = prices.get("node")
@@ -252,16 +252,16 @@ def _affordable(design: Design, limits: Limits) -> int | None:
     return max(1, int(limits.budget // low)) if limits.budget and low else None
 
 
-def _fed(design: Design, limits: Limits) -> int | None:
+def _powered_nodes(design: Design, limits: Limits) -> int | None:
     """The nodes that the power limit feeds; None where it or the power of a node is not known."""
     power = design.cluster.node_power if design.cluster else None
     return max(1, int(limits.power // power.value)) if limits.power and power and power.value else None
 
 
-def _spread(first: int, last: int, unit: int) -> list[int]:
+def _spread_sizes(first: int, last: int, unit: int) -> list[int]:
     """Sizes from ``first`` to ``last`` in whole units that divide well, at most `SIZES`, and ``last``.
 
-    >>> _spread(45, 225, 1), _spread(1, 1, 1), _spread(20, 60, 18)
+    >>> _spread_sizes(45, 225, 1), _spread_sizes(1, 1, 1), _spread_sizes(20, 60, 18)
     ([48, 64, 96, 128, 192, 224], [1], [36, 54])
     """
     low, high = ceil(first / unit), max(ceil(first / unit), last // unit)

@@ -60,7 +60,7 @@ class FaultModel:
     free: bool = False
 
 
-def _sockets(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
+def _socket_clusters(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
     """TCP sockets instead of RDMA, which the library uses on a proprietary network without a plugin."""
     fabric = run.cluster.scale_out
     if fabric is not None and fabric.technology.family != "tcp":
@@ -88,7 +88,7 @@ def _without_gpudirect(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
         yield _with_fabric(run, changes), "GPUDirect RDMA off: all traffic passes through host memory"
 
 
-def _oversubscribed(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
+def _oversubscribed_clusters(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
     """Leaf uplinks oversubscribed more than the spec states; a group within one leaf does not show it."""
     fabric = run.cluster.scale_out
     for ratio in (2.0, 3.0, 4.0, 8.0):
@@ -112,7 +112,9 @@ def _older_slots(run: PlacedRun) -> Iterator[tuple[Cluster, str]]:
 
 
 FAULT_MODELS = (
-    FaultModel("socket-fall-back", _sockets, "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET … 2>&1 | grep 'NET/'", True),
+    FaultModel(
+        "socket-fall-back", _socket_clusters, "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET … 2>&1 | grep 'NET/'", True
+    ),
     FaultModel("one-nic", _fewer_nics, "NCCL_DEBUG=INFO … 2>&1 | grep 'NET/IB : Using'; ibstat | grep -c Active", True),
     FaultModel(
         "gpudirect-off",
@@ -122,7 +124,7 @@ FAULT_MODELS = (
     ),
     FaultModel(
         "oversubscribed-level",
-        _oversubscribed,
+        _oversubscribed_clusters,
         "run on the nodes of one leaf, then across leaves, and compare",
         True,
         free=True,
@@ -153,12 +155,12 @@ class FaultFit:
         return f"with {self.description} the cost model predicts {display(self.predicted, 'B/s')}"
 
 
-def _across(run: PlacedRun) -> bool:
+def _uses_network(run: PlacedRun) -> bool:
     """Whether a run uses the network: on several nodes that no scale-up domain joins."""
     return run.group.nodes > 1 and run.group.domains > 1
 
 
-def _contradicted(run: PlacedRun, name: str) -> bool:
+def _is_contradicted(run: PlacedRun, name: str) -> bool:
     """Whether the log states the opposite of a fault."""
     fabric, used = run.cluster.scale_out, adapter_count(run.benchmark.evidence)
     rdma = bool(_log_lines(run, "gdr", "hcas", "ofi"))
@@ -172,12 +174,12 @@ def _contradicted(run: PlacedRun, name: str) -> bool:
     return opposite.get(name, False)
 
 
-def fits(run: PlacedRun) -> list[FaultFit]:
+def fault_fits(run: PlacedRun) -> list[FaultFit]:
     """The faults whose prediction at the largest size is close to the measurement, closest first."""
     last = run.largest
     found: dict[str, FaultFit] = {}
     for fault in FAULT_MODELS:
-        if (fault.across is not None and fault.across != _across(run)) or _contradicted(run, fault.name):
+        if (fault.across is not None and fault.across != _uses_network(run)) or _is_contradicted(run, fault.name):
             continue
         for cluster, description in fault.machines(run):
             predicted = run.predicted(cluster, last.size)
@@ -221,7 +223,7 @@ def causes(run: PlacedRun) -> tuple[Cause, ...]:
     found = [cause for check in ALWAYS for cause in check(run)]
     if last.measured < last.low:
         found += [cause for check in CHECKS for cause in check(run)]
-        found += [_cause_of_fit(run, fit) for fit in fits(run)]
+        found += [_cause_of_fit(run, fit) for fit in fault_fits(run)]
     best: dict[str, Cause] = {}
     for cause in sorted(found, key=lambda each: -each.weight):
         best.setdefault(cause.name, cause)
@@ -240,7 +242,7 @@ def _log_lines(run: PlacedRun, *names: str) -> list[tuple[str, int]]:
 
 def _socket_cause(run: PlacedRun) -> Iterator[Cause]:
     fabric = run.cluster.scale_out
-    if not _across(run) or fabric is None or fabric.technology.family == "tcp":
+    if not _uses_network(run) or fabric is None or fabric.technology.family == "tcp":
         return
     rdma = _log_lines(run, "gdr", "hcas", "ofi")
     for text, line in _log_lines(run, "ofi"):
@@ -257,9 +259,9 @@ def _socket_cause(run: PlacedRun) -> Iterator[Cause]:
             yield Cause("socket-fall-back", evidence, "unset NCCL_IB_DISABLE NCCL_NET, and run again", STATED)
 
 
-def _plugin(run: PlacedRun) -> Iterator[Cause]:
+def _plugin_causes(run: PlacedRun) -> Iterator[Cause]:
     fabric = run.cluster.scale_out
-    if not _across(run) or fabric is None or not fabric.technology.plugins:
+    if not _uses_network(run) or fabric is None or not fabric.technology.plugins:
         return
     wanted = " or ".join(fabric.technology.plugins)
     needed = fabric.technology.proprietary
@@ -272,7 +274,11 @@ def _plugin(run: PlacedRun) -> Iterator[Cause]:
             following = f"ldconfig -p | grep libnccl-net; install {wanted} and set LD_LIBRARY_PATH"
             evidence = f"line {line} of the log: {text}, although {fabric.technology.id} needs {wanted}"
             yield Cause("plugin-missing", evidence, following, STATED)
-    if needed and any(fit.fault.name == "socket-fall-back" for fit in fits(run)) and not _log_lines(run, "ofi", "gdr"):
+    if (
+        needed
+        and any(fit.fault.name == "socket-fall-back" for fit in fault_fits(run))
+        and not _log_lines(run, "ofi", "gdr")
+    ):
         following = f"NCCL_DEBUG=INFO … 2>&1 | grep NET/Plugin; install {wanted}"
         evidence = f"{fabric.technology.id} needs {wanted}; the measured bandwidth is that of TCP sockets"
         yield Cause("plugin-missing", evidence, following, STRONG)
@@ -280,7 +286,7 @@ def _plugin(run: PlacedRun) -> Iterator[Cause]:
 
 def _too_few_nics(run: PlacedRun) -> Iterator[Cause]:
     fabric, used = run.cluster.scale_out, adapter_count(run.benchmark.evidence)
-    if not _across(run) or fabric is None or used is None or used >= fabric.nics_per_node:
+    if not _uses_network(run) or fabric is None or used is None or used >= fabric.nics_per_node:
         return
     line = next(each.line for each in run.benchmark.evidence if each.name == "hcas")
     name = "one-nic" if used == 1 else "few-nics"
@@ -291,8 +297,8 @@ def _too_few_nics(run: PlacedRun) -> Iterator[Cause]:
     yield Cause(name, evidence, _NEXT["one-nic"], STATED)
 
 
-def _gpudirect(run: PlacedRun) -> Iterator[Cause]:
-    if not _across(run):
+def _gpudirect_causes(run: PlacedRun) -> Iterator[Cause]:
+    if not _uses_network(run):
         return
     fabric, used = run.cluster.scale_out, _log_lines(run, "gdr")
     for text, line in _log_lines(run, "environment"):
@@ -310,12 +316,12 @@ def _nic_distance(run: PlacedRun) -> Iterator[Cause]:
     """NICs that GPUDirect does not use because of their distance, unless the environment sets that limit."""
     limited = any(text.startswith("NCCL_NET_GDR_LEVEL") for text, _ in _log_lines(run, "environment"))
     for _, line in _log_lines(run, "other-socket")[:1]:
-        if _across(run):
+        if _uses_network(run):
             evidence = f"line {line} of the log: accelerator and NIC are connected through the other socket (SYS)"
             following = "nvidia-smi topo -m; use the NIC of the socket of each accelerator (NCCL_IB_HCA), or move it"
             yield Cause("nic-distance", evidence, following, STRONG)
     for text, line in _log_lines(run, "far-nic")[:1]:
-        if _across(run) and not limited:
+        if _uses_network(run) and not limited:
             distance, most = text.split()
             evidence = f"line {line} of the log: GPUDirect is not used at distance {distance}, more than {most}"
             following = "nvidia-smi topo -m; use the NIC below the PCIe switch of each accelerator (NCCL_IB_HCA)"
@@ -335,11 +341,11 @@ def _nvls_off(run: PlacedRun) -> Iterator[Cause]:
             yield Cause("no-nvls", f"line {line} of the log: NCCL_NVLS_ENABLE=0", "unset NCCL_NVLS_ENABLE", STATED)
 
 
-def _acs(run: PlacedRun) -> Iterator[Cause]:
+def _acs_causes(run: PlacedRun) -> Iterator[Cause]:
     """Access control services (ACS) in PCIe bridges, which redirect peer-to-peer traffic through the CPU."""
     following = "sudo lspci -vvv | grep -i 'ACSCtl: SrcValid+'; turn ACS off in the firmware or with setpci"
     pcie = run.cluster.scale_up.topology in {"pcie", "bridge"} or run.cluster.scale_up.domain == 1
-    inside = not _across(run) and pcie
+    inside = not _uses_network(run) and pcie
     shared = [] if list(_peer_access(run)) else _log_lines(run, "p2p-host")  # the environment alone explains it
     if inside and shared:
         evidence = (
@@ -347,7 +353,7 @@ def _acs(run: PlacedRun) -> Iterator[Cause]:
         )
         whole = run.cluster.scale_up.topology == "pcie" or run.cluster.scale_up.domain == 1
         yield Cause("acs", evidence, following, STATED if whole else STRONG)
-    elif inside or (_across(run) and _log_lines(run, "gdr")):
+    elif inside or (_uses_network(run) and _log_lines(run, "gdr")):
         last = run.largest
         evidence = f"GPUDirect is on, and {percent(last.ratio)} of the expected bandwidth is reached"
         if inside:
@@ -396,7 +402,7 @@ def _memory_interleaving(run: PlacedRun) -> Iterator[Cause]:
     amd = _log_lines(run, "amd-host")
     nodes = {text for text, _ in _log_lines(run, "numa-node")}
     up = run.cluster.scale_up
-    through_host = _log_lines(run, "no-gdr") if _across(run) else up.topology == "pcie" or up.domain == 1
+    through_host = _log_lines(run, "no-gdr") if _uses_network(run) else up.topology == "pcie" or up.domain == 1
     if amd and through_host and len(nodes) <= FEW_NUMA_NODES:
         evidence = (
             f"line {amd[0][1]} of the log: an AMD host of {plural(len(nodes), 'NUMA node')}, whose CPUs pass data on"
@@ -405,7 +411,7 @@ def _memory_interleaving(run: PlacedRun) -> Iterator[Cause]:
         yield Cause("numa-per-socket", evidence, following, STRONG)
 
 
-def _topology(run: PlacedRun) -> Iterator[Cause]:
+def _topology_causes(run: PlacedRun) -> Iterator[Cause]:
     """A topology with PCIe links that no such machine has, or a topology file where nearly nothing is reached.
 
     Published: NVIDIA/nccl issue 749 (a link of 2.5 GT/s x1 in the file), Azure/azurehpc-health-checks issue 142.
@@ -428,8 +434,10 @@ def _slow_size(run: PlacedRun) -> Iterator[Cause]:
     for before, row, after in zip(rows, rows[1:], rows[2:], strict=False):
         usual = median((before.ratio, after.ratio))
         if row.ratio < DIP * usual and row.measured < DIP * min(before.measured, after.measured):
-            evidence = f"{_size(row.size)} reaches {percent(row.ratio)} of the expected, its neighbors {percent(usual)}"
-            following = _narrowed(run, "run pairs of nodes in turn (all_reduce_perf on 2 nodes each)")
+            evidence = (
+                f"{_size_text(row.size)} reaches {percent(row.ratio)} of the expected, its neighbors {percent(usual)}"
+            )
+            following = _narrowing_step(run, "run pairs of nodes in turn (all_reduce_perf on 2 nodes each)")
             yield Cause("straggler", evidence, following, STRONG)
             return
 
@@ -437,14 +445,14 @@ def _slow_size(run: PlacedRun) -> Iterator[Cause]:
 def _small_messages(run: PlacedRun) -> Iterator[Cause]:
     last = run.largest
     if last.size < PLATEAU:
-        evidence = f"the largest size is {_size(last.size)}: latency dominates at this size, not bandwidth"
+        evidence = f"the largest size is {_size_text(last.size)}: latency dominates at this size, not bandwidth"
         yield Cause("small-messages", evidence, "run again with -b 8M -e 8G -f 2", STRONG)
 
 
 def _direction_error(run: PlacedRun) -> Iterator[Cause]:
     """A bandwidth that sums both directions, in the spec or in the reader's expectation."""
     accelerator, up, last = run.cluster.accelerator, run.cluster.scale_up, run.largest
-    if _across(run) or last.size < PLATEAU or up.topology == "pcie":
+    if _uses_network(run) or last.size < PLATEAU or up.topology == "pcie":
         return
     known = accelerator.scale_up_bandwidth
     stated = up.bandwidth.value
@@ -468,11 +476,11 @@ def _direction_error(run: PlacedRun) -> Iterator[Cause]:
 def _wrong_results(run: PlacedRun) -> Iterator[Cause]:
     if run.series.wrong:
         evidence = f"{run.series.wrong} values of the results are wrong"
-        following = f"dcgmi diag -r 3; {_narrowed(run, 'run each node alone with -c 1')}"
+        following = f"dcgmi diag -r 3; {_narrowing_step(run, 'run each node alone with -c 1')}"
         yield Cause("wrong-results", evidence, following, STATED)
 
 
-def _narrowed(run: PlacedRun, by_node: str) -> str:
+def _narrowing_step(run: PlacedRun, by_node: str) -> str:
     """The next step towards the slow or faulty part: by nodes, or by accelerators where the run is on one node."""
     part = (
         by_node if run.group.nodes > 1 else "run half of the accelerators (CUDA_VISIBLE_DEVICES), then the other half"
@@ -480,7 +488,7 @@ def _narrowed(run: PlacedRun, by_node: str) -> str:
     return f"{part}, until the one at fault remains"
 
 
-def _size(size: float) -> str:
+def _size_text(size: float) -> str:
     from clusterspec.logs.benchmark import size_text
 
     return size_text(size)
@@ -489,18 +497,18 @@ def _size(size: float) -> str:
 ALWAYS: tuple[Check, ...] = (_wrong_results, _direction_error)
 """Checks that apply at any speed: wrong results, and a wrong figure in the spec."""
 CHECKS: tuple[Check, ...] = (
-    _plugin,  # causes before their symptoms, which have the same weight
+    _plugin_causes,  # causes before their symptoms, which have the same weight
     _nic_distance,
     _socket_cause,
     _too_few_nics,
-    _gpudirect,
+    _gpudirect_causes,
     _nvls_off,
-    _acs,
+    _acs_causes,
     _peer_access,
     _channels_and_protocol,
     _host_settings,
     _memory_interleaving,
-    _topology,
+    _topology_causes,
     _slow_size,
     _small_messages,
 )

@@ -39,19 +39,23 @@ Names = Mapping[str, str]
 
 def diff(old: Study, new: Study, names: tuple[Names, Names] = ({}, {})) -> DiffReport:
     """The difference of two designs; ``names`` are those of their files that the caller knows."""
-    sides = [_side(study, known) for study, known in zip((old, new), names, strict=True)]
+    sides = [_compared_side(study, known) for study, known in zip((old, new), names, strict=True)]
     return compare(new.settings.tool, *sides)
 
 
-def _side(study: Study, names: Names) -> Side:
+def _compared_side(study: Study, names: Names) -> Side:
     """The compared data of a design, with positions in files under the names that the caller knows."""
 
-    def known(span: Span) -> Span:
+    def renamed_span(span: Span) -> Span:
         first = next((each for each in names if span.file.startswith(each)), "")
         return replace(span, file=names[first] + span.file.removeprefix(first)) if first else span
 
     findings = tuple(
-        replace(finding, span=known(finding.span), related=tuple((known(span), note) for span, note in finding.related))
+        replace(
+            finding,
+            span=renamed_span(finding.span),
+            related=tuple((renamed_span(span), note) for span, note in finding.related),
+        )
         for finding in study.checked.findings
     )
     read = Input(names.get(study.source.name, study.input.file), study.input.data)
@@ -62,11 +66,13 @@ def _side(study: Study, names: Names) -> Side:
 def compare(tool: Tool, old: Side, new: Side) -> DiffReport:
     """The difference of two designs, with the figures that differ."""
     effects = tuple(one for one in _effects(old, new) if one.old != one.new)
-    found, gone = _beyond(new.findings, old.findings), _beyond(old.findings, new.findings)
+    found, gone = _findings_beyond(new.findings, old.findings), _findings_beyond(old.findings, new.findings)
     unchecked = tuple(one for one in gone if one.rule in new.unchecked or _lost_section(one, old.value, new.value))
     fixed = tuple(one for one in gone if one not in unchecked)
-    changes = tuple(_changes((), old.value, new.value))
-    return DiffReport(tool, old.read, new.read, changes, effects, found, fixed, unchecked, _caution(old, new))
+    changes = tuple(_key_changes((), old.value, new.value))
+    return DiffReport(
+        tool, old.read, new.read, changes, effects, found, fixed, unchecked, _incomparable_reason(old, new)
+    )
 
 
 def _lost_section(finding: Finding, old: Any, new: Any) -> bool:
@@ -80,7 +86,7 @@ def _lost_section(finding: Finding, old: Any, new: Any) -> bool:
 SPECULATIVE = ("workload", "serving", "speculative")
 
 
-def _caution(old: Side, new: Side) -> str:
+def _incomparable_reason(old: Side, new: Side) -> str:
     """Why figures of the two designs do not compare: their currencies, their speculative decoding."""
     return " ".join(text for text in (_caution_of_prices(old.bill, new.bill), _caution_of_drafts(old, new)) if text)
 
@@ -94,7 +100,7 @@ def _caution_of_prices(old: Json, new: Json) -> str:
 
 def _caution_of_drafts(old: Side, new: Side) -> str:
     """The difference in speculative decoding, if any: figures with it hold for texts with its acceptance only."""
-    one, other = _drafted(old), _drafted(new)
+    one, other = _draft_text(old), _draft_text(new)
     if one == other or None in (_value_of(old.estimate, ("serving",)), _value_of(new.estimate, ("serving",))):
         return ""
     return (
@@ -103,7 +109,7 @@ def _caution_of_drafts(old: Side, new: Side) -> str:
     )
 
 
-def _drafted(side: Side) -> str:
+def _draft_text(side: Side) -> str:
     """The draft tokens of a serving plan and their acceptance: `3 draft tokens at 70 %`."""
     tokens, share = (_value_of(side.value, (*SPECULATIVE, key)) for key in ("tokens", "acceptance"))
     if not isinstance(tokens, int) or not tokens:
@@ -111,11 +117,11 @@ def _drafted(side: Side) -> str:
     return f"{plural(tokens, 'draft token')} at {percent(float(share or 0), 2)}"
 
 
-def _changes(path: Path, old: Any, new: Any) -> Iterator[Change]:
+def _key_changes(path: Path, old: Any, new: Any) -> Iterator[Change]:
     """The keys that differ, recursively."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in dict.fromkeys([*old, *new]):
-            yield from _changes((*path, key), old.get(key), new.get(key))
+            yield from _key_changes((*path, key), old.get(key), new.get(key))
     elif finite(old) != finite(new) or isinstance(old, bool) != isinstance(new, bool):
         yield Change(path, old, new)
 
@@ -127,16 +133,16 @@ def _effects(old: Side, new: Side) -> Iterator[Effect]:
         yield Effect(name, unit, _value_of(one, path), _value_of(other, path))
     yield Effect("bisection bandwidth", "B/s", _bisection(one), _bisection(other))
     for name, unit, path, band in _ESTIMATED:
-        within = _overlap(_range_of(one, path, band), _range_of(other, path, band))
+        within = _ranges_overlap(_range_of(one, path, band), _range_of(other, path, band))
         yield Effect(name, unit, _value_of(one, path), _value_of(other, path), within)
-    yield Effect("memory headroom", "B", _headroom(one), _headroom(other), _overlap(*_memory(one, other)))
+    yield Effect("memory headroom", "B", _headroom(one), _headroom(other), _ranges_overlap(*_memory_bytes(one, other)))
     kinds = dict.fromkeys(item["kind"] for side in (old, new) for item in side.bill["items"])
     for kind in kinds:
         yield Effect(
             f"{kind.replace('_', ' ')} count",
             "",
-            _counted(old.bill, new.bill, kind),
-            _counted(new.bill, old.bill, kind),
+            _counted_quantity(old.bill, new.bill, kind),
+            _counted_quantity(new.bill, old.bill, kind),
         )
     yield from _price_effects(old.bill, new.bill)
 
@@ -213,7 +219,7 @@ def _range_of(estimate: Json, path: Sequence[str], band: Sequence[str]) -> list[
     return [end * value / whole for end in ends] if whole else list(ends)
 
 
-def _overlap(one: Any, other: Any) -> bool | None:
+def _ranges_overlap(one: Any, other: Any) -> bool | None:
     """Whether two ranges overlap; None if one is unknown."""
     if not one or not other or None in (*one, *other):
         return None
@@ -233,29 +239,29 @@ def _headroom(estimate: Json) -> float | None:
     return capacity - total if capacity is not None and total is not None else None
 
 
-def _memory(one: Json, other: Json) -> tuple[Any, Any]:
+def _memory_bytes(one: Json, other: Json) -> tuple[Any, Any]:
     return _value_of(one, ("range", "memory")), _value_of(other, ("range", "memory"))
 
 
-def _count(bill: Json, kind: str) -> float:
+def _kind_quantity(bill: Json, kind: str) -> float:
     return float(sum_of(item["quantity"] or 0 for item in bill["items"] if item["kind"] == kind))
 
 
-def _uncounted(bill: Json, other: Json) -> bool:
+def _is_fabric_uncounted(bill: Json, other: Json) -> bool:
     """Whether the fabric of a bill cannot be counted, and that of the other is: the first only looks cheaper."""
-    nodes = _count(bill, "node") + _count(bill, "spare_node")
+    nodes = _kind_quantity(bill, "node") + _kind_quantity(bill, "spare_node")
     return bill["fabric"] is None and other["fabric"] is not None and nodes > 1
 
 
-def _counted(bill: Json, other: Json, kind: str) -> float | None:
+def _counted_quantity(bill: Json, other: Json, kind: str) -> float | None:
     """The number of parts of a kind; None where none is counted since the fabric cannot be."""
-    found = _count(bill, kind)
-    return None if not found and _uncounted(bill, other) else found
+    found = _kind_quantity(bill, kind)
+    return None if not found and _is_fabric_uncounted(bill, other) else found
 
 
 def _comparable_price(bill: Json, other: Json) -> float | None:
     """The price of a bill; None where it lacks the fabric that the other has."""
-    return None if _uncounted(bill, other) else _price(bill)
+    return None if _is_fabric_uncounted(bill, other) else _price(bill)
 
 
 def _price(bill: Json) -> float | None:
@@ -265,7 +271,7 @@ def _price(bill: Json) -> float | None:
     return float(sum_of(sum_of(each) / len(each) for each in ends)) if ends else None
 
 
-def _beyond(findings: Sequence[Finding], known: Sequence[Finding]) -> tuple[Finding, ...]:
+def _findings_beyond(findings: Sequence[Finding], known: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings that another design does not have at the same key."""
     left = Counter((one.rule, one.path) for one in known)
     found = []

@@ -25,13 +25,13 @@ class ConditionFault(ValueError):
     """Raised for an invalid condition, with a one-line reason."""
 
 
-def _exposed(plan: Plan) -> float | None:
+def _exposed_share(plan: Plan) -> float | None:
     """Exposed communication as a share of the step."""
     seconds = plan.step_seconds
     return sum_of(row.exposed for row in plan.communication) / seconds if seconds else None
 
 
-def _headroom(plan: Plan) -> float | None:
+def _free_memory_share(plan: Plan) -> float | None:
     """The share of the memory that is left free on the fullest accelerator."""
     stored = plan.stored
     if stored is None or stored.capacity is None:
@@ -39,7 +39,7 @@ def _headroom(plan: Plan) -> float | None:
     return 1 - stored.total / stored.capacity.value
 
 
-def _served(name: str) -> Callable[[Plan], float | None]:
+def _serving_figure(name: str) -> Callable[[Plan], float | None]:
     """A number of a serving plan; None where the plan trains."""
     return lambda plan: getattr(plan.serving, name) if plan.serving is not None else None
 
@@ -69,7 +69,7 @@ def _share_of_time(name: str) -> Callable[[Plan], float | None]:
     return value
 
 
-def _watts(name: str) -> Callable[[Plan], float | None]:
+def _power_figure(name: str) -> Callable[[Plan], float | None]:
     """The power of the machine of a plan as estimates print it: ``busy`` as drawn at work, ``peak`` at nameplates."""
 
     def value(plan: Plan) -> float | None:
@@ -117,19 +117,19 @@ METRICS: dict[str, tuple[str, Callable[[Plan], float | None]]] = {
     "rl_step_time": ("s", _rl_step),
     "fleet_power": ("W", _machine_watts),
     "fleet_cost": (MONEY, _machine_cost),
-    "exposed": ("1", _exposed),
-    "headroom": ("1", _headroom),
+    "exposed": ("1", _exposed_share),
+    "headroom": ("1", _free_memory_share),
     "memory": ("B", lambda plan: plan.memory_bytes),
     "tokens_per_second_per_accelerator": ("tok/s", lambda plan: plan.tokens_per_second_per_accelerator),
     "goodput": ("1", _share_of_time("goodput")),
     "stall": ("1", _share_of_time("stall")),
-    "power": ("W", _watts("busy")),
-    "power_peak": ("W", _watts("peak")),
-    "ttft": ("s", _served("ttft")),
-    "tpot": ("s", _served("tpot")),
-    "request_latency": ("s", _served("request_latency")),
-    "output_tokens_per_second": ("tok/s", _served("output_tokens_per_second")),
-    "output_tokens_per_second_per_accelerator": ("tok/s", _served("per_accelerator")),
+    "power": ("W", _power_figure("busy")),
+    "power_peak": ("W", _power_figure("peak")),
+    "ttft": ("s", _serving_figure("ttft")),
+    "tpot": ("s", _serving_figure("tpot")),
+    "request_latency": ("s", _serving_figure("request_latency")),
+    "output_tokens_per_second": ("tok/s", _serving_figure("output_tokens_per_second")),
+    "output_tokens_per_second_per_accelerator": ("tok/s", _serving_figure("per_accelerator")),
 }
 """What a condition may name: the unit of its limit, and its value in a plan."""
 TARGETS = "targets"
@@ -203,7 +203,7 @@ def parse(text: str, baseline: float | None = None) -> Condition:
     metric, sign, written = match.groups()
     if metric not in METRICS and metric != RELATIVE:
         raise ConditionFault(_unknown_metric(metric))
-    return Condition(text.strip(), metric, sign == "<=", _limit(written, metric), baseline or inf)
+    return Condition(text.strip(), metric, sign == "<=", _limit_value(written, metric), baseline or inf)
 
 
 def _unknown_metric(metric: str) -> str:
@@ -214,19 +214,19 @@ def _unknown_metric(metric: str) -> str:
     return f"unknown metric `{metric}`{meant} Metrics: {', '.join(known)}"
 
 
-def _limit(text: str, metric: str) -> float:
+def _limit_value(text: str, metric: str) -> float:
     """A limit in SI units: a percentage, a number, or a quantity of the unit (``30d`` is 30 days)."""
     unit = metric_unit(metric) or "1"
     try:
         value = read_quantity(text, _KINDS[unit]).value if unit in _KINDS else _condition_number(text, unit)
     except (ValueError, UnitFault) as fault:
-        raise ConditionFault(f"invalid limit `{text}` of {metric}: {_reason(text, unit, fault)}") from None
+        raise ConditionFault(f"invalid limit `{text}` of {metric}: {_unreadable_reason(text, unit, fault)}") from None
     if not isfinite(value):
         raise ConditionFault(f"invalid limit `{text}` of {metric}: it is not finite")
     return value
 
 
-def _reason(text: str, unit: str, fault: ValueError | UnitFault) -> str:
+def _unreadable_reason(text: str, unit: str, fault: ValueError | UnitFault) -> str:
     """Why a limit cannot be read."""
     if unit not in _KINDS:
         return str(fault)
@@ -324,9 +324,11 @@ def solve(lever: Lever, condition: Condition, trial_at: TrialAt, present: float)
     """Finds the boundary of the condition; ``present`` is the value of the key in the spec."""
     seeker = _Seeker(lever, condition, trial_at)
     value = (
-        seeker.scan(_counts(lever, present, seeker.proportional(present))) if lever.whole else seeker.bisect(present)
+        seeker.scan(_counts_to_scan(lever, present, seeker.proportional(present)))
+        if lever.whole
+        else seeker.bisect(present)
     )
-    step = _sold(lever, value, seeker) if value is not None else None
+    step = _nearest_sold_value(lever, value, seeker) if value is not None else None
     plan = seeker.plan(value) if value is not None else None
     probes = tuple(sorted(seeker.probes.values(), key=lambda probe: probe.value))
     free = bool(probes) and all(probe.holds for probe in probes)
@@ -391,24 +393,24 @@ class _Seeker:
         return next((value for value in ordered if self.holds(value)), None)
 
 
-def _counts(lever: Lever, present: float, sought: float | None = None) -> tuple[float, ...]:
+def _counts_to_scan(lever: Lever, present: float, sought: float | None = None) -> tuple[float, ...]:
     """Counts to scan: the usual values, the present one, and its integer multiples and divisors, and `NEAR` whole
     numbers up to the one at which a metric that is proportional to the count reaches its limit.
     """
-    near = {present * factor for factor in range(1, 9)} | set(_fractions(present))
+    near = {present * factor for factor in range(1, 9)} | set(_related_counts(present))
     if sought is not None:
         near |= set(map(float, range(max(1, int(sought) - NEAR), int(sought) + 3)))
     found = sorted({value for value in (*lever.steps, *near) if value >= 1 and value == int(value)})
     return tuple(found[:MOST_PROBED])
 
 
-def _fractions(present: float) -> Iterator[float]:
+def _related_counts(present: float) -> Iterator[float]:
     """Divisors of the present count, and multiples of its sixteenth, which keep its divisibility."""
     yield from (present / divisor for divisor in range(1, 65))
     yield from (present * part / 16 for part in range(1, 32))
 
 
-def _sold(lever: Lever, value: float, seeker: _Seeker) -> float | None:
+def _nearest_sold_value(lever: Lever, value: float, seeker: _Seeker) -> float | None:
     """The sold value next to the boundary, on the side that meets the condition, in which no rule finds an error."""
     if any(abs(step - value) <= TOLERANCE * value for step in lever.steps):
         near = min(lever.steps, key=lambda step: abs(step - value))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from clusterspec.analysis.causes import causes
 from clusterspec.analysis.outputs import collective, estimate
-from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, PlacedRun, place
+from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, PlacedRun, placed_run
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.predict import CollectiveRow
 from clusterspec.document import read_bytes
@@ -52,13 +52,13 @@ def diagnosis_of(cluster: Cluster, logs: Sequence[tuple[str, Benchmark]], stated
             unread.append((log, "it measures pairs of accelerators, not a collective"))
         for series in benchmark.series:
             try:
-                runs.append(place(cluster, benchmark, series, log, stated))
+                runs.append(placed_run(cluster, benchmark, series, log, stated))
             except NotComparable as why:
                 unread.append((log, str(why)))
-    return Diagnosis(tuple(runs), tuple(map(_compared, runs)), tuple(unread))
+    return Diagnosis(tuple(runs), tuple(map(_compared_run, runs)), tuple(unread))
 
 
-def _compared(run: PlacedRun) -> Compared:
+def _compared_run(run: PlacedRun) -> Compared:
     algorithm = run.series.algorithm or ""
     return Compared(run.log, run.name, run.group.ranks, run.group.nodes, algorithm, run.rows, causes(run))
 
@@ -116,11 +116,13 @@ def diagnose(study: Study, logs: Logs, stated: LogOverrides = NOTHING_STATED) ->
     if not found.compared:
         raise FormatError("; ".join(f"{log}: {why}" for log, why in found.unread[:3]) or "no log is given")
     merged = merge(study.source.text.removeprefix("\ufeff"), calibration(found.runs), study.input.name)
-    report = DiagnosisReport(study.settings.tool, study.input, found.compared, found.unread, _moved(study, merged))
+    report = DiagnosisReport(
+        study.settings.tool, study.input, found.compared, found.unread, _step_time_change(study, merged)
+    )
     return report, merged
 
 
-def _moved(study: Study, merged: Merged) -> Moved | None:
+def _step_time_change(study: Study, merged: Merged) -> Moved | None:
     """The step time without and with the measurements; None if the spec has no work."""
     if study.design.workload is None:
         return None
@@ -146,7 +148,7 @@ REMEDIES = {
 """What follows a failed test, by the outermost tier that it uses."""
 
 
-def planned(test: AcceptanceTest, row: CollectiveRow) -> PlannedTest:
+def planned_test(test: AcceptanceTest, row: CollectiveRow) -> PlannedTest:
     """A test with its prediction; the threshold is the low end of the predicted range."""
     return PlannedTest(
         collective=test.collective,
@@ -155,7 +157,7 @@ def planned(test: AcceptanceTest, row: CollectiveRow) -> PlannedTest:
         size=test.size,
         tier=test.tier,
         tool=test.tool,
-        command=command(test),
+        command=command_of_test(test),
         threshold=row.least_busbw,
         predicted=row.busbw,
         ceiling=row.ceiling_busbw,
@@ -176,10 +178,10 @@ def _benchmark_size(size: float) -> str:
     )
 
 
-def command(test: AcceptanceTest) -> str:
+def command_of_test(test: AcceptanceTest) -> str:
     """The command of a test, with one process per rank, 20 warm-up and 100 timed iterations.
 
-    >>> command(AcceptanceTest("all-reduce", 4, 32, 2.0**33, "scale-out", "nccl-tests"))
+    >>> command_of_test(AcceptanceTest("all-reduce", 4, 32, 2.0**33, "scale-out", "nccl-tests"))
     'mpirun -np 32 -N 8 all_reduce_perf -b 8G -e 8G -g 1 -w 20 -n 100'
     """
     each = max(1, test.ranks // max(1, test.nodes))
@@ -209,7 +211,7 @@ def planned_tests(study: Study) -> tuple[PlannedTest, ...]:
         test for test in (acceptance_tests(cluster) if cluster else ()) if (test.collective, test.ranks) not in seen
     ]
     rows = [(test, collective(study, test.collective, test.ranks, (test.size,)).rows) for test in tests]
-    return (*demanded, *(planned(test, found[0]) for test, found in rows if found))
+    return (*demanded, *(planned_test(test, found[0]) for test, found in rows if found))
 
 
 def _planned_cases(study: Study, cases: Sequence[AcceptanceCase], *, stated: bool) -> tuple[PlannedTest, ...]:
@@ -222,7 +224,7 @@ def _planned_cases(study: Study, cases: Sequence[AcceptanceCase], *, stated: boo
         test = AcceptanceTest(case.collective, case.nodes, case.ranks, case.size, tier, case.tool)
         predicted = collective(study, case.collective, case.ranks, (case.size,))
         if predicted.rows:
-            one = replace(planned(test, predicted.rows[0]), name=case.name, unmeasured=predicted.unmeasured)
+            one = replace(planned_test(test, predicted.rows[0]), name=case.name, unmeasured=predicted.unmeasured)
             found.append(replace(one, demanded=case.threshold) if stated else one)
     return tuple(found)
 

@@ -134,7 +134,7 @@ def _missed_condition(text: str, study: Study, unchanged: Study) -> str:
     return "it does not"
 
 
-def tested(file: str, test: Test, study: Study) -> Tested:
+def outcome_of_test(file: str, test: Test, study: Study) -> Tested:
     """The outcome of a test for the study of its spec."""
     changes = {key_path(name): value for name, value in test.changed.items()}
     changed = variation.rewritten(study, changes) if changes and study.document is not None else study

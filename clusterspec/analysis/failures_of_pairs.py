@@ -55,12 +55,12 @@ def places_of(machine: FailingMachine) -> Places:
     leaves = {leaf: frozenset(nodes) for leaf, nodes in under.items()}
     power = machine.written.power
     per_rack = power.nodes_per_rack if power and power.nodes_per_rack else 0
-    beside, racked = _neighbors(machine.nodes, leaves, per_rack)
+    beside, racked = _neighbor_pairs(machine.nodes, leaves, per_rack)
     racks = -(-machine.nodes // per_rack) if per_rack else 0
     return Places(machine.nodes, leaves, uplinks, racks, beside, racked)
 
 
-def _neighbors(nodes: int, leaves: dict[tuple[int, int], frozenset[int]], per_rack: int) -> tuple[int, int]:
+def _neighbor_pairs(nodes: int, leaves: dict[tuple[int, int], frozenset[int]], per_rack: int) -> tuple[int, int]:
     """The ordered pairs of nodes that share a leaf, and those that share a rack and no leaf.
 
     Nodes below the same leaves are counted together: a machine has few such groups that meet.
@@ -102,10 +102,10 @@ def pairs_of(machine: FailingMachine) -> Iterator[tuple[PartClass, PartClass, Sh
     places = places_of(machine)
     classes = [part for part in machine.classes if part.name in (*IN_NODE, *AT_LEAF, *IN_RACK)]
     for one, other in combinations(classes, 2):
-        yield from ((one, other, shared) for shared in _shared(machine, places, one, other) if shared.pairs)
+        yield from ((one, other, shared) for shared in _shared_places(machine, places, one, other) if shared.pairs)
 
 
-def _shared(machine: FailingMachine, places: Places, one: PartClass, other: PartClass) -> Iterator[Shared]:
+def _shared_places(machine: FailingMachine, places: Places, one: PartClass, other: PartClass) -> Iterator[Shared]:
     """What the parts of two classes share; the classes are in the order of the machine."""
     first, second = (_held_by_node(machine, part) for part in (one, other))
     if first and second:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from clusterspec import document as documents
 from clusterspec.analysis.choices import choices
 from clusterspec.analysis.diagnosis import planned_tests
-from clusterspec.analysis.gates import purchase
+from clusterspec.analysis.gates import purchase_decision
 from clusterspec.analysis.losses import gains, losses
 from clusterspec.analysis.outputs import bill, cost, estimate, influences
 from clusterspec.cluster.demands import demands_of
@@ -60,7 +60,8 @@ def report(
     shown = tender(study) if readers == "tender" else study
     others = [tender(other) if readers == "tender" else other for other in against]
     whole = replace(
-        _report(shown, kind, readers, live=live), against=tuple(_compared(other, kind, readers) for other in others)
+        _report_of_design(shown, kind, readers, live=live),
+        against=tuple(_comparison_report(other, kind, readers) for other in others),
     )
     if readers != "tender":
         whole = replace(whole, choices=study.part("choices", lambda: choices(study, whole), None))
@@ -74,7 +75,7 @@ def _without_folders(study: Study) -> Provenance:
     return Provenance(study.document, study.settings.catalog, folders=False)
 
 
-def _compared(study: Study, kind: str, audience: str) -> FullReport:
+def _comparison_report(study: Study, kind: str, audience: str) -> FullReport:
     """The part of a report that a comparison needs."""
     from clusterspec.analysis.machine import machine
     from clusterspec.analysis.verdict import areas
@@ -99,7 +100,7 @@ def _compared(study: Study, kind: str, audience: str) -> FullReport:
     )
 
 
-def _report(study: Study, kind: str, audience: str, *, live: bool) -> FullReport:
+def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> FullReport:
     """The report of one design, part by part."""
     from clusterspec.analysis.levers import sensitivity
     from clusterspec.analysis.machine import pod, tiers
@@ -109,10 +110,10 @@ def _report(study: Study, kind: str, audience: str, *, live: bool) -> FullReport
 
     cluster = study.design.cluster
     power = study.design.spec.cluster.power if study.design.spec.cluster else None
-    compared = _compared(study, kind, audience)
+    compared = _comparison_report(study, kind, audience)
     whole = replace(
         compared,
-        purchase=study.part("purchase", lambda: purchase(compared), None)
+        purchase=study.part("purchase", lambda: purchase_decision(compared), None)
         if kind == "procurement" and audience != "tender"
         else None,
         tiers=study.part("tiers", lambda: tiers(cluster, _without_folders(study)) if cluster else (), ()),
@@ -156,10 +157,10 @@ def roofline(plan: Plan) -> Roofline | None:
         for kernel, seconds in phase.kernels
     ]
     ranks = cluster.ranks_per_accelerator
-    return Roofline(work.peak.value / ranks, memory.value / ranks, tuple(_points(pairs)))
+    return Roofline(work.peak.value / ranks, memory.value / ranks, tuple(_kernel_points(pairs)))
 
 
-def _points(pairs: list[tuple[Kernel, float, int]]) -> list[KernelPoint]:
+def _kernel_points(pairs: list[tuple[Kernel, float, int]]) -> list[KernelPoint]:
     """The kernels with FLOPs, summed by name."""
     sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     for kernel, seconds, count in pairs:
@@ -186,32 +187,32 @@ def layout_grid(present: Plan) -> LayoutGrid | None:
     if cluster is None or work is None or layout is None or work.kind != "train" or design.spec.layout is None:
         return None
     ranks = layout.nodes * cluster.ranks_per_node
-    tps = _degrees(min(ranks, MOST_TP, work.model.heads or 1), layout.tp)
-    pps = _degrees(min(ranks, MOST_PP, work.model.layers or 1), layout.pp)
-    cells = tuple(_cell(present, tp, pp) for tp in tps for pp in pps)
+    tps = _degrees_up_to(min(ranks, MOST_TP, work.model.heads or 1), layout.tp)
+    pps = _degrees_up_to(min(ranks, MOST_PP, work.model.layers or 1), layout.pp)
+    cells = tuple(_layout_cell(present, tp, pp) for tp in tps for pp in pps)
     memory = cluster.accelerator.memory
     return LayoutGrid(tps, pps, cells, memory.value if memory else None)
 
 
-def _degrees(most: int, present: int) -> tuple[int, ...]:
+def _degrees_up_to(most: int, present: int) -> tuple[int, ...]:
     """The powers of two up to a limit, and the present degree."""
     powers = {1 << power for power in range(most.bit_length()) if 1 << power <= most}
     return tuple(sorted(powers | {present}))
 
 
-def _cell(present: Plan, tp: int, pp: int) -> LayoutCell:
+def _layout_cell(present: Plan, tp: int, pp: int) -> LayoutCell:
     design, layout = present.design, present.design.layout
     assert layout is not None
     here = (tp, pp) == (layout.tp, layout.pp)
     other = design if here else design_with_keys(design, layout_changes({"tp": tp, "pp": pp}))
     refused = sorted(refusals(other))
     if refused or other.layout is None:
-        return LayoutCell(tp, pp, None, None, None, _reason(other, refused), here, tuple(refused))
+        return LayoutCell(tp, pp, None, None, None, _illegal_reason(other, refused), here, tuple(refused))
     plan = present if here else neighbor_plan(other, present.tables)
     return LayoutCell(tp, pp, plan.step_seconds, plan.memory_bytes, plan.fits, "", here)
 
 
-def _reason(design: Design, refused: Sequence[str]) -> str:
+def _illegal_reason(design: Design, refused: Sequence[str]) -> str:
     """The reason why a layout is not legal: the numbers of the most telling condition, else the name of its rule."""
     if design.cluster is None or design.layout is None or design.workload is None:
         return "the layout does not resolve"
@@ -279,7 +280,7 @@ def stage_memory(plan: Plan) -> tuple[StageMemory, ...]:
         for stage in range(group.first, group.first + group.count)
     }
     found = []
-    for stage in _shown(len(chunks)):
+    for stage in _listed_stages(len(chunks)):
         rank = Rank.of(job, stage, chunks[stage])
         filled = memory.rank_memory(job, rank, memory.LayerMemory.of(job, rank.kinds))
         use = explained_memory(design, filled, cluster.ranks_per_accelerator, None)
@@ -288,10 +289,10 @@ def stage_memory(plan: Plan) -> tuple[StageMemory, ...]:
     return tuple(found)
 
 
-def _shown(stages: int) -> list[int]:
+def _listed_stages(stages: int) -> list[int]:
     """The stages that are listed.
 
-    >>> _shown(3), len(_shown(100)), _shown(100)[-1]
+    >>> _listed_stages(3), len(_listed_stages(100)), _listed_stages(100)[-1]
     ([0, 1, 2], 16, 99)
     """
     if stages <= MOST:

@@ -33,7 +33,7 @@ CONDITIONS = {
 }
 
 
-def purchase(report: FullReport) -> Purchase | None:
+def purchase_decision(report: FullReport) -> Purchase | None:
     """The decision on a purchase or a rent; None if the cluster cannot be resolved."""
     design, bill, cost = report.estimate.design, report.bill.bill, report.cost.cost
     cluster, spec = design.cluster, design.spec
@@ -45,7 +45,7 @@ def purchase(report: FullReport) -> Purchase | None:
     if quoted is None and buying.quoted_total is not None:
         quoted = Money.of(float(buying.quoted_total), bill.currency)
     expected = expected_amount(cost, bill)
-    rents = _rents(cost, cluster)
+    rents = _is_rented(cost, cluster)
     gates = (
         _design_gate(report.estimate.verdict),
         _price_gate(bill, cost, rents=rents),
@@ -65,7 +65,7 @@ def purchase(report: FullReport) -> Purchase | None:
         expected=expected,
         gates=gates,
         parts=parts,
-        risks=tuple(_largest(_risks(report, cost, parts))),
+        risks=tuple(_largest_risks(_risks(report, cost, parts))),
     )
 
 
@@ -78,7 +78,7 @@ def expected_amount(cost: Cost, bill: Bill) -> Money | None:
     return Money(low, high, cost.currency)
 
 
-def _rents(cost: Cost, cluster: Cluster) -> bool:
+def _is_rented(cost: Cost, cluster: Cluster) -> bool:
     rent = cost.total is not None and any(part.name == "rent" for part in cost.total.parts)
     return rent or cluster.cloud
 
@@ -312,7 +312,7 @@ def _price_of_days(cost: Cost) -> Callable[[float], Money | None]:
 MOST_RISKS = 3
 
 
-def _largest(risks: Iterator[Risk]) -> list[Risk]:
+def _largest_risks(risks: Iterator[Risk]) -> list[Risk]:
     """The largest risks: those with the most money first, then those with the most days."""
     real = [risk for risk in risks if (risk.money and risk.money.high > 0) or (risk.days or 0.0) > 0]
     real.sort(key=lambda risk: (-(risk.money.high if risk.money else 0.0), -(risk.days or 0.0)))

@@ -40,7 +40,7 @@ SAME_COST: Mapping[str, Callable[[str], object]] = {
 DP_LAST = ("tp", "cp", "ep", "pp", "dp")
 
 
-def ranked(found: Iterable[Influence | None]) -> tuple[Influence, ...]:
+def ranked_influences(found: Iterable[Influence | None]) -> tuple[Influence, ...]:
     """The influences that change the step time or memory of a plan by more than `LEAST`, largest first."""
     return tuple(sorted((one for one in found if one and one.size > LEAST), key=lambda one: -one.size))
 
@@ -51,20 +51,24 @@ def largest_influence(plan: Plan, assumption: Assumption) -> Influence | None:
     A number varies over its range, or by `STEP` without one; a keyword varies over all choices. Each alternative is
     another estimate, which takes about a millisecond; those that no figure of the plan depends on are left out.
     """
-    spread = _spread(plan, assumption)
+    spread = _range_influence(plan, assumption)
     if spread is not None:
         return spread
     known: list[Influence] = []
-    for against, design_of in _variants(plan, assumption):
+    for against, design_of in _assumption_variants(plan, assumption):
         design = design_of(plan, assumption[0], against.value if isinstance(against, Figure) else against)
-        found = _effect(plan, assumption, against, _reestimated(plan, design)) if design is not None else None
+        found = (
+            _relative_change(plan, assumption, against, _plan_of_changed_design(plan, design))
+            if design is not None
+            else None
+        )
         known += [found] if found else []
         if found and isinstance(against, Figure) and found.size < LEAST / 2:
             break  # the other end of a range as wide does not reach the limit either
     return max(known, key=lambda one: (max(one.step_time, one.memory), one.size), default=None)
 
 
-def _reestimated(plan: Plan, design: Design) -> Plan:
+def _plan_of_changed_design(plan: Plan, design: Design) -> Plan:
     """The plan of a changed design; its memory is counted again only where it may differ."""
     if design is plan.design:
         return plan
@@ -98,16 +102,16 @@ def _holds_as_much(one: Layout, other: Layout) -> bool:
     return all(getattr(one, name) == getattr(other, name) for name in _OF_MEMORY)
 
 
-def _effect(plan: Plan, assumption: Assumption, against: Any, other: Plan) -> Influence | None:
+def _relative_change(plan: Plan, assumption: Assumption, against: Any, other: Plan) -> Influence | None:
     """The relative changes from one plan to another; None if the other lacks a figure that the first has."""
     if (plan.step and not other.step) or (plan.stored and not other.stored):
         return None
-    step = _slower(plan, other)
+    step = _time_change(plan, other)
     memory = other.memory_bytes / plan.memory_bytes - 1 if other.memory_bytes and plan.memory_bytes else 0.0
     return Influence(assumption, against, step, memory)
 
 
-def _slower(plan: Plan, other: Plan) -> float:
+def _time_change(plan: Plan, other: Plan) -> float:
     """The relative change of the step time, or for serving of the time per output token."""
     if plan.serving is not None and other.serving is not None:
         return other.serving.tpot / plan.serving.tpot - 1
@@ -117,24 +121,26 @@ def _slower(plan: Plan, other: Plan) -> float:
 Variant = tuple[Any, Callable[[Plan, str, Any], Design | None]]
 
 
-def _variants(plan: Plan, assumption: Assumption) -> list[Variant]:
+def _assumption_variants(plan: Plan, assumption: Assumption) -> list[Variant]:
     """The alternative values of an assumption, each with the function that returns its design."""
     key, value, _ = assumption
     design = plan.design
     if key in {name for name, _, _ in design.assumptions}:
         cost = SAME_COST.get(key)
-        others = _alternatives(design, key, value)
+        others = _alternative_values(design, key, value)
         if cost is None:
-            return [(other, _rewritten) for other in others]
+            return [(other, _design_with_key) for other in others]
         first: dict[object, Any] = {}
         for other in others:
             first.setdefault(cost(other), other)
-        return [(other, _unchanged if known == cost(value) else _rewritten) for known, other in first.items()]
+        return [
+            (other, _unchanged_design if known == cost(value) else _design_with_key) for known, other in first.items()
+        ]
     if isinstance(value, Figure) and not _unused_figure(design, key):
         return [
-            (replace(value, value=value.value * factor), _refigured)
+            (replace(value, value=value.value * factor), _design_with_figure)
             for factor in (1 - STEP, 1 + STEP)
-            if _holder(design, key)
+            if _figure_owner(design, key)
         ]
     return []
 
@@ -145,7 +151,7 @@ def _unused_figure(design: Design, key: str) -> bool:
     return name == "spread" or (name in OF_EXPERTS and workload is not None and not workload.model.experts)
 
 
-def _alternatives(design: Design, key: str, value: Any) -> list[Any]:
+def _alternative_values(design: Design, key: str, value: Any) -> list[Any]:
     """Alternative values of a key."""
     if isinstance(value, bool):
         return [not value]
@@ -155,7 +161,7 @@ def _alternatives(design: Design, key: str, value: Any) -> list[Any]:
         return [(Quantity(1 + STEP, "1", f"{1 + STEP:g}:1"),)]
     if key == "layout.order":
         return [DP_LAST] if tuple(value) != DP_LAST else []
-    return _numbers(key, value) if isinstance(value, int | float) else []
+    return _alternative_numbers(key, value) if isinstance(value, int | float) else []
 
 
 def other_choices(design: Design, key: str, value: str) -> list[str]:
@@ -170,7 +176,7 @@ def other_choices(design: Design, key: str, value: str) -> list[str]:
     ][:1]
 
 
-def _numbers(key: str, value: float) -> list[Any]:
+def _alternative_numbers(key: str, value: float) -> list[Any]:
     """Alternative numbers: earlier software, twice a degree, `STEP` up and down otherwise."""
     if key == "layout.software_year":
         return list(range(EARLIEST_SOFTWARE, int(value)))
@@ -189,12 +195,12 @@ def choices_of(key: str) -> tuple[Any, ...]:
     return tuple(node.get("enum", ()))
 
 
-def _unchanged(plan: Plan, _key: str, _value: Any) -> Design:
+def _unchanged_design(plan: Plan, _key: str, _value: Any) -> Design:
     """The design itself: the other value costs as much."""
     return plan.design
 
 
-def _rewritten(plan: Plan, key: str, value: Any) -> Design | None:
+def _design_with_key(plan: Plan, key: str, value: Any) -> Design | None:
     """The design with another value for a key of the spec; None if the assumption is about no key, or if the other
     design cannot run.
     """
@@ -205,7 +211,7 @@ def _rewritten(plan: Plan, key: str, value: Any) -> Design | None:
     return other
 
 
-def _holder(design: Design, key: str) -> str:
+def _figure_owner(design: Design, key: str) -> str:
     """The owner of an ``achievable`` figure: the accelerator, the stack, or neither (empty)."""
     cluster, layout = design.cluster, design.layout
     owner, _, name = key.partition(" ")
@@ -215,17 +221,17 @@ def _holder(design: Design, key: str) -> str:
     return "stack" if stack and owner == stack.id and name in stack.achievable else ""
 
 
-def _refigured(plan: Plan, key: str, value: float) -> Design:
+def _design_with_figure(plan: Plan, key: str, value: float) -> Design:
     """The design with another value for an ``achievable`` figure of its accelerator or its stack, which no rule of
     legality reads.
     """
     design = plan.design
     name = key.partition(" ")[2]
-    owner = ("cluster", "accelerator") if _holder(design, key) == "accelerator" else ("layout", "stack")
+    owner = ("cluster", "accelerator") if _figure_owner(design, key) == "accelerator" else ("layout", "stack")
     return with_values(design, {(*owner, "achievable", name, "value"): value})
 
 
-def _spread(plan: Plan, assumption: Assumption) -> Influence | None:
+def _range_influence(plan: Plan, assumption: Assumption) -> Influence | None:
     """The effect on memory of a figure whose terms have their own range."""
     key, value, _ = assumption
     if plan.memory is None or not isinstance(value, Figure):

@@ -78,11 +78,11 @@ def _one_way(value: float) -> Quantity:
     return Quantity(value, "B/s", f"{value / 1e9:.9g} GB/s unidirectional", "GB/s", direction=Direction.ONE_WAY)
 
 
-def _ratio(value: float) -> tuple[Quantity, ...]:
+def _ratio_quantity(value: float) -> tuple[Quantity, ...]:
     return (Quantity(value, "1", f"{value:.9g}:1"),)
 
 
-def _load(name: str) -> Callable[[Design], float | None]:
+def _serving_number(name: str) -> Callable[[Design], float | None]:
     """A number from the serving section; None where it is not stated."""
 
     def value(design: Design) -> float | None:
@@ -124,7 +124,7 @@ LEVERS: Mapping[str, Lever] = {
             (1.0, 1.5, 2.0, 3.0, 4.0, 7.0, 8.0, 16.0),
             -1,
             _oversubscription,
-            _ratio,
+            _ratio_quantity,
         ),
         Lever(
             "scale_up.bandwidth",
@@ -193,7 +193,7 @@ LEVERS: Mapping[str, Lever] = {
             "1",
             tuple(2.0**power for power in range(13)),
             -1,
-            _load("concurrency"),
+            _serving_number("concurrency"),
             lambda value: max(1, int(value)),
             removed=((*SERVING, "request_rate"),),
         ),
@@ -203,7 +203,7 @@ LEVERS: Mapping[str, Lever] = {
             "1",
             tuple(2.0**power for power in range(-3, 11)),
             -1,
-            _load("request_rate"),
+            _serving_number("request_rate"),
             lambda value: float(f"{value:.6g}"),
             removed=((*SERVING, "concurrency"),),
         ),
@@ -213,7 +213,7 @@ LEVERS: Mapping[str, Lever] = {
             "1",
             tuple(2.0**power for power in range(7, 18)),
             -1,
-            _load("input_tokens"),
+            _serving_number("input_tokens"),
             lambda value: max(1, int(value)),
         ),
     )
@@ -322,16 +322,16 @@ def lever_rows(studied: Studied) -> tuple[LeverRow, ...]:
     """
     design = studied.one.design
     moves = _moves(design, _sold_steps(design, studied.one.settings.catalog))
-    rows = [row for move in moves for row in _isolated(studied, move)]
+    rows = [row for move in moves for row in _guarded_rows(studied, move)]
     return tuple(sorted(rows, key=lambda row: (bool(row.errors), -abs(row.effect or 0.0), row.key, str(row.after))))
 
 
-def _isolated(studied: Studied, move: Move) -> tuple[LeverRow, ...]:
+def _guarded_rows(studied: Studied, move: Move) -> tuple[LeverRow, ...]:
     """The row of a move; without one, and with a failure of the study, where its computation fails."""
-    return studied.one.part(f"{move[0]} {move[2]}", lambda: tuple(_row(studied, move)), ())
+    return studied.one.part(f"{move[0]} {move[2]}", lambda: tuple(_move_rows(studied, move)), ())
 
 
-def _row(studied: Studied, move: Move) -> Iterator[LeverRow]:
+def _move_rows(studied: Studied, move: Move) -> Iterator[LeverRow]:
     key, before, after, changes = move
     unit = LEVERS[key].unit if key in LEVERS else ""
     varied = variation.varied(studied.one, changes)

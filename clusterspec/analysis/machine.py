@@ -37,13 +37,13 @@ def machine(cluster: Cluster, fabric: Fabric | None, power: PowerSpec | None) ->
         planes=out.planes if out else 0,
         topology=out.topology if out else "none",
         nodes_per_leaf=(levels[0].nodes or 1) if levels else cluster.nodes,
-        rows=tuple(_rows(cluster, fabric)),
+        rows=tuple(_level_rows(cluster, fabric)),
         failures=tuple(_failures(cluster, fabric, rails)),
         rack=_rack(cluster, fabric, power),
     )
 
 
-def _rows(cluster: Cluster, fabric: Fabric | None) -> Iterator[MachineLevel]:
+def _level_rows(cluster: Cluster, fabric: Fabric | None) -> Iterator[MachineLevel]:
     of_domain = nodes_of_domain(cluster)
     links = fabric.links if fabric else {}
     if of_domain > 1:
@@ -125,11 +125,11 @@ def pod(cluster: Cluster, nodes_per_rack: int | None) -> Pod:
         racks=nodes_per_rack or 0,
         topology=out.topology if out else "none",
         shape=cluster.scale_up.shape if cluster.scale_up.topology == "torus" else (),
-        classes=(*_inside(cluster), *_outside(cluster)),
+        classes=(*_local_path_classes(cluster), *_fabric_path_classes(cluster)),
     )
 
 
-def _inside(cluster: Cluster) -> Iterator[PathClass]:
+def _local_path_classes(cluster: Cluster) -> Iterator[PathClass]:
     """The classes of pairs in one scale-up domain, and in one node over the bus of its host."""
     up = cluster.scale_up
     if up.domain > 1:
@@ -179,7 +179,7 @@ cost model were measured below one leaf."""
 CLOUD = "network of the cloud"
 
 
-def _outside(cluster: Cluster) -> tuple[PathClass, ...]:
+def _fabric_path_classes(cluster: Cluster) -> tuple[PathClass, ...]:
     """The classes of pairs by fabric level, from the leaf upward."""
     out, share = cluster.scale_out, cluster.nic_share
     if out is None or share is None or cluster.nodes < 2:
@@ -225,7 +225,7 @@ SMALL = 8.0
 def tiers(cluster: Cluster, provenance: Provenance | None = None) -> tuple[Tier, ...]:
     """The tiers from memory outward."""
     found = list(_tiers(cluster, provenance or Provenance()))
-    falls = [_fall(found, number) for number in range(len(found))]
+    falls = [_rate_ratio(found, number) for number in range(len(found))]
     seen = {"scale-up": "scale-up", "network": "scale-out", "ring": "scale-up", "exchange": "scale-up"}
     shares = {seen.get(each.part, ""): each.share.value for each in cluster.measured}
     return tuple(
@@ -234,7 +234,7 @@ def tiers(cluster: Cluster, provenance: Provenance | None = None) -> tuple[Tier,
     )
 
 
-def _fall(found: list[Tier], number: int) -> float | None:
+def _rate_ratio(found: list[Tier], number: int) -> float | None:
     """The ratio of the line rate of a tier to that of the next one outward; a domain spares groups the host."""
     has_domain = any(tier.kind == "scale-up" for tier in found)
     after = next((tier for tier in found[number + 1 :] if tier.kind != "host" or not has_domain), None)

@@ -114,7 +114,7 @@ def machine_row(work: Study, limits: Limits, chosen: Machine) -> MachineRow:
     alone = errors_of(Studied(study).with_layout(None)) - LIMITED
     if alone or cluster is None:
         return replace(_with_money(row, study, limits), errors=tuple(sorted(alone)), why=_first_error(study, alone))
-    wanted = SearchOptions(objective="accelerators" if _serves(study) else "step_time", top=1, best_only=True)
+    wanted = SearchOptions(objective="accelerators" if _is_serving(study) else "step_time", top=1, best_only=True)
     report = search(study, wanted)
     if study.failures:
         raise study.failures[0][1]
@@ -129,7 +129,7 @@ def _cluster_section(chosen: Machine) -> dict[str, object]:
     return section
 
 
-def _serves(study: Study) -> bool:
+def _is_serving(study: Study) -> bool:
     return study.spec.workload is not None and study.spec.workload.kind == "serve"
 
 
@@ -194,7 +194,7 @@ def _with_money(row: MachineRow, study: Study, limits: Limits) -> MachineRow:
         power=found.watts.value if found and found.watts.parts else None,
         unpriced=found.missing if found else (),
     )
-    return replace(priced, missed=tuple(_missed(priced, study, limits)))
+    return replace(priced, missed=tuple(_missed_limits(priced, study, limits)))
 
 
 def _nodes_are_priced(study: Study, counted: Bill) -> bool:
@@ -206,7 +206,7 @@ def _nodes_are_priced(study: Study, counted: Bill) -> bool:
 LATE = "run "
 
 
-def _missed(row: MachineRow, study: Study, limits: Limits) -> Iterator[str]:
+def _missed_limits(row: MachineRow, study: Study, limits: Limits) -> Iterator[str]:
     """The limits that a machine misses, or of which that is not known."""
     if limits.within is not None and row.serving is None and (row.elapsed is None or row.elapsed > limits.within):
         took = display(row.elapsed, "s") if row.elapsed is not None else "of unknown time"
@@ -229,12 +229,12 @@ def _missed(row: MachineRow, study: Study, limits: Limits) -> Iterator[str]:
 
 
 def _report(work: Study, rows: Sequence[MachineRow], limits: Limits, currency: str) -> MachinesReport:
-    ordered = tuple(sorted(rows, key=_rank))
+    ordered = tuple(sorted(rows, key=_ranking_key))
     meeting = [row for row in ordered if row.meets]
     best = {
-        "cheapest": _least(meeting, lambda row: (row.cost, row.time)),
-        "fastest": _least(meeting, lambda row: (row.time, row.cost)),
-        "leanest": _least(meeting, lambda row: (row.power, row.time)),
+        "cheapest": _least_row(meeting, lambda row: (row.cost, row.time)),
+        "fastest": _least_row(meeting, lambda row: (row.time, row.cost)),
+        "leanest": _least_row(meeting, lambda row: (row.power, row.time)),
     }
     procurement = work.spec.procurement
     return MachinesReport(
@@ -244,7 +244,7 @@ def _report(work: Study, rows: Sequence[MachineRow], limits: Limits, currency: s
         limits=tuple(_limit_texts(work, limits, currency)),
         machines=ordered,
         best={name: row for name, row in best.items() if row is not None},
-        pareto=pareto(meeting or [row for row in ordered if row.layout is not None]),
+        pareto=pareto_rows(meeting or [row for row in ordered if row.layout is not None]),
         currency=currency,
         whole_term=procurement is not None and procurement.term is not None,
     )
@@ -262,7 +262,7 @@ def _limit_texts(work: Study, limits: Limits, currency: str) -> Iterator[str]:
         yield f"{target.quantity.replace('_', ' ').upper()} of {display(target.seconds, 's')}"
 
 
-def _rank(row: MachineRow) -> tuple[float, ...]:
+def _ranking_key(row: MachineRow) -> tuple[float, ...]:
     """Machines that miss nothing first, then those with a layout; by the limits missed, cost and time."""
     return (float(not row.meets), float(row.layout is None), len(row.missed), _or_worst(row.cost), _or_worst(row.time))
 
@@ -271,7 +271,7 @@ def _or_worst(value: float | None) -> float:
     return inf if value is None else value
 
 
-def _least(
+def _least_row(
     rows: Sequence[MachineRow], key: Callable[[MachineRow], tuple[float | None, float | None]]
 ) -> MachineRow | None:
     """The row with the least first figure, of equal ones that with the least second; None where no row has it."""
@@ -279,7 +279,7 @@ def _least(
     return min(having, key=lambda row: (_or_worst(key(row)[0]), _or_worst(key(row)[1])), default=None)
 
 
-def pareto(rows: Sequence[MachineRow]) -> tuple[MachineRow, ...]:
+def pareto_rows(rows: Sequence[MachineRow]) -> tuple[MachineRow, ...]:
     """The rows that no other row beats in cost, time and power; figures that are not known count as the worst."""
     figures = [(_or_worst(row.cost), _or_worst(row.time), _or_worst(row.power)) for row in rows]
     return tuple(

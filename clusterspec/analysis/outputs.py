@@ -40,7 +40,7 @@ def _file_findings(one: Study | Checked) -> FileFindings:
 
 def estimate(study: Study) -> EstimateReport:
     """The estimate of a design: memory, time and communication."""
-    from clusterspec.analysis.verdict import condition, verdict
+    from clusterspec.analysis.verdict import validity_condition, verdict
     from clusterspec.cluster.sites import job_accelerators
     from clusterspec.cost.estimate import unmeasured_step_time
     from clusterspec.cost.headline import headline
@@ -53,7 +53,7 @@ def estimate(study: Study) -> EstimateReport:
         study.input,
         plan,
         verdict(plan, checked.findings, checked.waived),
-        condition(plan),
+        validity_condition(plan),
         job_accelerators(plan.design),
         tuple(headline(plan)),
         unmeasured_step_time(plan),
@@ -62,12 +62,12 @@ def estimate(study: Study) -> EstimateReport:
         checked.waived,
         study.settings.today,
         Provenance(study.document, study.settings.catalog),
-        study.part("power", lambda: _drawn(study), None),
+        study.part("power", lambda: _power_as_drawn(study), None),
         study.part("storage", lambda: storage_use(study.plan), None),
     )
 
 
-def _drawn(study: Study) -> Drawn | None:
+def _power_as_drawn(study: Study) -> Drawn | None:
     """The power of the machine as drawn, and the energy of its run, interruptions included."""
     from clusterspec.cluster.fabric import counted_fabric
     from clusterspec.cost.failures import plan_interruptions
@@ -84,13 +84,13 @@ def _drawn(study: Study) -> Drawn | None:
 
 def influences(study: Study) -> tuple[Influence, ...]:
     """The assumptions that move the step time or the memory of a design by more than 1 %, largest first."""
-    from clusterspec.analysis.influence import largest_influence, ranked
+    from clusterspec.analysis.influence import largest_influence, ranked_influences
 
     found = []
     for assumption in study.plan.assumptions:
         with study.failure_noted(f"influence of {assumption[0]}"):
             found.append(largest_influence(study.plan, assumption))
-    return ranked(found)
+    return ranked_influences(found)
 
 
 def collective(

@@ -119,10 +119,10 @@ def _check(
 
 def _other_layouts(picks: Picks[Kept], job: SearchJob, space: Space, near: Sequence[Kept]) -> list[Kept]:
     """Layouts that differ from those checked in a setting, then in a pair of settings: the best with each."""
-    settings = [_settings(job, space, each) for each in near]
+    settings = [_layout_settings(job, space, each) for each in near]
     found: list[int] = []
     for size, most in ((1, 2 * MORE_CHECKS), (2, 3 * MORE_CHECKS)):
-        known = {each for one in picks.checked for each in combinations(_settings(job, space, one.kept), size)}
+        known = {each for one in picks.checked for each in combinations(_layout_settings(job, space, one.kept), size)}
         known |= {each for at in found for each in combinations(settings[at], size)}
         for at, some in enumerate(settings):
             fresh = set(combinations(some, size)) - known
@@ -132,7 +132,7 @@ def _other_layouts(picks: Picks[Kept], job: SearchJob, space: Space, near: Seque
     return [near[at] for at in found]
 
 
-def _settings(job: SearchJob, space: Space, kept: Kept) -> list[tuple[str, object]]:
+def _layout_settings(job: SearchJob, space: Space, kept: Kept) -> list[tuple[str, object]]:
     """The settings of a layout, except the order of its axes."""
     layout = layout_of(job, space.choice(kept.number))
     return [(key, getattr(layout, key)) for key in VARIED]
@@ -158,12 +158,12 @@ def tie_order(job: SearchJob, space: Space, kept: Iterable[Kept]) -> list[Kept]:
     while rest:
         most = rest[0].key * (1 + TIE)
         size = next((at for at, each in enumerate(rest) if each.key > most), len(rest))
-        found += sorted(rest[:size], key=lambda each: _preference(job, space, each))
+        found += sorted(rest[:size], key=lambda each: _preference_key(job, space, each))
         rest = rest[size:]
     return found
 
 
-def _preference(job: SearchJob, space: Space, kept: Kept) -> tuple[float, int, float, int]:
+def _preference_key(job: SearchJob, space: Space, kept: Kept) -> tuple[float, int, float, int]:
     keys = len(section_of(job, space.choice(kept.number)))
     return kept.memory, keys, kept.step_time, kept.number
 

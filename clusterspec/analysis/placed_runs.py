@@ -53,7 +53,7 @@ class PlacedRun:
         return cost.busbw if cost else None
 
 
-def place(cluster: Cluster, benchmark: Benchmark, series: Series, log: str, stated: LogOverrides) -> PlacedRun:
+def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str, stated: LogOverrides) -> PlacedRun:
     """A series placed on a cluster.
 
     Raises `NotComparable` if the collective or ranks are unknown, or do not fit the machine.
@@ -72,13 +72,13 @@ def place(cluster: Cluster, benchmark: Benchmark, series: Series, log: str, stat
     if nodes > cluster.all_nodes:
         raise NotComparable(f"{nodes} nodes, but the cluster of the spec has {cluster.all_nodes}")
     group = contiguous_placement(bare, count, nodes)
-    rows = _rows(bare, known, group, series)
+    rows = _compared_rows(bare, known, group, series)
     if not rows:
         raise NotComparable(f"no algorithm runs {known} on {count} ranks")
     return PlacedRun(bare, known, group, series, benchmark, log, rows)
 
 
-def _rows(cluster: Cluster, name: str, group: Placement, series: Series) -> tuple[ComparedRow, ...]:
+def _compared_rows(cluster: Cluster, name: str, group: Placement, series: Series) -> tuple[ComparedRow, ...]:
     """One row per size; sizes that were run several times are averaged by time."""
     measured: dict[float, list[float]] = {}
     for point in series.points:

@@ -13,7 +13,7 @@ from clusterspec.records import NamedTuple
 from clusterspec.results.search import LayoutRow, Section
 from clusterspec.source import Path, Source
 from clusterspec.studies.study import Study
-from clusterspec.studies.variation import plain, with_value_at
+from clusterspec.studies.variation import plain_value, with_value_at
 
 LAYOUT: Path = ("layout",)
 SERVING: Path = ("workload", "serving")
@@ -33,15 +33,15 @@ class TextEdit(NamedTuple):
 def with_row(study: Study, row: LayoutRow) -> str:
     """The text of the spec with the layout of a row, and with its separate engines where it is a serving plan."""
     wanted: dict[Path, Mapping[str, object]] = {LAYOUT: row.layout}
-    serving = _serving(study, row)
+    serving = _serving_section(study, row)
     if serving is not None:
         wanted[SERVING] = serving
-    return _rewritten(study, wanted)
+    return _text_with_mappings(study, wanted)
 
 
 def with_layout(study: Study, section: Section) -> str:
     """The text of the spec with this layout."""
-    return _rewritten(study, {LAYOUT: section})
+    return _text_with_mappings(study, {LAYOUT: section})
 
 
 def with_changes(study: Study, changes: Changes) -> str:
@@ -50,12 +50,12 @@ def with_changes(study: Study, changes: Changes) -> str:
         return study.source.text
     whole: object = _own_value(study, study.source.text)
     for path, value in changes.items():
-        whole = with_value_at(whole, path, plain(value))
+        whole = with_value_at(whole, path, plain_value(value))
     own = _own_value(study, study.source.text)
     sections = {_mapping_above(own, path) for path in changes}
     outer = [path for path in sections if not any(path != one and path[: len(one)] == one for one in sections)]
     found = {path: _value_at(whole, path) for path in outer}
-    return _rewritten(study, {path: value for path, value in found.items() if isinstance(value, dict)})
+    return _text_with_mappings(study, {path: value for path, value in found.items() if isinstance(value, dict)})
 
 
 def _mapping_above(own: Mapping[str, object], path: Path) -> Path:
@@ -64,7 +64,7 @@ def _mapping_above(own: Mapping[str, object], path: Path) -> Path:
     return inner[-1] if inner else path[:1]
 
 
-def _serving(study: Study, row: LayoutRow) -> Mapping[str, object] | None:
+def _serving_section(study: Study, row: LayoutRow) -> Mapping[str, object] | None:
     """The requests with the separate engines of a serving plan; None where they are as written."""
     written = _value_at(study.document.value if study.document else None, SERVING)
     if (
@@ -83,7 +83,7 @@ def _value_at(value: object, path: Path) -> object:
     return value
 
 
-def _rewritten(study: Study, wanted: Mapping[Path, Mapping[str, object]]) -> str:
+def _text_with_mappings(study: Study, wanted: Mapping[Path, Mapping[str, object]]) -> str:
     """The text with the mappings at some paths replaced: key by key where that gives the wanted values, else the whole
     document is written anew.
     """
@@ -93,7 +93,7 @@ def _rewritten(study: Study, wanted: Mapping[Path, Mapping[str, object]]) -> str
         text = text[: edit.start] + edit.text + text[edit.end :]
     whole = _own_value(study, study.source.text)
     for path, value in wanted.items():
-        _put(whole, path, dict(value))
+        _set_at(whole, path, dict(value))
     return text if _own_value(study, text) == whole else dump(whole)
 
 
@@ -103,7 +103,7 @@ def _own_value(study: Study, text: str) -> dict[str, object]:
     return dict(document.value) if document is not None and isinstance(document.value, dict) else {}
 
 
-def _put(value: dict[str, object], path: Path, new: object) -> None:
+def _set_at(value: dict[str, object], path: Path, new: object) -> None:
     for key in path[:-1]:
         inner = value.get(str(key))
         value[str(key)] = inner = dict(inner) if isinstance(inner, dict) else {}
@@ -113,15 +113,15 @@ def _put(value: dict[str, object], path: Path, new: object) -> None:
 
 def _edits_of(study: Study, path: Path, wanted: Mapping[str, object]) -> Iterator[TextEdit]:
     """The edits that turn the mapping at a path into the wanted one; a missing section is appended."""
-    text, entries = study.source.text, _entries(study, path)
+    text, entries = study.source.text, _mapping_entries(study, path)
     place = study.document.places.get(path) if study.document else None
     if not entries and place is not None and place.value.file == study.source.name:
         start, end = study.document.places.offsets[path][3:] if study.document else (0, 0)
-        yield TextEdit(start, end, (" " if text[start - 1] == ":" else "") + _flow(wanted))
+        yield TextEdit(start, end, (" " if text[start - 1] == ":" else "") + _flow_text(wanted))
         return
     if not entries:
         begin = "" if text.endswith("\n") or not text else "\n"
-        lines = "".join(f"  {key}: {_flow(value)}\n" for key, value in wanted.items())
+        lines = "".join(f"  {key}: {_flow_text(value)}\n" for key, value in wanted.items())
         yield TextEdit(len(text), len(text), f"{begin}{path[-1]}:\n{lines}")
         return
     present = _value_at(study.document.value if study.document else None, path)
@@ -143,7 +143,7 @@ class _Entry(NamedTuple):
     end: int
 
 
-def _entries(study: Study, path: Path) -> dict[str, _Entry]:
+def _mapping_entries(study: Study, path: Path) -> dict[str, _Entry]:
     """The entries of the mapping at a path, in their order; none where it is not in the text of the study itself."""
     if study.document is None:
         return {}
@@ -192,7 +192,7 @@ class _FlowMapping(NamedTuple):
         return all(self.text[entry.key] == '"' for entry in self.entries.values())
 
     def _written(self, value: object) -> str:
-        return json.dumps(value) if self._quoted else _flow(value)
+        return json.dumps(value) if self._quoted else _flow_text(value)
 
 
 class _BlockMapping(NamedTuple):
@@ -210,8 +210,8 @@ class _BlockMapping(NamedTuple):
         """The edit that replaces a value, on one line."""
         entry = self.entries[key]
         if "\n" not in self.text[entry.key : entry.end]:
-            return TextEdit(entry.start, entry.end, _flow(value))
-        return TextEdit(entry.key_end, self._line_end(key), f": {_flow(value)}\n")
+            return TextEdit(entry.start, entry.end, _flow_text(value))
+        return TextEdit(entry.key_end, self._line_end(key), f": {_flow_text(value)}\n")
 
     def with_more(self, more: Mapping[str, object]) -> Iterator[TextEdit]:
         """The edits that add lines after those of the last key."""
@@ -220,7 +220,9 @@ class _BlockMapping(NamedTuple):
             end = self._line_end(last)
             begin = "" if self.text[:end].endswith("\n") else "\n"
             indent = self.text[self._line(last) : self.entries[last].key]
-            yield TextEdit(end, end, begin + "".join(f"{indent}{key}: {_flow(value)}\n" for key, value in more.items()))
+            yield TextEdit(
+                end, end, begin + "".join(f"{indent}{key}: {_flow_text(value)}\n" for key, value in more.items())
+            )
 
     def _line(self, key: str) -> int:
         return self.text.rfind("\n", 0, self.entries[key].key) + 1
@@ -233,16 +235,16 @@ class _BlockMapping(NamedTuple):
         return len(self.text) if found < 0 else found + 1
 
 
-def _flow(value: object) -> str:
+def _flow_text(value: object) -> str:
     """A plain value as YAML on one line.
 
-    >>> _flow({"tp": 8, "order": ["tp", "dp"], "schedule": "1f1b", "sequence_parallel": False})
+    >>> _flow_text({"tp": 8, "order": ["tp", "dp"], "schedule": "1f1b", "sequence_parallel": False})
     '{tp: 8, order: [tp, dp], schedule: "1f1b", sequence_parallel: false}'
     """
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {_flow(each)}" for key, each in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {_flow_text(each)}" for key, each in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_flow, value)) + "]"
+        return "[" + ", ".join(map(_flow_text, value)) + "]"
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _RESERVED:
         return value
     return json.dumps(value)

@@ -36,8 +36,8 @@ def schedule(plan: Plan) -> Schedule | None:
     stages, virtual, count = int(inputs.stages), int(inputs.virtual_stages), int(inputs.micro_batches)
     drawn = _drawn_count(count, stages, virtual)
     visible = 0.0 if record.choices.hides_sends else inputs.send
-    orders = [_order(name, stage, (stages, virtual, drawn)) for stage in range(stages)]
-    operations = tuple(_timed(orders, inputs, visible))
+    orders = [_stage_order(name, stage, (stages, virtual, drawn)) for stage in range(stages)]
+    operations = tuple(_timed_operations(orders, inputs, visible))
     return Schedule(
         name=name,
         stages=stages,
@@ -60,7 +60,7 @@ def _drawn_count(count: int, stages: int, virtual: int) -> int:
     return min(count, most)
 
 
-def _order(name: str, stage: int, size: tuple[int, int, int]) -> list[Chunk]:
+def _stage_order(name: str, stage: int, size: tuple[int, int, int]) -> list[Chunk]:
     """The operations of a stage in their order: warm-up, one forward and one backward in turn, and the rest.
 
     Source: Narayanan et al., SC21, arXiv 2104.04473, section 2.2 and figures 3 and 4; the warm-up of interleaved
@@ -78,7 +78,7 @@ def _order(name: str, stage: int, size: tuple[int, int, int]) -> list[Chunk]:
     return forward[:warm] + turns + backward[len(forward) - warm :]
 
 
-def _timed(orders: list[list[Chunk]], inputs: StepInputs, visible: float) -> Iterator[Operation]:
+def _timed_operations(orders: list[list[Chunk]], inputs: StepInputs, visible: float) -> Iterator[Operation]:
     """Each operation as soon as its stage is free and what it needs is done; ``visible`` seconds of each send stop the
     stage that sends. Sends that overlap with computation take no time here."""
     stages, virtual = len(orders), int(inputs.virtual_stages)
@@ -91,7 +91,7 @@ def _timed(orders: list[list[Chunk]], inputs: StepInputs, visible: float) -> Ite
             scale = (others if stage < stages - 1 else 1.0) / virtual
             while at[stage] < len(order):
                 each = order[at[stage]]
-                need = _need(stage, each, stages, virtual)
+                need = _awaited_operation(stage, each, stages, virtual)
                 if need is not None and need not in ends:
                     break
                 start = max(free[stage], ends[need] if need is not None else 0.0)
@@ -104,7 +104,7 @@ def _timed(orders: list[list[Chunk]], inputs: StepInputs, visible: float) -> Ite
             return
 
 
-def _need(stage: int, each: Chunk, stages: int, virtual: int) -> tuple[int, Chunk] | None:
+def _awaited_operation(stage: int, each: Chunk, stages: int, virtual: int) -> tuple[int, Chunk] | None:
     """The operation that another waits for: that of the stage before, in its direction."""
     last = stages - 1
     if not each.backward:

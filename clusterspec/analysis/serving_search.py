@@ -10,7 +10,7 @@ from clusterspec.analysis.picks import Candidate, Picks
 from clusterspec.analysis.serving_plans.run import FoundPlans, one_kind_reason
 from clusterspec.analysis.serving_plans.run import search as run_search
 from clusterspec.analysis.serving_plans.separation import break_evens, plan_value
-from clusterspec.analysis.serving_plans.space import METRICS, OBJECTIVES, Rated, ServingJob, ranked, serving_job
+from clusterspec.analysis.serving_plans.space import METRICS, OBJECTIVES, Rated, ServingJob, ranked_plans, serving_job
 from clusterspec.analysis.studied import (
     POOLS,
     Pins,
@@ -118,7 +118,7 @@ def _separation(job: ServingJob, pins: Pins, found: FoundPlans, objective: str) 
         meeting = [each for each in found.kinds if each and each.meets]
         separate = meeting[0] is apart if meeting else None
         return Separation(separate, "" if meeting else "no plan meets the targets", targeted, first, second)
-    separate = ranked([together, apart], objective)[0] is apart
+    separate = ranked_plans([together, apart], objective)[0] is apart
     rows = tuple(BreakEvenRow(*each) for each in break_evens(job, together, apart))
     return Separation(separate, "", targeted, first, second, rows)
 

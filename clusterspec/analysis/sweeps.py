@@ -64,16 +64,16 @@ def read_axes(path: Path) -> Axes:
     source = documents.decode(str(path), documents.read_bytes(path))
     document, problems = documents.parse(source)
     if document is None:
-        raise _fault(problems[0], document, source)
+        raise _sweep_fault(problems[0], document, source)
     problems = [*problems, *documents.validate(document, sweep_schema()), *_axis_problems(document.value)]
     if problems:
-        raise _fault(problems[0], document, source)
+        raise _sweep_fault(problems[0], document, source)
     value: dict[str, Any] = document.value
     axes = tuple((dotted(key_path(name)), tuple(values)) for name, values in value["axes"].items())
     found = Axes(path.parent / value["base"], axes, value.get("layout", "best") == "best")
     if not axes or found.size > MOST_POINTS:
         number = f"{found.size:,} points; the maximum is {MOST_POINTS:,}" if axes else "`axes` names no key"
-        raise _fault(Problem("wrong-type", ("axes",), number, ""), document, source)
+        raise _sweep_fault(Problem("wrong-type", ("axes",), number, ""), document, source)
     return found
 
 
@@ -84,7 +84,7 @@ def sweep_schema() -> Schema:
     return loaded
 
 
-def _fault(problem: Problem, document: Document | None, source: Source) -> SweepFault:
+def _sweep_fault(problem: Problem, document: Document | None, source: Source) -> SweepFault:
     """The first problem of a sweep file, with its place and what to do, in one line."""
     return SweepFault(located_text(problem, document, source))
 
@@ -103,7 +103,7 @@ def _axis_problems(value: object) -> Iterator[Problem]:
     for name, values in axes.items() if isinstance(axes, dict) else ():
         if unknown := unknown_key(("axes", name), name):
             yield unknown
-        elif not _finite(values):
+        elif not _is_finite(values):
             yield Problem("wrong-type", ("axes", name), f"{name} has a value that is not finite", "")
 
 
@@ -138,10 +138,10 @@ def _dotted_keys() -> tuple[str, ...]:
     return tuple(found)
 
 
-def _finite(value: object) -> bool:
+def _is_finite(value: object) -> bool:
     """Whether all numbers in a value are finite."""
     if isinstance(value, dict | list):
-        return all(map(_finite, value.values() if isinstance(value, dict) else value))
+        return all(map(_is_finite, value.values() if isinstance(value, dict) else value))
     return not isinstance(value, float) or isfinite(value)
 
 
@@ -152,9 +152,9 @@ def sweep(axes: Axes, catalogs: tuple[Path, ...] = ()) -> Iterator[SweepRow]:
 
 def point(axes: Axes, values: Sequence[object], catalogs: tuple[Path, ...] = ()) -> SweepRow:
     """A point of a sweep; results that cannot be computed are None, with the reason, an internal error too."""
-    base, row = _base(axes.base, catalogs), SweepRow(dict(zip(axes.names, values, strict=True)))
+    base, row = _base_study(axes.base, catalogs), SweepRow(dict(zip(axes.names, values, strict=True)))
     base.failures.clear()
-    found = base.part("point", lambda: _point(base, axes, row), row)
+    found = base.part("point", lambda: _point_row(base, axes, row), row)
     if not base.failures:
         return found
     name, fault = base.failures[0]
@@ -162,26 +162,26 @@ def point(axes: Axes, values: Sequence[object], catalogs: tuple[Path, ...] = ())
     return replace(found, why=f"internal error: {name}: {type(fault).__name__}: {reason}", failed=True)
 
 
-def _point(one: Study, axes: Axes, row: SweepRow) -> SweepRow:
+def _point_row(one: Study, axes: Axes, row: SweepRow) -> SweepRow:
     """The row of a point with its results."""
     assert one.document is not None
     changes: Changes = {tuple(name.split(".")): value for name, value in row.axes.items()}
     studied, varied = Studied(one), variation.rewritten(one, changes)
     if axes.best_layout:
-        return _best(studied, varied, row, changes)
+        return _row_of_best_layout(studied, varied, row, changes)
     refused = studied.refused(varied)
     if refused:
         held = (varied.plan.memory_bytes, varied.plan.fits) if varied.possible else (None, None)
-        return row.refused(*held, refused, _reason(varied, refused, changes))
-    return row.of(_fixed(varied, studied))
+        return row.refused(*held, refused, _refusal_reason(varied, refused, changes))
+    return row.of(_row_as_written(varied, studied))
 
 
-def _best(studied: Studied, varied: Study, row: SweepRow, changes: Changes) -> SweepRow:
+def _row_of_best_layout(studied: Studied, varied: Study, row: SweepRow, changes: Changes) -> SweepRow:
     """The row of the best layout of a point; without figures where the machine or the workload has errors."""
     alone = Studied(varied).with_layout(None)
-    refused = tuple(sorted(errors_of(alone) - Studied(studied.one).machine_errors)) or _unreadable(varied)
+    refused = tuple(sorted(errors_of(alone) - Studied(studied.one).machine_errors)) or _unreadable_rules(varied)
     if refused:
-        return row.refused(None, None, refused, _reason(varied, refused, changes))
+        return row.refused(None, None, refused, _refusal_reason(varied, refused, changes))
     report = search(varied, SearchOptions({}, top=1, best_only=True))
     found = next(iter(report.layouts), None)
     if found is None:
@@ -189,21 +189,21 @@ def _best(studied: Studied, varied: Study, row: SweepRow, changes: Changes) -> S
     return row.of(found)
 
 
-def _unreadable(study: Study) -> tuple[str, ...]:
+def _unreadable_rules(study: Study) -> tuple[str, ...]:
     """The rules that report a key as unreadable or unknown, on which figures would rest."""
     if study.possible:
         return ()
     return tuple(sorted({one.rule for one in study.errors if one.path[:1] != ("layout",)}))
 
 
-def _reason(study: Study, refused: Collection[str], changes: Changes) -> str:
+def _refusal_reason(study: Study, refused: Collection[str], changes: Changes) -> str:
     """The first error of a refused point, of a changed key if there is one, with the name of its rule."""
     found = [one for one in study.errors if one.rule in refused]
     first = min(found, key=lambda one: not lies_under_change(one.path, changes), default=None)
     return f"{first.rule}: {first.message}" if first else ", ".join(refused)
 
 
-def _fixed(study: Study, base: Studied) -> LayoutRow:
+def _row_as_written(study: Study, base: Studied) -> LayoutRow:
     """The row of a study as its spec describes it."""
     plan = study.plan
     if plan.serving is not None:
@@ -217,5 +217,5 @@ def _fixed(study: Study, base: Studied) -> LayoutRow:
 
 
 @lru_cache(maxsize=4)
-def _base(path: Path, catalogs: tuple[Path, ...]) -> Study:
+def _base_study(path: Path, catalogs: tuple[Path, ...]) -> Study:
     return studies.study_file(path, Settings.of(path.resolve().parent, catalogs))

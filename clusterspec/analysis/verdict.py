@@ -28,7 +28,7 @@ def areas(plan: Plan, bill: Bill, rack: Rack | None) -> tuple[Area, ...]:
     return (*_memory(plan), *times, *_power(rack), *_storage(plan), *_budget(plan, bill))
 
 
-def _area(area: str, constraint: str, value: float, limit: float, *, unit: str, note: str = "") -> Area:
+def _limited_area(area: str, constraint: str, value: float, limit: float, *, unit: str, note: str = "") -> Area:
     """An area with a limit; ``tight`` if within `CLOSE` of the limit."""
     headroom = 1 - value / limit if limit else None
     state = "open" if headroom is None else "bad" if headroom < 0 else "tight" if headroom < CLOSE else "good"
@@ -42,7 +42,7 @@ def _memory(plan: Plan) -> Iterator[Area]:
         return
     parts = (use.weights, use.gradients, use.optimizer, use.activations, use.other)
     largest = max(parts, key=lambda part: part.value)
-    found = _area(
+    found = _limited_area(
         "memory", f"{largest.label} on the fullest accelerator", use.total.value, use.capacity.value, unit="B"
     )
     low, high = plan.memory_range or (use.total.value, use.total.value)
@@ -57,7 +57,7 @@ def _links(plan: Plan) -> Iterator[Area]:
     """
     if plan.step_time is None:
         return
-    held, cluster = condition(plan), plan.design.cluster
+    held, cluster = validity_condition(plan), plan.design.cluster
     for tier in dict.fromkeys(row.tier for row in plan.communication):
         rows = [row for row in plan.communication if row.tier == tier]
         if tier == "scale-up" and cluster is not None and cluster.scale_up.topology == "torus":
@@ -69,7 +69,7 @@ def _links(plan: Plan) -> Iterator[Area]:
             continue
         seen = sum_of(row.exposed for row in rows)
         note = f"exposed {100 * seen / plan.step_time.value:.0f} % of the step" + (f", {held}" if held else "")
-        found = _area(
+        found = _limited_area(
             f"{tier} links", f"{first.axis} {first.collective}", busy, plan.step_time.value, unit="s", note=note
         )
         yield found
@@ -78,7 +78,7 @@ def _links(plan: Plan) -> Iterator[Area]:
 def _schedule(plan: Plan) -> Iterator[Area]:
     work = plan.design.workload
     if plan.mfu is not None and work is not None and work.expected_mfu:
-        yield _area("compute", "MFU stated in the plan", work.expected_mfu, plan.mfu, unit="1")
+        yield _limited_area("compute", "MFU stated in the plan", work.expected_mfu, plan.mfu, unit="1")
     if plan.step_time is None and plan.serving is None:
         yield Area("step time", "time of one step", None, None, "s", None, "open", "not judged")
 
@@ -96,16 +96,16 @@ def _requests(plan: Plan) -> Iterator[Area]:
     load = work.serving
     for target, seconds, _ in target_results(found, load):
         what = f"{QUANTITIES[target.quantity]}, percentile {target.percentile:g}"
-        yield _area(AREAS[target.quantity], what, seconds, target.seconds, unit="s")
+        yield _limited_area(AREAS[target.quantity], what, seconds, target.seconds, unit="s")
     if load.load != "offline":
-        yield _area("cache", "requests in flight", found.offered, found.kv_capacity_sequences, unit=REQUESTS)
+        yield _limited_area("cache", "requests in flight", found.offered, found.kv_capacity_sequences, unit=REQUESTS)
 
 
 def _power(rack: Rack | None) -> Iterator[Area]:
     if rack is None:
         return
     if rack.watts is not None and rack.limit is not None:
-        yield _area("power", f"one rack of {rack.nodes} nodes", rack.watts, rack.limit, unit="W")
+        yield _limited_area("power", f"one rack of {rack.nodes} nodes", rack.watts, rack.limit, unit="W")
     elif rack.watts is not None:
         yield Area("power", f"one rack of {rack.nodes} nodes", rack.watts, None, "W", None, "open", "no limit stated")
 
@@ -119,7 +119,7 @@ def _storage(plan: Plan) -> Iterator[Area]:
     if store is None or interval is None or plan.parameters is None:
         return
     seconds = plan.parameters * CHECKPOINT_BYTES / store.per_direction
-    yield _area("storage", "writing one checkpoint, 14 B per parameter", seconds, interval.value, unit="s")
+    yield _limited_area("storage", "writing one checkpoint, 14 B per parameter", seconds, interval.value, unit="s")
 
 
 CHECKPOINT_BYTES = 14.0
@@ -131,7 +131,7 @@ def _budget(plan: Plan, bill: Bill) -> Iterator[Area]:
     budget = getattr(procurement, "budget", None)
     if budget and bill.total is not None:
         note = "" if bill.complete else "some lines have no price"
-        yield _area(
+        yield _limited_area(
             "budget", bill.total_title.lower(), bill.total.high, float(budget), unit=bill.currency or "1", note=note
         )
 
@@ -142,10 +142,10 @@ def verdict(plan: Plan, findings: Sequence[Finding] = (), waived: Sequence[Waive
     A waived error counts as an error: a waiver accepts it but does not remove it. Open warnings on a design
     whose step was not judged do not give "works with reservations".
     """
-    broken = (*_errors(findings, waived), *_misfit(plan), *_refusals(plan, findings, waived))
+    broken = (*_error_reasons(findings, waived), *_misfit_reasons(plan), *_refusal_reasons(plan, findings, waived))
     close = tuple(_close_fit(plan))
-    warned = tuple(_warnings(findings))
-    open_parts = tuple(unjudged(plan))
+    warned = tuple(_warning_reasons(findings))
+    open_parts = tuple(unjudged_parts(plan))
     if broken:
         return Verdict(VerdictStatus.FAILS, (*broken, *close, *warned), open_parts)
     if close:
@@ -155,15 +155,15 @@ def verdict(plan: Plan, findings: Sequence[Finding] = (), waived: Sequence[Waive
     return Verdict(VerdictStatus.RESERVATIONS if warned else VerdictStatus.CLEAR, warned)
 
 
-def condition(plan: Plan) -> str:
+def validity_condition(plan: Plan) -> str:
     """The condition under which the figures of a plan apply whose memory does not fit; empty if it fits.
 
     Writers print it next to the step time, the throughput and derived figures. A layout that cannot run has no time.
     """
-    return "if it fitted" if any(_misfit(plan)) else ""
+    return "if it fitted" if any(_misfit_reasons(plan)) else ""
 
 
-def unjudged(plan: Plan) -> Iterator[str]:
+def unjudged_parts(plan: Plan) -> Iterator[str]:
     """The parts of a design that were not judged, each with the reason."""
     design = plan.design
     if design.cluster is None:
@@ -176,11 +176,11 @@ def unjudged(plan: Plan) -> Iterator[str]:
         yield "memory: " + ("the spec has no layout" if design.layout is None else "the layout cannot be resolved")
     elif plan.memory.capacity is None:
         yield "fit: the memory capacity of the accelerator is not known"
-    if plan.step is None and not served(plan):
+    if plan.step is None and not has_serving_times(plan):
         yield "time: " + _why_no_time(plan)
 
 
-def served(plan: Plan) -> bool:
+def has_serving_times(plan: Plan) -> bool:
     """Whether the times of a serving plan were computed."""
     return plan.serving is not None
 
@@ -193,7 +193,7 @@ def _why_no_time(plan: Plan) -> str:
     if design.layout is None:
         return "the spec has no layout"
     if plan.refused:
-        return f"the layout cannot run: {_rules(sorted(plan.refused))}"
+        return f"the layout cannot run: {_rule_list(sorted(plan.refused))}"
     if design.workload.kind == "serve":
         return _why_not_served(design)
     if design.workload.peak is None:
@@ -209,28 +209,28 @@ def _why_not_served(design: Design) -> str:
     return f"no {lacks} of {accelerator.name} is published"
 
 
-def _errors(findings: Sequence[Finding], waived: Sequence[Waived]) -> Iterator[str]:
+def _error_reasons(findings: Sequence[Finding], waived: Sequence[Waived]) -> Iterator[str]:
     found = [finding.rule for finding in findings if finding.severity is Severity.ERROR]
     if found:
-        yield f"{plural(len(found), 'open error')}: {_rules(found)}"
+        yield f"{plural(len(found), 'open error')}: {_rule_list(found)}"
     accepted = [one.finding.rule for one in waived if one.finding.severity is Severity.ERROR]
     if accepted:
-        yield f"{plural(len(accepted), 'waived error')}: {_rules(accepted)}"
+        yield f"{plural(len(accepted), 'waived error')}: {_rule_list(accepted)}"
 
 
-def _warnings(findings: Sequence[Finding]) -> Iterator[str]:
+def _warning_reasons(findings: Sequence[Finding]) -> Iterator[str]:
     found = [finding.rule for finding in findings if finding.severity is Severity.WARNING]
     if found:
-        yield f"{plural(len(found), 'open warning')}: {_rules(found)}"
+        yield f"{plural(len(found), 'open warning')}: {_rule_list(found)}"
 
 
-def _rules(names: Sequence[str], most: int = 6) -> str:
+def _rule_list(names: Sequence[str], most: int = 6) -> str:
     each = list(dict.fromkeys(names))
     rest = f" and {plural(len(each) - most, 'more rule')}" if len(each) > most else ""
     return ", ".join(each[:most]) + rest
 
 
-def _misfit(plan: Plan) -> Iterator[str]:
+def _misfit_reasons(plan: Plan) -> Iterator[str]:
     if plan.memory is None or plan.memory.capacity is None:
         return
     capacity = plan.memory.capacity.value
@@ -257,16 +257,16 @@ def fit_text(plan: Plan) -> str:
     return f"memory {display(total, 'B')}{band} is {percent(total / capacity)} of {plan.capacity_text}"
 
 
-def _refusals(plan: Plan, findings: Sequence[Finding], waived: Sequence[Waived]) -> Iterator[str]:
+def _refusal_reasons(plan: Plan, findings: Sequence[Finding], waived: Sequence[Waived]) -> Iterator[str]:
     """The reason why the layout cannot run: the ranks, and the rules that no error above names."""
-    yield from (unmatched := tuple(_ranks(plan.design)))
+    yield from (unmatched := tuple(_rank_mismatch(plan.design)))
     named = {one.rule for one in (*findings, *(each.finding for each in waived)) if one.severity is Severity.ERROR}
     others = plan.refused - named - ({"world-size-mismatch"} if unmatched else set())
     if others:
-        yield f"the layout cannot run: {_rules(sorted(others))}"
+        yield f"the layout cannot run: {_rule_list(sorted(others))}"
 
 
-def _ranks(design: Design) -> Iterator[str]:
+def _rank_mismatch(design: Design) -> Iterator[str]:
     """The reason why the ranks do not match the nodes, if they do not."""
     cluster, layout = design.cluster, design.layout
     if cluster is None or layout is None:

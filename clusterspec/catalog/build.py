@@ -19,7 +19,14 @@ from clusterspec.catalog.entries import (
     Stack,
     Switch,
 )
-from clusterspec.catalog.frameworks import Framework, Library, dated, features, multiples, statements
+from clusterspec.catalog.frameworks import (
+    Framework,
+    Library,
+    features,
+    release_and_year,
+    required_multiples,
+    support_statements,
+)
 from clusterspec.catalog.models import (
     Block,
     CompressedAttention,
@@ -440,7 +447,7 @@ def stack(read: FactReader) -> Stack:
 
 def framework(read: FactReader) -> Framework:
     """A framework of training or serving."""
-    releases = dict(map(dated, read.texts("releases")))
+    releases = dict(map(release_and_year, read.texts("releases")))
     return Framework(
         **_header_fields(read),
         base=read.text("base"),
@@ -452,21 +459,21 @@ def framework(read: FactReader) -> Framework:
         releases=releases,
         synonyms=read.texts("synonyms"),
         features=dict(features(read, releases)),
-        statements=dict(statements(read, releases)),
-        multiples=dict(multiples(read, releases)),
+        statements=dict(support_statements(read, releases)),
+        multiples=dict(required_multiples(read, releases)),
     )
 
 
 def library(read: FactReader) -> Library:
     """A driver, toolkit or library."""
-    releases = dict(map(dated, read.texts("releases")))
+    releases = dict(map(release_and_year, read.texts("releases")))
     return Library(
         **_header_fields(read),
         vendors=read.texts("vendors"),
         vendors_sourced=read.cited("vendors"),
         releases=releases,
         synonyms=read.texts("synonyms"),
-        statements=dict(statements(read, releases)),
+        statements=dict(support_statements(read, releases)),
     )
 
 

@@ -88,10 +88,10 @@ KINDS_OF_KEYS = {
 def ids_of_key(catalog: Catalog, key: str) -> tuple[str, ...]:
     """The ids that a key of `KINDS_OF_KEYS` takes; an invalid company entry counts as one of them."""
     ids, refused = catalog.ids(KINDS_OF_KEYS[key]), REFUSED_SCOPES.get(key)
-    return tuple(id_ for id_ in ids if _scope(catalog, id_) != refused) if refused else ids
+    return tuple(id_ for id_ in ids if _interconnect_scope(catalog, id_) != refused) if refused else ids
 
 
-def _scope(catalog: Catalog, id_: str) -> str:
+def _interconnect_scope(catalog: Catalog, id_: str) -> str:
     try:
         entry = catalog.find("interconnect", id_)
     except BrokenEntry:
@@ -126,7 +126,7 @@ TAIL = """\
 """
 
 
-def skeleton(kind: str, id_: str, today: date, place: str) -> str:
+def entry_template(kind: str, id_: str, today: date, place: str) -> str:
     """The text of a valid entry of a kind; ``place`` is the folder of its kind."""
     article = "An" if kind[0] in "aeiou" else "A"
     text = HEAD.format(article=article, kind=kind, id=id_, today=today.isoformat(), year=today.year, place=place)

@@ -49,8 +49,8 @@ class Feature:
     def holds(self, release: tuple[int, ...], year: int) -> bool:
         """The value in a release, or in a year where no release is given (an empty tuple)."""
         if release:
-            inside = (not self.since or release >= version(self.since)) and (
-                not self.until or release < version(self.until)
+            inside = (not self.since or release >= version_numbers(self.since)) and (
+                not self.until or release < version_numbers(self.until)
             )
         else:
             inside = (self.since_year or year) <= year and (self.until_year is None or year < self.until_year)
@@ -167,8 +167,8 @@ class Capabilities:
     @property
     def lists_release(self) -> bool:
         """Whether the entry lists the release that the spec names, or the release of which it is a patch."""
-        numbers = version((self.release or "").partition(" ")[2])
-        return any(numbers[: len(known)] == known for known in map(version, self.framework.releases))
+        numbers = version_numbers((self.release or "").partition(" ")[2])
+        return any(numbers[: len(known)] == known for known in map(version_numbers, self.framework.releases))
 
     def members(self, group: str) -> tuple[str, ...]:
         """The features of a group that the framework has; empty where its entry states none of the group."""
@@ -184,7 +184,7 @@ NOTHING_KNOWN = Capabilities(Framework(OWN, "", "", Status("shipping", ""), ()),
 
 def capabilities(framework: Framework, release: str | None, year: int, *, named: bool = True) -> Capabilities:
     """The features of a framework in a release, or in a year where the release is not known."""
-    numbers = version(release) if release is not None and not framework.calendar else ()
+    numbers = version_numbers(release) if release is not None and not framework.calendar else ()
 
     def holds(feature: Feature) -> bool:
         return feature.holds(numbers if feature.since or feature.until else (), year)
@@ -222,20 +222,20 @@ def named_library(name: str, catalog: Catalog) -> Library | None:
     return found if isinstance(found, Library) else None
 
 
-def dated(release: str) -> tuple[str, int | None]:
+def release_and_year(release: str) -> tuple[str, int | None]:
     """A release of the catalog and its year, `None` where the entry does not state it.
 
-    >>> dated("0.7 (2024)"), dated("0.16")
+    >>> release_and_year("0.7 (2024)"), release_and_year("0.16")
     (('0.7', 2024), ('0.16', None))
     """
     name, _, year = release.partition(" (")
     return name, int(year.removesuffix(")")) if year else None
 
 
-def version(release: str) -> tuple[int, ...]:
+def version_numbers(release: str) -> tuple[int, ...]:
     """The numbers of a release, for comparison; a part that is not a number ends it.
 
-    >>> version("0.15.1"), version("1.3.0rc1"), version("2026.1")
+    >>> version_numbers("0.15.1"), version_numbers("1.3.0rc1"), version_numbers("2026.1")
     ((0, 15, 1), (1, 3, 0), (2026, 1))
     """
     return tuple(int(part) for part in re.findall(r"\d+", re.split(r"[a-z+-]", release.lower())[0]))
@@ -251,22 +251,22 @@ def features(read: FactReader, releases: Mapping[str, int | None]) -> Iterator[t
             yield name.removeprefix(GROUP), found
 
 
-def statements(read: FactReader, releases: Mapping[str, int | None]) -> Iterator[tuple[str, Statement]]:
+def support_statements(read: FactReader, releases: Mapping[str, int | None]) -> Iterator[tuple[str, Statement]]:
     """The lines of the support matrix of an entry, by their text."""
-    for text, named, feature in _lines(read, releases, SUPPORT, combination):
+    for text, named, feature in _parsed_facts(read, releases, SUPPORT, combination):
         yield text, Statement(named, feature)
 
 
-def multiples(read: FactReader, releases: Mapping[str, int | None]) -> Iterator[tuple[str, Requirement]]:
+def required_multiples(read: FactReader, releases: Mapping[str, int | None]) -> Iterator[tuple[str, Requirement]]:
     """The numbers that an entry requires to be multiples of others, by their text."""
-    for text, named, feature in _lines(read, releases, MULTIPLES, multiple):
+    for text, named, feature in _parsed_facts(read, releases, MULTIPLES, multiple):
         yield text, Requirement(named, feature)
 
 
 _Named = TypeVar("_Named", Combination, Multiple)
 
 
-def _lines(
+def _parsed_facts(
     read: FactReader, releases: Mapping[str, int | None], start: str, parsed: Callable[[str], _Named]
 ) -> Iterator[tuple[str, _Named, Feature]]:
     """The facts of a group whose names are texts to parse. One that cannot be parsed is a problem."""
@@ -285,11 +285,11 @@ def _feature(read: FactReader, fact: Fact, releases: Mapping[str, int | None]) -
     value = read.flag(fact.name)
     if value is None:
         return None
-    years = (_year(read, fact, fact.since, releases), _year(read, fact, fact.until, releases))
+    years = (_release_year(read, fact, fact.since, releases), _release_year(read, fact, fact.until, releases))
     return Feature(value, fact.since, fact.until, *years, fact.origin, fact.note)
 
 
-def _year(read: FactReader, fact: Fact, release: str, releases: Mapping[str, int | None]) -> int | None:
+def _release_year(read: FactReader, fact: Fact, release: str, releases: Mapping[str, int | None]) -> int | None:
     """The year of a release that bounds a feature. A release that the entry does not list is a problem."""
     if release and release not in releases:
         read.refuse(fact, "unknown-choice", f"{fact.name} names release {release}, which `releases` does not list")

@@ -52,7 +52,7 @@ def export_json(catalog: Catalog, kinds: Sequence[str] = ()) -> dict[str, object
     """The body of a JSON document: license, conventions, entries, and facts with their rejected readings nested."""
     entries = list(_entries(catalog, kinds))
     facts = [
-        {**_fact_record(entry, line, catalog.version), "also": _also(line), "not": _rejections(line)}
+        {**_fact_record(entry, line, catalog.version), "also": _further_sources(line), "not": _rejections(line)}
         for entry in entries
         for line in (*entry.facts, *entry.achievable)
     ]
@@ -136,7 +136,7 @@ def _fact_record(entry: EntryView, line: FactView, version: str) -> Record:
     values: tuple[str | float | None, ...] = (
         *(fact_id(entry, line), entry.kind, entry.id, entry.name, entry.vendor, entry.status.state, entry.status.as_of),
         *(line.name, line.written, fact.prints, _printed_value(line), line.unit, fact.of, fact.scope, fact.basis),
-        _evidence(reference) if cited else ASSUMED if origin else UNSTATED,
+        _evidence_kind(reference) if cited else ASSUMED if origin else UNSTATED,
         *((reference.title, reference.url, reference.read) if cited and reference else ("", "", "")),
         *((reference.quoted_in, reference.copy) if cited and reference else ("", "")),
         "; ".join(one.named for one in fact.also),
@@ -154,13 +154,13 @@ def _printed_value(line: FactView) -> float | None:
     return line.value if quantity is None else quantity.value
 
 
-def _evidence(reference: Reference | None) -> str:
+def _evidence_kind(reference: Reference | None) -> str:
     if reference is None or not reference.quoted_in:
         return DOCUMENT
     return QUOTED if reference.copy else UNRECORDED
 
 
-def _also(line: FactView) -> list[Rejection]:
+def _further_sources(line: FactView) -> list[Rejection]:
     return [{"source": one.title, "url": one.url or None, "read": one.read or None} for one in line.fact.also]
 
 

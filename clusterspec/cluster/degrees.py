@@ -257,7 +257,7 @@ def resolve_overlap(
 
     def overlap_setting(axis: str, default: bool, why: str) -> bool:
         written: bool | None = getattr(section, axis)
-        if written is None and _communicates(axis, degrees):
+        if written is None and _does_communicate(axis, degrees):
             log.assume(f"{OVERLAP_KEY}.{axis}", default, why)
         return default if written is None else written
 
@@ -270,7 +270,7 @@ def resolve_overlap(
     )
 
 
-def _communicates(axis: str, degrees: Degrees) -> bool:
+def _does_communicate(axis: str, degrees: Degrees) -> bool:
     found: int = getattr(degrees, axis)
     return found > 1 or (axis == "dp" and degrees.cp > 1)
 

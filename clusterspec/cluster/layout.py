@@ -12,9 +12,9 @@ from clusterspec.catalog.frameworks import (
     Capabilities,
     Framework,
     capabilities,
-    dated,
     framework_of,
-    version,
+    release_and_year,
+    version_numbers,
 )
 from clusterspec.cluster.degrees import (
     Degrees,
@@ -163,7 +163,7 @@ def _generation_ids(framework: str, lookup: Lookup) -> dict[int, str]:
 
 def _calendar_software(framework: str, release: str, generations: dict[int, str], lookup: Lookup) -> Generation | None:
     """The generation of the year that a release names, `None` where it names none."""
-    numbers = version(release)
+    numbers = version_numbers(release)
     if len(numbers) < 2 or not 1 <= numbers[1] <= 12 or not 20 <= numbers[0] < 100:
         return None
     year = 2000 + numbers[0]
@@ -174,12 +174,14 @@ def _released_software(framework: str, release: str, generations: dict[int, str]
     """The nearest known release at or below the written one (else the oldest), with its generation."""
     entries = [lookup.named_entry("stack", generations[year]) for year in sorted(generations)]
     stacks = [stack for stack in entries if isinstance(stack, Stack)]
-    known = {name: (stack, year or stack.year) for stack in stacks for name, year in map(dated, stack.releases)}
+    known = {
+        name: (stack, year or stack.year) for stack in stacks for name, year in map(release_and_year, stack.releases)
+    }
     if not known:
         return None
-    ordered, wanted = sorted(known, key=version), version(release)
-    nearest = next((name for name in reversed(ordered) if version(name) <= wanted), ordered[0])
-    if version(nearest) != wanted[: len(version(nearest))]:
+    ordered, wanted = sorted(known, key=version_numbers), version_numbers(release)
+    nearest = next((name for name in reversed(ordered) if version_numbers(name) <= wanted), ordered[0])
+    if version_numbers(nearest) != wanted[: len(version_numbers(nearest))]:
         why = f"the nearest release to {release} in the catalog"
         lookup.log.assume(f"{SOFTWARE_KEY}.software", f"{framework} {nearest}", why)
     stack, year = known[nearest]
@@ -214,7 +216,7 @@ def resolve_layout(
     """
     nodes = job_nodes(section, cluster)
     degrees = resolve_degrees(section, software.capabilities, nodes * cluster.ranks_per_node, workload, log)
-    sharding, serves = _sharding(section, software, workload, log), _serves(workload)
+    sharding, serves = _sharding(section, software, workload, log), _is_serving(workload)
     micro_batch = log.written_for_training(section.micro_batch, f"{LAYOUT_KEY}.micro_batch", 1, "the smallest", serves)
     master_precision, moments_precision = _state_precisions(section, serves, log)
     return Layout(
@@ -280,13 +282,13 @@ def _job_ranks(degrees: Degrees, workload: Workload | None) -> int:
     return degrees.ranks + (prefill.replicas * prefill.ranks if prefill is not None and beside else 0)
 
 
-def _serves(workload: Workload | None) -> bool:
+def _is_serving(workload: Workload | None) -> bool:
     return workload is not None and workload.kind == "serve"
 
 
 def _sharding(section: LayoutSpec, software: Software, workload: Workload | None, log: ResolutionLog) -> str:
     """The sharding of model states; none in serving, where replicas are independent."""
-    if _serves(workload):
+    if _is_serving(workload):
         return section.sharding or "none"
     if software.capabilities.has("defaults.full_sharding"):
         return log.written_or_assumed(

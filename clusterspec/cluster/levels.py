@@ -143,16 +143,19 @@ def count_modules(
     assert fabric is not None
     per_cage = ports_per_cage(fabric)
 
-    def ends(level: str, links: int, switches: int) -> _Ends:
+    def level_ends(level: str, links: int, switches: int) -> _Ends:
         optical = cable_types.get(level, FIBER) not in FIXED_ENDS
         return _Ends(links if optical else 0, switches, per_cage or float(links_per_cable.get(level, 1)))
 
     endpoints = cluster.all_nodes * fabric.nics_per_node + fabric.extra_endpoints
-    leaf = _tier_modules(ends("node_leaf", endpoints, count.leaves), ends("leaf_spine", count.leaf_spine, count.leaves))
-    spine = _tier_modules(
-        ends("leaf_spine", count.leaf_spine, count.spines), ends("spine_core", count.spine_core, count.spines)
+    leaf = _tier_modules(
+        level_ends("node_leaf", endpoints, count.leaves), level_ends("leaf_spine", count.leaf_spine, count.leaves)
     )
-    core = _tier_modules(ends("spine_core", count.spine_core, count.cores))
+    spine = _tier_modules(
+        level_ends("leaf_spine", count.leaf_spine, count.spines),
+        level_ends("spine_core", count.spine_core, count.spines),
+    )
+    core = _tier_modules(level_ends("spine_core", count.spine_core, count.cores))
     fixed = cable_types.get("node_leaf", FIBER) in FIXED_ENDS
     node, known, derived = (0, True, "fixed cable ends") if fixed else _node_modules(cluster, fabric)
     leaf, spine, core = (number * fabric.planes for number in (leaf, spine, core))

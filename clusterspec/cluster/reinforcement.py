@@ -48,7 +48,7 @@ def resolve_rl(section: WorkloadSpec, layout: LayoutSpec | None, cluster: Cluste
     if inputs is None or outputs is None or rl.prompts_per_step is None:
         return None
 
-    def number(key: str, otherwise: int, why: str) -> int:
+    def stated_number(key: str, otherwise: int, why: str) -> int:
         found: int = log.written_or_assumed(getattr(rl, key), f"{KEY}.{key}", otherwise, why)
         return found
 
@@ -59,14 +59,14 @@ def resolve_rl(section: WorkloadSpec, layout: LayoutSpec | None, cluster: Cluste
     return Rl(
         algorithm=algorithm,
         prompts=rl.prompts_per_step,
-        samples_per_prompt=number("samples_per_prompt", 1, "one sample of each prompt"),
+        samples_per_prompt=stated_number("samples_per_prompt", 1, "one sample of each prompt"),
         inputs=inputs,
         outputs=outputs,
         turns=rl.turns or 1,
         environment_time=rl.environment_time.value if rl.environment_time else 0.0,
-        minibatches=number("minibatches", 1, "one optimizer step on each batch: on policy"),
+        minibatches=stated_number("minibatches", 1, "one optimizer step on each batch: on policy"),
         epochs=rl.epochs or 1,
-        max_staleness=number("max_staleness", 0, "rollout waits for new weights: on policy"),
+        max_staleness=stated_number("max_staleness", 0, "rollout waits for new weights: on policy"),
         placement=placement,
         trainer_nodes=trainer,
         rollout_nodes=rollout,

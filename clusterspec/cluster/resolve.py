@@ -98,10 +98,10 @@ def _resolved_software(spec: Spec, cluster: Cluster | None, lookup: Lookup) -> S
     engines = serving is not None and serving.disaggregated is not None
     if cluster is None or (spec.layout is None and not engines):
         return None
-    return resolve_software(spec.layout or LayoutSpec(), lookup, serves=_serves(spec))
+    return resolve_software(spec.layout or LayoutSpec(), lookup, serves=_is_serving(spec))
 
 
-def _serves(spec: Spec) -> bool:
+def _is_serving(spec: Spec) -> bool:
     """Whether the software of a spec serves requests."""
     work = spec.workload
     return work is not None and (work.kind == "serve" or (work.kind is None and work.serving is not None))

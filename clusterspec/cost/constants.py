@@ -1,6 +1,6 @@
 """Numeric constants of the cost model that no catalog entry holds, each with its reason or source.
 
-A module declares its constants here by `assumed` or `cited`; docs/accuracy.md lists all of them.
+A module declares its constants here by `assumed_figure` or `cited_figure`; docs/accuracy.md lists all of them.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ CONSTANTS: dict[str, dict[str, Figure]] = {}
 """Constants by group and by name."""
 
 
-def assumed(group: str, name: str, value: float, why: str, unit: str = "1") -> Figure:
+def assumed_figure(group: str, name: str, value: float, why: str, unit: str = "1") -> Figure:
     """A figure that no source states, with the reason for it."""
-    return _declared(group, name, value, unit, Assumed(f"{group}.{name}", why))
+    return _registered_figure(group, name, value, unit, Assumed(f"{group}.{name}", why))
 
 
-def cited(group: str, name: str, value: float, origin: Cited, unit: str = "1") -> Figure:
+def cited_figure(group: str, name: str, value: float, origin: Cited, unit: str = "1") -> Figure:
     """A figure that a source states."""
-    return _declared(group, name, value, unit, origin)
+    return _registered_figure(group, name, value, unit, origin)
 
 
-def _declared(group: str, name: str, value: float, unit: str, origin: Origin) -> Figure:
+def _registered_figure(group: str, name: str, value: float, unit: str, origin: Origin) -> Figure:
     figures = CONSTANTS.setdefault(group, {})
     assert name not in figures, f"{group}.{name} is declared twice"
     figures[name] = Figure(value, unit, origin)

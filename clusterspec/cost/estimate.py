@@ -9,7 +9,7 @@ from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost import parameters
 from clusterspec.cost.compute.rates import share_precision
-from clusterspec.cost.constants import assumed
+from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.compute import recomputation_factor, utilization
 from clusterspec.cost.memory import fullest as memory
 from clusterspec.cost.plan import Plan
@@ -21,27 +21,27 @@ from clusterspec.recent import Recent
 from clusterspec.records import replace
 from clusterspec.summation import sum_of
 
-UNKNOWN_SPREAD = assumed(
+UNKNOWN_SPREAD = assumed_figure(
     "uncertainty",
     "step",
     0.25,
     "half-width of the range of a step, relative, where no published run was made with a generation of software",
 )
-BY_YEAR = assumed(
+BY_YEAR = assumed_figure(
     "uncertainty",
     "release",
     1.25,
     "band of a step where only the year of the software is known over that where its release is: of five pairs of"
     " published runs with one description and one year, three agree within 3 % and two differ by 33 % and 90 %",
 )
-STRAGGLERS = assumed(
+STRAGGLERS = assumed_figure(
     "uncertainty",
     "stragglers",
     1.5,
     "of the time lost to stragglers: the published series of growing machines lose from nothing (NVIDIA's DGX Cloud"
     " recipes) to three times as much (InternLM, MegaScale's baseline) as is predicted",
 )
-UNSEEN_KIND = assumed(
+UNSEEN_KIND = assumed_figure(
     "uncertainty",
     "unseen.kind",
     0.1,
@@ -49,7 +49,7 @@ UNSEEN_KIND = assumed(
     " accelerator: with the error of runs left out by fifths, in quadrature, it holds nine in ten runs of each"
     " accelerator, precision and framework that is left out of the fit",
 )
-UNSEEN_PART = assumed(
+UNSEEN_PART = assumed_figure(
     "uncertainty",
     "unseen.part",
     0.38,
@@ -58,7 +58,9 @@ UNSEEN_PART = assumed(
 )
 _HIGHEST = "the highest model FLOPs utilization of the published training runs, of {} in {} bits (docs/accuracy.md, {})"
 HIGHEST_MFU = {
-    (systolic, precision): assumed("published", f"mfu.{kind}.{precision}", value, _HIGHEST.format(parts, bits, run))
+    (systolic, precision): assumed_figure(
+        "published", f"mfu.{kind}.{precision}", value, _HIGHEST.format(parts, bits, run)
+    )
     for systolic, kind, parts, precision, bits, value, run in (
         (False, "cores", "accelerators with many cores", "bf16", "16", 0.627, "mlf-104"),
         (False, "cores", "accelerators with many cores", "fp8", "8", 0.525, "mb-237"),

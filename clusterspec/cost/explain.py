@@ -79,7 +79,7 @@ class _StepExplanation:
             return Expanded(value, f"{expression} / ranks_per_accelerator", (*inputs, ("ranks_per_accelerator", ranks)))
         return Expanded(value, expression, inputs)
 
-    def _repeats(self, part: PartTime, count: int) -> Repeats:
+    def _part_repeats(self, part: PartTime, count: int) -> Repeats:
         """The number of passes of a micro-batch through a part of the slowest stage in one step."""
         repeats: Repeats = (("micro_batches", self.counted),)
         if count > 1 or part.name.endswith("layer"):
@@ -96,7 +96,7 @@ class _StepExplanation:
         """The computation of one pass, by kind of kernel."""
         kinds: dict[str, list[Term]] = {kind: [] for kind in (*KINDS, "launching")}
         for part, count in self.record.parts:
-            phase, repeats = getattr(part, name), self._repeats(part, count)
+            phase, repeats = getattr(part, name), self._part_repeats(part, count)
             for kernel, same in Counter(kernel for kernel, _ in phase.kernels).items():
                 kinds[_kernel_kind(kernel)].append(self._kernel_term(name, part, kernel, same, repeats))
             if phase.launch:
@@ -140,7 +140,7 @@ class _StepExplanation:
     def traffic_term(self, name: str, axes: tuple[str, ...]) -> Term:
         """The exposed transfers of some axes that run inside the passes."""
         found = [
-            self._transfer_term(f"{phase_name}_{part.name}", one, self._repeats(part, count))
+            self._transfer_term(f"{phase_name}_{part.name}", one, self._part_repeats(part, count))
             for part, count in self.record.parts
             for phase_name, phase in part.phases
             for one in phase.transfers

@@ -12,7 +12,7 @@ from clusterspec.cluster.model import Cluster, Design, MeasuredShare
 from clusterspec.cost.collectives.algorithms import bus_factor
 from clusterspec.cost.collectives.model import CollectiveCost, CollectiveUnavailableError
 from clusterspec.cost.collectives.predict import collective_cost
-from clusterspec.cost.constants import assumed
+from clusterspec.cost.constants import assumed_figure
 from clusterspec.finding import Problem
 from clusterspec.logs.nccl import DISAGREES, NcclLog, NotALogError, collective_of, ranks_of
 from clusterspec.origin import Measured, Written
@@ -73,7 +73,7 @@ def resolve_measurements(
     measurements, problems = [], []
     for index, entry in enumerate(entries):
         try:
-            log = _usable(logs[entry.log]) if entry.log is not None else None
+            log = _readable_log(logs[entry.log]) if entry.log is not None else None
             measurements.append(_resolved_measurement(index, entry, log, cluster))
         except NotALogError as fault:
             problems.append(
@@ -82,7 +82,7 @@ def resolve_measurements(
     return tuple(measurements), problems
 
 
-def _usable(log: NcclLog | NotALogError) -> NcclLog:
+def _readable_log(log: NcclLog | NotALogError) -> NcclLog:
     """A log that could be read. Raises `NotALogError` for another."""
     if isinstance(log, NotALogError):
         raise log
@@ -192,7 +192,7 @@ LEAST_SIZE = 256 * 1024**2
 """Bytes from which bandwidth, not latency, dominates the time of a collective on every known fabric."""
 CLOSE = 0.002
 """Relative tolerance of the search for a share; not a figure of a machine."""
-BROKEN = assumed(
+BROKEN = assumed_figure(
     "calibration",
     "broken",
     0.9,

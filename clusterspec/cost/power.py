@@ -39,29 +39,29 @@ MAXQ = (
 )
 
 
-def _constant(name: str, values: tuple[float, float, float], why: str) -> tuple[Figure, Figure, Figure]:
+def _assumed_range(name: str, values: tuple[float, float, float], why: str) -> tuple[Figure, Figure, Figure]:
     unit = "W" if name.endswith("watts") else "1"
     low, middle, high = (Figure(value, unit, Assumed(f"power.{name}", why)) for value in values)
     return low, middle, high
 
 
-AT_PRODUCTS = _constant(
+AT_PRODUCTS = _assumed_range(
     "at_products", (0.93, 1.0, 1.0), f"accelerators in matrix products reach their power limit; {SMC}: 7.0 to 7.3 kW"
 )
-AT_MEMORY = _constant(
+AT_MEMORY = _assumed_range(
     "at_memory", (0.65, 0.85, 0.95), "by judgment, between products and waiting; no log tells it apart"
 )
-AT_WAITING = _constant(
+AT_WAITING = _assumed_range(
     "at_waiting",
     (0.45, 0.65, 0.8),
     f"{SMC}: Llama 2 70B LoRA on 64 nodes, mostly communication, draws 0.76 of the limit",
 )
-AT_IDLE = _constant(
+AT_IDLE = _assumed_range(
     "at_idle", (0.07, IDLE_SHARE.value, 0.14), f"{SMC}: an idle node draws 1.9 to 2.3 kW, its accelerators 70 W each"
 )
-HOST = _constant("host", (0.24, 0.28, 0.32), f"{SMC}: 1.4 to 1.8 kW beside 8 × 700 W, without fans")
+HOST = _assumed_range("host", (0.24, 0.28, 0.32), f"{SMC}: 1.4 to 1.8 kW beside 8 × 700 W, without fans")
 """Watts of the rest of a node without fans, per watt of its accelerators' limit: low, middle, high."""
-HOST_IDLE = _constant(
+HOST_IDLE = _assumed_range(
     "host_idle_watts",
     (160.0, 196.0, 240.0),
     "W for each accelerator at most: idle nodes of 8 × H100, H200 and B200 draw 1.55 kW beside accelerators and fans, "
@@ -69,9 +69,9 @@ HOST_IDLE = _constant(
 )
 """Watts of the rest of an idle node without fans, for each accelerator, at most: low, middle, high."""
 FANS = {
-    "immersion": _constant("fans", (0.0, 0.0, 0.0), "immersed nodes have no fans"),
-    "liquid": _constant("fans", (0.0, 0.0, 0.04), "cold plates carry the heat; some nodes keep small fans"),
-    "air": _constant(
+    "immersion": _assumed_range("fans", (0.0, 0.0, 0.0), "immersed nodes have no fans"),
+    "liquid": _assumed_range("fans", (0.0, 0.0, 0.04), "cold plates carry the heat; some nodes keep small fans"),
+    "air": _assumed_range(
         "fans",
         (0.1, 0.16, 0.2),
         "an air-cooled HGX H100 draws at most 8.4 kW in training, an immersed one 7.2 kW (arXiv:2412.08602); "
@@ -156,10 +156,10 @@ def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None) 
     idle = ranged_term(*(machine.total("idle", 0, end, None) for end in ENDS))
     busy = ranged_term(*(machine.total("busy", used, end, shares) for end in ENDS)) if shares else None
     whole = power_draw(cluster, fabric, written)
-    peak = _peak(whole.node, whole.nodes, machine.switches)
+    peak = _peak_power(whole.node, whole.nodes, machine.switches)
     rate = _tokens_per_second(plan, cluster)
-    tokens = _scaled(busy, "per_token", "J", rate) if busy and rate else None
-    energy = _scaled(busy, "of_run", "J", run) if busy and run else None
+    tokens = _scaled_energy(busy, "per_token", "J", rate) if busy and rate else None
+    energy = _scaled_energy(busy, "of_run", "J", run) if busy and run else None
     swing = ranged_term(*(machine.swing(used, end) for end in ENDS)) if shares else None
     operations, procurement = design.spec.operations, design.spec.procurement
     million = _million_tokens(tokens) if tokens else None
@@ -338,7 +338,7 @@ class _Machine:
         return tuple(found)
 
 
-def _peak(node: Figure | None, nodes: int, switches: float) -> Term | None:
+def _peak_power(node: Figure | None, nodes: int, switches: float) -> Term | None:
     if node is None:
         return None
     count: Origin = Computed("nodes + spare_nodes")
@@ -360,10 +360,10 @@ def _tokens_per_second(plan: Plan, cluster: Cluster) -> float | None:
     return rate * layout.ranks / cluster.ranks_per_accelerator if rate and layout else None
 
 
-def _scaled(busy: Term, name: str, unit: str, by: float) -> Term:
+def _scaled_energy(busy: Term, name: str, unit: str, by: float) -> Term:
     """An energy from the power at work, with the range of that."""
 
-    def at(watts: float) -> Term:
+    def energy_at(watts: float) -> Term:
         figure = Figure(watts, "W", Computed(busy.formula))
         if name == "per_token":
             rate = Figure(by, "1/s", Computed("tokens_per_second"))
@@ -372,4 +372,4 @@ def _scaled(busy: Term, name: str, unit: str, by: float) -> Term:
         return computed_term(name, energy_of_run, unit, (("watts", figure), ("seconds", seconds)))
 
     low, high = busy.value if busy.low is None else busy.low, busy.value if busy.high is None else busy.high
-    return ranged_term(at(low), at(busy.value), at(high))
+    return ranged_term(energy_at(low), energy_at(busy.value), energy_at(high))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clusterspec.cost.compute.kernels import WEIGHT_SHARE
-from clusterspec.cost.constants import assumed
+from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas import pipeline
 from clusterspec.cost.formulas.compute import larger, smaller, value_where
 from clusterspec.cost.formulas.parameters import offload_time, update_time
@@ -23,7 +23,7 @@ from clusterspec.summation import sum_of
 
 HIDES_SENDS = frozenset({"interleaved", "zero-bubble", "dualpipe"})
 """Schedules that can overlap sends between stages with computation."""
-DUALPIPE_SHARE = assumed(
+DUALPIPE_SHARE = assumed_figure(
     "schedules",
     "dualpipe.chunk",
     0.5,
@@ -153,10 +153,10 @@ def layer_by_layer_exposures(
     back = seconds.gather + seconds.reduce if again else seconds.reduce
     ends = seconds.gather + seconds.reduce if overlap.hides else 0.0
     return (
-        _exposure("gather_of_a_layer", seconds.gather, work.forward / layers, 0.0, many, overlap=overlap),
-        _exposure("reduction_of_a_layer", back, work.backward / layers, 0.0, many, overlap=overlap),
-        _exposure("first_and_last_layer", ends, 0.0, 0.0, 1.0, overlap=overlap),
-        _exposure("embedding_and_head", seconds.outside, 0.0, 0.0, work.micro_batches, overlap=overlap),
+        _bucket_exposure("gather_of_a_layer", seconds.gather, work.forward / layers, 0.0, many, overlap=overlap),
+        _bucket_exposure("reduction_of_a_layer", back, work.backward / layers, 0.0, many, overlap=overlap),
+        _bucket_exposure("first_and_last_layer", ends, 0.0, 0.0, 1.0, overlap=overlap),
+        _bucket_exposure("embedding_and_head", seconds.outside, 0.0, 0.0, work.micro_batches, overlap=overlap),
         _shard_group_exposure(seconds, work, overlap),
     )
 
@@ -169,8 +169,8 @@ def once_per_step_exposures(
     """
     bucket = 1.0 / larger(1.0, work.layers)
     return (
-        _exposure("gather", seconds.gather, work.turns * work.forward, bucket, 1.0, overlap=overlap),
-        _exposure("reduction", seconds.reduce, work.turns * work.backward, bucket, 1.0, overlap=overlap),
+        _bucket_exposure("gather", seconds.gather, work.turns * work.forward, bucket, 1.0, overlap=overlap),
+        _bucket_exposure("reduction", seconds.reduce, work.turns * work.backward, bucket, 1.0, overlap=overlap),
         _shard_group_exposure(seconds, work, overlap),
     )
 
@@ -190,12 +190,12 @@ def _shard_group_exposure(seconds: ReplicaSeconds, work: ReplicaWork, overlap: R
     overlaps them.
     """
     window = work.backward if overlap.hides_across else 0.0 * work.backward
-    return _exposure(
+    return _bucket_exposure(
         "sum_across_shard_groups", seconds.across, window, 1.0 / larger(1.0, work.layers), 1.0, overlap=overlap
     )
 
 
-def _exposure(
+def _bucket_exposure(
     name: str, seconds: float, window: float, bucket: float, repeats: float, *, overlap: ReplicaOverlap
 ) -> Exposure:
     window = window if overlap.hides else 0.0

@@ -48,12 +48,16 @@ class StorageUse:
     def to_json(self) -> dict[str, object]:
         """Seconds, bytes and B/s."""
 
-        def moved(one: Transfer | None) -> dict[str, float] | None:
+        def transfer_numbers(one: Transfer | None) -> dict[str, float] | None:
             if one is None:
                 return None
             return {"seconds": one.seconds.value, "bytes": one.size.value, "rate": one.rate.value}
 
-        found = {"checkpoint": moved(self.checkpoint), "restore": moved(self.restore), "load": moved(self.load)}
+        found = {
+            "checkpoint": transfer_numbers(self.checkpoint),
+            "restore": transfer_numbers(self.restore),
+            "load": transfer_numbers(self.load),
+        }
         return {**found, "kept_bytes": self.kept.value if self.kept else None}
 
     @property
@@ -75,19 +79,19 @@ def storage_use(plan: Plan) -> StorageUse | None:
     if store is None or _stated_bandwidth(store) is None or parameters is None or design.layout is None:
         return None
     if plan.serving is not None:
-        return StorageUse(load=_load(design, store, parameters, design.layout))
+        return StorageUse(load=_load_transfer(design, store, parameters, design.layout))
     work = design.workload
     if work is None or work.kind != "train" or work.trainable is not None:
         return None
     saving = design.spec.operations.checkpoint if design.spec.operations else None
-    size = _checkpoint(parameters)
+    size = _checkpoint_bytes(parameters)
     kept = None
     if saving is not None and saving.keep is not None:
         count = ("keep", Figure(float(saving.keep), "1", Written("operations.checkpoint.keep")))
         kept = Term("kept", saving.keep * size.value, "B", "keep * checkpoint_bytes", (count,), (size,))
     return StorageUse(
         transfer("checkpoint", store, size, design.layout, reads=False),
-        transfer("restore", store, _restored(parameters, design.layout), design.layout, reads=True),
+        transfer("restore", store, _restored_bytes(parameters, design.layout), design.layout, reads=True),
         kept,
         assumptions=(ONE_FILE,) if store.metadata_rate else (),
     )
@@ -102,10 +106,10 @@ def write_seconds(store: NetworkSpec | None, parameters: float | None, layout: L
 
 def moved_checkpoint(store: NetworkSpec, parameters: float, layout: Layout, *, reads: bool) -> Transfer:
     """The writing of one checkpoint by all nodes of a job, or the reading of one copy of it."""
-    return transfer("checkpoint", store, _checkpoint(parameters), layout, reads=reads)
+    return transfer("checkpoint", store, _checkpoint_bytes(parameters), layout, reads=reads)
 
 
-def _checkpoint(parameters: float) -> Term:
+def _checkpoint_bytes(parameters: float) -> Term:
     weights = ("weights", Figure(parameters, "1", Computed("parameters of the model")))
     return computed_term("checkpoint_bytes", checkpoint_bytes, "B", (weights, ("width", WIDTH)))
 
@@ -146,7 +150,7 @@ def transfer(name: str, store: NetworkSpec, size: Term, layout: Layout, *, reads
     return Transfer(computed_term(name, transfer_time, "s", figures), size, rate)
 
 
-def _restored(parameters: float, layout: Layout) -> Term:
+def _restored_bytes(parameters: float, layout: Layout) -> Term:
     """The bytes that all ranks read after a failure: each copy of the weights, and of the states, by itself."""
     shards = layout.shard_group if layout.sharding == "hsdp" else layout.dp
     copies = max(1, layout.dp // max(1, shards))
@@ -160,7 +164,7 @@ def _restored(parameters: float, layout: Layout) -> Term:
     return computed_term("restore_bytes", restore_bytes, "B", figures)
 
 
-def _load(design: Design, store: NetworkSpec, parameters: float, layout: Layout) -> Transfer | None:
+def _load_transfer(design: Design, store: NetworkSpec, parameters: float, layout: Layout) -> Transfer | None:
     work = design.workload
     if work is None:
         return None

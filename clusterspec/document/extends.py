@@ -59,7 +59,9 @@ def _is_marked(folder: FilePath) -> bool:
     return any(os.path.exists(folder / mark) for mark in ROOT_MARKS)  # noqa: PTH110 — never raises
 
 
-def extend(document: Document, folder: FilePath, keys: Collection[str] = ()) -> tuple[Document, list[Problem]]:
+def extended_document(
+    document: Document, folder: FilePath, keys: Collection[str] = ()
+) -> tuple[Document, list[Problem]]:
     """A document of ``folder`` with its bases merged in, and the problems with them.
 
     A base that cannot be read gives an unresolved-extends problem and a document marked partial.
@@ -155,7 +157,7 @@ def is_derived_spec(document: Document | None, folder: FilePath) -> bool:
     """Whether a document without the key of specs gets it from its bases. All bases must be readable."""
     if document is None or _named_base(document) is None:
         return False
-    merged, problems = extend(document, folder)
+    merged, problems = extended_document(document, folder)
     return not problems and isinstance(merged.value, dict) and KEY_OF_SPECS in merged.value
 
 
@@ -237,5 +239,5 @@ def load_source(source: Source, folder: FilePath, keys: Collection[str] = ()) ->
     document, problems = parse(source)
     if document is None:
         return None, problems
-    document, further = extend(document, folder, keys)
+    document, further = extended_document(document, folder, keys)
     return document, problems + further

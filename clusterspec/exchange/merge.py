@@ -31,11 +31,11 @@ def spec_tree(reading: ImportResult) -> dict[str, Any]:
     """The spec of an import result as plain values, ``clusterspec: 1`` first."""
     root: dict[str, Any] = {"clusterspec": 1} | {key: {} for key in ORDER}
     for given in reading.given:
-        _put(root, given)
+        _insert_value(root, given)
     return {key: value for key, value in root.items() if value not in ({}, [])}
 
 
-def _put(root: dict[str, Any], value: ImportedValue) -> None:
+def _insert_value(root: dict[str, Any], value: ImportedValue) -> None:
     node: Any = root
     for key in value.path[:-1]:
         child = node.get(key)
@@ -109,19 +109,19 @@ def _present_value(document: Document, value: ImportedValue) -> str | None:
     node = document.value
     for depth, key in enumerate(value.path):
         if not isinstance(node, dict):
-            return _stands(document, value.path[:depth])
+            return _written_value_text(document, value.path[:depth])
         if key not in node or node[key] is None:
             return (
                 None
                 if node.get(key) is None and not _is_explicit_null(document, value.path[: depth + 1])
-                else _stands(document, value.path[: depth + 1])
+                else _written_value_text(document, value.path[: depth + 1])
             )
         node = node[key]
     if value.appended:
         if not isinstance(node, list):
-            return _stands(document, value.path)
+            return _written_value_text(document, value.path)
         return "" if value.value in node else None
-    return "" if _is_equal_value(node, value.value) else _stands(document, value.path)
+    return "" if _is_equal_value(node, value.value) else _written_value_text(document, value.path)
 
 
 def _is_explicit_null(document: Document, path: Path) -> bool:
@@ -143,7 +143,7 @@ def _is_equal_value(held: Any, value: Value) -> bool:
     return bool(held == value)
 
 
-def _stands(document: Document, path: Path) -> str:
+def _written_value_text(document: Document, path: Path) -> str:
     place = document.places[path]
     value: Any = document.value
     for key in path:
@@ -170,7 +170,7 @@ def _text_with_group(text: str, document: Document, group: Sequence[ImportedValu
         made = _text_with_key(text, document, parent, node, (str(rest[0]), value, comment_text(str(given.at))))
     wanted = copy.deepcopy(document.value)
     for each in group:
-        _put(wanted, each)
+        _insert_value(wanted, each)
     again = parse(Source(document.source.name, made))[0]
     if again is None or again.value != wanted:
         raise FormatError(f"{document.source.name}: {dotted(given.path)} cannot be inserted into the text")

@@ -314,7 +314,7 @@ class _Shell:
             return self.truth(inner[0])
         if node.type == "list" and len(inner) == 2:
             sign = "||" if any(child.type == "||" for child in node.children) else "&&"
-            return _both(sign, self.truth(inner[0]), self.truth(inner[1]))
+            return _conjunction(sign, self.truth(inner[0]), self.truth(inner[1]))
         if node.type == "unary_expression":
             return self._unary_truth(node, inner[-1])
         if node.type == "binary_expression" and len(inner) >= 2:
@@ -342,11 +342,11 @@ class _Shell:
             return None
         sign = _text(operator)
         if sign in {"&&", "||"}:
-            return _both(sign, self.truth(left), self.truth(right))
+            return _conjunction(sign, self.truth(left), self.truth(right))
         one, other = self.joined(left, 0), self.joined(right, 0)
         if "$" in one.text + other.text or one.branch or other.branch:
             return None
-        return _compared(sign, one.text, other.text)
+        return _comparison_result(sign, one.text, other.text)
 
     # Words
 
@@ -453,7 +453,7 @@ class _Shell:
         operator = node.child_by_field_name("operator")
         if kind != "binary_expression" or left is None or right is None or operator is None:
             return None
-        return _computed(_text(operator), self._value(left), self._value(right))
+        return _operation_result(_text(operator), self._value(left), self._value(right))
 
 
 _STATEMENTS: dict[str, Callable[[_Shell, Node], None]] = {
@@ -474,14 +474,14 @@ def _words_of(parts: Sequence[_Segment | None]) -> tuple[Word, ...]:
     """The words that parts give: parts between breaks are one, unless blanks that are not quoted divide them."""
     found: list[Word] = []
     text, line, branch = "", 0, 0
-    for piece, at, inside, blank in _pieces(parts):
+    for piece, at, inside, blank in _split_pieces(parts):
         if blank and line:
             found.append(Word(text.replace(_CONTINUED, "")[:LONGEST], line, branch))
         text, line, branch = ("", 0, 0) if blank else (text + piece, line or at, branch or inside)
     return tuple(found)
 
 
-def _pieces(parts: Sequence[_Segment | None]) -> Iterator[tuple[str, int, int, bool]]:
+def _split_pieces(parts: Sequence[_Segment | None]) -> Iterator[tuple[str, int, int, bool]]:
     """Text, line, branch, and whether it divides words, of each piece of the parts; a break ends them."""
     for each in [*parts, _BREAK]:
         if each is _BREAK:
@@ -526,14 +526,14 @@ def _matches(text: str, pattern: str) -> bool:
     return pattern == "*" or pattern.strip("\"'") == text
 
 
-def _both(sign: str, one: bool | None, other: bool | None) -> bool | None:
+def _conjunction(sign: str, one: bool | None, other: bool | None) -> bool | None:
     short = sign == "||"
     if one is short or other is short:
         return short
     return None if one is None or other is None else not short
 
 
-def _compared(sign: str, one: str, other: str) -> bool | None:
+def _comparison_result(sign: str, one: str, other: str) -> bool | None:
     if sign in {"=", "==", "!="}:
         return (one == other) is (sign != "!=")
     if not (one.isdecimal() and other.isdecimal() and len(one + other) < 30):
@@ -543,10 +543,10 @@ def _compared(sign: str, one: str, other: str) -> bool | None:
     return (results | {"-lt": left < right, "-le": left <= right}).get(sign)
 
 
-def _computed(sign: str, one: int | None, other: int | None) -> int | None:
+def _operation_result(sign: str, one: int | None, other: int | None) -> int | None:
     """The result of an operation of shell arithmetic on counts.
 
-    >>> [_computed(sign, 17, 5) for sign in "+-*/%"], _computed("/", 1, 0)
+    >>> [_operation_result(sign, 17, 5) for sign in "+-*/%"], _operation_result("/", 1, 0)
     ([22, 12, 85, 3, 2], None)
     """
     if one is None or other is None or (sign in {"/", "%"} and other == 0):

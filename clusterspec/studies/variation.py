@@ -42,7 +42,7 @@ def rewritten(study: Study, changes: Changes) -> Study:
 def varied(study: Study, changes: Changes) -> Study:
     """The study of the spec with other values of the types of `spec.model`, which are not read again."""
     assert study.document is not None
-    document = changed_document(study.document, {path: plain(value) for path, value in changes.items()})
+    document = changed_document(study.document, {path: plain_value(value) for path, value in changes.items()})
     return _study(study, document, changed_spec(study.spec, changes), _other_problems(study.reading, changes), changes)
 
 
@@ -57,7 +57,7 @@ def _study(study: Study, document: Document, spec: Spec, reading: tuple[Problem,
     if any(path[0] == "measured" for path in changes):
         design, measurements, unread = calibrated_by_logs(spec, without_measured(design), study.folder)
         loading = (*loading, *unread)
-    elif _machine(design) != _machine(study.design):
+    elif _unmeasured_cluster(design) != _unmeasured_cluster(study.design):
         measurements = ()
     return replace(
         study,
@@ -71,7 +71,7 @@ def _study(study: Study, document: Document, spec: Spec, reading: tuple[Problem,
     )
 
 
-def _machine(design: Design) -> Cluster | None:
+def _unmeasured_cluster(design: Design) -> Cluster | None:
     """The cluster without the kernels and shares that were measured on it."""
     return without_measured(design).cluster
 
@@ -106,20 +106,20 @@ def with_value_at(value: Any, path: Path, new: object) -> Any:
     return whole
 
 
-def plain(value: object) -> object:
+def plain_value(value: object) -> object:
     """A value of a spec as YAML holds it.
 
-    >>> plain((Quantity(2.0, "1", "2:1"),))
+    >>> plain_value((Quantity(2.0, "1", "2:1"),))
     ['2:1']
     """
     if isinstance(value, Quantity):
         return value.written
     if isinstance(value, tuple | list):
-        return [plain(each) for each in value]
+        return [plain_value(each) for each in value]
     if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
+        return {str(key): plain_value(each) for key, each in value.items()}
     record: type = type(value)
     if is_dataclass(record):
         found = {key: getattr(value, name) for key, name in keys_of(record).items()}
-        return {key: plain(each) for key, each in found.items() if each is not None}
+        return {key: plain_value(each) for key, each in found.items() if each is not None}
     return value

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from clusterspec.analysis.diagnosis import calibration, diagnosis_of
-from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, place
+from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, placed_run
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives.predict import collective_table
 from clusterspec.logs.benchmark import Benchmark
@@ -185,9 +185,9 @@ def test_a_log_that_does_not_fit_the_machine_is_not_compared(ranks: int | None) 
     benchmark = log(DGX, 8)
     series = replace(benchmark.series[0], ranks=ranks)
     with pytest.raises(NotComparable):
-        place(DGX, benchmark, series, "log", LogOverrides())
+        placed_run(DGX, benchmark, series, "log", LogOverrides())
     if ranks is None:
-        assert place(DGX, benchmark, series, "log", LogOverrides(ranks=8)).group.ranks == 8
+        assert placed_run(DGX, benchmark, series, "log", LogOverrides(ranks=8)).group.ranks == 8
 
 
 def test_the_calibration_is_the_largest_size() -> None:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from clusterspec.analysis.layout_search import SearchOptions
-from clusterspec.analysis.serving_plans.separation import crossing
+from clusterspec.analysis.serving_plans.separation import nearest_crossing
 from clusterspec.analysis.serving_search import search_serving
 from clusterspec.report.separation_text import separation_text
 from clusterspec.results.search import Separation
@@ -36,7 +36,7 @@ def separation(load: str, tokens: int = 3000, **pins: object) -> Separation:
 
 def test_a_break_even_is_bracketed_and_bisected() -> None:
     for edge in (10.0, 3000.0, 1e5):
-        found = crossing("x", 1000.0, lambda value, edge=edge: value > edge, 1.0, 1e6)  # type: ignore[misc]
+        found = nearest_crossing("x", 1000.0, lambda value, edge=edge: value > edge, 1.0, 1e6)  # type: ignore[misc]
         if edge == 1e5:
             assert (found.value, found.better_above, found.high) == (None, False, 1000.0 * 64)
         elif edge == 10.0:
@@ -44,12 +44,12 @@ def test_a_break_even_is_bracketed_and_bisected() -> None:
         else:
             assert found.value == pytest.approx(edge, rel=0.05)
             assert found.better_above
-    below = crossing("x", 1000.0, lambda value: value < 3000, 1.0, 1e6)
+    below = nearest_crossing("x", 1000.0, lambda value: value < 3000, 1.0, 1e6)
     assert below.value == pytest.approx(3000, rel=0.05)
     assert not below.better_above
     # limits, and values at which nothing works, end the search
-    assert crossing("x", 10.0, lambda value: True, 5.0, 50.0)[2:] == (None, True, 10.0, 40.0)
-    assert crossing("x", 10.0, lambda value: True if value < 100 else None, 5.0, 1e9).high == 40.0
+    assert nearest_crossing("x", 10.0, lambda value: True, 5.0, 50.0)[2:] == (None, True, 10.0, 40.0)
+    assert nearest_crossing("x", 10.0, lambda value: True if value < 100 else None, 5.0, 1e9).high == 40.0
 
 
 def test_long_prompts_beside_a_tight_token_target_are_computed_on_separate_engines() -> None:

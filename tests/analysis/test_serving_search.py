@@ -9,7 +9,15 @@ import pytest
 
 from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.rewrite import with_row
-from clusterspec.analysis.serving_plans.space import counts, designed, engines, own_plan, rate, replicated, serving_job
+from clusterspec.analysis.serving_plans.space import (
+    counts,
+    design_of_plan,
+    engines,
+    own_plan,
+    rate,
+    replicated_plans,
+    serving_job,
+)
 from clusterspec.finding import Severity
 from clusterspec.results.search import LayoutRow, SearchReport
 from clusterspec.studies.study import Study, study_text
@@ -73,7 +81,7 @@ def test_no_plan_with_fewer_accelerators_meets_the_targets() -> None:
     job = serving_job(one.design)
     assert job is not None
     least = of(found(one).layouts[0])["accelerators"]
-    rated = [rate(job, plan, 85e9) for engine in engines(job) for plan in replicated(job, engine)]
+    rated = [rate(job, plan, 85e9) for engine in engines(job) for plan in replicated_plans(job, engine)]
     assert min(each.times.accelerators for each in rated if each and each.meets) >= least
 
 
@@ -82,12 +90,12 @@ def test_the_numbers_of_the_search_are_those_of_an_estimate() -> None:
     job = serving_job(one.design)
     assert job is not None and one.plan.serving is not None
     plan = own_plan(job)
-    assert plan in list(replicated(job, next(each for each in engines(job) if (each.tp, each.ep) == (8, 1))))
+    assert plan in list(replicated_plans(job, next(each for each in engines(job) if (each.tp, each.ep) == (8, 1))))
     mine = rate(job, plan, 200e9)
     assert mine is not None
     assert mine.times.tpot == pytest.approx(one.plan.serving.tpot, rel=1e-12)
     assert mine.memory == pytest.approx(one.plan.memory_bytes, rel=1e-12)
-    assert designed(job, plan).layout == one.design.layout
+    assert design_of_plan(job, plan).layout == one.design.layout
 
 
 def test_the_front_trades_the_tokens_of_a_user_for_those_of_an_accelerator() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.serving_plans.space import ServingJob, designed, engines, replicated, serving_job
+from clusterspec.analysis.serving_plans.space import ServingJob, design_of_plan, engines, replicated_plans, serving_job
 from clusterspec.analysis.studied import NO_PINS, Pins
 from clusterspec.cluster.model import Engines
 from tests.analysis.test_serving_search import DENSE, EXPERT, study
@@ -64,14 +64,14 @@ def test_experts_are_cut_over_the_ranks_that_no_expert_parallelism_takes() -> No
     ("tp", "numbers"), [(8, [1, 2]), (4, [1, 2, 3, 4]), (2, [1, 2, 3, 4, 5, 6, 7, 8]), (1, [*range(1, 17)])]
 )
 def test_an_engine_is_replicated_up_to_the_ranks_of_the_job(tp: int, numbers: list[int]) -> None:
-    plans = list(replicated(job_of(DENSE), Engines(tp=tp)))
+    plans = list(replicated_plans(job_of(DENSE), Engines(tp=tp)))
     assert [decode.replicas for _, decode in plans] == numbers
     assert {prefill for prefill, _ in plans} == {None}
 
 
 def test_a_plan_takes_the_ranks_of_both_kinds_of_engines_and_the_nodes_that_hold_them() -> None:
     job = job_of(DENSE)
-    alone = designed(job, (None, Engines(replicas=3, tp=2)), concurrency=40)
+    alone = design_of_plan(job, (None, Engines(replicas=3, tp=2)), concurrency=40)
     assert alone.layout is not None and (alone.layout.ranks, alone.layout.nodes) == (6, 1)
     assert not alone.layout.separate_engines and alone.workload is not None and alone.workload.serving is not None
     load = alone.workload.serving
@@ -82,7 +82,7 @@ def test_a_plan_takes_the_ranks_of_both_kinds_of_engines_and_the_nodes_that_hold
         None,
         (),
     )
-    apart = designed(job, (Engines(replicas=1, tp=8), Engines(replicas=1, tp=2)))
+    apart = design_of_plan(job, (Engines(replicas=1, tp=8), Engines(replicas=1, tp=2)))
     assert apart.layout is not None and (apart.layout.ranks, apart.layout.nodes) == (10, 2)
     assert apart.layout.separate_engines and apart.workload is not None and apart.workload.serving is not None
     assert apart.workload.serving.prefill == Engines(replicas=1, tp=8)

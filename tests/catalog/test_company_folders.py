@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec.catalog import FOLDER_OF_KIND, KINDS, Catalog
-from clusterspec.catalog.company import checked_files, schema, skeleton
+from clusterspec.catalog.company import checked_files, entry_template, schema
 from tests.catalog.test_company import COMPANY, WHOLE
 
 DAY = date(2026, 11, 20)
@@ -33,7 +33,7 @@ def faults(folder: Path) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_skeleton_is_a_valid_entry_with_and_without_its_commented_facts(kind: str, tmp_path: Path) -> None:
-    text = skeleton(kind, "mine", DAY, FOLDER_OF_KIND[kind])
+    text = entry_template(kind, "mine", DAY, FOLDER_OF_KIND[kind])
     assert faults(written(tmp_path, kind, text)) == {f"{FOLDER_OF_KIND[kind]}/mine.yaml": []}
     assert Catalog.open([tmp_path]).get(kind, "mine").name == "mine"
     whole = FACT.sub(r"\1", text)
@@ -44,7 +44,7 @@ def test_a_skeleton_is_a_valid_entry_with_and_without_its_commented_facts(kind: 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_skeleton_states_only_marked_placeholders(kind: str, tmp_path: Path) -> None:
-    raw = Catalog.open([written(tmp_path, kind, skeleton(kind, "mine", DAY, FOLDER_OF_KIND[kind]))]).raw_entry(
+    raw = Catalog.open([written(tmp_path, kind, entry_template(kind, "mine", DAY, FOLDER_OF_KIND[kind]))]).raw_entry(
         kind, "mine"
     )
     assert [*raw.facts] == ["year"]
@@ -92,7 +92,7 @@ def test_a_folder_of_the_wrong_kind_is_named(tmp_path: Path) -> None:
 
 
 def test_an_entry_names_entries_that_exist(tmp_path: Path) -> None:
-    text = skeleton("platform", "mine", DAY, "platforms") + "notes: [none]\n"
+    text = entry_template("platform", "mine", DAY, "platforms") + "notes: [none]\n"
     written(tmp_path, "platform", text.replace("facts:\n", "facts:\n  accelerator: h100-sxm-81gb\n"))
     (found,) = [finding for one in checked_files([tmp_path]) for finding in one.findings]
     assert (found.rule, found.span.start.line) == ("unknown-catalog-id", text[: text.index("facts:")].count("\n") + 2)

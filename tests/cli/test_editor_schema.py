@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.company import KINDS_OF_KEYS, skeleton
+from clusterspec.catalog.company import KINDS_OF_KEYS, entry_template
 from clusterspec.cli.language_server.features import Place, completion_items
 from clusterspec.document import parse
 from clusterspec.source import Source
@@ -129,7 +129,7 @@ def test_it_offers_the_ids_of_the_catalog() -> None:
 
 def test_the_command_prints_the_shipped_one_and_adds_the_ids_of_a_company(call: Call) -> None:
     assert call("schema", "--editor").out == SHIPPED.read_text("utf-8")
-    written(Path("hardware"), "platform", skeleton("platform", "acme-node", DAY, "platforms"), "acme-node")
+    written(Path("hardware"), "platform", entry_template("platform", "acme-node", DAY, "platforms"), "acme-node")
     own = json.loads(call("schema", "--catalog", "hardware").out)
     assert "acme-node" in offered(own["properties"]["cluster"]["properties"]["platform"])
 

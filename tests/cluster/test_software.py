@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.catalog.frameworks import version
+from clusterspec.catalog.frameworks import version_numbers
 from tests.cluster.resolving import assumed, clean, resolve_text
 
 H100 = "cluster: {platform: dgx-h100, nodes: 4}\n"
@@ -85,7 +85,7 @@ def test_unknown_software_is_reported(layout: str, said: str) -> None:
     ("first", "second"), [("0.9", "0.10"), ("0.15", "0.15.1"), ("1.3.0rc1", "1.3.1"), ("2025.12", "2026.1")]
 )
 def test_releases_are_ordered_by_their_numbers(first: str, second: str) -> None:
-    assert version(first) < version(second)
+    assert version_numbers(first) < version_numbers(second)
 
 
 def test_full_sharding_of_early_releases_uses_another_framework() -> None:

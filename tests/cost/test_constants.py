@@ -22,7 +22,7 @@ MODULES = sorted(
         *(COST / f"{name}.py" for name in ("layer_tables", "measured", "step", "tables", "traffic")),
     ]
 )
-DECLARES = {"assumed", "cited", "_declared", "Protocol", "_hops", "_tuning"}
+DECLARES = {"assumed_figure", "cited_figure", "_kernel_constant", "_registered_figure", "Protocol", "_hops", "_tuning"}
 """Calls whose arguments are constants with their reasons; protocols cite the library's own table."""
 TOLERANCES = {"CLOSE", "_LOWEST", "MICRO"}
 """Names of numbers that stop a search, or convert a unit: they say nothing of a machine."""

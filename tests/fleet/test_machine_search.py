@@ -11,7 +11,7 @@ import yaml
 
 from clusterspec import load
 from clusterspec.analysis.candidates import Candidate, Limits, default_sizes, read_prices
-from clusterspec.analysis.machine_search import pareto
+from clusterspec.analysis.machine_search import pareto_rows
 from clusterspec.results.machines import MachineRow
 from tests.cli.conftest import Call, call  # noqa: F401 - the fixture
 from tests.fleet.test_fleet_studies import study
@@ -82,8 +82,8 @@ def test_the_front_is_what_no_other_machine_beats() -> None:
         for one, own in zip(rows, worst, strict=True)
         if not any(all(x <= y for x, y in zip(other, own, strict=True)) and other != own for other in worst)
     ]
-    assert [*pareto(rows)] == wanted == [row(1.0, 5.0, 8.0)]
-    assert len(pareto([row(1.0, 6.0, 9.0), row(2.0, 5.0, 9.0), row(2.0, 6.0, 8.0), row(2.0, 6.0, 9.0)])) == 3
+    assert [*pareto_rows(rows)] == wanted == [row(1.0, 5.0, 8.0)]
+    assert len(pareto_rows([row(1.0, 6.0, 9.0), row(2.0, 5.0, 9.0), row(2.0, 6.0, 8.0), row(2.0, 6.0, 9.0)])) == 3
 
 
 def test_sizes_follow_from_the_limits(tmp_path: Path) -> None:

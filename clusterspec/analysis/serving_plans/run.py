@@ -12,9 +12,9 @@ from clusterspec.analysis.serving_plans.space import (
     engines,
     front,
     own_plan,
-    ranked,
+    ranked_plans,
     rate,
-    replicated,
+    replicated_plans,
 )
 from clusterspec.analysis.studied import Pins
 from clusterspec.cluster.model import Engines
@@ -28,7 +28,7 @@ MOST_KINDS = 5
 """Kinds of engine of each side that are combined."""
 
 
-def separated(
+def separated_plans(
     job: ServingJob, ladders: Mapping[Engines, Sequence[Rated]], rate: Callable[..., Rated | None]
 ) -> Iterator[Rated]:
     """Plans for every pair of the best prefill and decode layouts, with the fewest engines of each that meet the
@@ -38,17 +38,17 @@ def separated(
     meets them, the splits of all ranks; without targets also fewer engines of the kinds that make the most tokens.
     """
     lightest = [(engine, ladder[0]) for engine, ladder in ladders.items() if ladder]
-    prefill = _undominated(lightest, lambda one: (one.times.prompt_time, _ranks_per_prompt(one)))
-    decode = _undominated(lightest, lambda one: (one.times.tpot, one.plan[1].ranks / one.plan[1].attention_dp))
-    decode += _busiest(job, ladders)
+    prefill = _pareto_engines(lightest, lambda one: (one.times.prompt_time, _ranks_per_prompt(one)))
+    decode = _pareto_engines(lightest, lambda one: (one.times.tpot, one.plan[1].ranks / one.plan[1].attention_dp))
+    decode += _busiest_engines(job, ladders)
     own = [engine for engine in (job.load.prefill, job.load.decode) if engine is not None]
     for prompts in _one_of_each([*prefill, *own[:1]]):
         for answers in _one_of_each([*decode, *own[1:]]):
             if prompts.ranks + answers.ranks <= job.ranks:
-                yield from _numbers(job, prompts, answers, rate)
+                yield from _plans_of_pair(job, prompts, answers, rate)
     if not job.load.targets and prefill:
-        for answers in _one_of_each(_busiest(job, ladders)[:BALANCED]):
-            yield from _balanced(job, replace(prefill[-1], replicas=1), answers, rate)
+        for answers in _one_of_each(_busiest_engines(job, ladders)[:BALANCED]):
+            yield from _balanced_plans(job, replace(prefill[-1], replicas=1), answers, rate)
 
 
 def _one_of_each(kinds: Iterable[Engines]) -> list[Engines]:
@@ -56,7 +56,7 @@ def _one_of_each(kinds: Iterable[Engines]) -> list[Engines]:
     return list(dict.fromkeys(replace(engine, replicas=1) for engine in kinds))
 
 
-def _busiest(job: ServingJob, ladders: Mapping[Engines, Sequence[Rated]]) -> list[Engines]:
+def _busiest_engines(job: ServingJob, ladders: Mapping[Engines, Sequence[Rated]]) -> list[Engines]:
     """The engine layouts with the most output tokens per second per accelerator within the target per output token."""
     tightest = job.load.tightest("tpot")
     target = tightest.seconds if tightest else inf
@@ -73,7 +73,7 @@ def _ranks_per_prompt(rated: Rated) -> float:
     return rated.times.prompt_time * engine.ranks / engine.attention_dp
 
 
-def _undominated(
+def _pareto_engines(
     single: Sequence[tuple[Engines, Rated]], costs: Callable[[Rated], tuple[float, float]]
 ) -> list[Engines]:
     """The Pareto front of engine layouts over both costs, at most `MOST_KINDS` of them."""
@@ -87,7 +87,9 @@ def _undominated(
     return [engines[round(at * (len(engines) - 1) / (MOST_KINDS - 1))] for at in range(MOST_KINDS)]
 
 
-def _numbers(job: ServingJob, prompts: Engines, answers: Engines, rate: Callable[..., Rated | None]) -> Iterator[Rated]:
+def _plans_of_pair(
+    job: ServingJob, prompts: Engines, answers: Engines, rate: Callable[..., Rated | None]
+) -> Iterator[Rated]:
     """Plans for one prefill and one decode layout: the fewest engines that meet the targets, or splits of all ranks."""
     load = job.load
     if not load.targets:
@@ -108,7 +110,7 @@ def _numbers(job: ServingJob, prompts: Engines, answers: Engines, rate: Callable
                 return
 
 
-def _balanced(
+def _balanced_plans(
     job: ServingJob, prompts: Engines, answers: Engines, rate: Callable[..., Rated | None]
 ) -> Iterator[Rated]:
     """Plans with every number of decode engines, and the prefill engines that their prompts keep busy."""
@@ -212,20 +214,20 @@ def search(
     `Pins` may fix the degrees of an engine; ``pools`` of aggregated or disaggregated fixes the kind of plan.
     """
     seeker = _Search(job, most, progress)
-    kinds = list(engines(job, _degrees(pins)))
+    kinds = list(engines(job, _pinned_degrees(pins)))
     seeker.total = max(1, sum(8 + min(16, job.ranks // engine.ranks) for engine in kinds))
     found: list[Rated] = list(_plans_of_spec(seeker, pins))
     shown: list[Rated] = []
     ladders = _ladders(seeker, kinds, pins)
     if pins.values.get("pools") != "disaggregated":
         for engine in ladders:
-            found += _counted(seeker, engine)
+            found += _plans_of_one_kind(seeker, engine)
             shown += ladders[engine]
     if _may_separate(job, pins):
-        pools = list(separated(job, ladders, seeker.rate))
+        pools = list(separated_plans(job, ladders, seeker.rate))
         found += pools
-        for one in ranked(pools, "tokens_per_accelerator")[: FRONT_POOLS if with_front else 0]:
-            shown += _laddered(seeker, one.plan)
+        for one in ranked_plans(pools, "tokens_per_accelerator")[: FRONT_POOLS if with_front else 0]:
+            shown += _plans_by_concurrency(seeker, one.plan)
     found = list({one.plan: one for one in found}.values())
     meeting = [one for one in found if one.meets]
     missing = [one for one in found if not one.meets]
@@ -236,8 +238,8 @@ def search(
     return FoundPlans(
         seeker.evaluated,
         len(meeting),
-        tuple(ranked(kept, objective)[: max(top, LEAST) * SPARE]),
-        tuple(_refined(seeker, front(shown))) if with_front else (),
+        tuple(ranked_plans(kept, objective)[: max(top, LEAST) * SPARE]),
+        tuple(_refined_front(seeker, front(shown))) if with_front else (),
         None if meeting else nearest,
         len(meeting) - len(certain),
         surely and bool(meeting) and not certain,
@@ -245,7 +247,7 @@ def search(
     )
 
 
-def _degrees(pins: Pins) -> Pins:
+def _pinned_degrees(pins: Pins) -> Pins:
     return Pins({key: value for key, value in pins.values.items() if key != "pools"})
 
 
@@ -257,8 +259,8 @@ def _may_separate(job: ServingJob, pins: Pins) -> bool:
 def one_kind_reason(job: ServingJob, pins: Pins) -> str:
     """Why a search looks at one kind of plan alone; empty where it compares both."""
     fixed = pins.values.get("pools")
-    if fixed == "aggregated" or _degrees(pins).values:
-        keys = ", ".join(sorted(_degrees(pins).values)) or "pools"
+    if fixed == "aggregated" or _pinned_degrees(pins).values:
+        keys = ", ".join(sorted(_pinned_degrees(pins).values)) or "pools"
         return f"`{keys}` is fixed, which leaves one kind of engine"
     if job.ranks < 2:
         return "there is one rank"
@@ -278,9 +280,9 @@ def _plans_of_spec(seeker: _Search, pins: Pins) -> Iterator[Rated]:
         yield one
 
 
-def _counted(seeker: _Search, engine: Engines) -> Iterator[Rated]:
+def _plans_of_one_kind(seeker: _Search, engine: Engines) -> Iterator[Rated]:
     """The plans of one kind of engine by the number of engines."""
-    for plan in replicated(seeker.job, engine):
+    for plan in replicated_plans(seeker.job, engine):
         one = seeker.rate(plan)
         if one is not None:
             yield one
@@ -303,7 +305,7 @@ def _ladders(seeker: _Search, kinds: list[Engines], pins: Pins) -> dict[Engines,
     return found
 
 
-def _refined(seeker: _Search, rough: list[Rated]) -> list[Rated]:
+def _refined_front(seeker: _Search, rough: list[Rated]) -> list[Rated]:
     """The front extended by plans with half and twice the requests in flight of each of its points."""
     tried = {(one.plan, one.concurrency) for one in rough}
     more: list[Rated] = []
@@ -324,7 +326,7 @@ def _over_concurrency(seeker: _Search, engine: Engines) -> Iterator[Rated]:
     """
     job = seeker.job
     replicas = max(1, job.ranks // engine.ranks)
-    yield from _laddered(seeker, (None, replace(engine, replicas=replicas)))
+    yield from _plans_by_concurrency(seeker, (None, replace(engine, replicas=replicas)))
 
 
 def _is_saturated(rated: Rated) -> bool:
@@ -333,7 +335,7 @@ def _is_saturated(rated: Rated) -> bool:
     return times.offered > times.kv_capacity_sequences or times.wait > LONG_WAIT * (times.request_latency - times.ttft)
 
 
-def _laddered(seeker: _Search, plan: tuple[Engines | None, Engines]) -> Iterator[Rated]:
+def _plans_by_concurrency(seeker: _Search, plan: tuple[Engines | None, Engines]) -> Iterator[Rated]:
     decode, each = plan[1], 1
     while each <= MOST_IN_FLIGHT:
         one = seeker.rate(plan, each * decode.replicas * decode.attention_dp)

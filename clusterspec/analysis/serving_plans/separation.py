@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import exp, inf, log
 
-from clusterspec.analysis.serving_plans.space import Plan, Rated, ServingJob, designed, ranked, rate
+from clusterspec.analysis.serving_plans.space import Plan, Rated, ServingJob, design_of_plan, ranked_plans, rate
 from clusterspec.cluster.model import Lengths, Serving
 from clusterspec.cost.serving.handoff import HANDOFF_SHARE
 from clusterspec.cost.serving.times import serving_times
@@ -47,12 +47,12 @@ class Kinds(NamedTuple):
 def best_of_kinds(plans: Sequence[Rated], objective: str) -> Kinds:
     """The best plan of each kind by an objective, of those that meet the targets; else the one closest to them."""
 
-    def best(some: list[Rated]) -> Rated | None:
+    def best_plan(some: list[Rated]) -> Rated | None:
         meeting = [each for each in some if each.meets]
-        return ranked(meeting, objective)[0] if meeting else min(some, key=lambda each: each.excess, default=None)
+        return ranked_plans(meeting, objective)[0] if meeting else min(some, key=lambda each: each.excess, default=None)
 
     together = [each for each in plans if each.plan[0] is None]
-    return Kinds(best(together), best([each for each in plans if each.plan[0] is not None]))
+    return Kinds(best_plan(together), best_plan([each for each in plans if each.plan[0] is not None]))
 
 
 def plan_value(job: ServingJob, plan: Plan) -> float:
@@ -62,7 +62,7 @@ def plan_value(job: ServingJob, plan: Plan) -> float:
     if not job.load.targets:
         found = rate(job, plan, inf)
         return found.per_accelerator if found else 0.0
-    design = designed(job, plan, targets=True)
+    design = design_of_plan(job, plan, targets=True)
     times = serving_times(design)
     most = int(times.max_concurrency or 0) if times else 0
     found = rate(job, plan, inf, most) if most else None
@@ -98,9 +98,9 @@ def _by_length(job: ServingJob, together: Plan, apart: Plan) -> BreakEven:
 
     def better(tokens: float) -> bool | None:
         other = replace(job, load=_with_prompts(job.load, round(tokens)))
-        return _better(plan_value(other, together), plan_value(other, apart))
+        return _is_separation_better(plan_value(other, together), plan_value(other, apart))
 
-    return crossing("input_tokens", float(job.load.input_tokens), better, 1.0, most)
+    return nearest_crossing("input_tokens", float(job.load.input_tokens), better, 1.0, most)
 
 
 def _by_load(job: ServingJob, together: Rated, apart: Rated) -> BreakEven:
@@ -113,14 +113,16 @@ def _by_load(job: ServingJob, together: Rated, apart: Rated) -> BreakEven:
         return first.per_accelerator if first else 0.0, second.per_accelerator if second else 0.0
 
     if not job.load.targets:
-        return crossing("concurrency", apart.times.offered, lambda each: _better(*at_concurrency(each)), 1.0, inf)
+        return nearest_crossing(
+            "concurrency", apart.times.offered, lambda each: _is_separation_better(*at_concurrency(each)), 1.0, inf
+        )
 
     def better(each: float) -> bool | None:
-        return _better(value_at_load(job, together.plan, each), value_at_load(job, apart.plan, each))
+        return _is_separation_better(value_at_load(job, together.plan, each), value_at_load(job, apart.plan, each))
 
     present = apart.times.offered / apart.times.accelerators
     least = 1 / min(together.times.accelerators, apart.times.accelerators)
-    return crossing("requests_per_accelerator", present, better, least, inf)
+    return nearest_crossing("requests_per_accelerator", present, better, least, inf)
 
 
 def _by_link(job: ServingJob, together: Plan, apart: Plan, bandwidth: float) -> BreakEven:
@@ -129,12 +131,12 @@ def _by_link(job: ServingJob, together: Plan, apart: Plan, bandwidth: float) -> 
 
     def better(link: float) -> bool | None:
         load = replace(job.load, transfer=job.load.transfer._replace(bandwidth=link))
-        return _better(alone, plan_value(replace(job, load=load), apart))
+        return _is_separation_better(alone, plan_value(replace(job, load=load), apart))
 
-    return crossing("link_bandwidth", present, better, LEAST_LINK, MOST_LINK)
+    return nearest_crossing("link_bandwidth", present, better, LEAST_LINK, MOST_LINK)
 
 
-def _better(together: float, apart: float) -> bool | None:
+def _is_separation_better(together: float, apart: float) -> bool | None:
     """Whether separate engines are better; None where neither plan serves anything."""
     return None if together == apart == 0 else apart > together
 
@@ -148,7 +150,7 @@ def _with_prompts(load: Serving, tokens: int) -> Serving:
     return replace(load, input_tokens=tokens, input_lengths=lengths)
 
 
-def crossing(
+def nearest_crossing(
     quantity: str, present: float, better: Callable[[float], bool | None], low: float, high: float
 ) -> BreakEven:
     """The value nearest to the present one at which ``better`` changes, by steps of `STEP` and bisection.
@@ -168,12 +170,12 @@ def crossing(
                 break
             ends[side > 1] = now
             if there is not here:
-                value = _bisected(better, before, now, here)
+                value = _bisected_crossing(better, before, now, here)
                 return BreakEven(quantity, present, value, (now > present) is not here, ends[0], ends[1])
     return BreakEven(quantity, present, None, here, ends[0], ends[1])
 
 
-def _bisected(better: Callable[[float], bool | None], one: float, other: float, here: bool) -> float:
+def _bisected_crossing(better: Callable[[float], bool | None], one: float, other: float, here: bool) -> float:
     """The value between two, at the first of which the answer is ``here``, at which it changes."""
     for _ in range(HALVINGS):
         middle = exp((log(one) + log(other)) / 2)

@@ -52,14 +52,14 @@ def serving_job(design: Design) -> ServingJob | None:
 
 def engines(job: ServingJob, pins: Pins = NO_PINS) -> Iterator[Engines]:
     """Every legal engine of at most the ranks of the job, smaller degrees first; one replica each."""
-    for tp in _pinned_numbers(pins, "tp", _widths(job)):
+    for tp in _pinned_numbers(pins, "tp", _tensor_degrees(job)):
         for pp in _pinned_numbers(pins, "pp", [each for each in divisors(job.ranks) if each <= MOST_STAGES]):
             if tp * pp > job.ranks:
                 continue
-            for attention_dp in _pinned_numbers(pins, "attention_dp", _attention(job, tp * pp)):
-                for ep in _pinned_numbers(pins, "ep", _expert(job, tp * attention_dp)):
+            for attention_dp in _pinned_numbers(pins, "attention_dp", _attention_degrees(job, tp * pp)):
+                for ep in _pinned_numbers(pins, "ep", _expert_degrees(job, tp * attention_dp)):
                     engine = _engine(job, tp, attention_dp, ep, pp)
-                    if engine.ranks <= job.ranks and _in_nodes(job, engine) and _legal(job, engine):
+                    if engine.ranks <= job.ranks and _in_nodes(job, engine) and _is_legal(job, engine):
                         yield engine
 
 
@@ -67,7 +67,7 @@ def _pinned_numbers(pins: Pins, key: str, otherwise: Sequence[int]) -> tuple[int
     return tuple(int(str(each)) for each in pins.choices(key, otherwise))
 
 
-def _widths(job: ServingJob) -> list[int]:
+def _tensor_degrees(job: ServingJob) -> list[int]:
     """Degrees of tensor parallelism inside a domain, or a node without scale-up interconnect, that divide the heads."""
     cluster, heads = job.cluster, max(1, job.workload.model.heads)
     domain = cluster.ranks_per_node if cluster.scale_up.topology == "pcie" else cluster.ranks_per_domain
@@ -76,7 +76,7 @@ def _widths(job: ServingJob) -> list[int]:
     return sorted(each for each in found if each <= most and heads % each == 0)
 
 
-def _attention(job: ServingJob, ranks: int) -> Sequence[int]:
+def _attention_degrees(job: ServingJob, ranks: int) -> Sequence[int]:
     """Attention data parallelism of an engine; without experts it is the same as replicas."""
     if not job.workload.model.experts or not job.layout.capabilities.has("attention_dp"):
         return (1,)
@@ -91,7 +91,7 @@ def _in_nodes(job: ServingJob, engine: Engines) -> bool:
     return engine.ranks % of_node == 0 or of_node % engine.ranks == 0
 
 
-def _expert(job: ServingJob, ranks: int) -> Sequence[int]:
+def _expert_degrees(job: ServingJob, ranks: int) -> Sequence[int]:
     """Expert degrees: every expert sharded over all ranks, or whole experts distributed over the ranks."""
     return (1, ranks) if job.workload.model.experts and ranks > 1 else (1,)
 
@@ -105,7 +105,7 @@ def _engine(job: ServingJob, tp: int, attention_dp: int, ep: int, pp: int) -> En
     return replace(engine, expert_tp=default_expert_tp(engine), redundant_experts=copies)
 
 
-def _legal(job: ServingJob, engine: Engines) -> bool:
+def _is_legal(job: ServingJob, engine: Engines) -> bool:
     if (engine.tp * engine.attention_dp) % engine.ep:
         return False
     numbers = LayoutNumbers(
@@ -142,7 +142,7 @@ def counts(most: int) -> list[int]:
     return [*found, most] if most > 0 else []
 
 
-def designed(job: ServingJob, plan: Plan, *, concurrency: int | None = None, targets: bool = False) -> Design:
+def design_of_plan(job: ServingJob, plan: Plan, *, concurrency: int | None = None, targets: bool = False) -> Design:
     """The design of a plan, without ``targets`` so that only its times are estimated; ``concurrency`` replaces the
     load.
     """
@@ -159,7 +159,7 @@ def designed(job: ServingJob, plan: Plan, *, concurrency: int | None = None, tar
     return with_values(job.design, {("layout",): layout, ("workload", "serving"): load})
 
 
-def replicated(job: ServingJob, engine: Engines) -> Iterator[Plan]:
+def replicated_plans(job: ServingJob, engine: Engines) -> Iterator[Plan]:
     """The engine in increasing numbers; the last fills the nodes of the job. Engines may leave ranks of a node idle."""
     most = job.ranks // engine.ranks
     by_node = {nodes * job.cluster.ranks_per_node // engine.ranks for nodes in counts(job.nodes)} - {0}
@@ -215,7 +215,7 @@ class Rated:
 
 def rate(job: ServingJob, plan: Plan, most: float, concurrency: int | None = None) -> Rated | None:
     """The numbers of a plan; None where it has no times, or takes more than ``most`` bytes of an accelerator."""
-    design = designed(job, plan, concurrency=concurrency)
+    design = design_of_plan(job, plan, concurrency=concurrency)
     held = design_memory(design)
     if held is None or held.total > most:
         return None
@@ -223,12 +223,12 @@ def rate(job: ServingJob, plan: Plan, most: float, concurrency: int | None = Non
     if times is None:
         return None
     late = missed_targets(times, job.load)
-    meets = not late and _sustained(job, times, concurrency)
+    meets = not late and _is_sustained(job, times, concurrency)
     surely = held.capacity is None or held.upper - spare_cache(held) <= held.capacity.value
-    return Rated(plan, times, held.total, meets, _excess(job, times), concurrency, surely)
+    return Rated(plan, times, held.total, meets, _excess_of_targets(job, times), concurrency, surely)
 
 
-def _sustained(job: ServingJob, times: ServingTimes, concurrency: int | None) -> bool:
+def _is_sustained(job: ServingJob, times: ServingTimes, concurrency: int | None) -> bool:
     """Whether the cache holds the requests in flight, and throughput equals the request rate where that is stated."""
     if job.load.load != "offline" and times.offered > HELD * times.kv_capacity_sequences:
         return False
@@ -238,7 +238,7 @@ def _sustained(job: ServingJob, times: ServingTimes, concurrency: int | None) ->
     return times.output_tokens_per_second >= SUSTAINED * wanted * job.load.output_tokens
 
 
-def _excess(job: ServingJob, times: ServingTimes) -> float:
+def _excess_of_targets(job: ServingJob, times: ServingTimes) -> float:
     load = job.load
     queued = times.offered / times.kv_capacity_sequences if load.load != "offline" else 0.0
     return max([1.0, queued, *(each.seconds / each.target.seconds for each in target_results(times, load))])
@@ -266,7 +266,7 @@ METRICS: Mapping[str, Key] = {
 """The order of plans by a metric of a condition, the one that meets it most easily first."""
 
 
-def ranked(plans: Iterable[Rated], objective: str) -> list[Rated]:
+def ranked_plans(plans: Iterable[Rated], objective: str) -> list[Rated]:
     """The plans in order of an objective or of a metric, the best first."""
     key = OBJECTIVES.get(objective) or METRICS[objective]
     return sorted(plans, key=lambda one: (*key(one), one.memory))

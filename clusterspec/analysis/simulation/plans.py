@@ -55,7 +55,7 @@ def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
     """The tables and limits of the engines of a plan, where one attention rank holds ``tokens``."""
     load, apart = pools.load, pools.has_prefill_engines
 
-    def limits(kind: str) -> Limits:
+    def rank_limits(kind: str) -> Limits:
         most = pools.sequences
         held = tokens if kind != "prefill" else float("inf")
         early = load.transfer.first_token == "prefill"
@@ -64,8 +64,8 @@ def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
 
     engine, prompts = pools.decode, pools.prompts
     return Timing(
-        decode=(StepTables.of(engine), limits("decode" if apart else ""), engine.replicas),
-        prefill=(StepTables.of(prompts), limits("prefill"), prompts.replicas) if apart else None,
+        decode=(StepTables.of(engine), rank_limits("decode" if apart else ""), engine.replicas),
+        prefill=(StepTables.of(prompts), rank_limits("prefill"), prompts.replicas) if apart else None,
         links=Links.of(pools, sent),
         request=engine.habits.request,
     )

@@ -114,7 +114,7 @@ def simulate(
         queue_share=_queue_share(counted, timing),
         queue=queue_over_time(run.requests, run.ended),
         cache_sizes=sizes,
-        notes=tuple(_notes(pools, traffic, saturation, run.preempted)),
+        notes=tuple(_report_notes(pools, traffic, saturation, run.preempted)),
     )
 
 
@@ -325,7 +325,7 @@ def queue_over_time(requests: Sequence[Request], end: float) -> tuple[QueuePoint
     return tuple(found)
 
 
-def _notes(pools: Pools, traffic: Traffic, saturation: float | None, preempted: int) -> Iterable[str]:
+def _report_notes(pools: Pools, traffic: Traffic, saturation: float | None, preempted: int) -> Iterable[str]:
     """What a reader of the figures has to know."""
     load = pools.load
     if saturation and load.load == "open" and (load.request_rate or 0.0) > saturation * OVERLOAD and traffic.warm_up:

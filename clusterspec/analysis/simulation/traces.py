@@ -52,7 +52,7 @@ def trace_arrivals(path: Path) -> list[Arrival]:
     try:
         _check_file(path)
         with path.open(encoding="utf-8-sig", newline="") as file:
-            found = list(_rows(path, iter(file)))
+            found = list(_arrivals(path, iter(file)))
     except OSError as fault:
         raise TraceFault(f"cannot read {path.name}: {fault.strerror or 'no such file'}") from None
     except (UnicodeDecodeError, csv.Error) as fault:
@@ -70,10 +70,10 @@ def _check_file(path: Path) -> None:
         raise TraceFault(f"{path.name} is larger than 64 MiB")
 
 
-def _rows(path: Path, lines: Iterator[str]) -> Iterator[Arrival]:
+def _arrivals(path: Path, lines: Iterator[str]) -> Iterator[Arrival]:
     """The requests of the lines of a file, in the format that its first line shows."""
     first = next(lines, "")
-    whole = _bounded(path.name, chain([first], lines))
+    whole = _bounded_lines(path.name, chain([first], lines))
     if first.lstrip().startswith("{"):
         return _json_rows(path.name, whole)
     if CLIENT_ROW.fullmatch(first.strip()):
@@ -81,7 +81,7 @@ def _rows(path: Path, lines: Iterator[str]) -> Iterator[Arrival]:
     return _csv_rows(path.name, csv.reader(whole))
 
 
-def _bounded(name: str, lines: Iterable[str]) -> Iterator[str]:
+def _bounded_lines(name: str, lines: Iterable[str]) -> Iterator[str]:
     for number, line in enumerate(lines, 1):
         if len(line) > MOST_LINE:
             raise TraceFault(f"{name}, line {number}: a line has more than {MOST_LINE:,} characters")
@@ -98,18 +98,18 @@ def _csv_rows(name: str, rows: Iterator[list[str]]) -> Iterator[Arrival]:
     places = [head.index(each) for each in known[:3]]
     session = head.index(known.session) if known.session in head else None
     for line, row in enumerate(rows, 2):
-        if row and not (known is not FORMATS[0] and _failed(row, places)):
-            found = _checked(f"{name}, line {line}", [row[each] if each < len(row) else "" for each in places])
+        if row and not (known is not FORMATS[0] and _is_failed(row, places)):
+            found = _checked_arrival(f"{name}, line {line}", [row[each] if each < len(row) else "" for each in places])
             user = row[session] if session is not None and session < len(row) else ""
             yield found._replace(session=user.strip())
 
 
-def _failed(row: Sequence[str], places: Sequence[int]) -> bool:
+def _is_failed(row: Sequence[str], places: Sequence[int]) -> bool:
     """Whether a request of another program's trace has no answer."""
     return len(row) > places[2] and row[places[2]].strip() in {"0", "0.0"}
 
 
-def _checked(place: str, values: Sequence[Any]) -> Arrival:
+def _checked_arrival(place: str, values: Sequence[Any]) -> Arrival:
     """A request of a time in seconds and two lengths. Raises `TraceFault` for a value that is none, or out of range."""
     try:
         time, prompt, output = (float(each) for each in values)
@@ -137,17 +137,17 @@ def _json_rows(name: str, lines: Iterable[str]) -> Iterator[Arrival]:
         if "output_length" not in row:
             raise TraceFault(f"{place}: `output_length` is missing: a trace of prompts alone cannot be simulated")
         time = row.get("timestamp", 0)
-        lengths = [_plain(row.get(key)) for key in ("input_length", "output_length")]
-        found = _checked(place, [_plain(time, 1e-3), *lengths])
-        yield found._replace(blocks=_blocks(place, row, found.prompt))
+        lengths = [_scaled_number(row.get(key)) for key in ("input_length", "output_length")]
+        found = _checked_arrival(place, [_scaled_number(time, 1e-3), *lengths])
+        yield found._replace(blocks=_prompt_blocks(place, row, found.prompt))
 
 
-def _plain(value: object, scale: float = 1.0) -> float | None:
+def _scaled_number(value: object, scale: float = 1.0) -> float | None:
     """A JSON number times a scale; None for anything else."""
     return value * scale if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _blocks(place: str, row: dict[str, Any], prompt: int) -> tuple[tuple[object, int], ...]:
+def _prompt_blocks(place: str, row: dict[str, Any], prompt: int) -> tuple[tuple[object, int], ...]:
     """The blocks of a prompt with their tokens, of which the last may be short."""
     names = row.get("hash_ids", [])
     if not isinstance(names, list) or not all(isinstance(each, int | str) for each in names):

@@ -34,7 +34,7 @@ MOST_SHORTER = 3
 
 
 LATER = frozenset({"framework-lacks-feature"})
-"""Conditions that `_combined` decides when all choices are known."""
+"""Conditions that `_combined_choices` decides when all choices are known."""
 SCHEDULES = ("1f1b",)
 """Schedules of one stage a rank that are searched where the entry of the framework does not say. With several virtual
 stages all run `interleaved`."""
@@ -45,22 +45,22 @@ WRITTEN = {"one-forward-one-backward": "1f1b"}
 def families(job: SearchJob, pins: Pins = NO_PINS) -> Iterator[Family]:
     """Every family of legal layouts, smaller degrees first."""
     demands = job.demands
-    for tp, cp, pp in _dense(job, demands, pins):
+    for tp, cp, pp in _dense_degrees(job, demands, pins):
         dp = demands.ranks // (tp * cp * pp)
         if "dp" in pins and pins.values["dp"] != dp:
             continue
         pipelines: tuple[Pipeline, ...] | None = None
-        for ep, expert_tp in _expert(job, demands, pins, (tp, cp, pp)):
+        for ep, expert_tp in _expert_degrees(job, demands, pins, (tp, cp, pp)):
             if pipelines is None:  # legal expert degrees have the same ones
                 pipelines = tuple(_pipelines(job, demands, pins, (tp, cp, pp, ep, expert_tp)))
             if not pipelines:
                 break
             shardings = tuple(_shardings(job, pins, pp, ep, dp * cp))
-            orders = tuple(_orders(job, pins, {"tp": tp, "cp": cp, "ep": ep, "dp": dp, "pp": pp}))
+            orders = tuple(_axis_orders(job, pins, {"tp": tp, "cp": cp, "ep": ep, "dp": dp, "pp": pp}))
             recompute = tuple(str(each) for each in pins.choices("recompute", RECOMPUTE))
             if shardings and orders:
                 degrees, parallel = (tp, cp, pp, ep, expert_tp), sequence_parallel(job, tp)
-                for chosen in _combined(job, demands, degrees, (pipelines, shardings, recompute)):
+                for chosen in _combined_choices(job, demands, degrees, (pipelines, shardings, recompute)):
                     yield Family(tp, cp, pp, dp, ep, expert_tp, parallel, *chosen, orders)
 
 
@@ -68,14 +68,14 @@ Product = tuple[tuple[Pipeline, ...], tuple[Sharding, ...], tuple[str, ...]]
 """Pipelines, shardings and recomputations that the framework combines with each other."""
 
 
-def _combined(
+def _combined_choices(
     job: SearchJob, demands: Demands, degrees: tuple[int, int, int, int, int], every: Product
 ) -> Iterator[Product]:
     """The choices of a family as products whose members the framework combines; all in one where it combines all."""
-    base = layout_uses(_numbers(job, degrees, 1, 1), demands)
+    base = layout_uses(_layout_numbers(job, degrees, 1, 1), demands)
     pending = undecided(demands.refused, base - CHOSEN) if demands.refused else ()
     pipelines, shardings, recompute = every
-    choosable = _choosable(every) if pending else frozenset()
+    choosable = _choosable_uses(every) if pending else frozenset()
     if not any(all(clause & choosable for clause in each.clauses) for each in pending):
         yield every
         return
@@ -84,12 +84,12 @@ def _combined(
     for (kind, of_kind), modules in product(_by_kind(shardings).items(), recompute):
         legal = _legal_pipelines(job, narrowed, degrees, pipelines, (kind, modules))
         together.setdefault((legal, modules), []).extend(of_kind)
-    for (legal, names), kinds in _joined(together):
+    for (legal, names), kinds in _joined_recomputations(together):
         if legal:
             yield legal, kinds, names
 
 
-def _choosable(every: Product) -> frozenset[str]:
+def _choosable_uses(every: Product) -> frozenset[str]:
     """The uses that the choices of a family may add to those of its degrees."""
     pipelines, shardings, recompute = every
     found = {"virtual-stages", "uneven-stages", *(each.schedule for each in pipelines)}
@@ -117,13 +117,13 @@ def _legal_pipelines(
     sharding, recompute = beside
     for each in pipelines:
         if (each.virtual_stages, each.schedule) not in refused:
-            numbers = _numbers(job, degrees, each.micro_batch, each.virtual_stages)
+            numbers = _layout_numbers(job, degrees, each.micro_batch, each.virtual_stages)
             chosen = replace(numbers, sharding=sharding, schedule=each.schedule, recompute=recompute)
             refused[each.virtual_stages, each.schedule] = combination_refused(chosen, demands)
     return tuple(each for each in pipelines if not refused[each.virtual_stages, each.schedule])
 
 
-def _joined(
+def _joined_recomputations(
     together: Mapping[tuple[tuple[Pipeline, ...], str], Sequence[Sharding]],
 ) -> Iterator[tuple[tuple[tuple[Pipeline, ...], tuple[str, ...]], tuple[Sharding, ...]]]:
     """Recomputations with the same pipelines and shardings in one product."""
@@ -139,7 +139,7 @@ def sequence_parallel(job: SearchJob, tp: int) -> bool:
     return tp > 1 and (job.layout.sequence_parallel or job.layout.tp == 1)
 
 
-def _dense(job: SearchJob, demands: Demands, pins: Pins) -> Iterator[tuple[int, int, int]]:
+def _dense_degrees(job: SearchJob, demands: Demands, pins: Pins) -> Iterator[tuple[int, int, int]]:
     model = job.workload.model
     for tp in pins.choices("tp", divisors(demands.ranks)):
         for cp in pins.choices("cp", divisors(demands.ranks)):
@@ -148,22 +148,24 @@ def _dense(job: SearchJob, demands: Demands, pins: Pins) -> Iterator[tuple[int, 
                 if (
                     degrees[0] <= max(1, model.heads)
                     and _stages_allowed(job, degrees[2], 1)
-                    and _legal(job, demands, degrees)
+                    and _is_legal(job, demands, degrees)
                 ):
                     yield degrees
 
 
-def _legal(job: SearchJob, demands: Demands, degrees: tuple[int, int, int]) -> bool:
+def _is_legal(job: SearchJob, demands: Demands, degrees: tuple[int, int, int]) -> bool:
     tp, cp, pp = degrees
     if demands.ranks % (tp * cp * pp) or (
         pp > 1 and job.workload.model.tied_embeddings and job.layout.capabilities.refuses("pipeline.tied_embeddings")
     ):
         return False
-    broken = violations(_numbers(job, (tp, cp, pp, 1, tp), 1, 1), demands)
+    broken = violations(_layout_numbers(job, (tp, cp, pp, 1, tp), 1, 1), demands)
     return not broken - LATER - {"global-batch-indivisible", "microbatches-indivisible-by-pp", "ffn-indivisible-by-tp"}
 
 
-def _numbers(job: SearchJob, degrees: tuple[int, int, int, int, int], micro_batch: int, virtual: int) -> LayoutNumbers:
+def _layout_numbers(
+    job: SearchJob, degrees: tuple[int, int, int, int, int], micro_batch: int, virtual: int
+) -> LayoutNumbers:
     tp, cp, pp, ep, expert_tp = degrees
     layout = job.layout
     return LayoutNumbers(
@@ -176,12 +178,14 @@ def _numbers(job: SearchJob, degrees: tuple[int, int, int, int, int], micro_batc
         micro_batch=micro_batch,
         interleaved=virtual > 1,
         sequence_parallel=sequence_parallel(job, tp),
-        own_stages=uneven(job, pp * virtual),
+        own_stages=has_uneven_stages(job, pp * virtual),
         ring=layout.cp_method != "all-to-all",
     )
 
 
-def _expert(job: SearchJob, demands: Demands, pins: Pins, dense: tuple[int, int, int]) -> Iterator[tuple[int, int]]:
+def _expert_degrees(
+    job: SearchJob, demands: Demands, pins: Pins, dense: tuple[int, int, int]
+) -> Iterator[tuple[int, int]]:
     """Expert degrees; a model without experts has ep 1."""
     tp, cp, pp = dense
     experts = job.workload.model.experts
@@ -196,7 +200,7 @@ def _expert(job: SearchJob, demands: Demands, pins: Pins, dense: tuple[int, int,
                 degrees[3] == 1 and degrees[4] != tp and "expert_tp" not in pins
             ):
                 continue
-            broken = violations(_numbers(job, degrees, 1, 1), demands)
+            broken = violations(_layout_numbers(job, degrees, 1, 1), demands)
             if not broken - {"global-batch-indivisible", "microbatches-indivisible-by-pp"}:
                 yield degrees[3], degrees[4]
 
@@ -209,29 +213,32 @@ def _pipelines(
     dp = demands.ranks // (tp * cp * pp)
     batch = job.workload.global_batch
     micro = divisors(batch // dp) if batch % dp == 0 else ()
-    virtual = [each for each in range(1, MOST_VIRTUAL_STAGES + 1) if _balanced(job, pp, each)]
+    virtual = [each for each in range(1, MOST_VIRTUAL_STAGES + 1) if _is_balanced(job, pp, each)]
     for size in pins.choices("micro_batch", [each for each in micro if each <= MOST_MICRO_BATCH]):
         for stages in pins.choices("virtual_stages", virtual):
             pair = int(str(size)), int(str(stages))
-            if _stages_allowed(job, pp, pair[1]) and not violations(_numbers(job, degrees, *pair), demands) - LATER:
+            if (
+                _stages_allowed(job, pp, pair[1])
+                and not violations(_layout_numbers(job, degrees, *pair), demands) - LATER
+            ):
                 yield from (Pipeline(*pair, schedule) for schedule in _schedules(job, pins, pp, pair[1]))
 
 
-def uneven(job: SearchJob, stages: int) -> bool:
+def has_uneven_stages(job: SearchJob, stages: int) -> bool:
     """Whether stages differ in their number of layers."""
     return job.workload.model.layers % stages != 0
 
 
-def _shorter(job: SearchJob, stages: int) -> int:
+def _shorter_stages(job: SearchJob, stages: int) -> int:
     """Stages with a layer less than the others."""
     return -job.workload.model.layers % stages
 
 
-def _balanced(job: SearchJob, pp: int, virtual: int) -> bool:
+def _is_balanced(job: SearchJob, pp: int, virtual: int) -> bool:
     """Whether the search includes this number of virtual stages: only if few stages are shorter than the others."""
     if pp == 1:
         return virtual == 1
-    return virtual == 1 or _shorter(job, pp * virtual) <= MOST_SHORTER
+    return virtual == 1 or _shorter_stages(job, pp * virtual) <= MOST_SHORTER
 
 
 def _stages_allowed(job: SearchJob, pp: int, virtual: int) -> bool:
@@ -239,8 +246,8 @@ def _stages_allowed(job: SearchJob, pp: int, virtual: int) -> bool:
     stages = pp * virtual
     if stages > job.workload.model.layers:
         return False
-    refused = forbids_uneven_stages(job.layout.capabilities, virtual, _shorter(job, stages))
-    return not uneven(job, stages) or not refused
+    refused = forbids_uneven_stages(job.layout.capabilities, virtual, _shorter_stages(job, stages))
+    return not has_uneven_stages(job, stages) or not refused
 
 
 def _schedules(job: SearchJob, pins: Pins, pp: int, virtual: int) -> tuple[str, ...]:
@@ -273,7 +280,7 @@ def _shardings(job: SearchJob, pins: Pins, pp: int, ep: int, replicas: int) -> I
             yield Sharding(name, 1 if name == "none" else replicas)
 
 
-def _orders(job: SearchJob, pins: Pins, degrees: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
+def _axis_orders(job: SearchJob, pins: Pins, degrees: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
     """Orders of the axes from the fastest varying. tp is first; axes of degree 1 keep the place of the default order.
 
     Some frameworks require pp as the last axis with experts.
@@ -324,7 +331,7 @@ def section_of(job: SearchJob, choice: Choice) -> Section:
     elif family.pp > 1 and pipeline.schedule != "1f1b":
         section["schedule"] = pipeline.schedule
     stages = family.pp * pipeline.virtual_stages
-    if uneven(job, stages):
+    if has_uneven_stages(job, stages):
         section["stage_layers"] = list(even_stages(job.workload.model.layers, stages))
     section |= {"micro_batch": pipeline.micro_batch, "sharding": choice.sharding.kind}
     if choice.sharding.kind == "hsdp":

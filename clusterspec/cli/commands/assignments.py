@@ -12,7 +12,7 @@ from pathlib import Path
 
 from clusterspec.analysis import candidates as machines
 from clusterspec.analysis import fleet_search, machine_search
-from clusterspec.analysis.assignment import SolverMissing, solver
+from clusterspec.analysis.assignment import SolverMissing, solver_module
 from clusterspec.analysis.candidates import Limits, Machine
 from clusterspec.analysis.fleet_search import FleetSearchFault, Goal
 from clusterspec.cli import FOUND, UsageFault, parallel
@@ -160,7 +160,7 @@ def run_fleet_search(args: argparse.Namespace) -> int:
     goal = Goal(args.objective or "time", limits, args.nodes, top, args.time_limit, args.all_choices)
     bar = Bar("searching")
     try:
-        solver()
+        solver_module()
         options = partial(fleet_search.options_of_sizes, study, goal)
         report = fleet_search.fleet_search(study, goal, partial(parallel.results, args, options), bar)
     except (FleetSearchFault, SolverMissing) as fault:

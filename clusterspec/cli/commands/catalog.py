@@ -266,13 +266,13 @@ def _new_entry_text(args: argparse.Namespace, kind: str, id_: str) -> str:
 
     Raises `UsageFault` if the options do not go together, or the file describes no model that an entry can describe.
     """
-    from clusterspec.catalog.company import Origin, model_entry, skeleton
+    from clusterspec.catalog.company import Origin, entry_template, model_entry
 
     if not args.from_file:
         for option in ("url", "name", "vendor"):
             if getattr(args, option):
                 raise UsageFault(f"--{option} belongs to --from-file, which names the file that is read")
-        return skeleton(kind, id_, current_date(args), FOLDER_OF_KIND[kind])
+        return entry_template(kind, id_, current_date(args), FOLDER_OF_KIND[kind])
     if kind != "model":
         raise UsageFault(f"--from-file reads the config.json of a model, not of {kind} entries")
     if not (args.url or "").startswith(("https://", "http://")):

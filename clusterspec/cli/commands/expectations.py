@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from clusterspec.analysis.expectations import ExpectationFault, read_tests, tested
+from clusterspec.analysis.expectations import ExpectationFault, outcome_of_test, read_tests
 from clusterspec.cli import FOUND, OK, UsageFault
 from clusterspec.cli.choices import current_date
 from clusterspec.cli.inputs import StudyReader, read_bytes
@@ -46,7 +46,7 @@ def run_test(args: argparse.Namespace) -> int:
             tests = read_tests(Path(name))
         except ExpectationFault as fault:
             raise UsageFault(str(fault)) from None
-        outcomes += [tested(name, test, reader.study(str(test.spec))) for test in tests]
+        outcomes += [outcome_of_test(name, test, reader.study(str(test.spec))) for test in tests]
     settings = reader.settings(Path(names[0]).resolve().parent)
     report = TestedReport(settings.tool, tuple(map(Input, names)), tuple(outcomes))
     if args.format == "json":

@@ -167,7 +167,7 @@ class _MemoryRows:
         return stored_value(self._layouts, row, lambda: self.layouts.layout(row, self.template))
 
     def _job(self, layout: Layout) -> Job:
-        return Job.on(self.tables.cluster.accelerator.vendor, self.tables.workload, layout)
+        return Job.on_vendor(self.tables.cluster.accelerator.vendor, self.tables.workload, layout)
 
     def _layer_columns(self, rows: Array) -> list[Array]:
         """Bytes of one layer in some of the rows; rows with equal non-numeric settings (such as recomputation) are

@@ -5,34 +5,36 @@ the network.
 from __future__ import annotations
 
 from clusterspec.cluster.model import ScaleOut
-from clusterspec.cost.constants import assumed, cited
+from clusterspec.cost.constants import assumed_figure, cited_figure
 from clusterspec.cost.formulas.collectives import overlapped_time, pipelined_time, time_at_busbw
 from clusterspec.origin import Assumed, Cited
 from clusterspec.quantity import Bandwidth, Figure
 from clusterspec.records import dataclass
 
 LINKS = "links"
-RING = assumed(
+RING = assumed_figure(
     LINKS, "ring", 0.8, "rings reach 0.70 to 0.82 of NVLink and xGMI, 0.9 and more of ICI and Gaudi, by their entries"
 )
-PAIR = assumed(LINKS, "pair", 0.75, "two accelerators of a mesh share one link: 0.745 of it on MI300X")
-EXCHANGE = assumed(
+PAIR = assumed_figure(LINKS, "pair", 0.75, "two accelerators of a mesh share one link: 0.745 of it on MI300X")
+EXCHANGE = assumed_figure(
     LINKS,
     "exchange over ring",
     0.95,
     "all-to-alls of 512 MiB over 8 ranks reach 0.93 to 0.97 of rings on A100, H100 and B200, the copy of the own part"
     " apart (nccl-tests, aiconfigurator), and 0.89 on MI355X",
 )
-REDUCTION = assumed(LINKS, "reduction", 0.6, "reduction in NVSwitch reaches 0.49 to 0.69 of NVLink 4 and 5")
-REDUCTION_RANKS = assumed(LINKS, "reduction.ranks", 5, "SHARP gains from five ranks on NVLink 4, six on NVLink 5")
-REDUCTION_CHANNELS = assumed(LINKS, "reduction.channels", 32, "as NVLink 5 between domains")
-HOST = assumed(LINKS, "pcie", 0.76, "NCCL expects 12 of the 15.75 GB/s of a PCIe 3 x16 slot")
+REDUCTION = assumed_figure(LINKS, "reduction", 0.6, "reduction in NVSwitch reaches 0.49 to 0.69 of NVLink 4 and 5")
+REDUCTION_RANKS = assumed_figure(
+    LINKS, "reduction.ranks", 5, "SHARP gains from five ranks on NVLink 4, six on NVLink 5"
+)
+REDUCTION_CHANNELS = assumed_figure(LINKS, "reduction.channels", 32, "as NVLink 5 between domains")
+HOST = assumed_figure(LINKS, "pcie", 0.76, "NCCL expects 12 of the 15.75 GB/s of a PCIe 3 x16 slot")
 NETWORKS = "networks"
-RING_BETWEEN = assumed(NETWORKS, "ring", 0.9, "by judgment, the lowest share of the families with RDMA")
+RING_BETWEEN = assumed_figure(NETWORKS, "ring", 0.9, "by judgment, the lowest share of the families with RDMA")
 """Share of line rate that rings achieve, where an entry has no figure."""
-LATENCY = assumed(NETWORKS, "latency", 5e-6, "by judgment, somewhat above RoCE", "s")
+LATENCY = assumed_figure(NETWORKS, "latency", 5e-6, "by judgment, somewhat above RoCE", "s")
 """Seconds that one crossing adds to the network hop of NCCL, where an entry has no figure."""
-WITHOUT_DIRECT = assumed(
+WITHOUT_DIRECT = assumed_figure(
     NETWORKS, "without gpudirect", 0.5, "without GPUDirect RDMA every byte crosses the accelerator's slot twice"
 )
 SOCKETS = Cited(
@@ -42,8 +44,8 @@ SOCKETS = Cited(
     "https://github.com/aws/aws-ofi-nccl/issues/803",
     "2026-11-20",
 )
-SOCKET_RATE = cited(NETWORKS, "sockets", 5.4e9, SOCKETS, "B/s")
-SOCKET_LATENCY = assumed(NETWORKS, "sockets.latency", 50e-6, "as the entry of Ethernet with TCP sockets", "s")
+SOCKET_RATE = cited_figure(NETWORKS, "sockets", 5.4e9, SOCKETS, "B/s")
+SOCKET_LATENCY = assumed_figure(NETWORKS, "sockets.latency", 50e-6, "as the entry of Ethernet with TCP sockets", "s")
 
 
 # The links of a process group by tier, candidate algorithms of a collective over them, and its cost

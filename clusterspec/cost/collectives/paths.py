@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from clusterspec.catalog.entries import Interconnect
-from clusterspec.catalog.frameworks import version
+from clusterspec.catalog.frameworks import version_numbers
 from clusterspec.cluster.groups import Placement
 from clusterspec.cluster.levels import fabric_levels
 from clusterspec.cluster.machine import NODE_SCALE
@@ -234,7 +234,7 @@ def _nccl_release(cluster: Cluster) -> tuple[int, ...] | None:
     library, _, release = (stated or "").partition(" ")
     if library.lower() != "nccl" or not release.strip():
         return None
-    return version(release.strip().removeprefix("v"))
+    return version_numbers(release.strip().removeprefix("v"))
 
 
 def least_reduced_ranks(entry: Interconnect | None) -> Figure:

@@ -12,7 +12,7 @@ from clusterspec.cluster.model import Cluster, MeasuredShare
 from clusterspec.cost.collectives.algorithms import algorithm_names, bus_factor, busbw_ceiling, candidate_algorithms
 from clusterspec.cost.collectives.model import Candidate, CollectiveCost, CollectiveUnavailableError, Paths
 from clusterspec.cost.collectives.paths import MESHES, group_paths
-from clusterspec.cost.constants import assumed
+from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.collectives import algorithm_bandwidth, bus_bandwidth, time_at_busbw
 from clusterspec.cost.formulas.compute import larger, smaller
 from clusterspec.origin import Assumed, Measured, Origin
@@ -72,23 +72,23 @@ def _nearest_share(name: str, ranks: int, shares: Sequence[MeasuredShare]) -> Fi
     applies.
     """
 
-    def distance(share: MeasuredShare) -> tuple[bool, bool, float]:
+    def measurement_distance(share: MeasuredShare) -> tuple[bool, bool, float]:
         kin = name in RINGS and share.collective in RINGS
         return share.collective != name, not kin, max(ranks / share.ranks, share.ranks / ranks)
 
-    best = min(shares, key=distance, default=None)
+    best = min(shares, key=measurement_distance, default=None)
     return best.share if best else None
 
 
 GROUP = "uncertainty"
 _COUNTED = "by judgment; docs/accuracy.md counts the measured collectives inside the range"
 SENDING = {
-    "measured": assumed(GROUP, "sending.measured", 0.04, f"of a share measured on the same machine, {_COUNTED}"),
-    "cited": assumed(GROUP, "sending.cited", 0.09, f"of a share that an entry states for its kind, {_COUNTED}"),
-    "assumed": assumed(GROUP, "sending.assumed", 0.2, f"of a share taken from other kinds of links, {_COUNTED}"),
+    "measured": assumed_figure(GROUP, "sending.measured", 0.04, f"of a share measured on the same machine, {_COUNTED}"),
+    "cited": assumed_figure(GROUP, "sending.cited", 0.09, f"of a share that an entry states for its kind, {_COUNTED}"),
+    "assumed": assumed_figure(GROUP, "sending.assumed", 0.2, f"of a share taken from other kinds of links, {_COUNTED}"),
 }
 """Relative uncertainty of the sending time, by the origin of the achieved share of the line."""
-STARTING = assumed(GROUP, "starting", 0.3, f"of launch time, latency and pipeline fill, {_COUNTED}")
+STARTING = assumed_figure(GROUP, "starting", 0.3, f"of launch time, latency and pipeline fill, {_COUNTED}")
 
 
 def uncertainty_band(
@@ -211,13 +211,13 @@ class CollectiveTiming:
             algbw=algorithm_bandwidth(size, total),
             busbw=bus_bandwidth(size, total, self.bus_factor),
             ceiling_busbw=self.ceiling,
-            bound_by=_bottleneck(self.paths, candidate, sending, total),
+            bound_by=_bottleneck_name(self.paths, candidate, sending, total),
             paths=self.paths,
             candidate=candidate,
         )
 
 
-def _bottleneck(paths: Paths, candidate: Candidate, sending: float, total: float) -> str:
+def _bottleneck_name(paths: Paths, candidate: Candidate, sending: float, total: float) -> str:
     """The bottleneck: latency, or the bandwidth of the tier that sends longest."""
     if sending < total / 2:
         return "latency"

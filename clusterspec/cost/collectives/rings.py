@@ -24,7 +24,7 @@ from clusterspec.cost.collectives.stack import (
     ring_chunks_held,
     start_latency,
 )
-from clusterspec.cost.constants import assumed
+from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas import collectives, topologies
 
 
@@ -88,7 +88,7 @@ def _highest_ring_rate(paths: Paths) -> float:
     return paths.inside.ring_between.value if paths.inside.ring_between and paths.islands > 2 else inf
 
 
-BEST_OF_MESH = assumed(
+BEST_OF_MESH = assumed_figure(
     "links",
     "best of mesh",
     0.977,

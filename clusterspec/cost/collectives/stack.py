@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from math import inf
 
 from clusterspec.cost.collectives.model import ALL_PROTOCOLS, Between, Candidate, Paths
-from clusterspec.cost.constants import assumed, cited
+from clusterspec.cost.constants import assumed_figure, cited_figure
 from clusterspec.origin import Cited
 from clusterspec.records import dataclass
 
@@ -93,40 +93,44 @@ SIMPLE = Protocol(
 """Whole chunks and a memory fence: the full wire rate; two of eight half-megabyte steps make a slice."""
 PROTOCOLS = (LL, LL128, SIMPLE)
 
-TREE_SHARE = cited(LIBRARY, "tree over ring", 0.92, _tuning_source("factor of tree all-reduce"))
-LOW_LATENCY_TREE = cited(LIBRARY, "tree LL over tree", 1 / 3.8, _tuning_source("factor of tree LL, 1 / 3.8"))
-TREE_FLAGS_ALONE = cited(
+TREE_SHARE = cited_figure(LIBRARY, "tree over ring", 0.92, _tuning_source("factor of tree all-reduce"))
+LOW_LATENCY_TREE = cited_figure(LIBRARY, "tree LL over tree", 1 / 3.8, _tuning_source("factor of tree LL, 1 / 3.8"))
+TREE_FLAGS_ALONE = cited_figure(
     LIBRARY, "tree LL128 in one node", 7 / 9, _tuning_source("factor of tree LL128 inside one node")
 )
 """Share of a tree inside one node under LL128; 120 of 128 across nodes."""
-TREE_BETWEEN = assumed(
+TREE_BETWEEN = assumed_figure(
     LIBRARY,
     "tree between islands over ring",
     0.95,
     "on two nodes trees reach 0.91 to 0.94 of the NICs, rings 0.95 to 0.97",
 )
 LOW_LATENCY_BETWEEN = {
-    2: cited(LIBRARY, "LL between two nodes", 22.5e9, _tuning_source("llMaxBws", "AMD hosts; 39 with Intel"), "B/s"),
-    3: cited(LIBRARY, "LL between more nodes", 19e9, _tuning_source("llMaxBws", "AMD hosts; 20.4 with Intel"), "B/s"),
+    2: cited_figure(
+        LIBRARY, "LL between two nodes", 22.5e9, _tuning_source("llMaxBws", "AMD hosts; 39 with Intel"), "B/s"
+    ),
+    3: cited_figure(
+        LIBRARY, "LL between more nodes", 19e9, _tuning_source("llMaxBws", "AMD hosts; 20.4 with Intel"), "B/s"
+    ),
 }
 """The highest bus bandwidth of LL between two nodes, and between more."""
 
-SWITCH_REDUCTION = cited(
+SWITCH_REDUCTION = cited_figure(
     LIBRARY,
     "NVLS latency",
     25e-6,
     _tuning_source("hwLatencies of NVLS", "25 us, without a base latency"),
     "s",
 )
-SWITCH_TREE_HOP = cited(
+SWITCH_TREE_HOP = cited_figure(
     LIBRARY, "NVLS tree hop", 20.9e-6, _tuning_source("hwLatencies of NVLS Tree over the network"), "s"
 )
-FABRIC_REDUCTION = cited(
+FABRIC_REDUCTION = cited_figure(
     LIBRARY, "CollNet latency", 31e-6, _tuning_source("hwLatencies of CollNet Direct over the network"), "s"
 )
 SWITCH_CHUNK = 128 * 1024
 """Bytes of one chunk of the reduction in NVSwitch (NCCL, transport/nvls.cc, NVLS_CHUNKSIZE)."""
-SWITCH_TREE = assumed(
+SWITCH_TREE = assumed_figure(
     LIBRARY,
     "reduction in switches and a tree over reduction alone",
     0.92,
@@ -136,26 +140,28 @@ SWITCH_TREE = assumed(
 MESSAGE_CHUNK = 512 * 1024
 """Bytes of one chunk of a send over NVLink (NCCL, init.cc, P2P_NVL_CHUNKSIZE)."""
 
-CHANNELS = assumed(LIBRARY, "channels", 32, "NCCL opens 16 to 32 channels; a full pipeline holds one chunk of each")
+CHANNELS = assumed_figure(
+    LIBRARY, "channels", 32, "NCCL opens 16 to 32 channels; a full pipeline holds one chunk of each"
+)
 TREE_CHUNK = 32 * 1024
 """Bytes of one chunk of a tree between islands: NCCL halves chunks down to this until a message fills the tree
 (src/enqueue.cc, calcCollChunking).
 """
-SWITCH_STAGE = assumed(
+SWITCH_STAGE = assumed_figure(
     LIBRARY,
     "stages of a crossing between reductions in switches",
     1 / 3,
     "parts of a chunk that a crossing adds to the pipeline: 144 and 1,440 ranks of NVL72 take 0.9 to 1.2 and 4.6 to 5.4"
     " ms longer than their bandwidth (CoreWeave, nccl-tests)",
 )
-OWN_COPY = assumed(
+OWN_COPY = assumed_figure(
     LIBRARY,
     "copy of the own part over ring",
     2.2,
     "from 2, 4 and 8 ranks of one node: 2.2 on A100, 2.7 on H100, 2.0 on B200 in all-gathers of 512 MiB (nccl-tests,"
     " aiconfigurator)",
 )
-LAUNCH = assumed(
+LAUNCH = assumed_figure(
     LIBRARY,
     "launch",
     10e-6,
@@ -163,7 +169,7 @@ LAUNCH = assumed(
     " (20 to 22 us by torch.distributed and nccl-tests -g 8, 10 us by MPI, none by a thread for each GPU)",
     "s",
 )
-LAUNCH_APART = assumed(
+LAUNCH_APART = assumed_figure(
     LIBRARY,
     "launch of one process for each rank",
     6e-6,
@@ -171,14 +177,14 @@ LAUNCH_APART = assumed(
     " nodes 36 us, of which the hops take 26 and 36; larger messages of all sources ask for 8 us",
     "s",
 )
-LAUNCH_PER_RANK = assumed(
+LAUNCH_PER_RANK = assumed_figure(
     LIBRARY,
     "launch of each further rank of one process",
     1.5e-6,
     "one process drives all ranks of a node, as nccl-tests -g does",
     "s",
 )
-LAUNCH_PER_CALL = assumed(
+LAUNCH_PER_CALL = assumed_figure(
     LIBRARY,
     "launch of each send and receive of one process",
     0.335e-6,
@@ -186,8 +192,10 @@ LAUNCH_PER_CALL = assumed(
     " whatever the size from 1 to 4 MiB (nccl-tests issue 314)",
     "s",
 )
-PER_MESSAGE = cited(LIBRARY, "posting a message", 1e-6, _tuning_source("net overhead", "1 us to post a message"), "s")
-TORUS_HOP = cited(
+PER_MESSAGE = cited_figure(
+    LIBRARY, "posting a message", 1e-6, _tuning_source("net overhead", "1 us to post a message"), "s"
+)
+TORUS_HOP = cited_figure(
     LIBRARY,
     "torus hop",
     1e-6,

@@ -21,7 +21,7 @@ from clusterspec.cost.compute.kernels import (
     streaming_work,
     work_share,
 )
-from clusterspec.cost.constants import assumed
+from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas import attention as formulas
 from clusterspec.cost.formulas.attention import compressed_entries, core_flops
 from clusterspec.cost.formulas.compute import is_absent
@@ -209,7 +209,7 @@ def compressed_output(shard: Shard, part: CompressedAttention) -> Work:
 # Sparse attention of one layer: the index that ranks keys, and the core over the selected keys
 
 SPARSE = "sparse attention"
-SCORE_BYTES = assumed(
+SCORE_BYTES = assumed_figure(
     SPARSE,
     "score",
     8.0,

@@ -7,14 +7,14 @@ Each matrix of k Ã— n weights in an adapted module has two trained matrices, k Ã
 from __future__ import annotations
 
 from clusterspec.cost.compute.kernels import Kernel, Role, Shard, Work, is_product, linear_work, streaming_work
-from clusterspec.cost.constants import assumed
+from clusterspec.cost.constants import assumed_figure
 from clusterspec.precision import precision_width
 
 ATTENTION, NETWORK, EXPERTS = "attention", "ffn", "experts"
 MODULES = (ATTENTION, NETWORK, EXPERTS)
 """The modules that adapters may have: token mixing, dense networks and shared experts, routed experts."""
 QLORA = "qlora"
-SUM_PASSES = assumed(
+SUM_PASSES = assumed_figure(
     "adapters",
     "sum.passes",
     3.0,

@@ -16,7 +16,7 @@ from clusterspec.cost.compute.kernels import (
     linear_work,
     streaming_work,
 )
-from clusterspec.cost.constants import assumed, cited
+from clusterspec.cost.constants import assumed_figure, cited_figure
 from clusterspec.cost.formulas import attention as formulas
 from clusterspec.cost.formulas.parameters import share_of_heads
 from clusterspec.cost.layers import Mixer
@@ -26,7 +26,7 @@ from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple
 
 RECURRENCE = "recurrence"
-BACKWARD = assumed(
+BACKWARD = assumed_figure(
     RECURRENCE,
     "backward",
     3.0,
@@ -55,7 +55,7 @@ class Chunks(NamedTuple):
 
         def figure(name: str, value: float) -> Figure:
             origin = Cited(f"kernels/{kind}", name, source, url, _READ)
-            return cited(RECURRENCE, f"{kind}.{name}", value, origin)
+            return cited_figure(RECURRENCE, f"{kind}.{name}", value, origin)
 
         return cls(*(figure(name, value).value for name, value in zip(cls._fields, values, strict=True)))
 

@@ -11,7 +11,7 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Assumption, Cluster, Workload
 from clusterspec.cost.compute.kernels import DEPTH_START, LENGTH_START, TILES, USUAL, Kernel, expert_launches
 from clusterspec.cost.compute.layer import SoftwareBehavior
-from clusterspec.cost.constants import assumed
+from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.compute import depth_fill, kernel_time, larger, tile_fill
 from clusterspec.origin import Assumed, Computed
 from clusterspec.quantity import Figure
@@ -245,7 +245,7 @@ def _clock_factor(accelerator: Accelerator) -> Factors:
     return (("clock", Figure((limit / board) ** (1 / 3), "1", Computed(f"({limit:g} W / {board:g} W)^(1/3)"))),)
 
 
-IDLE_SHARE = assumed(
+IDLE_SHARE = assumed_figure(
     "power",
     "idle",
     0.1,
@@ -253,7 +253,7 @@ IDLE_SHARE = assumed(
     " Inference 2.1, 4.1 and 5.1)",
 )
 """The share of its power limit that an idle accelerator draws."""
-LEAST_CAP = assumed(
+LEAST_CAP = assumed_figure(
     "power", "least_cap", 0.2, "a lower cap counts as this share of the limit: no accelerator can be set as low"
 )
 """The share of its power limit that a cap is taken to leave at least."""

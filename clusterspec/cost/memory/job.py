@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from clusterspec.catalog.entries import FULLY, FrameworkMemory, Spread
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Design, Layout, Workload
-from clusterspec.cost.constants import assumed
+from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.compute import larger, value_where
 from clusterspec.precision import NARROW, activation_width, operand_width
 from clusterspec.records import NamedTuple, dataclass, field
@@ -19,7 +19,7 @@ GROUP = "memory"
 def _declared_spread(name: str, unit: str, values: tuple[float, float, float], why: str) -> Spread:
     """A constant with its low, typical and high value."""
     low, value, high = values
-    return Spread(assumed(GROUP, name, value, why, unit), low, high)
+    return Spread(assumed_figure(GROUP, name, value, why, unit), low, high)
 
 
 COMMUNICATOR = _declared_spread(
@@ -80,7 +80,7 @@ FACTOR_RANGES = {
 """The uncertainty range by a factor of the size; it precedes that of the size's name."""
 for _name, _range in (RANGES | FACTOR_RANGES).items():
     for _end, _factor in (("low", _range.low), ("high", _range.high)):
-        assumed(GROUP, f"range.{_name.replace(' ', '_')}.{_end}", _factor, _range.why)
+        assumed_figure(GROUP, f"range.{_name.replace(' ', '_')}.{_end}", _factor, _range.why)
 
 
 # One line of memory: a formula, its inputs, and the resulting bytes
@@ -159,10 +159,10 @@ class Job:
     @classmethod
     def of(cls, design: Design, workload: Workload, layout: Layout) -> Job:
         """The job of a design; without a known software release, framework memory is not included."""
-        return cls.on(design.cluster.accelerator.vendor if design.cluster else "", workload, layout)
+        return cls.on_vendor(design.cluster.accelerator.vendor if design.cluster else "", workload, layout)
 
     @classmethod
-    def on(cls, vendor: str, workload: Workload, layout: Layout) -> Job:
+    def on_vendor(cls, vendor: str, workload: Workload, layout: Layout) -> Job:
         """The job on accelerators of a vendor."""
         stack = layout.stack
         if stack is None:

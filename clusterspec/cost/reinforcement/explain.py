@@ -23,36 +23,46 @@ def rl_term(times: RlTimes) -> Term:
         function = formulas.overlapped_step_time
         parts = (training, _busy_term(times), sync)
         inputs: tuple[tuple[str, Figure], ...] = (
-            ("batch", _seconds(rollout.batch, "generation of a batch, to its last sample")),
+            ("batch", _figure_in_seconds(rollout.batch, "generation of a batch, to its last sample")),
             ("staleness", computed_figure(float(rl.max_staleness), "workload.rl.max_staleness")),
         )
     elif rl.placement == "partial":
         function = formulas.partial_step_time
         parts = (training, sync)
         inputs = (
-            ("started", _seconds(rollout.drained, "generation on all nodes, until the last sample starts")),
-            ("tail", _seconds(max(0.0, rollout.batch - rollout.drained), "the longest samples on nodes of their own")),
+            ("started", _figure_in_seconds(rollout.drained, "generation on all nodes, until the last sample starts")),
+            (
+                "tail",
+                _figure_in_seconds(
+                    max(0.0, rollout.batch - rollout.drained), "the longest samples on nodes of their own"
+                ),
+            ),
             ("last", computed_figure(1 / rl.minibatches, "share of training that needs the last samples")),
-            ("switch", _seconds(times.switch, "one switch between engines and trainer")),
+            ("switch", _figure_in_seconds(times.switch, "one switch between engines and trainer")),
         )
     else:
         parts = (_rollout_term(times), training, sync)
-        inputs = (("switch", _seconds(times.switch, "switch between engines and trainer; 0 on nodes of their own")),)
+        inputs = (
+            ("switch", _figure_in_seconds(times.switch, "switch between engines and trainer; 0 on nodes of their own")),
+        )
     low, high = times.band
     text = EXPRESSIONS[function]
     return Term(NAME, times.step, "s", text, inputs, parts, formula_source(function), low, high)
 
 
-def _seconds(value: float, why: str) -> Figure:
+def _figure_in_seconds(value: float, why: str) -> Figure:
     return computed_figure(value, why, "s")
 
 
 def _rollout_term(times: RlTimes) -> Term:
     rollout, waiting = times.rollout, times.rl.turns * times.rl.environment_time
     inputs = (
-        ("busy", _seconds(rollout.busy, "generation with all slots full")),
-        ("tail", _seconds(rollout.batch - rollout.busy - waiting, "slots that empty towards the longest sample")),
-        ("environment", _seconds(waiting, "turns × environment_time")),
+        ("busy", _figure_in_seconds(rollout.busy, "generation with all slots full")),
+        (
+            "tail",
+            _figure_in_seconds(rollout.batch - rollout.busy - waiting, "slots that empty towards the longest sample"),
+        ),
+        ("environment", _figure_in_seconds(waiting, "turns × environment_time")),
     )
     return Term("rollout", rollout.batch, "s", "busy + tail + environment", inputs)
 
@@ -63,9 +73,9 @@ def _busy_term(times: RlTimes) -> Term:
     inputs = (
         ("samples", computed_figure(rollout.samples, "samples of a step over attention ranks")),
         ("mean", computed_figure(rollout.mean, "mean tokens of an output")),
-        ("step", _seconds(rollout.step, "one decoding step with full slots, inside the training loop")),
+        ("step", _figure_in_seconds(rollout.step, "one decoding step with full slots, inside the training loop")),
         ("slots", computed_figure(rollout.slots, "samples in flight on one attention rank")),
-        ("prompts", _seconds(rollout.prompts, "prompts of one attention rank, inside the training loop")),
+        ("prompts", _figure_in_seconds(rollout.prompts, "prompts of one attention rank, inside the training loop")),
     )
     return Term("busy", rollout.busy, "s", EXPRESSIONS[busy], inputs, (), formula_source(busy))
 
@@ -83,7 +93,7 @@ def _trainer_term(name: str, seconds: float, why: str, times: RlTimes | None) ->
     """A part of training: its seconds alone, over the efficiency in the training loop where that counts."""
     share = times.efficiency if times is not None else 1.0
     inputs = (
-        ("alone", _seconds(seconds * share, why)),
+        ("alone", _figure_in_seconds(seconds * share, why)),
         ("efficiency", computed_figure(share, "rate inside the training loop over that on equal sequences")),
     )
     return Term(name, seconds, "s", "alone / efficiency", inputs)
@@ -96,8 +106,8 @@ def _sync_term(times: RlTimes) -> Term:
         ("sent", computed_figure(sync.sent, "bytes through the slowest link", "B")),
         ("bandwidth", computed_figure(sync.bandwidth, "of that link, for broadcasts", "B/s")),
         ("tensors", computed_figure(sync.tensors, "tensors of the checkpoint")),
-        ("overhead", _seconds(sync.overhead, "of one tensor")),
-        ("fixed", _seconds(sync.fixed, "of one transfer")),
+        ("overhead", _figure_in_seconds(sync.overhead, "of one tensor")),
+        ("fixed", _figure_in_seconds(sync.fixed, "of one transfer")),
     )
     text = f"{EXPRESSIONS[transfer]} + fixed"
     return Term("sync", sync.seconds, "s", text, inputs, (), formula_source(transfer))

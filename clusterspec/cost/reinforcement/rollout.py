@@ -16,7 +16,7 @@ from statistics import NormalDist
 from clusterspec.cluster.model import Cluster, Design, Lengths, Rl
 from clusterspec.cluster.sites import design_on_pool
 from clusterspec.cluster.variation import design_with_keys
-from clusterspec.cost.constants import assumed
+from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.pipeline import expected_largest
 from clusterspec.cost.formulas.reinforcement import rollout_busy_time
 from clusterspec.cost.serving.constants import StepTime
@@ -37,7 +37,7 @@ NEAR, FAR = 512.0, 8192.0
 """Tokens of context at which steps are timed; they are linear in it."""
 MOST_SAMPLES = 4096
 """Samples of one engine that are followed one by one; beyond it the batch is a multiple of so many."""
-EFFICIENCY = assumed(
+EFFICIENCY = assumed_figure(
     GROUP,
     "rollout.efficiency",
     0.5,

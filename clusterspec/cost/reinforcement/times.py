@@ -6,7 +6,7 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Rl, Workload
 from clusterspec.cluster.sites import link_to_pool, link_with
 from clusterspec.cost import parameters
-from clusterspec.cost.constants import assumed
+from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.reinforcement import (
     overlapped_step_time,
     partial_step_time,
@@ -22,10 +22,10 @@ from clusterspec.cost.step import ReplicaSeconds, StageTime, compose
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.summation import sum_of
 
-SWITCH = assumed(
+SWITCH = assumed_figure(
     GROUP, "switch", 3.0, "of one switch between trainer and engines: caches are freed and allocated again", "s"
 )
-DRIVER = assumed(
+DRIVER = assumed_figure(
     GROUP,
     "driver",
     30.0,
@@ -33,17 +33,17 @@ DRIVER = assumed(
     " wait for each other",
     "s",
 )
-TRAINING = assumed(
+TRAINING = assumed_figure(
     GROUP,
     "training.efficiency",
     0.8,
     "rate of the trainer over that of a run on equal sequences, fitted: ranks wait for the one with the most tokens,"
     " and micro-batches are packed in part",
 )
-RESIDENT = assumed(
+RESIDENT = assumed_figure(
     GROUP, "resident", 3e9, "bytes that an engine or a trainer keeps while the other runs: contexts and graphs", "B"
 )
-SPREAD = assumed(
+SPREAD = assumed_figure(
     "uncertainty",
     "reinforcement",
     0.45,

@@ -6,16 +6,16 @@ from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Layout, Rl, Workload
 from clusterspec.cluster.sites import PoolLink
 from clusterspec.cost import parameters
-from clusterspec.cost.constants import assumed
+from clusterspec.cost.constants import assumed_figure
 from clusterspec.cost.formulas.reinforcement import weight_sync_time
 from clusterspec.cost.reinforcement.rollout import GROUP, Rollout
 from clusterspec.precision import precision_width, table_width
 from clusterspec.records import dataclass
 
-SHARE = assumed(
+SHARE = assumed_figure(
     GROUP, "sync.share", 0.7, "of the line rate that broadcasts of buckets of weights sustain, a bucket after the other"
 )
-TENSOR = assumed(
+TENSOR = assumed_figure(
     GROUP,
     "sync.tensor",
     1.1e-4,
@@ -23,8 +23,12 @@ TENSOR = assumed(
     " 0.08 to 0.14 ms for each beyond the wire (docs/accuracy.md)",
     "s",
 )
-FIXED = assumed(GROUP, "sync.fixed", 0.5, "of one transfer: engines stop, and start again with an empty cache", "s")
-DISK = assumed(GROUP, "sync.disk", 2e9, "B/s of a file system that the spec does not describe, for each node", "B/s")
+FIXED = assumed_figure(
+    GROUP, "sync.fixed", 0.5, "of one transfer: engines stop, and start again with an empty cache", "s"
+)
+DISK = assumed_figure(
+    GROUP, "sync.disk", 2e9, "B/s of a file system that the spec does not describe, for each node", "B/s"
+)
 MATRICES = {"attention": 4, "norms": 2, "network": 3}
 """Tensors of one layer in a checkpoint: projections, norms, and the matrices of a gated network."""
 

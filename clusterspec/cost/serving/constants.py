@@ -12,7 +12,7 @@ from clusterspec.cost.collectives.algorithms import busbw_ceiling
 from clusterspec.cost.collectives.model import CollectiveUnavailableError
 from clusterspec.cost.collectives.paths import group_paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, paths_timing
-from clusterspec.cost.constants import assumed
+from clusterspec.cost.constants import assumed_figure
 from clusterspec.recent import recent
 from clusterspec.records import NamedTuple, dataclass
 
@@ -27,12 +27,16 @@ def table_origins(kernels: str, **figures: str) -> dict[str, str]:
 
 GROUP = "serving"
 
-FLOOR = assumed(GROUP, "floor", 4e-6, "the smallest GEMM where none was measured: as on Hopper and Blackwell", "s")
-STREAMING = assumed(GROUP, "streaming", 0.8, "share of the memory bandwidth of kernels that read and write activations")
-NETWORK = assumed(GROUP, "network", 0.9, "share of the line rate of NICs in a large dispatch or combine")
-NETWORK_LATENCY = assumed(GROUP, "network_latency", 20e-6, "the smallest collective between domains", "s")
-EXCHANGE = assumed(GROUP, "exchange", 25e-6, "the smallest dispatch and combine, where none was measured", "s")
-EXCHANGE_LINE = assumed(
+FLOOR = assumed_figure(
+    GROUP, "floor", 4e-6, "the smallest GEMM where none was measured: as on Hopper and Blackwell", "s"
+)
+STREAMING = assumed_figure(
+    GROUP, "streaming", 0.8, "share of the memory bandwidth of kernels that read and write activations"
+)
+NETWORK = assumed_figure(GROUP, "network", 0.9, "share of the line rate of NICs in a large dispatch or combine")
+NETWORK_LATENCY = assumed_figure(GROUP, "network_latency", 20e-6, "the smallest collective between domains", "s")
+EXCHANGE = assumed_figure(GROUP, "exchange", 25e-6, "the smallest dispatch and combine, where none was measured", "s")
+EXCHANGE_LINE = assumed_figure(
     GROUP, "exchange_line", 0.55, "share of the scale-up bandwidth in dispatch and combine, where none was measured"
 )
 EXCHANGE_BYTES = 3.0
@@ -45,23 +49,23 @@ EXCHANGE_UNITS = 20
 """Compute units that the kernels of an exchange of many tokens occupy: the default of DeepEP (deep_ep/buffer.py at
 1300811, line 30), as DeepSeek-V3 states for its training (arXiv 2412.19437, section 3.2.2).
 """
-PASSES = assumed(
+PASSES = assumed_figure(
     GROUP,
     "passes",
     6.0,
     "reads and writes of a hidden state between the GEMMs of a layer, by count; published plans agree",
 )
-ROUTED_PASSES = assumed(GROUP, "routed_passes", 4.0, "the same per copy for an expert: sorting, conversion, sum")
+ROUTED_PASSES = assumed_figure(GROUP, "routed_passes", 4.0, "the same per copy for an expert: sorting, conversion, sum")
 HABITS = {
-    "serving.host": assumed(
+    "serving.host": assumed_figure(
         GROUP,
         "host",
         0.7e-3,
         "exposed scheduling and sampling of one step; fitted to published plans",
         "s",
     ),
-    "serving.sequence": assumed(GROUP, "sequence", 3e-6, "sampling and detokenizing of one sequence", "s"),
-    "serving.eager": assumed(
+    "serving.sequence": assumed_figure(GROUP, "sequence", 3e-6, "sampling and detokenizing of one sequence", "s"),
+    "serving.eager": assumed_figure(
         GROUP,
         "eager",
         0.16e-3,
@@ -70,7 +74,7 @@ HABITS = {
         "with experts, 2.1 ms with latent attention too, where 1.2 to 1.8 ms fit InferenceX",
         "s",
     ),
-    "serving.request": assumed(
+    "serving.request": assumed_figure(
         GROUP,
         "request",
         10e-3,
@@ -79,20 +83,20 @@ HABITS = {
     ),
 }
 """Defaults of serving software whose entry states none."""
-WEIGHT_ONLY = assumed(
+WEIGHT_ONLY = assumed_figure(
     GROUP,
     "weight_only",
     0.3,
     "rate of GEMMs that convert weights to a wider precision on load, over other GEMMs; fitted to published plans",
 )
-HANDOFF = assumed(
+HANDOFF = assumed_figure(
     GROUP,
     "handoff",
     60e-3,
     "transfer of a request to another engine without its cache: routing, polling; fitted to published plans",
     "s",
 )
-DESCRIPTOR = assumed(
+DESCRIPTOR = assumed_figure(
     GROUP,
     "descriptor",
     1.4e-6,
@@ -100,7 +104,7 @@ DESCRIPTOR = assumed(
     "16 kB at 9 GB/s), Mooncake on NICs of 400 Gb/s (github.com/vllm-project/vllm pull request 53825)",
     "s",
 )
-WAVE = assumed(
+WAVE = assumed_figure(
     GROUP,
     "wave",
     0.1,
@@ -108,10 +112,12 @@ WAVE = assumed(
 )
 MOST_LOAD = 0.98
 """Utilization of a stated request rate above which its wait grows without limit."""
-RESERVED = assumed(GROUP, "reserved", 2.5e9, "buffers, graphs and activations of an engine: 2 to 3 GB per rank", "B")
+RESERVED = assumed_figure(
+    GROUP, "reserved", 2.5e9, "buffers, graphs and activations of an engine: 2 to 3 GB per rank", "B"
+)
 HIGHEST_FRACTION = 0.95
 """Share of memory to which operators raise the default where weights leave little: published plans use 0.95 to 0.98."""
-UNEVEN = assumed(
+UNEVEN = assumed_figure(
     GROUP,
     "uneven",
     0.7,

@@ -101,7 +101,7 @@ def launches(kind: EngineKind, per_node: int) -> Iterator[Launch]:
     if of_replica <= per_node:
         on_node = per_node // of_replica
         before, within = divmod(kind.first_rank, per_node)
-        for replica in range(_few(layout.dp)):
+        for replica in range(_bounded_count(layout.dp)):
             node, slot = divmod(within // of_replica + replica, on_node)
             number, first = before + node, slot * of_replica
             part = "" if of_replica == per_node else f", accelerators {first} to {first + of_replica - 1}"
@@ -111,14 +111,14 @@ def launches(kind: EngineKind, per_node: int) -> Iterator[Launch]:
     nodes, engine = of_replica // per_node, layout.tp * layout.pp
     if of_replica % per_node or (layout.attention_dp > 1 and per_node % engine):
         raise NotExportable(f"replicas of {of_replica} ranks do not fill nodes of {per_node} with whole engines")
-    for replica in range(_few(nodes * layout.dp) // nodes):
+    for replica in range(_bounded_count(nodes * layout.dp) // nodes):
         for node in range(nodes):
             number = kind.first_rank // per_node + replica * nodes + node
             where = f"{name} {replica + 1}: node {number + 1}"
             yield Launch(where, nodes, node, 0, per_node, all=True, local=per_node // engine)
 
 
-def _few(count: int) -> int:
+def _bounded_count(count: int) -> int:
     if count > MOST_LAUNCHES:
         raise NotExportable(f"more than {MOST_LAUNCHES:,} commands")
     return count

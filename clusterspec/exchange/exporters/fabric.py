@@ -88,7 +88,7 @@ def fabric_plane(source: ExportInput) -> FabricPlane:
     if sum(fabric.links.values()) > MAX_LINKS:
         raise NotExportable(f"more than {MAX_LINKS:,} links")
     leaves = _count_of_plane(fabric.leaf_switches, fabric)
-    rails = _rails(scale_out) if leaves > 1 else 1
+    rails = _rail_count(scale_out) if leaves > 1 else 1
     apart = scale_out.topology == "rail-only" and fabric.tiers > 1
     if apart and fabric.core_switches:
         raise NotExportable("the three tiers of each rail are counted, not wired")
@@ -108,7 +108,7 @@ def fabric_plane(source: ExportInput) -> FabricPlane:
     )
 
 
-def _rails(scale_out: ScaleOut) -> int:
+def _rail_count(scale_out: ScaleOut) -> int:
     """The rails of a rail fabric; 1 for other topologies."""
     return max(1, scale_out.rails) if scale_out.topology in RAIL_TOPOLOGIES else 1
 
@@ -224,7 +224,7 @@ def write_cabling(source: ExportInput) -> ExportedFile:
 def _cable_rows(source: ExportInput, plane: FabricPlane, per_rack: int | None) -> Iterator[tuple[object, ...]]:
     scale_out = source.cluster.scale_out
     assert scale_out is not None
-    rate, rails = display_bits(scale_out.nic_bandwidth.value / scale_out.planes), _rails(scale_out)
+    rate, rails = display_bits(scale_out.nic_bandwidth.value / scale_out.planes), _rail_count(scale_out)
     for number, link in enumerate(fabric_links(source), 1):
         node = link.low.kind in {"node", "spare"}
         rail = link.low.port % rails + 1 if node and rails > 1 else ""

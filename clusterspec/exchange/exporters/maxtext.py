@@ -88,7 +88,7 @@ def write(source: ExportInput) -> ExportedFile:
     layout, work = training_design(source, "maxtext")
     if work.optimizer not in _OPTIMIZERS or work.precision not in _PRECISIONS:
         raise NotExportable(f"MaxText has no {work.optimizer} in {work.precision}")
-    omitted = ["data, tokenizer, steps and run_name", *_omitted(layout)]
+    omitted = ["data, tokenizer, steps and run_name", *_omissions(layout)]
     lines = [f"# {source.name}: {layout.ranks} devices on {layout.nodes} nodes"]
     if source.cluster.accelerator.vendor != "Google":
         lines.append("hardware: gpu_multiprocess" if layout.nodes > 1 else "hardware: gpu")
@@ -162,7 +162,7 @@ def _batch_lines(layout: Layout, work: Workload) -> Iterator[str]:
     if passes is None:
         raise NotExportable("the global batch is no multiple of micro-batch × dp")
     if layout.pp == 1:
-        yield f"per_device_batch_size: {_decimal(layout.micro_batch * layout.dp, layout.ranks)}"
+        yield f"per_device_batch_size: {_finite_decimal(layout.micro_batch * layout.dp, layout.ranks)}"
         if passes > 1:
             yield f"gradient_accumulation_steps: {passes}"
         return
@@ -170,16 +170,16 @@ def _batch_lines(layout: Layout, work: Workload) -> Iterator[str]:
         raise NotExportable(f"MaxText needs a multiple of {layout.pp} micro-batches for its stages, not {passes}")
     if len(set(layout.stage_layers)) > 1:
         raise NotExportable("stages of different length: MaxText pipelines equal ones")
-    yield f"per_device_batch_size: {_decimal(work.global_batch, layout.ranks)}"
+    yield f"per_device_batch_size: {_finite_decimal(work.global_batch, layout.ranks)}"
     yield f"num_pipeline_microbatches: {passes}"
     yield f"num_layers_per_pipeline_stage: {layout.stage_layers[0]}"
     yield f"num_pipeline_repeats: {layout.virtual_stages}"
 
 
-def _decimal(sequences: int, devices: int) -> str:
+def _finite_decimal(sequences: int, devices: int) -> str:
     """A share that has a finite decimal expansion, as MaxText multiplies it by the devices again.
 
-    >>> _decimal(8, 64), _decimal(64, 8)
+    >>> _finite_decimal(8, 64), _finite_decimal(64, 8)
     ('0.125', '8.0')
     """
     share = sequences / devices
@@ -264,7 +264,7 @@ def _rotary_lines(block: Block) -> Iterator[str]:
         yield f"original_max_position_embeddings: {block.rope_original_length}"
 
 
-def _omitted(layout: Layout) -> Iterator[str]:
+def _omissions(layout: Layout) -> Iterator[str]:
     if layout.sharding == "zero2":
         yield "zero2: MaxText shards optimizer states alone, or parameters as well"
     if isinstance(layout.recompute, tuple):

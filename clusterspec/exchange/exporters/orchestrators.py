@@ -54,15 +54,20 @@ def write_dynamo(source: ExportInput) -> ExportedFile:
         "  components:",
     ]
     frontend = ["--http-port", "8000"]
-    lines += _component("Frontend", "frontend", 1, 1, _container(framework, "dynamo.frontend", frontend, 0, ""))
-    resource = _resource(source)
+    lines += _component_lines(
+        "Frontend", "frontend", 1, 1, _container_lines(framework, "dynamo.frontend", frontend, 0, "")
+    )
+    resource = _device_resource(source)
     for kind in engine_kinds(source):
         first = next(launches(kind, source.cluster.ranks_per_node))
         if first.nodes > 1 and kind.layout.attention_dp > 1:
             raise NotExportable("attention replicas on several nodes: how Dynamo starts them was not checked")
-        words, count = _engine_words(source, kind, model, release, omitted), _accelerators(source, kind, first.nodes)
-        container = _container(framework, f"dynamo.{framework}", words, count, resource)
-        lines += _component(kind.role or "worker", "worker", kind.layout.dp, first.nodes, container)
+        words, count = (
+            _engine_words(source, kind, model, release, omitted),
+            _accelerators_per_pod(source, kind, first.nodes),
+        )
+        container = _container_lines(framework, f"dynamo.{framework}", words, count, resource)
+        lines += _component_lines(kind.role or "worker", "worker", kind.layout.dp, first.nodes, container)
     return ExportedFile("\n".join([*lines, ""]), tuple(dict.fromkeys(omitted)))
 
 
@@ -70,24 +75,24 @@ def _engine_words(source: ExportInput, kind: EngineKind, model: str, release: st
     """The arguments of a worker."""
     work = source.workload
     if source.layout.framework == "vllm":
-        words = ["--model", model, *_words(vllm.engine_options(kind, work), vllm.limit_options(work, omitted))]
+        words = ["--model", model, *_option_words(vllm.engine_options(kind, work), vllm.limit_options(work, omitted))]
         return [*words, "--disaggregation-mode", kind.role] if kind.role else words
     batches, precisions = sglang.batch_options(kind.layout, work, release), sglang.precision_options(work, omitted)
-    return ["--model-path", model, *_words(sglang.engine_options(kind, work), batches, precisions)]
+    return ["--model-path", model, *_option_words(sglang.engine_options(kind, work), batches, precisions)]
 
 
-def _words(*options: Iterable[str]) -> list[str]:
+def _option_words(*options: Iterable[str]) -> list[str]:
     """The arguments of options, as a shell splits them."""
     return [word for option in chain(*options) for word in shlex.split(option)]
 
 
-def _accelerators(source: ExportInput, kind: EngineKind, nodes: int) -> int:
+def _accelerators_per_pod(source: ExportInput, kind: EngineKind, nodes: int) -> int:
     """Accelerators of one pod of an engine."""
     ranks = kind.layout.ranks // max(1, kind.layout.dp) // nodes
     return -(-ranks // source.cluster.ranks_per_accelerator)
 
 
-def _resource(source: ExportInput) -> str:
+def _device_resource(source: ExportInput) -> str:
     """The resource that the device plugin of the accelerators has. Raises `NotExportable` for vendors without one."""
     vendor = (source.cluster.accelerator.vendor or "nvidia").lower()
     if vendor not in RESOURCES:
@@ -95,13 +100,13 @@ def _resource(source: ExportInput) -> str:
     return RESOURCES[vendor]
 
 
-def _component(name: str, kind: str, replicas: int, nodes: int, container: list[str]) -> list[str]:
+def _component_lines(name: str, kind: str, replicas: int, nodes: int, container: list[str]) -> list[str]:
     multinode = [f"    multinode: {{nodeCount: {nodes}}}"] if nodes > 1 else []
     head = [f"  - name: {name}", f"    type: {kind}", f"    replicas: {replicas}", *multinode]
     return [*head, "    podTemplate:", "      spec:", "        containers:", *container]
 
 
-def _container(framework: str, module: str, words: list[str], accelerators: int, resource: str) -> list[str]:
+def _container_lines(framework: str, module: str, words: list[str], accelerators: int, resource: str) -> list[str]:
     """The container of a component; a component without accelerators has no limits."""
     found = [
         "        - name: main",
@@ -129,22 +134,22 @@ def write_llm_d(source: ExportInput) -> ExportedFile:
     work, _ = served_workload(source, "vllm")
     release = checked_release(source, "vllm", vllm.RELEASES)
     omitted: list[str] = ["the base of the guide that the patches change, its router, secret and volumes"]
-    model, resource = repository_of(source, omitted), _resource(source)
-    limits = _words(vllm.limit_options(work, omitted))
+    model, resource = repository_of(source, omitted), _device_resource(source)
+    limits = _option_words(vllm.limit_options(work, omitted))
     parts = []
     for kind in engine_kinds(source):
         first = next(launches(kind, source.cluster.ranks_per_node))
         if first.nodes > 1:
             raise NotExportable("engines on several nodes: the Deployments of the guides have one pod for each engine")
         port = DECODE_PORT if kind.role == "decode" else SERVER_PORT
-        args = [model, *_words(vllm.engine_options(kind, work)), *limits, "--port", str(port)]
-        accelerators = _accelerators(source, kind, 1)
-        parts.append("\n".join(_patch(kind, args, accelerators, resource)))
+        args = [model, *_option_words(vllm.engine_options(kind, work)), *limits, "--port", str(port)]
+        accelerators = _accelerators_per_pod(source, kind, 1)
+        parts.append("\n".join(_patch_lines(kind, args, accelerators, resource)))
     head = f"# {source.name}: patches of llm-d, options of vLLM {release}\n"
     return ExportedFile(head + "\n---\n".join(parts) + "\n", tuple(dict.fromkeys(omitted)))
 
 
-def _patch(kind: EngineKind, args: list[str], accelerators: int, resource: str) -> Iterator[str]:
+def _patch_lines(kind: EngineKind, args: list[str], accelerators: int, resource: str) -> Iterator[str]:
     yield "apiVersion: apps/v1"
     yield "kind: Deployment"
     yield f"metadata: {{name: {kind.role or 'decode'}}}"

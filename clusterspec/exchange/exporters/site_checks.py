@@ -98,7 +98,7 @@ def _predicted_limit(cluster: Cluster, collective: str, nodes: int, size: int) -
     return Limit(collective, nodes, ranks, size, row.least_busbw, basis, unmeasured_part(cluster, row.tier))
 
 
-def _exported(content: str, limits: Sequence[Limit], omitted: Sequence[str] = ()) -> ExportedFile:
+def _limits_file(content: str, limits: Sequence[Limit], omitted: Sequence[str] = ()) -> ExportedFile:
     """The file, with the limits behind which there is no measurement among what the user is told."""
     reasons = dict.fromkeys(each.unmeasured for each in limits if each.unmeasured)
     missing = (
@@ -108,7 +108,7 @@ def _exported(content: str, limits: Sequence[Limit], omitted: Sequence[str] = ()
     return ExportedFile(content, (*omitted, *missing))
 
 
-def _comments(source: ExportInput, limits: Sequence[Limit], *more: str) -> list[str]:
+def _comment_lines(source: ExportInput, limits: Sequence[Limit], *more: str) -> list[str]:
     lines = [f"Acceptance limits of {source.name}.", *more, *(line for each in limits for line in each.remarks())]
     return [f"# {line}" for line in lines]
 
@@ -145,7 +145,7 @@ def superbench(source: ExportInput) -> ExportedFile:
         raise NotExportable("SuperBench runs none of its collectives")
     benchmark = "rccl-bw" if source.cluster.accelerator.vendor == "AMD" else "nccl-bw"
     lines = [
-        *_comments(
+        *_comment_lines(
             source,
             written,
             f"Run each test as the benchmark {benchmark} with the annotation of its rule.",
@@ -166,7 +166,7 @@ def superbench(source: ExportInput) -> ExportedFile:
             "      metrics:",
             rf"        - '{benchmark}:{annotation}/{operation}_(\d+_\d+:)?{each.size}_busbw'",
         ]
-    return _exported(
+    return _limits_file(
         "\n".join(lines) + "\n", written, _limits_left_out(limits, written, "SuperBench does not run this collective")
     )
 
@@ -218,7 +218,7 @@ def cvs(source: ExportInput) -> ExportedFile:
         "paths and network devices (mpi_dir, rccl_tests_dir, rccl_result_file, env_source_script, mpi_oob_port)",
         *_limits_left_out(limits, written, "a file of cvs is for one number of nodes"),
     )
-    return _exported(json.dumps(document, indent=2, ensure_ascii=False) + "\n", written, omitted)
+    return _limits_file(json.dumps(document, indent=2, ensure_ascii=False) + "\n", written, omitted)
 
 
 def azure_nhc(source: ExportInput) -> ExportedFile:
@@ -234,7 +234,7 @@ def azure_nhc(source: ExportInput) -> ExportedFile:
     limit = _limit_on(source, "all-reduce", 1)
     count = f"check_gpu_count {source.cluster.accelerators_per_node}{' rocm' if vendor == 'AMD' else ''}"
     lines = [
-        *_comments(source, [limit]),
+        *_comment_lines(source, [limit]),
         f" * || {count}",
         f" * || {checks[vendor or '']} {limit.gigabytes:.2f} 1 {limit.size}",
     ]
@@ -242,7 +242,7 @@ def azure_nhc(source: ExportInput) -> ExportedFile:
         "devices, host memory, and limits of ib_write_bw and copies, which the cost model does not predict",
         *_limits_left_out(limits, [limit], "these checks run inside one node"),
     )
-    return _exported("\n".join(lines) + "\n", [limit], omitted)
+    return _limits_file("\n".join(lines) + "\n", [limit], omitted)
 
 
 CRE_VARIANTS = {"all-reduce": "nccl-all-reduce", "all-gather": "nccl-all-gather", "all-to-all": "nccl-alltoall"}
@@ -261,7 +261,9 @@ def readiness(source: ExportInput) -> ExportedFile:
     if not written:
         raise NotExportable("the Cluster Readiness Engine runs none of its collectives")
     lines = [
-        *_comments(source, written, "The best bus bandwidth of all sizes up to maxBytes is held against a threshold."),
+        *_comment_lines(
+            source, written, "The best bus bandwidth of all sizes up to maxBytes is held against a threshold."
+        ),
         "apiVersion: nvcre.nvidia.com/v1alpha1",
         "kind: Certification",
         "metadata:",
@@ -286,7 +288,7 @@ def readiness(source: ExportInput) -> ExportedFile:
             f'          busBandwidthGBps: "value >= {each.gigabytes:.2f}"',
         ]
     omitted = _limits_left_out(limits, written, "the Cluster Readiness Engine has no test of this collective")
-    return _exported("\n".join(lines) + "\n", written, omitted)
+    return _limits_file("\n".join(lines) + "\n", written, omitted)
 
 
 AICR_ACCELERATORS = ("gb200", "b200", "h100", "a100", "l40")
@@ -320,7 +322,7 @@ def aicr(source: ExportInput) -> ExportedFile:
     service = AICR_SERVICES.get(cluster.platform.vendor or "") if cluster.platform else None
     limit = _limit_on(source, "all-reduce", cluster.nodes, AICR_SIZES.get(service or "", 16 * GIB))
     lines = [
-        *_comments(source, [limit], "The value is the limit over 0.9, the share that the validator accepts."),
+        *_comment_lines(source, [limit], "The value is the limit over 0.9, the share that the validator accepts."),
         "kind: RecipeMetadata",
         "apiVersion: aicr.nvidia.com/v1alpha1",
         "metadata:",
@@ -343,7 +345,7 @@ def aicr(source: ExportInput) -> ExportedFile:
     if kind != "h100" or service not in (None, "eks", "gke"):
         omitted.append("an effect: the validator skips this check except for H100 on EKS and GKE")
     omitted += _limits_left_out(site_limits(source), [limit], "AICR tests the all-reduce over all nodes")
-    return _exported("\n".join(lines) + "\n", [limit], omitted)
+    return _limits_file("\n".join(lines) + "\n", [limit], omitted)
 
 
 def health_scanner(source: ExportInput) -> ExportedFile:
@@ -368,10 +370,10 @@ def health_scanner(source: ExportInput) -> ExportedFile:
         "BANDWIDTH_THRESHOLD": str(int(limit.gigabytes)),
     }
     lines = [
-        *_comments(source, [limit], "Results and thresholds of this tool are whole GB/s."),
+        *_comment_lines(source, [limit], "Results and thresholds of this tool are whole GB/s."),
         "health_check:",
         "  env:",
         *(f'    {name}: "{value}"' for name, value in values.items()),
     ]
     omitted = _limits_left_out(site_limits(source), [limit], "this tool tests one collective on pairs of nodes")
-    return _exported("\n".join(lines) + "\n", [limit], omitted)
+    return _limits_file("\n".join(lines) + "\n", [limit], omitted)

@@ -86,7 +86,7 @@ def write(source: ExportInput) -> ExportedFile:
         "    return config",
         "",
     ]
-    omitted = ("data, tokenizer, learning rate and steps: those of " + base, *_omitted(layout, work))
+    omitted = ("data, tokenizer, learning rate and steps: those of " + base, *_omissions(layout, work))
     return ExportedFile("\n".join(lines), omitted)
 
 
@@ -165,7 +165,7 @@ def _stage_modules(stage_layers: tuple[int, ...]) -> Iterator[list[str]]:
         yield ["tok_embeddings"] * (stage == 0) + names + ["norm", "lm_head"] * (stage == len(stage_layers) - 1)
 
 
-def _omitted(layout: Layout, work: Workload) -> Iterator[str]:
+def _omissions(layout: Layout, work: Workload) -> Iterator[str]:
     if layout.sharding in {"zero1", "zero2"}:
         yield f"{layout.sharding}: torchtitan shards parameters as well (FSDP)"
     if layout.order[:1] != ("tp",):

@@ -247,10 +247,10 @@ class SwitchTree:
                     raise FormatError(f"the switch {name[:60]} is its own descendant", self.lines[name])
                 open_.add(name)
                 waiting.append((name, True))
-                waiting += [(child, False) for child in self._known(name) if child not in level]
+                waiting += [(child, False) for child in self._known_names(name) if child not in level]
         return level
 
-    def _known(self, name: str) -> list[str]:
+    def _known_names(self, name: str) -> list[str]:
         for child in self.children[name]:
             if child not in self.lines:
                 raise FormatError(

@@ -196,11 +196,11 @@ def _end_ports(end: dict[str, Any], instances: Mapping[str, tuple[DeviceShape, i
     name, text = _name_and_slice(end["instance"])
     shape, count = instances[name]
     node = name in _node_names(instances)
-    devices = _sliced(text, count)
+    devices = _slice_range(text, count)
     pieces = [""]
     for part in str(end["component"]).split("."):
         component, text = _name_and_slice(part)
-        numbers = _sliced(text, shape.components.get(component))
+        numbers = _slice_range(text, shape.components.get(component))
         if len(devices) * len(pieces) * len(numbers) > MOST_EDGES:
             raise FormatError(f"more than {MOST_EDGES:,} ports in one end of an edge")
         pieces = [f"{piece}.{component}.{number}".lstrip(".") for piece in pieces for number in numbers]
@@ -214,7 +214,7 @@ def _name_and_slice(text: Any) -> tuple[str, re.Match[str]]:
     return match[1], match
 
 
-def _sliced(match: re.Match[str], count: int | None) -> range:
+def _slice_range(match: re.Match[str], count: int | None) -> range:
     """The numbers of a slice among ``count``, as Python takes them; all of them without a slice.
 
     Raises `FormatError` if the slice needs a count that the file does not state, or is out of it.

@@ -84,7 +84,7 @@ class _Reader:
         names: dict[str, CodeConfig | ast.expr] = {}
         for statement in function.body:
             if isinstance(statement, ast.Return) and statement.value is not None:
-                found = self._configuration(statement.value, names, depth, _annotated(function) in self.called)
+                found = self._configuration(statement.value, names, depth, _annotation_name(function) in self.called)
                 return found if found is not None and (found.values or found.classes or found.base) else None
             if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
                 self._assign(statement, names, depth)
@@ -98,7 +98,7 @@ class _Reader:
             made = self._configuration(value, names, depth)
             names[target.id] = value if made is None else made
             return
-        dotted = _dotted(target)
+        dotted = _dotted_name(target)
         root, _, path = dotted.partition(".")
         config = names.get(root)
         if isinstance(config, CodeConfig) and path:
@@ -117,7 +117,7 @@ class _Reader:
             return held if isinstance(held, CodeConfig) else None
         if not isinstance(node, ast.Call):
             return None
-        called = _dotted(node.func)
+        called = _dotted_name(node.func)
         if called in self.functions:
             return self.config_of(called, depth + 1)
         if called in self.called or (returned and called.endswith("Config")):
@@ -133,7 +133,7 @@ class _Reader:
         if isinstance(node, ast.Name) and isinstance(names.get(node.id), ast.expr):
             node = names[node.id]
         if isinstance(node, ast.Call):
-            config.classes[name] = (_dotted(node.func), node.lineno)
+            config.classes[name] = (_dotted_name(node.func), node.lineno)
             for at, argument in enumerate(node.args):
                 self._put(f"{name}.{at}", argument, config, names)
             for keyword in node.keywords:
@@ -143,38 +143,38 @@ class _Reader:
             for at, element in enumerate(node.elts):
                 self._put(f"{name}.{at}", element, config, names)
         else:
-            value = _constant(node)
+            value = _constant_value(node)
             if value is not _UNKNOWN:
                 config.values[name] = (value, node.lineno)
 
 
-def _annotated(function: ast.FunctionDef) -> str:
-    return _dotted(function.returns) if function.returns is not None else ""
+def _annotation_name(function: ast.FunctionDef) -> str:
+    return _dotted_name(function.returns) if function.returns is not None else ""
 
 
 _UNKNOWN = object()
 
 
-def _constant(node: ast.expr) -> Any:
+def _constant_value(node: ast.expr) -> Any:
     """The value of an expression of constants; `_UNKNOWN` for any other."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _constant(node.operand)
+        inner = _constant_value(node.operand)
         return -inner if isinstance(inner, int | float) else _UNKNOWN
     if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
-        sides = [_constant(node.left), _constant(node.right)]
+        sides = [_constant_value(node.left), _constant_value(node.right)]
         if all(isinstance(side, int | float) and abs(side) < _LARGEST_NUMBER for side in sides):
             try:
                 return _ARITHMETIC[type(node.op)](*sides)
             except (ZeroDivisionError, OverflowError):
                 return _UNKNOWN
         return _UNKNOWN
-    listed = [_constant(each) for each in node.elts] if isinstance(node, ast.List | ast.Tuple) else [_UNKNOWN]
+    listed = [_constant_value(each) for each in node.elts] if isinstance(node, ast.List | ast.Tuple) else [_UNKNOWN]
     return _UNKNOWN if any(each is _UNKNOWN for each in listed) else listed
 
 
-def _dotted(node: ast.expr) -> str:
+def _dotted_name(node: ast.expr) -> str:
     """The dotted name of an expression; empty if it is none."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
@@ -185,14 +185,14 @@ def _dotted(node: ast.expr) -> str:
 
 def _note_branch(branch: ast.stmt, names: Mapping[str, CodeConfig | ast.expr]) -> None:
     """Record the assignments of a branch, which nothing decides here."""
-    for target, line in _assigned(branch):
+    for target, line in _assigned_names(branch):
         root, _, path = target.partition(".")
         config = names.get(root)
         if isinstance(config, CodeConfig) and path:
             config.undecided.append((path, line))
 
 
-def _assigned(branch: ast.stmt) -> Iterator[tuple[str, int]]:
+def _assigned_names(branch: ast.stmt) -> Iterator[tuple[str, int]]:
     for node in ast.walk(branch):
         if isinstance(node, ast.Assign):
-            yield from ((_dotted(target), node.lineno) for target in node.targets)
+            yield from ((_dotted_name(target), node.lineno) for target in node.targets)

@@ -130,7 +130,7 @@ def read_huggingface(file: InputFile) -> ImportResult:
     outer, inner, nested = _language_part(value)
     keys = _flat_keys(inner, file)
     kind = str(inner.get("model_type") or value.get("model_type") or "").lower()
-    _refuse(kind, value)
+    _refuse_kind(kind, value)
     set_counts(keys, _COUNTS, builder)
     if keys.find("num_hidden_layers", "num_layers", "n_layer") is None:
         listed = keys.get("layers_block_type", "hybrid_override_pattern", "layer_types")
@@ -161,7 +161,7 @@ def read_huggingface(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _refuse(kind: str, value: dict[str, Any]) -> None:
+def _refuse_kind(kind: str, value: dict[str, Any]) -> None:
     if kind in REFUSED:
         raise FormatError(f"is of type {kind} ({REFUSED[kind]}): a spec describes text decoders")
     if value.get("is_encoder_decoder") is True:

@@ -270,7 +270,9 @@ def _lists_of(yaml: Yaml, value: Any, path: tuple[str | int, ...]) -> Iterator[C
         for word in words:
             if re.search(r"\s--?[A-Za-z]", word.text):
                 inner = script_of(word.text)
-                yield from (Command(tuple(_moved(each, word.line) for each in found.words)) for found in inner.commands)
+                yield from (
+                    Command(tuple(_word_on_line(each, word.line) for each in found.words)) for found in inner.commands
+                )
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
         yield from _lists_of(yaml, inner, (*path, key))
@@ -283,7 +285,7 @@ def _listed_words(yaml: Yaml, value: Any, path: tuple[str | int, ...]) -> list[W
     return [Word(str(item), yaml.line(*path, n)) for n, item in listed if isinstance(item, str | int | float)]
 
 
-def _moved(word: Word, line: int) -> Word:
+def _word_on_line(word: Word, line: int) -> Word:
     return word._replace(line=word.line + line - 1)
 
 

@@ -108,7 +108,7 @@ def _read_code(file: InputFile, keys: Keys, builder: ImportBuilder) -> None:
     configs = read_functions(file, _CLASSES)
     if not configs:
         raise FormatError("has no function that returns a configuration of torchtitan")
-    name, config = _chosen(file, configs)
+    name, config = _chosen_config(file, configs)
     for key, (value, line) in config.values.items():
         keys.put(key, value, line)
     keys.undecided = [(path, line, line) for path, line in config.undecided]
@@ -124,7 +124,7 @@ def _read_code(file: InputFile, keys: Keys, builder: ImportBuilder) -> None:
     list_unused(keys, builder)
 
 
-def _chosen(file: InputFile, configs: dict[str, CodeConfig]) -> tuple[str, CodeConfig]:
+def _chosen_config(file: InputFile, configs: dict[str, CodeConfig]) -> tuple[str, CodeConfig]:
     names = list(configs)
     if file.part is not None:
         if not 1 <= file.part <= len(names):
