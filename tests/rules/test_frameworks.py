@@ -41,7 +41,7 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [  # machine, workload, layou
     ("h100-sxm-80gb", DRAFTED, "framework: custom, tp: 8, pp: 2", {}),
     ("h100-sxm-80gb", TRAIN, "framework: nemo, pp: 4, schedule: gpipe", {LACKS: "error"}),
     ("h100-sxm-80gb", TRAIN, "framework: nemo, pp: 1, schedule: gpipe", {}),
-    ("h100-sxm-80gb", TRAIN, "framework: torchtitan, pp: 4, schedule: gpipe, sharding: zero1", {}),
+    ("h100-sxm-80gb", TRAIN, "framework: torchtitan, pp: 4, schedule: gpipe, sharding: fsdp", {}),
     ("h100-sxm-80gb", TRAIN, "pp: 4, schedule: gpipe", {}),
     ("mi300x", PLAIN, "framework: trt-llm, tp: 8", {VENDOR: "error"}),
     ("mi300x", PLAIN, "software: trt-llm 1.0, tp: 8", {VENDOR: "error"}),

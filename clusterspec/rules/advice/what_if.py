@@ -25,7 +25,7 @@ FULLEST = 0.95
 FULL = (Quantity(1.0, "1", "1:1"),)
 INTERLEAVES = "requires.interleaved_micro_batch_groups"
 """A condition that only frameworks with interleaved stages have."""
-MOST_IDLE = 0.6
+MOST_IDLE = 0.5
 """Idle share of a step above which the pipeline itself is the flaw; published runs stay at or below it."""
 NOTICEABLE = 0.02
 """Share of a step below which a gain is within the error of the model."""

@@ -5,8 +5,8 @@
 Nodes (with spares) that are not a whole number of racks of a rack-scale system, or of UltraServers in a cloud; and
 `accelerators_per_node` that no baseboard has: neither a divisor nor a multiple of a scale-up domain in which the
 accelerator is sold. The finding is an error; a warning where a part of a rack is neither rented from a cloud that sells
-whole units nor bought (`procurement`), since a provider may rent it out; and a note where `layout.nodes_per_domain`
-says that the job uses that part of a rack, as published runs of 64 accelerators of an NVL72 do.
+whole units nor bought (`procurement`), since a provider may rent it out; and a note for less than one
+rack that is not bought, and where `layout.nodes_per_domain` says that the job uses that part of a rack, as published runs of 64 accelerators of an NVL72 do.
 
 ## Why it matters
 
@@ -72,7 +72,8 @@ def check(
     if cluster.platform is not None:
         bought = cluster.platform.sold_nodes > 1 or procurement is not None
         used = written_layout.nodes_per_domain if written_layout else None
-        rented = "note" if used and cluster.all_nodes % used == 0 else "warning"
+        part = cluster.all_nodes < nodes_of_rack(cluster.platform)
+        rented = "note" if part or (used and cluster.all_nodes % used == 0) else "warning"
         yield from _partial_racks(cluster, cluster.platform, "" if bought else rented)
     else:
         yield from _boards_not_sold(cluster)

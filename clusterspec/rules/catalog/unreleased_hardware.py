@@ -2,7 +2,8 @@
 
 ## What it finds
 
-An accelerator, interconnect, technology, switch or platform whose catalog entry is `announced`.
+An accelerator, interconnect, technology, switch or platform whose catalog entry is `announced`: a warning, and an error where
+`procurement.needed_by` is less than half a year away.
 
 ## Why it matters
 
@@ -44,10 +45,13 @@ from datetime import date
 from clusterspec.catalog.models import Entry
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.purchases import day
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec, ProcurementSpec
 
 RULE = Rule.of(__name__, "warning")
+SOON = 182
+"""Days within which a part that does not ship yet is delivered to nobody; the project's choice."""
 
 
 def check(
@@ -59,7 +63,11 @@ def check(
     for at, entry in _named(written_cluster, cluster):
         if entry is not None and entry.status.state == "announced":
             message = f"{entry.name} is announced and not shipping, as of {entry.status.as_of}; {when}"
-            yield RULE.problem(at, message, "use a part that ships, or record the risk")
+            needed = day(procurement.needed_by) if procurement else None
+            late = needed is not None and (needed - today).days < SOON
+            message += f", and the machine is needed by {needed}" if late else ""
+            help_ = "use a part that ships, or record the risk"
+            yield RULE.problem(at, message, help_, severity="error" if late else "")
 
 
 def _named(written: ClusterSpec, cluster: Cluster) -> tuple[tuple[str, Entry | None], ...]:

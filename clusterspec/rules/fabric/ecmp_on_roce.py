@@ -2,7 +2,8 @@
 
 ## What it finds
 
-RoCE with `load_balancing: ecmp` on more than a single switch.
+RoCE with `load_balancing: ecmp` on more than a single switch, and any technology with it on a `dragonfly` or `dragonfly+`,
+whose groups have few direct links.
 
 ## Why it matters
 
@@ -57,6 +58,10 @@ RULE = Rule.of(__name__, "warning")
 
 def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
     hashed = scale_out.technology.family == "roce" and scale_out.load_balancing == "ecmp"
+    if scale_out.load_balancing == "ecmp" and scale_out.topology in {"dragonfly", "dragonfly+"} and cluster.nodes > 2:
+        message = "equal-cost routing keeps the traffic of two groups on their few links between them and leaves the links of other groups idle"
+        yield RULE.problem("cluster.scale_out.load_balancing", message, "use `adaptive`")
+        return
     if hashed and scale_out.topology != "single-switch" and cluster.nodes > 2:
         message = "ECMP hashes the few large flows of a collective onto some links and leaves others idle"
         yield RULE.problem(

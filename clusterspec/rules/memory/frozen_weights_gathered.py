@@ -26,7 +26,7 @@ Ignore it where the memory is for longer sequences or larger micro-batches of ot
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 4, scale_out: {nics_per_node: 1}}
 workload: {model: llama-3.1-8b, sequence_length: 2048, global_batch: 64, trainable: {method: lora, rank: 16}}
-layout: {framework: torchtitan, sharding: fsdp}
+layout: {framework: deepspeed, sharding: fsdp}
 ```
 
 ## Silent
@@ -35,14 +35,14 @@ layout: {framework: torchtitan, sharding: fsdp}
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 4, scale_out: {nics_per_node: 1}}
 workload: {model: llama-3.1-8b, sequence_length: 2048, global_batch: 64, trainable: {method: lora, rank: 16}}
-layout: {framework: torchtitan, sharding: zero1}
+layout: {framework: deepspeed, sharding: zero1}
 ```
 
 ```yaml
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 4}
 workload: {model: llama-3.1-70b, sequence_length: 2048, global_batch: 64, trainable: {method: lora, rank: 16}}
-layout: {framework: torchtitan, sharding: fsdp, recompute: full}
+layout: {framework: deepspeed, sharding: fsdp, recompute: full}
 ```
 
 ## Sources

@@ -3,7 +3,7 @@
 ## What it finds
 
 `power.node` more than 15 % from the platform's entry, less what an `accelerator_cap` saves: a warning, and an error where
-the figure is the power of the accelerators alone, without processors, NICs, switches and fans, or 30 % and more below
+the figure is the power of the accelerators alone, without processors, NICs, switches and fans, or 25 % and more below
 the entry, as the figure of an older system is.
 
 ## Why it matters
@@ -50,7 +50,7 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("node-power-below-accelerators",))
 OFF = 0.15
-FAR = 0.30
+FAR = 0.25
 """Share below the rated power from which a figure is no average either: nodes that train draw above 70 % of it."""
 ALONE = 1.03
 """A stated power up to this multiple of that of the accelerators is theirs: no host draws 3 % of them."""

@@ -6,7 +6,7 @@ More than 10 % of the predicted step in which the engines wait for new weights.
 
 The finding is a note below the half-width of the range of the prediction, a warning above it, and an error where
 even the low end of the range loses a quarter of the step. Where rollout runs ahead of the weights and they cross a
-network it is a note, since the trainer works meanwhile, and an error where the bytes alone take more than 70 % of the step.
+network it is a note, since the trainer works meanwhile, and an error where the bytes alone take more than half of the step.
 
 ## Why it matters
 
@@ -69,7 +69,7 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.1
-MOST_HIDDEN = 0.7
+MOST_HIDDEN = 0.5
 """Share of the step that the bytes alone may take where rollout runs ahead: beyond it nothing hides the transfer."""
 
 

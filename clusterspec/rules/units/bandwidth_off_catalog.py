@@ -4,7 +4,7 @@
 
 A `scale_up.bandwidth` more than 5 % from the figures of the accelerator, the platform and the interconnect, where
 neither bits for bytes, nor the direction, the prefix, the scope or the raw signaling rate explains it: a warning, and an
-error for a figure of another interconnect that is more than 1.2 times the part's own, or for one that counts the ports to the
+error for one of more than three times the part's own, for a figure of another interconnect that is more than 1.2 times it, or for one that counts the ports to the
 fabric between nodes, too.
 
 ## Why it matters
@@ -63,6 +63,8 @@ from clusterspec.units.readings import AGREES, agrees_within
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("mesh-bandwidth-mismatch",))
 
 
+FAR_ABOVE = 3.0
+"""Times the part's own figure from which no board of its own explains a figure."""
 ABOVE = 1.2
 """Times the part's own figure from which a figure that another part has is an error: the part cannot have it."""
 
@@ -75,7 +77,7 @@ def check(
             others = _with_that_bandwidth(deviation, scale_up, catalog)
             named = f"; {both(others)} have that" if others else ""
             help_ = "name the part that has it, or remove the key: the catalog supplies the figure"
-            above = bool(named) and deviation.ratio > ABOVE
+            above = (bool(named) and deviation.ratio > ABOVE) or deviation.ratio > FAR_ABOVE
             if cluster is not None and _counts_all_ports(deviation, cluster):
                 named, above = "; it is the sum with the ports of the accelerator that leave the node", True
             yield RULE.problem(

@@ -1,0 +1,58 @@
+"""A date of the procurement is in no calendar.
+
+## What it finds
+
+An `as_of` or `needed_by` that has the form of a date and is none, such as September 31.
+
+## Why it matters
+
+The age of the prices, the time until delivery and the support cannot be judged by a day that does not exist. Whoever reads
+the plan guesses another one.
+
+## What to do
+
+Write the day that was meant.
+
+## When to ignore it
+
+Do not ignore it.
+
+## Fires
+
+```yaml procurement.as_of
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+procurement: {currency: USD, as_of: "2026-09-31", prices: {node: 310000}}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+procurement: {currency: USD, as_of: "2026-09-30", prices: {node: 310000}}
+```
+
+## Sources
+
+- Days of a calendar: ISO 8601, https://www.iso.org/iso-8601-date-and-time-format.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.purchases import day
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
+
+RULE = Rule.of(__name__, "error")
+
+
+def check(procurement: ProcurementSpec) -> Iterator[Problem]:
+    for key in ("as_of", "needed_by"):
+        written = getattr(procurement, key)
+        if written is not None and day(written) is None:
+            message = f"{written} is no date"
+            yield RULE.problem(f"procurement.{key}", message, "write the right day")
