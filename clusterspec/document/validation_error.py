@@ -11,7 +11,7 @@ from clusterspec.document import conforms
 from clusterspec.document.conforms import Schema
 from clusterspec.document.model import Document, text_at
 from clusterspec.document.schema import one_line_text
-from clusterspec.document.values import scalar_value
+from clusterspec.document.values import is_octal, scalar_value
 from clusterspec.finding import Fix, Problem
 from clusterspec.records import dataclass
 from clusterspec.source import Path
@@ -141,4 +141,6 @@ def kind_of(value: Any) -> str:
         return "a truth value"
     if isinstance(value, float):
         return "a fraction" if math.isfinite(value) else "not a finite number"
+    if isinstance(value, str) and is_octal(value):
+        return f"{int(value, 8)} where YAML 1.1 is read (octal), and {int(value)} where YAML 1.2 is"
     return "a number" if isinstance(value, int) else "nothing" if value is None else "text"

@@ -27,6 +27,8 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 _INTEGER = re.compile(r"[-+]?[0-9]+")
+_OCTAL = re.compile(r"[-+]?0[0-9]+")
+"""Digits after a zero, octal in YAML 1.1 and decimal in YAML 1.2: they are kept as text, which no count takes."""
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _ENDLESS = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _LONGEST_INTEGER = 100
@@ -40,12 +42,12 @@ _SMALLEST = 1e-300
 def scalar_value(text: str) -> Scalar:
     """The value of an unquoted scalar.
 
-    >>> [scalar_value(text) for text in ("64", "4.5", "1e3", "true", "~", "no", "1:1", "0o17")]
-    [64, 4.5, 1000.0, True, None, 'no', '1:1', '0o17']
+    >>> [scalar_value(text) for text in ("64", "4.5", "1e3", "true", "~", "no", "1:1", "0o17", "064")]
+    [64, 4.5, 1000.0, True, None, 'no', '1:1', '0o17', '064']
     """
     if text in _WORDS:
         return _WORDS[text]
-    if text[0] not in "+-.0123456789":
+    if text[0] not in "+-.0123456789" or _OCTAL.fullmatch(text):
         return text
     if _INTEGER.fullmatch(text):
         return int(text) if len(text) <= _LONGEST_INTEGER else float(text)
@@ -55,6 +57,11 @@ def scalar_value(text: str) -> Scalar:
     if _ENDLESS.fullmatch(text):
         return float(text.replace(".", "").lower())
     return text
+
+
+def is_octal(text: str) -> bool:
+    """Whether a text is a number of octal digits after a zero, which versions of YAML read differently."""
+    return _OCTAL.fullmatch(text) is not None and not set("89") & set(text)
 
 
 # Values of a YAML text without positions, for trusted files of the program itself
