@@ -28,6 +28,7 @@ MECHANISM = {
 }
 NO_LOSS = {
     "single-failure-slows": "compares a degraded step with the limit that the spec states",
+    "request-exceeds-cache": "a request that no engine can hold is refused, whatever it costs",
     "requests-queue": "a load above the throughput has no loss: its queue grows without end",
     "optimistic-mfu": "compares a stated figure with the range; the figure is wrong, not the machine",
     "mfu-beyond-published": "says that the prediction itself is beyond what is published",

@@ -46,8 +46,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.catalog.models import Model
-from clusterspec.cluster.model import Serving, Workload
+from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.lengths import longest_request
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error")
@@ -72,12 +73,3 @@ def check(workload: Workload, model: Model) -> Iterator[Problem]:
                 "limit the longest requests, or state a longer `max_sequence_length` in the model",
                 severity=severity,
             )
-
-
-def longest_request(serving: Serving) -> tuple[int, int]:
-    """Tokens of the longest prompt (where prompts are cut, else their 99th percentile) and of the longest output (where
-    outputs are cut, else their mean).
-    """
-    prompts, outputs = serving.input_lengths, serving.output_lengths
-    prompt = (prompts.most or prompts.p99) if prompts else serving.input_tokens
-    return prompt, (outputs.most if outputs else None) or serving.output_tokens

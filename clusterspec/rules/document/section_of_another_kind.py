@@ -1,0 +1,71 @@
+"""A section belongs to another kind of workload.
+
+## What it finds
+
+`workload.serving` where `kind` is not `serve` (absent, it is `train`), and `workload.rl` where it is not `rl`.
+
+## Why it matters
+
+The section is not read: a plan of an engine without `kind: serve` is a training run without a batch, of which nothing can be
+estimated or checked.
+
+## What to do
+
+State the kind, or remove the section.
+
+## When to ignore it
+
+Do not ignore it.
+
+## Fires
+
+```yaml workload.serving
+clusterspec: 1
+cluster: {platform: aws-g6e-48xlarge, nodes: 2}
+workload:
+  model: llama-3.1-8b
+  serving: {input_tokens: 2000, output_tokens: 300, concurrency: 256}
+layout: {framework: vllm, tp: 1}
+```
+
+## Silent
+
+```yaml
+clusterspec: 1
+cluster: {platform: aws-g6e-48xlarge, nodes: 2}
+workload:
+  kind: serve
+  model: llama-3.1-8b
+  serving: {input_tokens: 2000, output_tokens: 300, concurrency: 256}
+layout: {framework: vllm, tp: 1}
+```
+
+## Sources
+
+- The kinds of workloads: `clusterspec schema`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.finding import Problem
+from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import WorkloadSpec
+
+RULE = Rule.of(__name__, "error")
+KINDS = {"serving": "serve", "rl": "rl"}
+
+
+def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
+    kind = written_workload.kind or "train"
+    for section, needed in KINDS.items():
+        if getattr(written_workload, section) is not None and kind != needed:
+            stated = (
+                f"the workload is `{kind}`" if written_workload.kind else "without `kind: ...` the workload is `train`"
+            )
+            yield RULE.problem(
+                f"workload.{section}",
+                f"{stated}, so that `{section}` is not read",
+                f"write `kind: {needed}`, or remove the keys",
+            )
