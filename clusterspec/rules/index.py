@@ -379,7 +379,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
 SILENT: dict[str, Callable[..., object]] = {
     "description-off-keys": lambda spec, cluster, layout: not spec.description or spec.pools or spec.jobs,
     "keys-disagree": lambda operations: operations.checkpoint is None,
-    "section-of-another-kind": lambda written_workload: not any((getattr(written_workload, section) is not None and (written_workload.kind or 'train') != needed for section, needed in {'serving': 'serve', 'rl': 'rl'}.items())),
+    "section-of-another-kind": lambda written_workload: not any((getattr(written_workload, section) is not None for section, needed in {'serving': 'kind: serve', 'rl': 'kind: rl'}.items())),
     "engines-without-link": lambda fleet: not any((True for name, job in fleet.jobs.items())),
     "fleet-over-budget": lambda fleet: (fleet.spec.procurement is None or not fleet.spec.procurement.budget or len(fleet.pools) < 2) or (fleet.spec.procurement.quoted_total is not None and (not fleet.spec.procurement.quoted_total > float(fleet.spec.procurement.budget))),
     "fleet-over-power-budget": lambda fleet: fleet.spec.operations is None or fleet.spec.operations.power_budget is None,

@@ -54,18 +54,17 @@ from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
 
 RULE = Rule.of(__name__, "error")
-KINDS = {"serving": "serve", "rl": "rl"}
+KINDS = {"serving": "kind: serve", "rl": "kind: rl"}
+"""The kind of workload that each section belongs to."""
 
 
 def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
     kind = written_workload.kind or "train"
     for section, needed in KINDS.items():
-        if getattr(written_workload, section) is not None and kind != needed:
-            stated = (
-                f"the workload is `{kind}`" if written_workload.kind else "without `kind: ...` the workload is `train`"
-            )
+        if getattr(written_workload, section) is not None and not needed.endswith(f" {kind}"):
+            stated = "" if written_workload.kind else ", as without this key"
             yield RULE.problem(
                 f"workload.{section}",
-                f"{stated}, so that `{section}` is not read",
-                f"write `kind: {needed}`, or remove the keys",
+                f"the workload is `{kind}`{stated}, so that `{section}` is not read",
+                f"write `{needed}`, or remove the keys",
             )
