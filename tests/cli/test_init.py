@@ -24,8 +24,7 @@ MORE = [
         ("dgx-h100", "llama-3.1-70b", "train"),
         ("gb200-nvl72", "llama-3.1-70b", "serve"),
         ("dgx-1", "llama-3.1-8b", "train"),
-        ("dgx-h100", "deepseek-v3", "serve"),
-        *(MORE if ALL_CASES else []),
+        *([("dgx-h100", "deepseek-v3", "serve"), *MORE] if ALL_CASES else []),
         ("dgx-1", "gpt3-175b", "serve"),
     ],
 )

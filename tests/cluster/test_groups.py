@@ -257,7 +257,7 @@ def _work(cluster: Cluster, layout: Layout) -> int:
     return steps(lambda: [axis_placement(cluster, layout, axis) for axis in AXES])
 
 
-@pytest.mark.parametrize("domain", sampled([7, 8961, 10**6 + 7, 10**12 + 39], 2))
+@pytest.mark.parametrize("domain", sampled([7, 8961, 10**6 + 7, 10**12 + 39], 1))
 def test_absurd_sizes_take_bounded_work(domain: int) -> None:
     design, _ = resolve_text("cluster: {platform: dgx-h100, nodes: 16}\nlayout: {tp: 3, cp: 7, pp: 5, ep: 11}")
     assert design.cluster is not None and design.layout is not None
