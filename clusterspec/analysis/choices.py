@@ -23,13 +23,12 @@ from clusterspec.units import plural
 SIZES = (Fraction(1, 2), Fraction(3, 4), Fraction(1), Fraction(3, 2), Fraction(2))
 """Other sizes of the machine, as multiples of the nodes that its job uses."""
 OF_SIZE: tuple[Path, ...] = (
-    ("description",),
     ("cluster", "accelerators"),
     *(("cluster", "scale_out", key) for key in ("leaf_switches", "spine_switches", "core_switches", "links", "cables")),
     ("layout", "nodes"),
     ("layout", "dp"),
 )
-"""Keys that another number of nodes contradicts, and the text that may name it."""
+"""Keys that another number of nodes contradicts."""
 OF_PURCHASE = frozenset({"delivery-misses-date", "over-budget", "quote-arithmetic", "quote-off-bill"})
 """Errors about the purchase of a machine, which does not work better or worse for them."""
 

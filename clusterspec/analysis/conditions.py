@@ -85,12 +85,9 @@ def _power_figure(name: str) -> Callable[[Plan], float | None]:
 
 def _machine_watts(plan: Plan) -> float | None:
     """IT power of the machine of a plan at full load, as its nameplates have it; None where that is not known."""
-    from clusterspec.cluster.fabric import counted_fabric
-    from clusterspec.cost.nameplates import it_power
+    from clusterspec.cost.nameplates import machine_watts
 
-    cluster, spec = plan.design.cluster, plan.design.spec.cluster
-    found = it_power(cluster, counted_fabric(plan.design), spec.power if spec else None) if cluster else None
-    return found[0] if found else None
+    return machine_watts(plan.design)
 
 
 def _machine_cost(plan: Plan) -> float | None:

@@ -14,6 +14,7 @@ from clusterspec.analysis.studied import POOLS, missing_for_search, serving_targ
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.fleet import NodeSet, Pool, engines_away
 from clusterspec.cost.failures import YEAR
+from clusterspec.cost.formulas.compute import frozen_flops_per_token, model_flops_per_token
 from clusterspec.cost.parameters import model_weights
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import Cost
@@ -256,7 +257,8 @@ def least_time(parts: FleetStudy, place: Place, name: str) -> float:
     cluster, work = design.cluster, design.workload
     if cluster is None or work is None or work.peak is None or not work.tokens or work.serving is not None:
         return 0.0
-    each = (6 if work.trainable is None else 4) * model_weights(work.model).multiplied
+    products = model_flops_per_token if work.trainable is None else frozen_flops_per_token
+    each = products(model_weights(work.model).multiplied, 0.0)
     trained = 1.0
     if work.rl is not None:
         step = work.rl.minibatches * work.rl.epochs * work.global_batch * work.filled_length

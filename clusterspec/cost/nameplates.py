@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from clusterspec.cluster.degrees import domain_overhead, nodes_of_rack
-from clusterspec.cluster.fabric import Fabric
-from clusterspec.cluster.model import Cluster
+from clusterspec.cluster.fabric import Fabric, counted_fabric
+from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.planes import parts_needed
 from clusterspec.origin import Assumed, Computed, Written
 from clusterspec.quantity import Figure
@@ -136,6 +136,14 @@ def it_power(cluster: Cluster, fabric: Fabric | None, written: PowerSpec | None)
     how = " + ".join(f"{plural(count, name)} of {display(each, 'W')}" for count, name, each in parts)
     how += f", without the {' and the '.join(draw.missing)}" if draw.missing else ""
     return sum_of(count * each for count, _, each in parts), how
+
+
+def machine_watts(design: Design) -> float | None:
+    """Watts of the machine of a design at full load, as `it_power` sums them; None where nodes have no power."""
+    section = design.spec.cluster
+    power = section.power if section else None
+    found = it_power(design.cluster, counted_fabric(design), power) if design.cluster is not None else None
+    return found[0] if found else None
 
 
 def _assumed_range(cluster: Cluster) -> tuple[float, float] | tuple[None, None]:

@@ -26,11 +26,11 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-_INTEGER = re.compile(r"[-+]?[0-9]+")
-_OCTAL = re.compile(r"[-+]?0[0-9]+")
-"""Digits after a zero, octal in YAML 1.1 and decimal in YAML 1.2: they are kept as text, which no count takes."""
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+_FLOAT = re.compile(r"[-+]?((\.[0-9]+|[0-9]+\.[0-9]*)([eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)")
 _ENDLESS = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_OCTAL = re.compile(r"[-+]?0[0-7]+")
+"""Octal in YAML 1.1 and decimal in YAML 1.2; as all digits after a zero it is kept as text, which no count takes."""
 _LONGEST_INTEGER = 100
 """Digits beyond which an integer is read as a float: int() takes quadratic time, then refuses."""
 
@@ -47,7 +47,7 @@ def scalar_value(text: str) -> Scalar:
     """
     if text in _WORDS:
         return _WORDS[text]
-    if text[0] not in "+-.0123456789" or _OCTAL.fullmatch(text):
+    if text[0] not in "+-.0123456789":
         return text
     if _INTEGER.fullmatch(text):
         return int(text) if len(text) <= _LONGEST_INTEGER else float(text)
@@ -61,7 +61,7 @@ def scalar_value(text: str) -> Scalar:
 
 def is_octal(text: str) -> bool:
     """Whether a text is a number of octal digits after a zero, which versions of YAML read differently."""
-    return _OCTAL.fullmatch(text) is not None and not set("89") & set(text)
+    return _OCTAL.fullmatch(text) is not None
 
 
 # Values of a YAML text without positions, for trusted files of the program itself

@@ -47,6 +47,7 @@ class Facts(WrittenParts):
         estimated: Callable[[], Plan | None],
         thresholds: Mapping[str, float] | None = None,
         measurements: tuple[Measurement, ...] = (),
+        description: str | None = None,
     ) -> None:
         self.spec = spec
         self.catalog = catalog
@@ -55,6 +56,8 @@ class Facts(WrittenParts):
         self._estimated = estimated
         self._thresholds = thresholds or {}
         self._measurements = measurements
+        self.description = description
+        """The description of the spec as written; None for a variation, whose keys it does not describe."""
         self.thresholds = Thresholds(thresholds or {})
         self.fleet: Fleet | None = None
         """The pools and jobs of a fleet; None for a design of its own."""
@@ -73,6 +76,7 @@ class Facts(WrittenParts):
             today=self.today,
             estimated=lambda: None,
             thresholds=self._thresholds,
+            description=self.description,
         )
 
     def of_engines(self, design: Design, estimated: Callable[[], Plan | None]) -> Facts:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 # fmt: off
 RULES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "description-off-keys": ("document", ("spec", "cluster", "layout?")),
+    "description-off-keys": ("document", ("description", "spec", "cluster", "layout?")),
     "duplicate-key": ("document", ()),
     "expired-waiver": ("document", ()),
     "key-without-effect": ("document", ("written_workload", "workload", "model", "written_layout?")),
@@ -377,9 +377,9 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 SILENT: dict[str, Callable[..., object]] = {
-    "description-off-keys": lambda spec, cluster, layout: not spec.description or spec.pools or spec.jobs,
+    "description-off-keys": lambda description, spec, cluster, layout: spec.pools or spec.jobs,
     "keys-disagree": lambda operations: operations.checkpoint is None,
-    "section-of-another-kind": lambda written_workload: not any((getattr(written_workload, section) is not None for section, needed in {'serving': 'kind: serve', 'rl': 'kind: rl'}.items())),
+    "section-of-another-kind": lambda written_workload: not any((getattr(written_workload, section) is not None and (written_workload.kind or 'train') != needed for section, needed in {'serving': 'serve', 'rl': 'rl'}.items())),
     "engines-without-link": lambda fleet: not any((True for name, job in fleet.jobs.items())),
     "fleet-over-budget": lambda fleet: (fleet.spec.procurement is None or not fleet.spec.procurement.budget or len(fleet.pools) < 2) or (fleet.spec.procurement.quoted_total is not None and (not fleet.spec.procurement.quoted_total > float(fleet.spec.procurement.budget))),
     "fleet-over-power-budget": lambda fleet: fleet.spec.operations is None or fleet.spec.operations.power_budget is None,
@@ -480,7 +480,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "storage-on-compute-fabric": lambda networks, cluster: not any((network is not None and network.shares == 'scale_out' for name, network in (('storage', networks.storage), ('frontend', networks.frontend)))),
     "subnet-manager-limit": lambda counts, written_scale_out, cluster, scale_out: (scale_out.technology.family != 'infiniband' or scale_out.switch is None or (not written_scale_out.switch)) or (not (scale_out.switch.managed is False and written_scale_out.subnet_manager is None and (not scale_out.extra_endpoints)) and (not (scale_out.switch.subnet_manager_nodes is not None and cluster.all_nodes * scale_out.nics_per_node > scale_out.switch.subnet_manager_nodes and (written_scale_out.subnet_manager == 'switch')))),
     "surplus-fabric-parts": lambda counts, written_scale_out: (counts.fabric is None or not counts.fabric.fits) or (not (written_scale_out.core_switches and counts.fabric.tiers == 2 and (written_scale_out.tiers == 2)) and (not any((getattr(written_scale_out, key) and getattr(counts.fabric, key) and (getattr(written_scale_out, key) > 1.1 * getattr(counts.fabric, key)) for key in ('leaf_switches', 'spine_switches', 'core_switches'))) and (not any((True for level in ('node_leaf', 'leaf_spine', 'spine_core')))))),
-    "switch-of-another-technology": lambda deviations, scale_out: scale_out.switch is None or (not (scale_out.switch.families and (not (scale_out.technology.family in scale_out.switch.families or (scale_out.technology.family in {'roce', 'tcp', 'ultra-ethernet'} and (not {'roce', 'tcp', 'ultra-ethernet'}.isdisjoint(scale_out.switch.families)))))) and (not (scale_out.technology.single_vendor and scale_out.switch.vendor not in {'', scale_out.technology.vendor}) and (not (scale_out.switch.port_bandwidth is not None and scale_out.switch.port_bandwidth.value < scale_out.nic_bandwidth.value / scale_out.planes * 0.99 and (not deviations.concern('nic')))))),
+    "switch-of-another-technology": lambda deviations, scale_out: scale_out.switch is None or ((not scale_out.switch.families or scale_out.technology.family in scale_out.switch.families or (scale_out.technology.family in {'roce', 'tcp', 'ultra-ethernet'} and (not {'roce', 'tcp', 'ultra-ethernet'}.isdisjoint(scale_out.switch.families)))) and (not (scale_out.technology.single_vendor and scale_out.switch.vendor not in {'', scale_out.technology.vendor}) and (not (scale_out.switch.port_bandwidth is not None and scale_out.switch.port_bandwidth.value < scale_out.nic_bandwidth.value / scale_out.planes * 0.99 and (not deviations.concern('nic')))))),
     "switch-ports-off-catalog": lambda deviations, written_scale_out, scale_out: (written_scale_out.switch_ports is None or scale_out.switch is None or (None if scale_out.switch is None or scale_out.switch.ports is None or scale_out.switch.port_bandwidth is None or (scale_out.nic_bandwidth.value / scale_out.planes <= 0) else scale_out.switch.ports * int(round(scale_out.switch.port_bandwidth.value / (scale_out.nic_bandwidth.value / scale_out.planes), 6)) or None) is None or (written_scale_out.switch_ports == (None if scale_out.switch is None or scale_out.switch.ports is None or scale_out.switch.port_bandwidth is None or (scale_out.nic_bandwidth.value / scale_out.planes <= 0) else scale_out.switch.ports * int(round(scale_out.switch.port_bandwidth.value / (scale_out.nic_bandwidth.value / scale_out.planes), 6)) or None))) or deviations.concern('nic'),
     "too-few-cables": lambda counts, written_scale_out: counts.fabric is None or not any((True for level, needed in {'node_leaf': counts.fabric.endpoints * counts.fabric.planes, 'leaf_spine': counts.fabric.least_leaf_spine_links}.items())),
     "too-few-switches": lambda counts, written_scale_out: (counts.fabric is None or not counts.fabric.fits) or not any((getattr(written_scale_out, key) is not None and needed is not None and (getattr(written_scale_out, key) < needed) for key, needed in {'leaf_switches': counts.fabric.leaf_switches, 'spine_switches': counts.fabric.least_spine_switches, 'core_switches': counts.fabric.least_core_switches}.items())),

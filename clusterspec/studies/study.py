@@ -111,6 +111,8 @@ class Study:
     """The parts of results that could not be computed because of an internal error, with the exception."""
     fleet_part: tuple[Document, FleetPart] | None = None
     """The document of the fleet, and the place in it, of a study of one pool or job."""
+    is_variation: bool = False
+    """Whether keys differ from those of the text, whose description then names other numbers."""
 
     @cached_property
     def fleet(self) -> FleetStudy | None:
@@ -291,6 +293,7 @@ class Study:
             estimated=lambda: self.plan if rules.estimable(self.spec) else None,
             thresholds=self.settings.config.thresholds,
             measurements=self.measurements,
+            description=None if self.is_variation else self.spec.description,
         )
 
 

@@ -1,7 +1,8 @@
 """Variations of a study: the spec with some keys changed, read, resolved and checked like a file of its own.
 
 A variation keeps the settings, waivers and catalogs of the study. Its measurements are of the machine of the study: the
-shares of links that they show hold for a changed machine too, its rules do not compare them with it.
+shares of links that they show hold for a changed machine too, its rules do not compare them with it. Nor do they
+compare it with the description, which is of the text.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ def _study(study: Study, document: Document, spec: Spec, reading: tuple[Problem,
         measurements=measurements,
         loading=loading,
         reading=reading,
+        is_variation=True,
     )
 
 

@@ -72,6 +72,7 @@ def offered(parameter: str) -> tuple[Any, ...]:
         "thresholds": Thresholds,
         "today": date,
         "fleet": Fleet,
+        "description": str,
     }
     if parameter in whole:
         return (whole[parameter],)

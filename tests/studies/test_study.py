@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clusterspec.studies import variation
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 
@@ -24,3 +25,15 @@ def test_figures_mean_something_where_every_name_is_known_and_the_layout_can_run
         assert study.possible is possible, (platform, nodes, tp)
         errors = [each for each in study.findings if each.severity == "error"]
         assert list(study.errors) == errors and bool(errors) is not possible
+
+
+def test_the_description_of_a_text_is_not_held_against_a_variation() -> None:
+    text = SPEC.format(platform="dgx-h100", nodes=2, tp=8) + "description: 2 nodes with 16 H100.\n"
+    study, other = study_text(text, SETTINGS), study_text(text.replace("nodes: 2", "nodes: 4"), SETTINGS)
+    assert [each.rule for each in other.errors] == ["description-off-keys"]
+    for wider in (
+        variation.rewritten(study, {("cluster", "nodes"): 4}),
+        variation.varied(study, {("cluster", "nodes"): 4}),
+    ):
+        assert not list(study.errors) and not list(wider.errors)
+        assert wider.design.cluster and wider.design.cluster.nodes == 4

@@ -53,6 +53,7 @@ from clusterspec.cluster.model import ScaleOut
 from clusterspec.cluster.scaleout import nic_rate
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
+from clusterspec.rules.knowledge.switches import ETHERNET
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import either
 from clusterspec.spec.model import ScaleOutSpec
@@ -61,8 +62,6 @@ from clusterspec.units.readings import agrees_within
 
 RULE = Rule.of(__name__, "error")
 SAME = 0.03
-ETHERNET = ("roce", "tcp", "ultra-ethernet")
-"""Families that run over Ethernet ports."""
 GENERATIONS = ("infiniband", "slingshot", "omni-path")
 """Families whose technologies name a generation of lanes."""
 

@@ -77,6 +77,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cluster.scaleout import parts_without_gpudirect
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.switches import ETHERNET
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import FlowControlSpec, ScaleOutSpec
 
@@ -95,8 +96,6 @@ FAMILIES = {
 """Families of technologies on which a plugin sends; those of the others are in the entries of the technologies."""
 VERBS = frozenset({"infiniband", "roce"})
 """Families that the libraries of NVIDIA and AMD drive by themselves (verbs)."""
-ETHERNET = ("roce", "tcp", "ultra-ethernet")
-"""Families of technologies whose links are Ethernet."""
 
 
 def check(written_scale_out: ScaleOutSpec, cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:

@@ -78,24 +78,23 @@ _ACCELERATORS = pattern(
 _DEGREE = pattern(r"\b(?P<axis>tp|pp|cp|ep)[ =](?P<count>\d+)\b")
 
 
-def check(spec: Spec, cluster: Cluster, layout: Layout | None) -> Iterator[Problem]:
-    text = spec.description
-    if not text or spec.pools or spec.jobs:
+def check(description: str, spec: Spec, cluster: Cluster, layout: Layout | None) -> Iterator[Problem]:
+    if spec.pools or spec.jobs:
         return
     nodes, written = _node_counts(cluster, layout), _written_integers(spec)
-    for match in _NODES.finditer(text):
+    for match in _NODES.finditer(description):
         count = _count_of(match["count"] or match["systems"])
         if count > 1 and count not in nodes | written:
             yield _problem(match[0], f"{cluster.nodes:,} nodes")
             return
     counted = {number * cluster.accelerators_per_node for number in nodes} | {cluster.scale_up.domain}
     counted |= {number * cluster.ranks_per_accelerator for number in counted}
-    for match in _ACCELERATORS.finditer(text):
+    for match in _ACCELERATORS.finditer(description):
         count = _count_of(match["count"])
         if count > cluster.accelerators_per_node and count not in counted | nodes | written:
             yield _problem(match[0], f"{cluster.accelerators:,} accelerators")
             return
-    for match in _DEGREE.finditer(text) if layout is not None else ():
+    for match in _DEGREE.finditer(description) if layout is not None else ():
         stated = getattr(layout, match["axis"])
         if int(match["count"]) not in {stated} | written:
             yield _problem(match[0], f"{match['axis']} {stated}")

@@ -54,17 +54,18 @@ from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
 
 RULE = Rule.of(__name__, "error")
-KINDS = {"serving": "kind: serve", "rl": "kind: rl"}
+KINDS = {"serving": "serve", "rl": "rl"}
 """The kind of workload that each section belongs to."""
+STATED = "`kind: {}`"
 
 
 def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
     kind = written_workload.kind or "train"
     for section, needed in KINDS.items():
-        if getattr(written_workload, section) is not None and not needed.endswith(f" {kind}"):
+        if getattr(written_workload, section) is not None and kind != needed:
             stated = "" if written_workload.kind else ", as without this key"
             yield RULE.problem(
                 f"workload.{section}",
                 f"the workload is `{kind}`{stated}, so that `{section}` is not read",
-                f"write `{needed}`, or remove the keys",
+                f"write {STATED.format(needed)}, or remove the keys",
             )

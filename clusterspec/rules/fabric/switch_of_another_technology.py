@@ -59,13 +59,12 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
+from clusterspec.rules.knowledge.switches import forwards
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "error")
-ETHERNET = frozenset({"roce", "tcp", "ultra-ethernet"})
-"""Families whose packets are Ethernet frames to a switch."""
 
 
 def check(deviations: Deviations, scale_out: ScaleOut) -> Iterator[Problem]:
@@ -73,7 +72,7 @@ def check(deviations: Deviations, scale_out: ScaleOut) -> Iterator[Problem]:
     if switch is None:
         return
     at, rate = "cluster.scale_out.switch", scale_out.nic_bandwidth.value / scale_out.planes
-    if switch.families and not _carries(switch.families, technology.family):
+    if not forwards(switch, technology.family):
         carries = both(switch.families)
         yield RULE.problem(
             at, f"{switch.name} supports {carries}, not {technology.name}", f"use a switch for {technology.family}"
@@ -87,8 +86,3 @@ def check(deviations: Deviations, scale_out: ScaleOut) -> Iterator[Problem]:
     if port is not None and port.value < rate * 0.99 and not deviations.concern("nic"):
         message = f"the ports of {switch.name} run at {display_bits(port.value)}, slower than the NICs at {display_bits(rate)}"
         yield RULE.problem(at, message, "use a faster switch, or slower NICs")
-
-
-def _carries(families: tuple[str, ...], family: str) -> bool:
-    """Whether a switch of some families forwards the packets of another."""
-    return family in families or (family in ETHERNET and not ETHERNET.isdisjoint(families))

@@ -54,9 +54,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.fabric import counted_fabric
-from clusterspec.cluster.fleet import Fleet, Pool
-from clusterspec.cost.nameplates import it_power
+from clusterspec.cluster.fleet import Fleet
+from clusterspec.cost.nameplates import machine_watts
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.summation import sum_of
@@ -71,7 +70,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     if operations is None or operations.power_budget is None:
         return
     budget = operations.power_budget.value
-    drawn = {name: _drawn(pool) for name, pool in fleet.pools.items()}
+    drawn = {name: machine_watts(pool.design) if pool.design else None for name, pool in fleet.pools.items()}
     watts = {name: found for name, found in drawn.items() if found is not None}
     total = sum_of(watts.values())
     if total <= budget:
@@ -82,11 +81,3 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     message += f"; without {unknown}, whose power is not known" if unknown else ""
     guessed = any(pool.cluster is not None and pool.cluster.node_power is None for pool in fleet.pools.values())
     yield RULE.problem("operations.power_budget", message, HELP, confidence="likely" if guessed else "certain")
-
-
-def _drawn(pool: Pool) -> float | None:
-    """Watts of a pool at full load."""
-    if pool.cluster is None or pool.design is None:
-        return None
-    found = it_power(pool.cluster, counted_fabric(pool.design), pool.spec.power)
-    return found[0] if found else None

@@ -69,7 +69,7 @@ from clusterspec.cluster.fleet import Fleet
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.quotes import NETWORKED, Offered, needed_parts, offered_lines
-from clusterspec.rules.knowledge.purchases import bought
+from clusterspec.rules.knowledge.purchases import bought, plural_of_kind
 from clusterspec.rules.rule import Rule
 from clusterspec.summation import sum_of
 
@@ -118,7 +118,7 @@ def _shortage(kind: str, needed: Mapping[str, int], lines: Sequence[Offered]) ->
     least = wanted * (1.0 if kind == "node" else ENOUGH.get(kind, USUAL))
     if total >= least:
         return
-    message = f"the quote has {total:,.0f} {_plural(kind)}, and all pools need {_counted(kind, needed)}"
+    message = f"the quote has {total:,.0f} {plural_of_kind(kind)}, and all pools need {_counted(kind, needed)}"
     message += f": {wanted - total:,.0f} are missing"
     place = ("procurement", "quote", counted[0].index, "quantity")
     yield RULE.problem(place, message, HELP, severity="error" if kind == "node" else "warning")
@@ -127,9 +127,8 @@ def _shortage(kind: str, needed: Mapping[str, int], lines: Sequence[Offered]) ->
 def _counted(kind: str, needed: Mapping[str, int]) -> str:
     """The parts that are needed, by pool."""
     each = " + ".join(f"{count:,} ({name})" for name, count in needed.items())
-    return f"{each} = {sum_of(needed.values()):,} {_plural(kind)}" if len(needed) > 1 else f"{each} {_plural(kind)}"
-
-
-def _plural(kind: str) -> str:
-    name = kind.replace("_", " ")
-    return {"nic": "NICs", "switch": "switches"}.get(kind, name + ("es" if name.endswith("switch") else "s"))
+    return (
+        f"{each} = {sum_of(needed.values()):,} {plural_of_kind(kind)}"
+        if len(needed) > 1
+        else f"{each} {plural_of_kind(kind)}"
+    )

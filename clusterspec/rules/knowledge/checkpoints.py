@@ -7,6 +7,7 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas.parameters import checkpoint_bytes
 from clusterspec.cost.parameters import model_weights
 from clusterspec.cost.storage import moved_checkpoint
+from clusterspec.cost.term import Term
 from clusterspec.records import dataclass
 from clusterspec.spec.model import NetworkSpec, NetworksSpec, OperationsSpec
 from clusterspec.units import display, plural
@@ -73,19 +74,18 @@ def stored_checkpoint_time(
     if layout is None or model is None:
         return CheckpointTime(size / stated.per_direction, size, stated.written)
     moved = moved_checkpoint(store, model_weights(model).total, layout, reads=reads)
-    rate = moved.rate.value
-    text = stated.written if rate >= 0.999 * stated.per_direction else _limited(store, rate, layout)
-    return CheckpointTime(moved.seconds.value, size, text + _creating(store, layout, reads=reads))
+    text = stated.written if moved.rate.value >= 0.999 * stated.per_direction else _limited_text(store, moved.rate)
+    return CheckpointTime(moved.seconds.value, size, text + _files_text(store, layout, reads=reads))
 
 
-def _limited(store: NetworkSpec, rate: float, layout: Layout) -> str:
+def _limited_text(store: NetworkSpec, rate: Term) -> str:
     """The rate that clients reach, where it is below that of the storage system."""
-    clients = min(layout.nodes, store.slots or layout.nodes)
+    clients = int(dict(rate.inputs)["clients"].value)
     each = f" of {store.per_client.written} each" if store.per_client else ""
-    return f"{display(rate, 'B/s')} ({plural(clients, 'client')}{each})"
+    return f"{display(rate.value, 'B/s')} ({plural(clients, 'client')}{each})"
 
 
-def _creating(store: NetworkSpec, layout: Layout, *, reads: bool) -> str:
+def _files_text(store: NetworkSpec, layout: Layout, *, reads: bool) -> str:
     """The files that are created before, where their rate is stated."""
     if not store.metadata_rate:
         return ""

@@ -94,3 +94,13 @@ def day(text: str | None) -> date | None:
         return date.fromisoformat(text) if text else None
     except ValueError:
         return None
+
+
+def plural_of_kind(kind: str) -> str:
+    """A kind of parts of a bill as words for several.
+
+    >>> plural_of_kind("leaf_switch"), plural_of_kind("nic"), plural_of_kind("cable")
+    ('leaf switches', 'NICs', 'cables')
+    """
+    name = kind.replace("_", " ")
+    return "NICs" if kind == "nic" else name + ("es" if name.endswith("switch") else "s")

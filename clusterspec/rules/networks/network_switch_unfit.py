@@ -3,8 +3,8 @@
 ## What it finds
 
 A `networks.storage.switch`, `networks.frontend.switch` or `networks.out_of_band.switch` whose ports are slower than the
-`nic_bandwidth` of the network, or that does not carry its `technology`. The lower ports of a switch of management networks
-are not in the catalog: rates below a tenth of its ports are not reported.
+`nic_bandwidth` of the network, or that does not carry its `technology`. NICs that are slower than the ports are not reported:
+the slow ports of a switch of management networks are not in the catalog.
 
 ## Why it matters
 
@@ -57,14 +57,13 @@ from collections.abc import Iterator
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Interconnect, Switch
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.switches import forwards
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.spec.model import NetworksSpec
 from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "error")
-ETHERNET = frozenset({"roce", "tcp", "ultra-ethernet"})
-"""Families whose packets are Ethernet frames to a switch."""
 ROUNDED = 1.01
 
 
@@ -76,7 +75,7 @@ def check(networks: NetworksSpec, catalog: Catalog) -> Iterator[Problem]:
             continue
         at, port, nic = f"cluster.networks.{name}.switch", switch.port_bandwidth, network.nic_bandwidth
         technology = catalog.find("interconnect", network.technology) if network.technology else None
-        if isinstance(technology, Interconnect) and not _carries(switch.families, technology.family):
+        if isinstance(technology, Interconnect) and not forwards(switch, technology.family):
             message = f"{switch.name} supports {both(switch.families)}, not {technology.name}"
             yield RULE.problem(at, message, f"use a switch for {technology.family}")
         elif port is not None and nic is not None and nic.per_direction > port.value * ROUNDED:
@@ -84,8 +83,3 @@ def check(networks: NetworksSpec, catalog: Catalog) -> Iterator[Problem]:
                 f"the ports of {switch.name} run at {display_bits(port.value)}, slower than the NICs of {nic.written}"
             )
             yield RULE.problem(at, message, "use a faster switch, or slower NICs")
-
-
-def _carries(families: tuple[str, ...], family: str) -> bool:
-    """Whether a switch of some families forwards the packets of another; True where its families are not known."""
-    return not families or family in families or (family in ETHERNET and not ETHERNET.isdisjoint(families))

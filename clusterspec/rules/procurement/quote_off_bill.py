@@ -116,7 +116,7 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import Bill, bill
 from clusterspec.procurement.quotes import NETWORKED, SWITCHES, Offered, needed_parts, offered_lines
-from clusterspec.rules.knowledge.purchases import bought
+from clusterspec.rules.knowledge.purchases import bought, plural_of_kind
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.spec.model import ProcurementSpec
@@ -175,10 +175,7 @@ def _count_problem(kind: str, needed: int, lines: Sequence[Offered], guessed: bo
         return
     least = needed * ENOUGH.get(kind, 1.0)
     guessed = guessed or (kind in {"cable", "transceiver"} and _sum_of(counted) >= FAR * needed)
-    name = {"switch": "switches", "nic": "NICs"}.get(
-        kind, kind.replace("_", " ") + ("es" if kind.endswith("switch") else "s")
-    )
-    yield from _difference(name, _sum_of(counted), needed, _place(counted[0]), least, guessed)
+    yield from _difference(plural_of_kind(kind), _sum_of(counted), needed, _place(counted[0]), least, guessed)
 
 
 def _difference(

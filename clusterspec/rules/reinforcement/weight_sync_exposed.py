@@ -85,11 +85,10 @@ def check(rl: RlTimes, thresholds: Thresholds) -> Iterator[Problem]:
         f"{display(sync.weights, 'B')} of weights by {sync.method} take {display(sync.seconds, 's')}, {percent(lost, 2)} of the step of "
         f"{display(rl.step, 's')}: {display(sync.wire, 's')} for the bytes, the rest for {sync.tensors:,.0f} tensors",
         "send over the scale-out network in buckets, to each rank its part (`rdma`), or in fewer bytes",
-        severity=_severity(lost, rl) if ahead else cost_severity(lost, (low / rl.step, high / rl.step)),
+        severity=_hidden_severity(rl) if ahead else cost_severity(lost, (low / rl.step, high / rl.step)),
     )
 
 
-def _severity(share: float, rl: RlTimes) -> str:
-    """Where rollout runs ahead and the transfer may hide: by its length beside the whole step."""
-    bounded = rl.sync.wire >= MOST_HIDDEN * rl.step
-    return "error" if bounded and share > MOST_HIDDEN else "note"
+def _hidden_severity(rl: RlTimes) -> str:
+    """Where rollout runs ahead and the transfer may hide: by the time of its bytes beside the whole step."""
+    return "error" if rl.sync.wire > MOST_HIDDEN * rl.step else "note"
