@@ -57,7 +57,7 @@ class Facts(WrittenParts):
         self._thresholds = thresholds or {}
         self._measurements = measurements
         self.description = description
-        """The description of the spec as written; None for a variation, whose keys it does not describe."""
+        """The description of the spec as written; None where it describes other keys."""
         self.thresholds = Thresholds(thresholds or {})
         self.fleet: Fleet | None = None
         """The pools and jobs of a fleet; None for a design of its own."""

@@ -293,8 +293,17 @@ class Study:
             estimated=lambda: self.plan if rules.estimable(self.spec) else None,
             thresholds=self.settings.config.thresholds,
             measurements=self.measurements,
-            description=None if self.is_variation else self.spec.description,
+            description=self._description_of_keys,
         )
+
+    @property
+    def _description_of_keys(self) -> str | None:
+        """The description of the text; None where that describes other keys: of a variation, of a fleet of several."""
+        if self.is_variation:
+            return None
+        whole = self.fleet_part[0].value if self.fleet_part else {}
+        several = any(len(whole.get(key) or ()) > 1 for key in ("pools", "jobs"))
+        return None if several else self.spec.description
 
 
 def _withstood(find: Callable[[], list[Problem]]) -> tuple[list[Problem], list[Exception]]:

@@ -65,6 +65,12 @@ def test_a_fleet_of_one_job_is_the_design_of_the_job() -> None:
         assert single.fleet is None
 
 
+def test_the_description_of_a_fleet_is_held_against_no_single_pool_or_job() -> None:
+    """That of a fleet of one is that of its design: see the test above."""
+    text = POOLS.replace("name: two", "name: two\ndescription: 128 B200 train, 32 H200 serve")
+    assert not study(text + f"  a: {{pool: train, {WORK}}}\n").errors
+
+
 def test_a_job_on_a_part_of_a_pool_is_a_layout_on_that_many_nodes() -> None:
     part = f"  a: {{pool: train, nodes: 6, {WORK}}}\n"
     fleet = fleet_of(POOLS + part + f"  b: {{pool: train, {WORK}}}\n  c: {{pool: serve}}\n")
