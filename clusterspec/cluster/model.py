@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import exp, log, prod, sqrt
 from typing import Any
 
@@ -12,6 +13,10 @@ from clusterspec.catalog.models import Model
 from clusterspec.quantity import Bandwidth, Figure, Peak
 from clusterspec.records import NamedTuple, dataclass, field
 from clusterspec.spec.model import Spec
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.logs.traces import TraceSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -586,3 +591,5 @@ class Design:
     assumptions: tuple[Assumption, ...] = field(default=())
     catalog: Catalog | None = field(default=None, compare=False, repr=False)
     """The catalog that names were looked up in; variations of the design use it too."""
+    traces: Mapping[str, TraceSummary] = field(default_factory=dict, repr=False)
+    """The files of requests that the spec names, by name, as far as they could be read."""

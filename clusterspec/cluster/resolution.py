@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeVar
 
 from clusterspec.catalog import Catalog
@@ -24,6 +25,10 @@ from clusterspec.records import dataclass, field
 from clusterspec.source import Path, dotted
 from clusterspec.spec.model import ClusterSpec, Spec
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.logs.traces import TraceSummary
+
 T = TypeVar("T")
 
 
@@ -34,6 +39,8 @@ class ResolutionLog:
     spec: Spec
     problems: list[Problem] = field(default_factory=list)
     assumptions: list[Assumption] = field(default_factory=list)
+    traces: Mapping[str, TraceSummary] = field(default_factory=dict)
+    """The traces that the spec names and that could be read, by name."""
 
     def assume(self, key: str, value: T, why: str) -> T:
         """Assumes ``value`` for a key that the spec does not state, and lists the assumption."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.layout import Software, resolve_layout, resolve_software
 from clusterspec.cluster.machine import resolve_cluster
@@ -13,14 +15,21 @@ from clusterspec.recent import Recent
 from clusterspec.records import replace
 from clusterspec.spec.model import ClusterSpec, LayoutSpec, Spec, WorkloadSpec
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.logs.traces import TraceSummary
 
-def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
+
+def resolve(
+    spec: Spec, catalog: Catalog, traces: Mapping[str, TraceSummary] | None = None
+) -> tuple[Design, list[Problem]]:
     """The design of a spec: each key as written, else from the platform, the accelerator, or the contract's defaults.
 
     The assumptions of the design list every default. A part that cannot be resolved is None, with a problem that states
-    the reason; the other parts are still resolved. The time does not depend on the size of the cluster.
+    the reason; the other parts are still resolved. ``traces`` are the files of requests that the spec names. The time
+    does not depend on the size of the cluster.
     """
-    log = ResolutionLog(spec)
+    log = ResolutionLog(spec, traces=traces or {})
     lookup = Lookup(catalog, log)
     if spec.cluster is None:
         log.report_missing(
@@ -38,7 +47,7 @@ def resolve(spec: Spec, catalog: Catalog) -> tuple[Design, list[Problem]]:
     layout = None
     if cluster is not None and software is not None:
         layout = resolve_layout(spec.layout or LayoutSpec(), cluster, workload, software, log)
-    return Design(spec, cluster, workload, layout, tuple(log.assumptions), catalog), log.problems
+    return Design(spec, cluster, workload, layout, tuple(log.assumptions), catalog, log.traces), log.problems
 
 
 def _resolved_rl(
@@ -58,7 +67,7 @@ def _resolved_rl(
     if software is not None and workload is not None and rl is not None:
         own = replace(spec.layout or LayoutSpec(), nodes=rl.trainer_nodes)
         layout = resolve_layout(own, cluster, workload, software, log)
-    return Design(spec, cluster, workload, layout, tuple(log.assumptions), lookup.catalog), log.problems
+    return Design(spec, cluster, workload, layout, tuple(log.assumptions), lookup.catalog, log.traces), log.problems
 
 
 def describes_rl(spec: Spec) -> bool:

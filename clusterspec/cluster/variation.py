@@ -55,7 +55,7 @@ def design_of_changed_spec(design: Design, spec: Spec) -> tuple[Design, list[Pro
     """The design of a changed spec with the catalog and the measured shares of another design, and its problems."""
     if design.catalog is None:
         raise ValueError("a design without a catalog cannot be varied")
-    other, problems = resolve(spec, design.catalog)
+    other, problems = resolve(spec, design.catalog, design.traces)
     return with_measured(other, design), problems
 
 
@@ -65,7 +65,7 @@ def design_on_machine(design: Design, machine: ClusterSpec, changes: Changes) ->
     """
     if design.catalog is None:
         raise ValueError("a design without a catalog cannot be varied")
-    return resolve(changed_spec(design.spec, {("cluster",): machine, **changes}), design.catalog)[0]
+    return resolve(changed_spec(design.spec, {("cluster",): machine, **changes}), design.catalog, design.traces)[0]
 
 
 def with_measured(design: Design, source: Design) -> Design:

@@ -16,16 +16,21 @@ from clusterspec.finding import Problem
 from clusterspec.precision import NARROW
 from clusterspec.quantity import Peak, Quantity
 from clusterspec.records import NamedTuple, replace
-from clusterspec.source import Path
+from clusterspec.source import Path, dotted
 from clusterspec.spec.model import (
     EnginesSpec,
     LengthsSpec,
     ServingSpec,
     SpeculativeSpec,
     TargetsSpec,
+    TracedLengthsSpec,
     TransferSpec,
     WorkloadSpec,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.logs.traces import TraceLengths
 
 KEY = "workload.serving"
 SERVING_PATH: Path = ("workload", "serving")
@@ -38,6 +43,7 @@ USUAL = ServingSoftware(0.9, of_free=False, whole_requests=False, chunk_tokens=C
 
 def resolve_serving(section: ServingSpec, experts: int, stack: Stack | None, log: ResolutionLog) -> Serving | None:
     """The requests; None, with a problem, where their lengths are not known. ``experts`` are those of a layer."""
+    section = _with_traced_requests(section, log)
     for key, what in (("input_tokens", "of a prompt"), ("output_tokens", "of the output")):
         if getattr(section, key) is None:
             log.report_missing(
@@ -137,6 +143,31 @@ def _resolved_targets(section: TargetsSpec, percentile: float) -> Iterator[Targe
             yield Target(quantity, percentile, written.value, quantity)
 
 
+def _with_traced_requests(section: ServingSpec, log: ResolutionLog) -> ServingSpec:
+    """The requests with the rate, the variation and the lengths of their trace, where the spec states none."""
+    arrivals = section.arrivals
+    summary = log.traces.get(arrivals.trace) if arrivals and arrivals.trace else None
+    if arrivals is None or summary is None:
+        return section
+    why = f"{summary.requests:,} requests of {arrivals.trace}"
+    changes: dict[str, Any] = {}
+    for key, lengths in (("input_tokens", summary.prompts), ("output_tokens", summary.answers)):
+        if getattr(section, key) is None and lengths is not None:
+            log.assume(f"{KEY}.{key}", lengths.mean, f"the mean of {why}")
+            changes[key] = TracedLengthsSpec(lengths.mean, _drawable_percentile(lengths), lengths.most)
+    if section.concurrency is None and section.load in {None, "open"} and section.request_rate is None and summary.rate:
+        changes["request_rate"] = log.assume(f"{KEY}.request_rate", summary.rate, f"the mean of {why}")
+        if arrivals.process is None and arrivals.cv is None and summary.variation:
+            variation = log.assume(f"{KEY}.arrivals.cv", summary.variation, f"that of {why}")
+            changes["arrivals"] = replace(arrivals, cv=variation)
+    return replace(section, **changes) if changes else section
+
+
+def _drawable_percentile(lengths: TraceLengths) -> int:
+    """The 99th percentile of the log-normal distribution that stands for the lengths of a trace."""
+    return int(min(max(lengths.p99, lengths.mean), MOST_SPREAD * lengths.mean, lengths.most))
+
+
 MOST_SPREAD = 14.0
 """The highest 99th percentile of a log-normal distribution over its mean is 14.97 times."""
 
@@ -147,6 +178,8 @@ def resolved_lengths(written: int | LengthsSpec | None, path: Path, log: Resolut
         return Lengths(written, written, None)
     if written is None:
         return None
+    if isinstance(written, TracedLengthsSpec) and written.trace is not None:
+        return _traced_lengths(written, written.trace, path, log)
     if written.mean is None:
         log.report_missing((*path, "mean"), "the formulas use it", "write the mean of the lengths in tokens")
         return None
@@ -158,6 +191,21 @@ def resolved_lengths(written: int | LengthsSpec | None, path: Path, log: Resolut
     advice = f"state them in ascending order, the 99th percentile at most {MOST_SPREAD:g} times the mean"
     log.problems.append(Problem("keys-disagree", path, message, advice))
     return Lengths(mean, mean, None)
+
+
+def _traced_lengths(written: LengthsSpec, name: str, path: Path, log: ResolutionLog) -> Lengths | None:
+    """The lengths of the column of a trace that has the name of the key. None, with a problem, where it has none."""
+    if written.mean or written.p99 or written.max:
+        message = f"`{path[-1]}` states lengths and the trace {name}, which has them"
+        log.problems.append(Problem("keys-disagree", path, message, "state one of the two"))
+    summary = log.traces.get(name)
+    lengths = summary and (summary.answers if path[-1] == "output_tokens" else summary.prompts)
+    if not lengths:
+        why = f"{name} has no column {path[-1]}" if summary else f"{name} cannot be read"
+        log.report_missing((*path, "mean"), why, f"write the mean of the lengths in tokens, or add {name}")
+        return None
+    log.assume(dotted((*path, "mean")), lengths.mean, f"the mean of {name}; drawn log-normally")
+    return Lengths(lengths.mean, _drawable_percentile(lengths), lengths.most)
 
 
 def _arrival_variation(section: ServingSpec, log: ResolutionLog) -> float:
@@ -184,7 +232,8 @@ def _load_kind(section: ServingSpec, log: ResolutionLog) -> str:
     if section.concurrency is not None:
         return log.assume(f"{KEY}.load", "closed", "`concurrency` is given")
     if section.request_rate is not None:
-        return log.assume(f"{KEY}.load", "open", "`request_rate` is given")
+        traced = section.arrivals is not None and section.arrivals.trace is not None
+        return log.assume(f"{KEY}.load", "open", "requests arrive as traced" if traced else "`request_rate` is given")
     return log.assume(f"{KEY}.load", "offline", "neither `concurrency` nor `request_rate` is given")
 
 

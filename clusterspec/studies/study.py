@@ -33,6 +33,7 @@ from clusterspec.spec.reader import read, schema
 
 if TYPE_CHECKING:
     from clusterspec.cost.measured import Measurement
+    from clusterspec.logs.traces import TraceSummary
     from clusterspec.rules.policy import CompanyRule
     from clusterspec.studies.fleet import FleetPart, FleetStudy
 
@@ -356,7 +357,9 @@ def _study(text: Read, document: Document | None, loaded: tuple[Problem, ...], *
         found = [each for each in found if (each.rule, each.path) != ("missing-key", ("jobs",))]
     design, further = Design(spec, catalog=text.settings.catalog), list[Problem]()
     if document is not None and not (whole and is_fleet(document)):
-        design, further = resolve(spec, text.settings.catalog)
+        traces, unusable = summarized_traces(spec, text.folder)
+        design, further = resolve(spec, text.settings.catalog, traces)
+        further += unusable
     design, measurements, unread = calibrated_by_logs(spec, design, text.folder)
     problems = (*loaded, *found, *further, *unread)
     texts = (*loaded, *unread), tuple(found)
@@ -369,6 +372,32 @@ def is_fleet(document: Document) -> bool:
     """Whether a spec describes pools and jobs rather than one cluster."""
     value = document.value
     return isinstance(value, dict) and ("pools" in value or "jobs" in value) and not kind_of_other_file(value)
+
+
+def summarized_traces(spec: Spec, folder: FilePath) -> tuple[dict[str, TraceSummary], list[Problem]]:
+    """The traces of requests that a spec names, by name, from its ``folder``; a problem for each that is unusable."""
+    found: dict[str, TraceSummary] = {}
+    problems = []
+    for path, name in _named_traces(spec):
+        from clusterspec.logs.traces import TraceFault, TraceMissing, trace_path, trace_summary  # few specs name one
+
+        try:
+            found[name] = found.get(name) or trace_summary(trace_path(name, folder))
+        except TraceFault as fault:
+            severity = Severity.NOTE if isinstance(fault, TraceMissing) else Severity.ERROR
+            help_ = "put the file beside the spec; until then its rate and lengths are not known"
+            problems.append(Problem("unreadable-log", path, str(fault), help_, severity=severity))
+    return found, problems
+
+
+def _named_traces(spec: Spec) -> Iterator[tuple[Path, str]]:
+    """The places in a spec that name a trace, with its name."""
+    work = spec.workload
+    for key, section in (("serving", work and work.serving), ("rl", work and work.rl)):
+        for name in ("arrivals", "input_tokens", "output_tokens"):
+            trace = getattr(getattr(section, name, None), "trace", None)
+            if trace is not None:
+                yield ("workload", key, name, "trace"), trace
 
 
 def calibrated_by_logs(

@@ -10,7 +10,6 @@ from random import Random
 import pytest
 
 from clusterspec import analysis
-from clusterspec.analysis.simulation.arrivals import Arrival
 from clusterspec.analysis.simulation.caches import (
     CacheReplay,
     CacheSize,
@@ -21,10 +20,10 @@ from clusterspec.analysis.simulation.caches import (
     with_hits,
     with_session_blocks,
 )
-from clusterspec.analysis.simulation.traces import TraceFault, trace_arrivals
 from clusterspec.cluster.model import Session
 from clusterspec.cost.serving.caches import occupied_tokens, retained_seconds, returning_share
 from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.logs.traces import Arrival, TraceFault, trace_arrivals
 from clusterspec.studies.study import Study
 from tests.analysis.jobs import study_of
 from tests.effort import diagonal, sampled

@@ -11,16 +11,16 @@ from random import Random
 import pytest
 
 from clusterspec import analysis
-from clusterspec.analysis.simulation.arrivals import Arrival, amid_outputs, drawn_lengths, drawn_times
+from clusterspec.analysis.simulation.arrivals import amid_outputs, drawn_lengths, drawn_times
 from clusterspec.analysis.simulation.plans import Simulation, plan_timing
 from clusterspec.analysis.simulation.run import SimulationFault, percentiles, plan_traffic
 from clusterspec.analysis.simulation.steps import Curve, StepTables
-from clusterspec.analysis.simulation.traces import TraceFault, trace_arrivals
 from clusterspec.cluster.model import Lengths
 from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.steady import Pools
 from clusterspec.cost.serving.times import cache_handoff, serving_pools, serving_times
+from clusterspec.logs.traces import Arrival, TraceFault, trace_arrivals
 from clusterspec.records import replace
 from clusterspec.studies.study import Study
 from tests.analysis.jobs import study_of

@@ -30,6 +30,21 @@ def test_neuron_runs_some_degrees(
     assert all(str(one.severity) == "error" for findings in found.values() for one in findings)
 
 
+def test_weights_that_are_assumed_wider_than_their_products_are_to_be_stated(check: Check) -> None:
+    text = """\
+cluster: {{platform: dgx-h100, nodes: 1}}
+workload: {{kind: serve, model: deepseek-v3, {}, serving: {{input_tokens: 1000, output_tokens: 1000, concurrency: 8}}}}
+layout: {{framework: sglang, tp: 8}}
+"""
+    for keys, said in (
+        ("precision: fp8", "write `parameter_precision: fp8` if the weights are kept in fp8 (bf16 is assumed)"),
+        ("precision: fp8, parameter_precision: bf16", "store weights in fewer bytes"),
+        ("precision: bf16", "store weights in fewer bytes"),
+    ):
+        (found,) = of("states-exceed-memory", text.format(keys), check)
+        assert found.help.startswith(said), keys
+
+
 @pytest.mark.parametrize(
     ("rule", "key", "written", "text"),
     [

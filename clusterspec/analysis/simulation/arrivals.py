@@ -2,33 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from math import log
 from random import Random
 
 from clusterspec.cluster.model import Lengths
-from clusterspec.records import NamedTuple
-
-MOST_ROW_TOKENS = 10**9
-
-
-class Arrival(NamedTuple):
-    """One request: seconds since the start, and tokens of its prompt and of its answer.
-
-    ``blocks`` are the parts of its prompt by name, which other requests may share, ``left`` those of its answer, with
-    their tokens; ``session`` names its conversation. ``cached`` tokens are in a cache and take ``loading`` seconds to
-    read; below zero, the load says what share is cached. ``rank`` is the attention rank that has them, -1 for any.
-    """
-
-    time: float
-    prompt: int
-    output: int
-    blocks: tuple[tuple[Hashable, int], ...] = ()
-    left: tuple[tuple[Hashable, int], ...] = ()
-    session: str = ""
-    cached: float = -1.0
-    loading: float = 0.0
-    rank: int = -1
+from clusterspec.logs.traces import MOST_ROW_TOKENS, Arrival
 
 
 def drawn_times(seed: int, count: int, rate: float, cv: float) -> list[float]:

@@ -11,9 +11,9 @@ from collections.abc import Hashable, Iterable, Sequence
 from math import ceil, inf
 from random import Random
 
-from clusterspec.analysis.simulation.arrivals import Arrival
 from clusterspec.cluster.model import Session
 from clusterspec.cost.serving.caches import TierUse
+from clusterspec.logs.traces import Arrival
 from clusterspec.records import NamedTuple
 
 Block = tuple[Hashable, int]

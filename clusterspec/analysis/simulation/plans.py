@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
-from clusterspec.analysis.simulation.arrivals import Arrival
 from clusterspec.analysis.simulation.engines import Limits, Request, SimulatedEngine
 from clusterspec.analysis.simulation.steps import StepTables
 from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.cost.serving.steady import Pools
+from clusterspec.logs.traces import Arrival
 from clusterspec.records import NamedTuple, dataclass
 
 ARRIVAL, STEP_END, HANDED_OVER, LOADED = 0, 1, 2, 3

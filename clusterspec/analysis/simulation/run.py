@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from math import ceil, inf
 from pathlib import Path
 
-from clusterspec.analysis.simulation.arrivals import Arrival, amid_outputs, drawn_lengths, drawn_times
+from clusterspec.analysis.simulation.arrivals import amid_outputs, drawn_lengths, drawn_times
 from clusterspec.analysis.simulation.caches import (
     cache_sizes,
     replay_of,
@@ -17,12 +17,12 @@ from clusterspec.analysis.simulation.caches import (
 )
 from clusterspec.analysis.simulation.engines import Request
 from clusterspec.analysis.simulation.plans import Simulation, Timing, plan_timing
-from clusterspec.analysis.simulation.traces import TraceFault, trace_arrivals
 from clusterspec.cluster.model import Serving
 from clusterspec.cost.serving.caches import LONGEST, bare_tiers
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.steady import Pools
 from clusterspec.cost.serving.times import cache_handoff, serving_caches, serving_times
+from clusterspec.logs.traces import Arrival, trace_arrivals, trace_path
 from clusterspec.records import NamedTuple
 from clusterspec.results.simulation import HitsBySize, Percentiles, QueuePoint, SimulatedTarget, SimulationReport
 from clusterspec.studies.study import Study
@@ -76,7 +76,9 @@ def simulate(
     if kept is None or expected is None:
         raise SimulationFault("there is no serving plan to simulate: `workload.serving` and `layout` describe one")
     pools = kept[0]
-    traffic, hit_rate = plan_traffic(pools.load, seed, requests, trace or _trace_of_spec(study, pools.load)), None
+    if trace is None and pools.load.trace is not None:
+        trace = trace_path(pools.load.trace, study.folder)
+    traffic, hit_rate = plan_traffic(pools.load, seed, requests, trace), None
     if pools.load.session is not None and not traffic.traced:
         traffic = _with_sessions(traffic, pools, expected, seed)
     sizes: tuple[HitsBySize, ...] = ()
@@ -150,20 +152,6 @@ def _hits_by_size(traffic: Traffic, pools: Pools) -> Iterable[HitsBySize]:
     for each in cache_sizes(traffic.arrivals):
         seconds = each.requests * pace if pace is not None else None
         yield HitsBySize(each.tokens, each.tokens * width, each.hit_rate, each.requests, seconds)
-
-
-def _trace_of_spec(study: Study, load: Serving) -> Path | None:
-    """The trace that a spec names, in its own folder. Raises `TraceFault` for one outside of it."""
-    if load.trace is None:
-        return None
-    try:
-        path = (study.folder / load.trace).resolve()
-        inside = path.is_relative_to(study.folder.resolve()) and not Path(load.trace).is_absolute()
-    except (OSError, ValueError, RuntimeError):
-        raise TraceFault(f"the trace {load.trace!r} cannot be opened") from None
-    if not inside:
-        raise TraceFault(f"the trace {load.trace!r} lies outside the folder of the spec")
-    return path
 
 
 def _refuse_endless_work(pools: Pools, arrivals: Sequence[Arrival]) -> None:

@@ -201,7 +201,7 @@ def size_of(text: str) -> float:
 def run_simulate(args: argparse.Namespace) -> int:
     """Print what the requests of a serving plan experience. Returns 1 if the spec has errors."""
     from clusterspec.analysis.simulation.run import SimulationFault
-    from clusterspec.analysis.simulation.traces import TraceFault
+    from clusterspec.logs.traces import TraceFault
     from clusterspec.report.simulation_text import simulation_as_text
 
     study = study_with_errors_named(args, args.spec)

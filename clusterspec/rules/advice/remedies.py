@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cost.plan import Plan
+from clusterspec.precision import precision_width
 from clusterspec.rules.advice.what_if import Alternative, WhatIf
 from clusterspec.units import display
 
@@ -74,3 +75,16 @@ def _described(alternative: Alternative) -> str:
     time = f"{display(alternative.seconds, 's')} per step" if alternative.plan.step else ""
     figures = ", ".join(part for part in (memory, time) if part)
     return f"`{alternative.words}`" + (f" ({figures})" if figures else "")
+
+
+def with_narrower_weights(plan: Plan) -> str:
+    """Advice on the bytes of weights: their precision, where the spec leaves it to the default and multiplies in fewer
+    bits; otherwise fewer bytes in general.
+    """
+    workload = plan.design.workload
+    written = plan.design.spec.workload
+    assumed = written is None or written.parameter_precision is None
+    if workload and assumed and precision_width(workload.precision) < precision_width(workload.parameter_precision):
+        kept, work = workload.parameter_precision, workload.precision
+        return f"write `parameter_precision: {work}` if the weights are kept in {work} ({kept} is assumed)"
+    return "store weights in fewer bytes (`parameter_precision`)"

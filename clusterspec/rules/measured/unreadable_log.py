@@ -1,17 +1,20 @@
-"""A measured log cannot be used.
+"""A measured log or a trace of requests cannot be used.
 
 ## What it finds
 
 A `log` under `measured` that is missing, is outside the folder of the spec, is not output of nccl-tests or rccl-tests,
-contradicts its entry, or contradicts itself (size over time differs from the printed bandwidth).
+contradicts its entry, or contradicts itself (size over time differs from the printed bandwidth). A `trace` of arrivals or
+lengths that is outside the folder of the spec or has a row that cannot be read; the finding is a note where the file is
+missing.
 
 ## Why it matters
 
-Its figures may be wrong, or those of another machine.
+The figures of a log may be wrong, or those of another machine. Without its trace a serving plan is judged by a load that
+nobody stated.
 
 ## What to do
 
-Add the raw output with its header, as a file beside the spec.
+Add the raw output with its header, or the trace as CSV with its header, as a file beside the spec.
 
 ## When to ignore it
 

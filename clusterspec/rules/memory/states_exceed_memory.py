@@ -52,13 +52,12 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.remedies import for_states, in_words, may_fit
+from clusterspec.rules.advice.remedies import for_states, in_words, may_fit, with_narrower_weights
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
-SERVING_HELP = "raise tp or pp, or store weights in fewer bytes (`parameter_precision`)"
 
 
 def check(workload: Workload, cluster: Cluster, layout: Layout, plan: Plan, what_if: WhatIf) -> Iterator[Problem]:
@@ -75,7 +74,7 @@ def check(workload: Workload, cluster: Cluster, layout: Layout, plan: Plan, what
     yield RULE.problem(
         "layout.sharding" if training else "layout.tp",
         f"{display(states, 'B')} of model states on the fullest accelerator ({parts}) exceed its memory of {plan.capacity_text}",
-        _help(what_if, cluster, layout) if training else SERVING_HELP,
+        _help(what_if, cluster, layout) if training else f"{with_narrower_weights(plan)}, or raise tp or pp",
         severity="warning" if may_fit(plan) else "error",
     )
 

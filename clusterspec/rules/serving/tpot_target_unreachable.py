@@ -58,6 +58,7 @@ from collections.abc import Iterator
 from clusterspec.cost.serving.latency import latency_at, range_factors
 from clusterspec.cost.serving.steady import least_token_time
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.remedies import with_narrower_weights
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import target_severity
 from clusterspec.rules.rule import Rule
@@ -102,4 +103,4 @@ def _remedy(served: Served, target: float) -> str:
                 f"use tp {wider}, predicted at {display(alone.times.tpot, 's')} per output token for a single request"
             )
         wider *= 2
-    return "raise the target, store weights in fewer bytes (`parameter_precision`), or use speculative decoding"
+    return f"raise the target, {with_narrower_weights(served.plan)}, or use speculative decoding"

@@ -49,6 +49,7 @@ from collections.abc import Iterator
 
 from clusterspec.cost.serving.handoff import request_bytes
 from clusterspec.finding import Problem
+from clusterspec.rules.advice.remedies import with_narrower_weights
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display
@@ -70,5 +71,5 @@ def check(served: Served) -> Iterator[Problem]:
         LOAD,
         f"{display(weights, 'B')} of weights leave too little of the {display(capacity, 'B')} that an engine may use on each accelerator: "
         f"one request of {load.tokens:,} tokens needs {display(needed, 'B')} of cache",
-        "raise tp or pp, or use fewer bytes for weights (`parameter_precision`) or cache (`kv_precision: fp8`)",
+        f"{with_narrower_weights(served.plan)}, store the cache in fp8 (`kv_precision`), or raise tp or pp",
     )

@@ -142,6 +142,13 @@ class LengthsSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class TracedLengthsSpec(LengthsSpec):
+    """A distribution of lengths of requests, or the file ``trace`` that has them."""
+
+    trace: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ArrivalsSpec:
     """The process by which requests arrive, or a trace of them."""
 
@@ -229,8 +236,8 @@ class DisaggregatedSpec:
 class ServingSpec:
     """The requests: lengths in tokens, concurrency or arrival rate, and engine options."""
 
-    input_tokens: int | LengthsSpec | None = None
-    output_tokens: int | LengthsSpec | None = None
+    input_tokens: int | TracedLengthsSpec | None = None
+    output_tokens: int | TracedLengthsSpec | None = None
     concurrency: int | None = None
     request_rate: float | None = None
     arrivals: ArrivalsSpec | None = None
@@ -304,8 +311,8 @@ class RlSpec:
     algorithm: str | None = None
     prompts_per_step: int | None = None
     samples_per_prompt: int | None = None
-    input_tokens: int | LengthsSpec | None = None
-    output_tokens: int | LengthsSpec | None = None
+    input_tokens: int | TracedLengthsSpec | None = None
+    output_tokens: int | TracedLengthsSpec | None = None
     turns: int | None = None
     environment_time: Quantity | None = None
     minibatches: int | None = None

@@ -5,20 +5,26 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice, pairwise
 from math import isfinite
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TextIO
 
-from clusterspec.analysis.simulation.arrivals import MOST_ROW_TOKENS, Arrival
 from clusterspec.records import NamedTuple
 
 MOST_BYTES = 64 * 2**20
 """The largest trace that is read."""
 MOST_LINE = 2**20
 """Characters of the longest line."""
+MOST_ROW_TOKENS = 10**9
+"""Tokens of the longest prompt or answer."""
+MOST_SUMMARIZED = 100_000
+"""Requests from the start of a trace that its summary counts: a `check` reads them in 0.2 s."""
+VARIATIONS = (0.1, 20.0)
+"""The limits of a coefficient of variation in a spec."""
 MOST_DRAWN = 1_000_000
 """Requests that are drawn from the windows of a client."""
 MOONCAKE_BLOCK, SERVEGEN_BLOCK = 512, 16
@@ -27,8 +33,51 @@ ServeGen).
 """
 
 
+class Arrival(NamedTuple):
+    """One request: seconds since the start, and tokens of its prompt and of its answer.
+
+    ``blocks`` are the parts of its prompt by name, which other requests may share, ``left`` those of its answer, with
+    their tokens; ``session`` names its conversation. ``cached`` tokens are in a cache and take ``loading`` seconds to
+    read; below zero, the load says what share is cached. ``rank`` is the attention rank that has them, -1 for any.
+    """
+
+    time: float
+    prompt: int
+    output: int
+    blocks: tuple[tuple[Hashable, int], ...] = ()
+    left: tuple[tuple[Hashable, int], ...] = ()
+    session: str = ""
+    cached: float = -1.0
+    loading: float = 0.0
+    rank: int = -1
+
+
+class TraceLengths(NamedTuple):
+    """The lengths of the prompts or of the answers of a trace in tokens: mean, 99th percentile and largest."""
+
+    mean: int
+    p99: int
+    most: int
+
+
+class TraceSummary(NamedTuple):
+    """A trace in a few numbers: its requests, their ``rate`` per second, the coefficient of ``variation`` of the times
+    between them, and their lengths. What its columns do not say is None; all requests at once have no rate.
+    """
+
+    requests: int
+    rate: float | None
+    variation: float | None
+    prompts: TraceLengths | None
+    answers: TraceLengths | None
+
+
 class TraceFault(Exception):
     """A trace that cannot be read, with the reason."""
+
+
+class TraceMissing(TraceFault):
+    """A trace that is not there."""
 
 
 class Columns(NamedTuple):
@@ -47,25 +96,98 @@ FORMATS = (
 """This program's columns, and those of BurstGPT (github.com/HPMLL/BurstGPT), whose failed requests have no answer."""
 
 
+def trace_path(name: str, folder: Path) -> Path:
+    """The file of a trace that a spec names, in the spec's own folder. Raises `TraceFault` for one outside of it."""
+    try:
+        path = (folder / name).resolve()
+        inside = path.is_relative_to(folder.resolve()) and not Path(name).is_absolute()
+    except (OSError, ValueError, RuntimeError):
+        raise TraceFault(f"the trace {name!r} cannot be opened") from None
+    if not inside:
+        raise TraceFault(f"the trace {name!r} lies outside the folder of the spec")
+    return path
+
+
+def trace_summary(path: Path) -> TraceSummary:
+    """The rate and the lengths of the first `MOST_SUMMARIZED` requests of a trace; a CSV file may have lengths alone.
+
+    Raises `TraceFault` for a trace that cannot be read.
+    """
+    with _opened(path) as file:
+        columns = _columns_of_lengths(path.name, file)
+        if columns is not None:
+            prompts, answers = columns
+            return TraceSummary(max(map(len, columns)), None, None, _lengths(prompts), _lengths(answers))
+        file.seek(0)
+        rows = sorted(islice(_arrivals(path, iter(file)), MOST_SUMMARIZED), key=lambda each: each.time)
+    if not rows:
+        raise TraceFault(f"{path.name} has no requests")
+    whole = rows[-1].time - rows[0].time
+    gaps = [after.time - before.time for before, after in pairwise(rows)]
+    rate, variation = None, None
+    if whole > 0:
+        rate = len(gaps) / whole
+        spread = (sum((gap - 1 / rate) ** 2 for gap in gaps) / len(gaps)) ** 0.5 * rate
+        variation = min(max(spread, VARIATIONS[0]), VARIATIONS[1])
+    lengths = _lengths([each.prompt for each in rows]), _lengths([each.output for each in rows])
+    return TraceSummary(len(rows), rate, variation, *lengths)
+
+
+def _columns_of_lengths(name: str, file: Iterable[str]) -> tuple[list[int], list[int]] | None:
+    """The lengths of prompts and answers in a CSV file with some columns of a trace; None for all others."""
+    rows = csv.reader(_bounded_lines(name, file))
+    head, own = [each.strip() for each in next(rows, [])], FORMATS[0]
+    if (own.prompt not in head and own.output not in head) or {*own[:3]} <= {*head}:
+        return None
+    found: tuple[list[int], list[int]] = ([], [])
+    for line, row in enumerate(islice(rows, MOST_SUMMARIZED), 2):
+        for column, lengths in zip((own.prompt, own.output), found, strict=True):
+            if row and column in head:
+                place = head.index(column)
+                value = row[place] if place < len(row) else ""
+                lengths.append(_checked_arrival(f"{name}, line {line}", [0.0, value, 1]).prompt)
+    if not any(found):
+        raise TraceFault(f"{name} has no requests")
+    return found
+
+
+def _lengths(tokens: Sequence[int]) -> TraceLengths | None:
+    """The mean, rounded, the 99th percentile (nearest rank) and the largest of lengths."""
+    if not tokens:
+        return None
+    ordered = sorted(tokens)
+    mean = max(1, round(sum(ordered) / len(ordered)))
+    return TraceLengths(mean, ordered[-(-99 * len(ordered) // 100) - 1], ordered[-1])
+
+
 def trace_arrivals(path: Path) -> list[Arrival]:
     """The requests of a trace, by time from its first one. Raises `TraceFault` for a trace that cannot be read."""
-    try:
-        _check_file(path)
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            found = list(_arrivals(path, iter(file)))
-    except OSError as fault:
-        raise TraceFault(f"cannot read {path.name}: {fault.strerror or 'no such file'}") from None
-    except (UnicodeDecodeError, csv.Error) as fault:
-        raise TraceFault(f"{path.name} is not a CSV file in UTF-8: {fault}") from None
+    with _opened(path) as file:
+        found = list(_arrivals(path, iter(file)))
     if not found:
         raise TraceFault(f"{path.name} has no requests")
     first = min(each.time for each in found)
     return sorted((each._replace(time=each.time - first) for each in found), key=lambda each: each.time)
 
 
+@contextmanager
+def _opened(path: Path) -> Iterator[TextIO]:
+    """The open file of a trace. Faults of the file, and of its text while it is read, become `TraceFault`."""
+    try:
+        _check_file(path)
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            yield file
+    except OSError as fault:
+        raise TraceFault(f"cannot read {path.name}: {fault.strerror or 'no such file'}") from None
+    except (UnicodeDecodeError, csv.Error) as fault:
+        raise TraceFault(f"{path.name} is not a CSV file in UTF-8: {fault}") from None
+
+
 def _check_file(path: Path) -> None:
+    if not path.exists():
+        raise TraceMissing(f"no such file: {path.name}")
     if not path.is_file():
-        raise TraceFault(f"{path.name} is not an ordinary file" if path.exists() else f"no such file: {path.name}")
+        raise TraceFault(f"{path.name} is not an ordinary file")
     if path.stat().st_size > MOST_BYTES:
         raise TraceFault(f"{path.name} is larger than 64 MiB")
 
