@@ -493,7 +493,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "storage-oversized-for-checkpoints": lambda networks, operations, training, model: (networks.storage.bandwidth if networks.storage else None) is None or operations.interval is None or operations.interval.value <= 0,
     "undeclared-network": lambda spec, procurement, networks, cluster: networks is None and (procurement is None or cluster.cloud),
     "cable-joins-rails": lambda written_scale_out, scale_out: ((written_scale_out.links_per_cable.node_leaf if written_scale_out.links_per_cable else None) is None or scale_out.topology not in ('rail-optimized', 'rail-only')) or (written_scale_out.links_per_cable.node_leaf if written_scale_out.links_per_cable else None) <= max(1, scale_out.nics_per_node // scale_out.rails * scale_out.planes),
-    "cooling-insufficient": lambda deviations, power, cluster, thresholds: power.cooling != 'air',
+    "cooling-insufficient": lambda deviations, power, cluster, thresholds: not power.cooling == 'liquid' and power.cooling != 'air',
     "nodes-off-rack": lambda power, platform: power.nodes_per_rack is None or (not (max(1, (platform.domain or 1) // (platform.accelerators_per_node or 1)) > 1 and power.nodes_per_rack != max(1, (platform.domain or 1) // (platform.accelerators_per_node or 1))) if platform.form == 'rack' else not (platform.rack_units and power.nodes_per_rack * platform.rack_units >= 48)),
     "optics-contradict-cable-type": lambda written_scale_out, scale_out: not scale_out.optics,
     "optics-mixed": lambda scale_out: not scale_out.optics,

@@ -55,11 +55,17 @@ def test_a_row_has_no_more_racks_than_the_machine(racks: int, limit: str, wrong:
         ("platform: gb300-nvl72, nodes: 18, power: {cooling: liquid}", None),
         ("platform: dgx-h100, nodes: 8, power: {nodes_per_rack: 5, cooling: air}", None),  # 51 kW
         ("platform: dgx-h100, nodes: 8, power: {nodes_per_rack: 6, cooling: air}", "warning"),  # 61.2 kW
-        ("platform: dgx-h100, nodes: 8, power: {nodes_per_rack: 5, cooling: liquid}", None),
+        (
+            "platform: dgx-h100, nodes: 8, power: {nodes_per_rack: 5, cooling: liquid}",
+            "warning",
+        ),  # its fans blow into the hall
+        ("platform: hgx-h100, nodes: 8, power: {nodes_per_rack: 5, cooling: liquid}", None),
+        ("accelerator: mi355x, nodes: 8, power: {cooling: air}", "warning"),
+        ("accelerator: mi355x, nodes: 8, power: {cooling: liquid}", None),
         ("platform: dgx-h100, nodes: 8, power: {nodes_per_rack: 5}", None),
     ],
 )
-def test_air_cools_what_is_sold_for_it_up_to_a_limit(cluster: str, want: str | None, check: Check) -> None:
+def test_a_room_cools_as_its_nodes_are_sold_and_air_up_to_a_limit(cluster: str, want: str | None, check: Check) -> None:
     assert told(check, "cooling-insufficient", cluster) == ([(want, "cluster.power.cooling")] if want else [])
 
 

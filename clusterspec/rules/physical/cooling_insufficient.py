@@ -1,18 +1,19 @@
-"""Air cannot cool the racks.
+"""The stated cooling is not that of the racks.
 
 ## What it finds
 
-`power.cooling: air` for a platform that is sold with liquid cooling only (an error), beside a `power.liquid_share`, or for
-racks that draw more than 60 kW (warnings).
+`power.cooling: air` for a platform that is sold with liquid cooling only (an error), for an accelerator that its maker
+cools with liquid, beside a `power.liquid_share`, or for racks that draw more than 60 kW (warnings). `power.cooling: liquid`
+for a platform that is sold with air cooling only (a warning).
 
 ## Why it matters
 
 Cold plates need a coolant loop that an air-cooled hall does not have. Air carries some 20 to 60 kW out of a rack; above,
-nodes throttle.
+nodes throttle. A node with fans alone gives its heat to the air of a hall that was planned for coolant.
 
 ## What to do
 
-Plan liquid cooling and coolant distribution, or put fewer nodes into a rack.
+Plan liquid cooling and coolant distribution, or put fewer nodes into a rack. State `cooling: air` for nodes with fans.
 
 ## When to ignore it
 
@@ -41,6 +42,14 @@ cluster:
   power: {nodes_per_rack: 4, cooling: air, liquid_share: 0.8}
 ```
 
+```yaml cluster.power.cooling
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 64
+  power: {nodes_per_rack: 4, cooling: liquid}
+```
+
 ## Silent
 
 ```yaml
@@ -55,6 +64,7 @@ cluster:
 
 - Four DGX B300 in a rack, about 56 kW: https://docs.nvidia.com/dgx-superpod/reference-architecture/scalable-infrastructure-b300-xdr/latest/dgx-superpod-architecture.html
 - No air-cooled option: https://www.leviathansystems.co/blog/liquid-cooling-requirements-blackwell
+- MI355X by liquid, MI350X by air: https://www.servethehome.com/amd-mi350-and-cdna-4-architecture-launched-with-rocm-7/
 - What air carries: https://manishklach.github.io/writings/blackwell-gb300-nvl72-cooling-stack.html
 """
 
@@ -80,20 +90,33 @@ MOST = 60.0
 
 
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds: Thresholds) -> Iterator[Problem]:
+    sold, part = _sold_cooling(cluster)
+    if power.cooling == "liquid" and sold == ("air",) and cluster.platform is not None:
+        message = f"{part} is sold with air cooling only, and the room cools by liquid"
+        yield RULE.problem(AT, message, "state `cooling: air`, or choose a platform that is sold with liquid cooling")
     if power.cooling != "air":
         return
     if power.liquid_share:
         message = f"liquid takes {percent(power.liquid_share)} of the power, and air cools the room"
         help_ = "state `cooling: liquid`, or leave the share out"
         yield RULE.problem("cluster.power.liquid_share", message, help_)
-    sold = cluster.platform.cooling if cluster.platform else ()
-    if cluster.platform is not None and sold and "air" not in sold:
-        message = f"{cluster.platform.id} is sold with {both(sold)} cooling only, and the room cools by air"
-        yield RULE.problem(
-            AT, message, "plan liquid cooling, or another platform", severity="error", confidence="certain"
-        )
+    if sold and "air" not in sold:
+        message = f"{part} is sold with {both(sold)} cooling only, and the room cools by air"
+        help_ = "plan liquid cooling, or another platform"
+        if cluster.platform is not None and cluster.platform.cooling:
+            yield RULE.problem(AT, message, help_, severity="error", confidence="certain")
+        else:
+            yield RULE.problem(AT, message, help_)
         return
     rack, limit = rack_power(cluster, power), 1000 * thresholds.of(RULE.name, MOST)
     if rack is not None and rack > limit and not deviations.concern("power"):
         message = f"a rack of {display(rack, 'W')} is above the {display(limit, 'W')} that air usually cools"
         yield RULE.problem(AT, message, "use fewer nodes in a rack, or liquid cooling")
+
+
+def _sold_cooling(cluster: Cluster) -> tuple[tuple[str, ...], str]:
+    """The coolings with which the platform, else the accelerator, is sold, and its id; none where not known."""
+    for entry in (cluster.platform, cluster.accelerator):
+        if entry is not None and entry.cooling:
+            return entry.cooling, entry.id
+    return (), ""
