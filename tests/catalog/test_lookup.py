@@ -11,17 +11,18 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.export import catalog_row, catalog_rows, compare_text, list_text, matching_rows, show_text
 from clusterspec.catalog.views import compare, entry_named
 from tests.catalog.shipped import CARDS, CATALOG, NAMES
+from tests.golden import assert_golden
 
 HERE = Path(__file__).parent
 COMPANY = Catalog.open([HERE / "company"])
 
 
 def test_an_entry_in_full_reads_as_the_golden_text() -> None:
-    assert show_text(entry_named(COMPANY, "acme-x1")) == (HERE / "golden_show.txt").read_text()
+    assert_golden(HERE / "golden_show.txt", show_text(entry_named(COMPANY, "acme-x1")))
 
 
 def test_two_entries_side_by_side_read_as_the_golden_text() -> None:
-    assert compare_text(compare(COMPANY, "acme-x1", "rtx-4090")) == (HERE / "golden_diff.txt").read_text()
+    assert_golden(HERE / "golden_diff.txt", compare_text(compare(COMPANY, "acme-x1", "rtx-4090")))
 
 
 def test_the_list_agrees_with_the_entries() -> None:

@@ -17,7 +17,7 @@ from tests.cli.conftest import ROOT
 FOLDER = ROOT / "examples"
 SINGLE = sorted({*FOLDER.glob("*.yaml")} - {*FOLDER.glob("*-fleet.yaml")})
 FILES = [*SINGLE, ROOT / "tests" / "spec" / "every_key.yaml"]
-"""Specs of one cluster; `tests.fleet` has hostile fleets."""
+"""Specs of one cluster; `tests.studies` has hostile fleets."""
 TEXTS = {path.name: path.read_bytes().partition(b"\npools:")[0] + b"\n" for path in FILES}
 DOCUMENTS = {name: parse(decode(name, data))[0] for name, data in TEXTS.items()}
 VALUES = {name: document.value for name, document in DOCUMENTS.items() if document is not None}

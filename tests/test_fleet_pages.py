@@ -20,7 +20,7 @@ from clusterspec.studies import variation
 from clusterspec.studies.study import study_text
 from tests.settings import SETTINGS
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 FLEET, MACHINES = ((DOCS / name).read_text("utf-8") for name in ("fleet.md", "machines.md"))
 COMMANDS = re.findall(r"^clusterspec ([^#\n]*[^#\s])", FLEET + MACHINES, re.MULTILINE)
 

@@ -14,7 +14,7 @@ from clusterspec.analysis.candidates import Candidate, Limits, default_sizes, re
 from clusterspec.analysis.machine_search import pareto_rows
 from clusterspec.results.machines import MachineRow
 from tests.cli.conftest import Call, call  # noqa: F401 - the fixture
-from tests.fleet.test_fleet_studies import study
+from tests.studies.test_fleets import study
 
 WORK = """clusterspec: 1
 name: small

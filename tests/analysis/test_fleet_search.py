@@ -29,7 +29,7 @@ from clusterspec.report.fleet_search_text import options_csv
 from clusterspec.results.fleet_search import JobOption
 from tests.cli.conftest import Call, call  # noqa: F401 - the fixture
 from tests.effort import examples
-from tests.fleet.test_fleet_studies import study
+from tests.studies.test_fleets import study
 
 POOLS = {"p": 5, "q": 3}
 OPTIONS = st.lists(

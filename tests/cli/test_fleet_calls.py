@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 
 from clusterspec import load
-from tests.cli.conftest import Call, call  # noqa: F401 - the fixture
-from tests.fleet.test_fleet_studies import POOLS, SINGLE, WORK, as_fleet
+from tests.cli.conftest import Call
+from tests.studies.test_fleets import POOLS, SINGLE, WORK, as_fleet
 
 FLEET = POOLS + f"  a: {{pool: train, nodes: 8, {WORK}}}\n  b: {{pool: train, {WORK}}}\n  c: {{pool: serve, {WORK}}}\n"
 REFUSED = {
@@ -24,7 +24,7 @@ REFUSED = {
 }
 
 
-def test_a_call_without_a_design_says_so_in_one_line(call: Call) -> None:  # noqa: F811
+def test_a_call_without_a_design_says_so_in_one_line(call: Call) -> None:
     Path("x.yaml").write_text(FLEET)
     Path("one.yaml").write_text("clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\n")
     Path("axes.yaml").write_text("base: x.yaml\naxes: {layout.tp: [1, 2]}\n")
@@ -36,7 +36,7 @@ def test_a_call_without_a_design_says_so_in_one_line(call: Call) -> None:  # noq
     assert not Path("y.yaml").exists()
 
 
-def test_a_chosen_job_is_estimated_as_a_design(call: Call) -> None:  # noqa: F811
+def test_a_chosen_job_is_estimated_as_a_design(call: Call) -> None:
     Path("x.yaml").write_text(FLEET)
     made = json.loads(call("estimate", "x.yaml", "--job", "a", "--format", "json").out)
     pool = json.loads(call("estimate", "x.yaml", "--pool", "train", "--format", "json").out)
@@ -45,7 +45,7 @@ def test_a_chosen_job_is_estimated_as_a_design(call: Call) -> None:  # noqa: F81
     assert made["step_time"] > 0
 
 
-def test_a_fleet_of_one_prints_the_figures_of_the_short_form(call: Call) -> None:  # noqa: F811
+def test_a_fleet_of_one_prints_the_figures_of_the_short_form(call: Call) -> None:
     path = next(path for path in SINGLE if path.stem == "bloom-176b")
     spec = yaml.safe_load(path.read_text("utf-8"))
     Path("x.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
@@ -64,7 +64,7 @@ jobs:
 """
 
 
-def test_the_cost_of_a_pool_is_billed_by_nodes_and_share(call: Call) -> None:  # noqa: F811
+def test_the_cost_of_a_pool_is_billed_by_nodes_and_share(call: Call) -> None:
     parts = ("nodes: 8, share: 0.5", "nodes_of: a, share: 0.25", "nodes: 4")
     rows = [f"  {name}: {{pool: train, {part}, {WORK}}}\n" for name, part in zip("abc", parts, strict=True)]
     Path("x.yaml").write_text(PRICED + "".join(rows) + "  d: {pool: serve}\n")
@@ -80,7 +80,7 @@ def test_the_cost_of_a_pool_is_billed_by_nodes_and_share(call: Call) -> None:  #
     assert "9,200 USD" in shown, "8,000 and 1,200"
 
 
-def test_the_fields_of_a_job_are_those_of_its_design(call: Call) -> None:  # noqa: F811
+def test_the_fields_of_a_job_are_those_of_its_design(call: Call) -> None:
     Path("x.yaml").write_text(FLEET)
     for verb in ("estimate", "bom", "cost"):
         whole = json.loads(call(verb, "x.yaml", "--format", "json").out)
@@ -93,7 +93,7 @@ def test_the_fields_of_a_job_are_those_of_its_design(call: Call) -> None:  # noq
             assert all(whole[key] is None for key in wanted if key not in {"name", "summary"}), verb
 
 
-def test_the_table_of_a_fleet_has_a_row_for_each_job_and_pool(call: Call) -> None:  # noqa: F811
+def test_the_table_of_a_fleet_has_a_row_for_each_job_and_pool(call: Call) -> None:
     Path("x.yaml").write_text(FLEET)
     for words in (("estimate",), ("cost",), ("bom", "--format", "csv"), ("bom",), ("cost", "--format", "csv")):
         done = call(words[0], "x.yaml", *words[1:])
@@ -104,7 +104,7 @@ def test_the_table_of_a_fleet_has_a_row_for_each_job_and_pool(call: Call) -> Non
         assert done.status == 0, done.error
 
 
-def test_two_fleets_differ_in_jobs_and_pools(call: Call) -> None:  # noqa: F811
+def test_two_fleets_differ_in_jobs_and_pools(call: Call) -> None:
     Path("x.yaml").write_text(FLEET)
     Path("y.yaml").write_text(
         FLEET.replace("nodes: 8", "nodes: 4")
@@ -122,7 +122,7 @@ def test_two_fleets_differ_in_jobs_and_pools(call: Call) -> None:  # noqa: F811
         assert done.status == 0 and "Jobs added: d" in done.out and "Jobs removed: c" in done.out
 
 
-def test_the_report_of_a_fleet_has_its_jobs_pools_parts_and_findings(call: Call) -> None:  # noqa: F811
+def test_the_report_of_a_fleet_has_its_jobs_pools_parts_and_findings(call: Call) -> None:
     Path("x.yaml").write_text(FLEET.replace("serve: {", "serve: {prices: {node: 987123}, "))
     assert call("report", "x.yaml", "-o", "x.html").status == 0
     page = Path("x.html").read_text("utf-8")
@@ -136,7 +136,7 @@ def test_the_report_of_a_fleet_has_its_jobs_pools_parts_and_findings(call: Call)
     assert "987123" not in Path("z.html").read_text("utf-8").replace(",", "")
 
 
-def test_an_unreadable_file_is_no_fleet_and_no_cluster(call: Call) -> None:  # noqa: F811
+def test_an_unreadable_file_is_no_fleet_and_no_cluster(call: Call) -> None:
     Path("x.yaml").write_text("clusterspec: [\n")
     assert call("estimate", "x.yaml", "--job", "a").status == 1
 
@@ -173,7 +173,7 @@ jobs:
 """
 
 
-def test_conditions_on_a_fleet_add_up_all_pools(call: Call) -> None:  # noqa: F811
+def test_conditions_on_a_fleet_add_up_all_pools(call: Call) -> None:
     """By hand: pool b draws 3 × 8 kW and a switch of 1 kW; of 56 kW pool a may take 3 nodes of 10 kW and a switch."""
     Path("x.yaml").write_text(SOLVED)
 

@@ -12,7 +12,7 @@ from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import cost
 from clusterspec.procurement.growth import Phase, growth
 from tests.cli.conftest import Call, call  # noqa: F401 - the fixture
-from tests.fleet.test_fleet_studies import WORK, fleet_of
+from tests.studies.test_fleets import WORK, fleet_of
 
 
 def fleet_with_phases(machine: str, *nodes: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from clusterspec.cost.serving.handoff import HANDOFF_SHARE
-from tests.fleet.test_fleet_studies import fleet_of
+from tests.studies.test_fleets import fleet_of
 
 SERVED = """
 clusterspec: 1

@@ -1,1 +1,0 @@
-"""Fleets: pools of nodes and the jobs on them."""
