@@ -323,3 +323,43 @@ def test_older_tables_tell_their_collective_by_their_columns(heads: str, cells: 
     series = read(OLDER.format(heads, cells)).series[0]
     assert (series.collective, series.ranks) == (collective, 8)
     assert series.largest.busbw == pytest.approx(91.52e9)
+
+
+OSU = """\
+# OSU MPI{} Test v7.4
+# Size      Bandwidth (MB/s)
+# Datatype: MPI_CHAR.
+1048576    24000.00
+4194304    48000.50
+"""
+OSU_REFUSED = {
+    OSU.format(" Multiple Bandwidth / Message Rate"): "several pairs",
+    OSU.format(" Allreduce Latency"): "times without its number of ranks",
+    OSU.format(" Bandwidth") * 2: "2 tests in one file",
+    OSU.format(" Bandwidth").partition("1048576")[0]: "no row of sizes",
+}
+
+
+def test_osu_counts_megabytes_of_a_million_and_one_direction() -> None:
+    """48,000.5 MB/s are 48.0005e9 B/s; the bidirectional test sums both directions."""
+    for name, share in ((" Bandwidth", 1.0), (" Bi-Directional Bandwidth", 0.5)):
+        found = read_benchmark("host-1\n" + OSU.format(name))
+        (series,) = found.series
+        assert (found.tool, series.collective, series.ranks, series.nodes) == ("osu", "send-recv", 2, None)
+        assert [(point.size, point.busbw, point.line) for point in series.points] == [
+            (2.0**20, share * 24e9, 5),
+            (2.0**22, share * 48.0005e9, 6),
+        ]
+        assert [line for _, line in found.remarks] == [2] * (1 if share == 1 else 2)
+    for text, why in OSU_REFUSED.items():
+        with pytest.raises(NotALogError, match=why):
+            read_benchmark(text)
+
+
+def test_a_table_of_more_nodes_counts_their_ranks() -> None:
+    command = "torchrun --nproc_per_node={} {}all_reduce_bench.py"
+    table = command + "\n\n| payload | busbw |\n|---|---|\n| 1GiB | 450.5 GB/s |\n"
+    for ranks, text in ((8, table.format(8, "")), (32, table.format(8, "--nnodes 4 "))):
+        (series,) = read_benchmark(text).series
+        assert (series.collective, series.ranks, series.points[0].busbw) == ("all-reduce", ranks, 450.5e9)
+        assert series.points[0].line == 5

@@ -72,3 +72,12 @@ class Run:
 def _digits(microseconds: float) -> str:
     """Times as nccl-tests prints them: four or five digits."""
     return f"{microseconds:8.0f}" if microseconds >= 10_000 else f"{microseconds:8.1f}"
+
+
+GIB = 1 << 30
+POINTS = ((GIB, 320.5), (4 * GIB, 351.25), (16 * GIB, 360.0))
+
+
+def run(collective: str = "all-reduce", ranks: int = 8) -> Run:
+    """A run with bus bandwidths of 320 to 360 GB/s."""
+    return Run(collective, ranks, POINTS)
