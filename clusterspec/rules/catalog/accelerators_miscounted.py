@@ -44,6 +44,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ClusterSpec
+from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error")
 
@@ -55,12 +56,12 @@ def check(written_cluster: ClusterSpec, cluster: Cluster) -> Iterator[Problem]:
     nodes, each = cluster.nodes, cluster.accelerators_per_node
     help_ = f"write {cluster.accelerators:,}"
     if written % each == 0:
-        help_ += f", or {written // each:,} nodes"
+        help_ += f", or {plural(written // each, 'node')}"
     if written == cluster.all_nodes * each:
         help_ += "; the total does not include spares"
     yield RULE.problem(
         "cluster.accelerators",
-        f"{nodes:,} nodes of {each} accelerators have {cluster.accelerators:,}, not {written:,}",
+        f"{plural(nodes, 'node')} of {plural(each, 'accelerator')} {'has' if nodes == 1 else 'have'} {cluster.accelerators:,}, not {written:,}",
         help_,
-        related=[("cluster.nodes", f"{nodes:,} nodes")],
+        related=[("cluster.nodes", plural(nodes, "node"))],
     )

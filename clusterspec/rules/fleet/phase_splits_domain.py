@@ -57,6 +57,7 @@ from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.fleet import Fleet
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
+from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "warning")
 
@@ -68,6 +69,6 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             if size > 1 and phase.nodes and phase.nodes % size:
                 below, above = phase.nodes // size * size, (phase.nodes // size + 1) * size
                 choices = f"{below} or {above}" if below else f"{above}"
-                message = f"the phase has {phase.nodes} nodes, and a scale-up domain has {size}: one domain is incomplete until the next phase"
+                message = f"the phase has {plural(phase.nodes, 'node')}, and a scale-up domain has {size}: one domain is incomplete until the next phase"
                 at = ("pools", pool.name, "phases", index, "nodes")
                 yield RULE.problem(at, message, f"buy whole domains: {choices} nodes")

@@ -46,6 +46,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import LayoutSpec
+from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error")
 
@@ -53,5 +54,5 @@ RULE = Rule.of(__name__, "error")
 def check(written_layout: LayoutSpec, cluster: Cluster) -> Iterator[Problem]:
     used, there = written_layout.nodes_per_domain, nodes_of_domain(cluster)
     if used is not None and used > there:
-        message = f"a domain of {cluster.scale_up.domain} accelerators has {there} nodes, not {used}"
+        message = f"a domain of {cluster.scale_up.domain} accelerators has {plural(there, 'node')}, not {used}"
         yield RULE.problem("layout.nodes_per_domain", message, f"write at most {there}")

@@ -72,14 +72,14 @@ def check(
 ) -> Iterator[Problem]:
     nodes, each = layout.nodes, cluster.ranks_per_node
     if nodes > cluster.nodes:
-        message = f"the layout uses {nodes:,} nodes of a cluster of {cluster.nodes:,}"
+        message = f"the layout uses {plural(nodes, 'node')} of a cluster of {cluster.nodes:,}"
         yield RULE.problem("layout.nodes", message, f"write {cluster.nodes:,} or fewer; spares are not counted")
         return
     if workload is not None and workload.serving is not None:
         yield from _engines(written_layout, cluster, layout)
         return
     ranks, cut = nodes * each, layout.tp * layout.attention_dp * layout.cp * layout.pp
-    there = f"{nodes:,} nodes of {each} are {ranks:,} ranks"
+    there = f"{plural(nodes, 'node')} of {each} {'is' if nodes == ranks == 1 else 'are'} {ranks:,} ranks"
     product = f"tp {layout.tp} × cp {layout.cp} × pp {layout.pp}"
     if layout.attention_dp > 1:
         product = f"attention_dp {layout.attention_dp} × {product}"

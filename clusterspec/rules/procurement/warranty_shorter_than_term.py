@@ -57,7 +57,7 @@ from clusterspec.rules.knowledge.purchases import bought
 from clusterspec.rules.knowledge.ranges import YEAR
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
-from clusterspec.units import plain
+from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
 MONTH = YEAR / 12
@@ -78,11 +78,10 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
             )
         return
     covered = max(part.value for part in (support, procurement.warranty) if part is not None)
-    years = (term.value - covered) / YEAR
     if term.value - covered <= MONTH or (support is None and _priced_support(procurement)):
         return
     key, what = ("procurement.support.term", "support") if support else ("procurement.warranty", "warranty")
-    message = f"the term of {term.written} is {plain(years, 2)} years longer than the {what} of {stated.written}: repairs of these years are not paid for"
+    message = f"the term of {term.written} is {display(term.value - covered, 's')} longer than the {what} of {stated.written}: repairs of these years are not paid for"
     other = "" if support else ", or state `prices.support_per_year`"
     yield RULE.problem(key, message, f"ask for {term.written}{other}")
 
