@@ -156,11 +156,11 @@ class EnginesAway(NamedTuple):
 
 def engines_away(job: JobSpec) -> tuple[EnginesAway, ...]:
     """The engines of a job that name another pool than its own."""
-    return tuple(each for each in _named_engines(job.workload) if each.pool != job.pool)
+    return tuple(each for each in named_engines(job.workload) if each.pool != job.pool)
 
 
-def _named_engines(work: WorkloadSpec | None) -> Iterator[EnginesAway]:
-    """The engines that name a pool."""
+def named_engines(work: WorkloadSpec | None) -> Iterator[EnginesAway]:
+    """The engines of a workload that name a pool."""
     sides = work.serving.disaggregated if work and work.serving else None
     for side in ("prefill", "decode"):
         engines: EnginesSpec | None = getattr(sides, side, None)

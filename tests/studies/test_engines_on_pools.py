@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from clusterspec.cost.serving.handoff import HANDOFF_SHARE
+from clusterspec.studies.study import study_text
+from tests.settings import SETTINGS
 from tests.studies.test_fleets import fleet_of
 
 SERVED = """
@@ -142,3 +144,41 @@ def test_engines_take_nodes_of_their_pools() -> None:
     assert "engines-without-link" in rules_of(unlinked)
     assert unlinked.jobs["rl"].plan.rl is None
     assert "unknown-pool" in rules_of(trained("pool: rol, ", linked))
+
+
+ONE_MACHINE = """
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload:
+"""
+
+
+@pytest.mark.parametrize(
+    ("workload", "at"),
+    [
+        (
+            """  kind: serve
+  model: llama-3.1-70b
+  serving:
+    input_tokens: 4000
+    output_tokens: 500
+    concurrency: 32
+    disaggregated: {prefill: {pool: other, replicas: 2, tp: 8}, decode: {replicas: 2, tp: 8}}
+""",
+            "workload.serving.disaggregated.prefill.pool",
+        ),
+        (
+            """  kind: rl
+  model: qwen2.5-7b
+  rl: {prompts_per_step: 128, input_tokens: 512, output_tokens: 2500, rollout: {pool: other, nodes: 2}}
+layout: {tp: 2}
+""",
+            "workload.rl.rollout.pool",
+        ),
+    ],
+)
+def test_engines_of_one_machine_name_no_pool(workload: str, at: str) -> None:
+    """They are designed on the machine all the same, so that the rest is judged."""
+    found = study_text(ONE_MACHINE + workload, SETTINGS)
+    assert [(each.rule, ".".join(map(str, each.path))) for each in found.problems] == [("unknown-pool", at)]
+    assert found.plan.serving is not None or found.plan.rl is not None

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A `pool` of a job or of its engines, or a name in `pool_links`, that is no key of `pools`; and a job with the `nodes_of` of a job on another
-pool.
+A `pool` of a job or of its engines, or a name in `pool_links`, that is no key of `pools`; engines that name a pool in a spec
+of one machine; and a job with the `nodes_of` of a job on another pool.
 
 ## Why it matters
 
