@@ -22,6 +22,7 @@ from clusterspec.spec.model import (
     PowerSpec,
     ScaleUpSpec,
 )
+from clusterspec.units import plural
 
 NODE_SCALE = 16
 """Accelerators of the largest scale-up domain that is sold as one node (DGX-2, Trainium)."""
@@ -353,7 +354,8 @@ def _accelerators_per_node(
     if platform is not None and platform.accelerators_per_node:
         stated = (section.accelerators or 0) / (section.nodes or 1)
         if stated in platform.node_sizes and stated != platform.accelerators_per_node:
-            return log.assume(key, int(stated), f"{section.accelerators:,} accelerators on {section.nodes:,} nodes")
+            on = plural(section.nodes or 1, "node")
+            return log.assume(key, int(stated), f"{plural(section.accelerators or 0, 'accelerator')} on {on}")
         return platform.accelerators_per_node
     usual = accelerator.domains[0] if accelerator.domains else 1
     if accelerator.topology == "bridge" or max(accelerator.domains, default=1) == 1:

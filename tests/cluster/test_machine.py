@@ -20,6 +20,13 @@ def test_a_platform_fills_every_key_that_the_spec_leaves_open() -> None:
     assert cluster.node_power is not None and cluster.node_power.value == 10_200
 
 
+def test_a_total_without_nodes_is_one_node_where_such_nodes_are_sold() -> None:
+    """Hosts of TPU v5e have 1, 4 or 8 chips; sixteen are whole hosts of the usual size."""
+    found = {total: cluster_of(f"cluster: {{platform: tpu-v5e, accelerators: {total}}}") for total in (1, 4, 8, 16)}
+    sizes = {total: (cluster.nodes, cluster.accelerators_per_node) for total, cluster in found.items()}
+    assert sizes == {1: (1, 1), 4: (1, 4), 8: (1, 8), 16: (2, 8)}
+
+
 def test_written_values_have_precedence_and_keep_their_origin() -> None:
     cluster = cluster_of(
         """
