@@ -94,11 +94,22 @@ class Folders:
         return tuple(each for each in self.ids(kind) if each.startswith(name) and not each[len(name)].isdigit())
 
     def nearest(self, kind: str, text: str) -> tuple[str, ...]:
-        """The three ids most similar to a text. Ids of its family come first, then similar spellings."""
+        """The three ids most similar to a text: those of its family, of the same part, and of similar spelling.
+
+        ``hgx-mi300x`` has the part of ``mi300x-ubb8``: the words of a name with letters and digits say what it is.
+        """
         from difflib import get_close_matches
 
         name, ids = _plain_text(text), self.ids(kind)
-        alike = (*self.family(kind, name), *get_close_matches(name, ids, n=6, cutoff=0.4))
+        words = {word for word in name.split("-") if not word.isdigit() and not word.isalpha()}
+        shared = {each: len(words.intersection(each.split("-"))) for each in ids}
+        most = max(1, *shared.values()) if ids else 1
+        of_part = [each for each, count in shared.items() if count == most]
+        alike = (
+            *self.family(kind, name),
+            *get_close_matches(name, of_part, n=3, cutoff=0.0),
+            *get_close_matches(name, ids, n=6, cutoff=0.4),
+        )
         return tuple(dict.fromkeys(alike))[:3]
 
 

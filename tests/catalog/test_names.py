@@ -36,6 +36,8 @@ def test_a_family_name_lists_its_members(text: str) -> None:
         ("platform", "dgxh100", "dgx-h100"),
         ("model", "llama3.1-70b", "llama-3.1-70b"),
         ("switch", "qm9700", "quantum-2-qm9700"),
+        ("platform", "hgx-mi300x", "mi300x-ubb8"),
+        ("switch", "nvidia-qm9700", "quantum-2-qm9700"),
     ],
 )
 def test_the_intended_id_is_among_the_nearest(kind: str, text: str, meant: str) -> None:
