@@ -21,8 +21,8 @@ MOST_LINE = 2**20
 """Characters of the longest line."""
 MOST_ROW_TOKENS = 10**9
 """Tokens of the longest prompt or answer."""
-MOST_SUMMARIZED = 100_000
-"""Requests from the start of a trace that its summary counts: a `check` reads them in 0.2 s."""
+MOST_SUMMARIZED = 20_000
+"""Requests from the start of a trace that its summary counts: a `check` reads them in a tenth of a second."""
 VARIATIONS = (0.1, 20.0)
 """The limits of a coefficient of variation in a spec."""
 MOST_DRAWN = 1_000_000
