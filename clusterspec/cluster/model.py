@@ -216,6 +216,13 @@ class Serving:
         """Tokens of one request at its end."""
         return self.input_tokens + self.output_tokens
 
+    @property
+    def longest(self) -> int | None:
+        """Tokens of the longest request at its end; None where lengths vary and the spec states no maximum."""
+        prompt = self.input_lengths.most if self.input_lengths else self.input_tokens
+        answer = self.output_lengths.most if self.output_lengths else self.output_tokens
+        return prompt + answer if prompt and answer else None
+
     def tightest(self, quantity: str) -> Target | None:
         """The shortest target of a latency; None where there is none."""
         return min(

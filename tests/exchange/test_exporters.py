@@ -241,6 +241,21 @@ def test_vllm_comes_back() -> None:
     assert (keys["workload.model"], keys["workload.kv_precision"]) == ("deepseek-v3", "fp8")
 
 
+def test_an_engine_takes_the_longest_request() -> None:
+    """The mean of lengths that vary would refuse half of them; without a maximum the context of the model holds."""
+    for prompts, answers, longest in (
+        ("2000", "500", 2500),
+        ("{mean: 2000, p99: 16000, max: 32768}", "500", 33268),
+        ("{mean: 2000, p99: 16000}", "500", None),
+    ):
+        serving = f"{{input_tokens: {prompts}, output_tokens: {answers}, concurrency: 16}}"
+        for kind, flag in (("vllm", "--max-model-len"), ("sglang", "--context-length")):
+            work = f"workload: {{kind: serve, model: llama-3.1-70b, serving: {serving}}}\n"
+            design = pod(1, rest=f"{work}layout: {{framework: {kind}, tp: 8}}\n")
+            written = re.findall(rf"{flag} (\d+)", exported(kind, design))
+            assert written == ([str(longest)] if longest else []), (kind, prompts)
+
+
 def test_vllm_has_one_command_for_every_node_of_every_replica() -> None:
     serving = f"workload: {{kind: serve, model: deepseek-v3, {SERVING}}}\n"
     wide = exported("vllm", pod(4, rest=f"{serving}layout: {{framework: vllm, tp: 1, attention_dp: 16, ep: 16}}\n"))

@@ -81,7 +81,8 @@ def batch_options(layout: Layout, work: Workload, release: str) -> Iterator[str]
     serving = work.serving
     if serving is None:
         return
-    yield f"--context-length {serving.input_tokens + serving.output_tokens}"
+    if serving.longest:  # else the context of the model: requests are of any length
+        yield f"--context-length {serving.longest}"
     if serving.max_sequences:
         yield f"--max-running-requests {serving.max_sequences * layout.attention_dp}"
     if serving.chunk_tokens:
