@@ -253,6 +253,8 @@ def missing_for_search(study: Study) -> str:
     if workload is not None and workload.kind == "serve" and workload.serving is None:
         keys = "`concurrency`, `input_tokens` and `output_tokens`"
         return f"`workload.serving` is missing: it states the load of the plan, such as {keys}"
+    if design.cluster is not None and design.workload is not None and design.workload.peak is None:
+        return f"{design.cluster.accelerator.id} has no peak at {design.workload.precision}, and no layout has a time"
     errors = study.errors
     wanted = [found for found in errors if found.rule in {"missing-key", "unknown-catalog-id"}] or errors
     if wanted:
@@ -295,8 +297,8 @@ def whole_section(study: Study, section: Section) -> dict[str, object]:
 
 
 def job_of(design: Design) -> SearchJob | None:
-    """The input of a search from the design; None if it lacks a cluster, a training workload or a layout."""
+    """The input of a search from the design; None if it lacks a cluster, a training workload with a peak, or a layout."""
     cluster, workload, layout = design.cluster, design.workload, design.layout
-    if cluster is None or workload is None or layout is None or workload.kind != "train":
+    if cluster is None or workload is None or layout is None or workload.kind != "train" or workload.peak is None:
         return None
     return SearchJob(cluster, workload, layout)

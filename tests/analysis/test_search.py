@@ -102,6 +102,12 @@ def test_a_serving_spec_is_told_what_a_search_needs() -> None:
     assert "workload.serving" in search(study_of(text), SearchOptions({})).why
 
 
+def test_a_precision_without_a_peak_has_no_layouts() -> None:
+    work = "workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 64, precision: fp8}"
+    report = search(study_of(f"cluster: {{platform: tpu-v5e, nodes: 8}}\n{work}\nlayout: {{framework: maxtext}}"))
+    assert not report.layouts and "tpu-v5e has no peak at fp8" in report.why
+
+
 def test_the_command_writes_a_copy_and_keeps_what_is_around_the_layout(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
