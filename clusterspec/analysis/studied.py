@@ -297,7 +297,7 @@ def whole_section(study: Study, section: Section) -> dict[str, object]:
 
 
 def job_of(design: Design) -> SearchJob | None:
-    """The input of a search from the design; None if it lacks a cluster, a training workload with a peak, or a layout."""
+    """The input of a search from the design; None without a cluster, a layout, or a training workload with a peak."""
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or workload.kind != "train" or workload.peak is None:
         return None

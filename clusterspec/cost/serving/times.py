@@ -215,6 +215,7 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
     early = burst_wait_percentile(delay, min(1.0, offered / load.requests), 0.5) if load.requests else 0.0
     ttft = time_to_first_token(wait + early + pools.loading, prompt, handoff, overhead, tpot=started)
     latency = request_time(ttft, load.output_tokens, token)
+    offered = _requests_in_flight(pools, now, offered, latency)
     return ServingTimes(
         ttft=ttft,
         tpot=token,
@@ -250,6 +251,16 @@ def _times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
         prefix_hit=load.prefix_hit,
         joining=joining,
     )
+
+
+def _requests_in_flight(pools: Pools, steady: Steady, offered: float, latency: float) -> float:
+    """Requests in flight on the whole plan: where engines keep up with an open load, those that arrive while one runs.
+
+    Source: Little's law (Operations Research 9(3), 1961). Elsewhere they are ``offered``.
+    """
+    load, used = pools.load, steady.rate * steady.service / pools.prompts.attention_ranks
+    kept_up = steady.sequences < pools.limit and used < constants.MOST_LOAD and not load.requests
+    return load.request_rate * latency if load.load == "open" and load.request_rate and kept_up else offered
 
 
 def _output_rate(pools: Pools, steady: Steady, offered: float, latency: float) -> float:

@@ -59,6 +59,14 @@ def test_more_memory_holds_more_requests_and_never_makes_them_wait_longer() -> N
     assert small.wait > large.wait
 
 
+@pytest.mark.parametrize(("output", "rate"), [(1, 0.5), (2, 2), (16, 2), (256, 0.1), (256, 2)])
+def test_what_arrives_at_engines_that_keep_up_also_leaves(output: int, rate: float) -> None:
+    """Little's law: as many requests are in flight as arrive while one runs, with answers of a single token too."""
+    found = times(output=output, load=f"request_rate: {rate}")
+    assert found.output_tokens_per_second == pytest.approx(rate * output)
+    assert found.offered == pytest.approx(rate * found.request_latency)
+
+
 def test_a_burst_at_the_start_raises_the_mean_alone() -> None:
     # 64 prompts at once, of 10 rounds: the mean place in the queue is 31.5, and every tenth request stands in it
     steady, burst = times(), times(load="concurrency: 64, requests: 640")
