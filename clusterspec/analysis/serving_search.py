@@ -90,7 +90,7 @@ def search_serving(study: Study, options: SearchOptions, progress: Progress) -> 
         tuple(_candidate_row(studied, job, each) for each in front.checked),
         study.part("plan of the spec", lambda: present(studied), None) if whole and study.plan.serving else None,
         smallest=_nearest(studied, job, found.nearest) if whole and found.nearest else None,
-        why="" if rows else _why(found),
+        why="" if rows else _why(found, job),
         currency=currency_of(study),
         may_fit=found.may_fit,
         refused_by=dict(picks.refused),
@@ -155,10 +155,12 @@ def other_plans(study: Study) -> SearchReport:
     return search_serving(study, SearchOptions({}, top=SHOWN_IN_REPORTS), lambda done, total: None)
 
 
-def _why(plans: FoundPlans) -> str:
+def _why(plans: FoundPlans, job: ServingJob) -> str:
     if not plans.evaluated:
         return "no legal engine fits in memory on the nodes of the layout with the keys that are fixed"
-    return "a rule finds an error in every plan kept" if plans.meeting else "no plan meets the targets at the load"
+    if plans.meeting:
+        return "a rule finds an error in every plan kept"
+    return "no plan meets the targets at the load" if job.load.targets else "no plan holds the load"
 
 
 def _picked(studied: Studied, job: ServingJob, kept: Iterable[Rated], top: int) -> Picks[Rated]:

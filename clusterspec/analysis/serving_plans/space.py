@@ -43,9 +43,9 @@ class ServingJob:
 
 
 def serving_job(design: Design) -> ServingJob | None:
-    """The input of a search from a design; None where it lacks a cluster, requests or a layout."""
+    """The input of a search from a design; None where it lacks a cluster, requests, a peak or a layout."""
     cluster, workload, layout = design.cluster, design.workload, design.layout
-    if cluster is None or workload is None or layout is None or workload.serving is None:
+    if cluster is None or workload is None or layout is None or workload.serving is None or workload.peak is None:
         return None
     return ServingJob(design, cluster, workload, layout, workload.serving)
 
