@@ -206,7 +206,8 @@ def counted_fabric(design: Design) -> Fabric | None:
 def count_fabric(cluster: Cluster, written: ScaleOutSpec | None = None) -> Fabric | NoFabric:
     """Counts the switch fabric of a cluster, with spare nodes and extra endpoints cabled.
 
-    ``written`` is the section of the spec: it states the links per cable, and what was ordered.
+    ``written`` is the section of the spec: it states the links per cable, and what was ordered. Fewer leaves than the
+    rails have apart are counted with rails that share them.
     """
     scale_out = cluster.scale_out
     if cluster.all_nodes == 1:
@@ -220,7 +221,8 @@ def count_fabric(cluster: Cluster, written: ScaleOutSpec | None = None) -> Fabri
     if scale_out.levels:
         count = count_levels(cluster, scale_out.switch_ports)
     else:
-        count = count_plane(cluster, scale_out.switch_ports) if scale_out.switch_ports else None
+        leaves = written.leaf_switches // scale_out.planes if written and written.leaf_switches else None
+        count = count_plane(cluster, scale_out.switch_ports, leaves) if scale_out.switch_ports else None
     if count is None:
         return NoFabric("the ports of a switch are not known: state `switch` or `switch_ports`")
     return _fabric_of_planes(cluster, count, written or ScaleOutSpec())

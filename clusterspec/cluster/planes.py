@@ -187,6 +187,8 @@ class _Demand:
     ports: int
     leaf_ratio: float
     spine_ratio: float
+    ordered: int | None = None
+    """Leaves of the plane as ordered."""
 
     @property
     def rails(self) -> int:
@@ -203,24 +205,51 @@ class _Demand:
         return self.nodes * self.fabric.nics_per_node + self.fabric.extra_endpoints
 
     def leaves(self, down: int) -> int:
-        """Leaves with a given number of down ports; in a rail fabric one per rail for each block of nodes."""
+        """Leaves with a given number of down ports; in a rail fabric one per rail for each block of nodes, unless fewer
+        are ordered, so that rails share leaves.
+        """
+        apart = self._separate_leaves(down)
+        return min(apart, max(self.least_leaves(down), self.ordered or apart))
+
+    def least_leaves(self, down: int) -> int:
+        """The fewest leaves: what is left of a rail beside full leaves shares a leaf with other rails, as a whole, and
+        extra endpoints take any port. Rails that no switch connects share none.
+        """
+        if self.fabric.topology == "rail-only":
+            return self._separate_leaves(down)
+        return max(1, self._shared_leaves(down), parts_needed(self.endpoints, down))
+
+    def _shared_leaves(self, down: int) -> int:
+        of_rail = self.nodes * self.nics_of_rail
+        rest = of_rail % down
+        return self.rails * (of_rail // down) + (parts_needed(self.rails, down // rest) if rest else 0)
+
+    def _separate_leaves(self, down: int) -> int:
+        """Leaves of which none serves two rails."""
         blocks = parts_needed(self.nodes * self.nics_of_rail, down)
         return self.rails * max(1, blocks, parts_needed(parts_needed(self.endpoints, down), self.rails))
 
     def describe_leaves(self, down: int) -> str:
+        """The derivation of the leaves."""
+        by_ports = f"{self.endpoints} endpoints / {down} ports down, rounded up"
+        of_rail = f"{self.nodes} nodes × {self.nics_of_rail} NIC"
         if self.rails == 1:
-            return f"{self.endpoints} endpoints / {down} ports down, rounded up"
-        return f"{self.rails} rails × ({self.nodes} nodes × {self.nics_of_rail} NIC / {down} ports down, rounded up)"
+            return by_ports
+        if self.leaves(down) == self._separate_leaves(down):
+            return f"{self.rails} rails × ({of_rail} / {down} ports down, rounded up)"
+        if self._shared_leaves(down) <= parts_needed(self.endpoints, down):
+            return f"{by_ports}, where rails share leaves"
+        return f"{self.rails} rails of {of_rail} that share leaves of {down} ports down"
 
 
-def count_plane(cluster: Cluster, ports: int) -> SwitchCount:
-    """Counts one fabric plane; ``ports`` are those of a switch at the rate of a plane.
+def count_plane(cluster: Cluster, ports: int, leaves: int | None = None) -> SwitchCount:
+    """Counts one fabric plane; ``ports`` are those of a switch at the rate of a plane, ``leaves`` those ordered.
 
     Rails that no switch connects have a tree each where the spec states several tiers.
     """
     fabric = cluster.scale_out
     assert fabric is not None
-    demand = _plane_demand(cluster, fabric, ports)
+    demand = replace(_plane_demand(cluster, fabric, ports), ordered=leaves)
     if fabric.topology == "rail-only" and _tiers_of_demand(demand) > 1:
         return _count_of_rails(demand)
     return _demand_count(demand)

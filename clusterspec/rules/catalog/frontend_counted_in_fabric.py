@@ -55,7 +55,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import display_bits
 
-RULE = Rule.of(__name__, "warning", "likely")
+RULE = Rule.of(__name__, "error", "likely")
 
 
 def check(

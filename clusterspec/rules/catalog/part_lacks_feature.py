@@ -12,7 +12,7 @@ A key that relies on a feature, where the catalog entry of the part says that it
 - `flow_control` by PFC or ECN on InfiniBand, which has credits on each link instead (a warning)
 - `mtu` above the largest packet of the technology, NIC or switch
 - `collective_plugin` of another network on InfiniBand or RoCE, which the libraries drive themselves; reduction in the
-  switches (SHARP) with `none`, a warning
+  switches (SHARP) with `none` or the library's own transport, a warning
 
 A feature that the entry does not mention is not checked.
 
@@ -94,6 +94,8 @@ FAMILIES = {
     "opx": ("omni-path",),
 }
 """Families of technologies on which a plugin sends; those of the others are in the entries of the technologies."""
+WITHOUT_PLUGIN = ("none", "built-in")
+"""Values of `collective_plugin` with which the library uses its own transport."""
 VERBS = frozenset({"infiniband", "roce"})
 """Families that the libraries of NVIDIA and AMD drive by themselves (verbs)."""
 
@@ -187,6 +189,10 @@ def _mtu_problems(written: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Proble
 def _plugin_problems(plugin: str | None, scale_out: ScaleOut) -> Iterator[Problem]:
     """A plugin whose network the fabric is not, and reduction in switches that no plugin asks for."""
     technology = scale_out.technology
+    if plugin in WITHOUT_PLUGIN and scale_out.in_network_reduction and technology.family in VERBS:
+        message = "the switches are to reduce, and no plugin asks them: NCCL reduces in the fabric only with `nccl-rdma-sharp`"
+        yield RULE.problem(f"{AT}.collective_plugin", message, "write `nccl-rdma-sharp`", severity="warning")
+        return
     if plugin is None or plugin in technology.plugins or technology.family not in VERBS:
         return
     if technology.family not in FAMILIES.get(plugin, VERBS):
@@ -194,6 +200,3 @@ def _plugin_problems(plugin: str | None, scale_out: ScaleOut) -> Iterator[Proble
         yield RULE.problem(
             f"{AT}.collective_plugin", message, "remove the key: the collective library has verbs of its own"
         )
-    elif plugin == "none" and scale_out.in_network_reduction:
-        message = "the switches are to reduce, and no plugin asks them: NCCL reduces in the fabric only with `nccl-rdma-sharp`"
-        yield RULE.problem(f"{AT}.collective_plugin", message, "write `nccl-rdma-sharp`", severity="warning")

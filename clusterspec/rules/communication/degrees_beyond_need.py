@@ -5,7 +5,8 @@
 In training, a rank that uses at most 70 % of its memory at less than 45 % MFU, where lower degrees of tensor, context or
 pipeline parallelism, or a larger micro-batch, fit and take at least 30 % off the predicted step: tp 8 and pp 4 for 8
 billion parameters, tp 8 for one billion, or cp 8 for sequences of 2,048 tokens. Tensor parallelism alone counts where a
-quarter of it or less takes half off the step: published runs are wider by two. The
+quarter of it or less takes half off the step: published runs are wider by two. Where context parallelism leaves a rank 2,048
+tokens or fewer, it counts at any MFU, with 10 % of the step. The
 severity follows what they save: an error, a warning, or a note within the range of the prediction.
 
 ## Why it matters
@@ -91,18 +92,28 @@ GAIN = 0.3
 """Share of the step that another layout has to save."""
 HALF = 0.5
 """Share of the step that less tensor parallelism alone has to save: a published run of 8B loses a third by it."""
+THIN = 2048
+"""Tokens of a rank up to which context parallelism divides a short sequence; published runs leave 8,192 and more."""
+SMALL_GAIN = 0.1
+"""Share of the step that less context parallelism has to save then."""
 SHORT = 4096
 """Tokens of a micro-batch on a rank from which its kernels are large."""
 
 
 def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> Iterator[Problem]:
-    if timed.mfu is None or timed.mfu >= LOW or training.rl is not None or timed.stored is None:
+    if timed.mfu is None or training.rl is not None or timed.stored is None or training.trainable is not None:
         return
     capacity = timed.stored.capacity
-    if capacity is None or timed.stored.total > FULL * capacity.value or training.trainable is not None:
+    if capacity is None or timed.stored.total > FULL * capacity.value:
         return
-    found = _best(what_if, _lower(layout)) or _best(what_if, _larger(layout, training))
-    found = found or _best(what_if, _narrower(layout), HALF)
+    slices = layout.cp > 1 and layout.micro_batch * training.sequence_length <= THIN * layout.cp
+    if timed.mfu < LOW:
+        found = _best(what_if, _lower(layout), SMALL_GAIN if slices else GAIN) or _best(
+            what_if, _larger(layout, training)
+        )
+        found = found or _best(what_if, _narrower(layout), HALF)
+    else:
+        found = _best(what_if, _lower(layout), SMALL_GAIN) if slices else None
     if found is None:
         return
     saving = what_if.saving(found)
@@ -123,11 +134,15 @@ def _best(what_if: WhatIf, candidates: list[Mapping[str, object]], least: float 
 
 
 def _lower(layout: Layout) -> list[Mapping[str, object]]:
-    """The layouts of lower degrees: those of context parallelism where it is used, else tensor and pipeline together."""
+    """The layouts of lower degrees: those of context parallelism where it is used, else of the pipeline, or of tensor and
+    pipeline together.
+    """
     without: dict[str, object] = {"stage_layers": None, "virtual_stages": None, "schedule": None}
     if layout.cp > 1:
         return [{"cp": layout.cp // times} for times in (2, 4, 8, 16) if layout.cp % times == 0]
-    if layout.tp == 1 or layout.pp == 1:
+    if layout.tp == 1:
+        return [{"pp": layout.pp // times, **without} for times in (2, 4, 8, 16) if layout.pp % times == 0]
+    if layout.pp == 1:
         return []
     pairs = ((tp, pp) for tp in (1, 2, 4) for pp in (1, 2) if layout.tp % tp == 0 and layout.pp % pp == 0)
     return [{"tp": tp, "pp": pp, **without} for tp, pp in pairs if tp < layout.tp and pp < layout.pp]

@@ -5,7 +5,8 @@
 A key and its nested form with different values: `operations.checkpoint_interval` and `operations.checkpoint.interval`,
 `operations.checkpoint_time` and `operations.checkpoint.pause`. In `workload.serving`: `arrivals` of an open load beside
 `concurrency`, which keeps requests in flight; a Poisson process with a coefficient of variation other than 1; lengths
-with a 99th percentile below their mean, above 14 times the mean, or above their maximum.
+with a 99th percentile below their mean, above 14 times the mean, or above their maximum. In `layout`: a `software_year` more
+than a year from that of the release that `software` names.
 
 ## Why it matters
 
@@ -34,6 +35,13 @@ workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, outp
 layout: {framework: vllm, tp: 8}
 ```
 
+```yaml layout.software_year
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}
+layout: {software: megatron-core 0.15, software_year: 2023, tp: 2}
+```
+
 ## Silent
 
 ```yaml
@@ -58,17 +66,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.cluster.model import Layout
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import OperationsSpec
+from clusterspec.spec.model import LayoutSpec, OperationsSpec
 
 RULE = Rule.of(__name__, "error")
 
 
-def check(operations: OperationsSpec) -> Iterator[Problem]:
-    nested = operations.checkpoint
-    if nested is None:
+def check(
+    operations: OperationsSpec | None, written_layout: LayoutSpec | None, layout: Layout | None
+) -> Iterator[Problem]:
+    yield from _checkpoint_times(operations)
+    if layout is None or written_layout is None or layout.capabilities.release is None:
+        return
+    year = written_layout.software_year
+    if year is not None and abs(year - layout.software_year) > 1:
+        message = f"`software_year` is {year}, and {layout.capabilities.release} is of {layout.software_year}"
+        yield RULE.problem("layout.software_year", message, "keep one of the two keys")
+
+
+def _checkpoint_times(operations: OperationsSpec | None) -> Iterator[Problem]:
+    nested = operations.checkpoint if operations else None
+    if operations is None or nested is None:
         return
     pairs: tuple[tuple[str, Quantity | None, str, Quantity | None], ...] = (
         ("checkpoint_interval", operations.checkpoint_interval, "checkpoint.interval", nested.interval),

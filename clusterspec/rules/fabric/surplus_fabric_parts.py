@@ -3,11 +3,13 @@
 ## What it finds
 
 Stated leaves, spines, cores or links more than 10 % above the number computed: a note. Core switches beside `tiers: 2`
-are an error.
+are an error. A stated third tier is a warning where two tiers of these switches connect four times the endpoints at the
+same oversubscription, and a note where they connect twice as many.
 
 ## Why it matters
 
-The surplus costs money and adds no bandwidth, unless the machine is to grow.
+The surplus costs money and adds no bandwidth, unless the machine is to grow. A third tier adds switches, optics and two
+hops to every message between pods.
 
 ## What to do
 
@@ -25,6 +27,14 @@ cluster:
   platform: dgx-h100
   nodes: 64
   scale_out: {technology: infiniband-ndr, switch_ports: 64, topology: rail-optimized, leaf_switches: 16, spine_switches: 16}
+```
+
+```yaml cluster.scale_out.tiers
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 16
+  scale_out: {technology: infiniband-ndr, switch: quantum-2-qm9700, topology: fat-tree, tiers: 3}
 ```
 
 ## Silent
@@ -47,7 +57,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.fabric import LEVELS
+from clusterspec.cluster.fabric import LEVELS, Fabric
+from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_counts import FabricCount, ordered
 from clusterspec.rules.rule import Rule
@@ -56,9 +67,12 @@ from clusterspec.units import percent, plural
 
 RULE = Rule.of(__name__, "note")
 MOST = 1.10
+TWICE, FOUR_TIMES = 2.0, 4.0
+"""Endpoints that two tiers connect, over those required: from the first on a third tier is a note, as growth may explain
+it, from the second on a warning."""
 
 
-def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:
+def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
     fabric = counts.fabric
     if fabric is None or not fabric.fits:
         return
@@ -67,6 +81,7 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
         yield RULE.problem(
             "cluster.scale_out.core_switches", message, "remove the key, or write `tiers: 3`", severity="error"
         )
+    yield from _needless_tier(fabric, written_scale_out, scale_out)
     for key in ("leaf_switches", "spine_switches", "core_switches"):
         written, needed = getattr(written_scale_out, key), getattr(fabric, key)
         if written and needed and written > MOST * needed:
@@ -78,3 +93,21 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
         if stated and wanted and stated.links > MOST * wanted:
             message = f"{stated.how}, {percent(stated.links / wanted - 1, 2)} more links than the {wanted:,} needed: they add no bandwidth"
             yield RULE.problem(stated.at, message, "reduce the order, or state what they are for")
+
+
+def _needless_tier(fabric: Fabric, written: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+    """A stated third tier, where two connect the endpoints at the same ratio of the leaves with room to grow."""
+    ports = fabric.switch_ports
+    if fabric.tiers != 3 or not ports or scale_out.levels or scale_out.pod_nodes or len(scale_out.oversubscription) > 1:
+        return
+    joined = ports * fabric.down_ports
+    if not (written.tiers or written.core_switches) or joined < TWICE * fabric.endpoints:
+        return
+    at = "tiers" if written.tiers else "core_switches"
+    message = f"{fabric.endpoints:,} endpoints have three tiers of switches, and two tiers of {ports} ports connect {joined:,}"
+    yield RULE.problem(
+        f"cluster.scale_out.{at}",
+        f"{message}: another tier adds switches, optics and latency, and no bandwidth",
+        "write `tiers: 2`, without core switches, unless more nodes are planned",
+        severity="warning" if joined >= FOUR_TIMES * fabric.endpoints else "note",
+    )

@@ -60,7 +60,7 @@ RULE = Rule.of(__name__, "warning", yields_to=("too-few-switches",))
 def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
     leaves, step = written_scale_out.leaf_switches, scale_out.rails * scale_out.planes
     if counts.fabric is not None and leaves == counts.fabric.leaf_switches:
-        return  # one switch holds the NICs of all rails
+        return  # as many as the endpoints need, where rails share leaves or extra endpoints have leaves of their own
     if scale_out.topology in {"rail-optimized", "rail-only"} and leaves and leaves % step:
         planes = f" in {scale_out.planes} planes" if scale_out.planes > 1 else ""
         message = f"{leaves:,} leaves are not a multiple of {scale_out.rails} rails{planes}: some rails have fewer ports than others"

@@ -4,11 +4,13 @@
 
 Several jobs with engines on two pools, whose caches and weights together take more than the `bandwidth` of the link
 between these, or than the NICs of the nodes at its slower end. It is an error where they exceed the link on average,
-else a warning: the transfers of weights meet the caches.
+else a warning: the transfers of weights meet the caches. Of one job, the caches of the prompts that its `request_rate`
+brings are compared with the link: an error where they exceed it.
 
 ## Why it matters
 
 Each job is estimated as if it had the link to itself. Together they wait for it: prompts, or the step of the trainer.
+Requests whose caches arrive faster than the link carries them queue without end.
 
 ## What to do
 
@@ -125,22 +127,29 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     for number, written in enumerate(fleet.spec.pool_links or ()):
         ends = frozenset(written.between or ())
         jobs = [job for job in fleet.jobs.values() if _joined_by(job, ends)]
-        if len(jobs) < 2 or len(ends) != 2:
+        if not jobs or len(ends) != 2:
             continue
         total = _link_rate(fleet, jobs, ends)
         found = [each for job in jobs if (each := _crossing(job)) is not None]
         mean, burst = sum_of(each.mean for each in found), sum_of(each.burst for each in found)
-        if total is None or len(found) < 2 or burst <= total:
+        over = total is not None and mean > total
+        enough = over and _has_rate(jobs[0]) if len(found) == 1 else len(found) > 1
+        if total is None or burst <= total or not enough:
             continue
-        over = mean > total
         when = "on average" if over else "while weights pass"
         names = both(f"`{each.job}`" for each in found)
-        message = f"{names} pass {display(mean if over else burst, 'B/s')} of caches and weights between pools {both(f'`{one}`' for one in sorted(ends))} {when}, and the link carries {display(total, 'B/s')}"
+        message = f"{names} {'pass' if len(found) > 1 else 'passes'} {display(mean if over else burst, 'B/s')} of caches{' and weights' if len(found) > 1 else ''} between pools {both(f'`{one}`' for one in sorted(ends))} {when}, and the link carries {display(total, 'B/s')}"
         key = "bandwidth" if written.bandwidth is not None else "fabric"
         help_ = (
             "use a faster link, put the engines of one job on one pool, or keep caches smaller (`kv_precision: fp8`)"
         )
         yield RULE.problem(("pool_links", number, key), message, help_, severity="error" if over else "warning")
+
+
+def _has_rate(job: Job) -> bool:
+    """Whether requests arrive at a stated rate, whatever the links carry."""
+    workload = job.design.workload if job.design is not None else None
+    return workload is not None and workload.serving is not None and workload.serving.request_rate is not None
 
 
 def _joined_by(job: Job, ends: frozenset[str]) -> bool:

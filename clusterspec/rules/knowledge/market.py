@@ -13,8 +13,8 @@ from clusterspec.cost.nameplates import rack_power
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.quotes import offered_lines
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.purchases import UNITS_PER_DOLLAR, ends
-from clusterspec.rules.knowledge.ranges import GIGABIT, KW, TB
+from clusterspec.rules.knowledge.purchases import ends
+from clusterspec.rules.knowledge.ranges import GIGABIT, KW, TB, UNITS_PER_DOLLAR
 from clusterspec.source import Path
 from clusterspec.spec.model import Price, ProcurementSpec
 

@@ -6,17 +6,12 @@ from datetime import date
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.quantity import Figure
-from clusterspec.rules.knowledge.ranges import HOUR
+from clusterspec.rules.knowledge.ranges import HOUR, UNITS_PER_DOLLAR
 from clusterspec.spec.model import Price, ProcurementSpec, QuoteLine
 from clusterspec.summation import sum_of
 
 ROUNDED = 1.002
 """Ratio from which a sum is above a budget: a year has 8,760 hours for one and 8,766 for another."""
-UNITS_PER_DOLLAR = {
-    "USD": 1.0, "EUR": 0.9, "GBP": 0.77, "CHF": 0.85, "CAD": 1.38, "AUD": 1.52, "SGD": 1.32, "NZD": 1.7,
-    "JPY": 150.0, "CNY": 7.1, "INR": 87.0, "KRW": 1400.0, "TWD": 31.0, "SEK": 10.0, "NOK": 10.5, "DKK": 6.8, "PLN": 3.8,
-}  # fmt: skip
-"""Rough exchange rates of 2025 and 2026. They place a price within the right magnitude, and no sum uses them."""
 
 
 def rented(procurement: ProcurementSpec) -> bool:

@@ -9,16 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.quantity import Quantity
-from clusterspec.records import dataclass, fields, is_dataclass
+from clusterspec.records import dataclass, fields, is_dataclass, replace
 from clusterspec.source import Path
 from clusterspec.spec.model import Spec
 from clusterspec.units import display, display_bits, plain
 
 GB, TB, KW, HOUR, DAY, YEAR = 1e9, 1e12, 1e3, 3600.0, 86_400.0, 31_557_600.0
+UNITS_PER_DOLLAR = {
+    "USD": 1.0, "EUR": 0.9, "GBP": 0.77, "CHF": 0.85, "CAD": 1.38, "AUD": 1.52, "SGD": 1.32, "NZD": 1.7,
+    "JPY": 150.0, "CNY": 7.1, "INR": 87.0, "KRW": 1400.0, "TWD": 31.0, "SEK": 10.0, "NOK": 10.5, "DKK": 6.8, "PLN": 3.8,
+}  # fmt: skip
+"""Rough exchange rates of 2025 and 2026. They place a price within the right magnitude, and no sum uses them."""
+RATE_CHANGE = 1.5
+"""Factor by which a rate of exchange may have moved away from the one that the ranges are converted with."""
 GIGABIT = 1e9 / 8
 """B/s of 1 Gb/s."""
-SAME_MAGNITUDE = frozenset({"USD", "EUR", "GBP", "CHF", "CAD", "AUD", "SGD", "NZD"})
-"""Currencies whose unit is worth between half a US dollar and two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +36,7 @@ class UsualRange:
     hint: str
     """The advice where a value is outside."""
     priced: bool = False
-    """Whether the range is in US dollars, so that it applies only to currencies of the same magnitude."""
+    """Whether the range is in US dollars; in another currency it is wider by a half on both sides, as rates change."""
     limit: float | None = None
     """How many times outside the range a value cannot be right; None where records and new parts may go beyond it."""
 
@@ -74,7 +79,7 @@ RANGES: dict[str, UsualRange] = {
     "cluster.power.rack_overhead": UsualRange(0, 300 * KW, "W", "give the power of a rack without its nodes"),
     "cluster.power.nodes_per_rack": _count(1, 100, "count nodes, not accelerators"),
     "workload.sequence_length": _count(64, 20_000_000, "count tokens"),
-    "workload.global_batch": _count(1, 200_000, "count sequences, not tokens"),
+    "workload.global_batch": UsualRange(1, 200_000, "1", "count sequences, not tokens", limit=10),
     "workload.tokens": UsualRange(1e6, 1e15, "1", "check the suffix (B, T)"),
     "workload.dataset_tokens": UsualRange(1e5, 1e15, "1", "check the suffix (B, T)"),
     "workload.serving.input_tokens": _count(1, 20_000_000, "count tokens of one request"),
@@ -144,11 +149,21 @@ def unusual_values(spec: Spec) -> Iterator[UnusualValue]:
     currency = spec.procurement.currency if spec.procurement else None
     for path, stated in _written_values(spec, ()):
         usual = RANGES.get(".".join(key for key in path if isinstance(key, str)))
-        if usual is None or (usual.priced and currency is not None and currency.upper() not in SAME_MAGNITUDE):
+        if usual is not None and usual.priced:
+            usual = _in_currency(usual, currency)
+        if usual is None:
             continue
         value, written = _read(stated, usual)
         if value and not usual.low <= value <= usual.high:
             yield UnusualValue(path, written, value, usual)
+
+
+def _in_currency(usual: UsualRange, currency: str | None) -> UsualRange | None:
+    """A range of dollars in another currency; None where its rate is not known."""
+    rate = UNITS_PER_DOLLAR.get((currency or "USD").upper())
+    if rate is None or 0.5 <= rate <= 2:
+        return usual if rate is not None else None
+    return replace(usual, low=usual.low * rate / RATE_CHANGE, high=usual.high * rate * RATE_CHANGE)
 
 
 def _read(stated: Quantity | float, usual: UsualRange) -> tuple[float, str]:

@@ -7,7 +7,8 @@ accelerator than is usual: what it is sold with, at most as much for each FLOP o
 is silent for accelerators that share NICs by design (a TPU host has a NIC for four chips), where no group of the layout
 leaves its domain, and where one NIC for each accelerator is predicted to save at most 2 % of the step. Where the step
 is predicted, the finding is a note below the half-width of the range of the prediction, a warning above it, and an error
-from a quarter of the step on, if the low end of the range is a quarter, too; else it is a warning.
+from a quarter of the step on, if the low end of the range is a quarter, too. Else it is a warning, and a note for a platform as
+it is sold, and where three quarters of the usual bandwidth are left.
 
 ## Why it matters
 
@@ -66,6 +67,9 @@ RULE = Rule.of(
     yields_to=("uneven-nics", "fewer-nics-than-instance", "nic-starved-accelerators", "single-nic-across-sockets"),
 )
 
+NEARLY = 0.75
+"""Share of the usual bandwidth from which NICs are shared by a plan, as in machines with two of 200 Gb/s for four A100."""
+
 
 def check(
     placements: Placements | None,
@@ -88,10 +92,12 @@ def check(
     saved, times = what_if.with_nic_rate(rate * accelerators * by_design / nics)
     if saved is not None and saved <= NOTICEABLE:
         return
+    sold = cluster.platform.nics_per_node if cluster.platform else None
+    as_sold = nics == sold or (usual is not None and share >= NEARLY * usual)
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",
         f"{accelerators} accelerators share {plural(nics, 'NIC')}: {display(share, 'B/s')} each under full load "
         f"instead of {display(rate, 'B/s')}{times}",
         f"use one NIC per accelerator, or a layout that sends little between nodes ({plain(accelerators / nics)} accelerators share one NIC here)",
-        severity=what_if.severity(saved, "warning"),
+        severity=what_if.severity(saved, "note" if as_sold else "warning"),
     )

@@ -2,13 +2,14 @@
 
 ## What it finds
 
-`tokens` above 4 × `dataset_tokens`: a note, and a warning above 16 times. The rule applies where the spec states
-`dataset_tokens`.
+`tokens` above 4 × `dataset_tokens`: a note. By the law of Muennighoff et al., R passes after the first are worth
+15.4 × (1 − exp(−R / 15.4)) passes over new data. Where that loses a quarter of the computation (from 12 passes on), the
+finding is a warning. The rule applies where the spec states `dataset_tokens`.
 
 ## Why it matters
 
-Up to four passes over the data are nearly as good as new data. Beyond 16 the gain of further passes is small, and past
-40 there is none.
+Up to four passes over the data are nearly as good as new data. Of 16, a third of the computation is lost, of 30 a half;
+past 40 further passes gain nothing.
 
 ## What to do
 
@@ -21,7 +22,7 @@ Ignore it for fine-tuning with early stopping.
 ## Options
 
 `thresholds = {data-repeated = 4.0}` in the configuration sets the number of passes above which the rule reports. The
-default is 4.0. The warning from 16 passes on has no threshold.
+default is 4.0. The warning has none.
 
 ## Fires
 
@@ -49,17 +50,20 @@ layout: {tp: 1}
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import exp
 
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.shares import A_QUARTER
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import WorkloadSpec
-from clusterspec.units import display, plain
+from clusterspec.units import display, percent, plain
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 MOST = 4.0
-MUCH = 16.0
+DECAY = 15.39
+"""Passes after which a further one has 1/e of the value of new data: R* of Muennighoff et al., section 3.1."""
 
 
 def check(thresholds: Thresholds, training: Workload, written_workload: WorkloadSpec) -> Iterator[Problem]:
@@ -67,7 +71,24 @@ def check(thresholds: Thresholds, training: Workload, written_workload: Workload
     if held is None or training.tokens is None or held.value <= 0:
         return
     passes = training.tokens / held.value
-    if passes > thresholds.of(RULE.name, MOST):
-        message = f"{display(training.tokens, '1')} tokens are {plain(passes, 2)} passes over a data set of {held.written}; up to four are nearly as good as new data"
-        severity = "warning" if passes > MUCH else "note"
-        yield RULE.problem("workload.dataset_tokens", message, "use more data, or a shorter run", severity=severity)
+    if passes <= thresholds.of(RULE.name, MOST):
+        return
+    worth = worth_of_passes(passes)
+    lost = 1 - worth / passes
+    severity = "note" if lost < A_QUARTER else "warning"
+    message = f"{display(training.tokens, '1')} tokens are {plain(passes, 2)} passes over a data set of {held.written}"
+    worse = f", worth {plain(worth, 2)} over new data: {percent(lost, 2)} of the computation is lost"
+    help_ = "use more data, or a shorter run"
+    near = "; up to four are nearly as good as new data"
+    yield RULE.problem(
+        "workload.dataset_tokens", message + (near if severity == "note" else worse), help_, severity=severity
+    )
+
+
+def worth_of_passes(passes: float) -> float:
+    """Passes over new data that are worth as much: 1 + R* (1 - exp(-(passes - 1) / R*)) (arXiv 2305.16264, equation 5).
+
+    >>> [round(worth_of_passes(passes), 1) for passes in (1, 4, 16, 30)]
+    [1.0, 3.7, 10.6, 14.1]
+    """
+    return float(1 + DECAY * (1 - exp(-(passes - 1) / DECAY)))

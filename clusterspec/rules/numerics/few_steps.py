@@ -4,7 +4,7 @@
 
 `tokens` / (`global_batch` × `sequence_length`) below 100: a warning; below 300 a note, since it may be fine-tuning. On 256
 and more accelerators fewer than 1,000 are a warning, except with adapters or with fewer tokens than half the active
-parameters. With adapters it is a note, and a warning below 20. More than 20 million steps are a warning.
+parameters. With adapters it is a note, and a warning below 20. Fewer than five steps train nothing: an error. More than 20 million steps are a warning.
 
 ## Why it matters
 
@@ -64,6 +64,8 @@ from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("run-shorter-than-step",))
 FEW, FEW_OF_TUNING, VERY_FEW = 1000.0, 300.0, 100.0
+NONE = 5.0
+"""Steps below which no optimizer has moved the weights anywhere."""
 FEWEST_OF_ADAPTERS = 20.0
 """Steps of adapters below which no warm-up fits."""
 MANY = 2e7
@@ -83,6 +85,7 @@ def check(training: Workload, layout: Layout | None) -> Iterator[Problem]:
         help_ = "use a smaller global batch or more tokens"
         fewest = VERY_FEW if training.trainable is None else FEWEST_OF_ADAPTERS
         severity = "warning" if large or steps < fewest else "note"
+        severity = "error" if steps < NONE else severity
         yield RULE.problem("workload.tokens", message, help_, severity=severity)
     elif steps > MANY:
         message = f"{display(steps, '1')} steps of {step:,} tokens: published runs have up to about 5,500,000, with larger batches"

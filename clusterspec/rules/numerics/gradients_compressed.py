@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`gradient_compression` above 16.
+`gradient_compression` above 8.
 
 ## Why it matters
 
@@ -12,7 +12,7 @@ steps.
 
 ## What to do
 
-Use 16 or less, or hierarchical sharding, which sends less across nodes without a loss.
+Use 8 or less, or hierarchical sharding, which sends less across nodes without a loss.
 
 ## When to ignore it
 
@@ -20,8 +20,8 @@ Ignore it where convergence with this compression was measured, or where the fir
 
 ## Options
 
-`thresholds = {gradients-compressed = 16.0}` in the configuration sets the factor above which the rule reports. The number
-is a ratio of bytes. The default is 16.0.
+`thresholds = {gradients-compressed = 8.0}` in the configuration sets the factor above which the rule reports. The number
+is a ratio of bytes. The default is 8.0.
 
 ## Fires
 
@@ -57,7 +57,7 @@ from clusterspec.rules.rule import Rule
 from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "warning", "heuristic")
-MOST = 16.0
+MOST = 8.0
 
 
 def check(thresholds: Thresholds, training: Workload, layout: Layout) -> Iterator[Problem]:

@@ -2,9 +2,9 @@
 
 ## What it finds
 
-`precision: fp8`, fp4 or int8 on an accelerator whose peak in it is no higher than in the next wider format: a warning in
-training, a note in serving, where narrow weights still halve what is read. Where the peak is a quarter lower or more, as of
-int8 on B300, the finding is an error.
+`precision: fp8`, fp4 or int8 on an accelerator whose peak in it is no higher than in the next wider format: an error in
+training, where the part has no units for the format, and a note in serving, where narrow weights still halve what is
+read. Where the peak is a quarter lower or more, as of int8 on B300, the finding is an error in both.
 
 ## Why it matters
 
@@ -60,7 +60,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display
 
-RULE = Rule.of(__name__, "warning", "likely")
+RULE = Rule.of(__name__, "error", "likely")
 WIDER = {"fp8": "bf16", "fp4": "fp8", "int8": "bf16"}
 SLOWER = 0.75
 """The peak over that of the wider format up to which the narrow one loses a quarter of the speed or more."""
@@ -79,5 +79,5 @@ def check(workload: Workload, accelerator: Accelerator) -> Iterator[Problem]:
         f"{accelerator.name} has {display(own.value, 'FLOP/s')} in {workload.precision} and {display(other.value, 'FLOP/s')} in {wider}: "
         f"it is {'slower' if slower else 'no faster'}",
         f"use {wider}, or an accelerator with units for {workload.precision}",
-        severity="error" if slower else "" if workload.kind == "train" else "note",
+        severity="error" if slower or workload.kind == "train" else "note",
     )

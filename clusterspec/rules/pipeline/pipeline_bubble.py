@@ -11,7 +11,8 @@ the range of the predicted step, else a warning. It is an error where
 interleaved stages are predicted to save a quarter of the step and the low end of the range is
 a quarter, too, or where more than 60 % of the step is idle. It is a note where nothing at the stated batch is better: at
 least two micro-batches for each stage, of one sequence, and a framework without interleaved stages, or none that are
-faster. Published runs idle up to 32 % so.
+faster. Published runs idle up to 32 % so. Where a smaller pp uses at most 80 % of the memory, and takes a quarter off the step, its
+saving decides.
 
 ## Why it matters
 
@@ -65,8 +66,8 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cost.formulas.pipeline import idle_share, micro_batches_for
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.rules.advice.what_if import WhatIf
-from clusterspec.rules.knowledge.shares import bubble, share
+from clusterspec.rules.advice.what_if import Alternative, WhatIf
+from clusterspec.rules.knowledge.shares import A_QUARTER, bubble, share
 from clusterspec.rules.parts import Thresholds
 from clusterspec.rules.rule import Rule
 from clusterspec.units import percent
@@ -78,6 +79,8 @@ LEAST_PER_STAGE = 2
 USUAL = 0.2
 """Idle share of (pp − 1) / (m + pp − 1) at m = 4 pp, for any pp: StarCoder idled 16 % with pp 4 (arXiv 2305.06161, section 5.5)."""
 SEVERE = 0.25
+ROOMY = 0.8
+"""Share of the memory up to which fewer stages fit for certain."""
 LEAST = 0.01
 """The smallest share of the step for which a batch is proposed, for any configured threshold."""
 
@@ -95,17 +98,34 @@ def check(
     batch = wanted * layout.dp * layout.micro_batch
     more = f"use a global batch of {batch:,} ({wanted} micro-batches)"
     split = "" if layout.virtual_stages > 1 else f", or {_virtual(model, layout)} virtual stages"
+    fewer = _fewer_stages(layout, what_if)
     severe = ", more than a quarter of the machine" if idle > SEVERE else ""
     yield RULE.problem(
         "layout.pp",
         f"the pipeline bubble is {percent(idle, 2)} of the step{severe}: pp {layout.pp} with {many} micro-batches"
         + (f" and {layout.virtual_stages} virtual stages" if layout.virtual_stages > 1 else ""),
-        more + split + ", or a smaller pp" + what_if.comparison(what_if.interleaved),
-        severity="note"
+        more + split + ", or a smaller pp" + what_if.comparison(fewer or what_if.interleaved),
+        severity=what_if.severity(what_if.saving(fewer))
+        if fewer is not None
+        else "note"
         if idle < USUAL
         else what_if.idle_severity(idle, avoidable=layout.micro_batch > 1 or many < LEAST_PER_STAGE * layout.pp),
         related=[("workload.global_batch", f"{training.global_batch:,} sequences")],
     )
+
+
+def _fewer_stages(layout: Layout, what_if: WhatIf) -> Alternative | None:
+    """The fastest layout of fewer stages with room in the memory; None where none saves much."""
+    without: dict[str, object] = {"stage_layers": None, "virtual_stages": None, "schedule": None}
+    degrees = [layout.pp // times for times in (2, 4, 8, 16) if layout.pp % times == 0]
+    found = what_if.fitting({"pp": each, **without} for each in degrees)
+    roomy = [
+        each
+        for each in found
+        if each.memory and each.plan.memory_capacity and each.memory <= ROOMY * each.plan.memory_capacity
+    ]
+    saving = what_if.saving(roomy[0]) if roomy else None
+    return roomy[0] if saving is not None and saving >= A_QUARTER else None
 
 
 def _idle(timed: Plan | None, layout: Layout, many: int) -> float:

@@ -7,7 +7,8 @@ error, and so is a third fewer spines, or fewer cables or transceivers by 15 % (
 quote of nodes alone is a warning, and so is all that rests on parts that
 the spec does not name, and a lack of NICs alone, which servers often contain. A line of one lot (`cabling`, `network`)
 offers all parts of its kind. A fabric that a serving design does not describe is a note. A number of nodes that equals the number of accelerators is an
-error. More than 10 % too many is a note.
+error. More than 10 % too many is a note. Beside lines of nodes, NICs or accelerators for at least half of the nodes are a
+warning where the platform includes them.
 
 ## Why it matters
 
@@ -128,6 +129,8 @@ ports need, so that uplinks spread evenly."""
 FAR = 0.85
 """Share of cables and modules below which no way of counting explains the difference."""
 SURPLUS = 1.10
+INCLUDED = 0.5
+"""Share of the parts inside all nodes from which a line is no stock of spare parts."""
 HELP = "compare the quote with `clusterspec bom`, line by line"
 
 
@@ -143,6 +146,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         if kind != "node":
             guessed = kind in assumed or (kind == "switch" and bool(assumed & {*SWITCHES}))
             yield from _count_problem(kind, count, [line for line in lines if line.kind == kind], guessed)
+    yield from _included_parts(lines, cluster)
     yield from _missing_parts(lines, needed, counted, _separate_servers(design, cluster))
 
 
@@ -191,6 +195,24 @@ def _difference(
     elif total > SURPLUS * needed:
         message = f"the quote has {total:,.0f} {name}, and the design needs {needed:,}"
         yield RULE.problem(at, message, f"ask what the other {total - needed:,.0f} are for", severity="note")
+
+
+def _included_parts(lines: Sequence[Offered], cluster: Cluster) -> Iterator[Problem]:
+    """The problems of parts that are quoted for the nodes and are inside of them."""
+    if cluster.platform is None or not any(line.kind == "node" for line in lines):
+        return
+    inside = {"nic": cluster.platform.nics_per_node or 0, "accelerator": cluster.accelerators_per_node}
+    fabric = cluster.scale_out
+    if fabric is None or fabric.nics_per_node > inside["nic"]:
+        inside["nic"] = 0  # the design adds NICs to the platform
+    for kind, each in inside.items():
+        offered = [line for line in lines if line.kind == kind and line.quantity is not None and not line.is_lot]
+        total = _sum_of(offered)
+        if each and offered and total >= INCLUDED * each * cluster.all_nodes:
+            parts = plural_of_kind(kind)
+            message = f"the quote has {total:,.0f} {parts} beside the nodes, and a {cluster.platform.name} includes {each} {parts}"
+            help_ = f"remove the line, unless the quote has nodes without {parts}"
+            yield RULE.problem(_place(offered[0]), message, help_, severity="warning")
 
 
 def _separate_servers(design: Design, cluster: Cluster) -> bool:

@@ -4,8 +4,8 @@
 
 A concurrency (stated, or derived from the request rate) more than 10 % above the number of requests that the cache of
 all engines holds. A request occupies its input and, on average, half of its output; in a static batch, all of its
-output. The finding is a warning, and an error where a stated concurrency is more than one and a half times what the cache holds: no
-uncertainty of buffers explains that. A finite run (`requests`) offers its requests at once and is no more than a warning.
+output. The finding is a warning, and an error where a stated concurrency is more than 15 % above what the cache holds: the
+uncertainty of buffers explains less, so that the engines never run what the spec states. A finite run (`requests`) offers its requests at once and is no more than a warning.
 The rule also reports a concurrency whose cache, with the weights and 2 to 3 GB for buffers, exceeds the default
 share of the memory (0.90): the estimate then assumes that the engine is started with a larger `memory_fraction`, up to
 0.95.
@@ -65,8 +65,8 @@ NARROW = ("fp8", "int8", "fp4", "int4", "nvfp4", "mxfp4")
 """Precisions of the cache of at most a byte."""
 MARGIN = 1.1
 """Requests in flight over cache capacity up to which the uncertainty of the capacity explains the excess."""
-FAR = 1.5
-"""Requests in flight over cache capacity from which even a cache of all the memory that is left cannot hold them."""
+FAR = 1.15
+"""Requests in flight over cache capacity from which no uncertainty of weights and buffers explains the excess."""
 SPARE = 2
 """Percent of the memory added to the proposed share, for the uncertainty of weights and buffers."""
 

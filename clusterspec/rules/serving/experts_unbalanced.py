@@ -4,7 +4,8 @@
 
 A serving plan with `expert_load` whose throughput redundant experts, or experts placed by their load, would raise by 5 % or
 more, at the load of the spec and with the smaller cache that the copies leave. It tries placement alone, then one, two and
-four more experts on every rank. The finding is a note below the half-width of the range of the predicted
+four more experts on every rank. Where only `max_over_mean` is known, above 1.5, it is compared with 1.12, which the experts of
+DeepSeek reach with redundant copies. The finding is a note below the half-width of the range of the predicted
 throughput, a warning above it, and an error from a quarter on, if the low end of the range is a quarter, too.
 
 ## Why it matters
@@ -74,16 +75,23 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import cost_severity
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ExpertLoadSpec
 from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 0.05
 PER_RANK = (0, 1, 2, 4)
+BALANCED, MUCH = 1.12, 1.5
+"""Load of the fullest rank over the mean: with copies placed by load, as DeepSeek-R1 reached it on 36 ranks, and from which a
+stated one is worth the copies."""
 
 
 def check(served: Served) -> Iterator[Problem]:
     use, load = served.times.experts, served.load.expert_load
-    if use is None or load is None or served.layout.ep == 1 or not (load.alpha or load.counts):
+    if use is None or load is None or served.layout.ep == 1:
+        return
+    if not (load.alpha or load.counts):
+        yield from _stated_imbalance(served)
         return
     now = served.times.output_tokens_per_second
     plans = [(each * served.layout.ep, served.with_copies(each * served.layout.ep)) for each in PER_RANK]
@@ -105,5 +113,25 @@ def check(served: Served) -> Iterator[Problem]:
         f"use `redundant_experts: {copies}`"
         if best[1]
         else "place experts by load (`expert_load.placement: balanced`)",
+        severity=cost_severity(lost, range_factors(served.times, "output_tokens_per_second")),
+    )
+
+
+def _stated_imbalance(served: Served) -> Iterator[Problem]:
+    """The problem of a stated load of the fullest rank, whose experts are not known."""
+    load = served.load.expert_load
+    stated = load.ratio if load is not None else None
+    if stated is None or stated < MUCH:
+        return
+    more = served.with_load(expert_load=ExpertLoadSpec(max_over_mean=BALANCED))
+    if more is None or more.times.output_tokens_per_second < (1 + LEAST) * served.times.output_tokens_per_second:
+        return
+    now, then = served.times.output_tokens_per_second, more.times.output_tokens_per_second
+    lost = 1 - now / then
+    yield RULE.problem(
+        f"{LOAD}.expert_load",
+        f"the fullest rank has {stated:g} times the mean of all; with copies and placement by load, at {BALANCED:g} times, "
+        f"{display(then, '1')} output tokens per second instead of {display(now, '1')} ({percent(lost, 2)} lost)",
+        "use `redundant_experts`, one or two on each rank, and place experts by load (`expert_load.placement: balanced`)",
         severity=cost_severity(lost, range_factors(served.times, "output_tokens_per_second")),
     )

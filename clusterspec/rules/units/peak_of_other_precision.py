@@ -4,7 +4,8 @@
 
 A `workload.peak_flops` more than 5 % from the catalog's dense peak for the precision of the workload, and within 3 % of
 the same accelerator's peak for another precision, or of another accelerator's for the same one. A part of its own, of
-which the spec changes several figures, is compared with its own precisions only. These are warnings. A peak more than one and a half times the catalog's that belongs to none is an
+which the spec changes several figures, is compared with its own precisions only. These are warnings, and errors from a
+quarter off on. A peak more than one and a half times the catalog's that belongs to none is an
 error: it is mostly that of a node.
 
 ## Why it matters
@@ -60,6 +61,7 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.peaks import SPARSE_GAIN, StatedPeak
+from clusterspec.rules.knowledge.shares import A_QUARTER
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import both
 from clusterspec.units import display, plain
@@ -83,7 +85,8 @@ def check(peaks: tuple[StatedPeak, ...], deviations: Deviations, catalog: Catalo
         if owners:
             known = display(stated.known, "FLOP/s")
             message = f"{stated.quantity.written} is the peak of {both(owners)}; {stated.whose} has {known} in {stated.precision}"
-            yield RULE.problem(stated.at, message, "remove the key: the catalog supplies the figure")
+            severity = "error" if abs(stated.ratio - 1) >= A_QUARTER else ""
+            yield RULE.problem(stated.at, message, "remove the key: the catalog supplies the figure", severity=severity)
         elif stated.ratio > TOO_HIGH and not own:
             known = display(stated.known, "FLOP/s")
             message = f"{stated.quantity.written} is {plain(stated.ratio, 2)} times the {known} that {stated.whose} has in {stated.precision}"

@@ -3,9 +3,9 @@
 ## What it finds
 
 A stated quantity outside the usual range of its key: an oversubscription of 1:4, electricity at 14 a kWh, a rack limit
-of 44 MW, a global batch of four million sequences. Prices are compared only in currencies near the US dollar. It is a warning, and
-an error at least ten times outside the range of the price of electricity, the memory of a node, the capacity of a store and the
-length of a cable. Other rules compare figures with the catalog where it has them, such as bandwidths and the power of a node.
+of 44 MW, a global batch of four million sequences. Prices in other currencies are compared at rough rates of exchange, with a wider range. It is a warning, and
+an error at least ten times outside the range of the price of electricity, the global batch, the memory of a node, the
+capacity of a store and the length of a cable. Other rules compare figures with the catalog where it has them, such as bandwidths and the power of a node.
 
 ## Why it matters
 
@@ -34,6 +34,12 @@ cluster:
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 1}
 procurement: {currency: USD, as_of: 2026-11-01, electricity: 14, pue: 1.3}
+```
+
+```yaml procurement.electricity
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+procurement: {currency: JPY, as_of: 2026-11-01, electricity: 0.12, pue: 1.3}
 ```
 
 ## Silent
